@@ -1,10 +1,10 @@
 /** One pass over the log: streams without gaps, intact chains, readable events, and agreement with the seals. */
-import type { EventFault } from '../../events/acknowledgements.ts';
+import { acknowledgementsStream, type EventFault } from '../../events/acknowledgements.ts';
 import { tryRead, UnreadableEvent } from '../../events/codec.ts';
 import { genesisHash, hashIn, isChainedOnto, previousHashIn } from '../../events/envelope.ts';
 import { streamKinds, streamPrefixes } from '../../events/streams.ts';
 import { type EventStore, EventStoreUnavailable, type RecordedEvent } from '../../eventstore/event-store.ts';
-import type { Acknowledgements } from './acknowledgements.ts';
+import { type Acknowledgements, acknowledgedIn } from './acknowledgements.ts';
 import { createSealCheck, type SealMark } from './seals.ts';
 import type { Violations } from './violations.ts';
 
@@ -48,7 +48,7 @@ export async function verifyLog({
       const head = heads.get(last.streamName) ?? noEvents;
       checkPlace(last, head, violations);
       acknowledgements.take(last, hashBefore(last, head));
-      for (const { kind, sentence } of faultsOf(last, head))
+      for (const { kind, sentence } of faultsOf(last, head, acknowledgements.trusted))
         acknowledgements.report(kind, { stream: last.streamName, revision: last.revision }, sentence);
       heads.set(last.streamName, { revision: last.revision, hash: hashIn(last) });
       seals.take(last);
@@ -86,8 +86,12 @@ function checkPlace(event: RecordedEvent, head: Head, violations: Violations): v
   if (missing < 0) violations.add('misplaced events', `${name} comes after revision ${head.revision}`);
 }
 
-/** What is wrong with the event itself, which comes after `head` in its stream. */
-export function faultsOf(event: RecordedEvent, head: Head): { kind: EventFault; sentence: string }[] {
+/** What is wrong with the event itself, which comes after `head` in its stream. With null any acknowledgement is right. */
+export function faultsOf(
+  event: RecordedEvent,
+  head: Head,
+  trusted: readonly string[] | null,
+): { kind: EventFault; sentence: string }[] {
   const faults: { kind: EventFault; sentence: string }[] = [];
   const name = nameOf(event);
   const previousHash = previousHashIn(event);
@@ -105,6 +109,8 @@ export function faultsOf(event: RecordedEvent, head: Head): { kind: EventFault; 
   const read = kind && tryRead(kind.read, event);
   if (read instanceof UnreadableEvent)
     faults.push({ kind: 'unreadable events', sentence: `${name} cannot be read: ${read.message}` });
+  if (trusted && event.streamName === acknowledgementsStream && !acknowledgedIn(event, trusted))
+    faults.push({ kind: 'acknowledgements', sentence: `${name} is not what a trusted key has signed` });
   return faults;
 }
 

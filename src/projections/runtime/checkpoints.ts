@@ -31,9 +31,11 @@ type StatusRow = Omit<ProjectionStatus, 'position' | 'lastEvent'> & {
   lastEvent: { id: string; commit: string; prepare: string } | null;
 };
 
-// Positions are 64 bits wide: they travel as text, never as a number.
+// Positions are 64 bits wide: they travel as text, never as a number. The column `parked` is missing until a role that
+// writes rows has run: http may be started before it.
 const columns = `name, version, events, commit_position::text as commit, prepare_position::text as prepare,
-  last_event as "lastEvent", updated_at as "updatedAt", fault, parked`;
+  last_event as "lastEvent", updated_at as "updatedAt", fault,
+  coalesce(to_json(checkpoints) -> 'parked', '[]') as parked`;
 
 /** Makes the schema, tables and checkpoint where they are missing or of an older version; returns the status. */
 export async function prepare(db: Knex, projection: Projection, schema: string): Promise<ProjectionStatus> {
@@ -79,20 +81,14 @@ async function createCheckpoints(trx: Knex.Transaction): Promise<void> {
   // Earlier releases had none of these columns. Looked up first, because altering the table waits for its readers.
   await trx.raw(`
     do $$ begin
-      if not exists (
-        select from pg_attribute where attrelid = to_regclass('checkpoints') and attname = 'events'
-      ) then
-        alter table checkpoints add column events bigint not null default 0;
-      end if;
-      if not exists (
-        select from pg_attribute where attrelid = to_regclass('checkpoints') and attname = 'last_event'
-      ) then
-        alter table checkpoints add column last_event json;
-      end if;
-      if not exists (
-        select from pg_attribute where attrelid = to_regclass('checkpoints') and attname = 'parked'
-      ) then
-        alter table checkpoints add column parked json not null default '[]';
+      if (
+        select count(*) from pg_attribute
+        where attrelid = to_regclass('checkpoints') and attname in ('events', 'last_event', 'parked')
+      ) < 3 then
+        alter table checkpoints
+          add column if not exists events bigint not null default 0,
+          add column if not exists last_event json,
+          add column if not exists parked json not null default '[]';
       end if;
     end $$`);
 }
@@ -174,9 +170,10 @@ export async function recordFault(db: Knex, schema: string, message: string): Pr
 export async function saveParked(
   trx: Knex.Transaction,
   schema: string,
-  parked: Iterable<ParkedStream>,
+  parked: readonly ParkedStream[],
 ): Promise<void> {
-  await trx.raw('update checkpoints set parked = ? where name = ?', [JSON.stringify([...parked]), schema]);
+  await trx.raw('set local search_path to default');
+  await trx.raw('update checkpoints set parked = ? where name = ?', [JSON.stringify(parked), schema]);
 }
 
 /** The status of every projection and rebuild that ever ran. Rejects within a few seconds when Postgres is down. */
