@@ -1,7 +1,7 @@
 /** How far each projection is behind the log, and whether it goes on. */
 import type { Reading } from '@ledger/observability/metrics.ts';
 import type { EventStore } from '../../eventstore/event-store.ts';
-import { eventsUntaken } from '../../projections/runtime/lag.ts';
+import { selectionOf } from '../../projections/runtime/projection.ts';
 import type { LookDependencies } from '../look.ts';
 
 /** A projection that is so far behind is being made, or stands. */
@@ -18,7 +18,8 @@ export const readProjections =
     const ofEach = projections.map(async (projection): Promise<Reading[]> => {
       const { name } = projection;
       const status = statuses.find((each) => each.name === name);
-      const untaken = await eventsUntaken(eventStore, projection, statuses, { limit: mostCounted, signal });
+      const after = status?.position ?? null;
+      const untaken = await eventStore.eventsAfter({ ...selectionOf(projection), after, signal }, mostCounted);
       const now = runtime.now().getTime();
       const lagMs = Math.max(0, now - (untaken[0]?.created.getTime() ?? now));
       return [

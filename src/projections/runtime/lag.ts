@@ -14,22 +14,8 @@ export function firstUntaken(
   statuses: readonly ProjectionStatus[],
   signal: AbortSignal,
 ): Promise<RecordedEvent | null> {
-  return eventStore.firstAfter({ ...untaken(followed, statuses), signal });
-}
-
-/** At most `limit` events that the projection has not processed, the oldest first. Throws likewise. */
-export function eventsUntaken(
-  eventStore: Pick<EventStore, 'eventsAfter'>,
-  followed: Followed,
-  statuses: readonly ProjectionStatus[],
-  { limit, signal }: { limit: number; signal: AbortSignal },
-): Promise<RecordedEvent[]> {
-  return eventStore.eventsAfter({ ...untaken(followed, statuses), signal }, limit);
-}
-
-function untaken(followed: Followed, statuses: readonly ProjectionStatus[]) {
   const after = statuses.find(({ name }) => name === followed.name)?.position ?? null;
-  return { ...selectionOf(followed), after };
+  return eventStore.firstAfter({ ...selectionOf(followed), after, signal });
 }
 
 export type LagSources = {
