@@ -20,10 +20,11 @@ export type StaffEmail = { at: Date; news: readonly News[]; recipients: readonly
 
 /** One row for each thing; the item is another one when the same thing comes up again. */
 const waiting = `
-  select 'exception' as subject, kind, id || ' ' || at as item from ${listedSql} where resolved_at is null
+  select 'exception' as subject, kind, id || ' ' || extract(epoch from at) as item
+  from ${listedSql} where resolved_at is null
   union all
-  select 'delivery', kind, transaction_id || ' ' || delivery || ' ' || settled_at from ${toDoSchema}.deliveries
-  where state = 'abandoned'
+  select 'delivery', kind, transaction_id || ' ' || delivery || ' ' || extract(epoch from coalesce(settled_at, called_at))
+  from ${toDoSchema}.deliveries where state = 'abandoned'
   union all
   select 'projection', name, coalesce(commit_position, 0)::text from checkpoints where fault is not null`;
 

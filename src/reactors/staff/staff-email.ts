@@ -58,10 +58,9 @@ export async function tellStaff(
   for (const address of email.recipients) {
     const until = AbortSignal.any([signal, runtime.timeout(sendWithinMs)]);
     const outcome = await mailer.send({ to: address, ...messageOf(email, address, baseUrl) }, until);
-    if (outcome.kind === 'failed') {
-      log.warn({ reason: outcome.reason }, 'an email to staff could not be sent; it will be tried again');
-      continue;
-    }
+    if (outcome.kind !== 'sent') log.warn({ reason: outcome.reason }, 'an email to staff could not be sent');
+    // One that is refused would always be.
+    if (outcome.kind === 'failed') continue;
     left = left.filter((each) => each !== address);
     await noteRecipients(db, left);
   }
