@@ -37,7 +37,8 @@ const has = (program: string) => {
     return false;
   }
 };
-const withPrometheus = has('prometheus') && has('promtool') && has('setpriv') ? test.serial : test.serial.skip;
+const withPrometheus =
+  has('prometheus') && has('promtool') && has('setpriv') ? test.serial : test.serial.skip;
 
 test('each rule has a runbook that the documentation has', (t) => {
   const urls = [
