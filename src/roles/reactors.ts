@@ -1,43 +1,35 @@
 /** `ledger reactors`: the role that sends callbacks and receipts, and asks the registry about payments left open. */
 import { join } from 'node:path';
 import { createLandRegistry } from '../clients/land-registry/callback.ts';
-import { createMailer, type Mailer } from '../clients/mail/mailer.ts';
+import { createMailer } from '../clients/mail/mailer.ts';
 import { createOutbound } from '../clients/outbound/post.ts';
 import { createTransactionRegistry } from '../clients/transaction-registry/registry.ts';
 import { createExecute } from '../commands/execute.ts';
+import { assertKeys } from '../commands/key-fingerprint.ts';
 import { paymentDecider } from '../commands/payment.ts';
 import { createRecordAnswer } from '../commands/record-requery.ts';
 import type { LandRegistryConfig } from '../config/callbacks-and-mail.ts';
-import { type Account, maySignIn } from '../events/user.ts';
 import type { Runtime } from '../kernel/runtime.ts';
-import { startRetention } from '../personal-data/retention.ts';
 import { listenForNotifications } from '../postgres/notifications.ts';
 import { connectPostgres } from '../postgres/pool.ts';
 import { projectionStatus } from '../projections/runtime/checkpoints.ts';
 import { untilCaughtUp } from '../projections/runtime/lag.ts';
-import { createListQueries } from '../projections/runtime/list-projection.ts';
 import { runProjection } from '../projections/runtime/run.ts';
 import { createSharedReader } from '../projections/runtime/shared-reader.ts';
-import { users } from '../projections/users/projection.ts';
 import { createLandRegistryCallback } from '../reactors/callbacks/land-registry-callback.ts';
 import { createMerchantCallback } from '../reactors/callbacks/merchant-callback.ts';
 import { startDeliveryWorker, type WorkerTask } from '../reactors/deliveries/worker.ts';
 import { createReceiptEmail } from '../reactors/email/receipt-email.ts';
 import { startScheduledRequery } from '../reactors/requery/scheduled-requery.ts';
-import { startStaffEmail } from '../reactors/staff/staff-email.ts';
 import { createToDoList, toDoList } from '../to-do/projection.ts';
 import { createDeliveryQueue } from '../to-do/queue.ts';
 import { requeries, requeryList } from '../to-do/requeries.ts';
 import { createAnswerCounts, createRequeryQueue } from '../to-do/requery-queue.ts';
 import { dueChannel } from '../to-do/table.ts';
-import { createEraser } from './eraser.ts';
 import type { RoleDependencies, Running } from './lifecycle.ts';
 import { roleCommand } from './role-command.ts';
 
-/** Of these, the admins are told what waits for staff, unless STAFF_ALERTS_TO names others. */
-const mostUsers = 1_000;
-
-/** Starts the to-do list, every reactor and what erases by itself; each waits for its stores. */
+/** Starts the to-do list and every reactor; each waits for its stores. */
 export function startReactors({
   clock,
   config,
@@ -52,16 +44,21 @@ export function startReactors({
   void personalData.start();
   const db = connectPostgres({ url: databaseUrl, log });
   const stopping = new AbortController();
+  const { signal } = stopping;
   const announcer = runtime.uuid();
   const { projection, takeDue } = createToDoList({ eventStore, announcer });
   const execute = createExecute({ eventStore, decider: paymentDecider, seal: personalData.seal });
   const common = {
-    ready: untilCaughtUp(projection, {
-      eventStore,
-      projectionStatus: () => projectionStatus(db),
-      runtime,
-      signal: stopping.signal,
-    }),
+    ready: Promise.all([
+      untilCaughtUp(projection, {
+        eventStore,
+        projectionStatus: () => projectionStatus(db),
+        runtime,
+        signal,
+      }),
+      // Links in emails must be good for years. Refused, nobody catches it: the process ends.
+      assertKeys(config, { eventStore, runtime, signal }),
+    ]),
     queue: createDeliveryQueue(db),
     eventStore,
     execute,
@@ -71,12 +68,8 @@ export function startReactors({
     runtime,
     log,
   };
-  const mailer = createMailer({ mail: config.mail, outboxDir: join(config.dataDir, 'outbox'), runtime });
   const workers = new Map(
-    tasksOf({ config, log, mailer, runtime }).map((task) => [
-      task.kind,
-      startDeliveryWorker({ ...common, ...task }),
-    ]),
+    tasksOf({ config, log, runtime }).map((task) => [task.kind, startDeliveryWorker({ ...common, ...task })]),
   );
   const eventTypes = [...toDoList.eventTypes, ...requeryList.eventTypes];
   const reader = createSharedReader(eventStore, { eventTypes });
@@ -114,38 +107,10 @@ export function startReactors({
         runtime,
       })
     : null;
-  const eraser = createEraser({ config, eventStore, log, personalData, runtime }, db);
-  const retention = startRetention({
-    ...eraser,
-    retention: config.retention,
-    db,
-    databaseUrl,
-    log,
-    runtime,
-  });
-  const admins = createListQueries<Account>(db, users.name);
-  const staffEmail = startStaffEmail({
-    async recipients() {
-      if (config.staffAlertsTo.length > 0) return config.staffAlertsTo;
-      const found = (await admins.list({ limit: mostUsers, after: null })) ?? [];
-      return found.filter((each) => each.role === 'admin' && maySignIn(each)).map(({ email }) => email);
-    },
-    baseUrl: config.baseUrl,
-    mailer,
-    db,
-    databaseUrl,
-    log,
-    runtime,
-  });
   return {
     async stop() {
       // The workers first: those that still wait for the list must not claim from one that is not complete.
-      const stopped = [
-        ...[...workers.values()].map((worker) => worker.stop()),
-        requery?.stop(),
-        retention.stop(),
-        staffEmail.stop(),
-      ];
+      const stopped = [...[...workers.values()].map((worker) => worker.stop()), requery?.stop()];
       stopping.abort();
       await Promise.all([listener.stop(), list.stop(), requeryRun.stop(), ...stopped]);
       await db.destroy();
@@ -157,11 +122,11 @@ export function startReactors({
 function tasksOf({
   config,
   log,
-  mailer,
   runtime,
-}: Pick<RoleDependencies, 'config' | 'log' | 'runtime'> & { mailer: Mailer }): WorkerTask[] {
-  const { production, callbacks, landRegistry, merchants } = config;
+}: Pick<RoleDependencies, 'config' | 'log' | 'runtime'>): WorkerTask[] {
+  const { production, callbacks, landRegistry, mail, dataDir, merchants } = config;
   const post = createOutbound({ allowHosts: callbacks.allowHosts, httpsOnly: production, runtime });
+  const mailer = createMailer({ mail, outboxDir: join(dataDir, 'outbox'), runtime });
   const tasks: WorkerTask[] = [
     {
       name: 'merchant-callback',

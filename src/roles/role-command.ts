@@ -36,15 +36,22 @@ export function roleCommand({
       return runUntilSignal(log, async () => {
         await assertStores(config);
         const stores = openStores(config, log);
-        const monitoring = await startMonitoring(stores, { name, roles: [name] });
-        const role = await start(monitoring.role);
-        monitoring.enter('running');
-        return {
-          stop() {
-            monitoring.enter('stopping');
-            return stopAll([stores, monitoring, role]);
-          },
-        };
+        const running: Running[] = [stores];
+        try {
+          const monitoring = await startMonitoring(stores, { name, roles: [name] });
+          running.push(monitoring, await start(monitoring.role));
+          monitoring.enter('running');
+          return {
+            stop() {
+              monitoring.enter('stopping');
+              return stopAll(running);
+            },
+          };
+        } catch (error) {
+          // Their connections would keep the process from ending.
+          await stopAll(running);
+          throw error;
+        }
       });
     },
   };

@@ -32,12 +32,12 @@ const maxOverloads = 3;
 const maxOverloaded = 3;
 
 /** A batch cannot be written as it is: one of its events is at fault, or there are too many at a time. */
-class BatchRefused extends Error {
+export class BatchRefused extends Error {
   override name = 'BatchRefused';
 }
 
 /** Writes the rows of all these events. Throws BatchRefused, and what an outage throws. */
-async function projectAll(
+export async function projectAll(
   trx: Knex.Transaction,
   { projection, schema, personalData }: Target,
   events: readonly RecordedEvent[],

@@ -3,7 +3,7 @@ import type { Position } from '../../eventstore/event-store.ts';
 import type { Batch } from './batches.ts';
 import { advance, saveParked } from './checkpoints.ts';
 import type { ParkedStream } from './failures.ts';
-import { projectOrPark, type Target } from './parking.ts';
+import { BatchRefused, projectAll, projectOrPark, type Target } from './parking.ts';
 
 type WriteTarget = Target & {
   /**
@@ -23,14 +23,24 @@ export async function writeBatch(
   from: Position | null,
   batch: Batch,
 ): Promise<readonly ParkedStream[]> {
-  return await target.db.transaction(async (trx) => {
-    if (target.commitsLater) await trx.raw('set local synchronous_commit = off');
-    // First, because it locks the row: a second runner waits here and then finds the checkpoint moved.
-    const parked = await advance(trx, target, from, batch);
-    const leftOut = new Set(parked.map(({ stream }) => stream));
-    const events = batch.events.filter(({ streamName }) => !leftOut.has(streamName));
-    const added = await projectOrPark(trx, target, events, parked);
-    if (added.length > 0) await saveParked(trx, target.schema, [...parked, ...added]);
-    return added;
+  const commit = (project: typeof projectOrPark) =>
+    target.db.transaction(async (trx) => {
+      if (target.commitsLater) await trx.raw('set local synchronous_commit = off');
+      // First, because it locks the row: a second runner waits here and then finds the checkpoint moved.
+      const parked = await advance(trx, target, from, batch);
+      const leftOut = new Set(parked.map(({ stream }) => stream));
+      const events = batch.events.filter(({ streamName }) => !leftOut.has(streamName));
+      const added = events.length > 0 ? await project(trx, target, events, parked) : [];
+      if (added.length > 0) await saveParked(trx, target.schema, [...parked, ...added]);
+      return added;
+    });
+  // First without a savepoint, which would cost each batch two more round trips.
+  const plain = commit(async (trx, _, events) => {
+    await projectAll(trx, target, events);
+    return [];
+  });
+  return await plain.catch((error) => {
+    if (!(error instanceof BatchRefused)) throw error;
+    return commit(projectOrPark);
   });
 }

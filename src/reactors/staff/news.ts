@@ -31,7 +31,7 @@ const waiting = `
 const tell = `
   with waiting as materialized (${waiting}),
   told as (
-    insert into staff_told select subject || ' ' || kind || ' ' || item from waiting
+    insert into staff_email.told select subject || ' ' || kind || ' ' || item from waiting
     on conflict do nothing returning item
   )
   select subject, kind, count(told.item) as added, count(*) as waiting
@@ -46,17 +46,18 @@ export async function makeStaffEmail(
   { now, pauseMs, recipients }: { now: Date; pauseMs: number; recipients: readonly string[] },
 ): Promise<void> {
   await db.raw(`
-    create table if not exists staff_told (item text primary key);
-    create table if not exists staff_email (
+    create schema if not exists staff_email;
+    create table if not exists staff_email.told (item text primary key);
+    create table if not exists staff_email.email (
       id integer primary key, at timestamptz not null, news json not null, recipients json not null
     )`);
-  const last = await db('staff_email').max({ at: 'at' }).first<{ at: Date | null }>();
+  const last = await db('staff_email.email').max({ at: 'at' }).first<{ at: Date | null }>();
   if (last?.at && now.getTime() - last.at.getTime() < pauseMs) return;
   const made = db.transaction(async (trx) => {
     const { rows: news } = await trx.raw<{ rows: News[] }>(tell);
     if (news.length === 0) return;
     await trx.raw(
-      `insert into staff_email values (1, ?, ?, ?) on conflict (id) do update
+      `insert into staff_email.email values (1, ?, ?, ?) on conflict (id) do update
          set at = excluded.at, news = excluded.news, recipients = excluded.recipients`,
       [now, JSON.stringify(news), JSON.stringify(recipients)],
     );
@@ -67,10 +68,10 @@ export async function makeStaffEmail(
 
 /** The last email, with those who do not have it yet. */
 export async function unsentStaffEmail(db: Knex): Promise<StaffEmail | null> {
-  const query = db.raw<{ rows: StaffEmail[] }>(`select ${emailColumns} from staff_email as sent`);
+  const query = db.raw<{ rows: StaffEmail[] }>(`select ${emailColumns} from staff_email.email as sent`);
   return (await query.timeout(2_000)).rows.find(({ recipients }) => recipients.length > 0) ?? null;
 }
 
 export async function noteRecipients(db: Knex, left: readonly string[]): Promise<void> {
-  await db.raw('update staff_email set recipients = ?', [JSON.stringify(left)]);
+  await db.raw('update staff_email.email set recipients = ?', [JSON.stringify(left)]);
 }
