@@ -108,7 +108,11 @@ export async function startHttp(dependencies: RoleDependencies): Promise<Running
   });
   const server = createLimitedServer(app.callback());
   server.listen(config.port, config.host);
-  await once(server, 'listening');
+  await once(server, 'listening').catch(async (error) => {
+    // Its connections would keep the process from ending for half a minute.
+    await db.destroy();
+    throw error;
+  });
   const { port } = server.address() as AddressInfo;
   log.info({ address: `http://${config.host}:${port}` }, 'http listening');
   return {

@@ -168,8 +168,10 @@ test.serial(
     await once(sending, 'continue');
     const stopped = serve.stop();
     await until(() => serve.output().includes('stopping'));
-    const readiness = await fetch(`${admin}/readyz`);
-    t.is(readiness.status, 503);
+    const readiness = await until(async () => {
+      const answer = await fetch(`${admin}/readyz`);
+      return answer.status === 503 && answer;
+    });
     t.like(await readiness.json(), { role: 'serve', reasons: ['the process is stopping'] });
     t.is((await fetch(`${admin}/livez`)).status, 200);
     sending.end(body);
