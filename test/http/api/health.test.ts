@@ -1,7 +1,7 @@
 // What health and readiness know of stores and projections, at once even while a store hangs; and /api/v1/health.
 import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { mkdirSync, rmdirSync } from 'node:fs';
+import { mkdirSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
@@ -270,6 +270,9 @@ test.serial(
     await service.runProjections();
     await untilHealth(service, isOk);
     await query(postgres.url, 'create table filler (text text)');
+    // Given back at the end: on a full disk PostgreSQL cannot always open a session, not even one that makes room.
+    const room = join(dataDir, 'postgres/data/base/room');
+    writeFileSync(room, Buffer.alloc(4_000_000));
     const fill = async () => {
       while (true)
         await query(postgres.url, "insert into filler select repeat('x', 1000) from generate_series(1, 500)");
@@ -284,6 +287,7 @@ test.serial(
     const full = await untilHealth(service, ({ postgres }) => postgres === 'disk full');
     t.is(full.status, 'error');
     t.like(full.projections[0], { status: 'stopped', fault: 'The disk of PostgreSQL is full' });
+    rmSync(room);
     await query(postgres.url, 'drop table filler');
     t.is((await untilHealth(service, isOk)).postgres, 'up');
   },
