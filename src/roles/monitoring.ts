@@ -29,12 +29,14 @@ export const { version }: { version: string } = JSON.parse(
 const followed = { http: [], projections: allProjections, reactors: [toDoList, requeryList] } as const;
 export type RoleName = keyof typeof followed;
 
+type State = 'starting' | 'running' | 'stopping';
+
 export type Monitoring<Role> = Running & {
   /** What the roles are to be started with, so that they are seen. */
   role: Role;
   port: number;
   /** What `/readyz` says from now on. */
-  enter(state: 'running' | 'stopping'): void;
+  enter(state: State): void;
 };
 
 /** `name` is the process as its metrics name it; `roles` are those that it runs. */
@@ -48,17 +50,9 @@ export async function startMonitoring<Role extends RoleDependencies>(
   const projections = roles.flatMap((each) => [...followed[each]]);
   const standing = { eventStore, projections, projectionStatus: () => projectionStatus(db), runtime };
   const look = createLook({ ...standing, clockDifferenceMs: clock.differenceMs, log });
+  let state: State = 'starting';
   const needsPostgres = roles.some((each) => each !== 'http');
-  let state: 'starting' | 'running' | 'stopping' = 'starting';
-  const reasonsOf = (found: Look) => [
-    ...(state === 'running' ? [] : [`the process is ${state}`]),
-    ...(found.eventStore === 'up' ? [] : [`event store: ${found.eventStore}`]),
-    ...(found.postgres === 'up' || !needsPostgres ? [] : [`postgres: ${found.postgres}`]),
-    ...found.projections
-      .filter(({ status }) => status === 'stopped')
-      .map((each) => `projection ${each.name}: ${each.fault}`),
-  ];
-
+  const reasonsOf = (found: Look) => reasonsAgainst(found, { state, needsPostgres });
   const metrics = createMetrics({
     role: name,
     runtime,
@@ -110,6 +104,21 @@ export async function startMonitoring<Role extends RoleDependencies>(
       await Promise.all([db.destroy(), tracing?.stop()]);
     },
   };
+}
+
+/** Why a process cannot do its work. */
+function reasonsAgainst(
+  { eventStore, postgres, projections }: Look,
+  { state, needsPostgres }: { state: State; needsPostgres: boolean },
+): string[] {
+  return [
+    ...(state === 'running' ? [] : [`the process is ${state}`]),
+    ...(eventStore === 'up' ? [] : [`event store: ${eventStore}`]),
+    ...(postgres === 'up' || !needsPostgres ? [] : [`postgres: ${postgres}`]),
+    ...projections
+      .filter(({ status }) => status === 'stopped')
+      .map(({ name, fault }) => `projection ${name}: ${fault}`),
+  ];
 }
 
 /** Nothing of OpenTelemetry is loaded without an endpoint. */

@@ -19,7 +19,10 @@ export const readProjections =
       const { name } = projection;
       const status = statuses.find((each) => each.name === name);
       const after = status?.position ?? null;
-      const untaken = await eventStore.eventsAfter({ ...selectionOf(projection), after, signal }, mostCounted);
+      const untaken = await eventStore.eventsAfter(
+        { ...selectionOf(projection), after, signal },
+        mostCounted,
+      );
       const now = runtime.now().getTime();
       const lagMs = Math.max(0, now - (untaken[0]?.created.getTime() ?? now));
       return [
