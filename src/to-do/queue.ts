@@ -2,6 +2,7 @@
 import type { Knex } from 'knex';
 import type { DeliveryKind } from '../events/deliveries.ts';
 import { emptyIfUndefined } from '../postgres/error-codes.ts';
+import { prepared } from '../postgres/prepared.ts';
 import { foldStream, type PlacedEvent } from './projection.ts';
 import { settleDeliveries, toDoSchema } from './table.ts';
 
@@ -45,12 +46,25 @@ export function createDeliveryQueue(db: Knex) {
      * Nothing if the projection has never run.
      */
     async claim({ receiverLimits, merchantLimits, ...claim }: Claim): Promise<ClaimedDelivery[]> {
-      const query = db.raw<{ rows: ClaimedDelivery[] }>(claimSql, {
+      const query = prepared<{ rows: ClaimedDelivery[] }>(db, claimSql, {
         ...claim,
         receiverLimits: JSON.stringify(Object.fromEntries(receiverLimits)),
         merchantLimits: JSON.stringify(Object.fromEntries(merchantLimits)),
       });
       return await emptyIfUndefined(query.timeout(5_000));
+    },
+
+    /** Which of these rows are still held: the list has not come to what was recorded of them. */
+    async stillHeld(rows: readonly ClaimedDelivery[], holder: string): Promise<ClaimedDelivery[]> {
+      const ids = rows.map(({ transactionId }) => transactionId);
+      const query = prepared<{ rows: Pick<ClaimedDelivery, 'transactionId' | 'orderingKey'>[] }>(
+        db,
+        `select transaction_id as "transactionId", ordering_key as "orderingKey" from ${table}
+         where transaction_id = any(?) and leased_by = ?`,
+        [ids, holder],
+      );
+      const held = (await query.timeout(5_000)).rows.map(keyOf);
+      return rows.filter((row) => held.includes(keyOf(row)));
     },
 
     /** Moves a row that is still held to where its whole stream leaves it, as the list will once it comes to the last event. */
@@ -64,10 +78,13 @@ export function createDeliveryQueue(db: Knex) {
 
     /** Gives a row back: it can be claimed again from `until` on, or at once when it has changed. */
     async postpone(claimed: ClaimedDelivery, holder: string, until: Date): Promise<void> {
-      await db.raw(postponeSql, { ...claimed, holder, until }).timeout(5_000);
+      await prepared(db, postponeSql, { ...claimed, holder, until }).timeout(5_000);
     },
   };
 }
+
+const keyOf = ({ transactionId, orderingKey }: Pick<ClaimedDelivery, 'transactionId' | 'orderingKey'>) =>
+  `${transactionId} ${orderingKey}`;
 
 /** Of one merchant, a claim looks at so many receivers, and at its rows that have been due longest, so many times its limit. */
 const receiversOfMerchant = 256;

@@ -36,13 +36,12 @@ export class BatchRefused extends Error {
   override name = 'BatchRefused';
 }
 
-/** Writes the rows of all these events. Throws BatchRefused, and what an outage throws. */
+/** Writes the rows of all these events; the search path leads to the tables. Throws BatchRefused, and what an outage throws. */
 export async function projectAll(
   trx: Knex.Transaction,
-  { projection, schema, personalData }: Target,
+  { projection, personalData }: Target,
   events: readonly RecordedEvent[],
 ): Promise<void> {
-  await trx.raw('set local search_path to ??', [schema]);
   const queryErrors = new Set<unknown>();
   trx.on('query-error', (error) => queryErrors.add(error));
   try {
@@ -103,6 +102,7 @@ export async function projectOrPark(
       );
   }
 
+  await trx.raw('set local search_path to ??', [target.schema]);
   await take(events);
   return atFault.map(({ event, cause }): ParkedStream => {
     const times = (overloads?.get(event.id) ?? 0) + 1;
