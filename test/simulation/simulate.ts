@@ -115,7 +115,6 @@ export async function simulate(plan: Plan, server: PostgresServer): Promise<Simu
     createStaff({
       process: staffProcess,
       bank,
-      logCheck,
       history,
       config: configurationOf('staff', { dataDir, eventStoreUrl: cluster.url }),
     }),

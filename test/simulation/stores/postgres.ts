@@ -31,7 +31,7 @@ export type SimulatedPostgres = {
 };
 
 /** How long the server may take before we ask whether the session waits for a lock. */
-const patienceMs = 20;
+const patienceMs = 5;
 
 export function createPostgres({
   server,

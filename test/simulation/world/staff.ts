@@ -10,7 +10,6 @@ import { reconcile } from '../../../src/reconciliation/reconcile.ts';
 import { openStores } from '../../../src/roles/lifecycle.ts';
 import { toDoList } from '../../../src/to-do/projection.ts';
 import { requeryList } from '../../../src/to-do/requeries.ts';
-import type { LogCheck } from '../checks/log.ts';
 import type { History } from '../engine/history.ts';
 import type { SimulatedProcess } from '../engine/process.ts';
 import type { Bank } from './bank.ts';
@@ -22,13 +21,11 @@ export type Staff = ReturnType<typeof createStaff>;
 export function createStaff({
   process,
   bank,
-  logCheck,
   history,
   config,
 }: {
   process: SimulatedProcess;
   bank: Bank;
-  logCheck: LogCheck;
   history: History;
   config: Config;
 }) {
@@ -36,7 +33,6 @@ export function createStaff({
   const log = createLog('silent', 'staff');
   const db = connectPostgres({ url: databaseUrl, log });
   const { eventStore, personalData, runtime } = openStores(config, log, process.runtime);
-  let newestMs = 0;
 
   return {
     /** What `/readyz` says of the projections, within a second. */
@@ -51,12 +47,7 @@ export function createStaff({
 
     /** Imports the gateway's export as it was at a time. */
     async importExport(atMs: number): Promise<void> {
-      const isOlder = atMs < newestMs;
-      newestMs = Math.max(newestMs, atMs);
-      history.tell(
-        `staff: import the gateway's export of ${malaysianTime(atMs)}${isOlder ? ', which is older' : ''}`,
-      );
-      logCheck.importing(isOlder);
+      history.tell(`staff: import the gateway's export of ${malaysianTime(atMs)}`);
       try {
         const summary = await reconcile(
           { eventStore, db, transactionIdKey, runtime },
@@ -85,8 +76,6 @@ export function createStaff({
       } catch (error) {
         history.tell(`staff: the import failed: ${error instanceof Error ? error.name : 'unknown'}`);
       }
-      logCheck.look();
-      logCheck.importing(false);
     },
 
     /** What `ledger verify` reports; null if it could not run. */
