@@ -180,6 +180,20 @@ test.serial('20 answers at once open one session', async (t) => {
   t.is(answers.filter(({ headers }) => headers.getSetCookie().length > 0).length, 1);
 });
 
+test.serial('two browsers with one link register one passkey, that of the session', async (t) => {
+  const { id, email } = await addUser(app.eventStore, 'admin');
+  const path = await askForLink(app, email);
+  const { create, none } = await open(path);
+  const devices = [authenticator(), authenticator(), authenticator()];
+  const answers = await Promise.all(
+    devices.map((device) => press(path, { name: 'Mine', response: device.create(create ?? none) })),
+  );
+  const registered = (await app.eventStore.load(userStream(id))).slice(1);
+  t.is(registered.length, 1);
+  const signedIn = devices[answers.findIndex(({ headers }) => headers.getSetCookie().length > 0)];
+  t.like(registered[0], { type: 'PasskeyRegistered', data: { id: signedIn?.id } });
+});
+
 /** A link of an email, and what comes of an answer with each of the counters. */
 async function useWith({ email, device }: { email: string; device: Authenticator }, counters: number[]) {
   const path = await askForLink(app, email);
