@@ -84,6 +84,9 @@ test.serial('an admin registers a passkey on the way in, and needs it from then 
   t.like(event?.data, { id: device.id, name: 'Laptop', counter: 0, transports: ['usb'] });
   const member = memberOf(app.url, id, cookieOf(registered));
   t.true(await isIn(member));
+  const account = await (await member.get('/console/own-account')).text();
+  t.regex(account, /Opened this session/);
+  t.notRegex(account, /Not used yet/, 'registering it has opened the session');
 
   const next = await askForLink(app, email);
   const { get, create, page, none } = await open(next);
@@ -289,7 +292,7 @@ for (const role of ['member', 'viewer'] as const satisfies Role[])
     for (const id of [one.id, other.id, other.id, 'unknown'])
       t.is((await member.post('/console/own-account/remove-passkey', { id })).status, 303);
     t.true(await isIn(member), 'the last one too, since the session needed none');
-    t.regex(await (await member.get('/console/own-account')).text(), /You have none/);
+    t.regex(await (await member.get('/console/own-account')).text(), /You have no passkey/);
   });
 
 test.serial('an admin keeps a passkey, and cannot remove all by the page for colleagues', async (t) => {
