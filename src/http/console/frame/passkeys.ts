@@ -79,8 +79,9 @@ export function createPasskeys(dependencies: Dependencies) {
     }),
 
     /**
-     * Resolves to the id of the passkey that was used or registered, null if none was demanded. Throws EventStoreUnavailable,
-     * InvalidFields for the name, and Refused. For whatever the library finds wrong its words are the same, and the log has more.
+     * Resolves to the id of the passkey that was used or registered, null if none was demanded. Throws
+     * EventStoreUnavailable, InvalidFields for the name, and Refused. Its message is the same for everything that the
+     * library finds wrong; the log has the reason.
      */
     async take(demand: Demand, answer: Answer): Promise<string | null> {
       if (demand === 'nothing') return null;
