@@ -54,6 +54,8 @@ export type Fault = { atMs: number } & (
   | { kind: 'alternate-unmatched'; times: number }
   | { kind: 'shared-gateway-id' }
   | { kind: 'import'; ageMs: number }
+  | { kind: 'rebuild'; projection: string }
+  | { kind: 'resolve'; draw: number }
 );
 
 export type FaultKind = Fault['kind'];
@@ -336,6 +338,27 @@ const allKinds: readonly { kind: FaultKind; share: number; most: number; make: M
         { kind: 'import', atMs: oldMs, ageMs },
       ];
     },
+  },
+  {
+    kind: 'rebuild',
+    share: 0.15,
+    most: 3,
+    // Two of one projection may meet.
+    make: (random, _, activeMs) => ({
+      kind: 'rebuild',
+      atMs: moment(random, activeMs),
+      projection: random.pick(['payments', 'payments', 'journal', 'details', 'unmatched', 'reconciliation']),
+    }),
+  },
+  {
+    kind: 'resolve',
+    share: 0.25,
+    most: 3,
+    make: (random, _, activeMs) => ({
+      kind: 'resolve',
+      atMs: random.integer(activeMs / 2, activeMs + 30 * minute),
+      draw: random.integer(0, 999_999),
+    }),
   },
 ];
 
