@@ -36,7 +36,6 @@ const drainMs = 10_000;
 export function startDeliveryWorker(dependencies: Dependencies): DeliveryWorker {
   const { concurrency, kind, name, queue, ready, runtime, leaseMs = 60_000 } = dependencies;
   const log = dependencies.log.child({ reactor: name });
-  const holder = runtime.uuid();
   const breaker = createBreaker(runtime);
   const attempts = new Map<Promise<void>, ClaimedDelivery>();
   const interrupting = new AbortController();
@@ -67,6 +66,7 @@ export function startDeliveryWorker(dependencies: Dependencies): DeliveryWorker 
       limitPerMerchant: perMerchant,
       merchantLimits: remaining(merchants, perMerchant),
     };
+    const holder = runtime.uuid();
     return await queue.claim({ kind, now, leaseUntil, holder, limit, ...limits }).catch((error) => {
       log.warn({ reason: reasonOf(error) }, 'no deliveries can be claimed for now');
       return [];
@@ -88,12 +88,12 @@ export function startDeliveryWorker(dependencies: Dependencies): DeliveryWorker 
   async function giveBack(claimed: ClaimedDelivery, afterMs: number): Promise<void> {
     const until = new Date(runtime.now().getTime() + afterMs);
     // If this fails, the lease ends by itself.
-    await queue.postpone(claimed, holder, until).catch(() => {});
+    await queue.postpone(claimed, until).catch(() => {});
   }
 
   async function settle(claimed: ClaimedDelivery, stream: readonly PlacedEvent[]): Promise<void> {
     // If this fails, the list does it when it comes to the last event.
-    await queue.settle(claimed, holder, stream).catch(() => {});
+    await queue.settle(claimed, stream).catch(() => {});
   }
 
   const working = work();
