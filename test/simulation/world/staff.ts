@@ -7,11 +7,15 @@ import type { Config } from '../../../src/config/config.ts';
 import { exceptionsOf, resolutionsFor } from '../../../src/events/exceptions.ts';
 import { paymentStream } from '../../../src/events/payment.ts';
 import { createLog } from '../../../src/kernel/log.ts';
+import { createLook } from '../../../src/monitoring/look.ts';
 import { connectPostgres } from '../../../src/postgres/pool.ts';
 import { allProjections } from '../../../src/projections/all.ts';
 import { rebuild } from '../../../src/projections/rebuild/rebuild.ts';
+import { projectionStatus } from '../../../src/projections/runtime/checkpoints.ts';
 import { reconcile } from '../../../src/reconciliation/reconcile.ts';
 import { openStores } from '../../../src/roles/lifecycle.ts';
+import { toDoList } from '../../../src/to-do/projection.ts';
+import { requeryList } from '../../../src/to-do/requeries.ts';
 import type { LogCheck } from '../checks/log.ts';
 import type { History } from '../engine/history.ts';
 import type { SimulatedProcess } from '../engine/process.ts';
@@ -51,6 +55,16 @@ export function createStaff({
   };
 
   return {
+    /** What `/readyz` says of the projections, within a second. */
+    look: createLook({
+      eventStore,
+      projections: [...allProjections, toDoList, requeryList],
+      projectionStatus: () => projectionStatus(db),
+      clockDifferenceMs: () => 0,
+      runtime,
+      log,
+    }),
+
     /** Imports the gateway's export as it was at a time. */
     async importExport(atMs: number): Promise<void> {
       history.tell(`staff: import the gateway's export of ${malaysianTime(atMs)}`);
