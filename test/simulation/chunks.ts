@@ -103,8 +103,10 @@ export async function runInChunks({
       { execArgv: [...process.execArgv, ...nodeArguments], stdio: ['ignore', 'pipe', 'inherit', 'ipc'] },
     );
     children.add(child);
-    child.on('message', (outcome: SeedOutcome) => {
-      totals.add(outcome);
+    child.on('message', (message: SeedOutcome | object) => {
+      // PostgreSQL, too, has something to say when it starts.
+      if (!('seed' in message)) return;
+      totals.add(message);
       if (isTTY) process.stdout.write(`\r${totals.summary()}`);
     });
     const [said, [code]] = await Promise.all([child.stdout ? text(child.stdout) : '', once(child, 'close')]);

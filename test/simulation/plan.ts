@@ -54,6 +54,8 @@ export type Fault = { atMs: number } & (
   | { kind: 'alternate-unmatched'; times: number }
   | { kind: 'shared-gateway-id' }
   | { kind: 'import'; ageMs: number }
+  | { kind: 'rebuild'; projection: string }
+  | { kind: 'resolve'; draw: number }
 );
 
 export type FaultKind = Fault['kind'];
@@ -125,11 +127,27 @@ export function makePlan(seed: number, { payments: count = 100, calmMs, fault }:
     stretch: random.pick([1, 3, 3, 10]),
     wrongKey: hasWrongKey ? 'http-2' : null,
     payments,
-    faults: faults.toSorted((a, b) => a.atMs - b.atMs),
+    faults: aimed(faults, payments, random).toSorted((a, b) => a.atMs - b.atMs),
     healAtMs: activeMs + 2 * minute,
     // Three hours are enough for every retry and for the first requeries; a day for the whole schedule of requeries.
     calmMs: calmMs ?? (random.chance(0.1) ? 30 : 3) * hour,
   };
+}
+
+/** Lets an older export show how a payer was at the bank whose charge is never reported. */
+function aimed(faults: readonly Fault[], payments: readonly PaymentPlan[], random: Random): Fault[] {
+  const unreported = payments.flatMap(({ atMs, attempts }) =>
+    attempts
+      .filter(
+        ({ outcome, messages }) => outcome === 'charged' && messages.every(({ fate }) => fate === 'lost'),
+      )
+      .map(({ afterMs, bankMs }) => atMs + afterMs + bankMs / 2),
+  );
+  return faults.map((fault) => {
+    if (fault.kind !== 'import' || fault.ageMs === 0) return fault;
+    const moments = unreported.filter((atMs) => atMs < fault.atMs);
+    return moments.length > 0 ? { ...fault, ageMs: fault.atMs - random.pick(moments) } : fault;
+  });
 }
 
 /** `carelessness` is the share of what a gateway should never do. */
@@ -328,7 +346,7 @@ const allKinds: readonly { kind: FaultKind; share: number; most: number; make: M
     most: 3,
     // One that is new, often before the registry is asked about what is lost; and one of when people were still paying.
     make: (random, _, activeMs) => {
-      const newMs = random.integer(activeMs / 2, activeMs + 10 * minute);
+      const newMs = activeMs + random.integer(0, 6) * minute;
       const oldMs = newMs + random.integer(1, 300) * second;
       const ageMs = oldMs - random.integer(30 * second, newMs);
       return [
@@ -336,6 +354,27 @@ const allKinds: readonly { kind: FaultKind; share: number; most: number; make: M
         { kind: 'import', atMs: oldMs, ageMs },
       ];
     },
+  },
+  {
+    kind: 'rebuild',
+    share: 0.15,
+    most: 3,
+    // Two of one projection may meet.
+    make: (random, _, activeMs) => ({
+      kind: 'rebuild',
+      atMs: moment(random, activeMs),
+      projection: random.pick(['payments', 'payments', 'journal', 'details', 'unmatched', 'reconciliation']),
+    }),
+  },
+  {
+    kind: 'resolve',
+    share: 0.25,
+    most: 3,
+    make: (random, _, activeMs) => ({
+      kind: 'resolve',
+      atMs: random.integer(activeMs / 2, activeMs + 30 * minute),
+      draw: random.integer(0, 999_999),
+    }),
   },
 ];
 

@@ -16,7 +16,7 @@ import type { Bank } from '../world/bank.ts';
 export type FoldedPayment = {
   state: Payment;
   books: Books | null;
-  /** What the gateway owes us by the books, in sen. */
+  /** What the gateway has taken in for us by the books, in sen, whether or not it was given back. */
   bookedSen: bigint;
   receiptNo: string;
   isUnreadable: boolean;
@@ -83,7 +83,9 @@ export function createLogCheck({
     history.tell(`log: ${event.type} ${summaryOf(event)} in ${id}`);
     const state = evolve(before.state, event);
     const { books, entry } = enter(before.books, event);
-    const bookedSen = before.bookedSen + (entry ? gatewaySen(id, entry) : 0n);
+    const movedSen = entry ? gatewaySen(id, entry) : 0n;
+    const isGivenBack = entry?.kind === 'refund' || entry?.kind === 'reversal';
+    const bookedSen = before.bookedSen + (isGivenBack ? 0n : movedSen);
     const receiptNo = state.status === 'none' ? '' : (state.receipt?.receiptNo ?? '');
     const calledAtMs = new Map(before.calledAtMs);
     for (const { kind, change } of state.status === 'none' ? [] : state.deliveries)
