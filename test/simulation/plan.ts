@@ -162,7 +162,7 @@ function makePayment(random: Random, number: number, activeMs: number, carelessn
   return {
     number,
     atMs: random.integer(0, activeMs),
-    merchant: random.integer(0, 2),
+    merchant: random.integer(0, 3),
     amountSen: random.integer(200, 300_000),
     hasEmail: random.chance(0.1),
     isRepeated: random.chance(0.15),
@@ -297,7 +297,7 @@ const allKinds: readonly { kind: FaultKind; share: number; most: number; make: M
     make: (random, _, activeMs) => ({
       kind: 'receiver',
       atMs: moment(random, activeMs),
-      merchant: random.integer(0, 2),
+      merchant: random.integer(0, 3),
       does: random.pick(['refuses', 'hangs', 'slow'] as const),
       forMs: duration(random),
     }),

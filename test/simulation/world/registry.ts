@@ -18,9 +18,21 @@ export function startTransactionRegistry({ process, bank }: { process: Simulated
         response.end();
         return;
       }
-      const id = url.searchParams.get('merchant_trans_id');
-      const records = [...bank.orders.values()]
-        .filter((order) => order.transactionId === id)
+      const query = url.searchParams;
+      const isOfLand = url.pathname === '/transaction-extras';
+      const record = /^\/transactions\/(.+)$/.exec(url.pathname)?.[1];
+      const orders = [...bank.orders.values()];
+      const extras = orders
+        .filter(({ reference }) => reference === query.get('value'))
+        .map(({ orderNo, reference }) => ({
+          key: query.get('key'),
+          value: reference,
+          transaction_id: orderNo,
+        }));
+      const records = orders
+        .filter((order) =>
+          [order.transactionId, order.orderNo].includes(record ?? query.get('merchant_trans_id') ?? ''),
+        )
         .map((order) => ({
           id: order.orderNo,
           merchant_trans_id: order.transactionId,
@@ -36,7 +48,7 @@ export function startTransactionRegistry({ process, bank }: { process: Simulated
           payment_datetime: malaysianTime(order.endedAtMs),
         }));
       response.setHeader('content-type', 'application/json');
-      response.end(JSON.stringify(records));
+      response.end(JSON.stringify(isOfLand ? extras : record === undefined ? records : records[0]));
     }).listen(80),
   );
   return {
