@@ -116,6 +116,16 @@ export const mutants: Readonly<Record<string, Omit<Mutant, 'name'>>> = {
     payments: 40,
     seeds: 20,
   },
+  'claims-alike': {
+    what: 'A claim that ends late ends the next claim of the same worker',
+    file: 'reactors/deliveries/worker.ts',
+    code: 'const holder = runtime.uuid();',
+    becomes: 'const holder = (attempts.holder ??= runtime.uuid());',
+    seenBy: ['callback-doubled'],
+    fault: 'receiver',
+    payments: 60,
+    seeds: 60,
+  },
   'overtaken-sent': {
     what: 'A callback is sent although a newer status has superseded it',
     file: 'commands/deliveries.ts',

@@ -32,11 +32,8 @@ export type SimulationResult = {
   digest: string;
   lines: readonly string[];
   simulatedMs: number;
-  steps: number;
-  queries: number;
   events: number;
   posts: number;
-  requeries: number;
   charges: number;
 };
 
@@ -208,11 +205,8 @@ export async function simulate(plan: Plan, server: PostgresServer): Promise<Simu
     digest: history.digest(),
     lines: history.lines(),
     simulatedMs: scheduler.nowMs() - startMs,
-    steps: scheduler.steps(),
-    queries: postgres.queries(),
     events: logCheck.events(),
     posts: receivers.posts(),
-    requeries: registry.asked(),
     charges: bank.charges.length,
   };
 }

@@ -8,10 +8,8 @@ const statusOf = { charged: '1', declined: '2', cancelled: '2', open: '0' } as c
 
 export function startTransactionRegistry({ process, bank }: { process: SimulatedProcess; bank: Bank }) {
   let isOut = false;
-  let asked = 0;
   process.enter(() =>
     createServer((request, response) => {
-      asked += 1;
       const url = new URL(request.url ?? '', 'http://registry.example');
       if (isOut) {
         response.statusCode = 500;
@@ -55,6 +53,5 @@ export function startTransactionRegistry({ process, bank }: { process: Simulated
     setOut: (out: boolean) => {
       isOut = out;
     },
-    asked: () => asked,
   };
 }
