@@ -78,8 +78,9 @@ export const mutants: Readonly<Record<string, Omit<Mutant, 'name'>>> = {
   'older-export-clears': {
     what: 'An older export clears a discrepancy that a newer one showed',
     file: 'commands/reconciliation.ts',
-    code: 'if (state.resolved || asOf < shownAsOf(state)) return [];',
-    becomes: 'if (state.resolved) return [];',
+    // Asked by the import and by the decider.
+    code: 'return asOf ?? at;',
+    becomes: "return '';",
     seenBy: ['discrepancy-hidden'],
     plan: 'older-export',
     fault: 'import',

@@ -145,7 +145,7 @@ function aimed(faults: readonly Fault[], payments: readonly PaymentPlan[], rando
   );
   return faults.map((fault) => {
     if (fault.kind !== 'import' || fault.ageMs === 0) return fault;
-    const moments = unreported.filter((atMs) => atMs < fault.atMs);
+    const moments = unreported.filter((atMs) => atMs < fault.atMs && atMs > fault.atMs - 3 * minute);
     return moments.length > 0 ? { ...fault, ageMs: fault.atMs - random.pick(moments) } : fault;
   });
 }
@@ -344,10 +344,10 @@ const allKinds: readonly { kind: FaultKind; share: number; most: number; make: M
     kind: 'import',
     share: 0.15,
     most: 3,
-    // One that is new, often before the registry is asked about what is lost; and one of when people were still paying.
+    // A new one, often before the registry is asked about what is lost, which takes two minutes; then an older one.
     make: (random, _, activeMs) => {
-      const newMs = activeMs + random.integer(0, 6) * minute;
-      const oldMs = newMs + random.integer(1, 300) * second;
+      const newMs = random.integer(activeMs / 2, activeMs + 2 * minute);
+      const oldMs = newMs + random.integer(1, 60) * second;
       const ageMs = oldMs - random.integer(30 * second, newMs);
       return [
         { kind: 'import', atMs: newMs, ageMs: 0 },
