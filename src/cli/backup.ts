@@ -66,7 +66,7 @@ async function fill(folder: string): Promise<boolean> {
   const save = async (name: string, bytes: Bytes) => {
     files.push({ name, sha256: await write(join(folder, name), bytes) });
   };
-  await withStores('backup', async ({ config: { dataDir, esdbUrl }, db }) => {
+  await withStores('backup', { onlyReads: true }, async ({ config: { dataDir, esdbUrl }, db }) => {
     for (const name of copied)
       if (existsSync(join(dataDir, name))) await save(name, createReadStream(join(dataDir, name)));
     const known = new Set<string>();

@@ -19,7 +19,7 @@ export const keys: Command = {
   async run(_, [action = '', ...more]) {
     if (more.length > 0 || !['rewrap', 'destroy-erased', 'replace-link-key'].includes(action))
       throw new UsageError('The action must be rewrap, destroy-erased or replace-link-key');
-    return await withStores('keys', async ({ config, eventStore, personalData, runtime }) => {
+    return await withStores('keys', { uses: ['dataKeys', 'linkKeys'] }, async ({ config, eventStore, personalData, runtime }) => {
       const { store } = personalData;
       if (action === 'replace-link-key') {
         const link = { name: 'LINK_KEY', key: config.linkKeys.current, others: null };

@@ -18,7 +18,7 @@ export const reconcile: Command<typeof options> = {
     const period = readRange(range);
     const madeAt = made === undefined ? null : readAsOf('made-at', made).toISOString();
     try {
-      return await withStores('reconcile', async ({ config: { transactionIdKey }, ...stores }) => {
+      return await withStores('reconcile', { uses: ['transactionIdKey'] }, async ({ config: { transactionIdKey }, ...stores }) => {
         const summary = await importExport(
           { ...stores, transactionIdKey },
           {

@@ -11,7 +11,7 @@ export const seals: Command = {
   usage: '',
   options: {},
   async run() {
-    return await withEventStore('seals', async ({ eventStore, config: { sealKey } }) => {
+    return await withEventStore('seals', { uses: ['sealKey'], onlyReads: true }, async ({ eventStore, config: { sealKey } }) => {
       print(
         sealKey === ''
           ? 'SEAL_KEY is not set, so its public key is not known.'

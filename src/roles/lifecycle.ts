@@ -1,8 +1,11 @@
 /** How a long-running command runs and stops, and what the roles have in common. */
 import { join } from 'node:path';
+import { isServed } from '@ledger/embedded/data-folder.ts';
 import { readEndpoints } from '@ledger/embedded/endpoints.ts';
+import { StartError } from '@ledger/embedded/start-error.ts';
 import type { Command } from '../cli/command.ts';
-import { type Config, loadConfig } from '../config/config.ts';
+import { type Config, loadConfig, type Needs } from '../config/config.ts';
+import { readEnvironment } from '../config/environment-reader.ts';
 import { ConfigError } from '../config/yaml-file.ts';
 import { connectEventStore } from '../eventstore/client.ts';
 import type { EventStore } from '../eventstore/event-store.ts';
@@ -44,11 +47,9 @@ export function openStores<
   log: Log,
   ownRuntime: Runtime = systemRuntime,
 ): Omit<RoleDependencies, 'config'> & { config: Needed } & Running {
-  const { databaseUrl, dataDir, dataKeys, esdbUrl } = config;
-  const db = connectPostgres({ url: databaseUrl, log });
-  const clock = createSharedClock({ db, runtime: ownRuntime, log });
-  const { runtime } = clock;
-  const eventStore = connectEventStore({ url: esdbUrl, log, runtime });
+  const { db, ...stores } = openStoresWithoutKeys(config, log, ownRuntime);
+  const { runtime } = stores;
+  const { databaseUrl, dataDir, dataKeys } = config;
   const wrapping = wrappingKeys(dataKeys.current, dataKeys.previous);
   const personalData = createPersonalData({
     store: createPostgresKeyStore({ db, wrapping, runtime }),
@@ -62,13 +63,33 @@ export function openStores<
   });
   return {
     config,
-    eventStore,
+    ...stores,
     personalData,
+    async stop() {
+      await personalData.stop();
+      await stores.stop();
+    },
+  };
+}
+
+/** As openStores, for a command that neither seals nor opens personal data. */
+export function openStoresWithoutKeys(
+  { databaseUrl, esdbUrl }: Pick<Config, 'databaseUrl' | 'esdbUrl'>,
+  log: Log,
+  ownRuntime: Runtime = systemRuntime,
+) {
+  const db = connectPostgres({ url: databaseUrl, log });
+  const clock = createSharedClock({ db, runtime: ownRuntime, log });
+  const { runtime } = clock;
+  const eventStore = connectEventStore({ url: esdbUrl, log, runtime });
+  return {
+    db,
+    eventStore,
     log,
     runtime,
     clock,
     async stop() {
-      await Promise.all([personalData.stop(), clock.stop()]);
+      await clock.stop();
       await Promise.all([db.destroy(), eventStore.close()]);
     },
   };
@@ -78,11 +99,15 @@ export function openStores<
  * The configuration of a command that runs alongside `ledger serve` and uses its embedded stores where no URL is set.
  * In production nothing is read from a data folder. Throws ConfigError and StartError.
  */
-export function loadRoleConfig(needs?: { seals: boolean }): Config {
-  const { NODE_ENV, DATA_DIR } = process.env;
-  // As with every variable, empty means not set.
-  const dataDir = DATA_DIR?.trim() || './data';
-  return loadConfig(process.env, NODE_ENV?.trim() === 'production' ? {} : readEndpoints(dataDir), needs);
+export function loadRoleConfig(needs?: Needs): Config {
+  const env = readEnvironment(process.env, {}, new Set(['ESDB_URL', 'DATABASE_URL', 'DATA_DIR', 'NODE_ENV']));
+  if (env.production) return loadConfig(process.env, {}, needs);
+  const dataDir = env.text('DATA_DIR');
+  if (!(env.given('ESDB_URL') && env.given('DATABASE_URL')) && !isServed(dataDir))
+    throw new StartError(
+      `No ledger runs in ${dataDir}: run npm start, or set DATA_DIR to its folder, or ESDB_URL and DATABASE_URL.`,
+    );
+  return loadConfig(process.env, readEndpoints(dataDir), needs);
 }
 
 /** The command that runs one role in a process of its own. */
@@ -128,12 +153,16 @@ export function warnOfExceptions({ exceptions }: Pick<Config, 'exceptions'>, log
     log.warn({ insecurity, faults }, 'production runs with an insecurity that ALLOW_INSECURE names');
 }
 
-/** Throws ConfigError if a store cannot serve or refuses us. One that does not answer is waited for later. */
+/** Throws ConfigError if a store cannot serve or refuses us; whether we may append is asked only of who does. One that does not answer is waited for later. */
 export async function assertStores({
   databaseUrl,
   esdbUrl,
-}: Pick<Config, 'databaseUrl' | 'esdbUrl'>): Promise<void> {
-  const found = await Promise.all([refusal(esdbUrl, systemRuntime), unsuitability(databaseUrl)]);
+  appends = true,
+}: Pick<Config, 'databaseUrl' | 'esdbUrl'> & { appends?: boolean }): Promise<void> {
+  const found = await Promise.all([
+    refusal(esdbUrl, systemRuntime, { appends }),
+    unsuitability(databaseUrl),
+  ]);
   const faults = found.filter((fault) => fault !== null);
   if (faults.length > 0) throw new ConfigError(faults);
 }

@@ -140,7 +140,7 @@ function production(t: ExecutionContext, merchant = `api_keys: ["sha256:${'a'.re
 
 test('production starts with what it asks for, and without the sandbox', (t) => {
   const config = loadConfig(production(t));
-  t.is(config.landregAccessKey, '', 'no agency, no land registry');
+  t.deepEqual(config.landregAccessKeys, [], 'no agency, no land registry');
   t.deepEqual(config.apiKeys, ['a-key-that-is-of-the-interface-alone', `sha256:${'b'.repeat(64)}`]);
   t.is(config.baseUrl, 'https://pay.example');
   t.false(config.sandbox.enabled);
@@ -477,10 +477,10 @@ test('one branch names one agency; an agency with a branch needs no key, any oth
 });
 
 test('the land registry has a public key in development, and a secret in production', (t) => {
-  t.is(loadConfig({}, complete).landregAccessKey, 'landreg-key');
-  t.is(loadConfig({ LANDREG_ACCESS_KEY: 'another' }, complete).landregAccessKey, 'another');
+  t.deepEqual(loadConfig({}, complete).landregAccessKeys, ['landreg-key']);
+  t.deepEqual(loadConfig({ LANDREG_ACCESS_KEY: 'another' }, complete).landregAccessKeys, ['another']);
   const hashed = `sha256:${'b'.repeat(64)}`;
-  t.is(loadConfig({ LANDREG_ACCESS_KEY: hashed }, complete).landregAccessKey, hashed);
+  t.deepEqual(loadConfig({ LANDREG_ACCESS_KEY: hashed }, complete).landregAccessKeys, [hashed]);
   const fault =
     'LANDREG_ACCESS_KEY must be sha256:<64 hex digits> or a key of at least 6 characters, without blanks';
   for (const LANDREG_ACCESS_KEY of ['short', 'sha256:abc', `${secret} with blanks`])
