@@ -15,12 +15,16 @@ export const projects: Command = {
   takesArguments: true,
   async run({ stars = '0', ...values }, args) {
     if (args.join(' ') !== 'add') throw new UsageError('`ledger projects` has one action: add');
-    return await withEventStore('projects', { uses: ['transactionIdKey'] }, async ({ eventStore, config }) => {
-      const project = { ...values, stars: /^\d+$/.test(stars) ? Number(stars) : stars };
-      const { id, isNew } = await register(eventStore, config, readFields(project, NewProject));
-      print(`Project ${id} is ${isNew ? 'registered' : 'registered already'}.`);
-      return 0;
-    });
+    return await withEventStore(
+      'projects',
+      { uses: ['transactionIdKey'] },
+      async ({ eventStore, config }) => {
+        const project = { ...values, stars: /^\d+$/.test(stars) ? Number(stars) : stars };
+        const { id, isNew } = await register(eventStore, config, readFields(project, NewProject));
+        print(`Project ${id} is ${isNew ? 'registered' : 'registered already'}.`);
+        return 0;
+      },
+    );
   },
 };
 

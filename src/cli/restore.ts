@@ -32,7 +32,8 @@ export const restore: Command = {
     process.umask(0o077);
     const destroyed = await fillDataFolder(config.dataDir, async (path) => {
       for (const name of names)
-        if (!keyTableFiles.some((each) => each === name)) await copyFile(join(backup, name), join(path, name));
+        if (!keyTableFiles.some((each) => each === name))
+          await copyFile(join(backup, name), join(path, name));
       return await restoreKeys(path, backup, config);
     });
     print(`${config.dataDir} is restored; ${destroyed} keys of erased personal data are destroyed again.`);

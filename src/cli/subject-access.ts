@@ -51,7 +51,10 @@ async function* pieces(
 }
 
 /** Every event of a payment, opened: when it happened, who caused it and what it says. */
-async function heldAbout(transactionId: string, { eventStore, personalData }: ContextWithDatabase<'dataKeys'>) {
+async function heldAbout(
+  transactionId: string,
+  { eventStore, personalData }: ContextWithDatabase<'dataKeys'>,
+) {
   const stream = paymentStream(transactionId);
   const { entries } = historyOf(await eventStore.load(stream));
   const events = await Promise.all(

@@ -15,7 +15,9 @@ const WithRole = maskable({ email, role: oneOf(roles) });
 
 type Options = { readonly name?: string; readonly email?: string; readonly role?: string };
 
-const actions: Readonly<Record<string, (context: Context<'transactionIdKey'>, options: Options) => Promise<string>>> = {
+const actions: Readonly<
+  Record<string, (context: Context<'transactionIdKey'>, options: Options) => Promise<string>>
+> = {
   async add(context, options) {
     const user = readFields({ ...options, name: options.name ?? nameFrom(options.email) }, NewUser);
     const id = await executeOnUser(context, user.email, (at, id) => ({

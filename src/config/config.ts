@@ -43,7 +43,11 @@ function readConfig(env: EnvironmentReader, seals: boolean) {
   const { production } = env;
   const host = env.text('HOST');
   const port = env.integer('PORT', 0, 65_535);
-  const merchants = env.file('MERCHANTS_FILE', (path) => loadMerchants(path, production), new Map());
+  const merchants = env.file(
+    'MERCHANTS_FILE',
+    (path) => loadMerchants(path, production, env.files),
+    new Map(),
+  );
   const methods = env.file('PAYMENT_METHODS_FILE', loadPaymentMethods, new Map());
   const hasAgencies = [...merchants.values()].some(({ branchCode }) => branchCode !== '');
   const callbacks = readCallbacks(env);
@@ -110,6 +114,10 @@ function readConfig(env: EnvironmentReader, seals: boolean) {
     apiKeys: readApiKeys(env),
     /** The keys that the land registry may send; none if nobody has access. */
     landregAccessKeys: readLandregAccessKeys(env, hasAgencies),
+    /** Those that were read; a change of one is adopted while the process runs (reload.ts). */
+    files: env.files,
+    /** The faults of changed files, which were not adopted; empty if there are none. */
+    refused: [] as string[],
     sandbox: {
       enabled: env.oneOf('SANDBOX', ['true', 'false'], production ? 'false' : 'true') === 'true',
       port: env.integer('SANDBOX_PORT', 0, 65_535, { fallback: String(port === 0 ? 0 : port + 1) }),
@@ -221,7 +229,7 @@ function readApiKeys(env: EnvironmentReader): readonly string[] {
  * The Bearer keys with which the land registry calls /landreg, `sha256:<64 hex digits>` or plain. Production needs one
  * if it has agencies of the land registry; without one nobody has access.
  */
-function readLandregAccessKeys(env: EnvironmentReader, hasAgencies: boolean): readonly string[] {
+function readLandregAccessKeys(env: EnvironmentReader, hasAgencies: boolean): string[] {
   const { production } = env;
   const fallback = production ? '' : 'landreg-key';
   const what = 'be sha256:<64 hex digits> or a key of at least 6 characters, without blanks';

@@ -39,8 +39,8 @@ export function readEnvironment(
   used: ReadonlySet<string> | null = null,
 ) {
   const faults: string[] = [];
-  /** The files of secrets that were read. */
-  const secretFiles: string[] = [];
+  /** Those that were read: secrets, and what the loaders of other files add. */
+  const files: string[] = [];
   const fromFiles = new Map<VariableName, string>();
   const given = (name: VariableName) => environment[name]?.trim() || fromFiles.get(name) || undefined;
   const isUsed = (name: string) => used === null || used.has(name);
@@ -49,7 +49,7 @@ export function readEnvironment(
     const file = environment[`${name}_FILE`]?.trim();
     if (!file || !isUsed(name)) continue;
     if (environment[name]?.trim()) faults.push(`${name} and ${name}_FILE are both set`);
-    secretFiles.push(file);
+    files.push(file);
     try {
       fromFiles.set(name, readFileSync(file, 'utf8').trim());
     } catch (error) {
@@ -63,7 +63,8 @@ export function readEnvironment(
 
   const text = (name: VariableName, { fallback, required = false }: Reading = {}): string => {
     const found = given(name) ?? provided[name];
-    if (found === undefined && required && isUsed(name)) faults.push(`${name} is not set. ${variables[name].meaning}`);
+    if (found === undefined && required && isUsed(name))
+      faults.push(`${name} is not set. ${variables[name].meaning}`);
     return found ?? (required ? '' : (fallback ?? variables[name].fallback ?? ''));
   };
 
@@ -150,7 +151,7 @@ export function readEnvironment(
   return {
     production,
     faults,
-    secretFiles,
+    files,
     exceptions: exceptions as ReadonlyMap<Insecurity, readonly string[]>,
     given,
     must,

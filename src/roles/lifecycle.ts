@@ -5,6 +5,7 @@ import { readEndpoints } from '@ledger/embedded/endpoints.ts';
 import { StartError } from '@ledger/embedded/start-error.ts';
 import { type Config, loadConfig, type Needs } from '../config/config.ts';
 import { readEnvironment } from '../config/environment-reader.ts';
+import { keepConfigCurrent } from '../config/reload.ts';
 import { ConfigError } from '../config/yaml-file.ts';
 import { connectEventStore } from '../eventstore/client.ts';
 import type { EventStore } from '../eventstore/event-store.ts';
@@ -124,12 +125,19 @@ export async function assertStores({
   esdbUrl,
   appends = true,
 }: Pick<Config, 'databaseUrl' | 'esdbUrl'> & { appends?: boolean }): Promise<void> {
-  const found = await Promise.all([
-    refusal(esdbUrl, systemRuntime, { appends }),
-    unsuitability(databaseUrl),
-  ]);
+  const found = await Promise.all([refusal(esdbUrl, systemRuntime, { appends }), unsuitability(databaseUrl)]);
   const faults = found.filter((fault) => fault !== null);
   if (faults.length > 0) throw new ConfigError(faults);
+}
+
+/**
+ * Adopts changes of merchants and secrets as `load` reads them, on SIGHUP too; not on a terminal, where closing the window
+ * sends it to end the program.
+ */
+export function followFiles(config: Config, load: () => Config, log: Log): Running {
+  const reloading = keepConfigCurrent(config, { load, log, runtime: systemRuntime });
+  if (!process.stdout.isTTY) process.on('SIGHUP', reloading.reload);
+  return reloading;
 }
 
 /**
