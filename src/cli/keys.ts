@@ -9,6 +9,7 @@ import { type Command, UsageError } from './command.ts';
 import { fail, print, withStores } from './stores.ts';
 
 const batchSize = 1_000;
+const needs = { uses: ['dataKeys', 'linkKeys'] } as const;
 
 export const keys: Command = {
   summary:
@@ -19,30 +20,26 @@ export const keys: Command = {
   async run(_, [action = '', ...more]) {
     if (more.length > 0 || !['rewrap', 'destroy-erased', 'replace-link-key'].includes(action))
       throw new UsageError('The action must be rewrap, destroy-erased or replace-link-key');
-    return await withStores(
-      'keys',
-      { uses: ['dataKeys', 'linkKeys'] },
-      async ({ config, eventStore, personalData, runtime }) => {
-        const { store } = personalData;
-        if (action === 'replace-link-key') {
-          const link = { name: 'LINK_KEY', key: config.linkKeys.current, others: null };
-          await assertKey(link, { eventStore, runtime, signal: new AbortController().signal });
-          print('The log names the present LINK_KEY now. A process that does not know it does not start.');
-          return 0;
-        }
-        if (action === 'rewrap') {
-          const { moved, left } = await store.rewrap();
-          print(`${moved} blocks of keys were moved under the present DATA_KEY.`);
-          if (left === 0) return 0;
-          return fail(
-            `${left} blocks are left under other keys, because they cannot be decrypted: keep DATA_KEY_PREVIOUS, and add every key that was in use before.`,
-          );
-        }
-        const count = await destroyErased(store, eventStore);
-        print(`${count} keys of erased personal data are destroyed.`);
+    return await withStores('keys', needs, async ({ config, eventStore, personalData, runtime }) => {
+      const { store } = personalData;
+      if (action === 'replace-link-key') {
+        const link = { name: 'LINK_KEY', key: config.linkKeys.current, others: null };
+        await assertKey(link, { eventStore, runtime, signal: new AbortController().signal });
+        print('The log names the present LINK_KEY now. A process that does not know it does not start.');
         return 0;
-      },
-    );
+      }
+      if (action === 'rewrap') {
+        const { moved, left } = await store.rewrap();
+        print(`${moved} blocks of keys were moved under the present DATA_KEY.`);
+        if (left === 0) return 0;
+        return fail(
+          `${left} blocks are left under other keys, because they cannot be decrypted: keep DATA_KEY_PREVIOUS, and add every key that was in use before.`,
+        );
+      }
+      const count = await destroyErased(store, eventStore);
+      print(`${count} keys of erased personal data are destroyed.`);
+      return 0;
+    });
   },
 };
 

@@ -8,6 +8,8 @@ import { print, staffCause, withStores } from './stores.ts';
 
 const options = { from: text, to: text, 'made-at': text, 'dry-run': flag } as const;
 
+const needs = { uses: ['transactionIdKey'] } as const;
+
 export const reconcile: Command<typeof options> = {
   summary: 'the discrepancies between the ledger and an export of the gateway or the registry (CSV)',
   usage: 'FILE [--from DAY|TIME] [--to DAY|TIME] [--made-at DAY|TIME] [--dry-run]',
@@ -18,28 +20,24 @@ export const reconcile: Command<typeof options> = {
     const period = readRange(range);
     const madeAt = made === undefined ? null : readAsOf('made-at', made).toISOString();
     try {
-      return await withStores(
-        'reconcile',
-        { uses: ['transactionIdKey'] },
-        async ({ config: { transactionIdKey }, ...stores }) => {
-          const summary = await importExport(
-            { ...stores, transactionIdKey },
-            {
-              file: createReadStream(path),
-              period,
-              madeAt,
-              dryRun,
-              waitMs: 20_000,
-              newCause: staffCause,
-              onBadRow: ({ line, fault }) => print(`unreadable      line ${line} ${fault}`),
-              onDiscrepancy: (id, discrepancy) => print(discrepancyText(id, discrepancy)),
-            },
-          );
-          print(`\n${summaryText(summary)}`);
-          if (dryRun) print('This was a dry run: nothing was recorded.');
-          return isAllMatched(summary) ? 0 : 1;
-        },
-      );
+      return await withStores('reconcile', needs, async ({ config: { transactionIdKey }, ...stores }) => {
+        const summary = await importExport(
+          { ...stores, transactionIdKey },
+          {
+            file: createReadStream(path),
+            period,
+            madeAt,
+            dryRun,
+            waitMs: 20_000,
+            newCause: staffCause,
+            onBadRow: ({ line, fault }) => print(`unreadable      line ${line} ${fault}`),
+            onDiscrepancy: (id, discrepancy) => print(discrepancyText(id, discrepancy)),
+          },
+        );
+        print(`\n${summaryText(summary)}`);
+        if (dryRun) print('This was a dry run: nothing was recorded.');
+        return isAllMatched(summary) ? 0 : 1;
+      });
     } catch (error) {
       // Not 1, which means discrepancies: a scheduler must be able to tell them from a store that is down.
       process.stderr.write(`${failureText(error)}\n`);

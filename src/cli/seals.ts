@@ -6,29 +6,27 @@ import { toIsoWithOffset } from '../kernel/malaysian-time.ts';
 import type { Command } from './command.ts';
 import { print, withEventStore } from './stores.ts';
 
+const needs = { uses: ['sealKey'], onlyReads: true } as const;
+
 export const seals: Command = {
   summary: 'the public key that seals of the log are checked with, and the seals so far',
   usage: '',
   options: {},
   async run() {
-    return await withEventStore(
-      'seals',
-      { uses: ['sealKey'], onlyReads: true },
-      async ({ eventStore, config: { sealKey } }) => {
-        print(
-          sealKey === ''
-            ? 'SEAL_KEY is not set, so its public key is not known.'
-            : sealKeyOf(sealKey).publicKeyPem.trimEnd(),
-        );
-        let count = 0;
-        for await (const stored of allSeals(eventStore)) {
-          print(`${String(stored.revision).padStart(6)}  ${sealText(readSealOrNull(stored))}`);
-          count += 1;
-        }
-        print(`${count} ${count === 1 ? 'seal' : 'seals'}.`);
-        return 0;
-      },
-    );
+    return await withEventStore('seals', needs, async ({ eventStore, config: { sealKey } }) => {
+      print(
+        sealKey === ''
+          ? 'SEAL_KEY is not set, so its public key is not known.'
+          : sealKeyOf(sealKey).publicKeyPem.trimEnd(),
+      );
+      let count = 0;
+      for await (const stored of allSeals(eventStore)) {
+        print(`${String(stored.revision).padStart(6)}  ${sealText(readSealOrNull(stored))}`);
+        count += 1;
+      }
+      print(`${count} ${count === 1 ? 'seal' : 'seals'}.`);
+      return 0;
+    });
   },
 };
 

@@ -10,6 +10,8 @@ import { type Command, text, UsageError } from './command.ts';
 import { openProgress } from './progress.ts';
 import { fail, print, staffCause, withEventStore, withStores } from './stores.ts';
 
+const needs = { uses: ['sealKey'] } as const;
+
 export const verify: Command = {
   summary:
     'whether the log, its seals and all that is made from it are as they were written; or whether an export is',
@@ -66,20 +68,16 @@ async function acknowledgeFaults(place = '', reason = ''): Promise<number> {
     throw new UsageError(
       '--acknowledge needs an event, such as payment-X@3, and --reason why it is as it is',
     );
-  return await withEventStore(
-    'verify',
-    { uses: ['sealKey'] },
-    async ({ config: { sealKey }, eventStore, runtime }) => {
-      if (sealKey === '') return fail('SEAL_KEY is not set: an acknowledgement is signed with it.');
-      const sentences = await acknowledge(
-        { eventStore, key: sealKeyOf(sealKey) },
-        { at: runtime.now(), place: { stream, revision: Number(revision) }, reason },
-        staffCause(),
-      );
-      for (const sentence of sentences) print(`Acknowledged: ${sentence}.`);
-      return sentences.length > 0 ? 0 : fail('There is no such event, or nothing is wrong with it.');
-    },
-  );
+  return await withEventStore('verify', needs, async ({ config: { sealKey }, eventStore, runtime }) => {
+    if (sealKey === '') return fail('SEAL_KEY is not set: an acknowledgement is signed with it.');
+    const sentences = await acknowledge(
+      { eventStore, key: sealKeyOf(sealKey) },
+      { at: runtime.now(), place: { stream, revision: Number(revision) }, reason },
+      staffCause(),
+    );
+    for (const sentence of sentences) print(`Acknowledged: ${sentence}.`);
+    return sentences.length > 0 ? 0 : fail('There is no such event, or nothing is wrong with it.');
+  });
 }
 
 async function verifyExport(file: string): Promise<number> {

@@ -46,6 +46,28 @@ test('development needs only what the embedded parts provide', (t) => {
   t.is(config.methods.get('fpx')?.maxSen as number, 3_000_000);
 });
 
+test('a secret is read from the file that a variable names; both, and a file that is missing, are faults', (t) => {
+  const GATEWAY_SECRET_FILE = file(t, `${secret}\n`);
+  const config = loadConfig({ GATEWAY_SECRET_FILE }, complete);
+  t.is(config.gateway.secret, secret);
+  t.false(config.gateway.acceptUnsigned);
+  t.true(config.files.includes(GATEWAY_SECRET_FILE));
+  t.deepEqual(faultsOf(t, { ...complete, GATEWAY_SECRET_FILE, DATA_KEY: '', DATA_KEY_FILE: '/nowhere' }), [
+    "DATA_KEY_FILE names a file that cannot be read: ENOENT: no such file or directory, open '/nowhere'",
+    'GATEWAY_SECRET and GATEWAY_SECRET_FILE are both set',
+    `DATA_KEY is not set. ${variables.DATA_KEY.meaning}`,
+  ]);
+});
+
+test('a command demands only the variables that it uses', (t) => {
+  const uses = ['ESDB_URL', 'TRANSACTION_ID_KEY'] as const;
+  const { ESDB_URL, TRANSACTION_ID_KEY } = complete;
+  const given = { NODE_ENV: 'production', PORT: 'none', MERCHANTS_FILE: '/nowhere', ESDB_URL };
+  t.is(loadConfig({ ...given, TRANSACTION_ID_KEY }, {}, { uses }).transactionIdKey, TRANSACTION_ID_KEY);
+  const faults = t.throws(() => loadConfig(given, {}, { uses }), { instanceOf: ConfigError })?.faults;
+  t.deepEqual(faults, [`TRANSACTION_ID_KEY is not set. ${variables.TRANSACTION_ID_KEY.meaning}`]);
+});
+
 test('with a configured secret, unsigned results are refused', (t) => {
   t.false(loadConfig({ GATEWAY_SECRET: secret }, complete).gateway.acceptUnsigned);
 });
