@@ -7,11 +7,9 @@ import { fillDataFolder, readBackupFolder } from '@ledger/embedded/backup-folder
 import { newEventStoreCredentials, readEndpoints } from '@ledger/embedded/endpoints.ts';
 import { startEventStore } from '@ledger/embedded/eventstore/server.ts';
 import { startPostgres } from '@ledger/embedded/postgres.ts';
-import { readEnvironment } from '../config/environment-reader.ts';
-import { readDataKeys } from '../config/personal-data.ts';
-import { ConfigError } from '../config/yaml-file.ts';
+import { type Config, loadConfig } from '../config/config.ts';
 import { createLog } from '../kernel/log.ts';
-import { isUsed, writeKeyTables } from '../personal-data/key-backup.ts';
+import { writeKeyTables } from '../personal-data/key-backup.ts';
 import { connectPostgres } from '../postgres/pool.ts';
 import { openStores, type Running, stopAll } from '../roles/lifecycle.ts';
 import { keyTableFiles, logFile } from './backup.ts';
@@ -27,7 +25,12 @@ export const restore: Command = {
   async run(_, args) {
     const backup = readArgument(args, 'Name the folder of a backup');
     const names = await readBackupFolder(backup);
-    const config = readConfiguration(backup);
+    // With the keys of the backup, if it has any.
+    const config = loadConfig(process.env, readEndpoints(backup), {
+      uses: ['DATA_KEY', 'DATA_KEY_PREVIOUS'],
+    });
+    if (config.esdbUrl !== '')
+      throw new UsageError('ESDB_URL must not be set: only the embedded event store is restored');
     // Only this account may read what is made here.
     process.umask(0o077);
     const destroyed = await fillDataFolder(config.dataDir, async (path) => {
@@ -41,24 +44,11 @@ export const restore: Command = {
   },
 };
 
-/** With the keys of the backup, if it has any. Throws ConfigError. */
-function readConfiguration(backup: string) {
-  const env = readEnvironment(process.env, readEndpoints(backup));
-  env.must('ESDB_URL', env.text('ESDB_URL') === '', 'not be set: only the embedded event store is restored');
-  const read = {
-    dataDir: env.text('DATA_DIR'),
-    databaseUrl: env.url('DATABASE_URL', ['postgres:', 'postgresql:']),
-    dataKeys: readDataKeys(env),
-  };
-  if (env.faults.length > 0) throw new ConfigError(env.faults);
-  return read;
-}
-
 /** Resolves to how many keys are destroyed again because the log says so. The stores are stopped afterwards. */
 async function restoreKeys(
   path: string,
   backup: string,
-  { databaseUrl, dataKeys }: ReturnType<typeof readConfiguration>,
+  { databaseUrl, dataKeys }: Pick<Config, 'databaseUrl' | 'dataKeys'>,
 ): Promise<number> {
   const log = createLog('warn', 'restore');
   const running: Running[] = [];
@@ -68,7 +58,8 @@ async function restoreKeys(
     const url = postgres?.url ?? databaseUrl;
     const db = connectPostgres({ url, log });
     running.push({ stop: () => db.destroy() });
-    if (await isUsed(db)) throw new UsageError('A ledger has used the database of DATABASE_URL before');
+    const { rows } = await db.raw(`select to_regnamespace('personal_data') is not null as "isUsed"`);
+    if (rows[0]?.isUsed) throw new UsageError('A ledger has used the database of DATABASE_URL before');
     await writeKeyTables(db, linesOf(keyTableFiles.map((name) => join(backup, name))));
     const { credentials } = newEventStoreCredentials(path);
     const password = credentials.slice(credentials.indexOf(':') + 1);

@@ -10,13 +10,7 @@ import type { Cause } from '../events/envelope.ts';
 import { createLog } from '../kernel/log.ts';
 import type { PersonalData } from '../personal-data/personal-data.ts';
 import { connectPostgres } from '../postgres/pool.ts';
-import {
-  assertStores,
-  loadRoleConfig,
-  openStores,
-  openStoresWithoutKeys,
-  type RoleDependencies,
-} from '../roles/lifecycle.ts';
+import { assertStores, loadRoleConfig, openStores, type RoleDependencies } from '../roles/lifecycle.ts';
 import { UsageError } from './command.ts';
 
 /** The parts of the configuration that a command may use besides the stores, with the variables behind each. */
@@ -40,6 +34,9 @@ export type ContextWithDatabase<Used extends Part = never> = Context<Used> & {
   db: Knex;
   databaseUrl: string;
 };
+
+/** For a command that has no personal data to open. */
+const neverUsedKey = Buffer.alloc(32).toString('base64');
 
 type Requirements<Used extends Part> = {
   uses?: readonly Used[];
@@ -105,14 +102,13 @@ async function connected<Used extends Part>(
 ): Promise<number> {
   const config = loadRoleConfig({ uses: [...always, ...uses.flatMap((part) => variablesOf[part])] });
   await assertStores({ ...config, appends: !onlyReads });
-  const log = createLog('warn', name);
   const hasKeys = config.dataKeys.current !== '';
-  const stores = hasKeys
-    ? openStores(config, log)
-    : { ...openStoresWithoutKeys(config, log), config, personalData: null };
+  const dataKeys = hasKeys ? config.dataKeys : { current: neverUsedKey, previous: [] };
+  const stores = openStores({ ...config, dataKeys }, createLog('warn', name));
+  const personalData = hasKeys ? stores.personalData : null;
   try {
     // A command that uses the keys has them: otherwise the configuration would be at fault.
-    return await work(stores as Context<Used>);
+    return await work({ ...stores, personalData } as Context<Used>);
   } finally {
     await stores.stop();
   }

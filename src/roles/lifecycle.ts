@@ -1,11 +1,12 @@
 /** How a long-running command runs and stops, and what the roles have in common. */
+import { unwatchFile, watchFile } from 'node:fs';
 import { join } from 'node:path';
 import { isServed } from '@ledger/embedded/data-folder.ts';
 import { readEndpoints } from '@ledger/embedded/endpoints.ts';
 import { StartError } from '@ledger/embedded/start-error.ts';
 import { type Config, loadConfig, type Needs } from '../config/config.ts';
 import { readEnvironment } from '../config/environment-reader.ts';
-import { keepConfigCurrent } from '../config/reload.ts';
+import { reloadConfig } from '../config/reload.ts';
 import { ConfigError } from '../config/yaml-file.ts';
 import { connectEventStore } from '../eventstore/client.ts';
 import type { EventStore } from '../eventstore/event-store.ts';
@@ -25,6 +26,7 @@ import { createSharedClock, type SharedClock } from '../postgres/shared-clock.ts
 
 /** EX_SOFTWARE of sysexits.h. */
 const uncaughtExitCode = 70;
+const lookAtFilesEveryMs = 2_000;
 
 /** Something that runs and can be stopped; `stop` lets work that has begun finish. */
 export type Running = { stop(): Promise<void> };
@@ -50,9 +52,11 @@ export function openStores<
   log: Log,
   ownRuntime: Runtime = systemRuntime,
 ): Omit<RoleDependencies, 'config'> & { config: Needed } & Running {
-  const { db, ...stores } = openStoresWithoutKeys(config, log, ownRuntime);
-  const { runtime } = stores;
-  const { databaseUrl, dataDir, dataKeys } = config;
+  const { databaseUrl, dataDir, dataKeys, esdbUrl } = config;
+  const db = connectPostgres({ url: databaseUrl, log });
+  const clock = createSharedClock({ db, runtime: ownRuntime, log });
+  const { runtime } = clock;
+  const eventStore = connectEventStore({ url: esdbUrl, log, runtime });
   const wrapping = wrappingKeys(dataKeys.current, dataKeys.previous);
   const personalData = createPersonalData({
     store: createPostgresKeyStore({ db, wrapping, runtime }),
@@ -66,33 +70,13 @@ export function openStores<
   });
   return {
     config,
-    ...stores,
-    personalData,
-    async stop() {
-      await personalData.stop();
-      await stores.stop();
-    },
-  };
-}
-
-/** As openStores, for a command that neither seals nor opens personal data. */
-export function openStoresWithoutKeys(
-  { databaseUrl, esdbUrl }: Pick<Config, 'databaseUrl' | 'esdbUrl'>,
-  log: Log,
-  ownRuntime: Runtime = systemRuntime,
-) {
-  const db = connectPostgres({ url: databaseUrl, log });
-  const clock = createSharedClock({ db, runtime: ownRuntime, log });
-  const { runtime } = clock;
-  const eventStore = connectEventStore({ url: esdbUrl, log, runtime });
-  return {
-    db,
     eventStore,
+    personalData,
     log,
     runtime,
     clock,
     async stop() {
-      await clock.stop();
+      await Promise.all([personalData.stop(), clock.stop()]);
       await Promise.all([db.destroy(), eventStore.close()]);
     },
   };
@@ -131,13 +115,26 @@ export async function assertStores({
 }
 
 /**
- * Adopts changes of merchants and secrets as `load` reads them, on SIGHUP too; not on a terminal, where closing the window
- * sends it to end the program.
+ * Adopts merchants and secrets as `load` reads them when a file changes, and on SIGHUP; on a terminal, that signal says
+ * that its window was closed, and ends the program.
  */
 export function followFiles(config: Config, load: () => Config, log: Log): Running {
-  const reloading = keepConfigCurrent(config, { load, log, runtime: systemRuntime });
-  if (!process.stdout.isTTY) process.on('SIGHUP', reloading.reload);
-  return reloading;
+  let watched: readonly string[] = [];
+  const unwatch = () => {
+    for (const file of watched) unwatchFile(file, reload);
+  };
+  const watch = () => {
+    unwatch();
+    watched = [...config.files];
+    for (const file of watched) watchFile(file, { interval: lookAtFilesEveryMs, persistent: false }, reload);
+  };
+  const reload = () => {
+    reloadConfig(config, load, log);
+    watch();
+  };
+  watch();
+  if (!process.stdout.isTTY) process.on('SIGHUP', reload);
+  return { stop: async () => unwatch() };
 }
 
 /**
