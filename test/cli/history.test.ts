@@ -48,7 +48,10 @@ async function start(t: ExecutionContext) {
 
 test.serial('in production it demands no secret but the one that ids are made with', async (t) => {
   const { esdbUrl } = await start(t);
+  const merchantsFile = join(await temporaryFolder(t), 'merchants.yaml');
+  await writeFile(merchantsFile, 'merchants: {}');
   const { code, output } = await runLedger(['history', 'UNKNOWN'], {
+    MERCHANTS_FILE: merchantsFile,
     NODE_ENV: 'production',
     ALLOW_INSECURE: 'eventstore',
     ESDB_URL: esdbUrl,

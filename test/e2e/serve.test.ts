@@ -287,6 +287,14 @@ for (const round of Array(runs(4)).keys())
       });
       t.is(verified.code, 0, verified.output);
       await other.stop();
+
+    const elsewhere = { DATA_DIR: join(files, 'restored') };
+    await writeFile(join(backup, 'eventstore.db'), 'cut off');
+    const cut = await runLedger(['restore', backup], elsewhere);
+    t.is(cut.output, `eventstore.db in ${backup} is not as it was written.\n`);
+    t.regex((await runLedger(['restore', files], elsewhere)).output, /is not a backup/);
+    t.regex((await runLedger(['backup', files], environment)).output, /exists and is not overwritten/);
+    t.false((await readdir(files)).includes('restored'));
     },
   );
 
