@@ -56,7 +56,7 @@ export function startReactors({
         runtime,
         signal,
       }),
-      // Links in emails must be good for years. Refused, nobody catches it: the process ends.
+      // Links in emails must work for years. Nobody catches the refusal, so the process ends.
       assertKeys(config, { eventStore, runtime, signal }),
     ]),
     queue: createDeliveryQueue(db),

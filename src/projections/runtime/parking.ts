@@ -20,13 +20,13 @@ export type Target = {
   db: Knex;
   personalData: PersonalDataReader;
   runtime: Pick<Runtime, 'now'>;
-  /** How often an event has overloaded Postgres although the rest of its batch did not. Not given, it parks nothing. */
+  /** How often an event has overloaded Postgres although the rest of its batch did not. Without it, an overload parks nothing. */
   overloads?: Map<string, number>;
 };
 
 /** If a projection cannot process events of more streams, the fault is in the program or its tables, not in the events. */
 const maxParked = 100;
-/** So often an event must overload Postgres before its stream is parked. */
+/** How often an event must overload Postgres before its stream is parked. */
 const maxOverloads = 3;
 /** If single events of more streams overload Postgres, it is busy, and the events are not at fault. */
 const maxOverloaded = 3;

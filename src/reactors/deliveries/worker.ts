@@ -38,7 +38,6 @@ const settleAfterMs = 250;
 export function startDeliveryWorker(dependencies: Dependencies): DeliveryWorker {
   const { concurrency, kind, name, queue, ready, runtime, leaseMs = 60_000 } = dependencies;
   const log = dependencies.log.child({ reactor: name });
-  const holder = runtime.uuid();
   const breaker = createBreaker(runtime);
   const unsettled = new Map<ClaimedDelivery, readonly PlacedEvent[]>();
   let settling: Promise<void> | undefined;
@@ -71,6 +70,7 @@ export function startDeliveryWorker(dependencies: Dependencies): DeliveryWorker 
       limitPerMerchant: perMerchant,
       merchantLimits: remaining(merchants, perMerchant),
     };
+    const holder = runtime.uuid();
     return await queue.claim({ kind, now, leaseUntil, holder, limit, ...limits }).catch((error) => {
       log.warn({ reason: reasonOf(error) }, 'no deliveries can be claimed for now');
       return [];
@@ -106,13 +106,13 @@ export function startDeliveryWorker(dependencies: Dependencies): DeliveryWorker 
   async function giveBack(claimed: ClaimedDelivery, afterMs: number): Promise<void> {
     const until = new Date(runtime.now().getTime() + afterMs);
     // If this fails, the lease ends by itself.
-    await queue.postpone(claimed, holder, until).catch(() => {});
+    await queue.postpone(claimed, until).catch(() => {});
     if (afterMs === 0) wakeUp.abort();
   }
 
   async function settle(claimed: ClaimedDelivery, stream: readonly PlacedEvent[]): Promise<void> {
     // If this fails, the list does it when it comes to the last event.
-    await queue.settle(claimed, holder, stream).catch(() => {});
+    await queue.settle(claimed, stream).catch(() => {});
   }
 
   function settleLater(claimed: ClaimedDelivery, stream: readonly PlacedEvent[]): void {
@@ -126,7 +126,7 @@ export function startDeliveryWorker(dependencies: Dependencies): DeliveryWorker 
     const waiting = new Map(unsettled);
     unsettled.clear();
     settling = undefined;
-    const left = await queue.stillHeld([...waiting.keys()], holder).catch(() => []);
+    const left = await queue.stillHeld([...waiting.keys()]).catch(() => []);
     await Promise.all(left.map((row) => settle(row, waiting.get(row) ?? [])));
   }
 

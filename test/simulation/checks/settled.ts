@@ -1,8 +1,10 @@
 /** Checks at the end, when everything has had time to heal. */
 import type { Plan } from '../plan.ts';
+import { merchants } from '../program/configuration.ts';
 import type { Report } from '../violations.ts';
 import type { Bank } from '../world/bank.ts';
 import type { Received } from '../world/receivers.ts';
+import type { Staff } from '../world/staff.ts';
 import type { LogCheck } from './log.ts';
 
 /** The merchant may learn of an outcome this much later than it was recorded, if its receiver was well. */
@@ -13,12 +15,18 @@ export function checkSettled({
   bank,
   log,
   heard,
+  items,
+  resolved,
   report,
 }: {
   plan: Plan;
   bank: Bank;
   log: LogCheck;
   heard: ReadonlyMap<string, readonly Received[]>;
+  /** What the land registry has booked, by payment and receipt number. */
+  items: ReadonlyMap<string, ReadonlyMap<string, string>>;
+  /** What was confirmed to staff. */
+  resolved: ReturnType<Staff['resolved']>;
   report: Report;
 }): void {
   const hasRestore = plan.faults.some(({ kind }) => kind === 'restore');
@@ -27,6 +35,13 @@ export function checkSettled({
   );
   for (const id of bank.knownPayments)
     if (!log.payments.has(id) && !hasRestore) report('acknowledged-lost', id, 'The log has no such payment');
+  for (const { transactionId: id, resultNo, resolution } of resolved) {
+    const state = log.payments.get(id)?.state;
+    if (hasRestore || !state || state.status === 'none') continue;
+    const now = state.results[resultNo - 1]?.resolved?.resolution ?? 'open';
+    if (now !== resolution)
+      report('acknowledged-lost', id, `Result ${resultNo} is ${now}, and staff were told ${resolution}`);
+  }
   for (const charge of bank.charges) {
     const payment = log.payments.get(charge.transactionId);
     const charged = bank.chargesOf(charge.transactionId).reduce((sum, { amountSen }) => sum + amountSen, 0);
@@ -45,9 +60,12 @@ export function checkSettled({
     if (state.status === 'none' || isUnreadable) continue;
     for (const delivery of state.deliveries)
       if (delivery.state === 'due') report('delivery-stuck', id, `${delivery.key} is still due`);
-    const isTroubled = troubled.has(
-      `REF-${['council', 'museum', 'library'].indexOf(state.request.merchant.code)}`,
-    );
+    const told = state.deliveries.filter(
+      ({ kind, state }) => kind === 'item' && state === 'delivered',
+    ).length;
+    const booked = items.get(id)?.size ?? 0;
+    if (booked < told) report('item-lost', id, `The land registry booked ${booked} of ${told} items`);
+    const isTroubled = troubled.has(`REF-${merchants.map(String).indexOf(state.request.merchant.code)}`);
     if (isTroubled) continue;
     for (const { change, atMs } of heard.get(id) ?? []) {
       const waitedMs = atMs - (calledAtMs.get(change) ?? atMs);
