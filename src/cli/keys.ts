@@ -4,10 +4,12 @@ import { readErasure } from '../events/codec.ts';
 import { paymentStreamPrefix } from '../events/payment.ts';
 import { unmatchedStreamPrefix } from '../events/unmatched.ts';
 import type { EventStore } from '../eventstore/event-store.ts';
+import type { KeyStore } from '../personal-data/key-store.ts';
 import { type Command, UsageError } from './command.ts';
 import { fail, print, withStores } from './stores.ts';
 
 const batchSize = 1_000;
+const needs = { uses: ['dataKeys', 'linkKeys'] } as const;
 
 export const keys: Command = {
   summary:
@@ -18,7 +20,7 @@ export const keys: Command = {
   async run(_, [action = '', ...more]) {
     if (more.length > 0 || !['rewrap', 'destroy-erased', 'replace-link-key'].includes(action))
       throw new UsageError('The action must be rewrap, destroy-erased or replace-link-key');
-    return await withStores('keys', async ({ config, eventStore, personalData, runtime }) => {
+    return await withStores('keys', needs, async ({ config, eventStore, personalData, runtime }) => {
       const { store } = personalData;
       if (action === 'replace-link-key') {
         const link = { name: 'LINK_KEY', key: config.linkKeys.current, others: null };
@@ -34,16 +36,25 @@ export const keys: Command = {
           `${left} blocks are left under other keys, because they cannot be decrypted: keep DATA_KEY_PREVIOUS, and add every key that was in use before.`,
         );
       }
-      let count = 0;
-      for await (const ids of readErasedKeys(eventStore)) {
-        await store.destroy(ids);
-        count += ids.length;
-      }
+      const count = await destroyErased(store, eventStore);
       print(`${count} keys of erased personal data are destroyed.`);
       return 0;
     });
   },
 };
+
+/** Destroys every key that the log names as destroyed; resolves to their number. Throws EventStoreUnavailable. */
+export async function destroyErased(
+  store: Pick<KeyStore, 'destroy'>,
+  eventStore: Pick<EventStore, 'subscribe'>,
+): Promise<number> {
+  let count = 0;
+  for await (const ids of readErasedKeys(eventStore)) {
+    await store.destroy(ids);
+    count += ids.length;
+  }
+  return count;
+}
 
 /**
  * The keys that have been destroyed according to the log, in batches, from the beginning of the log to its end. Throws

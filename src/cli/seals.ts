@@ -6,12 +6,14 @@ import { toIsoWithOffset } from '../kernel/malaysian-time.ts';
 import type { Command } from './command.ts';
 import { print, withEventStore } from './stores.ts';
 
+const needs = { uses: ['sealKey'], onlyReads: true } as const;
+
 export const seals: Command = {
   summary: 'the public key that seals of the log are checked with, and the seals so far',
   usage: '',
   options: {},
   async run() {
-    return await withEventStore('seals', async ({ eventStore, config: { sealKey } }) => {
+    return await withEventStore('seals', needs, async ({ eventStore, config: { sealKey } }) => {
       print(
         sealKey === ''
           ? 'SEAL_KEY is not set, so its public key is not known.'

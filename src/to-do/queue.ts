@@ -2,6 +2,7 @@
 import type { Knex } from 'knex';
 import type { DeliveryKind } from '../events/deliveries.ts';
 import { emptyIfUndefined } from '../postgres/error-codes.ts';
+import { prepared } from '../postgres/prepared.ts';
 import { foldStream, type PlacedEvent } from './projection.ts';
 import { settleDeliveries, toDoSchema } from './table.ts';
 
@@ -47,12 +48,25 @@ export function createDeliveryQueue(db: Knex) {
      * Nothing if the projection has never run.
      */
     async claim({ receiverLimits, merchantLimits, ...claim }: Claim): Promise<ClaimedDelivery[]> {
-      const query = db.raw<{ rows: ClaimedDelivery[] }>(claimSql, {
+      const query = prepared<{ rows: ClaimedDelivery[] }>(db, claimSql, {
         ...claim,
         receiverLimits: JSON.stringify(Object.fromEntries(receiverLimits)),
         merchantLimits: JSON.stringify(Object.fromEntries(merchantLimits)),
       });
       return await emptyIfUndefined(query.timeout(5_000));
+    },
+
+    /** Which of these rows are still held: the list has not come to what was recorded of them. */
+    async stillHeld(rows: readonly ClaimedDelivery[]): Promise<ClaimedDelivery[]> {
+      const ids = rows.map(({ transactionId }) => transactionId);
+      const query = prepared<{ rows: HeldRow[] }>(
+        db,
+        `select transaction_id as "transactionId", ordering_key as "orderingKey", leased_by as "holder" from ${table}
+         where transaction_id = any(?) and leased_by is not null`,
+        [ids],
+      );
+      const held = (await query.timeout(5_000)).rows.map(keyOf);
+      return rows.filter((row) => held.includes(keyOf(row)));
     },
 
     /** Moves a row that is still held to where its whole stream leaves it, as the list will once it comes to the last event. */
@@ -62,10 +76,14 @@ export function createDeliveryQueue(db: Knex) {
 
     /** Gives a row back: it can be claimed again from `until` on, or at once when it has changed. */
     async postpone(claimed: ClaimedDelivery, until: Date): Promise<void> {
-      await db.raw(postponeSql, { ...claimed, until }).timeout(5_000);
+      await prepared(db, postponeSql, { ...claimed, until }).timeout(5_000);
     },
   };
 }
+
+type HeldRow = Pick<ClaimedDelivery, 'transactionId' | 'orderingKey' | 'holder'>;
+const keyOf = ({ transactionId, orderingKey, holder }: HeldRow) =>
+  JSON.stringify([transactionId, orderingKey, holder]);
 
 /** Of one merchant, a claim looks at so many receivers, and at its rows that have been due longest, so many times its limit. */
 const receiversOfMerchant = 256;

@@ -56,10 +56,11 @@ const parts = {
   config: {
     ...config,
     apiKeys: [],
-    landregAccessKey: 'a key',
+    landregAccessKeys: ['a key'],
     merchants: new Map(),
     methods: [],
     transactionIdKey: 'another key',
+    linkKeys: { current: 'a link key', others: [], original: 'another key' },
     gateway: { url: 'https://gateway.example', secret: 'a secret', acceptUnsigned: false },
   },
   content: {},

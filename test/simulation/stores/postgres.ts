@@ -13,6 +13,7 @@ import type { Scheduler } from '../engine/scheduler.ts';
 import type { PostgresServer } from './postgres-server.ts';
 import {
   createSplitter,
+  createUnnaming,
   fatalError,
   rewriteStart,
   sqlOf,
@@ -163,6 +164,7 @@ function createSession({
   onExpired(session: Session): void;
 }) {
   const splitRequests = createSplitter(true);
+  const unname = createUnnaming();
   const splitAnswers = createSplitter(false);
   const socket = outside(() => new Socket());
   let pid = 0;
@@ -221,7 +223,7 @@ function createSession({
 
     async send(bytes: Buffer, now: Date): Promise<void> {
       cancelTimer();
-      for (const message of splitRequests(bytes)) {
+      for (const message of splitRequests(bytes).flatMap(unname)) {
         if (message.type === 'start') {
           const start = rewriteStart(message.bytes, database);
           timed = start.timed;

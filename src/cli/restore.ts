@@ -1,0 +1,80 @@
+/** `ledger restore`: makes a data folder from a backup, ready for `npm start`. */
+import { createReadStream } from 'node:fs';
+import { copyFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fillDataFolder, readBackupFolder } from '@ledger/embedded/backup-folder.ts';
+import { newEventStoreCredentials, readEndpoints } from '@ledger/embedded/endpoints.ts';
+import { startEventStore } from '@ledger/embedded/eventstore/server.ts';
+import { startPostgres } from '@ledger/embedded/postgres.ts';
+import { type Config, loadConfig } from '../config/config.ts';
+import { createLog } from '../kernel/log.ts';
+import { writeKeyTables } from '../personal-data/key-backup.ts';
+import { connectPostgres } from '../postgres/pool.ts';
+import { openStores, type Running, stopAll } from '../roles/lifecycle.ts';
+import { keyTableFiles, logFile } from './backup.ts';
+import { type Command, readArgument, UsageError } from './command.ts';
+import { destroyErased } from './keys.ts';
+import { print } from './stores.ts';
+
+export const restore: Command = {
+  summary: 'makes the data folder DATA_DIR, which must be empty, from a backup',
+  usage: '<folder of a backup>',
+  options: {},
+  takesArguments: true,
+  async run(_, args) {
+    const backup = readArgument(args, 'Name the folder of a backup');
+    const names = await readBackupFolder(backup);
+    // With the keys of the backup, if it has any.
+    const config = loadConfig(process.env, readEndpoints(backup), {
+      uses: ['DATA_KEY', 'DATA_KEY_PREVIOUS'],
+    });
+    if (config.esdbUrl !== '')
+      throw new UsageError('ESDB_URL must not be set: only the embedded event store is restored');
+    // Only this account may read what is made here.
+    process.umask(0o077);
+    const destroyed = await fillDataFolder(config.dataDir, async (path) => {
+      for (const name of names)
+        if (!keyTableFiles.some((each) => each === name))
+          await copyFile(join(backup, name), join(path, name));
+      return await restoreKeys(path, backup, config);
+    });
+    print(`${config.dataDir} is restored; ${destroyed} keys of erased personal data are destroyed again.`);
+    return 0;
+  },
+};
+
+/** Resolves to how many keys are destroyed again because the log says so. The stores are stopped afterwards. */
+async function restoreKeys(
+  path: string,
+  backup: string,
+  { databaseUrl, dataKeys }: Pick<Config, 'databaseUrl' | 'dataKeys'>,
+): Promise<number> {
+  const log = createLog('warn', 'restore');
+  const running: Running[] = [];
+  try {
+    const postgres = databaseUrl === '' ? await startPostgres({ dataDir: path, log }) : null;
+    if (postgres) running.push(postgres);
+    const url = postgres?.url ?? databaseUrl;
+    const db = connectPostgres({ url, log });
+    running.push({ stop: () => db.destroy() });
+    const { rows } = await db.raw(`select to_regnamespace('personal_data') is not null as "isUsed"`);
+    if (rows[0]?.isUsed) throw new UsageError('A ledger has used the database of DATABASE_URL before');
+    await writeKeyTables(db, linesOf(keyTableFiles.map((name) => join(backup, name))));
+    const { credentials } = newEventStoreCredentials(path);
+    const password = credentials.slice(credentials.indexOf(':') + 1);
+    const file = join(path, logFile);
+    const { port, close } = await startEventStore({ file, host: '127.0.0.1', port: 0, password });
+    running.push({ stop: close });
+    const esdbUrl = `esdb://${credentials}@127.0.0.1:${port}?tls=false`;
+    const stores = openStores({ databaseUrl: url, dataKeys, esdbUrl }, log);
+    running.push(stores);
+    return await destroyErased(stores.personalData.store, stores.eventStore);
+  } finally {
+    await stopAll(running);
+  }
+}
+
+async function* linesOf(files: readonly string[]): AsyncGenerator<string> {
+  for (const file of files) yield* createInterface({ input: createReadStream(file) });
+}
