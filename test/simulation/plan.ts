@@ -107,6 +107,8 @@ export function makePlan(seed: number, { payments: count = 100, calmMs, fault }:
     Array.from({ length: random.integer(1, most) }, () => make(random, names, activeMs)).flat(),
   );
   const carelessness = random.pick([0, 0, 0.05, 0.2]);
+  // Of what staff would see in one export and not in another.
+  const reversals = faults.some(({ kind }) => kind === 'import') ? 0.1 : carelessness / 10;
   // Only a process that stands by can take over from one that cannot work.
   if (faults.some(({ kind }) => kind === 'deaf-leader')) topology.projections = 2;
   const hasWrongKey = fault === 'wrong-key' || random.chance(0.03);
@@ -115,7 +117,7 @@ export function makePlan(seed: number, { payments: count = 100, calmMs, fault }:
   if (freezes.length > 0 && random.chance(0.8)) topology.eventStores = 3;
   if (hasWrongKey || freezes.length > 0) topology.http = Math.max(2, topology.http);
   const payments = Array.from({ length: count }, (_, number) => {
-    const payment = makePayment(random, number, activeMs, carelessness);
+    const payment = makePayment(random, number, activeMs, { carelessness, reversals });
     // What such a node does not know must have happened while it was frozen.
     if (freezes.length === 0 || random.chance(0.5)) return payment;
     const { atMs, forMs } = random.pick(freezes);
@@ -134,29 +136,29 @@ export function makePlan(seed: number, { payments: count = 100, calmMs, fault }:
   };
 }
 
-/** Lets an older export show how a payer was at the bank whose charge is never reported. */
+/** Lets an older export show a charge that the bank has taken back by the time of the newer one. */
 function aimed(faults: readonly Fault[], payments: readonly PaymentPlan[], random: Random): Fault[] {
-  const unreported = payments.flatMap(({ atMs, attempts }) =>
-    attempts
-      .filter(
-        ({ outcome, messages }) => outcome === 'charged' && messages.every(({ fate }) => fate === 'lost'),
-      )
-      .map(({ afterMs, bankMs }) => atMs + afterMs + bankMs / 2),
+  const charged = payments.flatMap(({ atMs, attempts }) =>
+    attempts.flatMap(({ afterMs, bankMs, reversedAfterMs }) =>
+      reversedAfterMs === null ? [] : [atMs + afterMs + bankMs + reversedAfterMs / 2],
+    ),
   );
   return faults.map((fault) => {
     if (fault.kind !== 'import' || fault.ageMs === 0) return fault;
-    const moments = unreported.filter((atMs) => atMs < fault.atMs && atMs > fault.atMs - 3 * minute);
+    const moments = charged.filter((atMs) => atMs < fault.atMs - minute);
     return moments.length > 0 ? { ...fault, ageMs: fault.atMs - random.pick(moments) } : fault;
   });
 }
 
-/** `carelessness` is the share of what a gateway should never do. */
-function makePayment(random: Random, number: number, activeMs: number, carelessness: number): PaymentPlan {
+/** `carelessness` is the share of what a gateway should never do, `reversals` of charges that the bank takes back. */
+type Habits = { carelessness: number; reversals: number };
+
+function makePayment(random: Random, number: number, activeMs: number, habits: Habits): PaymentPlan {
   let afterMs = random.integer(1, 20) * second;
   const attempts: AttemptPlan[] = [];
   const count = random.pick([1, 1, 1, 1, 2, 2, 3]);
   for (let index = 0; index < count; index += 1) {
-    attempts.push(makeAttempt(random, afterMs, carelessness, index === count - 1));
+    attempts.push(makeAttempt(random, afterMs, habits, index === count - 1));
     afterMs += random.integer(10, 90) * second;
   }
   return {
@@ -170,7 +172,12 @@ function makePayment(random: Random, number: number, activeMs: number, carelessn
   };
 }
 
-function makeAttempt(random: Random, afterMs: number, carelessness: number, isLast: boolean): AttemptPlan {
+function makeAttempt(
+  random: Random,
+  afterMs: number,
+  { carelessness, reversals }: Habits,
+  isLast: boolean,
+): AttemptPlan {
   const mode = random.pick(['fpx', 'fpx', 'fpx', 'cc', 'wallet', 'fpx1'] as const);
   const outcome = isLast
     ? random.pick(['charged', 'charged', 'charged', 'charged', 'declined', 'left'] as const)
@@ -190,7 +197,7 @@ function makeAttempt(random: Random, afterMs: number, carelessness: number, isLa
     bankMs: random.chance(0.05) ? random.integer(1, 10) * minute : random.integer(2, 40) * second,
     wrongBySen: random.chance(carelessness / 4) ? random.integer(-100, 100) : 0,
     messages: random.chance(0.8) ? [message('server'), message('browser')] : [message('server')],
-    reversedAfterMs: random.chance(carelessness / 10) ? random.integer(1, 30) * minute : null,
+    reversedAfterMs: random.chance(reversals) ? random.integer(10, 120) * second : null,
   };
 }
 
@@ -344,9 +351,9 @@ const allKinds: readonly { kind: FaultKind; share: number; most: number; make: M
     kind: 'import',
     share: 0.15,
     most: 3,
-    // A new one, often before the registry is asked about what is lost, which takes two minutes; then an older one.
+    // A new one, and soon an older one.
     make: (random, _, activeMs) => {
-      const newMs = random.integer(activeMs / 2, activeMs + 2 * minute);
+      const newMs = random.integer(activeMs / 2, activeMs + 6 * minute);
       const oldMs = newMs + random.integer(1, 60) * second;
       const ageMs = oldMs - random.integer(30 * second, newMs);
       return [

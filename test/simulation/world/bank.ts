@@ -9,8 +9,8 @@ export type Charge = {
   mode: string;
   amountSen: number;
   atMs: number;
-  /** The bank took it back. */
-  isReversed: boolean;
+  /** When the bank took it back; null if it has not. */
+  reversedAtMs: number | null;
 };
 
 /** An attempt as the gateway knows it. */
@@ -60,7 +60,7 @@ export function createBank(nowMs: () => number) {
         mode: order.mode,
         amountSen,
         atMs: nowMs(),
-        isReversed: false,
+        reversedAtMs: null,
       };
       charges.push(charge);
       return charge;

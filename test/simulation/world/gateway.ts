@@ -121,7 +121,7 @@ export function createGateway({
         history.tell(`bank: charges ${ringgit(amountSen)} as ${order.chargeId} for ${order.orderNo}`);
         if (plan.reversedAfterMs !== null)
           process.after(plan.reversedAfterMs, () => {
-            charge.isReversed = true;
+            charge.reversedAtMs = process.nowMs();
             order.status = 'declined';
             bank.misreported.add(order.transactionId);
             history.tell(`bank: takes ${order.chargeId} back`);

@@ -174,11 +174,12 @@ function exportAt(bank: Bank, atMs: number): string {
     .map((order) => {
       const hasEnded = order.status !== 'open' && order.endedAtMs <= atMs;
       const charge = bank.charges.find(({ orderNo }) => orderNo === order.orderNo);
+      const wasCharged = charge && atMs < (charge.reversedAtMs ?? Number.POSITIVE_INFINITY);
       return [
         order.transactionId,
         order.chargeId,
         order.orderNo,
-        hasEnded ? statuses[order.status] : '3',
+        hasEnded ? statuses[wasCharged ? 'charged' : order.status] : '3',
         ringgit(hasEnded ? (charge?.amountSen ?? order.amountSen) : order.amountSen),
         order.mode,
         malaysianTime(hasEnded ? order.endedAtMs : order.startedAtMs),
