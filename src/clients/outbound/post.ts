@@ -93,7 +93,8 @@ export function createOutbound(options: {
     } catch (error) {
       if (!(error instanceof RequestError)) throw error;
       // The receiver has closed a connection that was idle. If it did read the request, it gets the same one again.
-      if (request.reusedSocket && closed.has(error.code)) return await send(target, outgoing, createAgents(false));
+      if (request.reusedSocket && closed.has(error.code))
+        return await send(target, outgoing, createAgents(false));
       throw asOutboundError(error, target);
     } finally {
       request.destroy();
