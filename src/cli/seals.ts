@@ -1,7 +1,6 @@
 /** `ledger seals`: the public key and the seals so far, for an auditor to keep elsewhere. */
 import { sealKeyOf } from '../audit/seals/key.ts';
-import { allSeals, readSealOrNull } from '../audit/seals/stored-seals.ts';
-import type { LogSealed } from '../events/seals.ts';
+import { allSeals, readSealOrNull, type Seal } from '../audit/seals/stored-seals.ts';
 import { toIsoWithOffset } from '../kernel/malaysian-time.ts';
 import type { Command } from './command.ts';
 import { print, withEventStore } from './stores.ts';
@@ -28,9 +27,8 @@ export const seals: Command = {
   },
 };
 
-function sealText(seal: LogSealed | null): string {
+function sealText(seal: Seal | null): string {
   if (!seal) return 'unreadable';
-  const { at, count, position, runningHash } = seal;
-  const events = count.toLocaleString('en').padStart(13);
-  return `${toIsoWithOffset(at)} ${events} events  position ${position.commit}/${position.prepare}  ${runningHash}`;
+  const { at, count, hash } = seal;
+  return `${toIsoWithOffset(at)} ${count.toLocaleString('en').padStart(13)} events  ${hash}`;
 }

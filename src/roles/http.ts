@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { sealingRefused } from '../audit/seals/kept.ts';
 import { createMailer } from '../clients/mail/mailer.ts';
 import { createTransactionRegistry } from '../clients/transaction-registry/registry.ts';
 import { createExecute } from '../commands/execute.ts';
@@ -93,6 +94,7 @@ export async function startHttp(dependencies: RoleDependencies): Promise<Running
       projects: createListQueries<Project>(db, projects.name),
       projections: [...allProjections, toDoList, requeryList],
       projectionStatus: () => projectionStatus(db),
+      sealingRefused: () => sealingRefused(db),
       clockDifferenceMs: clock.differenceMs,
       version,
     },

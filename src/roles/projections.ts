@@ -1,5 +1,7 @@
 /** `ledger projections`: the role that keeps the read models, rebuilds them on request, seals the log, and checks it all hourly. */
+import { join } from 'node:path';
 import { startHourlyCheck } from '../audit/check/hourly.ts';
+import { keptCheckpoints } from '../audit/seals/kept.ts';
 import { sealKeyOf } from '../audit/seals/key.ts';
 import { startSealer } from '../audit/seals/sealer.ts';
 import { streamPrefixes } from '../events/streams.ts';
@@ -47,7 +49,16 @@ export function startProjections({
       if (projection && halted.delete(name)) launch(projection);
     },
   });
-  const sealer = startSealer({ eventStore, databaseUrl, key: sealKeyOf(config.sealKey), runtime, log });
+  const sealer = startSealer({
+    eventStore,
+    db,
+    databaseUrl,
+    kept: keptCheckpoints(db, join(config.dataDir, 'last-checkpoint')),
+    origin: `${new URL(config.baseUrl).host}/ledger`,
+    key: sealKeyOf(config.sealKey),
+    runtime,
+    log,
+  });
   const hourly = startHourlyCheck({ eventStore, db, databaseUrl, personalData, runtime, log });
   return {
     async stop() {

@@ -1,18 +1,20 @@
 /**
- * Seals the log at intervals: adds every event to a running hash, and signs how far it has come. It begins by
- * recounting what the last seal covers: a log that no longer agrees with that seal is not sealed.
+ * Seals the log at intervals: adds every event to a Merkle tree, and signs a checkpoint of how far it has come. It begins
+ * by recounting what the last seal covers, and never signs what does not continue a checkpoint that was signed before.
  */
+import type { Knex } from 'knex';
 import type { Logger } from 'pino';
 import { chain, genesisHash } from '../../events/envelope.ts';
 import {
+  type CheckpointSigned,
   countIn,
   emptyTally,
   isCovered,
-  type LogSealed,
   type LogSealedEvent,
+  leafEntry,
+  leafOf,
   sealsStream,
   signedText,
-  type Tally,
 } from '../../events/seals.ts';
 import { streamPrefixes } from '../../events/streams.ts';
 import type { EventStore, RecordedEvent } from '../../eventstore/event-store.ts';
@@ -21,13 +23,22 @@ import { retry } from '../../kernel/retry.ts';
 import { type Background, runUntilStopped } from '../../kernel/run-until-stopped.ts';
 import type { Runtime } from '../../kernel/runtime.ts';
 import { withLeaderLock } from '../../postgres/leader-lock.ts';
+import { type Checkpoint, checkpointText, signatureLine } from '../tree/note.ts';
+import { growTiles } from '../tree/tiles.ts';
+import { leafHash } from '../tree/tree.ts';
+import type { KeptCheckpoints } from './kept.ts';
 import type { SealKey } from './key.ts';
-import { disagreement, type LastSeal, loadLastSeal, Unaccountable } from './stored-seals.ts';
+import { findStart } from './start.ts';
+import { disagreement, type LastSeal, type Seal, Unaccountable } from './stored-seals.ts';
 
 type Dependencies = {
   eventStore: Pick<EventStore, 'append' | 'load' | 'loadLast' | 'subscribe'>;
+  db: Knex;
   /** The leader lock needs a connection of its own. */
   databaseUrl: string;
+  kept: KeptCheckpoints;
+  /** The name of the log in its checkpoints, unless earlier ones have another. */
+  origin: string;
   key: SealKey;
   runtime: Runtime;
   log: Logger;
@@ -38,6 +49,8 @@ type Dependencies = {
 const usualPace = { everyEvents: 10_000, everyMs: 10 * 60_000 };
 /** After so many failures to read in a row the lead is given up: another process may reach the log. */
 const maxFailures = 4;
+/** As many tiles of the tree are kept in memory. */
+const maxWaiting = 64;
 /** Each time is a line in the program's log. */
 const lookAgainMs = 60_000;
 
@@ -50,7 +63,7 @@ export function startSealer(dependencies: Dependencies): Background {
 }
 
 async function keepSealing(dependencies: Dependencies, signal: AbortSignal): Promise<void> {
-  const { databaseUrl, runtime, log } = dependencies;
+  const { databaseUrl, kept, runtime, log } = dependencies;
   while (!signal.aborted) {
     try {
       await retry(
@@ -68,56 +81,83 @@ async function keepSealing(dependencies: Dependencies, signal: AbortSignal): Pro
       );
     } catch (error) {
       if (signal.aborted) return;
-      log.error({ reason: reasonOf(error) }, 'the log is not sealed any more');
+      const reason = reasonOf(error);
+      log.error({ reason }, 'the log is not sealed any more');
+      await kept.refuse(reason).catch(() => {}); // it is in the log, and said again in a minute
       await runtime.sleep(lookAgainMs, signal);
     }
   }
 }
 
-/** Throws Unaccountable, and what ended the run: WrongExpectedRevision when another process has sealed meanwhile. */
+/**
+ * Throws Unaccountable, and what ended the run: WrongExpectedRevision when another process has sealed meanwhile. Over 70
+ * lines: counting and sealing share the tree.
+ */
 async function sealWhile(
   leading: AbortSignal,
   dependencies: Dependencies,
   onSealed: () => void,
 ): Promise<void> {
-  const { eventStore, key, runtime, log, pace = usualPace } = dependencies;
-  const { last, before, after } = await loadLastSeal(eventStore);
+  const { db, eventStore, key, kept, runtime, log, pace = usualPace } = dependencies;
+  const start = await findStart(dependencies);
+  const { last, old, expected, eras } = start;
   if (last.seal && last.seal.publicKey !== key.publicKey)
     log.warn({ seal: last.revision }, 'the last seal was signed with another key');
-  const recounted: Tally = last.seal ?? emptyTally;
+  if (start.range.size === 0) log.info({}, 'the tree of the log is made from its first event');
+  const mustReach = Math.max(0, ...expected.map(({ size }) => size));
+  const origin = start.origin ?? dependencies.origin;
+  const tree = growTiles(db, start.range);
   let sealed = last;
-  let tally = before;
+  let tally = emptyTally;
   let newest: RecordedEvent | null = null;
   let turn: Promise<void> = Promise.resolve();
+
+  const isRecounting = () => tree.size() < mustReach || tally.count < (old?.count ?? 0);
 
   /** Seals up to the newest event, if it is not sealed. */
   const sealNow = () => {
     turn = turn.then(async () => {
-      if (!newest || tally.count <= (sealed.seal ?? emptyTally).count) return;
-      sealed = await append(dependencies, sealed, tally, newest);
-      log.debug({ seal: sealed.revision, count: sealed.seal?.count }, 'the log is sealed');
+      const head = { origin, size: tree.size(), root: tree.root() };
+      const covered = newest;
+      await tree.flush();
+      if (!covered || isRecounting() || head.size <= (sealed.seal?.checkpoint?.size ?? 0)) return;
+      sealed = await append(dependencies, sealed, head, covered);
+      log.debug({ seal: sealed.revision, count: head.size }, 'the log is sealed');
       onSealed();
     });
     return turn;
   };
 
+  function take(event: RecordedEvent): void {
+    if (old && tally.count < old.count && isCovered(event, old.streams)) {
+      tally = countIn(tally, event);
+      if (tally.count === old.count && tally.runningHash !== old.hash)
+        throw disagreement(`seal ${last.revision}`);
+    }
+    const era = eras.find(({ until }) => tree.size() < until);
+    if (!isCovered(event, era?.streams ?? streamPrefixes)) return;
+    newest = event;
+    tree.add(leafHash(leafEntry(leafOf(event))), event.position);
+    for (const { size, root, name } of expected)
+      if (size === tree.size() && !root.equals(tree.root())) throw disagreement(name);
+  }
+
   async function count(signal: AbortSignal): Promise<void> {
-    const covered = last.seal?.streams ?? [];
-    const prefixes = [...new Set([...covered, ...streamPrefixes])];
-    const reading = { streamPrefixes: prefixes, after, signal, maxFailures };
-    for await (const message of eventStore.subscribe(reading)) {
+    const prefixes = [...new Set([...eras, ...(old ? [old] : [])].flatMap(({ streams }) => streams))];
+    const reading = { streamPrefixes: [...new Set([...prefixes, ...streamPrefixes])], after: start.after };
+    for await (const message of eventStore.subscribe({ ...reading, signal, maxFailures })) {
       if (message.kind === 'caught_up') {
-        if (tally.count < recounted.count) throw disagreement(last);
+        if (isRecounting())
+          throw disagreement(
+            expected.find(({ size }) => size > tree.size())?.name ?? `seal ${last.revision}`,
+          );
+        await kept.refuse(null);
         await sealNow();
       }
       if (message.kind !== 'event') continue;
-      const isRecounting = tally.count < recounted.count;
-      if (!isCovered(message.event, isRecounting ? covered : streamPrefixes)) continue;
-      newest = message.event;
-      tally = countIn(tally, message.event);
-      if (tally.count === recounted.count && tally.runningHash !== recounted.runningHash)
-        throw disagreement(last);
-      if (tally.count - (sealed.seal ?? emptyTally).count >= pace.everyEvents) await sealNow();
+      take(message.event);
+      const unsealed = tree.size() - (sealed.seal?.checkpoint?.size ?? 0);
+      if (unsealed >= pace.everyEvents || tree.waiting() > maxWaiting) await sealNow();
     }
   }
 
@@ -135,26 +175,38 @@ async function sealWhile(
   await Promise.all(both);
 }
 
-/** Appends at the expected revision, so that there is one chain of seals even when two processes seal at once. */
+/**
+ * Keeps the checkpoint outside the event store before it appends it, at the expected revision, so that there is one chain
+ * of seals even when two processes seal at once.
+ */
 async function append(
-  { eventStore, key, runtime }: Dependencies,
+  { eventStore, kept, key, runtime }: Dependencies,
   { revision, hash: previousSeal }: LastSeal,
-  tally: Tally,
-  { streamName, revision: lastRevision, id, position }: RecordedEvent,
+  head: Checkpoint,
+  { streamName, revision: lastRevision, id }: RecordedEvent,
 ): Promise<LastSeal> {
+  const text = checkpointText(head);
+  const note = `${text}\n${signatureLine(text, head.origin, key)}`;
+  await kept.keep(note);
   const unsigned = {
     at: runtime.now().toISOString(),
-    position: { commit: position.commit.toString(), prepare: position.prepare.toString() },
-    ...tally,
+    checkpoint: note,
     lastEvent: { stream: streamName, revision: lastRevision, id },
     streams: [...streamPrefixes],
-    previousSeal,
     publicKey: key.publicKey,
   };
-  const seal: LogSealed = { ...unsigned, signature: key.sign(signedText(unsigned)) };
+  const data: CheckpointSigned = { ...unsigned, signature: key.sign(signedText(unsigned)) };
   const commandId = runtime.uuid();
   const cause = { commandId, correlationId: commandId, causationId: commandId, actor: 'sealer' };
-  const envelopes = chain<LogSealedEvent>([{ type: 'LogSealed', data: seal }], previousSeal, cause);
+  const envelopes = chain<LogSealedEvent>([{ type: 'CheckpointSigned', data }], previousSeal, cause);
   const appended = await eventStore.append(sealsStream, envelopes, revision);
+  const seal: Seal = {
+    ...unsigned,
+    count: head.size,
+    hash: head.root.toString('hex'),
+    checkpoint: { ...head, note },
+    previousSeal: null,
+    isSigned: true,
+  };
   return { seal, revision: appended.revision, hash: envelopes[0]?.metadata.hash ?? genesisHash };
 }

@@ -30,6 +30,8 @@ export const Health = object({
   runtime: string(),
   eventStore: storeStates,
   postgres: storeStates,
+  /** Whether the log is sealed: not while it contradicts an earlier seal. `unknown` if PostgreSQL did not answer. */
+  seals: enums(['ok', 'refused', 'unknown']),
   projections: array(
     object({
       name: string(),

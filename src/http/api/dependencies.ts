@@ -30,6 +30,8 @@ export type ContentDependencies = {
   projections: readonly Followed[];
   /** Where they stand. Rejects when Postgres is down. */
   projectionStatus(): Promise<readonly ProjectionStatus[]>;
+  /** Why the log is not sealed any more; null if it is. Rejects when Postgres is down. */
+  sealingRefused(): Promise<string | null>;
   /** How wrong the clock of this machine is, if that is known. */
   clockDifferenceMs(): number | null;
   version: string;

@@ -28,7 +28,7 @@ const platform = `Node.js ${process.version} on ${process.platform} ${process.ar
 
 type HealthDependencies = Pick<
   ContentDependencies,
-  'clockDifferenceMs' | 'projections' | 'projectionStatus' | 'version'
+  'clockDifferenceMs' | 'projections' | 'projectionStatus' | 'sealingRefused' | 'version'
 > & {
   eventStore: Pick<ApiDependencies['eventStore'], 'loadLast' | 'firstAfter' | 'isDiskFull'>;
   runtime: Pick<Runtime, 'now' | 'monotonicMs' | 'timeout'>;
@@ -62,6 +62,7 @@ async function look({
   projections,
   projectionStatus,
   runtime,
+  sealingRefused,
   version,
 }: HealthDependencies): Promise<{ health: Health; isOverdue: boolean }> {
   const signal = runtime.timeout(answerWithinMs);
@@ -97,7 +98,7 @@ async function look({
     return { name, status: wordFor(fault, lagMs), lagMs, fault, parked: status?.parked.length ?? 0 };
   };
 
-  const [storeAnswer, known] = await Promise.all([
+  const [storeAnswer, known, refusal] = await Promise.all([
     answered(
       'the event store',
       eventStore.loadLast('health').then(() => true),
@@ -109,6 +110,10 @@ async function look({
           projections: await Promise.all(projections.map((each) => projectionHealth(each, statuses))),
         },
     ),
+    answered(
+      'Postgres',
+      sealingRefused().then((reason) => ({ reason })),
+    ),
   ]);
   const unknown = projections.map(({ name }): ProjectionHealth => {
     return { name, status: 'unknown', lagMs: null, fault: null, parked: 0 };
@@ -119,13 +124,18 @@ async function look({
   } as const;
   const isUp = stores.eventStore === 'up' && stores.postgres === 'up';
   const isOnTime = Math.abs(clockDifferenceMs() ?? 0) <= tolerableDifferenceMs;
-  const isOk = isOnTime && known?.projections.every(({ parked, status }) => status === 'ok' && parked === 0);
+  const seals = refusal ? (refusal.reason === null ? 'ok' : 'refused') : 'unknown';
+  const isOk =
+    isOnTime &&
+    seals !== 'refused' &&
+    known?.projections.every(({ parked, status }) => status === 'ok' && parked === 0);
   const health: Health = {
     status: isUp ? (isOk ? 'ok' : 'degraded') : 'error',
     version,
     timestamp: toIsoWithOffset(now.toISOString()),
     runtime: platform,
     ...stores,
+    seals,
     projections: known?.projections ?? unknown,
   };
   return { health, isOverdue };

@@ -32,6 +32,7 @@ import {
   paymentId,
   projectId,
   sealAll,
+  sealing,
   tampered,
   userId,
 } from '../ledger.ts';
@@ -56,7 +57,9 @@ test.before(async () => {
   await stores.personalData.start();
   await fill(eventStore, stores.personalData);
   await project(eventStore, template.href);
-  await sealAll(eventStore, template.href, filled);
+  const place = sealing(template.href, folder);
+  await sealAll(eventStore, place, filled);
+  await place.db.destroy();
   await close();
   await stores.stop();
 });

@@ -90,6 +90,7 @@ test.serial('all is well', async (t) => {
     runtime: `Node.js ${process.version} on ${process.platform} ${process.arch}`,
     eventStore: 'up',
     postgres: 'up',
+    seals: 'ok',
     projections: ['users', 'projects'].map((name) => ({
       name,
       status: 'ok',
