@@ -40,6 +40,8 @@ export const CheckpointSigned = object({
   at: utc,
   /** C2SP checkpoint: origin, number of leaves and root, with the signatures of the log and of witnesses. */
   checkpoint: string(),
+  /** The tree as the roots of its largest complete subtrees, in base64: whoever goes on from here needs no more. */
+  range: array(string()),
   /** These four as in LogSealed. The leaves since the seal before are the events of streams with these prefixes. */
   lastEvent,
   streams: array(string()),

@@ -51,7 +51,6 @@ export function startProjections({
   });
   const sealer = startSealer({
     eventStore,
-    db,
     databaseUrl,
     kept: keptCheckpoints(db, join(config.dataDir, 'last-checkpoint')),
     origin: `${new URL(config.baseUrl).host}/ledger`,

@@ -4,13 +4,11 @@ import { copyFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { ExecutionContext } from 'ava';
-import type { Knex } from 'knex';
 import { startEventStore } from '../../packages/embedded/eventstore/server.ts';
 import { keptCheckpoints } from '../../src/audit/seals/kept.ts';
 import { type SealKey, sealKeyOf } from '../../src/audit/seals/key.ts';
 import { startSealer } from '../../src/audit/seals/sealer.ts';
 import { readSealOrNull } from '../../src/audit/seals/stored-seals.ts';
-import { checkedRange } from '../../src/audit/tree/tiles.ts';
 import { loadAcknowledgements } from '../../src/audit/verify/acknowledgements.ts';
 import { type LogResult, type VerifiedUntil, verifyLog } from '../../src/audit/verify/log.ts';
 import { verifySeals } from '../../src/audit/verify/seals.ts';
@@ -221,7 +219,7 @@ export type Verdict = {
 export async function verdictOn(
   eventStore: EventStore,
   trusted: readonly string[] | null = [key.publicKey],
-  { db, from = null, headsKept }: { db?: Knex; from?: VerifiedUntil | null; headsKept?: number } = {},
+  { from = null, headsKept }: { from?: VerifiedUntil | null; headsKept?: number } = {},
 ): Promise<Verdict> {
   const violations = createViolations();
   const marks = await verifySeals(eventStore, trusted, violations);
@@ -231,7 +229,6 @@ export async function verdictOn(
     eventStore,
     acknowledgements,
     marks,
-    rangeAt: async (mark) => (db ? await checkedRange(db, mark) : null),
     from,
     violations,
     signal,

@@ -2,7 +2,6 @@
  * Seals the log at intervals: adds every event to a Merkle tree, and signs a checkpoint of how far it has come. It begins
  * by recounting what the last seal covers, and never signs what does not continue a checkpoint that was signed before.
  */
-import type { Knex } from 'knex';
 import type { Logger } from 'pino';
 import { chain, genesisHash } from '../../events/envelope.ts';
 import {
@@ -23,9 +22,8 @@ import { retry } from '../../kernel/retry.ts';
 import { type Background, runUntilStopped } from '../../kernel/run-until-stopped.ts';
 import type { Runtime } from '../../kernel/runtime.ts';
 import { withLeaderLock } from '../../postgres/leader-lock.ts';
-import { type Checkpoint, checkpointText, signatureLine } from '../tree/note.ts';
-import { growTiles } from '../tree/tiles.ts';
-import { leafHash } from '../tree/tree.ts';
+import { checkpointText, signatureLine } from '../tree/note.ts';
+import { growTree, leafHash, type Range, rootOf } from '../tree/tree.ts';
 import type { KeptCheckpoints } from './kept.ts';
 import type { SealKey } from './key.ts';
 import { findStart } from './start.ts';
@@ -33,7 +31,6 @@ import { disagreement, type LastSeal, type Seal, Unaccountable } from './stored-
 
 type Dependencies = {
   eventStore: Pick<EventStore, 'append' | 'load' | 'loadLast' | 'subscribe'>;
-  db: Knex;
   /** The leader lock needs a connection of its own. */
   databaseUrl: string;
   kept: KeptCheckpoints;
@@ -49,8 +46,6 @@ type Dependencies = {
 const usualPace = { everyEvents: 10_000, everyMs: 10 * 60_000 };
 /** After so many failures to read in a row the lead is given up: another process may reach the log. */
 const maxFailures = 4;
-/** As many tiles of the tree are kept in memory. */
-const maxWaiting = 64;
 /** Each time is a line in the program's log. */
 const lookAgainMs = 60_000;
 
@@ -98,7 +93,7 @@ async function sealWhile(
   dependencies: Dependencies,
   onSealed: () => void,
 ): Promise<void> {
-  const { db, eventStore, key, kept, runtime, log, pace = usualPace } = dependencies;
+  const { eventStore, key, kept, runtime, log, pace = usualPace } = dependencies;
   const start = await findStart(dependencies);
   const { last, old, expected, eras } = start;
   if (last.seal && last.seal.publicKey !== key.publicKey)
@@ -106,7 +101,7 @@ async function sealWhile(
   if (start.range.size === 0) log.info({}, 'the tree of the log is made from its first event');
   const mustReach = Math.max(0, ...expected.map(({ size }) => size));
   const origin = start.origin ?? dependencies.origin;
-  const tree = growTiles(db, start.range);
+  const tree = growTree(start.range);
   let sealed = last;
   let tally = emptyTally;
   let newest: RecordedEvent | null = null;
@@ -117,12 +112,10 @@ async function sealWhile(
   /** Seals up to the newest event, if it is not sealed. */
   const sealNow = () => {
     turn = turn.then(async () => {
-      const head = { origin, size: tree.size(), root: tree.root() };
-      const covered = newest;
-      await tree.flush();
-      if (!covered || isRecounting() || head.size <= (sealed.seal?.checkpoint?.size ?? 0)) return;
-      sealed = await append(dependencies, sealed, head, covered);
-      log.debug({ seal: sealed.revision, count: head.size }, 'the log is sealed');
+      if (!newest || isRecounting() || tree.size() <= (sealed.seal?.checkpoint?.size ?? 0)) return;
+      const range = tree.range();
+      sealed = await append(dependencies, sealed, { origin, range, lastEvent: newest });
+      log.debug({ seal: sealed.revision, count: range.size }, 'the log is sealed');
       onSealed();
     });
     return turn;
@@ -137,7 +130,7 @@ async function sealWhile(
     const era = eras.find(({ until }) => tree.size() < until);
     if (!isCovered(event, era?.streams ?? streamPrefixes)) return;
     newest = event;
-    tree.add(leafHash(leafEntry(leafOf(event))), event.position);
+    tree.add(leafHash(leafEntry(leafOf(event))));
     for (const { size, root, name } of expected)
       if (size === tree.size() && !root.equals(tree.root())) throw disagreement(name);
   }
@@ -157,7 +150,7 @@ async function sealWhile(
       if (message.kind !== 'event') continue;
       take(message.event);
       const unsealed = tree.size() - (sealed.seal?.checkpoint?.size ?? 0);
-      if (unsealed >= pace.everyEvents || tree.waiting() > maxWaiting) await sealNow();
+      if (unsealed >= pace.everyEvents) await sealNow();
     }
   }
 
@@ -182,16 +175,18 @@ async function sealWhile(
 async function append(
   { eventStore, kept, key, runtime }: Dependencies,
   { revision, hash: previousSeal }: LastSeal,
-  head: Checkpoint,
-  { streamName, revision: lastRevision, id }: RecordedEvent,
+  { origin, range, lastEvent }: { origin: string; range: Range; lastEvent: RecordedEvent },
 ): Promise<LastSeal> {
+  const head = { origin, size: range.size, root: rootOf(range) };
   const text = checkpointText(head);
-  const note = `${text}\n${signatureLine(text, head.origin, key)}`;
+  const note = `${text}\n${signatureLine(text, origin, key)}`;
   await kept.keep(note);
+  const { streamName: stream, revision: lastRevision, id } = lastEvent;
   const unsigned = {
     at: runtime.now().toISOString(),
     checkpoint: note,
-    lastEvent: { stream: streamName, revision: lastRevision, id },
+    range: range.roots.map((each) => each.toString('base64')),
+    lastEvent: { stream, revision: lastRevision, id },
     streams: [...streamPrefixes],
     publicKey: key.publicKey,
   };
@@ -204,7 +199,7 @@ async function append(
     ...unsigned,
     count: head.size,
     hash: head.root.toString('hex'),
-    checkpoint: { ...head, note },
+    checkpoint: { ...head, note, range },
     previousSeal: null,
     isSigned: true,
   };

@@ -5,6 +5,7 @@ import { type LogSealed, sealsStream } from '../../events/seals.ts';
 import { streamPrefixes } from '../../events/streams.ts';
 import type { EventStore, ExpectedRevision, RecordedEvent } from '../../eventstore/event-store.ts';
 import { type Checkpoint, parseCheckpoint, parseNote, rawKeyOf, signedAt } from '../tree/note.ts';
+import { isRangeOf, type Range } from '../tree/tree.ts';
 import { isSigned } from './key.ts';
 
 /** The log does not agree with the last seal: run `ledger verify`. No personal data. */
@@ -17,7 +18,7 @@ export type Seal = Pick<LogSealed, 'at' | 'lastEvent' | 'streams' | 'publicKey'>
   count: number;
   hash: string;
   /** Null in a seal with a running hash, as releases before decision 37 made them. */
-  checkpoint: (Checkpoint & { note: string }) | null;
+  checkpoint: (Checkpoint & { note: string; range: Range }) | null;
   /** The hash of the seal before as it was signed; null in a checkpoint, which the tree binds to those before. */
   previousSeal: string | null;
   /** Whether the key that it names has signed it. */
@@ -50,14 +51,15 @@ export function readSealOrNull(stored: RecordedEvent): Seal | null {
   const checkpoint = note && parseCheckpoint(note.text);
   if (!checkpoint) return null;
   const { origin: name, size: count, root } = checkpoint;
+  const range = { size: count, roots: read.data.range.map((each) => Buffer.from(each, 'base64')) };
   const isNoteSigned = signedAt(note, { kind: 'log', name, publicKey: rawKeyOf(publicKey) }) !== null;
   return {
     ...said,
     count,
     hash: root.toString('hex'),
-    checkpoint: { ...checkpoint, note: read.data.checkpoint },
+    checkpoint: { ...checkpoint, note: read.data.checkpoint, range },
     previousSeal: null,
-    isSigned: isSigned(read.data) && isNoteSigned,
+    isSigned: isSigned(read.data) && isNoteSigned && isRangeOf(range, root),
   };
 }
 

@@ -21,21 +21,20 @@ export function rootOf({ roots }: Range): Buffer {
   return others.reduce((right, left) => nodeHash(left, right), last);
 }
 
-/** A tree that grows; needs memory for one hash for each level. `onNode` is told of every complete subtree, as it completes. */
-export function growTree(
-  start: Range = emptyRange,
-  onNode: (level: number, node: Buffer) => void = () => {},
-) {
+/** Whether these are the subtrees of a tree of this size with this root. */
+export function isRangeOf(range: Range, root: Buffer): boolean {
+  const complete = [...range.size.toString(2)].filter((bit) => bit === '1').length;
+  return range.roots.length === complete && rootOf(range).equals(root);
+}
+
+/** A tree that grows; needs memory for one hash for each level. */
+export function growTree(start: Range = emptyRange) {
   const roots = [...start.roots];
   let { size } = start;
   return {
     add(leaf: Buffer): void {
       let node = leaf;
-      onNode(0, node);
-      for (let level = 1, rest = size; isOdd(rest); level += 1, rest = half(rest)) {
-        node = nodeHash(roots.pop() as Buffer, node);
-        onNode(level, node);
-      }
+      for (let rest = size; isOdd(rest); rest = half(rest)) node = nodeHash(roots.pop() as Buffer, node);
       roots.push(node);
       size += 1;
     },
@@ -101,63 +100,59 @@ function untilRightChild(place: Place): Place {
   return at;
 }
 
-/** The root of the complete subtree with this index on this level (0: the leaves). */
-export type NodeAt = (level: number, index: number) => Promise<Buffer>;
+/** Part of a tree: what it was at some size, and the leaves after that. */
+export type Part = { range: Range; leaves: readonly Buffer[] };
 
 /** The largest power of two below a size of at least 2. */
 const split = (size: number) => 2 ** (Math.ceil(Math.log2(size)) - 1);
 
-/** The root over the leaves from `start` on and before `end`. */
-async function rootBetween(nodeAt: NodeAt, start: number, end: number): Promise<Buffer> {
-  const level = Math.log2(end - start);
-  if (Number.isInteger(level)) return await nodeAt(level, start / (end - start));
+/**
+ * The root over the leaves from `start` on and before `end`, which proofs consist of. Before the end of the range they
+ * need no other subtrees than its roots.
+ */
+function rootBetween(part: Part, start: number, end: number): Buffer {
+  const { range, leaves } = part;
+  if (end <= range.size) {
+    const index = range.roots.findIndex((_, at) => startOf(range, at) === start);
+    return range.roots[index] as Buffer;
+  }
+  if (end - start === 1) return leaves[start - range.size] as Buffer;
   const middle = start + split(end - start);
-  return nodeHash(await rootBetween(nodeAt, start, middle), await rootBetween(nodeAt, middle, end));
+  return nodeHash(rootBetween(part, start, middle), rootBetween(part, middle, end));
 }
 
-export async function rangeOf(nodeAt: NodeAt, size: number): Promise<Range> {
-  const roots: Buffer[] = [];
-  for (let level = Math.floor(Math.log2(size || 1)), start = 0; start < size; level -= 1)
-    if (start + 2 ** level <= size) {
-      roots.push(await nodeAt(level, start / 2 ** level));
-      start += 2 ** level;
-    }
-  return { size, roots };
+/** The first leaf below a root: each covers the largest power of two that the size has left. */
+function startOf({ size }: Range, at: number): number {
+  let start = 0;
+  for (let root = 0; root < at; root += 1) start += 2 ** Math.floor(Math.log2(size - start));
+  return start;
 }
 
-/** PATH of RFC 9162, section 2.1.3.1: from the leaf's sibling up to the root. */
-export async function proveInclusion(
-  nodeAt: NodeAt,
-  index: number,
-  end: number,
-  start = 0,
-): Promise<Buffer[]> {
+/** PATH of RFC 9162, section 2.1.3.1, for a leaf after the range: from its sibling up to the root of the whole part. */
+export function proveInclusion(part: Part, index: number): Buffer[] {
+  return pathTo(part, index, 0, part.range.size + part.leaves.length);
+}
+
+function pathTo(part: Part, index: number, start: number, end: number): Buffer[] {
   if (end - start === 1) return [];
   const middle = start + split(end - start);
   return index < middle
-    ? [...(await proveInclusion(nodeAt, index, middle, start)), await rootBetween(nodeAt, middle, end)]
-    : [...(await proveInclusion(nodeAt, index, end, middle)), await rootBetween(nodeAt, start, middle)];
+    ? [...pathTo(part, index, start, middle), rootBetween(part, middle, end)]
+    : [...pathTo(part, index, middle, end), rootBetween(part, start, middle)];
 }
 
-/** PROOF of RFC 9162, section 2.1.4.1, that the tree of `end` leaves continues that of `size`. */
-export async function proveConsistency(nodeAt: NodeAt, size: number, end: number): Promise<Buffer[]> {
-  return size === 0 || size === end ? [] : await proveSubtree(nodeAt, { size, start: 0, end, isKnown: true });
+/** PROOF of RFC 9162, section 2.1.4.1, that the tree of the whole part continues that of its range. */
+export function proveConsistency(part: Part): Buffer[] {
+  const { size } = part.range;
+  return size === 0 || part.leaves.length === 0 ? [] : stepsFrom(part, 0, size + part.leaves.length, true);
 }
 
 /** SUBPROOF of the same section; `isKnown` if whoever has the smaller tree's root has that of this subtree. */
-async function proveSubtree(
-  nodeAt: NodeAt,
-  { size, start, end, isKnown }: { size: number; start: number; end: number; isKnown: boolean },
-): Promise<Buffer[]> {
-  if (size === end) return isKnown ? [] : [await rootBetween(nodeAt, start, end)];
+function stepsFrom(part: Part, start: number, end: number, isKnown: boolean): Buffer[] {
+  const { size } = part.range;
+  if (size === end) return isKnown ? [] : [rootBetween(part, start, end)];
   const middle = start + split(end - start);
   return size <= middle
-    ? [
-        ...(await proveSubtree(nodeAt, { size, start, end: middle, isKnown })),
-        await rootBetween(nodeAt, middle, end),
-      ]
-    : [
-        ...(await proveSubtree(nodeAt, { size, start: middle, end, isKnown: false })),
-        await rootBetween(nodeAt, start, middle),
-      ];
+    ? [...stepsFrom(part, start, middle, isKnown), rootBetween(part, middle, end)]
+    : [...stepsFrom(part, middle, end, false), rootBetween(part, start, middle)];
 }

@@ -10,9 +10,9 @@ import {
   type RecordedEvent,
 } from '../../eventstore/event-store.ts';
 import { isAfter } from '../../eventstore/position.ts';
-import { emptyRange, type Range } from '../tree/tree.ts';
+import type { Range } from '../tree/tree.ts';
 import type { Acknowledgements } from './acknowledgements.ts';
-import { createSealCheck, type RangeAt, type SealMark } from './seals.ts';
+import { createSealCheck, type SealMark } from './seals.ts';
 import type { Violations } from './violations.ts';
 
 export type LogResult = Awaited<ReturnType<typeof verifyLog>>;
@@ -35,7 +35,6 @@ export async function verifyLog({
   eventStore,
   acknowledgements,
   marks,
-  rangeAt,
   from = null,
   violations,
   signal,
@@ -45,7 +44,6 @@ export async function verifyLog({
   eventStore: Pick<EventStore, 'load' | 'subscribe'>;
   acknowledgements: Acknowledgements;
   marks: readonly SealMark[];
-  rangeAt: RangeAt;
   from?: VerifiedUntil | null;
   violations: Violations;
   signal: AbortSignal;
@@ -53,11 +51,7 @@ export async function verifyLog({
   headsKept?: number;
 }) {
   const heads = createHeads(eventStore, { kept: headsKept, isComplete: from === null });
-  const seals = createSealCheck(marks, violations, {
-    from: from?.mark,
-    range: from?.range ?? emptyRange,
-    rangeAt,
-  });
+  const seals = createSealCheck(marks, violations, { eventStore, from });
   const after = from?.after ?? null;
   let events = 0;
   let streams = 0;

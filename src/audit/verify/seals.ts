@@ -3,7 +3,7 @@
  * event, that the log holds what they say.
  */
 import { genesisHash, hashIn, isChainedOnto, previousHashIn } from '../../events/envelope.ts';
-import { countIn, emptyTally, isCovered, leafEntry, leafOf } from '../../events/seals.ts';
+import { countIn, emptyTally, isCovered, leafEntry, leafOf, sealsStream } from '../../events/seals.ts';
 import { type EventStore, EventStoreUnavailable, type RecordedEvent } from '../../eventstore/event-store.ts';
 import { allSeals, readSignedSeal, type Seal } from '../seals/stored-seals.ts';
 import { emptyRange, growTree, leafHash, type Range } from '../tree/tree.ts';
@@ -80,110 +80,48 @@ function checkSeal(
   return seal;
 }
 
-/** What seals state of the events so far. `resume` continues from what a seal says; false if it cannot. */
-type Counter = {
-  add(event: RecordedEvent): void;
-  count(): number;
-  hash(): string;
-  resume(mark: SealMark): Promise<boolean>;
-};
-
-function runningCounter(): Counter {
-  let tally = emptyTally;
-  return {
-    add: (event) => {
-      tally = countIn(tally, event);
-    },
-    count: () => tally.count,
-    hash: () => tally.runningHash,
-    async resume({ count, hash }) {
-      tally = { count, runningHash: hash };
-      return true;
-    },
-  };
-}
-
-/** The tree of a seal, from elsewhere than the log; null if it is not there. Whoever gives it has checked its root. */
-export type RangeAt = (mark: Pick<SealMark, 'count' | 'hash'>) => Promise<Range | null>;
-
-function treeCounter(start: Range, rangeAt: RangeAt): Counter {
-  let tree = growTree(start);
-  return {
-    add: (event) => tree.add(leafHash(leafEntry(leafOf(event)))),
-    count: () => tree.size(),
-    hash: () => tree.root().toString('hex'),
-    async resume(mark) {
-      const range = await rangeAt(mark);
-      if (range) tree = growTree(range);
-      return range !== null;
-    },
-  };
-}
-
 /**
- * Compares the log with its seals, in order, all made before the log is read: first those with a running hash, then the
- * checkpoints, whose tree has all events once more. With `from`, the events up to that seal are not read, and `range` is
- * the tree of it.
+ * Compares the log with its seals, in order, all made before the log is read. After a violation the count continues from
+ * what the seal says, so that the next seal is checked against its own part of the log. If the last event of a seal never
+ * comes, its part is reported with the next seal. With `from`, the events up to that seal are not read.
  */
 export function createSealCheck(
   marks: readonly SealMark[],
   violations: Violations,
-  { from, range = emptyRange, rangeAt }: { from?: SealMark | undefined; range?: Range; rangeAt: RangeAt },
+  {
+    eventStore,
+    from,
+  }: { eventStore: Pick<EventStore, 'load'>; from: { mark: SealMark; range: Range } | null },
 ) {
   const trees = marks.filter(({ isTree }) => isTree);
-  const running = from ? [] : marks.filter(({ isTree }) => !isTree);
-  const checks = [compareSeals(running, violations, runningCounter())];
-  const next = from ? trees.findIndex(({ revision }) => revision === from.revision) + 1 : 0;
-  if (trees.length > 0) checks.push(compareSeals(trees, violations, treeCounter(range, rangeAt), next));
-  const last = checks.at(-1) as (typeof checks)[number];
-  return {
-    async take(event: RecordedEvent): Promise<void> {
-      for (const each of checks) await each.take(event);
-    },
-    /** To be called after the last event. */
-    end: () => {
-      for (const each of checks) each.end();
-    },
-    /** How many seals had their last event in the log. */
-    met: () => checks.reduce((sum, each) => sum + each.met(), 0),
-    /** The events after the last seal; `since` is when the first of them was stored. */
-    unsealed: last.unsealed,
-    /** The number of events in streams that the sealer did not know when it sealed them. */
-    uncovered: last.uncovered,
-  };
-}
-
-/**
- * Compares the log with seals of one form. After a violation the count continues from what the seal says, so that the next
- * seal is checked against its own part of the log. If the last event of a seal never comes, its part is reported with the
- * next seal.
- */
-function compareSeals(marks: readonly SealMark[], violations: Violations, counter: Counter, start = 0) {
-  const byLastEvent = new Map(marks.map(({ lastEvent }, index) => [nameOf(lastEvent), index]));
-  let next = start;
+  const old = marks.findLast(({ isTree }) => !isTree);
+  const byLastEvent = new Map(trees.map(({ lastEvent }, index) => [nameOf(lastEvent), index]));
+  const oldCheck = old && !from ? createOldCheck(old, violations) : null;
+  let next = from ? trees.findIndex(({ revision }) => revision === from.mark.revision) + 1 : 0;
+  let tree = growTree(from?.range ?? emptyRange);
   let met = 0;
-  let isLost = false;
   let uncovered = 0;
   let unsealed: { events: number; since: Date | null } = { events: 0, since: null };
 
   async function compare(mark: SealMark): Promise<void> {
-    if (isLost || (mark.count === counter.count() && mark.hash === counter.hash())) return;
-    const before = marks[next - 1];
+    if (mark.count === tree.size() && mark.hash === tree.root().toString('hex')) return;
+    const before = trees[next - 1];
     const from = before?.count ?? 0;
     const since = before ? `after ${nameOf(before.lastEvent)}` : 'from the start';
     const there =
-      mark.count === counter.count()
+      mark.count === tree.size()
         ? 'some are not what was sealed, or are out of order'
-        : `${counter.count() - from} are there`;
-    isLost = !(await counter.resume(mark));
+        : `${tree.size() - from} are there`;
     violations.add(
       'what was sealed',
-      `Seal ${mark.revision} of ${mark.at}: of the ${mark.count - from} events ${since} up to ${nameOf(mark.lastEvent)}, ${there}${isLost ? '; the seals after it cannot be compared' : ''}`,
+      `Seal ${mark.revision} of ${mark.at}: of the ${mark.count - from} events ${since} up to ${nameOf(mark.lastEvent)}, ${there}`,
     );
+    const [stored] = await eventStore.load(sealsStream, mark.revision, 1);
+    tree = growTree((stored && readSignedSeal(stored)?.checkpoint?.range) ?? emptyRange);
   }
 
   function addMissingUntil(index: number): void {
-    for (const { lastEvent, revision, at } of marks.slice(next, index))
+    for (const { lastEvent, revision, at } of trees.slice(next, index))
       violations.add(
         'what was sealed',
         `${nameOf(lastEvent)}, the last event of seal ${revision} of ${at}, is not at its place in the log`,
@@ -192,7 +130,8 @@ function compareSeals(marks: readonly SealMark[], violations: Violations, counte
 
   return {
     async take(event: RecordedEvent): Promise<void> {
-      const awaited = marks[next];
+      oldCheck?.take(event);
+      const awaited = trees[next] ?? (oldCheck?.isMet() === false ? old : undefined);
       if (!awaited) {
         unsealed = { events: unsealed.events + 1, since: unsealed.since ?? event.created };
         return;
@@ -201,20 +140,50 @@ function compareSeals(marks: readonly SealMark[], violations: Violations, counte
         uncovered += 1;
         return;
       }
-      counter.add(event);
-      const place = nameOf({ stream: event.streamName, revision: event.revision });
-      const index = byLastEvent.get(place) ?? -1;
-      const mark = marks[index];
+      tree.add(leafHash(leafEntry(leafOf(event))));
+      const index = byLastEvent.get(nameOf({ stream: event.streamName, revision: event.revision })) ?? -1;
+      const mark = trees[index];
       if (!mark || index < next) return;
       addMissingUntil(index);
       await compare(mark);
       next = index + 1;
       met += 1;
     },
-    end: () => addMissingUntil(marks.length),
-    met: () => met,
+    /** To be called after the last event. */
+    end(): void {
+      addMissingUntil(trees.length);
+      oldCheck?.end();
+    },
+    /** How many seals had their last event in the log. */
+    met: () => met + (oldCheck?.isMet() ? 1 : 0),
+    /** The events after the last seal; `since` is when the first of them was stored. */
     unsealed: () => unsealed,
+    /** The number of events in streams that the sealer did not know when it sealed them. */
     uncovered: () => uncovered,
+  };
+}
+
+/** Compares the log with the last seal that has a running hash, which covers what those before it do. */
+function createOldCheck(seal: SealMark, violations: Violations) {
+  let tally = emptyTally;
+  let isMet = false;
+  const name = () => `The log does not hold what seal ${seal.revision} of ${seal.at} and those before it`;
+  return {
+    take(event: RecordedEvent): void {
+      if (isMet || !isCovered(event, seal.streams)) return;
+      tally = countIn(tally, event);
+      const { stream, revision } = seal.lastEvent;
+      isMet = event.streamName === stream && event.revision === revision;
+      if (isMet && (tally.count !== seal.count || tally.runningHash !== seal.hash))
+        violations.add(
+          'what was sealed',
+          `${name()} counted: ${tally.count} of ${seal.count} events are there`,
+        );
+    },
+    end(): void {
+      if (!isMet) violations.add('what was sealed', `${name()} end with`);
+    },
+    isMet: () => isMet,
   };
 }
 

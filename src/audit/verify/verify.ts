@@ -13,7 +13,6 @@ import { openSharedNumbers } from '../../projections/journal/shared-number-queri
 import { projectionStatus } from '../../projections/runtime/checkpoints.ts';
 import { describeFailure } from '../../projections/runtime/failures.ts';
 import { sealedWithinMs } from '../seals/stored-seals.ts';
-import { checkedRange } from '../tree/tiles.ts';
 import { loadAcknowledgements } from './acknowledgements.ts';
 import { type LogResult, verifyLog } from './log.ts';
 import { verifyPayments } from './payments.ts';
@@ -53,7 +52,6 @@ export async function verify(
     eventStore,
     acknowledgements,
     marks,
-    rangeAt: (mark) => checkedRange(db, mark),
     violations,
     signal,
     onProgress: (done) => onProgress({ step: 'events of the log', done }),

@@ -354,10 +354,7 @@ test.serial('as a command: exit code 0 or 1, by the key that an auditor keeps', 
   const listed = await ledger(t, url, 'seals');
   t.is(listed.code, 0);
   t.true(listed.said.startsWith(key.publicKeyPem));
-  t.regex(
-    listed.said,
-    /^ +8 {2}2026-11-20T10:00:00\+08:00 +45 events {2}position \d+\/\d+ {2}[0-9a-f]{64}\n9 seals\.$/m,
-  );
+  t.regex(listed.said, /^ +8 {2}2026-11-20T10:00:00\+08:00 +45 events {2}[0-9a-f]{64}\n9 seals\.$/m);
 });
 
 test.serial('as commands: a fault is acknowledged, and parked streams are tried again', async (t) => {
