@@ -15,6 +15,7 @@ const commands: Readonly<Record<string, () => Promise<Command<Options>>>> = {
   users: async () => (await import('./cli/users.ts')).users,
   projects: async () => (await import('./cli/projects.ts')).projects,
   history: async () => (await import('./cli/history.ts')).history,
+  proof: async () => (await import('./cli/proof.ts')).proof,
   erase: async () => (await import('./cli/erase.ts')).erase,
   'subject-access': async () => (await import('./cli/subject-access.ts')).subjectAccess,
   keys: async () => (await import('./cli/keys.ts')).keys,

@@ -1,16 +1,25 @@
 /** `ledger seals`: the public key and the seals so far, for an auditor to keep elsewhere. */
 import { sealKeyOf } from '../audit/seals/key.ts';
 import { allSeals, readSealOrNull, type Seal } from '../audit/seals/stored-seals.ts';
+import { lastCheckpoint } from '../audit/tree/leaves.ts';
 import { toIsoWithOffset } from '../kernel/malaysian-time.ts';
-import type { Command } from './command.ts';
-import { print, withEventStore } from './stores.ts';
+import { type Command, flag } from './command.ts';
+import { fail, print, withEventStore } from './stores.ts';
 
-export const seals: Command = {
+const options = { last: flag } as const;
+
+export const seals: Command<typeof options> = {
   summary: 'the public key that seals of the log are checked with, and the seals so far',
-  usage: '',
-  options: {},
-  async run() {
+  usage: '[--last]',
+  options,
+  async run({ last = false }) {
     return await withEventStore('seals', async ({ eventStore, config: { sealKey } }) => {
+      if (last) {
+        const sealed = await lastCheckpoint(eventStore);
+        if (!sealed) return fail('There is no checkpoint yet.');
+        process.stdout.write(sealed.checkpoint.note);
+        return 0;
+      }
       print(
         sealKey === ''
           ? 'SEAL_KEY is not set, so its public key is not known.'

@@ -1,6 +1,7 @@
 /** `ledger verify`: whether everything is still as it was written; with --file, whether an export is. */
 import { readFileSync } from 'node:fs';
 import { publicKeysIn, sealKeyOf } from '../audit/seals/key.ts';
+import { type Checkpoint, openCheckpoint } from '../audit/tree/note.ts';
 import { acknowledge } from '../audit/verify/acknowledge.ts';
 import { verifyFile } from '../audit/verify/file.ts';
 import { type VerifyReport, verify as verifyStores } from '../audit/verify/verify.ts';
@@ -13,14 +14,14 @@ import { fail, print, staffCause, withEventStore, withStores } from './stores.ts
 export const verify: Command = {
   summary:
     'whether the log, its seals and all that is made from it are as they were written; or whether an export is',
-  usage: '[--public-key FILE] | --file EXPORT | --acknowledge STREAM@REVISION --reason TEXT',
-  options: { acknowledge: text, file: text, 'public-key': text, reason: text },
-  async run({ acknowledge: place, file, 'public-key': publicKey, reason }) {
+  usage:
+    '[--public-key FILE] [--since CHECKPOINT] | --file EXPORT [--public-key FILE] | --acknowledge STREAM@REVISION --reason TEXT',
+  options: { acknowledge: text, file: text, 'public-key': text, reason: text, since: text },
+  async run({ acknowledge: place, file, 'public-key': publicKey, reason, since }) {
     if (place !== undefined || reason !== undefined) return await acknowledgeFaults(place, reason);
-    if (file !== undefined && publicKey !== undefined)
-      throw new UsageError('--public-key is for the log: an export has no seals');
-    if (file !== undefined) return await verifyExport(file);
     const given = publicKey === undefined ? null : keysOf(publicKey);
+    if (file !== undefined) return await verifyExport(file, given);
+    const verified = since === undefined ? null : checkpointIn(since, given);
     const interrupted = new AbortController();
     process.once('SIGINT', () => interrupted.abort(new Error('Interrupted')));
     const progress = openProgress();
@@ -29,7 +30,7 @@ export const verify: Command = {
       async ({ config: { sealKey }, ...stores }) => {
         const trusted = given ?? (sealKey === '' ? null : [sealKeyOf(sealKey).publicKey]);
         const report = await verifyStores(
-          { ...stores, trusted, signal: interrupted.signal },
+          { ...stores, trusted, since: verified, signal: interrupted.signal },
           ({ step, done }) => progress.show(() => `${done.toLocaleString('en')} ${step}`),
         ).finally(progress.end);
         print(reportText(report));
@@ -39,6 +40,13 @@ export const verify: Command = {
     );
   },
 };
+
+/** A checkpoint as `ledger seals --last` prints it. */
+function checkpointIn(file: string, trusted: readonly string[] | null): Checkpoint {
+  const checkpoint = openCheckpoint(readFileSync(file, 'utf8'), trusted);
+  if (typeof checkpoint === 'string') throw new UsageError(`${file}: ${checkpoint}`);
+  return checkpoint;
+}
 
 function keysOf(file: string): string[] {
   try {
@@ -78,16 +86,28 @@ async function acknowledgeFaults(place = '', reason = ''): Promise<number> {
   });
 }
 
-async function verifyExport(file: string): Promise<number> {
-  const { violation, events, payments, checksum } = await verifyFile(file);
+async function verifyExport(file: string, trusted: readonly string[] | null): Promise<number> {
+  const { violation, events, payments, checksum, checkpoint, unproven, first } = await verifyFile(
+    file,
+    trusted,
+  );
   if (violation) {
     const { line, stream, revision, reason } = violation;
     const event = stream === null ? '' : `, ${stream} revision ${revision}`;
     print(`VIOLATION line ${line}${event}: ${reason}.`);
     return 1;
   }
+  const isProven = unproven === 0 && (checkpoint !== null || payments === 1);
   print(
     `${events.toLocaleString('en')} events of ${payments.toLocaleString('en')} payments are as they were written.\nChecksum ${checksum}`,
   );
-  return 0;
+  if (checkpoint)
+    print(
+      `Of what was asked for nothing is missing that the first ${checkpoint.size.toLocaleString('en')} events of ${checkpoint.origin} hold.`,
+    );
+  if (!trusted) print('No public key was given: whose log this is was not checked.');
+  if (isProven) return 0;
+  const what = unproven > 0 ? `${unproven} events, the first of them ${first}, are` : 'The file is';
+  print(`${trusted ? 'VIOLATION ' : ''}${what} not proven to be from the log: not sealed yet, or added.`);
+  return trusted ? 1 : 0;
 }

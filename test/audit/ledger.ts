@@ -122,11 +122,12 @@ export async function sealAll(
   eventStore: EventStore,
   stores: ReturnType<typeof sealing>,
   events: number,
+  signer = key,
 ): Promise<void> {
   const sealer = startSealer({
     ...stores,
     eventStore,
-    key,
+    key: signer,
     runtime: testRuntime({ now: () => new Date('2026-11-20T02:00:00.000Z') }),
     log,
     pace: { everyEvents, everyMs: 3_600_000 },

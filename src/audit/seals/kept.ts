@@ -6,7 +6,7 @@ import { readFile, rename, writeFile } from 'node:fs/promises';
 import type { Knex } from 'knex';
 import { codeOf } from '../../kernel/reason-of.ts';
 import { emptyIfUndefined } from '../../postgres/error-codes.ts';
-import { type Checkpoint, parseCheckpoint, parseNote } from '../tree/note.ts';
+import { type Checkpoint, openCheckpoint } from '../tree/note.ts';
 import { Unaccountable } from './stored-seals.ts';
 
 /** `name` says where it is kept, for a message. */
@@ -41,9 +41,8 @@ export function keptCheckpoints(db: Knex, file: string) {
       ];
       return texts.flatMap(({ name, text }) => {
         if (text === null) return [];
-        const note = parseNote(text);
-        const checkpoint = note && parseCheckpoint(note.text);
-        if (!checkpoint) throw new Unaccountable(`It cannot be read: ${name}`);
+        const checkpoint = openCheckpoint(text, null);
+        if (typeof checkpoint === 'string') throw new Unaccountable(`It cannot be read: ${name}`);
         return { ...checkpoint, name };
       });
     },

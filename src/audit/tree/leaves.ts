@@ -3,7 +3,13 @@ import { isCovered, type Leaf, leafEntry, leafOf, sealsStream } from '../../even
 import { streamPrefixes } from '../../events/streams.ts';
 import type { EventStore, Position, RecordedEvent } from '../../eventstore/event-store.ts';
 import { isAfter } from '../../eventstore/position.ts';
-import { disagreement, lastEventOf, readSignedSeal, type Seal, Unaccountable } from '../seals/stored-seals.ts';
+import {
+  disagreement,
+  lastEventOf,
+  readSignedSeal,
+  type Seal,
+  Unaccountable,
+} from '../seals/stored-seals.ts';
 import { emptyRange, leafHash, proveInclusion, rootOfInclusion } from './tree.ts';
 
 type Reader = Pick<EventStore, 'load' | 'loadLast' | 'subscribe'>;
@@ -48,7 +54,10 @@ export async function checkpointBefore(
 }
 
 /** The seal right after another, or the first one with a tree. Throws Unaccountable. */
-export async function checkpointAfter(eventStore: Pick<EventStore, 'load'>, before: Sealed | null): Promise<Sealed | null> {
+export async function checkpointAfter(
+  eventStore: Pick<EventStore, 'load'>,
+  before: Sealed | null,
+): Promise<Sealed | null> {
   for (let revision = (before?.stored.revision ?? -1) + 1; ; revision += 1) {
     const [stored] = await eventStore.load(sealsStream, revision, 1);
     const sealed = stored ? sealedIn(stored) : null;
@@ -106,7 +115,8 @@ export async function proveEvents(
     const found: { index: number; leaf: Buffer }[] = [];
     for await (const { event, leaf } of leavesBetween(eventStore, { from, to, signal })) {
       const hashed = leafHash(leafEntry(leaf));
-      if (event.streamName === first.streamName) found.push({ index: range.size + leaves.length, leaf: hashed });
+      if (event.streamName === first.streamName)
+        found.push({ index: range.size + leaves.length, leaf: hashed });
       leaves.push(hashed);
     }
     if (found.length === 0) throw disagreement(`seal ${to.stored.revision}`);

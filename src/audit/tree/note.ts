@@ -112,6 +112,19 @@ export function checkpointText({ origin, size, root }: Checkpoint): string {
   return `${origin}\n${size}\n${root.toString('base64')}\n`;
 }
 
+/**
+ * The checkpoint of a signed note; a sentence on what is wrong if it is none, or no trusted key has signed it. Keys are
+ * named as seals name them; with null, any signer is trusted.
+ */
+export function openCheckpoint(note: string, trusted: readonly string[] | null): Checkpoint | string {
+  const parsed = parseNote(note);
+  const checkpoint = parsed && parseCheckpoint(parsed.text);
+  if (!checkpoint) return 'It is not a checkpoint';
+  const isSigned = (key: string) =>
+    signedAt(parsed, { kind: 'log', name: checkpoint.origin, publicKey: rawKeyOf(key) }) !== null;
+  return !trusted || trusted.some(isSigned) ? checkpoint : 'The checkpoint was not signed with a trusted key';
+}
+
 /** Null if the text is not that of a checkpoint. Extension lines are ignored, as the format demands. */
 export function parseCheckpoint(text: string): Checkpoint | null {
   const [, origin, digits, encoded = ''] =

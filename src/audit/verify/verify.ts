@@ -5,6 +5,7 @@
 import type { Knex } from 'knex';
 import type { Logger } from 'pino';
 import type { PersonalDataReader } from '../../events/personal-data.ts';
+import { sealsStream } from '../../events/seals.ts';
 import type { EventStore } from '../../eventstore/event-store.ts';
 import type { Runtime } from '../../kernel/runtime.ts';
 import { isRefusal } from '../../postgres/error-codes.ts';
@@ -12,12 +13,14 @@ import { journalBalance } from '../../projections/journal/queries.ts';
 import { openSharedNumbers } from '../../projections/journal/shared-number-queries.ts';
 import { projectionStatus } from '../../projections/runtime/checkpoints.ts';
 import { describeFailure } from '../../projections/runtime/failures.ts';
-import { sealedWithinMs } from '../seals/stored-seals.ts';
+import { check } from '../check/check.ts';
+import { lastEventOf, readSignedSeal, sealedWithinMs } from '../seals/stored-seals.ts';
+import type { Checkpoint } from '../tree/note.ts';
 import { loadAcknowledgements } from './acknowledgements.ts';
-import { type LogResult, verifyLog } from './log.ts';
+import { type LogResult, type VerifiedUntil, verifyLog } from './log.ts';
 import { verifyPayments } from './payments.ts';
 import { verifyRows } from './rows.ts';
-import { verifySeals } from './seals.ts';
+import { type SealMark, verifySeals } from './seals.ts';
 import { type Checked, createViolations, type VerifyProgress, type Violations } from './violations.ts';
 
 export type VerifyDependencies = {
@@ -27,6 +30,8 @@ export type VerifyDependencies = {
   databaseUrl: string;
   /** Public keys as seals name them; null when there is none to check by, so that any signer is trusted. */
   trusted: readonly string[] | null;
+  /** The log up to this checkpoint was verified before; null to verify all of it. */
+  since?: Checkpoint | null;
   personalData: PersonalDataReader;
   runtime: Runtime;
   log: Logger;
@@ -43,15 +48,22 @@ export async function verify(
   dependencies: VerifyDependencies,
   onProgress: (progress: VerifyProgress) => void,
 ) {
-  const { eventStore, db, trusted, runtime, signal } = dependencies;
+  const { eventStore, db, trusted, since = null, runtime, signal } = dependencies;
   const violations = createViolations();
   const marks = await verifySeals(eventStore, trusted, violations);
   const acknowledgements = await loadAcknowledgements(eventStore, trusted, violations);
   const { explained } = acknowledgements;
+  const from = since && (await findVerified(since, marks, eventStore));
+  if (since && !from)
+    violations.add(
+      'the log',
+      `It has no seal of the checkpoint of ${since.size} events from which it was to be verified`,
+    );
   const log = await verifyLog({
     eventStore,
     acknowledgements,
     marks,
+    from,
     violations,
     signal,
     onProgress: (done) => onProgress({ step: 'events of the log', done }),
@@ -65,6 +77,15 @@ export async function verify(
   if (!log.complete) {
     notes.push('The read models were not checked, since they are made from the whole log.');
     return { checked, explained, violations: violations.all(), notes };
+  }
+  if (from) {
+    const { commit, prepare } = from.after;
+    const until = { commit: String(commit), prepare: String(prepare) };
+    const before = { at: '', checked: [], violations: [], streams: [], days: [], until };
+    const rows = await check(dependencies, before, signal);
+    for (const { kind, first, count } of rows.violations) violations.add(kind, first, count);
+    notes.push('Events before the checkpoint, and rows that have not changed since, were not checked.');
+    return { checked: [...checked, ...rows.checked], explained, violations: violations.all(), notes };
   }
   checked.push(...(await verifyRows(dependencies, violations, onProgress)));
   for (const { name, fault, parked } of await projectionStatus(db)) {
@@ -85,6 +106,20 @@ export async function verify(
   const payments = verifyPayments({ db, now: runtime.now(), signal }, violations, onProgress);
   checked.push(...(await payments.catch(unlessRefused('rows of payments', 'Receipts and deliveries'))));
   return { checked, explained, violations: violations.all(), notes };
+}
+
+/** The seal of a checkpoint; null if the log has none. */
+async function findVerified(
+  { size, root }: Checkpoint,
+  marks: readonly SealMark[],
+  eventStore: Pick<EventStore, 'load'>,
+): Promise<VerifiedUntil | null> {
+  const mark = marks.find(
+    ({ isTree, count, hash }) => isTree && count === size && hash === root.toString('hex'),
+  );
+  const [stored] = mark ? await eventStore.load(sealsStream, mark.revision, 1) : [];
+  const range = stored && readSignedSeal(stored)?.checkpoint?.range;
+  return mark && range ? { mark, range, after: (await lastEventOf(stored, eventStore)).position } : null;
 }
 
 function sealNotes(

@@ -25,7 +25,7 @@ import type { Followed } from '../../projections/runtime/projection.ts';
 export type ConsoleDependencies = {
   config: Pick<Config, 'approvalAboveSen' | 'baseUrl' | 'merchants' | 'transactionIdKey'>;
   execute: ExecuteOf<typeof paymentDecider>;
-  eventStore: Pick<EventStore, 'append' | 'load' | 'loadLast' | 'firstAfter' | 'head'>;
+  eventStore: Pick<EventStore, 'append' | 'load' | 'loadLast' | 'firstAfter' | 'head' | 'subscribe'>;
   personalData: PersonalDataReader;
   registry: TransactionRegistry;
   recordAnswer: RecordAnswer;

@@ -9,12 +9,12 @@ import test, { type ExecutionContext } from 'ava';
 import { sealingRefused } from '../../../src/audit/seals/kept.ts';
 import { publicKeysIn } from '../../../src/audit/seals/key.ts';
 import { startSealer } from '../../../src/audit/seals/sealer.ts';
-import { checkpointText, signatureLine } from '../../../src/audit/tree/note.ts';
 import { readSealOrNull } from '../../../src/audit/seals/stored-seals.ts';
+import { checkpointText, signatureLine } from '../../../src/audit/tree/note.ts';
 import { acknowledge } from '../../../src/audit/verify/acknowledge.ts';
 import { acknowledgementsStream } from '../../../src/events/acknowledgements.ts';
 import { readSeal } from '../../../src/events/codec.ts';
-import { chain, genesisHash, hashIn, hashOf, type Metadata } from '../../../src/events/envelope.ts';
+import { chain, genesisHash, hashIn, type Metadata } from '../../../src/events/envelope.ts';
 import { paymentStream } from '../../../src/events/payment.ts';
 import { type LogSealed, type LogSealedEvent, sealsStream, signedText } from '../../../src/events/seals.ts';
 import type { EventStore } from '../../../src/eventstore/event-store.ts';
@@ -37,6 +37,7 @@ import {
   tampered,
   verdictOn,
 } from '../ledger.ts';
+import { changeEvent, forge, replace } from '../tamper.ts';
 
 let folder: string;
 let file: string;
@@ -66,40 +67,13 @@ test.after.always(() => rm(folder, { recursive: true, force: true, maxRetries: 1
 const stream = paymentStream(paymentId(4));
 const streamNo = `(select id from streams where name = '${stream}')`;
 
-/** Changes the stored bytes of one event. */
 function change(
   db: DatabaseSync,
   revision: number,
   work: (message: Buffer) => Uint8Array,
   name = stream,
 ): void {
-  const where = 'stream = (select id from streams where name = ?) and revision = ?';
-  const found = db.prepare(`select message from events where ${where}`).get(name, revision);
-  const message = work(Buffer.from(found?.message as Uint8Array));
-  db.prepare(`update events set message = ? where ${where}`).run(message, name, revision);
-}
-
-/** One text for another of the same length. */
-const replace = (from: string, to: string) => (message: Buffer) => {
-  const at = message.indexOf(from);
-  if (at < 0) throw new Error(`${from} is not in it`);
-  message.write(to, at);
-  return message;
-};
-
-/** Rewrites an event as somebody with this program could: with a matching hash. */
-function forge(message: Buffer, change: (data: Record<string, unknown>) => void, previousHash?: string) {
-  const response = streams.ReadResp.deserializeBinary(message);
-  const event = response.getEvent()?.getEvent();
-  if (!event) throw new Error('no event');
-  const data = JSON.parse(Buffer.from(event.getData_asU8()).toString());
-  const metadata = JSON.parse(Buffer.from(event.getCustomMetadata_asU8()).toString()) as Metadata;
-  change(data);
-  metadata.previousHash = previousHash ?? metadata.previousHash;
-  metadata.hash = hashOf(String(event.getMetadataMap().get('type')), data, metadata);
-  event.setData(Buffer.from(JSON.stringify(data)));
-  event.setCustomMetadata(Buffer.from(JSON.stringify(metadata)));
-  return { message: response.serializeBinary(), hash: metadata.hash };
+  changeEvent(db, { stream: name, revision }, work);
 }
 
 test('a ledger that nobody touched is whole, and all of it is sealed', async (t) => {
@@ -350,7 +324,7 @@ test('seals of releases before the tree still verify, find what is missing, and 
   await sealAll(eventStore, place, filled);
   const { found, result } = await verdictOn(eventStore);
   t.deepEqual(found, []);
-  t.true(result.seals.met() > 9);
+  t.is(result.seals.met(), 2);
   t.is(result.seals.unsealed().events, 0);
 });
 
@@ -379,7 +353,11 @@ async function forgeSeal(
   const { hash } = last.metadata as Metadata;
   const { type, data: before } = readSeal(last);
   const { count = 0, ...others } = change;
-  const head = { origin: 'ledger.example/log', size: count, root: readSealOrNull(last)?.checkpoint?.root ?? Buffer.alloc(32) };
+  const head = {
+    origin: 'ledger.example/log',
+    size: count,
+    root: readSealOrNull(last)?.checkpoint?.root ?? Buffer.alloc(32),
+  };
   const text = checkpointText(head);
   const content =
     type === 'LogSealed'
