@@ -1,5 +1,6 @@
 // Runs all benchmarks and prints a table for each. Ratios are within one run, because machines differ and are noisy.
 // npm run bench [name…]
+import { benchAttack } from './attack.ts';
 import { benchCallbacks } from './callbacks.ts';
 import { benchDocs } from './docs.ts';
 import { benchEventStore } from './eventstore.ts';
@@ -15,6 +16,7 @@ const benchmarks: Readonly<Record<string, () => Promise<Row[]>>> = {
   docs: benchDocs,
   pdf: benchPdf,
   rebuild: benchRebuild,
+  attack: benchAttack,
 };
 
 const asked = process.argv.slice(2);

@@ -27,6 +27,7 @@ const commands: Readonly<Record<string, () => Promise<Command<Options>>>> = {
   reconcile: async () => (await import('./cli/reconcile.ts')).reconcile,
   settle: async () => (await import('./cli/settle.ts')).settle,
   account: async () => (await import('./cli/account.ts')).account,
+  database: async () => (await import('./cli/database.ts')).database,
   seals: async () => (await import('./cli/seals.ts')).seals,
   configuration: async () => (await import('./cli/configuration.ts')).configuration,
 };

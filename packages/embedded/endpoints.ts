@@ -21,8 +21,9 @@ export type Variables = Readonly<Record<string, string>>;
 export function developmentKeys(dataDir: string): Variables {
   const file = join(dataDir, 'keys.json');
   const existing = readJson(file);
-  if (existing?.SEAL_KEY && existing.DATA_KEY) return existing;
-  if (existing) return keep(dataDir, { SEAL_KEY: newKey(), DATA_KEY: newDataKey(), ...existing });
+  const added = { SEAL_KEY: newKey(), DATA_KEY: newDataKey(), LINK_KEY: newKey() };
+  if (existing && Object.keys(added).every((name) => existing[name])) return existing;
+  if (existing) return keep(dataDir, { ...added, ...existing });
   if (existsSync(join(dataDir, 'eventstore.db')))
     throw new StartError(
       `${file} is missing, but eventstore.db beside it holds events whose transaction ids were derived from a key ` +
@@ -31,8 +32,7 @@ export function developmentKeys(dataDir: string): Variables {
   return keep(dataDir, {
     TRANSACTION_ID_KEY: newKey(),
     GATEWAY_SECRET: newKey(),
-    SEAL_KEY: newKey(),
-    DATA_KEY: newDataKey(),
+    ...added,
   });
 }
 

@@ -1,4 +1,5 @@
-/** `ledger keys`: the keys of personal data, when DATA_KEY is replaced or Postgres has been restored from a backup. */
+/** `ledger keys`: when DATA_KEY is replaced, Postgres has been restored from a backup, or LINK_KEY has leaked. */
+import { assertKey } from '../commands/key-fingerprint.ts';
 import { readErasure } from '../events/codec.ts';
 import { paymentStreamPrefix } from '../events/payment.ts';
 import { unmatchedStreamPrefix } from '../events/unmatched.ts';
@@ -9,15 +10,22 @@ import { fail, print, withStores } from './stores.ts';
 const batchSize = 1_000;
 
 export const keys: Command = {
-  summary: 'moves all keys under the present DATA_KEY, or destroys again what a restored backup brought back',
-  usage: 'rewrap | destroy-erased',
+  summary:
+    'moves all keys under the present DATA_KEY, destroys again what a restored backup brought back, or names the present LINK_KEY in the log',
+  usage: 'rewrap | destroy-erased | replace-link-key',
   options: {},
   takesArguments: true,
   async run(_, [action = '', ...more]) {
-    if (more.length > 0 || (action !== 'rewrap' && action !== 'destroy-erased'))
-      throw new UsageError('The action must be rewrap or destroy-erased');
-    return await withStores('keys', async ({ eventStore, personalData }) => {
+    if (more.length > 0 || !['rewrap', 'destroy-erased', 'replace-link-key'].includes(action))
+      throw new UsageError('The action must be rewrap, destroy-erased or replace-link-key');
+    return await withStores('keys', async ({ config, eventStore, personalData, runtime }) => {
       const { store } = personalData;
+      if (action === 'replace-link-key') {
+        const link = { name: 'LINK_KEY', key: config.linkKeys.current, others: null };
+        await assertKey(link, { eventStore, runtime, signal: new AbortController().signal });
+        print('The log names the present LINK_KEY now. A process that does not know it does not start.');
+        return 0;
+      }
       if (action === 'rewrap') {
         const { moved, left } = await store.rewrap();
         print(`${moved} blocks of keys were moved under the present DATA_KEY.`);

@@ -1,6 +1,7 @@
-/** `ledger users`: adds users of the console, changes their roles, lets them into it, deactivates and reactivates them. */
+/** `ledger users`: adds users of the console, changes their roles, lets them into it, deactivates and reactivates them, removes lost passkeys. */
 import { createExecute } from '../commands/execute.ts';
 import { email, oneOf, readFields } from '../commands/fields.ts';
+import { passkeyDecider } from '../commands/passkeys.ts';
 import { NewUser, type UserCommand, userDecider, userIdOf } from '../commands/user.ts';
 import { readUserEvent } from '../events/codec.ts';
 import { type Account, evolveUser, roles, userStream, userStreamPrefix } from '../events/user.ts';
@@ -31,20 +32,16 @@ const actions: Readonly<Record<string, (context: Context, options: Options) => P
     const id = await executeOnUser(context, email, (at) => ({ type: 'ChangeUserRole', at, by: null, role }));
     return `User ${id} now has the role ${role}.`;
   },
-  async grant(context, options) {
-    const { email } = readFields(options, Addressed);
-    const id = await executeOnUser(context, email, (at) => ({ type: 'GrantConsoleAccess', at, by: null }));
-    return `User ${id} may sign in to the console.`;
-  },
-  async deactivate(context, options) {
-    const { email } = readFields(options, Addressed);
-    const id = await executeOnUser(context, email, (at) => ({ type: 'DeactivateUser', at, by: null }));
-    return `User ${id} is deactivated: every session stops at its next request.`;
-  },
-  async reactivate(context, options) {
-    const { email } = readFields(options, Addressed);
-    const id = await executeOnUser(context, email, (at) => ({ type: 'ReactivateUser', at, by: null }));
-    return `User ${id} may sign in again.`;
+  grant: change('GrantConsoleAccess', 'may sign in to the console'),
+  deactivate: change('DeactivateUser', 'is deactivated: every session stops at its next request'),
+  reactivate: change('ReactivateUser', 'may sign in again'),
+  async 'remove-passkeys'({ config, eventStore, runtime }, options) {
+    const id = userIdOf(config.transactionIdKey, readFields(options, Addressed).email);
+    const at = runtime.now().toISOString();
+    const execute = createExecute({ eventStore, decider: passkeyDecider });
+    const command = { type: 'RemovePasskeys', at, id: null, keepsOne: false } as const;
+    const { events } = await execute(userStream(id), command, staffCause());
+    return `User ${id} has no passkey any more; ${events.length} removed.`;
   },
   async list({ eventStore }) {
     const accounts = await allAccounts(eventStore);
@@ -58,11 +55,22 @@ const actions: Readonly<Record<string, (context: Context, options: Options) => P
   },
 };
 
+function change(
+  type: 'GrantConsoleAccess' | 'DeactivateUser' | 'ReactivateUser',
+  effect: string,
+): (context: Context, options: Options) => Promise<string> {
+  return async (context, options) => {
+    const { email } = readFields(options, Addressed);
+    const id = await executeOnUser(context, email, (at) => ({ type, at, by: null }));
+    return `User ${id} ${effect}.`;
+  };
+}
+
 export const users: Command = {
   summary:
-    'adds a user, changes the role, grants access to the console, deactivates, reactivates, or lists all',
+    'adds a user, changes the role, grants access to the console, deactivates, reactivates, removes passkeys, or lists all',
   usage:
-    'add --email ADDRESS [--role admin|member|viewer] [--name NAME] | role --email ADDRESS --role ROLE | grant --email ADDRESS | deactivate --email ADDRESS | reactivate --email ADDRESS | list',
+    'add --email ADDRESS [--role admin|member|viewer] [--name NAME] | role --email ADDRESS --role ROLE | grant --email ADDRESS | deactivate --email ADDRESS | reactivate --email ADDRESS | remove-passkeys --email ADDRESS | list',
   options: { name: text, email: text, role: text },
   takesArguments: true,
   async run(values, [name = '', ...more]) {

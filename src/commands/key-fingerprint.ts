@@ -1,36 +1,68 @@
-/** Compares a key with the one that the log was begun with. */
+/** Compares a key with the one that the log names. */
 import { readKeyFingerprintEvent } from '../events/codec.ts';
 import { type KeyFingerprintEvent, keyFingerprintStream } from '../events/key-fingerprint.ts';
 import type { EventStore } from '../eventstore/event-store.ts';
 import { derivedId } from '../kernel/derived-id.ts';
+import type { LinkKeys } from '../kernel/expiring-signature.ts';
 import { retry } from '../kernel/retry.ts';
 import type { Runtime } from '../kernel/runtime.ts';
 import { type Decider, Refused } from './decider.ts';
 import { createExecute } from './execute.ts';
 
-type RecordFingerprint = { at: string; fingerprint: string };
+type RecordFingerprint = {
+  at: string;
+  name: string;
+  fingerprint: string;
+  /** Fingerprints of the keys that this one may replace; null: any. */
+  replaces: readonly string[] | null;
+};
 
 export const keyFingerprintDecider: Decider<string | null, RecordFingerprint, KeyFingerprintEvent> = {
   initial: null,
   read: readKeyFingerprintEvent,
-  evolve: (state, { data }) => state ?? data.fingerprint,
-  decide(data, state) {
-    if (state === null) return [{ type: 'KeyFingerprintRecorded', data }];
-    if (state === data.fingerprint) return [];
-    return new Refused('wrong_key', 'The key is not the one that this log was begun with');
+  evolve: (_, { data }) => data.fingerprint,
+  decide({ at, name, fingerprint, replaces }, state) {
+    if (state === fingerprint) return [];
+    if (state === null || replaces === null || replaces.includes(state))
+      return [{ type: 'KeyFingerprintRecorded', data: { at, fingerprint } }];
+    return new Refused('wrong_key', `The log names another ${name}, which this process does not know`);
   },
 };
 
-/** Resolves once the key is known to be the right one; waits out outages. Throws Refused with `wrong_key`. */
+type Key = {
+  name: string;
+  key: string;
+  /** Keys that it may replace as the one that the log names; null: any. */
+  others: readonly string[] | null;
+};
+type Dependencies = { eventStore: EventStore; runtime: Runtime; signal: AbortSignal };
+
+/** Resolves once the log names this key. Waits out outages. Throws Refused with `wrong_key`. */
 export async function assertKey(
-  { name, key }: { name: string; key: string },
-  { eventStore, runtime, signal }: { eventStore: EventStore; runtime: Runtime; signal: AbortSignal },
+  { name, key, others }: Key,
+  { eventStore, runtime, signal }: Dependencies,
 ): Promise<void> {
   const execute = createExecute({ eventStore, decider: keyFingerprintDecider });
-  const fingerprint = derivedId(key, ['fingerprint']);
+  const fingerprintOf = (secret: string) => derivedId(secret, ['fingerprint']);
+  const compared = { name, fingerprint: fingerprintOf(key), replaces: others?.map(fingerprintOf) ?? null };
   const commandId = runtime.uuid();
   const cause = { commandId, correlationId: commandId, causationId: commandId, actor: 'system' };
   const attempt = () =>
-    execute(keyFingerprintStream(name), { at: runtime.now().toISOString(), fingerprint }, cause);
+    execute(keyFingerprintStream(name), { at: runtime.now().toISOString(), ...compared }, cause);
   await retry(attempt, { runtime, signal, shouldRetry: (error) => !(error instanceof Refused) });
+}
+
+/** Asserts the keys that all processes share. Resolves also when `signal` aborts. Throws Refused with `wrong_key`. */
+export async function assertKeys(
+  { transactionIdKey, linkKeys }: { transactionIdKey: string; linkKeys: LinkKeys },
+  dependencies: Dependencies,
+): Promise<void> {
+  const { current, others, original } = linkKeys;
+  try {
+    // One after the other: a process with a wrong first key must not record its second.
+    await assertKey({ name: 'TRANSACTION_ID_KEY', key: transactionIdKey, others: [] }, dependencies);
+    await assertKey({ name: 'LINK_KEY', key: current, others: [...others, original] }, dependencies);
+  } catch (error) {
+    if (!dependencies.signal.aborted) throw error;
+  }
 }

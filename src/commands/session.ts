@@ -8,7 +8,14 @@ import { createExecute } from './execute.ts';
 /** Begins the session's stream, whose name is derived from the link: a link that was not issued opens nothing. */
 export type IssueSignInLink = { type: 'IssueSignInLink'; at: string; userId: string; expiresAt: string };
 
-export type SignIn = { type: 'SignIn'; at: string; endsAt: string; secretHash: string };
+/** `passkey` is the id of the one that was used; null: none was asked for. */
+export type SignIn = {
+  type: 'SignIn';
+  at: string;
+  endsAt: string;
+  secretHash: string;
+  passkey: string | null;
+};
 
 export type ViewPersonalData = {
   type: 'ViewPersonalData';
@@ -38,8 +45,9 @@ export const sessionDecider: Decider<Session | null, SessionCommand, SessionEven
       case 'SignIn': {
         const offer = offerOf(state, command.at);
         if (offer instanceof Refused) return offer;
-        const { at, endsAt, secretHash } = command;
-        return [{ type: 'SignedIn', data: { at, userId: offer.userId, endsAt, secretHash } }];
+        const { at, endsAt, secretHash, passkey } = command;
+        const data = { at, userId: offer.userId, endsAt, secretHash, ...(passkey !== null && { passkey }) };
+        return [{ type: 'SignedIn', data }];
       }
       case 'ViewPersonalData': {
         if (state?.status !== 'open' || command.at >= state.endsAt)

@@ -2,7 +2,9 @@
  * The environment, read once at startup. All faults are reported at once, by the variable's name and never with its
  * value; production refuses insecure defaults.
  */
+import { isIP } from 'node:net';
 import { hostname } from 'node:os';
+import type { LinkKeys } from '../kernel/expiring-signature.ts';
 import { logLevels } from '../kernel/log.ts';
 import { boundsOfDay } from '../kernel/malaysian-time.ts';
 import { parseAmount, readAmount, type Sen } from '../kernel/money.ts';
@@ -41,6 +43,7 @@ function readConfig(env: EnvironmentReader, seals: boolean) {
   const methods = env.file(() => loadPaymentMethods(env.text('PAYMENT_METHODS_FILE')), new Map());
   const hasAgencies = [...merchants.values()].some(({ branchCode }) => branchCode !== '');
   const callbacks = readCallbacks(env);
+  const transactionIdKey = env.text('TRANSACTION_ID_KEY', { required: true });
   return {
     production,
     /** The running environment's name, as /generic/check reports it. */
@@ -58,7 +61,8 @@ function readConfig(env: EnvironmentReader, seals: boolean) {
     databaseUrl: env.url('DATABASE_URL', ['postgres:', 'postgresql:'], { required: true }),
     merchants,
     methods,
-    transactionIdKey: env.text('TRANSACTION_ID_KEY', { required: true }),
+    transactionIdKey,
+    linkKeys: readLinkKeys(env, transactionIdKey),
     dataKeys: readDataKeys(env),
     /** Null: personal data are erased only on request. */
     retention: readRetention(env),
@@ -99,6 +103,8 @@ function readConfig(env: EnvironmentReader, seals: boolean) {
       callsPerSecond: env.integer('RATE_LIMIT_CALLS', 1, 1_000_000),
       pagesPerMinute: env.integer('RATE_LIMIT_PAGES', 1, 1_000_000),
     },
+    /** Of admins, to sign in to the console. */
+    passkeysRequired: env.insistsOn('passkeys', 'admins may sign in to the console without a passkey'),
     trustedProxies: env.integer('TRUSTED_PROXIES', 0, 10),
     logLevel: env.oneOf('LOG_LEVEL', logLevels),
     /** What production should refuse and ALLOW_INSECURE names, each with what is insecure. */
@@ -107,14 +113,18 @@ function readConfig(env: EnvironmentReader, seals: boolean) {
 }
 
 function checkSecurity(env: EnvironmentReader, config: Config): void {
-  const { registry, sandbox, gateway, dataKeys, landRegistry } = config;
+  const { registry, sandbox, gateway, dataKeys, landRegistry, linkKeys } = config;
   checkEventStore(env, config.esdbUrl);
   checkPostgres(env, config.databaseUrl);
   const isEncrypted = registry.url === '' || registry.url.startsWith('https:');
   env.mustInProduction('registry', 'REGISTRY_URL', isEncrypted, 'begin with https://');
   env.mustInProduction('sandbox', 'SANDBOX', !sandbox.enabled, 'be false');
+  const isNamed = isIP((URL.parse(config.baseUrl)?.hostname ?? '').replace(/^\[|\]$/g, '')) === 0;
+  env.mustInProduction('passkeys', 'BASE_URL', isNamed, 'have a name as its host, which passkeys need,');
   checkSecrets(env, [
     ['TRANSACTION_ID_KEY', [config.transactionIdKey]],
+    ['LINK_KEY', [env.text('LINK_KEY')]],
+    ['LINK_KEY_PREVIOUS', linkKeys.others.filter((key) => key !== linkKeys.original)],
     ['DATA_KEY', [dataKeys.current]],
     ['DATA_KEY_PREVIOUS', dataKeys.previous],
     ['SEAL_KEY', [config.sealKey]],
@@ -131,6 +141,13 @@ function checkSecurity(env: EnvironmentReader, config: Config): void {
         ] as const,
     ),
   ]);
+}
+
+/** Without LINK_KEY, TRANSACTION_ID_KEY signs, as in earlier releases. */
+function readLinkKeys(env: EnvironmentReader, original: string): LinkKeys {
+  const current = env.matching('LINK_KEY', /^[^\s,]+$/, 'have no blanks or commas');
+  env.mustInProduction('link-key', 'LINK_KEY', current !== '', 'be set');
+  return { current: current || original, others: env.list('LINK_KEY_PREVIOUS'), original };
 }
 
 function readBaseUrl(env: EnvironmentReader, fallback: string): string {

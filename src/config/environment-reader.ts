@@ -16,6 +16,8 @@ type Reading = {
 /** What production refuses unless ALLOW_INSECURE names it; security.ts checks for each. */
 const insecurities = [
   'eventstore',
+  'link-key',
+  'passkeys',
   'postgres',
   'registry',
   'sandbox',
@@ -104,13 +106,17 @@ export function readEnvironment(environment: Environment, provided: Environment)
   );
   const exceptions = new Map<Insecurity, string[]>();
 
-  /** In production it is a fault if this is not so, and where ALLOW_INSECURE names the insecurity, an exception. */
-  const mustInProduction = (insecurity: Insecurity, name: string, isSo: boolean, what: string): void => {
-    if (!production || isSo) return;
-    const fault = `${name} must ${what} in production`;
-    if (allowed.includes(insecurity))
+  /** Whether production insists that a fault does not occur; where ALLOW_INSECURE names it, it is an exception. */
+  const insistsOn = (insecurity: Insecurity, fault: string): boolean => {
+    if (production && allowed.includes(insecurity))
       exceptions.set(insecurity, [...(exceptions.get(insecurity) ?? []), fault]);
-    else faults.push(`${fault}, unless ALLOW_INSECURE names ${insecurity}`);
+    return production && !allowed.includes(insecurity);
+  };
+
+  const mustInProduction = (insecurity: Insecurity, name: string, isSo: boolean, what: string): void => {
+    const fault = `${name} must ${what} in production`;
+    if (!isSo && insistsOn(insecurity, fault))
+      faults.push(`${fault}, unless ALLOW_INSECURE names ${insecurity}`);
   };
 
   return {
@@ -119,6 +125,7 @@ export function readEnvironment(environment: Environment, provided: Environment)
     exceptions: exceptions as ReadonlyMap<Insecurity, readonly string[]>,
     given,
     must,
+    insistsOn,
     mustInProduction,
     text,
     matching,

@@ -10,8 +10,11 @@ import { type EventOf, utc } from '../kernel/structs.ts';
 
 export const acknowledgementsStream = 'verify-acknowledgements';
 
-/** What may be wrong with one event, as `ledger verify` calls it. */
-const eventFaults = ['changed events', 'broken chains', 'unreadable events'] as const;
+/**
+ * What may be wrong with one event, as `ledger verify` calls it; the last is an acknowledgement that no trusted key has
+ * signed.
+ */
+const eventFaults = ['changed events', 'broken chains', 'unreadable events', 'acknowledgements'] as const;
 export type EventFault = (typeof eventFaults)[number];
 
 export const FaultAcknowledged = object({

@@ -6,6 +6,7 @@ import type { EventOf } from '../kernel/structs.ts';
 import { acknowledgementEvents } from './acknowledgements.ts';
 import { metadataValue } from './envelope.ts';
 import { keyFingerprintEvents } from './key-fingerprint.ts';
+import { passkeyUseEvents } from './passkeys.ts';
 import { paymentEvents } from './payment.ts';
 import { personalDataErased } from './personal-data.ts';
 import { projectEvents } from './project.ts';
@@ -28,6 +29,7 @@ type Stored = { type: string; data: unknown; metadata: unknown };
 
 export const readPaymentEvent = readerOf(paymentEvents);
 export const readUserEvent = readerOf(userEvents);
+export const readPasskeyUse = readerOf(passkeyUseEvents);
 export const readSessionEvent = readerOf(sessionEvents);
 export const readProjectEvent = readerOf(projectEvents);
 export const readRebuildEvent = readerOf(rebuildEvents);

@@ -1,6 +1,7 @@
 /**
  * That all processes have the same key: the first one that uses a key records its fingerprint, and every other one
- * compares. Two TRANSACTION_ID_KEYs would give one reference of a merchant two payments.
+ * compares. Two TRANSACTION_ID_KEYs would give one reference of a merchant two payments. A key that can be replaced, as
+ * LINK_KEY can, is the one of the last event.
  */
 import { object, string } from 'superstruct';
 import { type EventOf, utc } from '../kernel/structs.ts';

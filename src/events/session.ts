@@ -18,8 +18,14 @@ export type AccessKind = (typeof accessKinds)[number];
 export const sessionEvents = {
   /** Recorded before it is sent. The stream's name is derived from the link's token, which is stored nowhere. */
   SignInLinkIssued: object({ at: utc, userId: string(), expiresAt: utc }),
-  /** `secretHash` is the SHA-256, in hex, of the cookie's secret; old events have none, and no cookie opens their session. */
-  SignedIn: object({ at: utc, userId: string(), endsAt: utc, secretHash: optional(string()) }),
+  /** `secretHash` is the SHA-256, in hex, of the cookie's secret; old events have none, and no cookie opens their session. `passkey` is the id of the one that was used. */
+  SignedIn: object({
+    at: utc,
+    userId: string(),
+    endsAt: utc,
+    secretHash: optional(string()),
+    passkey: optional(string()),
+  }),
   /** Recorded before it is shown. */
   PersonalDataViewed: object({
     at: utc,
@@ -45,6 +51,8 @@ export type Session = {
   /** When the link, then the session, ends at the latest. */
   endsAt: string;
   secretHash: string | null;
+  /** Null: the link alone opened it. */
+  passkey: string | null;
 };
 
 /** Null before the first event. Total: an event that makes no sense in this state changes nothing. */
@@ -57,12 +65,13 @@ export function evolveSession(state: Session | null, event: SessionEvent): Sessi
           status: 'offered',
           endsAt: event.data.expiresAt,
           secretHash: null,
+          passkey: null,
         }
       );
     case 'SignedIn': {
       if (state && state.status !== 'offered') return state;
-      const { endsAt, secretHash = null, userId } = event.data;
-      return { userId, status: 'open', endsAt, secretHash };
+      const { endsAt, secretHash = null, passkey = null, userId } = event.data;
+      return { userId, status: 'open', endsAt, secretHash, passkey };
     }
     case 'PersonalDataViewed':
       return state;

@@ -7,6 +7,7 @@ import { acknowledgementsStream } from './acknowledgements.ts';
 import {
   readAcknowledgement,
   readKeyFingerprintEvent,
+  readPasskeyUse,
   readPaymentEvent,
   readProjectEvent,
   readRebuildEvent,
@@ -19,6 +20,7 @@ import {
   readUserEvent,
 } from './codec.ts';
 import { keyFingerprintStreamPrefix } from './key-fingerprint.ts';
+import { passkeyUseStreamPrefix } from './passkeys.ts';
 import { paymentStreamPrefix } from './payment.ts';
 import { projectStreamPrefix } from './project.ts';
 import { projectionStreamPrefix } from './rebuild.ts';
@@ -41,6 +43,7 @@ export const streamKinds: readonly StreamKind[] = [
   { prefix: unmatchedStream, read: readUnmatchedResult },
   { prefix: unmatchedStreamPrefix, read: readUnmatchedEvent },
   { prefix: userStreamPrefix, read: readUserEvent },
+  { prefix: passkeyUseStreamPrefix, read: readPasskeyUse },
   { prefix: projectStreamPrefix, read: readProjectEvent },
   { prefix: reconciliationStreamPrefix, read: readReconciliationEvent },
   { prefix: settlementStreamPrefix, read: readSettlementEvent },

@@ -37,7 +37,6 @@ export const unmatchedReasons = [
   'unknown_agency',
   'unreadable_payment',
 ] as const;
-export type UnmatchedReason = (typeof unmatchedReasons)[number];
 
 export const GatewayResultUnmatched = object({
   at: utc,

@@ -1,6 +1,6 @@
-/** A user, who is also a member of staff: its events and their fold. Decisions: src/commands/user.ts. */
-import { enums, literal, object, optional, string } from 'superstruct';
-import { type EventOf, utc } from '../kernel/structs.ts';
+/** A user, who is also a member of staff: its events and their fold; passkeys.ts folds passkeys. Decisions: src/commands/user.ts. */
+import { array, enums, literal, object, optional, string } from 'superstruct';
+import { counter, type EventOf, utc } from '../kernel/structs.ts';
 
 export const roles = ['admin', 'member', 'viewer'] as const;
 export type Role = (typeof roles)[number];
@@ -20,6 +20,16 @@ export const userEvents = {
   /** Can no longer sign in, and every session ends at its next request. */
   UserDeactivated: object({ at: utc }),
   UserReactivated: object({ at: utc }),
+  /** `id` and `publicKey` (COSE) are base64url; `counter` and `transports` are what the authenticator said. */
+  PasskeyRegistered: object({
+    at: utc,
+    id: string(),
+    publicKey: string(),
+    counter,
+    transports: array(string()),
+    name: string(),
+  }),
+  PasskeyRemoved: object({ at: utc, id: string() }),
 };
 
 export type UserEvent = EventOf<typeof userEvents>;
@@ -52,6 +62,9 @@ export function evolveUser(state: Account | null, event: UserEvent): Account | n
       return { ...state, active: false };
     case 'UserReactivated':
       return { ...state, active: true };
+    case 'PasskeyRegistered':
+    case 'PasskeyRemoved':
+      return state;
     default:
       return event satisfies never;
   }

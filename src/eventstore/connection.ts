@@ -44,7 +44,7 @@ export function createConnection(dependencies: {
   const isAway = () => outageSinceMs !== null && runtime.monotonicMs() - outageSinceMs >= awayAfterMs;
 
   async function attempt<T>(work: (connected: Connected) => Promise<T>): Promise<T> {
-    current ??= open();
+    current ??= connected(connect());
     const used = current;
     try {
       const result = await withinDeadline(work(used));
@@ -60,11 +60,6 @@ export function createConnection(dependencies: {
       }
       throw error;
     }
-  }
-
-  function open(): Connected {
-    const client = connect();
-    return { client, appends: createAppendStream(() => openCall(client)), isReleased: false };
   }
 
   /** From the first failure on the store is asked until it answers, so that the outage ends without a caller. */
@@ -104,6 +99,11 @@ export function createConnection(dependencies: {
   };
 }
 
+/** Nothing is connected until it is used. */
+export function connected(client: EventStoreDBClient): Connected {
+  return { client, appends: createAppendStream(() => openCall(client)), isReleased: false };
+}
+
 function openCall(client: EventStoreDBClient): Promise<AppendCall> {
   const { GRPCStreamCreator, callArguments } = hooksOf(client);
   const { path } = StreamsService.batchAppend;
@@ -116,9 +116,9 @@ function openCall(client: EventStoreDBClient): Promise<AppendCall> {
 }
 
 /** Cancels every call, those too that are still looking for a node. */
-function release(connected: Connected): void {
-  const { client, appends } = connected;
-  connected.isReleased = true;
+export function release(used: Connected): void {
+  const { client, appends } = used;
+  used.isReleased = true;
   appends.close();
   const { getChannel } = hooksOf(client);
   // The channel is closed once its calls have ended: a call that has just begun does not listen for errors yet.

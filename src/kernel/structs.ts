@@ -3,6 +3,11 @@ import { define, object, type Struct } from 'superstruct';
 import type { Sen } from './money.ts';
 
 export const sen = define<Sen>('sen', (value) => Number.isSafeInteger(value) && (value as number) >= 0);
+/** As authenticators count the uses of a passkey. */
+export const counter = define<number>(
+  'counter',
+  (value) => Number.isSafeInteger(value) && Number(value) >= 0,
+);
 /** A moment as ISO 8601 in UTC. */
 export const utc = define<string>(
   'UTC time',

@@ -27,13 +27,13 @@ type Loaded = {
   append(command: ErasePersonalData, cause: Cause): Promise<{ events: readonly unknown[] }>;
 };
 
-/** `onErased` removes copies that are kept elsewhere. It is called again when it did not succeed. */
+/** `onErased` removes copies that are kept elsewhere. It is called again when it rejected or resolved to false. */
 export function createErase(dependencies: {
   store: Pick<KeyStore, 'destroy' | 'erasures'>;
   eventStore: Pick<EventStore, 'load'>;
   execute: ExecuteOf<typeof paymentDecider>;
   executeUnmatched: ExecuteOf<typeof unmatchedDecider>;
-  onErased: (subjects: readonly string[]) => Promise<void>;
+  onErased: (subjects: readonly string[]) => Promise<boolean>;
   runtime: Pick<Runtime, 'now' | 'uuid'>;
 }) {
   const { store, eventStore, execute, executeUnmatched, onErased, runtime } = dependencies;
@@ -112,8 +112,7 @@ export function createErase(dependencies: {
       for (const { erasure, loaded } of left) if (await record(erasure, loaded)) done.push(erasure.subject);
       // Also of what another process had begun, and recorded, without coming to this.
       const subjects = due.map(({ erasure }) => erasure.subject);
-      if (subjects.length > 0) await onErased(subjects);
-      await store.erasures.complete(subjects);
+      if (subjects.length === 0 || (await onErased(subjects))) await store.erasures.complete(subjects);
     }
     return done;
   };

@@ -160,7 +160,11 @@ async function createKeyTables(db: Knex): Promise<void> {
   if (rows[0]?.exists) return;
   await db.transaction(async (trx) => {
     await trx.raw('select pg_advisory_xact_lock(hashtextextended(?, 0))', [keySchema]);
-    await trx.raw(`
+    await trx.raw(keyTablesSql);
+  });
+}
+
+export const keyTablesSql = `
       create schema if not exists ${keySchema};
       create table if not exists ${keySchema}.key_blocks (
         id text collate "C" primary key,
@@ -174,6 +178,4 @@ async function createKeyTables(db: Knex): Promise<void> {
         reason text not null,
         actor text not null,
         begun_at timestamptz not null default now()
-      );`);
-  });
-}
+      )`;

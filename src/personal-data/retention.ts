@@ -20,7 +20,7 @@ type Dependencies = {
   erase: Erase;
   erasures: Pick<Erasures, 'begunBefore'>;
   /** Drops tables that an interrupted rebuild has left and that took no event since. */
-  dropLeftovers: (unlessSince: Date) => Promise<void>;
+  dropLeftovers: (unlessSince: Date) => Promise<unknown>;
   /** Null: nothing is erased for its age. */
   retention: Period | null;
   db: Knex;

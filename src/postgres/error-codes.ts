@@ -4,6 +4,7 @@ import pg from 'pg';
 const codes = {
   invalidAuthorization: '28000',
   invalidPassword: '28P01',
+  insufficientPrivilege: '42501',
   unknownDatabase: '3D000',
   undefinedTable: '42P01',
   duplicateTable: '42P07',

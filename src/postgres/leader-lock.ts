@@ -65,9 +65,10 @@ const findSessions = `
  * not wait. Throws what `work` throws, and the connection's error when the lock could not be taken or was lost.
  */
 export async function withLeaderLock(
-  { databaseUrl, name, signal, runtime, waits = true, process, isInDoubt = false }: LeaderLock,
+  lock: LeaderLock,
   work: (leading: AbortSignal) => Promise<void>,
 ): Promise<boolean> {
+  const { databaseUrl, name, signal, runtime, waits = true, process, isInDoubt = false } = lock;
   const sessionName = (shown = '') => `ledger leader ${name} ${shown}`.trim();
   const client = createClient(databaseUrl, sessionName(isInDoubt ? '' : process), deadAfterMs);
   const show = () => client.query(`select set_config('application_name', $1, false)`, [sessionName(process)]);
@@ -86,18 +87,7 @@ export async function withLeaderLock(
         key,
       );
       if (rows[0]?.leads) {
-        const beating = new AbortController();
-        const giving = new AbortController();
-        const heart = keepAlive(client, beating.signal, runtime, async () => {
-          if (process === undefined) return;
-          await show();
-          const { rows: sessions } = await client.query<LeaderSession>(findSessions);
-          if (givesUp(sessions, { name, process })) giving.abort();
-        }).catch((error) => lost.abort(error));
-        await work(AbortSignal.any([signal, lost.signal, giving.signal])).finally(() => beating.abort());
-        await heart;
-        lost.signal.throwIfAborted();
-        if (!giving.signal.aborted) return true;
+        if (await leadOnce(lock, { client, lost, show }, work)) return true;
         await client.query('select pg_advisory_unlock(hashtextextended($1, 0))', key);
         await runtime.sleep(yieldMs, signal);
         continue;
@@ -120,18 +110,32 @@ export async function withLeaderLock(
   }
 }
 
-/** Calls `onBeat` from the second heartbeat on. Rejects when the session has ended. */
-async function keepAlive(
-  client: Client,
-  signal: AbortSignal,
-  runtime: LeaderLock['runtime'],
-  onBeat: () => Promise<void>,
-): Promise<void> {
-  await client.query('select 1');
-  for (;;) {
-    await runtime.sleep(heartbeatMs, signal);
-    if (signal.aborted) return;
+/**
+ * Works while this process leads. Resolves to false if the lead is to be given to another process; aborts `lost` when the
+ * lock is lost, and throws its reason.
+ */
+async function leadOnce(
+  { name, process, signal, runtime }: LeaderLock,
+  { client, lost, show }: { client: Client; lost: AbortController; show(): Promise<unknown> },
+  work: (leading: AbortSignal) => Promise<void>,
+): Promise<boolean> {
+  const beating = new AbortController();
+  const giving = new AbortController();
+  async function keepAlive(): Promise<void> {
     await client.query('select 1');
-    await onBeat();
+    for (;;) {
+      await runtime.sleep(heartbeatMs, beating.signal);
+      if (beating.signal.aborted) return;
+      await client.query('select 1');
+      if (process === undefined) continue;
+      await show();
+      const { rows: sessions } = await client.query<LeaderSession>(findSessions);
+      if (givesUp(sessions, { name, process })) giving.abort();
+    }
   }
+  const heart = keepAlive().catch((error) => lost.abort(error));
+  await work(AbortSignal.any([signal, lost.signal, giving.signal])).finally(() => beating.abort());
+  await heart;
+  lost.signal.throwIfAborted();
+  return !giving.signal.aborted;
 }

@@ -1,6 +1,7 @@
 /** A short check that only this service can compute, which tells its receipts from forgeries. */
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 import { base32crockford } from '@scure/base';
+import type { LinkKeys } from '../kernel/expiring-signature.ts';
 import type { Receipt } from './receipt.ts';
 
 const checkBytes = 10;
@@ -8,13 +9,17 @@ const checkBytes = 10;
 /** Both, because gateways assign the numbers, and two gateways may assign the same one. */
 type Verifiable = Pick<Receipt, 'receiptNo' | 'transactionId'>;
 
-/** The key of `verificationCheck`, derived from TRANSACTION_ID_KEY so that neither use weakens the other. */
-export function verificationKey(transactionIdKey: string): Buffer {
-  return Buffer.from(hkdfSync('sha256', transactionIdKey, '', 'receipt verification', 32));
+/** The keys of checks: the first one makes them, and all are accepted, because receipts are on paper for years. */
+export type VerificationKeys = readonly [current: Buffer, ...others: Buffer[]];
+
+/** Derived, so that no other use of the same keys weakens this one. */
+export function verificationKeys({ current, others, original }: LinkKeys): VerificationKeys {
+  const derive = (key: string) => Buffer.from(hkdfSync('sha256', key, '', 'receipt verification', 32));
+  return [derive(current), ...others.map(derive), derive(original)];
 }
 
 /** 16 characters of Crockford base32 (80 bits), specific to this number of this payment. */
-export function verificationCheck(key: Buffer, { receiptNo, transactionId }: Verifiable): string {
+export function verificationCheck([key]: VerificationKeys, { receiptNo, transactionId }: Verifiable): string {
   // JSON keeps the parts apart whatever characters they contain.
   const signed = JSON.stringify([receiptNo, transactionId]);
   const digest = createHmac('sha256', key).update(signed).digest();
@@ -25,13 +30,15 @@ export function verificationCheck(key: Buffer, { receiptNo, transactionId }: Ver
  * True when `check` is that of the receipt, compared in constant time. Accepts what people type from paper: either
  * case, O for 0, and I or L for 1, which the alphabet omits for that reason.
  */
-export function isVerificationCheck(key: Buffer, receipt: Verifiable, check: string): boolean {
+export function isVerificationCheck(keys: VerificationKeys, receipt: Verifiable, check: string): boolean {
   const given = Buffer.from(check.toUpperCase().replaceAll('O', '0').replace(/[IL]/g, '1'));
-  const right = Buffer.from(verificationCheck(key, receipt));
-  return given.length === right.length && timingSafeEqual(given, right);
+  return keys.some((key) => {
+    const right = Buffer.from(verificationCheck([key], receipt));
+    return given.length === right.length && timingSafeEqual(given, right);
+  });
 }
 
-export function verificationUrl(baseUrl: string, key: Buffer, receipt: Verifiable): string {
+export function verificationUrl(baseUrl: string, keys: VerificationKeys, receipt: Verifiable): string {
   const receiptNo = encodeURIComponent(receipt.receiptNo.toWellFormed());
-  return `${baseUrl}/verify/${receiptNo}?c=${verificationCheck(key, receipt)}`;
+  return `${baseUrl}/verify/${receiptNo}?c=${verificationCheck(keys, receipt)}`;
 }

@@ -1,6 +1,6 @@
 /** Links to a payment's pages. They are absolute, because merchants relay pages from their own origin and emails hold links. */
 import type { Channel } from '../events/payment.ts';
-import { createExpiringSignatures } from '../kernel/expiring-signature.ts';
+import { createExpiringSignatures, type LinkKeys } from '../kernel/expiring-signature.ts';
 import type { Runtime } from '../kernel/runtime.ts';
 import type { Language } from './texts.ts';
 
@@ -15,7 +15,8 @@ const lifetimesMs: Readonly<Record<PaymentPageName, number>> = {
   download: 10 * 365 * 24 * hourMs,
 };
 
-const signaturesOf = (transactionIdKey: string) => createExpiringSignatures(transactionIdKey, 'payment link');
+const signaturesOf = ({ current, others, original }: LinkKeys) =>
+  createExpiringSignatures({ current, others: [...others, original] }, 'payment link');
 const signedText = (name: PaymentPageName, transactionId: string) => `${name}.${transactionId}`;
 
 /**
@@ -25,11 +26,11 @@ const signedText = (name: PaymentPageName, transactionId: string) => `${name}.${
  */
 export function createLinks(dependencies: {
   baseUrl: string;
-  transactionIdKey: string;
+  linkKeys: LinkKeys;
   runtime: Pick<Runtime, 'now'>;
 }) {
-  const { baseUrl, transactionIdKey, runtime } = dependencies;
-  const signatures = signaturesOf(transactionIdKey);
+  const { baseUrl, linkKeys, runtime } = dependencies;
+  const signatures = signaturesOf(linkKeys);
   const linksOf = (channel: Channel) => {
     const page = (name: PaymentPageName) => (transactionId: string, lang?: Language, endsAtMs?: number) => {
       const query = new URLSearchParams(lang && { lang });
@@ -56,8 +57,8 @@ export function createLinks(dependencies: {
   return { generic: linksOf('generic'), landreg: linksOf('landreg') };
 }
 
-export function createLinkCheck(transactionIdKey: string) {
-  const signatures = signaturesOf(transactionIdKey);
+export function createLinkCheck(linkKeys: LinkKeys) {
+  const signatures = signaturesOf(linkKeys);
   return (signature: string, name: PaymentPageName, transactionId: string, now: Date) =>
     signatures.check(signature, signedText(name, transactionId), now);
 }

@@ -26,9 +26,10 @@ import {
   type Sheet,
 } from '@ledger/pdf/sheet.ts';
 import { styles } from '@ledger/pdf/styles.ts';
+import type { LinkKeys } from '../kernel/expiring-signature.ts';
 import { format } from '../kernel/format.ts';
 import { amountInWords } from './amount-in-words.ts';
-import { verificationKey, verificationUrl } from './check-code.ts';
+import { verificationKeys, verificationUrl } from './check-code.ts';
 import type { Receipt } from './receipt.ts';
 import {
   factsOf,
@@ -46,11 +47,11 @@ import {
 type Document = { sheet: Sheet; receipt: Receipt; lang: Language; words: ReceiptTexts };
 
 /** Makes the function that gives the PDF, with the address that confirms it, and a file name that is safe in a header. */
-export function createReceiptFiles(config: { baseUrl: string; transactionIdKey: string }) {
-  const key = verificationKey(config.transactionIdKey);
+export function createReceiptFiles(config: { baseUrl: string; linkKeys: LinkKeys }) {
+  const keys = verificationKeys(config.linkKeys);
   return (receipt: Receipt, lang: Language) => {
     const { isOfficial, receiptNo, reference } = receipt;
-    const verifyUrl = isOfficial ? verificationUrl(config.baseUrl, key, receipt) : '';
+    const verifyUrl = isOfficial ? verificationUrl(config.baseUrl, keys, receipt) : '';
     const title = `${headingOf(receipt, lang)} ${isOfficial ? receiptNo : reference}`;
     const parts = title.match(/[A-Za-z0-9]+/g) ?? [];
     return {

@@ -21,8 +21,6 @@ export type ExportRecord = {
   paidAt: string | null;
 };
 
-export type ExportFormat = ReturnType<typeof recogniseExport>;
-
 /** The file as a whole cannot be imported. The message has none of its content. */
 export class UnreadableExport extends Error {
   override name = 'UnreadableExport';

@@ -28,7 +28,7 @@ export function createEraser(
       if (config.mail.smtpUrl === null)
         for (const transactionId of subjects.filter((each) => unmatchedIn(each) === null))
           await rm(join(config.dataDir, 'outbox', `${transactionId}-email.eml`), { force: true });
-      await dropLeftovers(allProjections, leftovers);
+      return await dropLeftovers(allProjections, leftovers);
     },
     runtime,
   });

@@ -7,7 +7,7 @@ import { sealingRefused } from '../audit/seals/kept.ts';
 import { createMailer } from '../clients/mail/mailer.ts';
 import { createTransactionRegistry } from '../clients/transaction-registry/registry.ts';
 import { createExecute } from '../commands/execute.ts';
-import { assertKey } from '../commands/key-fingerprint.ts';
+import { assertKeys } from '../commands/key-fingerprint.ts';
 import { paymentDecider } from '../commands/payment.ts';
 import { rebuildDecider } from '../commands/rebuild.ts';
 import { reconciliationDecider } from '../commands/reconciliation.ts';
@@ -53,12 +53,7 @@ export async function startHttp(dependencies: RoleDependencies): Promise<Running
   const { clock, config, log, personalData, runtime } = dependencies;
   const heads = createKnownHeads(runtime);
   const closing = new AbortController();
-  const checked = assertKey(
-    { name: 'TRANSACTION_ID_KEY', key: config.transactionIdKey },
-    { eventStore: dependencies.eventStore, runtime, signal: closing.signal },
-  ).catch((error: unknown) => {
-    if (!closing.signal.aborted) throw error;
-  });
+  const checked = assertKeys(config, { ...dependencies, signal: closing.signal });
   const eventStore = heads.watch(appendOnceChecked(dependencies.eventStore, checked));
   await Promise.race([
     Promise.all([checked, clock.start(), personalData.start()]),

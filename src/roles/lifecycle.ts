@@ -109,8 +109,14 @@ export function roleCommand({
       return runUntilSignal(log, async () => {
         await assertStores(config);
         const stores = openStores(config, log);
-        const role = await start(stores);
-        return { stop: () => stopAll([stores, role]) };
+        try {
+          const role = await start(stores);
+          return { stop: () => stopAll([stores, role]) };
+        } catch (error) {
+          // Their connections would keep the process from ending.
+          await stores.stop();
+          throw error;
+        }
       });
     },
   };

@@ -5,16 +5,18 @@ import { keptCheckpoints } from '../audit/seals/kept.ts';
 import { sealKeyOf } from '../audit/seals/key.ts';
 import { startSealer } from '../audit/seals/sealer.ts';
 import { streamPrefixes } from '../events/streams.ts';
+import { startRetention } from '../personal-data/retention.ts';
 import { connectPostgres } from '../postgres/pool.ts';
 import { allProjections } from '../projections/all.ts';
 import type { Projection } from '../projections/runtime/projection.ts';
 import { type ProjectionRun, runProjection } from '../projections/runtime/run.ts';
 import { createSharedReader } from '../projections/runtime/shared-reader.ts';
 import { startRebuilds } from '../reactors/rebuilds/watch.ts';
+import { createEraser } from './eraser.ts';
 import { type RoleDependencies, type Running, roleCommand } from './lifecycle.ts';
 import { rebuildInProcess } from './start-rebuild-child.ts';
 
-/** Starts every projection, the sealer and the hourly check. Each waits for its stores, and stands by while another process leads. */
+/** Starts every projection, the sealer, the hourly check, and what erases by itself. Each waits for its stores, and stands by while another process leads. */
 export function startProjections({
   clock,
   config,
@@ -30,7 +32,8 @@ export function startProjections({
   const halted = new Set<string>();
   const reader = createSharedReader(eventStore, { streamPrefixes });
   const process = runtime.uuid().slice(0, 8);
-  const following = { eventStore: reader, db, databaseUrl, personalData, log, runtime, process };
+  const common = { eventStore, db, databaseUrl, personalData, log, runtime };
+  const following = { ...common, eventStore: reader, process };
   const launch = (projection: Projection) => {
     const run = runProjection({ projection, ...following });
     runs.set(projection.name, run);
@@ -50,20 +53,20 @@ export function startProjections({
     },
   });
   const sealer = startSealer({
-    eventStore,
-    databaseUrl,
+    ...common,
     kept: keptCheckpoints(db, join(config.dataDir, 'last-checkpoint')),
     origin: `${new URL(config.baseUrl).host}/ledger`,
     key: sealKeyOf(config.sealKey),
-    runtime,
-    log,
   });
-  const hourly = startHourlyCheck({ eventStore, db, databaseUrl, personalData, runtime, log });
+  // Here, because only the owner of the tables may drop what a rebuild has left.
+  const eraser = createEraser({ ...common, config }, db);
+  const retention = startRetention({ ...common, ...eraser, retention: config.retention });
+  const hourly = startHourlyCheck(common);
   return {
     async stop() {
       // First, because it may start projections.
       await rebuilds.stop();
-      await Promise.all([...runs.values(), sealer, hourly].map((each) => each.stop()));
+      await Promise.all([...runs.values(), sealer, hourly, retention].map((each) => each.stop()));
       await db.destroy();
     },
   };

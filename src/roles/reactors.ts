@@ -5,11 +5,11 @@ import { createMailer } from '../clients/mail/mailer.ts';
 import { createOutbound } from '../clients/outbound/post.ts';
 import { createTransactionRegistry } from '../clients/transaction-registry/registry.ts';
 import { createExecute } from '../commands/execute.ts';
+import { assertKeys } from '../commands/key-fingerprint.ts';
 import { paymentDecider } from '../commands/payment.ts';
 import { createRecordAnswer } from '../commands/record-requery.ts';
 import type { LandRegistryConfig } from '../config/callbacks-and-mail.ts';
 import type { Runtime } from '../kernel/runtime.ts';
-import { startRetention } from '../personal-data/retention.ts';
 import { listenForNotifications } from '../postgres/notifications.ts';
 import { connectPostgres } from '../postgres/pool.ts';
 import { projectionStatus } from '../projections/runtime/checkpoints.ts';
@@ -26,10 +26,9 @@ import { createDeliveryQueue } from '../to-do/queue.ts';
 import { requeries, requeryList } from '../to-do/requeries.ts';
 import { createAnswerCounts, createRequeryQueue } from '../to-do/requery-queue.ts';
 import { dueChannel } from '../to-do/table.ts';
-import { createEraser } from './eraser.ts';
 import { type RoleDependencies, type Running, roleCommand } from './lifecycle.ts';
 
-/** Starts the to-do list, every reactor and what erases by itself; each waits for its stores. */
+/** Starts the to-do list and every reactor; each waits for its stores. */
 export function startReactors({
   clock,
   config,
@@ -44,16 +43,21 @@ export function startReactors({
   void personalData.start();
   const db = connectPostgres({ url: databaseUrl, log });
   const stopping = new AbortController();
+  const { signal } = stopping;
   const announcer = runtime.uuid();
   const { projection, takeDue } = createToDoList({ eventStore, announcer });
   const execute = createExecute({ eventStore, decider: paymentDecider, seal: personalData.seal });
   const common = {
-    ready: untilCaughtUp(projection, {
-      eventStore,
-      projectionStatus: () => projectionStatus(db),
-      runtime,
-      signal: stopping.signal,
-    }),
+    ready: Promise.all([
+      untilCaughtUp(projection, {
+        eventStore,
+        projectionStatus: () => projectionStatus(db),
+        runtime,
+        signal,
+      }),
+      // Links in emails must be good for years. Refused, nobody catches it: the process ends.
+      assertKeys(config, { eventStore, runtime, signal }),
+    ]),
     queue: createDeliveryQueue(db),
     eventStore,
     execute,
@@ -102,23 +106,10 @@ export function startReactors({
         runtime,
       })
     : null;
-  const eraser = createEraser({ config, eventStore, log, personalData, runtime }, db);
-  const retention = startRetention({
-    ...eraser,
-    retention: config.retention,
-    db,
-    databaseUrl,
-    log,
-    runtime,
-  });
   return {
     async stop() {
       // The workers first: those that still wait for the list must not claim from one that is not complete.
-      const stopped = [
-        ...[...workers.values()].map((worker) => worker.stop()),
-        requery?.stop(),
-        retention.stop(),
-      ];
+      const stopped = [...[...workers.values()].map((worker) => worker.stop()), requery?.stop()];
       stopping.abort();
       await Promise.all([listener.stop(), list.stop(), requeryRun.stop(), ...stopped]);
       await db.destroy();

@@ -53,6 +53,7 @@ function placeholders(): Variables {
     DATABASE_URL: 'postgres://127.0.0.1',
     ...(!isProduction && {
       TRANSACTION_ID_KEY: 'embedded',
+      LINK_KEY: 'embedded-link-key',
       GATEWAY_SECRET: 'embedded',
       SEAL_KEY: '0'.repeat(64),
       DATA_KEY: Buffer.alloc(32).toString('base64'),

@@ -78,10 +78,12 @@ export function createToDoList({
     // Of payments of version 1 it loads the request, and Postgres ends a transaction that is idle for long.
     maxEvents: 1_000,
     createTables: (db) => createTables(db, paymentsTable, deliveriesTable),
-    async eventsAhead(db, fresh) {
-      await db.raw(`lock table ${toDoSchema}.payments in share mode`);
-      const { rows } = await db.raw<{ rows: Ahead[] }>(paymentsAhead, [fresh]);
-      return await loadAhead(rows, eventStore);
+    async *eventsAhead(db, fresh, holds) {
+      if (holds) await db.raw(`lock table ${toDoSchema}.payments in share mode`);
+      const page = async (after = '') =>
+        (await db.raw<{ rows: Ahead[] }>(paymentsAhead, [fresh, after])).rows;
+      for (let rows = await page(); rows.length > 0; rows = await page(rows.at(-1)?.transactionId))
+        yield await loadAhead(rows, eventStore);
     },
     async project(events, db) {
       const ours = events.filter(({ streamName }) => streamName.startsWith(paymentStreamPrefix));
@@ -201,7 +203,8 @@ const paymentsAhead = `
     select transaction_id as "transactionId", coalesce(${revisionIn('fresh.known')}, -1) as after,
       ${revisionIn('serving.known')} as "upTo"
     from ${toDoSchema}.payments as serving left join ??.payments as fresh using (transaction_id)
-  ) as known where "upTo" > after`;
+    where transaction_id > ?
+  ) as known where "upTo" > after order by "transactionId" limit 500`;
 
 async function loadAhead(
   payments: readonly Ahead[],

@@ -77,11 +77,20 @@ const paceTable: Table = {
   primaryKey: ['id'],
 };
 
+/** `ledger http` counts answers too, and writes nothing else here. To be run where the search path leads to the table. */
+export const countingGrant = `
+  do $$ declare http text := quote_ident(current_database() || '_http'); begin
+    if to_regclass('requeries') is not null and to_regrole(http) is not null then
+      execute 'grant update (counted, counted_status, counted_at, wake_at) on requeries to ' || http;
+    end if;
+  end $$`;
+
 export const requeries: Projection = {
   ...requeryList,
   async createTables(db) {
     await createTables(db, requeriesTable, paceTable);
     await db.raw(`insert into pace values (1, 'epoch')`);
+    await db.raw(countingGrant);
   },
   indexes: ['requeries_by_wake on requeries (wake_at) where wake_at is not null'],
   notDerived: {

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import test, { type ExecutionContext } from 'ava';
 import { registerSampleProjects } from '../../src/cli/projects.ts';
 import { createExecute } from '../../src/commands/execute.ts';
+import { passkeyDecider } from '../../src/commands/passkeys.ts';
 import { userDecider, userIdOf } from '../../src/commands/user.ts';
 import { userStream } from '../../src/events/user.ts';
 import { temporaryFolder } from '../embedded/helpers.ts';
@@ -69,6 +70,25 @@ test('a user gets another role, is deactivated and reactivated, and the list sho
   t.regex((await ledger('users', 'list')).said, / {2}viewer {2}active /);
 });
 
+test('the passkeys of a user who lost them are removed, by whoever is logged in', async (t) => {
+  const { ledger, store } = await startShell(t);
+  const user = ['--email', 'siti@agency.example'];
+  t.like(await ledger('users', 'remove-passkeys', ...user), { code: 1, said: 'There is no such user.\n' });
+  await ledger('users', 'add', ...user);
+  const id = userIdOf(transactionIdKey, 'siti@agency.example');
+  const passkey = { id: 'P', publicKey: 'K', counter: 0, transports: [], name: 'Phone' };
+  const commandId = randomUUID();
+  await createExecute({ eventStore: store, decider: passkeyDecider })(
+    userStream(id),
+    { type: 'RegisterPasskey', at: '2026-11-20T01:00:00.000Z', passkey },
+    { commandId, correlationId: commandId, causationId: commandId, actor: `staff:${id}` },
+  );
+  const said = (count: number) => `User ${id} has no passkey any more; ${count} removed.\n`;
+  t.is((await ledger('users', 'remove-passkeys', ...user)).said, said(1));
+  t.like(await store.loadLast(userStream(id)), { type: 'PasskeyRemoved', data: { id: 'P' } });
+  t.is((await ledger('users', 'remove-passkeys', ...user)).said, said(0));
+});
+
 test('a user who was made over the API is let into the console', async (t) => {
   const { ledger, store } = await startShell(t);
   const email = 'made@agency.example';
@@ -101,7 +121,7 @@ test('wrong arguments are answered with the usage', async (t) => {
   for (const [args, fault, usage] of [
     [
       ['users', 'remove'],
-      'The action must be one of add, role, grant, deactivate, reactivate, list',
+      'The action must be one of add, role, grant, deactivate, reactivate, remove-passkeys, list',
       'add --email',
     ],
     [

@@ -1,11 +1,15 @@
 import test from 'ava';
-import { assertKey } from '../../src/commands/key-fingerprint.ts';
+import { assertKey, assertKeys } from '../../src/commands/key-fingerprint.ts';
 import { connectEventStore } from '../../src/eventstore/client.ts';
 import { systemRuntime } from '../../src/kernel/system-runtime.ts';
+import { temporaryFolder } from '../embedded/helpers.ts';
 import { log } from '../projections/helpers.ts';
 import { startServer } from '../support/event-store.ts';
+import { runLedger, settingsFor } from '../support/ledger.ts';
+import { createDatabase } from '../support/postgres.ts';
 
-test('the first key that is used is the key of the log; any other is refused', async (t) => {
+test('the first key that is used is the key of the log; any other is refused; LINK_KEY can be replaced', async (t) => {
+  t.timeout(120_000);
   const { url, close } = await startServer();
   const eventStore = connectEventStore({ url, log, runtime: systemRuntime });
   t.teardown(async () => {
@@ -13,12 +17,43 @@ test('the first key that is used is the key of the log; any other is refused', a
     await close();
   });
   const { signal } = new AbortController();
-  const check = (key: string) =>
-    assertKey({ name: 'TRANSACTION_ID_KEY', key }, { eventStore, runtime: systemRuntime, signal });
+  const check = (transactionIdKey: string, current = 'link key', others: readonly string[] = []) =>
+    assertKeys(
+      { transactionIdKey, linkKeys: { current, others, original: transactionIdKey } },
+      { eventStore, runtime: systemRuntime, signal },
+    );
   await Promise.all([check('the key'), check('the key')]);
   await check('the key');
   await t.throwsAsync(check('another key'), {
-    message: 'The key is not the one that this log was begun with',
+    message: 'The log names another TRANSACTION_ID_KEY, which this process does not know',
   });
   t.is((await eventStore.load('key-fingerprint-TRANSACTION_ID_KEY')).length, 1);
+
+  // LINK_KEY: whoever does not accept what the others sign does not start.
+  const refused = { message: /names another LINK_KEY/ };
+  await t.throwsAsync(check('the key', 'mistyped'), refused);
+  await t.throwsAsync(check('the key', 'the key'), refused, 'a process without LINK_KEY');
+  await check('the key', 'link key', ['next key']);
+  await check('the key', 'next key', ['link key']);
+  await check('the key', 'next key');
+  await t.throwsAsync(check('the key', 'link key'), refused, 'a process that was forgotten');
+  const leaked = { name: 'LINK_KEY', key: 'a new one', others: null };
+  await assertKey(leaked, { eventStore, runtime: systemRuntime, signal });
+  await check('the key', 'a new one');
+  await t.throwsAsync(check('the key', 'next key'), refused);
+  t.is((await eventStore.load('key-fingerprint-LINK_KEY')).length, 3);
+
+  // The program itself: roles that sign links do not run with another key, and the command makes it the right one.
+  const environment = {
+    ...settingsFor({ esdbUrl: url, databaseUrl: (await createDatabase()).url }),
+    ...{ TRANSACTION_ID_KEY: 'the key', LINK_KEY: 'another-link-key' },
+    ...{ PORT: '0', DATA_DIR: await temporaryFolder(t) },
+  };
+  for (const role of ['http', 'reactors']) {
+    const { code, output } = await runLedger([role], environment);
+    t.not(code, 0);
+    t.regex(output, /The log names another LINK_KEY/, role);
+  }
+  t.is((await runLedger(['keys', 'replace-link-key'], environment)).code, 0);
+  await check('the key', 'another-link-key');
 });

@@ -12,7 +12,7 @@ const secretHash = 'h';
 const signedIn: SessionEvent = { type: 'SignedIn', data: { at, userId: 'U', endsAt, secretHash } };
 const signedOut: SessionEvent = { type: 'SignedOut', data: { at } };
 const issue: SessionCommand = { type: 'IssueSignInLink', at, userId: 'U', expiresAt };
-const signIn: SessionCommand = { type: 'SignIn', at, endsAt, secretHash };
+const signIn: SessionCommand = { type: 'SignIn', at, endsAt, secretHash, passkey: null };
 const signOut: SessionCommand = { type: 'SignOut', at };
 const view: SessionCommand = {
   type: 'ViewPersonalData',
@@ -34,6 +34,12 @@ test('a link makes one session, however often it is used', (t) => {
   t.is(decide([issued, signedIn], signIn), 'link_over');
   t.is(decide([issued, signedIn, signedOut], signIn), 'link_over');
   t.deepEqual(decide([issued, signedIn], issue), []);
+});
+
+test('a session names the passkey that opened it', (t) => {
+  const withPasskey = { ...signedIn, data: { ...signedIn.data, passkey: 'P' } } as SessionEvent;
+  t.deepEqual(decide([issued], { ...signIn, passkey: 'P' } as SessionCommand), [withPasskey]);
+  t.is(sessionDecider.evolve(null, withPasskey)?.passkey, 'P');
 });
 
 test('a link that was not issued, or that has expired, makes no session', (t) => {

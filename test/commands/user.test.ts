@@ -1,11 +1,14 @@
 // Decisions about users and projects.
 import test from 'ava';
+import fc from 'fast-check';
 import { Refused } from '../../src/commands/decider.ts';
 import { InvalidFields, readFields } from '../../src/commands/fields.ts';
+import { type PasskeyCommand, passkeyDecider } from '../../src/commands/passkeys.ts';
 import { NewProject, projectDecider, projectIdOf } from '../../src/commands/project.ts';
 import { transactionIdOf } from '../../src/commands/transaction-id.ts';
 import { NewUser, userDecider, userIdOf } from '../../src/commands/user.ts';
-import { maySignIn } from '../../src/events/user.ts';
+import { evolvePasskeys, type Passkeys } from '../../src/events/passkeys.ts';
+import { maySignIn, type UserEvent } from '../../src/events/user.ts';
 
 const at = '2026-11-20T01:02:03.000Z';
 const user = { name: 'Aminah', email: 'Aminah@agency.example', role: 'viewer' } as const;
@@ -65,6 +68,42 @@ test('who was made over the API is let into the console by an event of its own',
   t.deepEqual(userDecider.decide({ type: 'GrantConsoleAccess', at, by: null }, inside), []);
   const deactivated = inside && { ...inside, active: false };
   t.false(deactivated !== null && maySignIn(deactivated), 'a deactivated user stays out');
+});
+
+const created: UserEvent = { type: 'UserCreated', data: { at, id: 'U', ...user } };
+const passkey = (id: string) => ({ id, publicKey: 'K', counter: 0, transports: [], name: 'Phone' });
+const registered = (id: string): UserEvent => ({ type: 'PasskeyRegistered', data: { at, ...passkey(id) } });
+const removed = (id: string): UserEvent => ({ type: 'PasskeyRemoved', data: { at, id } });
+
+test('passkeys are registered once, and removed by their holder or another', (t) => {
+  const decide = (given: readonly UserEvent[], command: PasskeyCommand) => {
+    const decided = passkeyDecider.decide(command, given.reduce(evolvePasskeys, null as Passkeys | null));
+    return decided instanceof Refused ? decided.code : decided;
+  };
+  const register: PasskeyCommand = { type: 'RegisterPasskey', at, passkey: passkey('P') };
+  t.deepEqual(decide([created], register), [registered('P')]);
+  t.is(decide([], register), 'unknown_user');
+  t.is(decide([created, registered('P')], register), 'passkey_refused');
+  t.is(decide([created, registered('P'), removed('P')], register), 'passkey_refused');
+  const two = [created, registered('P'), registered('Q')];
+  const remove = { type: 'RemovePasskeys', at, id: 'P' } as const;
+  t.deepEqual(decide(two, { ...remove, keepsOne: true }), [removed('P')]);
+  t.is(decide([...two, removed('Q')], { ...remove, keepsOne: true }), 'last_passkey');
+  t.deepEqual(decide([...two, removed('Q')], { ...remove, keepsOne: false }), [removed('P')]);
+  t.deepEqual(decide([...two, removed('P')], { ...remove, keepsOne: true }), []);
+  t.deepEqual(decide(two, { ...remove, id: null, keepsOne: false }), [removed('P'), removed('Q')]);
+  t.is(decide(two, { ...remove, id: null, keepsOne: true }), 'last_passkey');
+});
+
+test('passkeys fold from any events in any order: each is held, was removed or is unknown', (t) => {
+  const id = fc.constantFrom('P', 'Q', 'R');
+  const event = fc.oneof(fc.constant(created), id.map(registered), id.map(removed));
+  const property = fc.property(fc.array(event, { maxLength: 12 }), (events) => {
+    const state = events.reduce<Passkeys | null>(evolvePasskeys, null);
+    const ids = [...(state?.held.map((it) => it.id) ?? []), ...(state?.removedIds ?? [])];
+    return new Set(ids).size === ids.length && (state !== null || !events.includes(created));
+  });
+  t.notThrows(() => fc.assert(property));
 });
 
 test('a project is registered once; the same again changes nothing, another is refused', (t) => {

@@ -14,6 +14,7 @@ const complete = {
   ESDB_URL: 'esdb://node1:2113,node2:2113,node3:2113?tls=true',
   DATABASE_URL: 'postgres://ledger@db.example/ledger?sslmode=verify-full',
   TRANSACTION_ID_KEY: 'a secret that only transaction ids are made with',
+  LINK_KEY: 'a-secret-that-only-links-are-signed-with',
   DATA_KEY: Buffer.alloc(32, 'a').toString('base64'),
   GATEWAY_SECRET: secret,
   GATEWAY_URL: 'https://gateway.example/pay',
@@ -106,6 +107,7 @@ test('production refuses insecure defaults, naming every one', (t) => {
     'ESDB_URL',
     'DATABASE_URL',
     'TRANSACTION_ID_KEY',
+    'LINK_KEY',
     'DATA_KEY',
     'GATEWAY_SECRET',
     'GATEWAY_URL',
@@ -148,6 +150,23 @@ test('production starts with what it asks for, and without the sandbox', (t) => 
   t.is(config.exceptions.size, 0);
 });
 
+test('links are signed under LINK_KEY, and under TRANSACTION_ID_KEY while there is none', (t) => {
+  const { LINK_KEY: current, TRANSACTION_ID_KEY: original, ...earlier } = production(t);
+  const others = [spaceless, 'another-key-that-links-were-signed-with'];
+  const environment = { ...earlier, TRANSACTION_ID_KEY: spaceless, LINK_KEY_PREVIOUS: others.join() };
+  t.deepEqual(loadConfig({ ...environment, LINK_KEY: current }).linkKeys, {
+    current,
+    others,
+    original: spaceless,
+  });
+  t.not(original, spaceless);
+  const without = loadConfig({ ...environment, ALLOW_INSECURE: 'link-key' });
+  t.is(without.linkKeys.current, spaceless);
+  t.true(faultsOf(t, { ...environment, LINK_KEY: 'x,'.repeat(20) })[0]?.startsWith('LINK_KEY must have no'));
+});
+
+const spaceless = complete.TRANSACTION_ID_KEY.replaceAll(' ', '-');
+
 /** What production must not run with, by what allows it, and what the fault begins with. */
 const insecure: readonly (readonly [
   insecurity: string,
@@ -177,9 +196,24 @@ const insecure: readonly (readonly [
     'esdb://ledger:secret@127.0.0.1.evil.example:2113?tls=false',
     'esdb+discover://ledger:secret@127.0.0.1:2113?tls=false',
   ].map((ESDB_URL) => ['eventstore', { ESDB_URL }, 'ESDB_URL must not say tls=false'] as const),
-  ...['TRANSACTION_ID_KEY', 'GATEWAY_SECRET', 'REGISTRY_TOKEN', 'LANDREG_ACCESS_KEY', 'API_KEYS'].map(
-    (name) => ['short-secrets', { [name]: 'x'.repeat(31) }, `${name} must have at least 32`] as const,
-  ),
+  ['link-key', { LINK_KEY: '' }, 'LINK_KEY must be set'],
+  ...[
+    'TRANSACTION_ID_KEY',
+    'LINK_KEY',
+    'LINK_KEY_PREVIOUS',
+    'GATEWAY_SECRET',
+    'REGISTRY_TOKEN',
+    'LANDREG_ACCESS_KEY',
+    'API_KEYS',
+  ].map((name) => ['short-secrets', { [name]: 'x'.repeat(31) }, `${name} must have at least 32`] as const),
+  ['shared-secrets', { LINK_KEY: secret }, 'LINK_KEY and GATEWAY_SECRET must have different values'],
+  [
+    'shared-secrets',
+    { LINK_KEY: spaceless, TRANSACTION_ID_KEY: spaceless },
+    'TRANSACTION_ID_KEY and LINK_KEY must have different values',
+  ],
+  ['passkeys', { BASE_URL: 'https://10.0.0.7' }, 'BASE_URL must have a name as its host'],
+  ['passkeys', { BASE_URL: 'https://[fd00::7]' }, 'BASE_URL must have a name as its host'],
   [
     'shared-secrets',
     { REGISTRY_TOKEN: secret },
@@ -188,8 +222,8 @@ const insecure: readonly (readonly [
   [
     'shared-secrets',
     {
-      API_KEYS: complete.TRANSACTION_ID_KEY.replaceAll(' ', '-'),
-      TRANSACTION_ID_KEY: complete.TRANSACTION_ID_KEY.replaceAll(' ', '-'),
+      API_KEYS: spaceless,
+      TRANSACTION_ID_KEY: spaceless,
     },
     'TRANSACTION_ID_KEY and API_KEYS must have different values',
   ],
@@ -209,9 +243,17 @@ for (const [insecurity, environment, begins] of insecure)
     t.deepEqual(more, []);
     const { exceptions } = loadConfig({ ...attacked, ALLOW_INSECURE: insecurity });
     t.deepEqual([...exceptions.keys()], [insecurity]);
-    t.true(exceptions.get(insecurity as 'postgres')?.[0]?.startsWith(begins));
+    t.true(exceptions.get(insecurity as 'postgres')?.some((fault) => fault.startsWith(begins)));
     t.notThrows(() => loadConfig({ ...attacked, NODE_ENV: 'test' }));
   });
+
+test('production asks admins for passkeys, unless told that they may do without', (t) => {
+  t.true(loadConfig(production(t)).passkeysRequired);
+  const { exceptions, passkeysRequired } = loadConfig({ ...production(t), ALLOW_INSECURE: 'passkeys' });
+  t.false(passkeysRequired);
+  t.deepEqual([...exceptions.keys()], ['passkeys']);
+  t.false(loadConfig({}, complete).passkeysRequired);
+});
 
 test('an exception allows what it names alone, and must have a name that exists', (t) => {
   const attacked = { ...production(t), SANDBOX: 'true', REGISTRY_URL: 'http://registry.example' };

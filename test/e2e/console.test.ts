@@ -5,7 +5,7 @@ import type { Role } from '../../src/events/user.ts';
 import { until } from '../embedded/helpers.ts';
 import { wholeFile } from '../support/whole-file.ts';
 import { openBrowser, skippedWithoutBrowser, type Visitor } from './browser.ts';
-import { type ConsoleService, seriousFaults, signIn, startConsole } from './console.ts';
+import { type ConsoleService, openLink, seriousFaults, signIn, startConsole } from './console.ts';
 import { paymentRequest, requestPayment } from './ledger.ts';
 import { decideAtBank, payByFpx } from './payer.ts';
 
@@ -166,4 +166,61 @@ test.serial('an admin changes a role and deactivates a user, with immediate effe
   await member.page.reload();
   await member.page.getByRole('heading', { name: 'Sign in' }).waitFor();
   t.deepEqual([...admin.complaints, ...member.complaints], []);
+});
+
+test.serial('a member registers a passkey, signs in with it by keyboard, and loses it', async (t) => {
+  if (skippedWithoutBrowser(t)) return;
+  t.timeout(120_000);
+  for (const [name, role] of [
+    ['keeper', 'member'],
+    ['warden', 'admin'],
+  ] as const)
+    await service.ledger('users', 'add', '--role', role, '--email', `${name}@agency.example`);
+  const { page, context, complaints } = await openBrowser(t, {});
+  const devices = await context.newCDPSession(page);
+  await devices.send('WebAuthn.enable');
+  const { authenticatorId } = await devices.send('WebAuthn.addVirtualAuthenticator', {
+    options: {
+      protocol: 'ctap2',
+      transport: 'internal',
+      hasResidentKey: true,
+      hasUserVerification: true,
+      isUserVerified: true,
+      automaticPresenceSimulation: true,
+    },
+  });
+  await signIn(page, service, 'keeper@agency.example');
+  await page.getByRole('link', { name: 'keeper' }).click();
+  await isWell(t, page, 'own account without a passkey');
+  await page.getByLabel('Name of the passkey').fill('Laptop');
+  await page.keyboard.press('Enter');
+  await page.getByText('The passkey is registered').waitFor();
+  await isWell(t, page, 'own account with a passkey');
+  await page.getByRole('button', { name: 'Sign out' }).click();
+
+  await openLink(page, service, 'keeper@agency.example');
+  await page.getByRole('button', { name: 'Sign in with a passkey' }).waitFor();
+  await isWell(t, page, 'the question for a passkey');
+  await devices.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified: false });
+  await page.keyboard.press('Enter');
+  await page.getByText('No passkey was given').waitFor();
+  await devices.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified: true });
+  await page.keyboard.press('Enter');
+  await page.waitForURL(`${baseUrl}/console`);
+
+  const admin = await openBrowser(t, {});
+  await signIn(admin.page, service, 'warden@agency.example', '/console/staff');
+  const keeper = admin.page.getByRole('row', { name: 'keeper' });
+  await keeper.getByRole('button', { name: 'Remove passkeys' }).click();
+  await admin.page.getByText('The user has no passkey any more').waitFor();
+  await isWell(t, admin.page, 'staff and passkeys');
+  await page.reload();
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+  await signIn(page, service, 'keeper@agency.example');
+
+  const plain = await openBrowser(t, { javaScriptEnabled: false });
+  await signIn(plain.page, service, 'warden@agency.example', '/console/own-account');
+  await plain.page.getByText('scripts are switched off').waitFor();
+  t.is(await plain.page.getByRole('button', { name: 'Register a passkey' }).count(), 0);
+  t.deepEqual([...complaints, ...admin.complaints], []);
 });

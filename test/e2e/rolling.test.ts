@@ -6,6 +6,7 @@ import { paymentStream } from '../../src/events/payment.ts';
 import { connectEventStore } from '../../src/eventstore/client.ts';
 import { systemRuntime } from '../../src/kernel/system-runtime.ts';
 import { temporaryFolder, until } from '../embedded/helpers.ts';
+import { requestBody } from '../http/landreg/helpers.ts';
 import { startReceiver } from '../reactors/receiver.ts';
 import { startServer } from '../support/event-store.ts';
 import { runLedger, settingsFor } from '../support/ledger.ts';
@@ -47,11 +48,11 @@ else
       GATEWAY_SECRET: gatewaySecret,
       SEAL_KEY: '5ea1'.repeat(16),
     };
-    const start = (name: string, isPrevious: boolean): Promise<Role> =>
+    const start = (name: string, isPrevious: boolean, changes = {}): Promise<Role> =>
       startRole(
         t,
         [name],
-        environment,
+        { ...environment, ...changes },
         (output) => output.includes('started'),
         isPrevious ? previous : undefined,
       );
@@ -64,6 +65,19 @@ else
       const { data } = (await answer.json()) as { data: { transaction_id: string } };
       expected.set(data.transaction_id, 'PaymentRequested');
       return data.transaction_id;
+    };
+    const landLink = async (transaksi_id: string) => {
+      const answer = await fetch(`${baseUrl}/landreg/request`, {
+        method: 'POST',
+        headers: {
+          authorization: 'Bearer landreg-key',
+          'content-type': 'application/json',
+          accept: 'application/json',
+        },
+        body: JSON.stringify(requestBody({ transaksi_id })),
+      });
+      t.is(answer.status, 200);
+      return ((await answer.json()) as { data: { payment_url: string } }).data.payment_url;
     };
     const report = async (id: string, status: '0' | '1') => {
       const answer = await persistently(() => postResult(baseUrl, gatewayResult(id, { STATUS: status })));
@@ -89,6 +103,7 @@ else
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ name: 'Aminah', email: 'aminah@agency.example' }),
     });
+    const links = [await landLink('T-NEW')];
     const first = await round('HTTP-FIRST');
     await Promise.all([oldProjections?.stop(), oldReactors?.stop()]);
     await Promise.all([start('projections', false), start('reactors', false)]);
@@ -98,8 +113,14 @@ else
     await http?.stop();
     const oldHttp = await start('http', true);
     const third = await round('HTTP-LAST', second);
+    // What this release signs while it has no LINK_KEY, and the other way round once it has one.
+    const opens = async (link: string) => t.is((await fetch(link)).status, 200, link);
+    await Promise.all(links.map(opens));
+    links.push(await landLink('T-OLD'));
     await oldHttp.stop();
-    await start('http', false);
+    await start('http', false, { LINK_KEY: 'a-link-key-of-the-tests' });
+    links.push(await landLink('T-NEWEST'));
+    await Promise.all(links.map(opens));
     await round('ALL-NEW-AGAIN', third);
 
     const eventStore = connectEventStore({ url: server.url, log, runtime: systemRuntime });

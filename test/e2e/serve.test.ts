@@ -185,6 +185,7 @@ test('faults of the configuration are all named before anything starts', async (
     'PORT',
     'BASE_URL',
     'TRANSACTION_ID_KEY',
+    'LINK_KEY',
     'DATA_KEY',
     'GATEWAY_SECRET',
     'GATEWAY_URL',

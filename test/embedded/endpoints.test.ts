@@ -25,6 +25,7 @@ test('a folder of an earlier release gets the keys that it lacks and keeps its o
   const keys = developmentKeys(folder);
   t.like(keys, old);
   t.regex(keys.SEAL_KEY ?? '', /^[0-9a-f]{64}$/);
+  t.regex(keys.LINK_KEY ?? '', /^[0-9a-f]{64}$/);
   t.is(Buffer.from(keys.DATA_KEY ?? '', 'base64').length, 32);
   t.deepEqual(developmentKeys(folder), keys);
 });

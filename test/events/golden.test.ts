@@ -6,9 +6,11 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import test from 'ava';
 import { keyFingerprintDecider } from '../../src/commands/key-fingerprint.ts';
+import { passkeyUseDecider } from '../../src/commands/passkeys.ts';
 import {
   readAcknowledgement,
   readKeyFingerprintEvent,
+  readPasskeyUse,
   readPaymentEvent,
   readProjectEvent,
   readRebuildEvent,
@@ -25,6 +27,7 @@ import { deliveryEvents } from '../../src/events/deliveries.ts';
 import { hashOf, type Metadata } from '../../src/events/envelope.ts';
 import { keyFingerprintEvents } from '../../src/events/key-fingerprint.ts';
 import { type OpenPayment, openPayment } from '../../src/events/open-payment.ts';
+import { evolvePasskeys, type Passkeys, passkeyUseEvents } from '../../src/events/passkeys.ts';
 import {
   evolve,
   noPayment,
@@ -60,14 +63,21 @@ const states = json('states.json') as Record<string, unknown>;
 /** The state after the golden event of a file. */
 async function stateAfter(version: number, file: string): Promise<unknown> {
   const [type = ''] = file.split('.');
+  if (type === 'PasskeyUsed') return passkeyUseDecider.evolve(null, readPasskeyUse(golden(version, type)));
+  if (type.startsWith('Passkey')) {
+    const types = ['UserCreated', ...new Set(['PasskeyRegistered', type])];
+    return types
+      .map((name) => readUserEvent(golden(version, name)))
+      .reduce<Passkeys | null>(evolvePasskeys, null);
+  }
   if (Object.hasOwn(userEvents, type)) {
     const begun = type === 'UserCreated' ? [] : ['UserCreated'];
     const events = [...begun, file].map((name) => readUserEvent(golden(version, name)));
     return events.reduce<Account | null>(evolveUser, null);
   }
   if (Object.hasOwn(sessionEvents, type)) {
-    const begun = type === 'SignInLinkIssued' ? [] : ['SignedIn'];
-    const events = [...new Set([...begun, type])].map((name) => readSessionEvent(golden(version, name)));
+    const begun = type === 'SignInLinkIssued' || type === 'SignedIn' ? [] : ['SignedIn'];
+    const events = [...begun, file].map((name) => readSessionEvent(golden(version, name)));
     return events.reduce<Session | null>(evolveSession, null);
   }
   if (Object.hasOwn(keyFingerprintEvents, type))
@@ -161,6 +171,7 @@ test('every event type has a golden file of the current version', (t) => {
   const types = Object.keys({
     ...paymentEvents,
     ...userEvents,
+    ...passkeyUseEvents,
     ...projectEvents,
     ...keyFingerprintEvents,
     ...rebuildEvents,

@@ -1,5 +1,6 @@
 // Each stream of the ledger is of one kind. A seal counts no seals.
 import test from 'ava';
+import { passkeyUseStream } from '../../src/events/passkeys.ts';
 import { paymentStream } from '../../src/events/payment.ts';
 import { projectStream } from '../../src/events/project.ts';
 import { projectionStream } from '../../src/events/rebuild.ts';
@@ -22,6 +23,6 @@ test('every stream belongs to exactly one kind', (t) => {
   const streams = [paymentStream, projectStream, projectionStream, sessionStream, userStream].map((of) =>
     of('x'),
   );
-  for (const stream of [...streams, unmatchedStream, resolutionStream('3')])
+  for (const stream of [...streams, passkeyUseStream('U', 'P'), unmatchedStream, resolutionStream('3')])
     t.is(streamPrefixes.filter((prefix) => stream.startsWith(prefix)).length, 1, stream);
 });

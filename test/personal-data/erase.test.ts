@@ -80,7 +80,7 @@ async function start(t: ExecutionContext) {
     eventStore,
     execute,
     executeUnmatched: createExecute({ eventStore, decider: unmatchedDecider }),
-    onErased: async (ids: readonly string[]) => void copies.push(...ids),
+    onErased: async (ids: readonly string[]) => copies.push(...ids) > 0,
     runtime,
   };
   const erase = createErase(parts);

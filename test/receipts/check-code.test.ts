@@ -1,13 +1,18 @@
 import test from 'ava';
-import { isVerificationCheck, verificationCheck, verificationKey } from '../../src/receipts/check-code.ts';
+import { isVerificationCheck, verificationCheck, verificationKeys } from '../../src/receipts/check-code.ts';
 
-const key = verificationKey('transaction id key');
+const original = 'transaction id key';
+// As earlier releases made them, without LINK_KEY.
+const key = verificationKeys({ current: original, others: [], original });
 const receipt = { receiptNo: '7-20261120-BJ6HYDFE', transactionId: '0123456789ABCDEFGHJKMNPQRS' };
 const check = verificationCheck(key, receipt);
 
 test('a check is 16 unmistakable characters, the same every time', (t) => {
   t.is(check, 'KYK6BVS851E7AZKW');
-  t.is(verificationCheck(verificationKey('transaction id key'), receipt), check);
+  t.is(
+    verificationCheck(verificationKeys({ current: original, others: ['other'], original: 'x' }), receipt),
+    check,
+  );
 });
 
 test('a check is for one number of one payment, under one key', (t) => {
@@ -16,7 +21,13 @@ test('a check is for one number of one payment, under one key', (t) => {
   t.false(isVerificationCheck(key, { ...receipt, receiptNo: `${receiptNo} ` }, check));
   t.false(isVerificationCheck(key, { ...receipt, receiptNo: receiptNo.replace('7', '8') }, check));
   t.false(isVerificationCheck(key, { ...receipt, transactionId: transactionId.replace('0', '1') }, check));
-  t.false(isVerificationCheck(verificationKey('another key'), receipt, check));
+  t.false(
+    isVerificationCheck(
+      verificationKeys({ current: 'another key', others: [], original: 'x' }),
+      receipt,
+      check,
+    ),
+  );
 });
 
 test('changing any character makes it wrong', (t) => {
@@ -52,4 +63,15 @@ test('anything else is refused', (t) => {
   ]) {
     t.false(isVerificationCheck(key, receipt, text), text);
   }
+});
+
+test('receipts printed under an earlier key, and by earlier releases, stay genuine; new ones say the current key', (t) => {
+  const link = { current: 'link key', others: [] as string[], original };
+  const printed = verificationCheck(verificationKeys(link), receipt);
+  t.not(printed, check, 'TRANSACTION_ID_KEY makes no checks any more');
+  t.true(isVerificationCheck(verificationKeys(link), receipt, check));
+  const next = { ...link, current: 'next link key' };
+  t.true(isVerificationCheck(verificationKeys({ ...next, others: ['link key'] }), receipt, printed));
+  t.true(isVerificationCheck(verificationKeys({ ...next, others: ['link key'] }), receipt, check));
+  t.false(isVerificationCheck(verificationKeys(next), receipt, printed), 'a key that leaked');
 });

@@ -4,14 +4,14 @@ import { createLinkCheck, createLinks } from '../../src/receipts/payment-links.t
 import { transactionId as id } from '../support/payments.ts';
 import { testRuntime } from '../support/runtime.ts';
 
-const transactionIdKey = 'a key of the tests';
+const linkKeys = { current: 'a key of the tests', others: [], original: 'transaction id key' };
 const issuedAt = new Date('2026-11-20T01:00:00.000Z');
 const { generic, landreg } = createLinks({
   baseUrl: 'https://pay.example',
-  transactionIdKey,
+  linkKeys,
   runtime: testRuntime({ now: () => issuedAt }),
 });
-const check = createLinkCheck(transactionIdKey);
+const check = createLinkCheck(linkKeys);
 const signatureOf = (link: string) => new URL(link).searchParams.get('sig') ?? '';
 const after = (ms: number) => new Date(issuedAt.getTime() + ms);
 const hourMs = 3_600_000;
@@ -43,7 +43,7 @@ for (const [name, lifetimeMs] of [
     t.is(check(signature, name, `${id.slice(0, -1)}0`, after(0)), 'invalid');
     for (const other of ['pay', 'receipt', 'download'] as const)
       if (other !== name) t.is(check(signature, other, id, after(0)), 'invalid');
-    t.is(createLinkCheck('another key')(signature, name, id, after(0)), 'invalid');
+    t.is(createLinkCheck({ ...linkKeys, current: 'another key' })(signature, name, id, after(0)), 'invalid');
   });
 
 test('no character of a signature can be changed, added or left out', (t) => {
@@ -56,4 +56,25 @@ test('no character of a signature can be changed, added or left out', (t) => {
       }
   for (const forged of ['', '.', `${signature}A`, ` ${signature}`, `${signature}=`, '9999999999999.'])
     t.is(check(forged, 'receipt', id, after(0)), 'invalid', forged);
+});
+
+test('a rotation: links under an earlier key open pages while it is configured, those of earlier releases always', (t) => {
+  const linkUnder = (current: string) => {
+    const signing = { ...linkKeys, current };
+    const runtime = testRuntime({ now: () => issuedAt });
+    return signatureOf(
+      createLinks({ baseUrl: 'https://pay.example', linkKeys: signing, runtime }).landreg.receipt(id),
+    );
+  };
+  const rotated = { ...linkKeys, current: 'the next key', others: [linkKeys.current] };
+  const opens = (keys: typeof rotated, signature: string) =>
+    createLinkCheck(keys)(signature, 'receipt', id, after(0));
+  for (const key of ['the next key', linkKeys.current, linkKeys.original])
+    t.is(opens(rotated, linkUnder(key)), 'valid', key);
+  t.is(opens({ ...rotated, others: [] }, linkUnder(linkKeys.current)), 'invalid', 'a key that leaked');
+  t.not(linkUnder('the next key'), linkUnder(linkKeys.original), 'TRANSACTION_ID_KEY signs nothing');
+  t.is(
+    createLinkCheck(rotated)(linkUnder(linkKeys.current), 'receipt', id, after(3650 * 24 * hourMs)),
+    'expired',
+  );
 });

@@ -261,7 +261,8 @@ function whereabouts(payment: RequestedPayment, charge: BankRecord): Whereabouts
 }
 
 const runtime = { now: () => new Date(0) };
-const keys = { baseUrl: 'https://pay.example', transactionIdKey: 'a key for tests' };
+const linkKeys = { current: 'a key for tests', others: [], original: 'another' };
+const keys = { baseUrl: 'https://pay.example', linkKeys };
 const methodsFile = fileURLToPath(new URL('../../config/payment-methods.yaml', import.meta.url));
 const dependencies = {
   config: { merchants: new Map(), methods: loadPaymentMethods(methodsFile) },

@@ -207,8 +207,8 @@ export const mutants: Readonly<Record<string, Omit<Mutant, 'name'>>> = {
   'keys-uncompared': {
     what: 'A process with another TRANSACTION_ID_KEY takes payments',
     file: 'commands/key-fingerprint.ts',
-    code: 'if (state === data.fingerprint) return [];',
-    becomes: 'return [];',
+    code: 'if (state === null || replaces === null || replaces.includes(state))',
+    becomes: '',
     seenBy: ['two-payments', 'false-not-found'],
     plan: 'wrong-key',
     fault: 'wrong-key',

@@ -38,6 +38,7 @@ import { testRuntime } from './runtime.ts';
 
 export const gatewaySecret = 'a gateway secret of the tests';
 export const transactionIdKey = 'a key of the tests';
+export const linkKeys = { current: 'a link key of the tests', others: [], original: transactionIdKey };
 export const apiKey = 'a-key-of-the-tests';
 export const landregAccessKey = 'a-key-of-the-land-registry';
 
@@ -171,8 +172,10 @@ export async function startApp(
         fileURLToPath(new URL('../../config/payment-methods.yaml', import.meta.url)),
       ),
       transactionIdKey,
+      linkKeys,
       maxAmountSen: sen(100_000_000),
       approvalAboveSen: null,
+      passkeysRequired: false,
       gateway: {
         url: 'https://gateway.example/pay',
         secret: gatewaySecret,
@@ -216,7 +219,7 @@ export async function startApp(
         eventStore: parts,
         execute: createExecute({ eventStore: parts, decider: paymentDecider }),
         executeUnmatched: createExecute({ eventStore: parts, decider: unmatchedDecider }),
-        onErased: async () => undefined,
+        onErased: async () => true,
         runtime: testRuntime(changes.clock && { now: changes.clock }),
       }),
       executeUnmatched: createExecute({ eventStore: parts, decider: unmatchedDecider }),

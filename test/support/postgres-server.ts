@@ -65,8 +65,10 @@ async function makeCluster(): Promise<string> {
 
 async function startPostgres(): Promise<{ url: string; stop(): Promise<void> }> {
   const cluster = await openCluster(folder, runEnded.signal);
-  // A password costs a hash for each connection.
-  await writeFile(join(cluster.pgData, 'pg_hba.conf'), 'host all ledger 127.0.0.1/32 trust\n');
+  // A password costs a hash for each connection. Accounts that tests make have one.
+  const access = { ledger: 'trust', postgres: 'trust', all: 'scram-sha-256' };
+  const lines = Object.entries(access).map(([user, method]) => `host all ${user} 127.0.0.1/32 ${method}\n`);
+  await writeFile(join(cluster.pgData, 'pg_hba.conf'), lines.join(''));
   const port = await freePort();
   const postmaster = spawnPostmaster(cluster, port, settings);
   postmaster.stderr?.resume();

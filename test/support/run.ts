@@ -17,7 +17,7 @@ async function run(args: readonly string[], isShownAtOnce: boolean): Promise<boo
 }
 
 const results = await Promise.all([
-  run(['--concurrency=1', 'test/{e2e,embedded}/**/*.test.ts'], false),
-  run(['--concurrency=3', 'test/!(e2e|embedded)/**/*.test.ts'], true),
+  run(['--concurrency=1', 'test/{e2e,embedded,fuzz}/**/*.test.ts'], false),
+  run(['--concurrency=3', 'test/!(e2e|embedded|fuzz)/**/*.test.ts'], true),
 ]);
 process.exitCode = results.every(Boolean) ? 0 : 1;

@@ -150,6 +150,32 @@ test.serial('an index that a later release adds is made for the tables of an ear
   t.true(after.includes('deliveries_due_to'));
 });
 
+test.serial('payments that are ahead of the list are loaded in portions, each once', async (t) => {
+  const { db } = await emptyDatabase(t, postgres);
+  let loaded: string[] = [];
+  const load = async (stream: string) => {
+    loaded.push(stream);
+    return [];
+  };
+  const { projection } = createToDoList({ eventStore: { load } });
+  for (const schema of [toDoList.name, 'fresh']) await prepare(db, projection, schema);
+  await db.raw(
+    `insert into ??.payments select lpad(n::text, 4, '0'), '{"transactionId":"","revision":3}' from generate_series(1, 1100) as n`,
+    [toDoList.name],
+  );
+  const portions: string[][] = [];
+  for await (const events of projection.eventsAhead?.(db, 'fresh', false) ?? []) {
+    t.deepEqual(events, []);
+    portions.push(loaded);
+    loaded = [];
+  }
+  t.deepEqual(
+    portions.map(({ length }) => length),
+    [500, 500, 100],
+  );
+  t.is(new Set(portions.flat()).size, 1_100);
+});
+
 test.serial('an event store that goes away while an old payment is loaded halts nothing', async (t) => {
   const [database, store] = await Promise.all([emptyDatabase(t, postgres), startStore(t)]);
   let failures = 0;

@@ -46,7 +46,7 @@ async function checkIfDue(dependencies: Dependencies, signal: AbortSignal): Prom
   const sources = { ...dependencies, projectionStatus: () => projectionStatus(db), signal };
   for (const projection of compared) await untilCaughtUp(projection, sources);
   const result = await check(dependencies, last, signal);
-  await db.raw('create table if not exists last_check (id integer primary key, result json not null)');
+  await db.raw(lastCheckSql);
   await db.raw(
     'insert into last_check values (1, ?) on conflict (id) do update set result = excluded.result',
     [JSON.stringify(result)],
@@ -55,6 +55,13 @@ async function checkIfDue(dependencies: Dependencies, signal: AbortSignal): Prom
   if (violations.length > 0) log.error({ violations }, 'the hourly check found what does not agree');
   else log.info({ checked: result.checked }, 'the hourly check found that all agrees');
 }
+
+export const lastCheckSql = `
+  do $$ begin
+    if to_regclass('last_check') is null then
+      create table last_check (id integer primary key, result json not null);
+    end if;
+  end $$`;
 
 /** The last result, for the console and for metrics; null before the first. Rejects when Postgres is down. */
 export async function lastCheck(db: Knex): Promise<CheckResult | null> {

@@ -14,6 +14,14 @@ export type KeptCheckpoint = Checkpoint & { name: string };
 
 export type KeptCheckpoints = ReturnType<typeof keptCheckpoints>;
 
+/** Looked up first: the account of a role may not make tables. */
+export const logCheckpointSql = `
+  do $$ begin
+    if to_regclass('log_checkpoint') is null then
+      create table log_checkpoint (id integer primary key, checkpoint text, refused text);
+    end if;
+  end $$`;
+
 /** `file` is its path. */
 export function keptCheckpoints(db: Knex, file: string) {
   const set = async (columns: Record<string, string | null>) => {
@@ -26,9 +34,7 @@ export function keptCheckpoints(db: Knex, file: string) {
   };
   return {
     async createTable(): Promise<void> {
-      await db.raw(
-        'create table if not exists log_checkpoint (id integer primary key, checkpoint text, refused text)',
-      );
+      await db.raw(logCheckpointSql);
     },
     /** Throws Unaccountable if one was changed. */
     async load(): Promise<KeptCheckpoint[]> {

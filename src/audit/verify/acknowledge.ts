@@ -24,7 +24,7 @@ export async function acknowledge(
   if (!event) return [];
   const before = loaded.find(({ revision }) => revision < place.revision);
   const head = before ? { revision: before.revision, hash: hashIn(before) } : noEvents;
-  const faults = faultsOf(event, head);
+  const faults = faultsOf(event, head, [key.publicKey]);
   const contentHash = contentHashOf(event, hashBefore(event, head));
   if (faults.length === 0 || contentHash === null) return [];
   const events = faults.map(({ kind }): FaultAcknowledgedEvent => {

@@ -16,29 +16,28 @@ const nameOf = ({ stream, revision }: Place) => `${stream} revision ${revision}`
 
 export type Acknowledgements = Awaited<ReturnType<typeof loadAcknowledgements>>;
 
+/** What an event acknowledges; null unless one of these keys has signed it. */
+export function acknowledgedIn(stored: RecordedEvent, trusted: readonly string[]): FaultAcknowledged | null {
+  const read = tryRead(readAcknowledgement, stored);
+  const isValid = !(read instanceof UnreadableEvent) && isSigned(read.data);
+  return isValid && trusted.includes(read.data.publicKey) ? read.data : null;
+}
+
 /**
- * Those that a trusted key has signed; any other is a violation. With null no key is trusted, and none counts. `take` is
- * called with every event of the log, because one counts only for the event as it was found.
+ * Those that a trusted key has signed. With null no key is trusted, and none counts. `take` is called with every event of
+ * the log, because one counts only for the event as it was found.
  */
 export async function loadAcknowledgements(
   eventStore: Pick<EventStore, 'load'>,
   trusted: readonly string[] | null,
   violations: Violations,
 ) {
-  const said: FaultAcknowledged[] = [];
-  for (const stored of trusted ? await eventStore.load(acknowledgementsStream) : []) {
-    const read = tryRead(readAcknowledgement, stored);
-    const isValid = !(read instanceof UnreadableEvent) && isSigned(read.data);
-    if (isValid && trusted?.includes(read.data.publicKey)) said.push(read.data);
-    else
-      violations.add(
-        'acknowledgements',
-        `Acknowledgement ${stored.revision} is not what a trusted key has signed`,
-      );
-  }
+  const stored = trusted ? await eventStore.load(acknowledgementsStream) : [];
+  const said = stored.flatMap((event) => (trusted && acknowledgedIn(event, trusted)) ?? []);
   const byPlace = Map.groupBy(said, nameOf);
   const explained: string[] = [];
   return {
+    trusted,
     take(event: RecordedEvent, hashBefore: string): void {
       const place = nameOf({ stream: event.streamName, revision: event.revision });
       const found = byPlace.get(place);

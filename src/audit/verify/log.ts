@@ -1,5 +1,5 @@
 /** One pass over the log: streams without gaps, intact chains, readable events, and agreement with the seals. */
-import type { EventFault } from '../../events/acknowledgements.ts';
+import { acknowledgementsStream, type EventFault } from '../../events/acknowledgements.ts';
 import { tryRead, UnreadableEvent } from '../../events/codec.ts';
 import { genesisHash, hashIn, isChainedOnto, previousHashIn } from '../../events/envelope.ts';
 import { streamKinds, streamPrefixes } from '../../events/streams.ts';
@@ -11,7 +11,7 @@ import {
 } from '../../eventstore/event-store.ts';
 import { isAfter } from '../../eventstore/position.ts';
 import type { Range } from '../tree/tree.ts';
-import type { Acknowledgements } from './acknowledgements.ts';
+import { type Acknowledgements, acknowledgedIn } from './acknowledgements.ts';
 import { createSealCheck, type SealMark } from './seals.ts';
 import type { Violations } from './violations.ts';
 
@@ -70,7 +70,7 @@ export async function verifyLog({
       if (!known) streams += 1;
       checkPlace(last, head, violations);
       acknowledgements.take(last, hashBefore(last, head));
-      for (const { kind, sentence } of faultsOf(last, head))
+      for (const { kind, sentence } of faultsOf(last, head, acknowledgements.trusted))
         acknowledgements.report(kind, { stream: last.streamName, revision: last.revision }, sentence);
       heads.keep(last);
       await seals.take(last);
@@ -134,8 +134,12 @@ function checkPlace(event: RecordedEvent, head: Head, violations: Violations): v
   if (missing < 0) violations.add('misplaced events', `${name} comes after revision ${head.revision}`);
 }
 
-/** What is wrong with the event itself, which comes after `head` in its stream. */
-export function faultsOf(event: RecordedEvent, head: Head): { kind: EventFault; sentence: string }[] {
+/** What is wrong with the event itself, which comes after `head` in its stream. With null any acknowledgement is right. */
+export function faultsOf(
+  event: RecordedEvent,
+  head: Head,
+  trusted: readonly string[] | null,
+): { kind: EventFault; sentence: string }[] {
   const faults: { kind: EventFault; sentence: string }[] = [];
   const name = nameOf(event);
   const previousHash = previousHashIn(event);
@@ -153,6 +157,8 @@ export function faultsOf(event: RecordedEvent, head: Head): { kind: EventFault; 
   const read = kind && tryRead(kind.read, event);
   if (read instanceof UnreadableEvent)
     faults.push({ kind: 'unreadable events', sentence: `${name} cannot be read: ${read.message}` });
+  if (trusted && event.streamName === acknowledgementsStream && !acknowledgedIn(event, trusted))
+    faults.push({ kind: 'acknowledgements', sentence: `${name} is not what a trusted key has signed` });
   return faults;
 }
 

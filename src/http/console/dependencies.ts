@@ -23,7 +23,10 @@ import type { ListQueries } from '../../projections/runtime/list-projection.ts';
 import type { Followed } from '../../projections/runtime/projection.ts';
 
 export type ConsoleDependencies = {
-  config: Pick<Config, 'approvalAboveSen' | 'baseUrl' | 'merchants' | 'transactionIdKey'>;
+  config: Pick<
+    Config,
+    'approvalAboveSen' | 'baseUrl' | 'linkKeys' | 'merchants' | 'passkeysRequired' | 'transactionIdKey'
+  >;
   execute: ExecuteOf<typeof paymentDecider>;
   eventStore: Pick<EventStore, 'append' | 'load' | 'loadLast' | 'firstAfter' | 'head' | 'subscribe'>;
   personalData: PersonalDataReader;

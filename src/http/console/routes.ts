@@ -59,9 +59,10 @@ import { createStreamProgress } from './projections/progress.ts';
 import { requestRebuild, showProjections } from './projections/projections.ts';
 import { createImportGuard, importExport, readUpload } from './reconciliation/import.ts';
 import { showDiscrepancies } from './reconciliation/list.ts';
+import { registerPasskey, removePasskey, showOwnAccount } from './sign-in/own-account.ts';
 import { createRequestLink } from './sign-in/request-link.ts';
 import { showLink, showSignIn, signIn, signOut } from './sign-in/sign-in.ts';
-import { changeRole, deactivate, grant, reactivate, showAccounts } from './staff/staff.ts';
+import { changeRole, deactivate, grant, reactivate, removePasskeysOf, showAccounts } from './staff/staff.ts';
 
 export type ConsoleRoute = {
   method: 'get' | 'post';
@@ -158,7 +159,12 @@ export function consoleRoutes(): readonly ConsoleRoute[] {
     post('/console/staff/:id/deactivate', 'manageStaff', deactivate),
     post('/console/staff/:id/reactivate', 'manageStaff', reactivate),
 
-    post('/console/sign-out', 'signOut', signOut),
+    post('/console/staff/:id/remove-passkeys', 'manageStaff', removePasskeysOf),
+
+    get('/console/own-account', 'ownAccount', showOwnAccount),
+    post('/console/own-account/passkeys', 'ownAccount', registerPasskey),
+    post('/console/own-account/remove-passkey', 'ownAccount', removePasskey),
+    post('/console/sign-out', 'ownAccount', signOut),
   ];
 }
 
@@ -180,7 +186,7 @@ export function addConsoleRoutes(router: Router<RequestState>, dependencies: Pag
   router.get(signInPath, (ctx: Context) => showSignIn(ctx, dependencies));
   router.post(signInPath, fromOwnSite, formBody, requestLink);
   router.get(`${signInPath}/:token`, (ctx: Context) => showLink(ctx, dependencies));
-  router.post(`${signInPath}/:token`, fromOwnSite, (ctx: Context) => signIn(ctx, dependencies));
+  router.post(`${signInPath}/:token`, fromOwnSite, formBody, (ctx: Context) => signIn(ctx, dependencies));
 
   for (const [path, answer] of assets.answers) router.get(path, (ctx: Context) => send(ctx, answer));
   router.get('/console/', (ctx: Context) => seeOther(ctx, '/console'));

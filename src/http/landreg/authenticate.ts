@@ -1,6 +1,6 @@
 /** Who may use /landreg: the land registry by its key, and a payer's browser, which cannot send one, by a signed link. */
 import type { Next } from 'koa';
-import { endOf } from '../../kernel/expiring-signature.ts';
+import { endOf, type LinkKeys } from '../../kernel/expiring-signature.ts';
 import type { Runtime } from '../../kernel/runtime.ts';
 import { createLinkCheck, type PaymentPageName } from '../../receipts/payment-links.ts';
 import { bearerOf, digestOfConfigured, isOneOf } from '../server/bearer.ts';
@@ -9,13 +9,13 @@ import { type Context, HttpProblem } from '../server/context.ts';
 /** Koa middleware for the land registry's own calls, and for each page of a payer. Both throw HttpProblem 401. */
 export function createLandregAuth(dependencies: {
   landregAccessKey: string;
-  transactionIdKey: string;
+  linkKeys: LinkKeys;
   runtime: Pick<Runtime, 'now'>;
 }) {
-  const { landregAccessKey, transactionIdKey, runtime } = dependencies;
+  const { landregAccessKey, linkKeys, runtime } = dependencies;
   // Without a configured key nobody has access: an empty one would match a caller that sends none.
   const digests = landregAccessKey === '' ? [] : [digestOfConfigured(landregAccessKey)];
-  const checkLink = createLinkCheck(transactionIdKey);
+  const checkLink = createLinkCheck(linkKeys);
   const hasKey = (ctx: Context) => isOneOf(digests, bearerOf(ctx));
 
   const authenticateSystem = async (ctx: Context, next: Next): Promise<unknown> => {

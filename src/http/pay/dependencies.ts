@@ -21,6 +21,7 @@ export type PayDependencies = {
     | 'merchants'
     | 'methods'
     | 'transactionIdKey'
+    | 'linkKeys'
     | 'maxAmountSen'
     | 'gateway'
   >;

@@ -2,6 +2,7 @@
 import { hash } from 'node:crypto';
 import { buffer } from 'node:stream/consumers';
 import { chosenLanguage } from '../../events/payment.ts';
+import type { LinkKeys } from '../../kernel/expiring-signature.ts';
 import { createReceiptFiles } from '../../receipts/pdf.ts';
 import { receiptOf } from '../../receipts/receipt.ts';
 import { type Context, languageOf } from '../server/context.ts';
@@ -12,7 +13,7 @@ type File = { name: string; pdf: Promise<Buffer> };
 /** About 30 KB each. */
 const maxKept = 500;
 
-export function createDownload(config: { baseUrl: string; transactionIdKey: string }) {
+export function createDownload(config: { baseUrl: string; linkKeys: LinkKeys }) {
   const receiptFile = createReceiptFiles(config);
   /** By what they say, in order of use: drawing one takes some 50 ms of CPU. */
   const kept = new Map<string, File>();

@@ -1,6 +1,7 @@
 /** The redirect to a receipt after a write, and what the browser remembers of it. */
 import { transactionIdPattern } from '../../commands/transaction-id.ts';
 import type { ExpectedRevision } from '../../eventstore/event-store.ts';
+import type { LinkKeys } from '../../kernel/expiring-signature.ts';
 import type { Runtime } from '../../kernel/runtime.ts';
 import type { Links } from '../../receipts/payment-links.ts';
 import { type Context, seeOther } from '../server/context.ts';
@@ -16,7 +17,7 @@ export type LeadToReceipt = ReturnType<typeof createReceiptRedirect>['leadToRece
  * Pages work without the cookie; the address is exactly the documented one.
  */
 export function createReceiptRedirect(dependencies: {
-  config: { baseUrl: string; transactionIdKey: string };
+  config: { baseUrl: string; linkKeys: LinkKeys };
   links: Links;
   runtime: Pick<Runtime, 'now'>;
 }) {

@@ -1,11 +1,11 @@
 /** Tokens by which a page or a link proves that this service made it recently, for one payment and with one number. */
-import { createExpiringSignatures } from '../../kernel/expiring-signature.ts';
+import { createExpiringSignatures, type LinkKeys } from '../../kernel/expiring-signature.ts';
 import type { Runtime } from '../../kernel/runtime.ts';
 import { knownForMs } from '../server/known-heads.ts';
 
 const form = /^(\d{1,9})\.(.*)$/;
 
-type Dependencies = { transactionIdKey: string; runtime: Pick<Runtime, 'now'> };
+type Dependencies = { linkKeys: LinkKeys; runtime: Pick<Runtime, 'now'> };
 
 export type PageTokens = ReturnType<typeof createTokens>;
 
@@ -24,8 +24,8 @@ export const createEmailTokens = (dependencies: Dependencies): PageTokens =>
 export const createRevisionTokens = (dependencies: Dependencies): PageTokens =>
   createTokens('revision of a payment', knownForMs, dependencies);
 
-function createTokens(use: string, lifetimeMs: number, { transactionIdKey, runtime }: Dependencies) {
-  const signatures = createExpiringSignatures(transactionIdKey, use);
+function createTokens(use: string, lifetimeMs: number, { linkKeys, runtime }: Dependencies) {
+  const signatures = createExpiringSignatures(linkKeys, use);
   return {
     issue(transactionId: string, number: number): string {
       const expiresAtMs = runtime.now().getTime() + lifetimeMs;

@@ -1,9 +1,15 @@
 /** GET /verify/{receipt_no}?c=<check>: confirms a receipt to anyone who scans its code. Says nothing about who paid. */
 import { unopened } from '../../events/open-payment.ts';
 import type { Payment } from '../../events/payment.ts';
+import type { LinkKeys } from '../../kernel/expiring-signature.ts';
 import { payments } from '../../projections/payments/projection.ts';
 import { isReady, type LagSources } from '../../projections/runtime/lag.ts';
-import { isVerificationCheck, verificationKey, verificationUrl } from '../../receipts/check-code.ts';
+import {
+  isVerificationCheck,
+  type VerificationKeys,
+  verificationKeys,
+  verificationUrl,
+} from '../../receipts/check-code.ts';
 import { receiptOf } from '../../receipts/receipt.ts';
 import { noteText, statusName, timeText } from '../../receipts/texts.ts';
 import { type Context, HttpProblem, languageOf } from '../server/context.ts';
@@ -11,7 +17,7 @@ import type { PayDependencies } from './dependencies.ts';
 import { otherLanguage } from './links.ts';
 
 export type VerifyDependencies = Pick<PayDependencies, 'findPayment' | 'log' | 'runtime'> & {
-  config: { baseUrl: string; transactionIdKey: string };
+  config: { baseUrl: string; linkKeys: LinkKeys };
   content: Pick<LagSources, 'projectionStatus'>;
   eventStore: LagSources['eventStore'];
   /** Ids of the payments in the read model that have this receipt number. Rejects when Postgres is down. */
@@ -23,9 +29,9 @@ const waitMs = 1_000;
 
 /** A number that does not exist, a wrong check and a missing one get the same answer: 404. */
 export function createVerify(dependencies: VerifyDependencies) {
-  const { baseUrl, transactionIdKey } = dependencies.config;
-  const key = verificationKey(transactionIdKey);
-  const find = createFind(dependencies, key);
+  const { baseUrl, linkKeys } = dependencies.config;
+  const keys = verificationKeys(linkKeys);
+  const find = createFind(dependencies, keys);
   return async (ctx: Context): Promise<void> => {
     const { c: check } = ctx.query;
     const payment = await find(ctx.params.receiptNo ?? '', typeof check === 'string' ? check : '');
@@ -35,7 +41,7 @@ export function createVerify(dependencies: VerifyDependencies) {
     const receipt = receiptOf(unopened(payment));
     await ctx.render('verify.njk', {
       lang,
-      otherLanguageUrl: `${verificationUrl(baseUrl, key, receipt)}&lang=${otherLanguage(lang)}`,
+      otherLanguageUrl: `${verificationUrl(baseUrl, keys, receipt)}&lang=${otherLanguage(lang)}`,
       status: statusName(receipt.status),
       agency: receipt.agency,
       receiptNo: receipt.receiptNo,
@@ -49,11 +55,11 @@ export function createVerify(dependencies: VerifyDependencies) {
 /** Undefined only if the rows hold everything in the log, so that a genuine receipt is never called unknown. */
 function createFind(
   { content, eventStore, findByReceiptNo, findPayment, log, runtime }: VerifyDependencies,
-  key: Buffer,
+  keys: VerificationKeys,
 ) {
   async function lookUp(receiptNo: string, check: string): Promise<Payment | undefined> {
     const ids = await findByReceiptNo(receiptNo);
-    const id = ids.find((transactionId) => isVerificationCheck(key, { receiptNo, transactionId }, check));
+    const id = ids.find((transactionId) => isVerificationCheck(keys, { receiptNo, transactionId }, check));
     return id === undefined ? undefined : (await findPayment(id))?.state;
   }
 

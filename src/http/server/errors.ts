@@ -26,6 +26,7 @@ const refusals: { [Code in RefusalCode]?: { status: number; kind?: ErrorAnswer['
   invalid_settlement: { status: 400 },
   email_taken: { status: 400, code: 'email_taken' },
   session_over: { status: 401 },
+  passkey_refused: { status: 403 },
   wrong_key: { status: 503 },
 };
 

@@ -5,7 +5,7 @@
 import type { Knex } from 'knex';
 import { isPostgresError, isRefusal } from '../../postgres/error-codes.ts';
 import { quoteIdentifier, type Table } from '../../postgres/table.ts';
-import { lockTables } from '../runtime/checkpoints.ts';
+import { actAsOwner, lockTables } from '../runtime/checkpoints.ts';
 import type { ComparedRows } from '../runtime/projection.ts';
 
 /** Named like the projection that fills them. */
@@ -98,6 +98,7 @@ export async function createDetailsTable(db: Knex, table: string): Promise<boole
     await db.transaction(async (trx) => {
       // Otherwise it could be created in a schema that a cutover is retiring.
       await lockTables(trx);
+      await actAsOwner(trx, detailsSchema);
       await trx.raw(
         `create table ${detailsSchema}.${quoteIdentifier(table)} (like ${detailsSchema}.${sharedTable} including all)`,
       );

@@ -7,7 +7,7 @@ import { connectPostgres } from '../../postgres/pool.ts';
 import { quoteIdentifier } from '../../postgres/table.ts';
 import { discard, holdCheckpoint, projectionStatus } from '../runtime/checkpoints.ts';
 import type { ParkedStream } from '../runtime/failures.ts';
-import { parkedOnlyIn } from '../runtime/parking.ts';
+import { parkedOnlyIn, projectOrPark } from '../runtime/parking.ts';
 import type { ComparedRows, Projection } from '../runtime/projection.ts';
 import {
   isFinal,
@@ -41,6 +41,7 @@ export type Comparison = {
 export const comparedSchema = (name: string) => `${name}_compare`;
 
 type CompareOptions = RebuildOptions & { limit: number };
+type LockedOptions = CompareOptions & { schema: string; patient: Knex };
 
 /**
  * Makes shadow tables from the whole log, up to the position of the serving tables, and compares the two row by row.
@@ -92,15 +93,15 @@ async function compareOnce(options: CompareOptions): Promise<Comparison> {
   return comparison;
 }
 
-async function compareLocked(
-  options: CompareOptions & { schema: string; patient: Knex },
-): Promise<Comparison> {
-  const { projection, db, patient, personalData, schema } = options;
+async function compareLocked(options: LockedOptions): Promise<Comparison> {
+  const { projection, db, patient, schema } = options;
   const shadow = await openShadowTables(options);
   await shadow.catchUp(async () => {
     const { position } = await db.transaction((trx) => servingCheckpoint(trx, projection));
     return position;
   });
+  // Most of it while nobody waits.
+  await foldAhead(options, patient);
 
   const snapshot = await patient.transaction(undefined, {
     isolationLevel: 'repeatable read',
@@ -112,12 +113,7 @@ async function compareLocked(
       if (position) await shadow.feed(position);
       const fresh = (await projectionStatus(db)).find(({ name }) => name === schema);
       assertParkedAlike(parked, fresh?.parked ?? []);
-      const ahead = (await projection.eventsAhead?.(trx, schema)) ?? [];
-      if (ahead.length > 0)
-        await patient.transaction(async (fresh) => {
-          await fresh.raw('set local search_path to ??', [schema]);
-          await projection.project(ahead, fresh, personalData);
-        });
+      await foldAhead(options, trx);
       // The first query takes the snapshot.
       await snapshot.raw('select 1');
       return await schemaId(trx, projection.name);
@@ -129,6 +125,16 @@ async function compareLocked(
   } finally {
     await snapshot.rollback();
   }
+}
+
+/** What cannot be folded is left out, and its rows will differ. */
+async function foldAhead(options: LockedOptions, db: Knex): Promise<void> {
+  const { patient, projection, schema } = options;
+  for await (const events of projection.eventsAhead?.(db, schema, db !== patient) ?? [])
+    await patient.transaction(async (trx) => {
+      const parked = (await holdCheckpoint(trx, schema))?.parked ?? [];
+      await projectOrPark(trx, options, events, parked);
+    });
 }
 
 /** Otherwise rows of a stream that is parked on one side only would look like rows that somebody has changed. */

@@ -1,7 +1,7 @@
 /** Tables that were left behind when a rebuild or a comparison was interrupted. */
 import type { Knex } from 'knex';
 import type { Runtime } from '../../kernel/runtime.ts';
-import { emptyIfUndefined } from '../../postgres/error-codes.ts';
+import { emptyIfUndefined, isPostgresError } from '../../postgres/error-codes.ts';
 import { withLeaderLock } from '../../postgres/leader-lock.ts';
 import { discard } from '../runtime/checkpoints.ts';
 import type { Projection } from '../runtime/projection.ts';
@@ -11,7 +11,8 @@ import { rebuildSchema } from './progress.ts';
 
 /**
  * Drops them, because no erasure reaches them while they are not fed. Those of work that is under way are left alone,
- * and so are those that took events since `unlessSince`, from which a rebuild can continue. Throws the database's error.
+ * and so are those that took events since `unlessSince`, from which a rebuild can continue. Resolves to false if some are left because
+ * only another account, that of the projections role, may drop them. Throws the database's error.
  */
 export async function dropLeftovers(
   projections: readonly Pick<Projection, 'name'>[],
@@ -20,7 +21,7 @@ export async function dropLeftovers(
     unlessSince = null,
     ...lock
   }: { db: Knex; databaseUrl: string; unlessSince?: Date | null; signal: AbortSignal; runtime: Runtime },
-): Promise<void> {
+): Promise<boolean> {
   const locks = new Map(
     projections.flatMap(({ name }) => [
       [rebuildSchema(name), rebuildSchema(name)],
@@ -35,8 +36,13 @@ export async function dropLeftovers(
       [[...locks.keys()], unlessSince],
     ),
   );
+  let isClean = true;
   for (const { schema } of found)
     await withLeaderLock({ ...lock, name: locks.get(schema) ?? schema, waits: false }, () =>
-      discard(db, schema),
+      discard(db, schema).catch((error: unknown) => {
+        if (!isPostgresError(error, 'insufficientPrivilege')) throw error;
+        isClean = false;
+      }),
     );
+  return isClean;
 }

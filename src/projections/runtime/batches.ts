@@ -130,7 +130,7 @@ export async function* readBatches({
 }
 
 /** The approximate amount of text in a value. */
-function textLength(value: unknown): number {
+export function textLength(value: unknown): number {
   if (typeof value === 'string') return value.length;
   if (typeof value !== 'object' || value === null) return 8;
   if (ArrayBuffer.isView(value)) return value.byteLength;

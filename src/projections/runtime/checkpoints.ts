@@ -31,15 +31,17 @@ type StatusRow = Omit<ProjectionStatus, 'position' | 'lastEvent'> & {
   lastEvent: { id: string; commit: string; prepare: string } | null;
 };
 
-// Positions are 64 bits wide: they travel as text, never as a number.
+// Positions are 64 bits wide: they travel as text, never as a number. The column `parked` is missing until a role that
+// writes rows has run: http may be started before it.
 const columns = `name, version, events, commit_position::text as commit, prepare_position::text as prepare,
-  last_event as "lastEvent", updated_at as "updatedAt", fault, parked`;
+  last_event as "lastEvent", updated_at as "updatedAt", fault,
+  coalesce(to_json(checkpoints) -> 'parked', '[]') as parked`;
 
 /** Makes the schema, tables and checkpoint where they are missing or of an older version; returns the status. */
 export async function prepare(db: Knex, projection: Projection, schema: string): Promise<ProjectionStatus> {
   return await db.transaction(async (trx) => {
     await lockTables(trx);
-    await createCheckpoints(trx);
+    await trx.raw(checkpointsSql);
     const { rows: made } = await trx.raw(
       `insert into checkpoints (name, version) values (?, ?)
        on conflict (name) do update
@@ -66,36 +68,30 @@ export async function lockTables(trx: Knex.Transaction): Promise<void> {
   await trx.raw(`select pg_advisory_xact_lock(hashtextextended('checkpoints', 0))`);
 }
 
-async function createCheckpoints(trx: Knex.Transaction): Promise<void> {
-  await trx.raw(`
-    create table if not exists checkpoints (
-      name text primary key,
-      version integer not null,
-      commit_position bigint,
-      prepare_position bigint,
-      updated_at timestamptz not null default now(),
-      fault json
-    )`);
-  // Earlier releases had none of these columns. Looked up first, because altering the table waits for its readers.
-  await trx.raw(`
+// Earlier releases had none of the columns below. All is looked up first, because altering the table waits for its
+// readers, and because an account of a role may not create it, not even if it exists.
+export const checkpointsSql = `
     do $$ begin
-      if not exists (
-        select from pg_attribute where attrelid = to_regclass('checkpoints') and attname = 'events'
-      ) then
-        alter table checkpoints add column events bigint not null default 0;
+      if to_regclass('checkpoints') is null then
+        create table checkpoints (
+          name text primary key,
+          version integer not null,
+          commit_position bigint,
+          prepare_position bigint,
+          updated_at timestamptz not null default now(),
+          fault json
+        );
       end if;
-      if not exists (
-        select from pg_attribute where attrelid = to_regclass('checkpoints') and attname = 'last_event'
-      ) then
-        alter table checkpoints add column last_event json;
+      if (
+        select count(*) from pg_attribute
+        where attrelid = to_regclass('checkpoints') and attname in ('events', 'last_event', 'parked')
+      ) < 3 then
+        alter table checkpoints
+          add column if not exists events bigint not null default 0,
+          add column if not exists last_event json,
+          add column if not exists parked json not null default '[]';
       end if;
-      if not exists (
-        select from pg_attribute where attrelid = to_regclass('checkpoints') and attname = 'parked'
-      ) then
-        alter table checkpoints add column parked json not null default '[]';
-      end if;
-    end $$`);
-}
+    end $$`;
 
 /** A schema without a checkpoint was not made by a projection: it is left alone. */
 async function dropFormer(trx: Knex.Transaction, name: string): Promise<void> {
@@ -106,13 +102,25 @@ async function dropFormer(trx: Knex.Transaction, name: string): Promise<void> {
 /** Makes the new tables next to the old ones, so that the projection can still read those, and swaps them. */
 async function createTables(trx: Knex.Transaction, projection: Projection, schema: string): Promise<void> {
   const next = `${schema}_being_made`;
+  await actAsOwner(trx, projection.name);
   await trx.raw('create schema ??', [next]);
   await trx.raw('set local search_path to ??', [next]);
   await projection.createTables(trx);
   await createIndexes(trx, projection);
   await trx.raw('set local search_path to default');
+  await trx.raw('set local role none');
   await trx.raw('drop schema if exists ?? cascade', [schema]);
   await trx.raw('alter schema ?? rename to ??', [next, schema]);
+}
+
+/** Whoever makes tables, they belong to the account that owns the schema, if there is one. */
+export async function actAsOwner(trx: Knex.Transaction, schema: string): Promise<void> {
+  const { rows } = await trx.raw(
+    `select pg_get_userbyid(nspowner) as owner from pg_namespace
+     where nspname = ? and nspowner <> to_regrole(quote_ident(current_user))`,
+    [schema],
+  );
+  if (rows[0]) await trx.raw('set local role ??', [rows[0].owner]);
 }
 
 /** For tables that an earlier release made. Looked up first, because making an index waits for who writes. */
@@ -174,9 +182,10 @@ export async function recordFault(db: Knex, schema: string, message: string): Pr
 export async function saveParked(
   trx: Knex.Transaction,
   schema: string,
-  parked: Iterable<ParkedStream>,
+  parked: readonly ParkedStream[],
 ): Promise<void> {
-  await trx.raw('update checkpoints set parked = ? where name = ?', [JSON.stringify([...parked]), schema]);
+  await trx.raw('set local search_path to default');
+  await trx.raw('update checkpoints set parked = ? where name = ?', [JSON.stringify(parked), schema]);
 }
 
 /** The status of every projection and rebuild that ever ran. Rejects within a few seconds when Postgres is down. */
@@ -196,7 +205,7 @@ export async function discard(db: Knex, schema: string, lockTimeoutMs = 10_000):
   await db.transaction(async (trx) => {
     await lockTables(trx);
     await trx.raw(`select set_config('lock_timeout', ?, true)`, [`${lockTimeoutMs}ms`]);
-    await createCheckpoints(trx);
+    await trx.raw(checkpointsSql);
     await trx.raw('drop schema if exists ?? cascade', [schema]);
     await trx.raw('delete from checkpoints where name = ?', [schema]);
   });

@@ -31,10 +31,10 @@ type Tables = {
   /** Columns, by table, that may legitimately differ from what the events alone say. */
   notDerived?: Readonly<Record<string, readonly string[]>>;
   /**
-   * The events by which rows are ahead of the checkpoint, compared with those in the schema `fresh`; those rows stay as they
-   * are until the transaction ends.
+   * The events by which rows are ahead of the checkpoint, compared with those in the schema `fresh`; of a limited number
+   * of streams at a time. With `holds` those rows stay as they are until the transaction ends.
    */
-  eventsAhead?(db: Knex.Transaction, fresh: string): Promise<readonly RecordedEvent[]>;
+  eventsAhead?(db: Knex, fresh: string, holds: boolean): AsyncIterable<readonly RecordedEvent[]>;
   /** The rows that are compared with freshly made ones, where that is not simply table by table. */
   comparedIn?(db: Knex.Transaction, schema: string): Promise<readonly ComparedRows[]>;
   /**

@@ -46,10 +46,12 @@ type Dependencies = {
 export function runProjection(dependencies: Dependencies): ProjectionRun {
   const { schema = dependencies.projection.name } = dependencies;
   const log = dependencies.log.child({ projection: schema });
-  return runUntilStopped((signal) => keepRunning({ ...dependencies, schema, log }, signal));
+  return runUntilStopped((signal) =>
+    keepRunning({ ...dependencies, schema, log, overloads: new Map() }, signal),
+  );
 }
 
-type Run = Dependencies & { schema: string };
+type Run = Dependencies & { schema: string; overloads: Map<string, number> };
 
 async function keepRunning(run: Run, signal: AbortSignal): Promise<void> {
   const { databaseUrl, schema, log, runtime, process } = run;

@@ -12,12 +12,13 @@ import {
   type SubscriptionMessage,
 } from '../../eventstore/event-store.ts';
 import { isAfter } from '../../eventstore/position.ts';
+import { textLength } from './batches.ts';
 
 type Options = Parameters<EventStore['subscribe']>[0];
 type Placed = Exclude<SubscriptionMessage, { kind: 'caught_up' }>;
 
-/** How many of the newest messages are kept, or up to twice as many. */
-const usualSize = 1_000;
+/** So many of the newest messages are kept, as long as they hold no more characters of text. */
+const usualSize = { messages: 2_000, text: 16_000_000 };
 /** After so many events of others a projection is told how far it has come, as the event store itself does. */
 const checkpointEvery = 512;
 
@@ -77,10 +78,12 @@ type Tail = ReturnType<typeof openTail>;
 function openTail(
   eventStore: Pick<EventStore, 'subscribe'>,
   options: Omit<Options, 'signal'> & Selection,
-  size: number,
+  size: typeof usualSize,
 ) {
   const closing = new AbortController();
-  let kept: Placed[] = [];
+  const kept: Placed[] = [];
+  /** Of the text in what is kept. */
+  let length = 0;
   /** The number of the first message that is kept, and the position before it. */
   let first = 0;
   let from = options.after;
@@ -101,12 +104,14 @@ function openTail(
     for await (const message of eventStore.subscribe({ ...options, signal: closing.signal })) {
       if (message.kind === 'caught_up') continue;
       if (message.kind === 'event') passed = message.event;
-      kept.push(message.kind === 'event' ? message : { ...message, passed });
-      // Dropped many at a time, because those that stay are moved.
-      if (kept.length >= 2 * size) {
-        from = placeOf(kept[size - 1] ?? message);
-        kept = kept.slice(size);
-        first += size;
+      const newest = message.kind === 'event' ? message : { ...message, passed };
+      kept.push(newest);
+      length += textLength(newest);
+      while (kept.length > size.messages || length > size.text) {
+        const oldest = kept.shift() ?? newest;
+        from = placeOf(oldest);
+        length -= textLength(oldest);
+        first += 1;
       }
       wake();
     }

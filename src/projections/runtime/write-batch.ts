@@ -1,8 +1,7 @@
 /** Writes a batch of events into a projection's tables, together with the checkpoint; parks the streams that it cannot process. */
-import type { Knex } from 'knex';
-import type { Position, RecordedEvent } from '../../eventstore/event-store.ts';
+import type { Position } from '../../eventstore/event-store.ts';
 import type { Batch } from './batches.ts';
-import { advance } from './checkpoints.ts';
+import { advance, saveParked } from './checkpoints.ts';
 import type { ParkedStream } from './failures.ts';
 import { BatchRefused, projectAll, projectOrPark, type Target } from './parking.ts';
 
@@ -15,46 +14,33 @@ type WriteTarget = Target & {
 };
 
 /**
- * Commits a batch that was read from `from` on, without the events of parked streams. If it is refused, commits it
- * without the events at fault, whose streams are parked; resolves to those. Throws ProjectionHalted when they are too
- * many, an error when the checkpoint has moved, and the database's error in an outage.
+ * Commits a batch that was read from `from` on, without the events of parked streams and without those at fault, whose
+ * streams are parked; resolves to those. Throws ProjectionHalted when they are too many, an error when the checkpoint has
+ * moved, and the database's error in an outage.
  */
 export async function writeBatch(
   target: WriteTarget,
   from: Position | null,
   batch: Batch,
 ): Promise<readonly ParkedStream[]> {
-  try {
-    await commit(target, from, batch, async (trx, events) => {
-      await projectAll(trx, target, events);
+  const commit = (project: typeof projectOrPark) =>
+    target.db.transaction(async (trx) => {
+      if (target.commitsLater) await trx.raw('set local synchronous_commit = off');
+      // First, because it locks the row: a second runner waits here and then finds the checkpoint moved.
+      const parked = await advance(trx, target, from, batch);
+      const leftOut = new Set(parked.map(({ stream }) => stream));
+      const events = batch.events.filter(({ streamName }) => !leftOut.has(streamName));
+      const added = events.length > 0 ? await project(trx, target, events, parked) : [];
+      if (added.length > 0) await saveParked(trx, target.schema, [...parked, ...added]);
+      return added;
     });
+  // First without a savepoint, which would cost each batch two more round trips.
+  const plain = commit(async (trx, _, events) => {
+    await projectAll(trx, target, events);
     return [];
-  } catch (error) {
-    if (!(error instanceof BatchRefused)) throw error;
-  }
-  let added: readonly ParkedStream[] = [];
-  await commit(target, from, batch, async (trx, events, parked) => {
-    added = await projectOrPark(trx, target, events, parked);
   });
-  return added;
-}
-
-async function commit(
-  target: WriteTarget,
-  from: Position | null,
-  batch: Batch,
-  project: (
-    trx: Knex.Transaction,
-    events: readonly RecordedEvent[],
-    parked: readonly ParkedStream[],
-  ) => Promise<void>,
-): Promise<void> {
-  await target.db.transaction(async (trx) => {
-    if (target.commitsLater) await trx.raw('set local synchronous_commit = off');
-    // First, because it locks the row: a second runner waits here and then finds the checkpoint moved.
-    const parked = await advance(trx, target, from, batch);
-    const leftOut = new Set(parked.map(({ stream }) => stream));
-    const events = batch.events.filter(({ streamName }) => !leftOut.has(streamName));
-    if (events.length > 0) await project(trx, events, parked);
+  return await plain.catch((error) => {
+    if (!(error instanceof BatchRefused)) throw error;
+    return commit(projectOrPark);
   });
 }

@@ -24,7 +24,7 @@ type Dependencies = WorkerTask &
     /** The most attempts at a time; a merchant may name any number of receivers, which together get no more than its part. */
     concurrency: { total: number; perReceiver: number; perMerchant: number };
     /** Nothing is claimed before it resolves: the list must know what was delivered already. */
-    ready?: Promise<void>;
+    ready?: Promise<unknown>;
     /** Longer than an attempt can take. */
     leaseMs?: number;
   };

@@ -2,6 +2,7 @@
 import { buffer } from 'node:stream/consumers';
 import type { Mailer } from '../../clients/mail/mailer.ts';
 import { chosenLanguage } from '../../events/payment.ts';
+import type { LinkKeys } from '../../kernel/expiring-signature.ts';
 import type { Runtime } from '../../kernel/runtime.ts';
 import { receiptMessage } from '../../receipts/email.ts';
 import { createLinks } from '../../receipts/payment-links.ts';
@@ -15,7 +16,7 @@ export function createReceiptEmail({
   runtime,
 }: {
   mailer: Mailer;
-  config: { baseUrl: string; transactionIdKey: string };
+  config: { baseUrl: string; linkKeys: LinkKeys };
   runtime: Pick<Runtime, 'now'>;
 }): PerformDelivery {
   const receiptFile = createReceiptFiles(config);

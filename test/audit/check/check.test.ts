@@ -4,6 +4,7 @@ import test, { type ExecutionContext } from 'ava';
 import { type CheckResult, check } from '../../../src/audit/check/check.ts';
 import { lastCheck, startHourlyCheck } from '../../../src/audit/check/hourly.ts';
 import { type PaymentEvent, paymentStream } from '../../../src/events/payment.ts';
+import { EventStoreUnavailable } from '../../../src/eventstore/event-store.ts';
 import { systemRuntime } from '../../../src/kernel/system-runtime.ts';
 import { journal } from '../../../src/projections/journal/projection.ts';
 import { accountSums } from '../../../src/projections/journal/queries.ts';
@@ -212,6 +213,39 @@ test.serial('one process of several checks, once an hour, and keeps the result',
   };
   t.is((await next(1))?.at, '2026-11-21T04:01:00.000Z');
   t.is((await next(60))?.at, '2026-11-21T05:01:00.000Z');
+  t.deepEqual((await lastCheck(db))?.violations, []);
+});
+
+test.serial('a process that cannot reach the log lets another check after an hour', async (t) => {
+  const { dependencies, db, url } = await start(t);
+  const hour = new AbortController();
+  const asked = Promise.withResolvers<void>();
+  let looks = 0;
+  const stuck = testRuntime({
+    now: () => clock.time,
+    timeout: (ms) => (ms === 60 * 60_000 ? hour.signal : systemRuntime.timeout(ms)),
+    // It looks once; then the others may.
+    sleep: (ms, stop) => systemRuntime.sleep(ms === 60_000 && looks++ > 0 ? 2 ** 30 : Math.min(ms, 20), stop),
+  });
+  const unreachable = {
+    ...dependencies.eventStore,
+    async firstAfter() {
+      asked.resolve();
+      throw new EventStoreUnavailable('It does not answer');
+    },
+  };
+  const begin = (given: Partial<typeof dependencies>) => {
+    const check = startHourlyCheck({ ...dependencies, ...given, databaseUrl: url, log });
+    t.teardown(check.stop);
+  };
+  begin({ eventStore: unreachable, runtime: stuck });
+  await asked.promise;
+  const quick = (ms: number, stop?: AbortSignal) => systemRuntime.sleep(Math.min(ms, 20), stop);
+  begin({ runtime: testRuntime({ now: () => clock.time, sleep: quick }) });
+  await systemRuntime.sleep(300);
+  t.is(await lastCheck(db), null, 'the first has the lock');
+  hour.abort();
+  await until(async () => (await lastCheck(db)) !== null);
   t.deepEqual((await lastCheck(db))?.violations, []);
 });
 

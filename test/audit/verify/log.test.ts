@@ -446,6 +446,27 @@ test('an acknowledgement that somebody forged, altered or moved does not count, 
   t.deepEqual(await kindsIn(other.eventStore), ['acknowledgements', unreadable], 'signed with another key');
   t.deepEqual(await kindsIn(other.eventStore, null), [unreadable], 'nobody says which key to trust');
 
+  // It hides nothing, but the key that is trusted may explain it, and then the fault itself.
+  const explain = (place: { stream: string; revision: number }, signer = key) =>
+    acknowledge(
+      { eventStore: other.eventStore, key: signer },
+      { at: new Date(), place, reason: 'A key that was lost' },
+      cause(),
+    );
+  const forgery = { stream: acknowledgementsStream, revision: 0 };
+  await explain(forgery, { ...key, sign: otherKey.sign });
+  t.deepEqual(await kindsIn(other.eventStore), ['acknowledgements', unreadable], 'explained by a forgery');
+  t.deepEqual(await explain(forgery), [
+    'verify-acknowledgements revision 0 (FaultAcknowledged) is not what a trusted key has signed',
+  ]);
+  t.deepEqual(await kindsIn(other.eventStore), ['acknowledgements', unreadable], 'the second one is left');
+  await explain({ ...forgery, revision: 1 });
+  t.deepEqual(await kindsIn(other.eventStore), [unreadable]);
+  await explain({ stream, revision: 4 });
+  t.deepEqual(await kindsIn(other.eventStore), []);
+  t.is((await verdictOn(other.eventStore)).explained.length, 3);
+  t.deepEqual(await explain({ ...forgery, revision: 2 }), [], 'a genuine one');
+
   const whole = await acknowledged(t);
   const [stored] = await whole.eventStore.load(acknowledgementsStream);
   const copied = chain(

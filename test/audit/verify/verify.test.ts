@@ -178,6 +178,17 @@ test.serial(
     t.deepEqual(violations, {
       'rows of reactor_deliveries.payments': `The row ${id} is not what the events lead to (known)`,
     });
+    // A row ahead by an event that cannot be read any more stops nothing: it is named as one that differs.
+    const unreadable = await verdictAfter(t, {
+      sql: behind,
+      log: (db) =>
+        db.exec(`update events set message = cast(replace(cast(message as text), '"outcome"', '"outcomf"') as blob)
+        where stream = (select id from streams where name = '${paymentStream(id)}') and revision = 2`),
+    });
+    t.is(
+      unreadable.violations['rows of reactor_deliveries.payments'],
+      `The row ${id} exists, and no event leads to it`,
+    );
   },
 );
 

@@ -17,7 +17,7 @@ import { createLinks } from '../../../src/receipts/payment-links.ts';
 import { until } from '../../embedded/helpers.ts';
 import { log } from '../../projections/helpers.ts';
 import { hasPoppler, textOf } from '../../receipts/pdf-reader.ts';
-import { type Changes, startApp, type TestApp, transactionIdKey } from '../../support/app.ts';
+import { type Changes, linkKeys, startApp, type TestApp } from '../../support/app.ts';
 import { countLoads } from '../../support/count-loads.ts';
 import { startServerProcess } from '../../support/event-store.ts';
 import { personalData } from '../../support/personal-data.ts';
@@ -124,7 +124,7 @@ async function openAll(t: ExecutionContext, app: TestApp, payments: readonly Mad
   const opened = payments.map(async ({ channel, state, id }) => {
     const name = `${channel} ${state}`;
     const isMarked = isOutdated && state !== 'succeeded';
-    const links = createLinks({ baseUrl: app.url, transactionIdKey, runtime: systemRuntime })[channel];
+    const links = createLinks({ baseUrl: app.url, linkKeys, runtime: systemRuntime })[channel];
     const [receipt, malay, pdf, pay] = await Promise.all(
       [links.receipt(id, 'en'), links.receipt(id, 'ms'), links.download(id, 'en'), links.pay(id, 'en')].map(
         (url) => fetch(url, { redirect: 'manual' }),

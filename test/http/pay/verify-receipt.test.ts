@@ -6,10 +6,10 @@ import { payments } from '../../../src/projections/payments/projection.ts';
 import { createPaymentQueries } from '../../../src/projections/payments/queries.ts';
 import { projectionStatus } from '../../../src/projections/runtime/checkpoints.ts';
 import { runProjection } from '../../../src/projections/runtime/run.ts';
-import { verificationCheck, verificationKey } from '../../../src/receipts/check-code.ts';
+import { verificationCheck, verificationKeys } from '../../../src/receipts/check-code.ts';
 import { until } from '../../embedded/helpers.ts';
 import { log } from '../../projections/helpers.ts';
-import { startApp } from '../../support/app.ts';
+import { linkKeys, startApp } from '../../support/app.ts';
 import { personalData } from '../../support/personal-data.ts';
 import { createDatabase } from '../../support/postgres.ts';
 import { createPayment, postResult, resultFields, signed } from '../generic/helpers.ts';
@@ -42,7 +42,7 @@ test.after.always(async () => {
 });
 
 // That of the app under test.
-const key = verificationKey('a key of the tests');
+const key = verificationKeys(linkKeys);
 
 /** A payment that succeeded with this receipt number, and is in Postgres. */
 async function paid(receiptNo: string, over: Record<string, unknown> = {}): Promise<string> {
@@ -145,7 +145,7 @@ test('every forgery gets the same answer as a number that does not exist', async
     `V-4%00?c=${right}`,
     `V-5?c=${right}`,
     `V-4?c=${verificationCheck(key, { receiptNo: 'V-4', transactionId: other })}`,
-    `V-4?c=${verificationCheck(verificationKey('another key'), { receiptNo: 'V-4', transactionId: id })}`,
+    `V-4?c=${verificationCheck(verificationKeys({ ...linkKeys, current: 'another key' }), { receiptNo: 'V-4', transactionId: id })}`,
     `${'V'.repeat(2_000)}?c=${right}`,
     `%ff?c=${right}`,
   ]) {
@@ -153,6 +153,13 @@ test('every forgery gets the same answer as a number that does not exist', async
     t.is(answer.status, 404, forged);
     t.is(withoutRequestId(answer.text), withoutRequestId(unknown.text), forged);
   }
+});
+
+test('a receipt that an earlier release printed, with a check under TRANSACTION_ID_KEY, is confirmed', async (t) => {
+  const id = await paid('V-OLD');
+  const printed = verificationKeys({ ...linkKeys, current: linkKeys.original });
+  const check = verificationCheck(printed, { receiptNo: 'V-OLD', transactionId: id });
+  t.is((await open(`${app.url}/verify/V-OLD?c=${check}`)).status, 200);
 });
 
 test('two payments with one receipt number are told apart by the check', async (t) => {

@@ -128,6 +128,14 @@ const takesBody: [method: string, path: string, headers?: string][] = [
   ['POST', '/console/reconciliation'],
 ];
 
+test('a result of thousands of lists within lists is malformed', async (t) => {
+  for (const depth of [5_000, 30_000]) {
+    const body = `${'['.repeat(depth)}${']'.repeat(depth)}`;
+    const answer = await postResult(app, body, { 'content-type': 'application/json' });
+    t.is(answer.status, 400);
+  }
+});
+
 test('an encoded body is refused before any of it arrives', async (t) => {
   for (const [method, path, more = ''] of takesBody)
     for (const encoding of ['br', 'gzip', 'deflate', 'zstd', 'identity, br', 'IDENTITY', 'x']) {

@@ -201,6 +201,26 @@ test.serial('a parked stream is tried again on demand, while others are processe
   await until(async () => (await db.raw('select from payments.payments where revision = 40')).rowCount === 1);
   t.deepEqual(rows[0], { id: 'A', revision: 4 });
 
+  // One whose retry throws keeps no later one from being tried.
+  await append(eventStore, 'D', [{ type: unknownType, data: {} }, methodChosen()]);
+  await until(async () => (await parked()).length === 2);
+  const broken = {
+    load: (name: string, ...rest: [number?, number?]) =>
+      name === 'payment-B' ? Promise.reject(new Error('It cannot be read')) : eventStore.load(name, ...rest),
+  };
+  const repaired: Projection = {
+    ...payments,
+    project: (events, ...rest) =>
+      payments.project(
+        events.map((event) => (event.revision === 0 ? { ...event, ...paymentRequested() } : asKnown(event))),
+        ...rest,
+      ),
+  };
+  await t.throwsAsync(tryParkedAgain({ ...target, projection: repaired, eventStore: broken }), {
+    message: 'It cannot be read',
+  });
+  t.deepEqual(await parked(), ['payment-B 0']);
+
   // Of another version, or without its event, a stream is left as it is.
   await tryParkedAgain({ ...target, projection: { ...mended, version: 99 } });
   await tryParkedAgain({ ...target, projection: mended, eventStore: { load: async () => [] } });
@@ -288,6 +308,74 @@ test.serial('a batch that takes Postgres too long is taken in parts', async (t) 
   await reached(db, 'event_counts', position);
   t.is((await seen(db)).length, 8);
 });
+
+test.serial(
+  'an event that always takes too long is parked after three attempts, if others pass',
+  async (t) => {
+    const { database, db, store, eventStore } = await startStores(t);
+    let attempts = 0;
+    const slow: Projection = {
+      ...eventCounts,
+      async project(events, trx, ...rest) {
+        const isAlone = events.length === 1;
+        if (isAlone && events[0]?.streamName === 'payment-A') attempts += 1;
+        if (events.some(({ streamName }) => streamName === 'payment-A'))
+          await trx.raw('set local statement_timeout = 20; select pg_sleep(60)');
+        await eventCounts.project(events, trx, ...rest);
+      },
+    };
+    await append(eventStore, 'A', [paymentRequested()]);
+    await append(eventStore, 'B', [paymentRequested()]);
+    const position = await append(eventStore, 'A', [methodChosen()], 0);
+    const running = run(t, slow, store, database);
+    await reached(db, 'event_counts', position);
+    t.is(attempts, 3);
+    t.deepEqual(await seen(db), ['payment-B 0']);
+    const parked = (await statusOf(db, 'event_counts'))?.parked ?? [];
+    t.like(parked, [{ stream: 'payment-A', revision: 0, message: 'Postgres refused the rows: 57014' }]);
+    t.is(parked.length, 1);
+    await running.stop();
+  },
+);
+
+test.serial('while Postgres is too busy for everything, nothing is parked', async (t) => {
+  const { database, db, store, eventStore } = await startStores(t);
+  let failures = 0;
+  let isBusy = true;
+  const busy: Projection = {
+    ...eventCounts,
+    async project(events, trx, ...rest) {
+      if (isBusy) {
+        if (events.length === 1) failures += 1;
+        await trx.raw('set local statement_timeout = 20; select pg_sleep(60)');
+      }
+      await eventCounts.project(events, trx, ...rest);
+    },
+  };
+  await append(eventStore, 'A', [paymentRequested()]);
+  const position = await append(eventStore, 'B', [paymentRequested()]);
+  const running = run(t, busy, store, database);
+  // Two in each attempt.
+  await until(() => failures >= 8);
+  isBusy = false;
+  await reached(db, 'event_counts', position);
+  await running.stop();
+  t.deepEqual((await statusOf(db, 'event_counts'))?.parked, []);
+  t.deepEqual(await seen(db), ['payment-A 0', 'payment-B 0']);
+});
+
+test.serial(
+  'the status can be read from a table of the release before, without the later columns',
+  async (t) => {
+    const { database, db, store, eventStore } = await startStores(t);
+    const running = run(t, eventCounts, store, database);
+    await reached(db, 'event_counts', await append(eventStore, 'A', [paymentRequested()]));
+    await running.stop();
+    const before = await statusOf(db, 'event_counts');
+    await db.raw('alter table checkpoints drop column parked');
+    t.deepEqual(await statusOf(db, 'event_counts'), before);
+  },
+);
 
 test.serial('a hole in a stream parks it', async (t) => {
   const { database, db, store, eventStore } = await startStores(t);

@@ -21,7 +21,8 @@ const at = (place: number): Position => ({ commit: BigInt(place), prepare: BigIn
 
 function eventAt(place: number, stream: number): RecordedEvent {
   const streamName = streams[stream % streams.length] ?? '';
-  const written = { type: 'Noted', data: {}, metadata: {}, created: new Date(0) };
+  const data = { note: 'x'.repeat(10 * stream) };
+  const written = { type: 'Noted', data, metadata: {}, created: new Date(0) };
   return { ...written, id: `${place}`, streamName, revision: place, position: at(place) };
 }
 
@@ -33,10 +34,12 @@ const turns = async (count: number) => {
 function growingLog(pace: () => number, breaks: () => number) {
   const events: RecordedEvent[] = [];
   const open = new Set<object>();
+  let opened = 0;
   async function* subscribe({ signal, after, ...selection }: Parameters<EventStore['subscribe']>[0]) {
     const prefixes = 'streamPrefixes' in selection ? selection.streamPrefixes : [];
     const call = {};
     open.add(call);
+    opened += 1;
     try {
       let next = after ? Number(after.commit) : 0;
       let left = breaks();
@@ -64,7 +67,7 @@ function growingLog(pace: () => number, breaks: () => number) {
       open.delete(call);
     }
   }
-  return { events, open, subscribe };
+  return { events, open, opened: () => opened, subscribe };
 }
 
 const small = fc.nat({ max: 4 });
@@ -80,7 +83,7 @@ test('each reader gets its events in order and once, whatever the pace, the size
       }),
       { minLength: 1, maxLength: 4 },
     ),
-    size: fc.integer({ min: 1, max: 8 }),
+    size: fc.record({ messages: fc.integer({ min: 1, max: 8 }), text: fc.integer({ min: 0, max: 200 }) }),
     paces: fc.array(small, { minLength: 1, maxLength: 8 }),
     breaks: fc.array(fc.integer({ min: 2, max: 40 }), { minLength: 1, maxLength: 8 }),
   });
@@ -162,6 +165,41 @@ test('a reader whose events are rare is told by which event of others the log ca
     [512n, '512'],
     [1_024n, '1024'],
   ]);
+});
+
+test('a reader that stands still is kept a limited amount of text, and reads the rest by itself', async (t) => {
+  const log = growingLog(
+    () => 0,
+    () => 1_000_000,
+  );
+  const streamPrefixes = ['payment-', 'user-'];
+  const shared = createSharedReader<Subscribe>(log, { streamPrefixes }, { messages: 2_000, text: 200 });
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const got: number[] = [];
+  const go = Promise.withResolvers<void>();
+  const reading = (async () => {
+    for await (const message of shared.subscribe({ streamPrefixes: ['user-'], after: null, signal })) {
+      if (message.kind !== 'event') continue;
+      got.push(message.event.revision);
+      await go.promise;
+    }
+  })();
+  await turns(20);
+  log.events.push(eventAt(1, 2));
+  await until(() => got.length === 1);
+  const before = log.opened();
+  for (let place = 2; place <= 30; place += 1) log.events.push(eventAt(place, 2));
+  await turns(200);
+  go.resolve();
+  await until(() => got.length === 30);
+  t.true(log.opened() > before, 'it had to read by itself again');
+  stopping.abort();
+  await reading;
+  t.deepEqual(
+    got,
+    log.events.map(({ revision }) => revision),
+  );
 });
 
 test('at the head there is one subscription for all, and none when all have left', async (t) => {

@@ -11,14 +11,14 @@ import { createReceiptEmail } from '../../../src/reactors/email/receipt-email.ts
 import { temporaryFolder } from '../../embedded/helpers.ts';
 import { chooseMethod, createPayment, postResult, resultFields, signed } from '../../http/generic/helpers.ts';
 import { createLandPayment, reportLandResult } from '../../http/landreg/helpers.ts';
-import { startApp } from '../../support/app.ts';
+import { linkKeys, startApp } from '../../support/app.ts';
 import { opened } from '../../support/payments.ts';
 import { testRuntime } from '../../support/runtime.ts';
 
 const app = await startApp();
 test.after.always(() => app.close());
 
-const config = { baseUrl: app.url, transactionIdKey: 'a key of the tests' };
+const config = { baseUrl: app.url, linkKeys };
 const runtime = testRuntime();
 const signal = AbortSignal.timeout(60_000);
 

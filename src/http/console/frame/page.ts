@@ -10,6 +10,7 @@ import { createLookAtRebuilds } from '../projections/rebuilds.ts';
 import { texts } from '../texts.ts';
 import { type ConsoleAssets, createConsoleAssets } from './assets.ts';
 import { readQuery } from './forms-and-lists.ts';
+import { createPasskeys } from './passkeys.ts';
 import { may, type Permission, permissionsOf } from './permissions.ts';
 import { createReturnTo } from './return-to.ts';
 import { createSessions, type Sessions, type StaffContext, type VisitorContext } from './session.ts';
@@ -29,6 +30,7 @@ export function createPageDependencies(dependencies: ConsoleDependencies) {
     ...own,
     assets,
     sessions,
+    passkeys: createPasskeys(dependencies),
     returnTo: createReturnTo(shared.config.baseUrl),
     show: createShowPage({ assets, sessions }),
     recordAccess: createRecordAccess(dependencies),

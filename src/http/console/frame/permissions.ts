@@ -12,7 +12,8 @@ export const permissions = {
   /** Payers' details, events as recorded, searches by payer. Each access is in the access log before it is shown. */
   viewPersonalData: everybody,
   export: everybody,
-  signOut: everybody,
+  /** One's own account: its passkeys, and signing out. */
+  ownAccount: everybody,
   sendAgain: helpers,
   requery: helpers,
   readAccessLog: auditors,

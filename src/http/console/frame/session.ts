@@ -3,14 +3,16 @@
  * that signing out, a new role or a deactivated account takes effect at once and everywhere.
  */
 import { hash, timingSafeEqual } from 'node:crypto';
-import { type Head, headOf, loadHead } from '../../../commands/execute.ts';
+import { type Head, headOf } from '../../../commands/execute.ts';
+import { passkeyDecider } from '../../../commands/passkeys.ts';
 import { loadSessionEnds, sessionDecider } from '../../../commands/session.ts';
 import { userDecider } from '../../../commands/user.ts';
+import type { Passkey } from '../../../events/passkeys.ts';
 import { type Session, sessionStream } from '../../../events/session.ts';
 import { type Account, maySignIn, type User, userStream } from '../../../events/user.ts';
 import type { EventStore, RecordedEvent } from '../../../eventstore/event-store.ts';
 import { isAfter } from '../../../eventstore/position.ts';
-import { createExpiringSignatures } from '../../../kernel/expiring-signature.ts';
+import { createExpiringSignatures, type LinkKeys } from '../../../kernel/expiring-signature.ts';
 import type { Runtime } from '../../../kernel/runtime.ts';
 import type { Context, RequestState } from '../../server/context.ts';
 import { createCookie } from '../../server/cookie.ts';
@@ -18,7 +20,10 @@ import { createCookie } from '../../server/cookie.ts';
 /** What the cookie says. The secret is stored nowhere else: the session's stream has its hash. */
 type Ticket = { sessionId: string; secret: string };
 
-export type Staff = User & {
+/** A user with the passkeys they hold. */
+export type Holder = User & { passkeys: readonly Passkey[] };
+
+export type Staff = Holder & {
   ticket: Ticket;
   session: Session;
   /** The end of the session's stream when the request came in. */
@@ -42,19 +47,19 @@ type Streams = Pick<EventStore, 'load' | 'loadLast'>;
 export type Sessions = ReturnType<typeof createSessions>;
 
 export function createSessions(dependencies: {
-  config: { baseUrl: string; transactionIdKey: string };
+  config: { baseUrl: string; linkKeys: LinkKeys; passkeysRequired: boolean };
   eventStore: Streams;
   runtime: Pick<Runtime, 'now'>;
 }) {
   const {
-    config: { baseUrl, transactionIdKey },
+    config: { baseUrl, linkKeys, passkeysRequired },
     eventStore,
     runtime,
   } = dependencies;
   const cookie = createCookie(baseUrl, 'console', '/console');
   // The secret gives access; the signature only limits how long the cookie may go unused.
-  const cookies = createExpiringSignatures(transactionIdKey, 'console session');
-  const forms = createExpiringSignatures(transactionIdKey, 'console form');
+  const cookies = createExpiringSignatures(linkKeys, 'console session');
+  const forms = createExpiringSignatures(linkKeys, 'console form');
   const textOf = ({ sessionId, secret }: Ticket) => `${sessionId}.${secret}`;
 
   function issue(ctx: Context, ticket: Ticket, endsAt: string): void {
@@ -80,6 +85,10 @@ export function createSessions(dependencies: {
       if (now.toISOString() >= found.session.endsAt) return null;
       const account = await loadHolder(eventStore, found);
       if (!account) return null;
+      const { passkey } = found.session;
+      // Removed since; or none, such as that of a member who was made an admin.
+      if (passkey !== null && !account.passkeys.some(({ id }) => id === passkey)) return null;
+      if (passkey === null && passkeysRequired && account.role === 'admin') return null;
       const isDue = Number.parseInt(signature, 10) - now.getTime() < idleMs - freshMs;
       if (isDue) issue(ctx, ticket, found.session.endsAt);
       const { active: _, console: __, ...user } = account;
@@ -112,9 +121,9 @@ export async function loadSession(eventStore: Streams, id: string): Promise<Foun
 export async function loadHolder(
   eventStore: Pick<EventStore, 'load'>,
   { begun, session }: FoundSession,
-): Promise<Account | null> {
+): Promise<(Account & Holder) | null> {
   const history = await eventStore.load(userStream(session.userId));
-  const { state: account } = headOf(history, userDecider);
+  const account = accountOf(history);
   const deactivated = history.findLast(({ type }) => type === 'UserDeactivated');
   const wasDeactivatedSince = deactivated !== undefined && isAfter(deactivated.position, begun.position);
   return account && maySignIn(account) && !wasDeactivatedSince ? account : null;
@@ -129,6 +138,11 @@ function isSecretOf({ secretHash }: Session, secret: string): boolean {
 }
 
 /** Null where there is no such user. Throws EventStoreUnavailable. */
-export async function loadAccount(eventStore: Pick<EventStore, 'load'>, id: string): Promise<Account | null> {
-  return (await loadHead(eventStore, userStream(id), userDecider)).state;
+export async function loadAccount(eventStore: Pick<EventStore, 'load'>, id: string) {
+  return accountOf(await eventStore.load(userStream(id)));
+}
+
+function accountOf(history: readonly RecordedEvent[]): (Account & Holder) | null {
+  const { state: account } = headOf(history, userDecider);
+  return account && { ...account, passkeys: headOf(history, passkeyDecider).state?.held ?? [] };
 }

@@ -1,36 +1,41 @@
-/** Signing in with an emailed link, and signing out. There are no passwords. */
+/** Signing in with an emailed link and, where there is or must be one, a passkey; and signing out. */
 import { Refused } from '../../../commands/decider.ts';
 import type { Head } from '../../../commands/execute.ts';
 import { offerOf } from '../../../commands/session.ts';
 import { type Session, sessionStream } from '../../../events/session.ts';
-import type { Account } from '../../../events/user.ts';
 import { type Context, causeOf, HttpProblem, seeOther } from '../../server/context.ts';
 import { signInPath } from '../frame/addresses.ts';
+import { readForm } from '../frame/forms-and-lists.ts';
 import { leadTo, type Page, type PageDependencies, staffCause } from '../frame/page.ts';
-import { loadHolder, loadSession, longestSessionMs, secretHashOf } from '../frame/session.ts';
+import { type Holder, loadHolder, loadSession, longestSessionMs, secretHashOf } from '../frame/session.ts';
+import { texts } from '../texts.ts';
 import { sessionIdOf } from './request-link.ts';
 
 export async function showSignIn(ctx: Context, { show }: PageDependencies): Promise<void> {
   await show(ctx, 'sign-in/sign-in.njk', { title: 'Sign in' });
 }
 
-/** Opening the link does not sign anybody in, because mail scanners open links. */
+/** Asks for the passkey, if one is needed. Opening the link does not sign anybody in, because mail scanners open links. */
 export async function showLink(ctx: Context, dependencies: PageDependencies): Promise<void> {
-  const { account } = await readLink(ctx, dependencies);
-  await dependencies.show(ctx, 'sign-in/confirm.njk', { title: 'Sign in', email: account.email });
+  const { passkeys, show } = dependencies;
+  const { account, sessionId } = await readLink(ctx, dependencies);
+  const { email } = account;
+  const asked = passkeys.ask(passkeys.demandOn(account), sessionId, account);
+  await show(ctx, 'sign-in/confirm.njk', { title: 'Sign in', email, asked, words: texts.passkeys });
 }
 
 export async function signIn(ctx: Context, dependencies: PageDependencies): Promise<void> {
-  const { executeSession, returnTo, runtime, sessions } = dependencies;
+  const { executeSession, passkeys, returnTo, runtime, sessions } = dependencies;
   const { account, sessionId, head } = await readLink(ctx, dependencies);
+  const cause = () => causeOf(ctx, `staff:${account.id}`);
+  const answer = { form: readForm(ctx), sessionId, holder: account, cause: cause() };
+  const passkey = await passkeys.take(passkeys.demandOn(account), answer);
   const now = runtime.now();
   const at = now.toISOString();
   const endsAt = new Date(now.getTime() + longestSessionMs).toISOString();
   const secret = runtime.randomBytes(32).toString('base64url');
-  const command = { type: 'SignIn', at, endsAt, secretHash: secretHashOf(secret) } as const;
-  await executeSession(sessionStream(sessionId), command, causeOf(ctx, `staff:${account.id}`), {
-    from: head,
-  });
+  const command = { type: 'SignIn', at, endsAt, secretHash: secretHashOf(secret), passkey } as const;
+  await executeSession(sessionStream(sessionId), command, cause(), { from: head });
   sessions.issue(ctx, { sessionId, secret }, endsAt);
   seeOther(ctx, returnTo.take(ctx));
 }
@@ -39,7 +44,7 @@ export async function signIn(ctx: Context, dependencies: PageDependencies): Prom
 async function readLink(
   ctx: Context,
   { config, eventStore, runtime }: PageDependencies,
-): Promise<{ sessionId: string; account: Account; head: Head<Session | null> }> {
+): Promise<{ sessionId: string; account: Holder; head: Head<Session | null> }> {
   const sessionId = sessionIdOf(config.transactionIdKey, ctx.params.token ?? '');
   const found = await loadSession(eventStore, sessionId);
   const offer = offerOf(found?.session ?? null, runtime.now().toISOString());

@@ -43,17 +43,26 @@ export const deactivate = change('deactivated', () => ({ type: 'DeactivateUser' 
 
 export const reactivate = change('reactivated', () => ({ type: 'ReactivateUser' }));
 
+export const removePasskeysOf: Page = async (ctx, { passkeys, runtime }) => {
+  const keepsOne = ctx.params.id === ctx.state.staff.id;
+  const command = { type: 'RemovePasskeys', at: runtime.now().toISOString(), id: null, keepsOne } as const;
+  await passkeys.execute(streamOf(ctx), command, staffCause(ctx));
+  leadTo(ctx, path, 'passkeys-removed');
+};
+
 type Change =
   | { type: 'ChangeUserRole'; role: Role }
   | { type: 'GrantConsoleAccess' | 'DeactivateUser' | 'ReactivateUser' };
 
 function change(notice: NoticeCode, readChange: (ctx: StaffContext) => Change): Page {
   return async (ctx, { executeUser, runtime }) => {
-    const what = readChange(ctx);
-    const { id = '' } = ctx.params;
-    if (!derivedIdPattern.test(id)) throw new HttpProblem(404, 'There is no such user');
-    const command = { ...what, at: runtime.now().toISOString(), by: ctx.state.staff.id };
-    await executeUser(userStream(id), command, staffCause(ctx));
+    const command = { ...readChange(ctx), at: runtime.now().toISOString(), by: ctx.state.staff.id };
+    await executeUser(streamOf(ctx), command, staffCause(ctx));
     leadTo(ctx, path, notice);
   };
+}
+
+function streamOf({ params: { id = '' } }: StaffContext): string {
+  if (!derivedIdPattern.test(id)) throw new HttpProblem(404, 'There is no such user');
+  return userStream(id);
 }

@@ -1,0 +1,81 @@
+/** `ledger database grants`: an account in PostgreSQL for each role, with the rights that it needs and no others. */
+import { readFileSync } from 'node:fs';
+import { lastCheckSql } from '../audit/check/hourly.ts';
+import { logCheckpointSql } from '../audit/seals/kept.ts';
+import { readEnvironment } from '../config/environment-reader.ts';
+import { checkPostgres, checkSecrets } from '../config/security.ts';
+import { ConfigError } from '../config/yaml-file.ts';
+import { format } from '../kernel/format.ts';
+import { systemRuntime } from '../kernel/system-runtime.ts';
+import { keyTablesSql } from '../personal-data/postgres-key-store.ts';
+import { passwordVerifier } from '../postgres/password-verifier.ts';
+import { createClient } from '../postgres/pool.ts';
+import { allProjections } from '../projections/all.ts';
+import { checkpointsSql } from '../projections/runtime/checkpoints.ts';
+import { toDoList } from '../to-do/projection.ts';
+import { countingGrant, requeryList } from '../to-do/requeries.ts';
+import { type Command, flag, UsageError } from './command.ts';
+import { print } from './stores.ts';
+
+const options = { run: flag } as const;
+const roles = ['HTTP', 'PROJECTIONS', 'REACTORS'] as const;
+
+export const database: Command<typeof options> = {
+  summary: 'the accounts of the roles in PostgreSQL and their rights, as SQL; or makes them (--run)',
+  usage: 'grants [--run]',
+  options,
+  takesArguments: true,
+  async run({ run = false }, args) {
+    if (args.join(' ') !== 'grants') throw new UsageError('The only action is grants');
+    const { databaseUrl, name, passwords } = readConfiguration();
+    if (!run) {
+      print(grantsOf(name));
+      return 0;
+    }
+    const client = createClient(databaseUrl, 'ledger database');
+    try {
+      await client.connect();
+      await client.query(grantsOf(name));
+      for (const [role, password] of passwords) {
+        const verifier = passwordVerifier(password, systemRuntime.randomBytes(16));
+        await client.query(`alter role "${name}_${role.toLowerCase()}" password '${verifier}'`);
+      }
+    } finally {
+      await client.end();
+    }
+    print(`The roles have accounts in ${name}; ${passwords.length} passwords were set.`);
+    return 0;
+  },
+};
+
+/** Only what this needs: the owner of the database need not know the other secrets. Throws ConfigError. */
+function readConfiguration() {
+  const env = readEnvironment(process.env, {});
+  const databaseUrl = env.url('DATABASE_URL', ['postgres:', 'postgresql:'], { required: true });
+  checkPostgres(env, databaseUrl);
+  const name = URL.parse(databaseUrl)?.pathname.slice(1) ?? '';
+  env.must('DATABASE_URL', /^[a-z_][a-z0-9_]*$/i.test(name), 'name a database, of letters, digits and _,');
+  const what = 'have only printable ASCII characters, and no blanks';
+  const passwords = roles.map(
+    (role) => [role, env.matching(`DATABASE_PASSWORD_${role}`, /^[!-~]+$/, what)] as const,
+  );
+  checkSecrets(
+    env,
+    passwords.map(([role, password]) => [`DATABASE_PASSWORD_${role}`, [password]]),
+  );
+  if (env.faults.length > 0) throw new ConfigError(env.faults);
+  return { databaseUrl, name, passwords: passwords.filter(([, password]) => password !== '') };
+}
+
+function grantsOf(name: string): string {
+  return format(readFileSync(new URL('../../content/sql/accounts.sql', import.meta.url), 'utf8'), {
+    database: name,
+    checkpoints: checkpointsSql.trim(),
+    lastCheck: lastCheckSql.trim(),
+    logCheckpoint: logCheckpointSql.trim(),
+    keyTables: keyTablesSql.trim(),
+    readModels: allProjections.map((each) => each.name).join('|'),
+    toDoLists: [toDoList.name, requeryList.name].join('|'),
+    countingGrant: countingGrant.trim(),
+  });
+}

@@ -1,0 +1,50 @@
+/** Decisions about the passkeys of a user. The events are in src/events/user.ts and src/events/passkeys.ts. */
+import { readPasskeyUse, readUserEvent } from '../events/codec.ts';
+import { evolvePasskeys, type Passkey, type Passkeys, type PasskeyUseEvent } from '../events/passkeys.ts';
+import type { UserEvent } from '../events/user.ts';
+import { type Decider, Refused } from './decider.ts';
+
+const maxPasskeys = 10;
+
+export type PasskeyCommand =
+  | { type: 'RegisterPasskey'; at: string; passkey: Omit<Passkey, 'registeredAt'> }
+  /** `id` null: all of them. `keepsOne`: whoever asks would lock themselves out without any. */
+  | { type: 'RemovePasskeys'; at: string; id: string | null; keepsOne: boolean };
+
+export const passkeyDecider: Decider<Passkeys | null, PasskeyCommand, UserEvent> = {
+  initial: null,
+  read: readUserEvent,
+  evolve: evolvePasskeys,
+  decide(command, state) {
+    if (!state) return new Refused('unknown_user', 'There is no such user');
+    const { held, removedIds } = state;
+    const { at } = command;
+    if (command.type === 'RemovePasskeys') {
+      const removed = held.filter(({ id }) => command.id === null || id === command.id);
+      if (command.keepsOne && removed.length > 0 && removed.length === held.length)
+        return new Refused('last_passkey', 'You need a passkey: register another one first');
+      return removed.map(({ id }) => ({ type: 'PasskeyRemoved', data: { at, id } }));
+    }
+    const { passkey } = command;
+    if (removedIds.includes(passkey.id) || held.some(({ id }) => id === passkey.id))
+      return new Refused('passkey_refused', 'This passkey is, or was, registered already');
+    if (held.length >= maxPasskeys)
+      return new Refused('too_many_passkeys', `You have ${maxPasskeys} passkeys: remove one first`);
+    return [{ type: 'PasskeyRegistered', data: { at, ...passkey } }];
+  },
+};
+
+type Use = PasskeyUseEvent['data'];
+
+/** The state is the last use. `registeredCounter` is what the authenticator counted when it registered the passkey. */
+export const passkeyUseDecider: Decider<Use | null, Use & { registeredCounter: number }, PasskeyUseEvent> = {
+  initial: null,
+  read: readPasskeyUse,
+  evolve: (_, { data }) => data,
+  decide({ registeredCounter, ...data }, last) {
+    const counted = last?.counter ?? registeredCounter;
+    if ((data.counter > 0 || counted > 0) && data.counter <= counted)
+      return new Refused('passkey_refused', 'The counter of the passkey went back: there is a copy of it');
+    return [{ type: 'PasskeyUsed', data }];
+  },
+};

@@ -1,0 +1,42 @@
+/** /console/own-account: who is signed in, and their passkeys. */
+import { readPasskeyUse } from '../../../events/codec.ts';
+import { passkeyUseStream } from '../../../events/passkeys.ts';
+import { userStream } from '../../../events/user.ts';
+import { readForm } from '../frame/forms-and-lists.ts';
+import { leadTo, type Page, staffCause } from '../frame/page.ts';
+import { texts } from '../texts.ts';
+
+const path = '/console/own-account';
+
+export const showOwnAccount: Page = async (ctx, { eventStore, passkeys, show }) => {
+  const { staff } = ctx.state;
+  const rows = staff.passkeys.map(async ({ id, name, registeredAt }) => {
+    const last = await eventStore.loadLast(passkeyUseStream(staff.id, id));
+    const usedAt = last && readPasskeyUse(last).data.at;
+    return { id, name, registeredAt, usedAt, isCurrent: id === staff.session.passkey };
+  });
+  await show(ctx, 'sign-in/own-account.njk', {
+    title: 'Your account',
+    words: texts.passkeys,
+    account: { name: staff.name, email: staff.email, role: staff.role },
+    rows: await Promise.all(rows),
+    asked: passkeys.ask('register', staff.ticket.sessionId, staff),
+  });
+};
+
+export const registerPasskey: Page = async (ctx, { passkeys }) => {
+  const { staff } = ctx.state;
+  const { sessionId } = staff.ticket;
+  await passkeys.take('register', { form: readForm(ctx), sessionId, holder: staff, cause: staffCause(ctx) });
+  leadTo(ctx, path, 'passkey-registered');
+};
+
+/** Ends the sessions that were opened with it. */
+export const removePasskey: Page = async (ctx, { config, passkeys, runtime }) => {
+  const { id: userId, role } = ctx.state.staff;
+  const keepsOne = config.passkeysRequired && role === 'admin';
+  const { id = '' } = readForm(ctx);
+  const command = { type: 'RemovePasskeys', at: runtime.now().toISOString(), id, keepsOne } as const;
+  await passkeys.execute(userStream(userId), command, staffCause(ctx));
+  leadTo(ctx, path, 'passkey-removed');
+};

@@ -1,0 +1,261 @@
+// `ledger database grants`: each role runs with an account of its own, which may do what the role does and nothing else.
+import test from 'ava';
+import pg from 'pg';
+import { freePort } from '../../packages/embedded/free-port.ts';
+import { connectPostgres } from '../../src/postgres/pool.ts';
+import { prepare } from '../../src/projections/runtime/checkpoints.ts';
+import { users } from '../../src/projections/users/projection.ts';
+import { requeries } from '../../src/to-do/requeries.ts';
+import {
+  gatewayResult,
+  gatewaySecret,
+  log,
+  paymentRequest,
+  persistently,
+  postResult,
+  requestPayment,
+  startRole,
+} from '../e2e/ledger.ts';
+import { temporaryFolder, until } from '../embedded/helpers.ts';
+import { startReceiver } from '../reactors/receiver.ts';
+import { startServer } from '../support/event-store.ts';
+import { runLedger, settingsFor } from '../support/ledger.ts';
+import { createDatabase } from '../support/postgres.ts';
+
+const passwordOf = (role: string) => `the-password-of-${role}-in-this-test/=+`;
+
+async function query(url: string, sql: string): Promise<unknown[]> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    return (await client.query(sql)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+/** A database whose owner is no superuser, as with a provider's PostgreSQL, and the addresses of its accounts. */
+async function ownedDatabase() {
+  const { url } = await createDatabase();
+  const name = new URL(url).pathname.slice(1);
+  const as = (user: string, password: string) => {
+    const address = new URL(url);
+    Object.assign(address, { username: user, password: encodeURIComponent(password) });
+    return address.href;
+  };
+  const superuser = as('postgres', '');
+  await query(superuser, `create role ${name}_owner login createrole password 'owner'`);
+  await query(superuser, `alter database ${name} owner to ${name}_owner`);
+  return {
+    owner: as(`${name}_owner`, 'owner'),
+    ...{ http: as(`${name}_http`, passwordOf('http')), wrong: as(`${name}_http`, 'another') },
+    projections: as(`${name}_projections`, passwordOf('projections')),
+    reactors: as(`${name}_reactors`, passwordOf('reactors')),
+  };
+}
+
+const grant = (databaseUrl: string) =>
+  runLedger(['database', 'grants', '--run'], {
+    DATABASE_URL: databaseUrl,
+    DATABASE_PASSWORD_HTTP: passwordOf('http'),
+    DATABASE_PASSWORD_PROJECTIONS: passwordOf('projections'),
+    DATABASE_PASSWORD_REACTORS: passwordOf('reactors'),
+  });
+
+/** By account: statements that somebody who has taken over the role would try. */
+const forbidden = {
+  http: [
+    'update payments.payments set status = status',
+    'insert into users.users select * from users.users',
+    'delete from journal.postings',
+    'truncate payments.payments',
+    'drop schema payments cascade',
+    'alter schema payments rename to gone',
+    'update reactor_deliveries.deliveries set receiver = receiver',
+    'update reactor_requeries.requeries set due_at = now()',
+    'delete from reactor_requeries.requeries',
+    'update checkpoints set commit_position = 0',
+    'delete from last_check',
+    'truncate personal_data.key_blocks',
+    'drop table personal_data.key_blocks',
+    'update personal_data.erasures set actor = actor',
+    'create table public.mine (id integer)',
+    'create schema mine',
+  ],
+  projections: [
+    'truncate personal_data.key_blocks',
+    'update personal_data.erasures set actor = actor',
+    'update reactor_deliveries.deliveries set receiver = receiver',
+    'drop schema reactor_deliveries cascade',
+    'drop table checkpoints',
+    'create table public.mine (id integer)',
+  ],
+  reactors: [
+    'update payments.payments set status = status',
+    'insert into users.users select * from users.users',
+    'drop schema payments cascade',
+    'delete from last_check',
+    'drop table checkpoints',
+    'update personal_data.key_blocks set sealed = sealed',
+    'select from personal_data.erasures',
+    'create table public.mine (id integer)',
+  ],
+};
+
+test('from an empty database: every role does its work with its own account, and what it must not do is refused', async (t) => {
+  t.timeout(240_000);
+  const [urls, server, receiver] = [await ownedDatabase(), await startServer(), await startReceiver(t)];
+  t.teardown(server.close);
+  const granted = await grant(urls.owner);
+  t.is(granted.code, 0, granted.output);
+  t.regex(granted.output, /3 passwords were set/);
+  t.false(granted.output.includes('password-of'));
+  await t.throwsAsync(query(urls.wrong, 'select'), { code: '28P01' });
+
+  const port = await freePort();
+  const baseUrl = `http://127.0.0.1:${port}`;
+  const environmentOf = (databaseUrl: string, dataDir: string) => ({
+    ...settingsFor({ esdbUrl: server.url, databaseUrl }),
+    PORT: String(port),
+    BASE_URL: baseUrl,
+    DATA_DIR: dataDir,
+    GATEWAY_SECRET: gatewaySecret,
+    SEAL_KEY: '5ea1'.repeat(16),
+  });
+  const dataDir = await temporaryFolder(t);
+  const start = (role: 'http' | 'projections' | 'reactors') =>
+    startRole(t, [role], environmentOf(urls[role], dataDir), (output) => output.includes('started'));
+  const [projections, reactors, http] = await Promise.all([
+    start('projections'),
+    start('reactors'),
+    start('http'),
+  ]);
+
+  /** A payment that is requested, paid, called back, and shown from its row. */
+  const pay = async (reference: string) => {
+    const body = paymentRequest(reference, { callback_url: receiver.url });
+    const { data } = (await (await persistently(() => requestPayment(baseUrl, body))).json()) as {
+      data: { transaction_id: string };
+    };
+    const id = data.transaction_id;
+    await until(async () => (await postResult(baseUrl, gatewayResult(id))).status === 303);
+    await until(() => receiver.received.some(({ headers }) => headers['webhook-id'] === `${id}-callback-1`));
+    await until(async () => {
+      const rows = await query(urls.http, `select from payments.payments where transaction_id = '${id}'`);
+      return rows.length === 1;
+    });
+    return id;
+  };
+  const id = await pay('FIRST');
+  await fetch(`${baseUrl}/api/v1/users`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ name: 'Aminah', email: 'aminah@agency.example' }),
+  });
+  await until(
+    async () => ((await (await fetch(`${baseUrl}/api/v1/users`)).json()) as unknown[]).length === 1,
+  );
+
+  for (const role of ['http', 'projections', 'reactors'] as const)
+    for (const statement of forbidden[role])
+      await t.throwsAsync(query(urls[role], statement), { code: '42501' }, `${role}: ${statement}`);
+  const counted = await query(urls.http, 'update reactor_requeries.requeries set counted = 1 returning 1');
+  t.is(counted.length, 1, 'the answers of the registry are counted');
+
+  const made = await runLedger(
+    ['merchants', 'details-table', 'demo-app'],
+    environmentOf(urls.owner, dataDir),
+  );
+  t.is(made.code, 0, made.output);
+  await query(urls.owner, 'alter table details."demo-app_details" add column lots integer');
+  const next = await pay('SECOND');
+  const details = `select from details."demo-app_details" where transaction_id = '${next}'`;
+  await until(async () => (await query(urls.http, details)).length === 1);
+
+  // Rebuilds, by whomever: the tables stay those of the role, its readers may read, and the role goes on.
+  for (const url of [urls.projections, urls.owner]) {
+    const { code, output } = await runLedger(['rebuild', 'payments'], environmentOf(url, dataDir));
+    t.is(code, 0, output);
+    await pay(`AFTER-${url === urls.owner}`);
+    for (const statement of forbidden.http.slice(0, 6))
+      await t.throwsAsync(query(urls.http, statement), { code: '42501' });
+  }
+  const asHttp = await runLedger(['rebuild', 'payments'], environmentOf(urls.http, dataDir));
+  t.regex(asHttp.output, /Postgres refused the rows: 42501/);
+
+  // Everything again with what a new release makes: the rights of what is there do not change.
+  t.is((await grant(urls.owner)).code, 0);
+  const { code, output } = await runLedger(['verify'], environmentOf(urls.owner, dataDir));
+  t.is(code, 0, output);
+
+  // Tables that an interrupted rebuild left may be dropped by the projections alone: the erasure waits for that.
+  await projections.stop();
+  await query(urls.projections, 'create schema details_rebuild');
+  const erased = await runLedger(['erase', id, '--yes'], environmentOf(urls.http, dataDir));
+  t.is(erased.code, 0, erased.output);
+  const open = () => query(urls.http, 'select from personal_data.erasures');
+  t.is((await open()).length, 1);
+  await start('projections');
+  await until(
+    async () =>
+      (await query(urls.owner, `select from pg_namespace where nspname = 'details_rebuild'`)).length === 0,
+  );
+  for (const role of [http, reactors]) {
+    t.is(await role.stop(), 0);
+    t.notRegex(role.output(), /permission denied|must be owner/);
+  }
+});
+
+test('an installation with one account: the roles take over its tables, and a new version of tables keeps the rights', async (t) => {
+  const urls = await ownedDatabase();
+  const connect = (url: string) => {
+    const db = connectPostgres({ url, log });
+    t.teardown(() => db.destroy());
+    return db;
+  };
+  const owner = connect(urls.owner);
+  for (const projection of [users, requeries]) await prepare(owner, projection, projection.name);
+  t.is((await grant(urls.owner)).code, 0);
+  await query(urls.http, 'update reactor_requeries.requeries set counted = 1');
+  await query(urls.http, 'select from users.users');
+  // A process of before, which still runs, has not lost its rights.
+  await query(urls.owner, 'update users.users set id = id');
+
+  const [projections, reactors] = [connect(urls.projections), connect(urls.reactors)];
+  await prepare(projections, { ...users, version: users.version + 1 }, users.name);
+  await prepare(reactors, { ...requeries, version: requeries.version + 1 }, requeries.name);
+  await prepare(owner, { ...users, version: users.version + 2 }, users.name);
+  await query(urls.projections, 'update users.users set id = id');
+  await query(urls.http, 'select from users.users');
+  await query(urls.http, 'update reactor_requeries.requeries set counted = 1');
+  await t.throwsAsync(query(urls.http, 'update users.users set id = id'), { code: '42501' });
+});
+
+test('the SQL is shown, without passwords; a database without a name and a bad password are refused', async (t) => {
+  const shown = await runLedger(['database', 'grants'], {
+    DATABASE_URL: 'postgres://owner@127.0.0.1:9/ledger',
+    DATABASE_PASSWORD_HTTP: passwordOf('http'),
+  });
+  t.is(shown.code, 0, shown.output);
+  t.regex(shown.stdout, /^grant update on personal_data\.key_blocks to "ledger_http",/m);
+  t.notRegex(shown.stdout, /password/i);
+  const nameless = await runLedger(['database', 'grants'], { DATABASE_URL: 'postgres://127.0.0.1:9' });
+  t.is(nameless.code, 78);
+  const short = {
+    NODE_ENV: 'production',
+    DATABASE_PASSWORD_HTTP: 'short',
+    DATABASE_PASSWORD_REACTORS: 'a b',
+  };
+  const refused = await runLedger(['database', 'grants', '--run'], {
+    ...short,
+    DATABASE_URL: 'postgres://owner@db.example/ledger',
+  });
+  t.is(refused.code, 78);
+  for (const fault of [
+    'DATABASE_PASSWORD_HTTP must have at least 32',
+    'DATABASE_PASSWORD_REACTORS',
+    'sslmode',
+  ])
+    t.true(refused.output.includes(fault), refused.output);
+  t.notRegex(refused.output, /short$/m);
+});
