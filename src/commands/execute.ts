@@ -1,5 +1,13 @@
 /** Load → decide → append at the expected revision; after a conflict, load and decide again. */
-import { type Cause, chain, type Envelope, hashIn } from '../events/envelope.ts';
+import { UnreadableEvent } from '../events/codec.ts';
+import {
+  type Cause,
+  chain,
+  type Envelope,
+  hashIn,
+  isChainedOnto,
+  previousHashIn,
+} from '../events/envelope.ts';
 import { isPlain, KeysUnavailable, sealedValuesOf } from '../events/personal-data.ts';
 import {
   type EventStore,
@@ -123,7 +131,19 @@ export function headOf<State, Event>(
   stored: readonly RecordedEvent[],
   { initial, read, evolve }: Fold<State, Event>,
 ): Head<State> {
+  assertChained(stored);
   return { state: stored.map((event) => read(event)).reduce(evolve, initial), ...endOf(stored) };
+}
+
+/** Nothing is decided, or shown, on events that somebody has changed. Throws UnreadableEvent. */
+function assertChained(stored: readonly RecordedEvent[]): void {
+  for (const [index, event] of stored.entries()) {
+    const isFirst = index === 0 && event.revision > 0;
+    if (!isChainedOnto(event, isFirst ? previousHashIn(event) : hashIn(stored[index - 1])))
+      throw new UnreadableEvent(
+        `${event.type} at revision ${event.revision} was changed, or does not follow the event before it`,
+      );
+  }
 }
 
 /** The end of a stream, for callers that fold it themselves. */
