@@ -29,6 +29,7 @@ const commands: Readonly<Record<string, () => Promise<Command<Options>>>> = {
   account: async () => (await import('./cli/account.ts')).account,
   database: async () => (await import('./cli/database.ts')).database,
   seals: async () => (await import('./cli/seals.ts')).seals,
+  witness: async () => (await import('./cli/witness.ts')).witness,
   configuration: async () => (await import('./cli/configuration.ts')).configuration,
 };
 

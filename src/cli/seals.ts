@@ -2,6 +2,7 @@
 import { sealKeyOf } from '../audit/seals/key.ts';
 import { allSeals, readSealOrNull, type Seal } from '../audit/seals/stored-seals.ts';
 import { lastCheckpoint } from '../audit/tree/leaves.ts';
+import { rawKeyOf, verifierText } from '../audit/tree/note.ts';
 import { toIsoWithOffset } from '../kernel/malaysian-time.ts';
 import { type Command, flag } from './command.ts';
 import { fail, print, withEventStore } from './stores.ts';
@@ -25,6 +26,11 @@ export const seals: Command<typeof options> = {
           ? 'SEAL_KEY is not set, so its public key is not known.'
           : sealKeyOf(sealKey).publicKeyPem.trimEnd(),
       );
+      const newest = await lastCheckpoint(eventStore).catch(() => null);
+      if (newest) {
+        const { origin: name } = newest.checkpoint;
+        print(verifierText({ kind: 'log', name, publicKey: rawKeyOf(newest.seal.publicKey) }));
+      }
       let count = 0;
       for await (const stored of allSeals(eventStore)) {
         print(`${String(stored.revision).padStart(6)}  ${sealText(readSealOrNull(stored))}`);

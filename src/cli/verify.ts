@@ -1,7 +1,7 @@
 /** `ledger verify`: whether everything is still as it was written; with --file, whether an export is. */
 import { readFileSync } from 'node:fs';
 import { publicKeysIn, sealKeyOf } from '../audit/seals/key.ts';
-import { type Checkpoint, openCheckpoint } from '../audit/tree/note.ts';
+import { type Checkpoint, openCheckpoint, readVerifier } from '../audit/tree/note.ts';
 import { acknowledge } from '../audit/verify/acknowledge.ts';
 import { verifyFile } from '../audit/verify/file.ts';
 import { type VerifyReport, verify as verifyStores } from '../audit/verify/verify.ts';
@@ -15,12 +15,29 @@ export const verify: Command = {
   summary:
     'whether the log, its seals and all that is made from it are as they were written; or whether an export is',
   usage:
-    '[--public-key FILE] [--since CHECKPOINT] | --file EXPORT [--public-key FILE] | --acknowledge STREAM@REVISION --reason TEXT',
-  options: { acknowledge: text, file: text, 'public-key': text, reason: text, since: text },
-  async run({ acknowledge: place, file, 'public-key': publicKey, reason, since }) {
+    '[--public-key FILE] [--since CHECKPOINT] [--witness-keys FILE [--witnesses N]] | --file EXPORT [--public-key FILE] | --acknowledge STREAM@REVISION --reason TEXT',
+  options: {
+    acknowledge: text,
+    file: text,
+    'public-key': text,
+    reason: text,
+    since: text,
+    'witness-keys': text,
+    witnesses: text,
+  },
+  async run({
+    acknowledge: place,
+    file,
+    'public-key': publicKey,
+    reason,
+    since,
+    'witness-keys': keyFile,
+    witnesses,
+  }) {
     if (place !== undefined || reason !== undefined) return await acknowledgeFaults(place, reason);
     const given = publicKey === undefined ? null : keysOf(publicKey);
     if (file !== undefined) return await verifyExport(file, given);
+    const cosigned = keyFile === undefined ? null : witnessesIn(keyFile, witnesses);
     const verified = since === undefined ? null : checkpointIn(since, given);
     const interrupted = new AbortController();
     process.once('SIGINT', () => interrupted.abort(new Error('Interrupted')));
@@ -30,7 +47,7 @@ export const verify: Command = {
       async ({ config: { sealKey }, ...stores }) => {
         const trusted = given ?? (sealKey === '' ? null : [sealKeyOf(sealKey).publicKey]);
         const report = await verifyStores(
-          { ...stores, trusted, since: verified, signal: interrupted.signal },
+          { ...stores, trusted, since: verified, witnesses: cosigned, signal: interrupted.signal },
           ({ step, done }) => progress.show(() => `${done.toLocaleString('en')} ${step}`),
         ).finally(progress.end);
         print(reportText(report));
@@ -46,6 +63,17 @@ function checkpointIn(file: string, trusted: readonly string[] | null): Checkpoi
   const checkpoint = openCheckpoint(readFileSync(file, 'utf8'), trusted);
   if (typeof checkpoint === 'string') throw new UsageError(`${file}: ${checkpoint}`);
   return checkpoint;
+}
+
+/** All of the witnesses in the file, one in a line, unless fewer are demanded. */
+function witnessesIn(file: string, needed: string | undefined) {
+  const lines = readFileSync(file, 'utf8').trim().split('\n');
+  const known = lines.map(readVerifier).filter((each) => each !== null && each.kind === 'witness');
+  if (known.length < lines.length) throw new UsageError(`${file} must hold keys of witnesses, one in a line`);
+  const count = Number(needed ?? known.length);
+  if (!Number.isInteger(count) || count < 1 || count > known.length)
+    throw new UsageError(`--witnesses must be from 1 to ${known.length}`);
+  return { known, needed: count };
 }
 
 function keysOf(file: string): string[] {

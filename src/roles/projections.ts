@@ -4,6 +4,7 @@ import { startHourlyCheck } from '../audit/check/hourly.ts';
 import { keptCheckpoints } from '../audit/seals/kept.ts';
 import { sealKeyOf } from '../audit/seals/key.ts';
 import { startSealer } from '../audit/seals/sealer.ts';
+import { offerTo } from '../audit/witness/offer.ts';
 import { streamPrefixes } from '../events/streams.ts';
 import { startRetention } from '../personal-data/retention.ts';
 import { connectPostgres } from '../postgres/pool.ts';
@@ -57,6 +58,9 @@ export function startProjections({
     kept: keptCheckpoints(db, join(config.dataDir, 'last-checkpoint')),
     origin: `${new URL(config.baseUrl).host}/ledger`,
     key: sealKeyOf(config.sealKey),
+    ...(config.witnessUrls.length > 0 && {
+      offer: offerTo(config.witnessUrls, { post: fetch, runtime, log }),
+    }),
   });
   // Here, because only the owner of the tables may drop what a rebuild has left.
   const eraser = createEraser({ ...common, config }, db);

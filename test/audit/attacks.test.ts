@@ -1,17 +1,26 @@
 // The table of content/docs/seals.md: each attack is carried out on the files of a ledger, and each is detected.
+import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
+import { text } from 'node:stream/consumers';
 import test, { type ExecutionContext } from 'ava';
 import type { Knex } from 'knex';
 import { beginExport, readExportRequest } from '../../src/audit/export/export.ts';
 import { checksumOf, createLines, firstChecksum } from '../../src/audit/export/lines.ts';
 import { sealingRefused } from '../../src/audit/seals/kept.ts';
+import { sealKeyOf } from '../../src/audit/seals/key.ts';
 import { startSealer } from '../../src/audit/seals/sealer.ts';
 import { lastCheckpoint, proveEvents } from '../../src/audit/tree/leaves.ts';
+import { checkpointText, rawKeyOf, signatureLine } from '../../src/audit/tree/note.ts';
+import { growTree, leafHash } from '../../src/audit/tree/tree.ts';
 import { verifyFile } from '../../src/audit/verify/file.ts';
 import { verify } from '../../src/audit/verify/verify.ts';
+import { offerTo } from '../../src/audit/witness/offer.ts';
+import { createWitness } from '../../src/audit/witness/witness.ts';
 import { chain, hashIn } from '../../src/events/envelope.ts';
 import { paymentStream } from '../../src/events/payment.ts';
 import { sealsStream } from '../../src/events/seals.ts';
@@ -314,4 +323,130 @@ test.serial('erasure of personal data changes no proof', async (t) => {
     (await verified(t, swapped)).violation?.reason ?? '',
     /not the one in the log that its proof is for/,
   );
+});
+
+test.serial(
+  'witnesses: what contradicts the checkpoint that they signed is not signed, and its verification fails',
+  async (t) => {
+    const seed = sealKeyOf('717e'.repeat(16));
+    const name = 'witness.example/1';
+    const logs = [{ kind: 'log', name: 'ledger.example/log', publicKey: rawKeyOf(key.publicKey) } as const];
+    const saved = new Map<string, string>();
+    const witness = createWitness({
+      name,
+      key: seed,
+      logs,
+      kept: {
+        load: async (origin) => saved.get(origin) ?? null,
+        save: async (origin, note) => void saved.set(origin, note),
+      },
+      now: () => new Date('2026-11-20T02:00:00.000Z'),
+    });
+    const statuses: number[] = [];
+    const server = createServer(async (request, response) => {
+      const answer = await witness(await text(request));
+      statuses.push(answer.status);
+      response.writeHead(answer.status, { 'Content-Type': answer.type }).end(answer.text);
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    t.teardown(() => server.close());
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const offer = offerTo([url, 'http://127.0.0.1:1'], { post: fetch, runtime: systemRuntime, log });
+    const unsealed = (sqlite: DatabaseSync) =>
+      void sqlite.exec(`delete from events where stream = ${streamIn(sealsStream)}`);
+    const known = [{ kind: 'witness', name, publicKey: rawKeyOf(seed.publicKey) } as const];
+    const witnesses = (eventStore: EventStore, needed: number) =>
+      verify(
+        {
+          eventStore,
+          db,
+          databaseUrl: place.databaseUrl,
+          trusted: null,
+          witnesses: { known, needed },
+          personalData,
+          log,
+          signal,
+          since: null,
+          runtime: systemRuntime,
+        },
+        () => {},
+      );
+    const { eventStore } = await tampered(t, file, unsealed);
+    const elsewhere = sealing((await createDatabase()).url, await temporaryFolder(t));
+    t.teardown(() => elsewhere.db.destroy());
+    await sealAll(eventStore, { ...elsewhere, offer }, filled);
+    t.deepEqual(new Set(statuses), new Set([200, 409]));
+    const last = await lastCheckpoint(eventStore);
+    t.deepEqual(
+      saved.get('ledger.example/log')?.split('\n').slice(0, 3),
+      last?.checkpoint.note.split('\n').slice(0, 3),
+    );
+    t.is(
+      (await witnesses(eventStore, 1)).violations.find(({ kind }) => kind === 'witnesses'),
+      undefined,
+    );
+    // What came while nobody asked the witness is proven from what it signed last.
+    const middle = saved.get('ledger.example/log') ?? '';
+    await append(eventStore, paymentId(50), [paymentRequested()]);
+    await sealAll(eventStore, elsewhere, filled + 1);
+    await append(eventStore, paymentId(51), [paymentRequested()]);
+    statuses.length = 0;
+    await sealAll(eventStore, { ...elsewhere, offer }, filled + 2);
+    t.deepEqual(statuses, [409, 200]);
+    t.not(saved.get('ledger.example/log'), middle);
+    // The genuine key, stolen, signs another history.
+    const { eventStore: forged } = await tampered(t, file, (sqlite) => {
+      raised(sqlite);
+      unsealed(sqlite);
+    });
+    const thief = sealing((await createDatabase()).url, await temporaryFolder(t));
+    t.teardown(() => thief.db.destroy());
+    statuses.length = 0;
+    await sealAll(forged, { ...thief, offer }, filled);
+    t.false(statuses.includes(200));
+    t.regex(
+      (await witnesses(forged, 1)).violations.find(({ kind }) => kind === 'witnesses')?.first ?? '',
+      /^Of 1 witnesses 1 must have signed the last seal; signed have: none$/,
+    );
+  },
+);
+
+test.serial('a witness answers as the specification says', async (t) => {
+  const name = 'ledger.example/log';
+  const saved = new Map<string, string>();
+  const witness = createWitness({
+    name: 'witness.example/1',
+    key: otherKey,
+    logs: [{ kind: 'log', name, publicKey: rawKeyOf(key.publicKey) }],
+    kept: {
+      load: async (origin) => saved.get(origin) ?? null,
+      save: async (origin, note) => void saved.set(origin, note),
+    },
+    now: () => new Date('2026-11-20T02:00:00.000Z'),
+  });
+  const tree = growTree();
+  const heads = [1, 2, 3].map((size) => {
+    tree.add(leafHash(Buffer.from(String(size))));
+    return { origin: name, size, root: tree.root() };
+  });
+  const noteOf = (head: (typeof heads)[number], signer = key) => {
+    const body = checkpointText(head);
+    return `${body}\n${signatureLine(body, head.origin, signer)}`;
+  };
+  const [one, two, three] = heads as [(typeof heads)[number], (typeof heads)[number], (typeof heads)[number]];
+  const second = leafHash(Buffer.from('2')).toString('base64');
+  t.is((await witness('nonsense')).status, 400);
+  t.is((await witness(`old 01\n\n${noteOf(one)}`)).status, 400);
+  t.is((await witness(`old 0\n\n${noteOf({ ...one, origin: 'other' })}`)).status, 404);
+  t.is((await witness(`old 0\n\n${noteOf(one, otherKey)}`)).status, 403);
+  t.is((await witness(`old 2\n\n${noteOf(one)}`)).status, 400);
+  t.is((await witness(`old 0\n${second}\n\n${noteOf(one)}`)).status, 422);
+  const answers = await Promise.all([witness(`old 0\n\n${noteOf(one)}`), witness(`old 0\n\n${noteOf(two)}`)]);
+  t.is(answers[0]?.status, 200);
+  t.deepEqual(answers[1], { status: 409, type: 'text/x.tlog.size', text: '1\n' });
+  t.is((await witness(`old 1\n\n${noteOf({ ...one, root: two.root })}`)).status, 409);
+  t.is((await witness(`old 1\n\n${noteOf(two)}`)).status, 422);
+  t.is((await witness(`old 1\n${second}\n\n${noteOf({ ...two, root: three.root })}`)).status, 422);
+  t.is((await witness(`old 1\n${second}\n\n${noteOf(two)}`)).status, 200);
+  t.is((await witness(`old 2\n\n${noteOf(two)}`)).status, 200, 'the same again');
 });

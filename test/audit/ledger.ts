@@ -13,6 +13,7 @@ import { loadAcknowledgements } from '../../src/audit/verify/acknowledgements.ts
 import { type LogResult, type VerifiedUntil, verifyLog } from '../../src/audit/verify/log.ts';
 import { verifySeals } from '../../src/audit/verify/seals.ts';
 import { createViolations, type Violation, type ViolationKind } from '../../src/audit/verify/violations.ts';
+import type { Offer } from '../../src/audit/witness/offer.ts';
 import { createExecute, type ExecuteOf } from '../../src/commands/execute.ts';
 import { createFingerprint } from '../../src/commands/fingerprint.ts';
 import { paymentDecider } from '../../src/commands/payment.ts';
@@ -120,7 +121,7 @@ export function sealing(databaseUrl: string, folder: string) {
 /** Runs a sealer until everything is sealed. */
 export async function sealAll(
   eventStore: EventStore,
-  stores: ReturnType<typeof sealing>,
+  stores: ReturnType<typeof sealing> & { offer?: Offer },
   events: number,
   signer = key,
 ): Promise<void> {

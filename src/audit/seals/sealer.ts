@@ -22,8 +22,10 @@ import { retry } from '../../kernel/retry.ts';
 import { type Background, runUntilStopped } from '../../kernel/run-until-stopped.ts';
 import type { Runtime } from '../../kernel/runtime.ts';
 import { withLeaderLock } from '../../postgres/leader-lock.ts';
+import { proveSince } from '../tree/leaves.ts';
 import { checkpointText, signatureLine } from '../tree/note.ts';
 import { growTree, leafHash, type Range, rootOf } from '../tree/tree.ts';
+import type { Offer } from '../witness/offer.ts';
 import type { KeptCheckpoints } from './kept.ts';
 import type { SealKey } from './key.ts';
 import { findStart } from './start.ts';
@@ -37,6 +39,8 @@ type Dependencies = {
   /** The name of the log in its checkpoints, unless earlier ones have another. */
   origin: string;
   key: SealKey;
+  /** Has witnesses sign each checkpoint; resolves to their lines. */
+  offer?: Offer;
   runtime: Runtime;
   log: Logger;
   /** Seals after this many events, and after this time if there are any unsealed events. */
@@ -104,6 +108,8 @@ async function sealWhile(
   const tree = growTree(start.range);
   let sealed = last;
   let tally = emptyTally;
+  /** Since the last seal, for witnesses. */
+  let leaves: Buffer[] = [];
   let newest: RecordedEvent | null = null;
   let turn: Promise<void> = Promise.resolve();
 
@@ -114,7 +120,9 @@ async function sealWhile(
     turn = turn.then(async () => {
       if (!newest || isRecounting() || tree.size() <= (sealed.seal?.checkpoint?.size ?? 0)) return;
       const range = tree.range();
-      sealed = await append(dependencies, sealed, { origin, range, lastEvent: newest });
+      const added = leaves;
+      leaves = [];
+      sealed = await append(dependencies, sealed, { origin, range, lastEvent: newest, leaves: added });
       log.debug({ seal: sealed.revision, count: range.size }, 'the log is sealed');
       onSealed();
     });
@@ -130,7 +138,9 @@ async function sealWhile(
     const era = eras.find(({ until }) => tree.size() < until);
     if (!isCovered(event, era?.streams ?? streamPrefixes)) return;
     newest = event;
-    tree.add(leafHash(leafEntry(leafOf(event))));
+    const leaf = leafHash(leafEntry(leafOf(event)));
+    tree.add(leaf);
+    if (dependencies.offer && tree.size() > (last.seal?.checkpoint?.size ?? 0)) leaves.push(leaf);
     for (const { size, root, name } of expected)
       if (size === tree.size() && !root.equals(tree.root())) throw disagreement(name);
   }
@@ -173,14 +183,22 @@ async function sealWhile(
  * of seals even when two processes seal at once.
  */
 async function append(
-  { eventStore, kept, key, runtime }: Dependencies,
+  { eventStore, kept, key, offer, runtime }: Dependencies,
   { revision, hash: previousSeal }: LastSeal,
-  { origin, range, lastEvent }: { origin: string; range: Range; lastEvent: RecordedEvent },
+  {
+    origin,
+    range,
+    lastEvent,
+    leaves,
+  }: { origin: string; range: Range; lastEvent: RecordedEvent; leaves: readonly Buffer[] },
 ): Promise<LastSeal> {
   const head = { origin, size: range.size, root: rootOf(range) };
   const text = checkpointText(head);
-  const note = `${text}\n${signatureLine(text, origin, key)}`;
-  await kept.keep(note);
+  const signed = `${text}\n${signatureLine(text, origin, key)}`;
+  await kept.keep(signed);
+  const { signal } = new AbortController();
+  const note =
+    signed + ((await offer?.(signed, (size) => proveSince(eventStore, size, { leaves, signal }))) ?? '');
   const { streamName: stream, revision: lastRevision, id } = lastEvent;
   const unsigned = {
     at: runtime.now().toISOString(),

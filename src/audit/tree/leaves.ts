@@ -10,7 +10,7 @@ import {
   type Seal,
   Unaccountable,
 } from '../seals/stored-seals.ts';
-import { emptyRange, leafHash, proveInclusion, rootOfInclusion } from './tree.ts';
+import { emptyRange, leafHash, proveConsistency, proveInclusion, rootOfInclusion } from './tree.ts';
 
 type Reader = Pick<EventStore, 'load' | 'loadLast' | 'subscribe'>;
 
@@ -40,14 +40,39 @@ export async function checkpointBefore(
   position: Position,
   last: Sealed,
 ): Promise<Sealed | null> {
+  return await lastWhere(eventStore, last, async (stored) =>
+    isAfter(position, (await lastEventOf(stored, eventStore)).position),
+  );
+}
+
+/** The checkpoint of this size; null if there is none. Throws Unaccountable. */
+export async function checkpointOfSize(
+  eventStore: Pick<EventStore, 'load'>,
+  size: number,
+  last: Sealed,
+): Promise<Sealed | null> {
+  const found = await lastWhere(
+    eventStore,
+    last,
+    async (stored) => (sealedIn(stored)?.seal.count ?? 0) <= size,
+  );
+  return found?.seal.count === size ? found : null;
+}
+
+/** The last seal for which this is so, as it is for those before it. */
+async function lastWhere(
+  eventStore: Pick<EventStore, 'load'>,
+  last: Sealed,
+  isBefore: (stored: RecordedEvent) => Promise<boolean>,
+): Promise<Sealed | null> {
   let found: Sealed | null = null;
   let [from, to] = [0, last.stored.revision];
   while (from <= to) {
     const middle = Math.floor((from + to) / 2);
     const [stored] = await eventStore.load(sealsStream, middle, 1);
-    const isBefore = stored && isAfter(position, (await lastEventOf(stored, eventStore)).position);
-    if (stored && isBefore) found = sealedIn(stored);
-    if (isBefore) from = middle + 1;
+    const isFound = stored && (await isBefore(stored));
+    if (stored && isFound) found = sealedIn(stored);
+    if (isFound) from = middle + 1;
     else to = middle - 1;
   }
   return found;
@@ -89,6 +114,23 @@ export async function* leavesBetween(
     if (size === to.seal.count) return;
   }
   signal.throwIfAborted();
+}
+
+/** That the tree of the last seal and the leaves after it continues that of a size; null if no seal has that size. */
+export async function proveSince(
+  eventStore: Reader,
+  size: number,
+  { leaves, signal }: { leaves: readonly Buffer[]; signal: AbortSignal },
+): Promise<Buffer[] | null> {
+  if (size === 0) return [];
+  const last = await lastCheckpoint(eventStore);
+  const from = last && (await checkpointOfSize(eventStore, size, last));
+  if (!from) return null;
+  const since: Buffer[] = [];
+  if (from.seal.count < last.seal.count)
+    for await (const { leaf } of leavesBetween(eventStore, { from, to: last, signal }))
+      since.push(leafHash(leafEntry(leaf)));
+  return proveConsistency({ range: from.checkpoint.range, leaves: [...since, ...leaves] });
 }
 
 /** That an event is a leaf of the tree of a checkpoint; hashes in base64. */

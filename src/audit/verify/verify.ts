@@ -15,7 +15,7 @@ import { projectionStatus } from '../../projections/runtime/checkpoints.ts';
 import { describeFailure } from '../../projections/runtime/failures.ts';
 import { check } from '../check/check.ts';
 import { lastEventOf, readSignedSeal, sealedWithinMs } from '../seals/stored-seals.ts';
-import type { Checkpoint } from '../tree/note.ts';
+import { type Checkpoint, parseNote, signedAt, type Verifier } from '../tree/note.ts';
 import { loadAcknowledgements } from './acknowledgements.ts';
 import { type LogResult, type VerifiedUntil, verifyLog } from './log.ts';
 import { verifyPayments } from './payments.ts';
@@ -24,7 +24,7 @@ import { type SealMark, verifySeals } from './seals.ts';
 import { type Checked, createViolations, type VerifyProgress, type Violations } from './violations.ts';
 
 export type VerifyDependencies = {
-  eventStore: Pick<EventStore, 'subscribe' | 'load' | 'head'>;
+  eventStore: Pick<EventStore, 'subscribe' | 'load' | 'loadLast' | 'head'>;
   db: Knex;
   /** The database of `db`: a fresh fold needs connections of its own. */
   databaseUrl: string;
@@ -32,6 +32,8 @@ export type VerifyDependencies = {
   trusted: readonly string[] | null;
   /** The log up to this checkpoint was verified before; null to verify all of it. */
   since?: Checkpoint | null;
+  /** How many of these must have signed the last seal; null to ask for none. */
+  witnesses?: { known: readonly Verifier[]; needed: number } | null;
   personalData: PersonalDataReader;
   runtime: Runtime;
   log: Logger;
@@ -48,9 +50,10 @@ export async function verify(
   dependencies: VerifyDependencies,
   onProgress: (progress: VerifyProgress) => void,
 ) {
-  const { eventStore, db, trusted, since = null, runtime, signal } = dependencies;
+  const { eventStore, db, trusted, since = null, witnesses = null, runtime, signal } = dependencies;
   const violations = createViolations();
   const marks = await verifySeals(eventStore, trusted, violations);
+  if (witnesses) await checkWitnesses(witnesses, eventStore, violations);
   const acknowledgements = await loadAcknowledgements(eventStore, trusted, violations);
   const { explained } = acknowledgements;
   const from = since && (await findVerified(since, marks, eventStore));
@@ -106,6 +109,23 @@ export async function verify(
   const payments = verifyPayments({ db, now: runtime.now(), signal }, violations, onProgress);
   checked.push(...(await payments.catch(unlessRefused('rows of payments', 'Receipts and deliveries'))));
   return { checked, explained, violations: violations.all(), notes };
+}
+
+async function checkWitnesses(
+  { known, needed }: NonNullable<VerifyDependencies['witnesses']>,
+  eventStore: Pick<EventStore, 'loadLast'>,
+  violations: Violations,
+): Promise<void> {
+  const stored = await eventStore.loadLast(sealsStream);
+  const checkpoint = stored && readSignedSeal(stored)?.checkpoint;
+  const note = checkpoint && parseNote(checkpoint.note);
+  const signed = known.filter((each) => note && signedAt(note, each) !== null).map(({ name }) => name);
+  const who = signed.length > 0 ? signed.join(', ') : 'none';
+  if (signed.length < needed)
+    violations.add(
+      'witnesses',
+      `Of ${known.length} witnesses ${needed} must have signed the last seal; signed have: ${who}`,
+    );
 }
 
 /** The seal of a checkpoint; null if the log has none. */
