@@ -68,7 +68,10 @@ function checkpointIn(file: string, trusted: readonly string[] | null): Checkpoi
 /** All of the witnesses in the file, one in a line, unless fewer are demanded. */
 function witnessesIn(file: string, needed: string | undefined) {
   const lines = readFileSync(file, 'utf8').trim().split('\n');
-  const known = lines.map(readVerifier).filter((each) => each !== null && each.kind === 'witness');
+  const known = lines.flatMap((line) => {
+    const verifier = readVerifier(line);
+    return verifier?.kind === 'witness' ? verifier : [];
+  });
   if (known.length < lines.length) throw new UsageError(`${file} must hold keys of witnesses, one in a line`);
   const count = Number(needed ?? known.length);
   if (!Number.isInteger(count) || count < 1 || count > known.length)
