@@ -17,7 +17,7 @@ const only = (folder, ...allowed) => ({
 /** What every interface of the HTTP role may import outside http/. */
 const belowHttp = [
   ...folders('kernel', 'config', 'events', 'commands', 'eventstore', 'postgres', 'projections', 'clients'),
-  ...folders('to-do', 'receipts', 'statements', 'reconciliation', 'audit', 'personal-data'),
+  ...folders('to-do', 'receipts', 'statements', 'reconciliation', 'audit', 'personal-data', 'monitoring'),
   'packages/markdown/',
   'content/texts/',
   anyLibrary,
@@ -117,9 +117,16 @@ module.exports = {
       ...library('csv-stringify', 'knex', 'pino', 'superstruct'),
     ),
     only(
+      'src/monitoring',
+      ...folders('kernel', 'events', 'eventstore', 'postgres', 'projections', 'to-do', 'audit'),
+      ...library('knex', 'prom-client'),
+      'packages/observability/',
+    ),
+    only(
       'src/reactors',
       ...folders('kernel', 'config', 'events', 'commands', 'eventstore', 'postgres', 'projections'),
       ...folders('to-do', 'receipts', 'clients'),
+      'content/texts/',
       anyLibrary,
     ),
     // Inside http: the server knows no interface, and no interface knows another. Both payment channels build on pay/.
@@ -134,6 +141,7 @@ module.exports = {
     only('src/http', ...belowHttp),
     only('packages/embedded', anyLibrary),
     only('packages/sandbox', anyLibrary),
+    only('packages/observability', anyLibrary),
     only('packages/pdf', anyLibrary),
     only('packages/markdown', anyLibrary),
   ],

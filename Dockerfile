@@ -3,7 +3,7 @@
 # The digest changes together with the tag.
 FROM node:24.21.0-trixie-slim@sha256:8ec5d7557396cfe32d21c3f9c13072355ceab22b584578ca4bb28af31120cffe
 
-ENV NODE_ENV=production HOST=0.0.0.0
+ENV NODE_ENV=production HOST=0.0.0.0 ADMIN_PORT=9464
 WORKDIR /app
 
 # Without the optional packages, which contain PostgreSQL for `ledger serve`: here DATABASE_URL names a server.
@@ -17,9 +17,10 @@ COPY . .
 USER node
 EXPOSE 5173
 
-# For the role http. The others serve no address: run them with --no-healthcheck, and ask http's health for them.
+# Whether the process runs, whatever its role. /readyz also says whether it can do its work; during an outage of a store,
+# restarting it would not help.
 HEALTHCHECK --interval=10s --timeout=5s --retries=3 --start-period=20s \
-  CMD ["node", "--eval", "fetch('http://127.0.0.1:' + (process.env.PORT || 5173) + '/api/v1/health').then((it) => process.exit(it.ok ? 0 : 1), () => process.exit(1))"]
+  CMD ["node", "--eval", "fetch('http://127.0.0.1:' + process.env.ADMIN_PORT + '/livez').then((it) => process.exit(it.ok ? 0 : 1), () => process.exit(1))"]
 
 ENTRYPOINT ["node", "src/main.ts"]
 CMD ["http"]

@@ -1,4 +1,5 @@
 /** How other systems and people are notified of payments: callbacks to merchants, the land registry, emails. */
+import { emailPattern } from '../kernel/email-address.ts';
 import type { EnvironmentReader } from './environment-reader.ts';
 
 const unitMs: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000 };
@@ -96,6 +97,14 @@ export function readMail(env: EnvironmentReader) {
     requireTls: production,
     from: from ?? { name: '', address: '' },
   };
+}
+
+/** Who is told what waits for staff; none: every admin. */
+export function readStaffAlertsTo(env: EnvironmentReader): readonly string[] {
+  const addresses = env.list('STAFF_ALERTS_TO');
+  const areAddresses = addresses.every((address) => emailPattern.test(address));
+  env.must('STAFF_ALERTS_TO', areAddresses, 'be a comma list of email addresses');
+  return addresses;
 }
 
 function readSender(text: string): { name: string; address: string } | null {

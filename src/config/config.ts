@@ -8,7 +8,7 @@ import type { LinkKeys } from '../kernel/expiring-signature.ts';
 import { logLevels } from '../kernel/log.ts';
 import { boundsOfDay } from '../kernel/malaysian-time.ts';
 import { parseAmount, readAmount, type Sen } from '../kernel/money.ts';
-import { readCallbacks, readLandRegistry, readMail } from './callbacks-and-mail.ts';
+import { readCallbacks, readLandRegistry, readMail, readStaffAlertsTo } from './callbacks-and-mail.ts';
 import { type Environment, type EnvironmentReader, readEnvironment } from './environment-reader.ts';
 import { loadMerchants } from './merchants.ts';
 import { loadPaymentMethods } from './payment-methods.ts';
@@ -50,6 +50,14 @@ function readConfig(env: EnvironmentReader, seals: boolean) {
     environment: env.text('ENVIRONMENT_NAME', { fallback: production ? 'production' : 'development' }),
     host,
     port,
+    /** Where /metrics, /livez and /readyz are; `anyPort`: where the port is taken, another one will do. */
+    admin: {
+      host: env.text('ADMIN_HOST'),
+      port: env.integer('ADMIN_PORT', 0, 65_535, { fallback: String(port === 0 ? 0 : (port + 2) % 65_536) }),
+      anyPort: env.given('ADMIN_PORT') === undefined,
+    },
+    /** Where spans are sent; `''`: nowhere. */
+    otlpEndpoint: env.url('OTEL_EXPORTER_OTLP_ENDPOINT', ['http:', 'https:']),
     baseUrl: readBaseUrl(env, `http://${linkHost(host)}:${port}`),
     dataDir: env.text('DATA_DIR'),
     esdbUrl: env.matching(
@@ -94,6 +102,7 @@ function readConfig(env: EnvironmentReader, seals: boolean) {
     /** Null: its address is not configured, and its callbacks wait. */
     landRegistry: readLandRegistry(env, { ...callbacks, hasAgencies }),
     mail: readMail(env),
+    staffAlertsTo: readStaffAlertsTo(env),
     apiKeys: readApiKeys(env),
     landregAccessKey: readLandregAccessKey(env, hasAgencies),
     sandbox: {

@@ -8,7 +8,7 @@ import { createDeadline } from './deadline.ts';
 import { type EventStore, EventStoreFull, EventStoreUnavailable } from './event-store.ts';
 import { createClient } from './new-client.ts';
 import { createReads, readEnd } from './read.ts';
-import { firstAfter, subscribe } from './subscription.ts';
+import { eventsAfter, subscribe } from './subscription.ts';
 
 /** Without an append, nobody knows whether the disk is still full. */
 const fullForMs = 60_000;
@@ -72,6 +72,11 @@ export function connectEventStore(dependencies: {
     runtime,
     signal,
   });
+  const after = (options: Parameters<EventStore['firstAfter']>[0], limit: number) =>
+    eventsAfter({ ...options, signal: AbortSignal.any([options.signal, signal]) }, limit, {
+      client: lookClient,
+      runtime,
+    });
   let closed = false;
   let fullAtMs: number | null = null;
 
@@ -101,10 +106,11 @@ export function connectEventStore(dependencies: {
       return subscribe({ ...options, signal: untilClosed }, { client: connect(), runtime, log });
     },
 
-    firstAfter(options) {
-      const untilClosed = AbortSignal.any([options.signal, signal]);
-      return firstAfter({ ...options, signal: untilClosed }, { client: lookClient, runtime });
+    async firstAfter(options) {
+      return (await after(options, 1))[0] ?? null;
     },
+
+    eventsAfter: after,
 
     async close() {
       closed = true;

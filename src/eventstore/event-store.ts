@@ -105,6 +105,8 @@ export type EventStore = {
    * aborts before the store has answered.
    */
   firstAfter(options: SubscribeOptions): Promise<RecordedEvent | null>;
+  /** The first of them, at most `limit`. Throws likewise. */
+  eventsAfter(options: SubscribeOptions, limit: number): Promise<RecordedEvent[]>;
   /**
    * Whether the last append found no room, less than a minute ago: only an append finds out that there is room again.
    */

@@ -20,6 +20,7 @@ import {
   type LogMark,
   LogReplaced,
   type Position,
+  type RecordedEvent,
   type Selection,
   type SubscriptionMessage,
 } from './event-store.ts';
@@ -110,14 +111,19 @@ async function assertRead(
     throw new LogReplaced(`The log was read up to position ${position.commit}, and ends before it`);
 }
 
-/** `firstAfter` of an event store; `client` is for these calls alone. Failures go to the caller, not to the log. */
-export async function firstAfter(
+/**
+ * The first selected events after a position, at most `limit`; `client` is for these calls alone. Failures go to the
+ * caller, not to the log.
+ */
+export async function eventsAfter(
   options: Options,
+  limit: number,
   dependencies: { client: EventStoreDBClient; runtime: SubscriptionRuntime },
-): ReturnType<EventStore['firstAfter']> {
+): Promise<RecordedEvent[]> {
+  const events: RecordedEvent[] = [];
   for await (const message of subscribe(options, { ...dependencies, log: { warn() {} } })) {
-    if (message.kind === 'event') return message.event;
-    if (message.kind === 'caught_up') return null;
+    if (message.kind === 'event') events.push(message.event);
+    if (message.kind === 'caught_up' || events.length >= limit) return events;
   }
   throw new EventStoreUnavailable('The event store did not answer in time');
 }

@@ -6,6 +6,7 @@ import type { SealEvents } from '../commands/execute.ts';
 import { createFingerprint } from '../commands/fingerprint.ts';
 import { createQuarantine } from '../commands/unmatched.ts';
 import type { EventStore } from '../eventstore/event-store.ts';
+import type { AnsweredRequest } from '../monitoring/counters.ts';
 import type { ApiDependencies } from './api/dependencies.ts';
 import { isApiPath, presentApiError } from './api/errors.ts';
 import { addApiRoutes } from './api/routes.ts';
@@ -37,6 +38,7 @@ export type Dependencies = Omit<GenericDependencies & LandregDependencies, 'quar
   ApiDependencies &
   ConsoleDependencies & {
     config: { rateLimits: RateLimitConfig; trustedProxies: number };
+    countRequest?: ((answered: AnsweredRequest) => void) | undefined;
     eventStore: Pick<EventStore, 'append'>;
     personalData: { seal: SealEvents };
   };
@@ -72,7 +74,7 @@ export async function createApp(dependencies: Dependencies): Promise<Koa<Request
   const { rateLimits, trustedProxies } = config;
   // Koa takes the last `maxIpsCount` addresses of X-Forwarded-For, and the first of these is the source.
   const app = new Koa<RequestState>({ proxy: trustedProxies > 0, maxIpsCount: trustedProxies });
-  app.use(createRequestLog({ log, runtime }));
+  app.use(createRequestLog({ countRequest: dependencies.countRequest, log, runtime }));
   app.use(createSecurityHeaders(config));
   app.use((ctx: Context, next: Next) => {
     if (isConsolePath(ctx.path)) ctx.set(consoleHeaders);

@@ -1,6 +1,5 @@
 /** `ledger http`: the HTTP role. */
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { reportForgedRow } from '../audit/check/forged-rows.ts';
@@ -36,7 +35,9 @@ import { toDoList } from '../to-do/projection.ts';
 import { requeryList } from '../to-do/requeries.ts';
 import { createAnswerCounts } from '../to-do/requery-queue.ts';
 import { createEraser } from './eraser.ts';
-import { type RoleDependencies, type Running, roleCommand } from './lifecycle.ts';
+import type { RoleDependencies, Running } from './lifecycle.ts';
+import { version } from './monitoring.ts';
+import { roleCommand } from './role-command.ts';
 
 /** How long requests that have begun may still take when the process is asked to stop. */
 const drainMs = 10_000;
@@ -67,7 +68,6 @@ export async function startHttp(dependencies: RoleDependencies): Promise<Running
       throw error;
     }),
   );
-  const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
   const db = connectPostgres({ url: config.databaseUrl, log });
   if (clock.differenceMs() !== null) {
     const signal = runtime.timeout(listsWithinMs);
@@ -77,6 +77,7 @@ export async function startHttp(dependencies: RoleDependencies): Promise<Running
   const execute = createExecute({ eventStore, decider: paymentDecider, seal: personalData.seal });
   const app = await createApp({
     config,
+    countRequest: dependencies.countRequest,
     execute,
     recordAnswer: createRecordAnswer({ counts: createAnswerCounts(db), execute }),
     personalData,
@@ -111,7 +112,11 @@ export async function startHttp(dependencies: RoleDependencies): Promise<Running
   });
   const server = createLimitedServer(app.callback());
   server.listen(config.port, config.host);
-  await once(server, 'listening');
+  await once(server, 'listening').catch(async (error) => {
+    // Its connections would keep the process from ending for half a minute.
+    await db.destroy();
+    throw error;
+  });
   const { port } = server.address() as AddressInfo;
   log.info({ address: `http://${config.host}:${port}` }, 'http listening');
   return {

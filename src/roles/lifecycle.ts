@@ -1,15 +1,15 @@
 /** How a long-running command runs and stops, and what the roles have in common. */
 import { join } from 'node:path';
 import { readEndpoints } from '@ledger/embedded/endpoints.ts';
-import type { Command } from '../cli/command.ts';
 import { type Config, loadConfig } from '../config/config.ts';
 import { ConfigError } from '../config/yaml-file.ts';
 import { connectEventStore } from '../eventstore/client.ts';
 import type { EventStore } from '../eventstore/event-store.ts';
 import { refusal } from '../eventstore/requirements.ts';
-import { createLog, type Log } from '../kernel/log.ts';
+import type { Log } from '../kernel/log.ts';
 import type { Runtime } from '../kernel/runtime.ts';
 import { systemRuntime } from '../kernel/system-runtime.ts';
+import type { AnsweredRequest } from '../monitoring/counters.ts';
 import { createKeyReserve } from '../personal-data/key-reserve.ts';
 import { wrappingKeys } from '../personal-data/key-store.ts';
 import { createPersonalData, type PersonalData } from '../personal-data/personal-data.ts';
@@ -34,6 +34,8 @@ export type RoleDependencies = {
   /** Its time of day is `clock`'s. */
   runtime: Runtime;
   clock: SharedClock;
+  /** Told of each request that was answered. */
+  countRequest?: (answered: AnsweredRequest) => void;
 };
 
 /** The stores of the configuration, which other parts of a process share. Nothing is connected until it is used. */
@@ -83,43 +85,6 @@ export function loadRoleConfig(needs?: { seals: boolean }): Config {
   // As with every variable, empty means not set.
   const dataDir = DATA_DIR?.trim() || './data';
   return loadConfig(process.env, NODE_ENV?.trim() === 'production' ? {} : readEndpoints(dataDir), needs);
-}
-
-/** The command that runs one role in a process of its own. */
-export function roleCommand({
-  name,
-  summary,
-  seals = false,
-  start,
-}: {
-  name: string;
-  summary: string;
-  /** Whether the role seals the log and therefore needs the key. */
-  seals?: boolean;
-  start(dependencies: RoleDependencies): Running | Promise<Running>;
-}): Command {
-  return {
-    summary,
-    usage: '',
-    options: {},
-    run() {
-      const config = loadRoleConfig({ seals });
-      const log = createLog(config.logLevel, name);
-      warnOfExceptions(config, log);
-      return runUntilSignal(log, async () => {
-        await assertStores(config);
-        const stores = openStores(config, log);
-        try {
-          const role = await start(stores);
-          return { stop: () => stopAll([stores, role]) };
-        } catch (error) {
-          // Their connections would keep the process from ending.
-          await stores.stop();
-          throw error;
-        }
-      });
-    },
-  };
 }
 
 /** One line for each insecurity that ALLOW_INSECURE has production accept. */

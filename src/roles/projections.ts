@@ -5,19 +5,31 @@ import { keptCheckpoints } from '../audit/seals/kept.ts';
 import { sealKeyOf } from '../audit/seals/key.ts';
 import { startSealer } from '../audit/seals/sealer.ts';
 import { offerTo } from '../audit/witness/offer.ts';
+import { createMailer } from '../clients/mail/mailer.ts';
 import { streamPrefixes } from '../events/streams.ts';
+import { type Account, maySignIn } from '../events/user.ts';
 import { startRetention } from '../personal-data/retention.ts';
 import { connectPostgres } from '../postgres/pool.ts';
 import { allProjections } from '../projections/all.ts';
+import { createListQueries } from '../projections/runtime/list-projection.ts';
 import type { Projection } from '../projections/runtime/projection.ts';
 import { type ProjectionRun, runProjection } from '../projections/runtime/run.ts';
 import { createSharedReader } from '../projections/runtime/shared-reader.ts';
+import { users } from '../projections/users/projection.ts';
 import { startRebuilds } from '../reactors/rebuilds/watch.ts';
+import { startStaffEmail } from '../reactors/staff/staff-email.ts';
 import { createEraser } from './eraser.ts';
-import { type RoleDependencies, type Running, roleCommand } from './lifecycle.ts';
+import type { RoleDependencies, Running } from './lifecycle.ts';
+import { roleCommand } from './role-command.ts';
 import { rebuildInProcess } from './start-rebuild-child.ts';
 
-/** Starts every projection, the sealer, the hourly check, and what erases by itself. Each waits for its stores, and stands by while another process leads. */
+/** Of these, the admins are told what waits for staff, unless STAFF_ALERTS_TO names others. */
+const mostUsers = 1_000;
+
+/**
+ * Starts every projection, the sealer, the hourly check, what erases by itself, and the email to staff. Each waits for its
+ * stores, and stands by while another process leads.
+ */
 export function startProjections({
   clock,
   config,
@@ -66,11 +78,23 @@ export function startProjections({
   const eraser = createEraser({ ...common, config }, db);
   const retention = startRetention({ ...common, ...eraser, retention: config.retention });
   const hourly = startHourlyCheck(common);
+  const admins = createListQueries<Account>(db, users.name);
+  const { baseUrl, dataDir, mail, staffAlertsTo } = config;
+  const staffEmail = startStaffEmail({
+    ...common,
+    baseUrl,
+    mailer: createMailer({ mail, outboxDir: join(dataDir, 'outbox'), runtime }),
+    async recipients() {
+      if (staffAlertsTo.length > 0) return staffAlertsTo;
+      const found = (await admins.list({ limit: mostUsers, after: null })) ?? [];
+      return found.filter((each) => each.role === 'admin' && maySignIn(each)).map(({ email }) => email);
+    },
+  });
   return {
     async stop() {
       // First, because it may start projections.
       await rebuilds.stop();
-      await Promise.all([...runs.values(), sealer, hourly, retention].map((each) => each.stop()));
+      await Promise.all([...runs.values(), sealer, hourly, retention, staffEmail].map((each) => each.stop()));
       await db.destroy();
     },
   };

@@ -26,7 +26,8 @@ import { createDeliveryQueue } from '../to-do/queue.ts';
 import { requeries, requeryList } from '../to-do/requeries.ts';
 import { createAnswerCounts, createRequeryQueue } from '../to-do/requery-queue.ts';
 import { dueChannel } from '../to-do/table.ts';
-import { type RoleDependencies, type Running, roleCommand } from './lifecycle.ts';
+import type { RoleDependencies, Running } from './lifecycle.ts';
+import { roleCommand } from './role-command.ts';
 
 /** Starts the to-do list and every reactor; each waits for its stores. */
 export function startReactors({

@@ -26,6 +26,7 @@ import {
   stopAll,
   warnOfExceptions,
 } from './lifecycle.ts';
+import { startMonitoring } from './monitoring.ts';
 import { startProjections } from './projections.ts';
 import { startReactors } from './reactors.ts';
 import { welcome } from './welcome.ts';
@@ -121,7 +122,10 @@ async function start(plan: Config, log: Log): Promise<Running> {
     writeEndpoints(folder.path, endpoints);
     const config = loadConfig(process.env, { ...keys, ...endpoints }, { seals: true });
     await assertStores(config);
-    const role = started(openStores(config, log));
+    const opened = started(openStores(config, log));
+    const roles = ['http', 'projections', 'reactors'] as const;
+    const monitoring = started(await startMonitoring(opened, { name: 'serve', roles }));
+    const { role } = monitoring;
     started(startProjections(role));
     if (!config.production)
       await registerSampleProjects(role.eventStore, config).catch((err: unknown) =>
@@ -129,9 +133,12 @@ async function start(plan: Config, log: Log): Promise<Running> {
       );
     started(startReactors(role));
     const { port } = started(await startHttp(role));
+    monitoring.enter('running');
+    started({ stop: async () => monitoring.enter('stopping') });
     welcome({
       config,
       port,
+      adminPort: monitoring.port,
       gatewayUrl,
       embedded: { eventStore: eventStore !== null, postgres: postgres !== null },
     });

@@ -6,10 +6,11 @@ import { firstRequest } from '../http/home.ts';
 export function welcome(options: {
   config: Config;
   port: number;
+  adminPort: number;
   gatewayUrl: string | null;
   embedded: { eventStore: boolean; postgres: boolean };
 }): void {
-  const { config, port, gatewayUrl, embedded } = options;
+  const { config, port, adminPort, gatewayUrl, embedded } = options;
   const base = config.port === 0 ? `http://localhost:${port}` : config.baseUrl;
   const lines = [
     '',
@@ -17,6 +18,7 @@ export function welcome(options: {
     '',
     `    service       ${base}`,
     `    console       ${base}/console  (first: npx ledger users add --role admin --email <address>)`,
+    `    metrics       http://${config.admin.host}:${adminPort}/metrics`,
     ...(gatewayUrl ? [`    gateway       ${gatewayUrl}  (sandbox: no real money)`] : []),
     ...(gatewayUrl ? [`    merchant      ${gatewayUrl}/merchant  (shows the callbacks)`] : []),
     ...(gatewayUrl ? [`    land registry ${gatewayUrl}/land-registry`] : []),

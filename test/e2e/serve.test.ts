@@ -145,8 +145,11 @@ test.serial(
 );
 
 test.serial(
-  'SIGTERM drains: a request that is under way is answered, and what it did is there',
+  'SIGTERM drains: a request that is under way is answered, what it did is there, and the admin port says so',
   async (t) => {
+    const address = /"address":"([^"]+)","msg":"admin port listening"/g;
+    const admin = [...serve.output().matchAll(address)].at(-1)?.[1];
+    t.is((await fetch(`${admin}/readyz`)).status, 200);
     const body = JSON.stringify(paymentRequest('DRAINED'));
     const sending = request({
       port,
@@ -165,6 +168,12 @@ test.serial(
     await once(sending, 'continue');
     const stopped = serve.stop();
     await until(() => serve.output().includes('stopping'));
+    const readiness = await until(async () => {
+      const answer = await fetch(`${admin}/readyz`);
+      return answer.status === 503 && answer;
+    });
+    t.like(await readiness.json(), { role: 'serve', reasons: ['the process is stopping'] });
+    t.is((await fetch(`${admin}/livez`)).status, 200);
     sending.end(body);
     const [answer] = await once(sending, 'response');
     t.is(answer.statusCode, 200);

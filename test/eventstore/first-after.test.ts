@@ -21,6 +21,13 @@ test.serial('the first event of the requested streams after a position; null at 
   t.deepEqual(await next(null), ['user-1', 0]);
   t.deepEqual(await next(position), ['project-1', 0]);
   t.is(await next(second.position), null);
+  const all = async (after: typeof position | null, limit: number) => {
+    const events = await store.eventsAfter({ streamPrefixes, after, signal: never() }, limit);
+    return events.map(({ streamName, revision }) => `${streamName}@${revision}`);
+  };
+  t.deepEqual(await all(null, 2), ['user-1@0', 'project-1@0']);
+  t.deepEqual(await all(null, 1_000), ['user-1@0', 'project-1@0', 'project-1@1']);
+  t.deepEqual(await all(second.position, 1_000), []);
 });
 
 test.serial('many at once, and none is left open', async (t) => {

@@ -25,7 +25,7 @@ import { ask } from './world/http.ts';
 import { playPayment } from './world/payers.ts';
 import { startReceivers } from './world/receivers.ts';
 import { startTransactionRegistry } from './world/registry.ts';
-import { createStaff } from './world/staff.ts';
+import { createStaff, type Staff } from './world/staff.ts';
 
 export type SimulationResult = {
   violations: readonly Violation[];
@@ -190,7 +190,7 @@ export async function simulate(plan: Plan, server: PostgresServer): Promise<Simu
   await runUntil(scheduler.nowMs() + 600_000, () => finished);
   const hasFaults = () =>
     all().some(isAboutTheEnd) || [...logCheck.payments.values()].some((each) => each.isUnreadable);
-  await checkHealth(people, { runUntil, scheduler, report, hasFaults });
+  await checkHealth(people, { staffProcess, staff, runUntil, scheduler, report, hasFaults });
 
   await postgres.close();
   await server.query(`drop database ${database} with (force)`);
@@ -219,29 +219,37 @@ const isAboutTheEnd = ({ invariant }: Violation): boolean =>
 async function checkHealth(
   process: SimulatedProcess,
   {
+    staffProcess,
+    staff,
     runUntil,
     scheduler,
     report,
     hasFaults,
   }: {
+    staffProcess: SimulatedProcess;
+    staff: Staff;
     runUntil(endMs: number, isDone: () => boolean): Promise<void>;
     scheduler: { nowMs(): number };
     report: ReturnType<typeof createViolations>['report'];
     hasFaults: () => boolean;
   },
 ): Promise<void> {
-  let done = false;
+  let pending = 2;
+  staffProcess.enter(() => {
+    void staff.look().then(({ projections }) => {
+      pending -= 1;
+      for (const { name, status, fault } of projections.filter((each) => each.status !== 'ok'))
+        report('projection-behind', name, `It is ${status}${fault ? `: ${fault}` : ''}`);
+    });
+  });
   process.enter(() => {
     void ask(process, { host: 'http-1', path: '/api/v1/health' }).then((answer) => {
-      done = true;
+      pending -= 1;
       const health = answer?.status === 200 ? JSON.parse(answer.body) : null;
-      const behind = health?.projections.filter((each: { status: string }) => each.status !== 'ok') ?? [];
-      for (const { name, status, fault } of behind)
-        report('projection-behind', name, `It is ${status}${fault ? `: ${fault}` : ''}`);
       if (health?.status === 'ok' && hasFaults()) report('health-lies', 'health', 'It says ok');
     });
   });
-  await runUntil(scheduler.nowMs() + 120_000, () => done);
+  await runUntil(scheduler.nowMs() + 120_000, () => pending === 0);
 }
 
 function within<Result>(process: SimulatedProcess, make: () => Result): Result {

@@ -27,6 +27,7 @@ import { createKnownHeads } from '../../src/http/server/known-heads.ts';
 import { createLimitedServer } from '../../src/http/server/limits.ts';
 import { createLog } from '../../src/kernel/log.ts';
 import { systemRuntime } from '../../src/kernel/system-runtime.ts';
+import { createLook, type Look } from '../../src/monitoring/look.ts';
 import { createErase } from '../../src/personal-data/erase.ts';
 import { connectPostgres } from '../../src/postgres/pool.ts';
 import { createAnswerCounts } from '../../src/to-do/requery-queue.ts';
@@ -49,6 +50,8 @@ export type TestApp = {
   events(transactionId: string): Promise<PaymentEvent[]>;
   /** The last of the results that no payment took, with the fields as received. */
   lastUnmatched(): Promise<Record<string, unknown> | undefined>;
+  /** What health and readiness are made from. */
+  look(): Promise<Look>;
   /** Lines of the log, parsed. */
   logged: Record<string, unknown>[];
   /** Emails that the console sent. */
@@ -240,6 +243,7 @@ export async function startApp(
     logged,
     mails,
     consoleRoutes: consoleRoutes(),
+    look: createLook({ ...dependencies.content, eventStore: parts, log, runtime }),
     events: async (transactionId) =>
       await Promise.all((await eventStore.load(paymentStream(transactionId))).map(openEvent)),
     async lastUnmatched() {

@@ -2,7 +2,8 @@
  * The last checkpoint that was signed, kept outside the event store: in PostgreSQL, and in a file of the data folder. The
  * log may never go behind it. Also why the sealer refuses to seal, for the pages and commands of other processes.
  */
-import { readFile, rename, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import type { Knex } from 'knex';
 import { codeOf } from '../../kernel/reason-of.ts';
 import { emptyIfUndefined } from '../../postgres/error-codes.ts';
@@ -53,7 +54,8 @@ export function keptCheckpoints(db: Knex, file: string) {
       });
     },
     async keep(note: string): Promise<void> {
-      await writeFile(`${file}.new`, note);
+      await mkdir(dirname(file), { recursive: true });
+      await writeFile(`${file}.new`, note, { flush: true });
       await rename(`${file}.new`, file);
       await set({ checkpoint: note, refused: null });
     },

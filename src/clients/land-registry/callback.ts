@@ -71,10 +71,14 @@ export function createLandRegistry(dependencies: {
   };
   return {
     /** Throws AddressRefused and NoAnswer. */
-    report(item: PaidItem, stopping: AbortSignal): Promise<OutboundAnswer> {
+    report(
+      item: PaidItem,
+      { correlationId, signal: stopping }: { correlationId: string; signal: AbortSignal },
+    ): Promise<OutboundAnswer> {
       const signal = AbortSignal.any([stopping, runtime.timeout(timeoutMs)]);
+      const sent = { ...headers, 'x-correlation-id': correlationId };
       const body = JSON.stringify(callbackFields(item, dimasuk));
-      return retry(() => post({ url: callbackUrl, headers, body, signal }), {
+      return retry(() => post({ url: callbackUrl, headers: sent, body, signal }), {
         runtime,
         firstMs: pauseMs,
         longestMs: pauseMs,

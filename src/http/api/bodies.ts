@@ -1,17 +1,5 @@
 /** The bodies that /api/v1 answers, as structs: they document it, and every answer is checked against them. */
-import {
-  array,
-  enums,
-  type Infer,
-  integer,
-  min,
-  nullable,
-  number,
-  object,
-  type Struct,
-  string,
-  validate,
-} from 'superstruct';
+import { enums, type Infer, integer, min, object, type Struct, string, validate } from 'superstruct';
 import { projectStatuses } from '../../events/project.ts';
 import { type Account, roles } from '../../events/user.ts';
 import { emailPattern } from '../../kernel/email-address.ts';
@@ -20,33 +8,12 @@ import { withJsonSchema } from '../../kernel/with-json-schema.ts';
 import type { Context } from '../server/context.ts';
 import { id, matching, time } from '../server/openapi/structs.ts';
 
-/** `disk full`: it reads and does not write. */
-const storeStates = enums(['up', 'down', 'disk full']);
-
 export const Health = object({
   status: enums(['ok', 'degraded', 'error']),
   version: string(),
   timestamp: time,
   runtime: string(),
-  eventStore: storeStates,
-  postgres: storeStates,
-  /** Whether the log is sealed: not while it contradicts an earlier seal. `unknown` if PostgreSQL did not answer. */
-  seals: enums(['ok', 'refused', 'unknown']),
-  projections: array(
-    object({
-      name: string(),
-      /** `unknown` when a store did not answer. */
-      status: enums(['ok', 'behind', 'stopped', 'unknown']),
-      /** How long the oldest unprocessed event has been waiting; null when that is not known. */
-      lagMs: withJsonSchema(nullable(min(number(), 0)), { type: ['number', 'null'], minimum: 0 }),
-      /** Only that it has stopped, because everybody can read this: the log says before which event and why. */
-      fault: withJsonSchema(nullable(string()), { type: ['string', 'null'] }),
-      /** Streams that it leaves out since an event that it could not process. */
-      parked: withJsonSchema(min(integer(), 0), { type: 'integer', minimum: 0 }),
-    }),
-  ),
 });
-export type Health = Infer<typeof Health>;
 
 export const User = object({
   id,

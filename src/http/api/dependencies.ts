@@ -7,9 +7,8 @@ import type { Account } from '../../events/user.ts';
 import type { EventStore } from '../../eventstore/event-store.ts';
 import type { Log } from '../../kernel/log.ts';
 import type { Runtime } from '../../kernel/runtime.ts';
-import type { ProjectionStatus } from '../../projections/runtime/checkpoints.ts';
+import type { LookDependencies } from '../../monitoring/look.ts';
 import type { ListQueries } from '../../projections/runtime/list-projection.ts';
-import type { Followed } from '../../projections/runtime/projection.ts';
 import type { KnownHeads } from '../server/known-heads.ts';
 
 export type ApiDependencies = {
@@ -26,13 +25,5 @@ export type ContentDependencies = {
   executeUser: ExecuteOf<typeof userDecider>;
   users: ListQueries<Account>;
   projects: ListQueries<Project>;
-  /** Those that should be running. */
-  projections: readonly Followed[];
-  /** Where they stand. Rejects when Postgres is down. */
-  projectionStatus(): Promise<readonly ProjectionStatus[]>;
-  /** Why the log is not sealed any more; null if it is. Rejects when Postgres is down. */
-  sealingRefused(): Promise<string | null>;
-  /** How wrong the clock of this machine is, if that is known. */
-  clockDifferenceMs(): number | null;
   version: string;
-};
+} & Pick<LookDependencies, 'clockDifferenceMs' | 'projections' | 'projectionStatus' | 'sealingRefused'>;

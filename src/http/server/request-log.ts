@@ -2,6 +2,8 @@
 import type { Next } from 'koa';
 import type { Log } from '../../kernel/log.ts';
 import type { Runtime } from '../../kernel/runtime.ts';
+import { inSpan } from '../../kernel/tracing.ts';
+import type { AnsweredRequest } from '../../monitoring/counters.ts';
 import type { Context } from './context.ts';
 import { sourceAddress } from './source-address.ts';
 
@@ -13,9 +15,11 @@ const shownIdLength = 6;
 
 /** Koa middleware; accepts the caller's X-Request-Id when it has the form of an id. */
 export function createRequestLog({
+  countRequest,
   log,
   runtime,
 }: {
+  countRequest?: ((answered: AnsweredRequest) => void) | undefined;
   log: Log;
   runtime: Pick<Runtime, 'monotonicMs' | 'uuid'>;
 }) {
@@ -27,9 +31,21 @@ export function createRequestLog({
     ctx.state.newId = runtime.uuid;
     ctx.state.address = sourceAddress(ctx);
     ctx.set('X-Request-Id', requestId);
+    const about = { 'http.request.method': ctx.method, 'ledger.correlation_id': requestId };
     try {
-      await next();
+      await inSpan(
+        'request',
+        about,
+        async (note) => {
+          await next();
+          note({ 'http.route': String(ctx._matchedRoute ?? ''), 'http.response.status_code': ctx.status });
+        },
+        ctx.headers,
+      );
     } finally {
+      const durationMs = runtime.monotonicMs() - startedMs;
+      const route = ctx._matchedRoute === undefined ? null : String(ctx._matchedRoute);
+      countRequest?.({ method: ctx.method, route, status: ctx.status, durationMs });
       log.info(
         {
           requestId,
@@ -39,7 +55,7 @@ export function createRequestLog({
           id: ctx.params?.id?.slice(0, shownIdLength),
           ...ctx.state.logFields,
           status: ctx.status,
-          durationMs: Math.round(runtime.monotonicMs() - startedMs),
+          durationMs: Math.round(durationMs),
         },
         'request',
       );

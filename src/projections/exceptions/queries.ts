@@ -41,7 +41,8 @@ const sources = [
    from checkpoints, json_to_recordset(replace(parked::text, '\\u0000', '')::json) as it (stream text, "parkedAt" timestamptz)
    group by stream`,
 ];
-const listed = `(${sources.join(' union all ')}) as listed`;
+/** All of them, for a `from`. */
+export const listedSql = `(${sources.join(' union all ')}) as listed`;
 
 export type ListedException = {
   /** `payment/<transaction id>/<result number>`, `attempt/<transaction id>/<number>`, `approval/<transaction id>/<number>`, `unmatched/<id>`, `difference/<id>`, `shared/<id>` or `parked/<stream>`. */
@@ -70,7 +71,7 @@ export async function listExceptions(
   { state, kind, merchantCode, recorded }: ExceptionFilter,
   { limit, after }: { limit: number; after: Pick<ListedException, 'at' | 'id'> | null },
 ): Promise<ListedException[]> {
-  const query = db.from(db.raw(listed)).limit(limit).timeout(5_000);
+  const query = db.from(db.raw(listedSql)).limit(limit).timeout(5_000);
   if (state === 'open') query.whereNull('resolved_at');
   if (state === 'resolved') query.whereNotNull('resolved_at');
   if (kind !== null) query.where({ kind });
@@ -87,7 +88,7 @@ export async function listExceptions(
 
 /** How many of each kind are open. Rejects likewise. */
 export async function countOpenExceptions(db: Knex): Promise<Record<ListedKind, number>> {
-  const open = db.from(db.raw(listed)).whereNull('resolved_at').groupBy('kind').timeout(5_000);
+  const open = db.from(db.raw(listedSql)).whereNull('resolved_at').groupBy('kind').timeout(5_000);
   const counted: { kind: ListedKind; count: number }[] = await open.select('kind').count({ count: '*' });
   const counts = Object.fromEntries(listedKinds.map((kind) => [kind, 0])) as Record<ListedKind, number>;
   for (const { kind, count } of counted) counts[kind] = count;

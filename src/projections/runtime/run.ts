@@ -10,6 +10,7 @@ import { reasonOf } from '../../kernel/reason-of.ts';
 import { retry } from '../../kernel/retry.ts';
 import { type Background, runUntilStopped } from '../../kernel/run-until-stopped.ts';
 import type { Runtime } from '../../kernel/runtime.ts';
+import { inSpan } from '../../kernel/tracing.ts';
 import { isPostgresError } from '../../postgres/error-codes.ts';
 import { withLeaderLock } from '../../postgres/leader-lock.ts';
 import { readBatches } from './batches.ts';
@@ -104,7 +105,9 @@ async function follow(run: Run, signal: AbortSignal, onProgress: () => void): Pr
       runtime,
       signal,
     })) {
-      for (const stream of await writeBatch(run, from, batch)) log.warn(stream, 'a stream is parked');
+      const about = { 'ledger.projection': schema, 'ledger.events': batch.events.length };
+      const written = inSpan('project', about, () => writeBatch(run, from, batch));
+      for (const stream of await written) log.warn(stream, 'a stream is parked');
       from = batch.position;
       onProgress();
       run.onCommitted?.();

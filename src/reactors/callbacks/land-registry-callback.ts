@@ -29,7 +29,7 @@ export function createLandRegistryCallback({
     if (abandoned) return abandoned;
     const item = paidItemOf(task);
     try {
-      const answer = await landRegistry.report(item, task.signal);
+      const answer = await landRegistry.report(item, task);
       const { status } = answer;
       const verdict = readReply(answer);
       // After an earlier attempt, a duplicate means that the earlier attempt arrived.

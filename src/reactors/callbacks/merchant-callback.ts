@@ -35,6 +35,7 @@ export function createMerchantCallback({
     const headers = {
       'content-type': isForm ? 'application/x-www-form-urlencoded' : 'application/json',
       'user-agent': 'payment-ledger',
+      'x-correlation-id': task.correlationId,
       'webhook-id': id,
       'webhook-timestamp': String(Math.floor(now.getTime() / 1000)),
       ...(secrets.length > 0 && { 'webhook-signature': signaturesOf(secrets, { id, now, body }) }),

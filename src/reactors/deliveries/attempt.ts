@@ -21,6 +21,7 @@ import type { OpenSealed } from '../../events/personal-data.ts';
 import { type EventStore, EventStoreUnavailable, type RecordedEvent } from '../../eventstore/event-store.ts';
 import { retry } from '../../kernel/retry.ts';
 import type { Runtime } from '../../kernel/runtime.ts';
+import { inSpan } from '../../kernel/tracing.ts';
 import type { PlacedEvent } from '../../to-do/projection.ts';
 import type { ClaimedDelivery } from '../../to-do/queue.ts';
 import { attemptsOf, orderingKeyOf } from '../../to-do/table.ts';
@@ -62,6 +63,7 @@ export async function attemptDelivery(
 ): Promise<DeliveryOutcome | null> {
   const { giveBack, log, runtime, settle } = dependencies;
   let isBegun = false;
+  let correlationId: string | undefined;
   const end = async ({ events }: Stream<Payment>) => {
     // If others have appended meanwhile, the next claim reads the stream again.
     await (events ? settle(claimed, events) : giveBack(claimed, 0));
@@ -82,18 +84,34 @@ export async function attemptDelivery(
       return null;
     }
     isBegun = true;
+    correlationId = correlationOf(open.cause);
     const startedMs = runtime.monotonicMs();
     const outcome = await perform(open, stopping, dependencies);
     const durationMs = Math.round(runtime.monotonicMs() - startedMs);
     // If there was no answer and `stopping` aborted, we interrupted the attempt; the receiver did not fail it.
     const isInterrupted = stopping.aborted && outcome.kind === 'failed' && outcome.status === null;
     await end(await record(open, isInterrupted ? interrupted : outcome, durationMs, dependencies));
+    const { key, attempts } = open.delivery;
+    const { transactionId, receiver } = claimed;
+    const about = {
+      correlationId,
+      transactionId,
+      delivery: key,
+      receiver,
+      attempt: attempts + 1,
+      durationMs,
+    };
+    const { kind, status, reason } = { reason: undefined, ...outcome };
+    log.info(
+      { ...about, outcome: isInterrupted ? 'interrupted' : kind, status, reason },
+      'delivery attempted',
+    );
     return outcome;
   } catch (error) {
     const { transactionId, orderingKey } = claimed;
     const isUnreadable = error instanceof UnreadableEvent;
     log[isUnreadable ? 'warn' : 'error'](
-      { err: error, transactionId, orderingKey, isBegun },
+      { err: error, correlationId, transactionId, orderingKey, isBegun },
       'a delivery could not be attempted or recorded',
     );
     // A claim after an interruption is kept, because the interruption must still be recorded.
@@ -215,12 +233,16 @@ async function recordSuperseded(
 async function perform(
   due: OpenDelivery,
   stopping: AbortSignal,
-  { log, perform, runtime }: AttemptDependencies,
+  { log, name, perform, runtime }: AttemptDependencies,
 ): Promise<DeliveryOutcome> {
+  const correlationId = correlationOf(due.cause);
+  const signal = AbortSignal.any([stopping, runtime.timeout(timeoutMs)]);
+  const about = { 'ledger.reactor': name, 'ledger.correlation_id': correlationId };
   try {
-    return await perform({ ...due, signal: AbortSignal.any([stopping, runtime.timeout(timeoutMs)]) });
+    return await inSpan('deliver', about, () => perform({ ...due, correlationId, signal }));
   } catch (error) {
-    log.error({ err: error, delivery: due.delivery.key }, 'delivery met a fault of the program');
+    const delivery = due.delivery.key;
+    log.error({ err: error, correlationId, delivery }, 'delivery met a fault of the program');
     return failure('a fault of this service');
   }
 }
@@ -255,7 +277,13 @@ async function record(
   return after(head, recorded);
 }
 
+/** The id of the request that led to the event, if it can be in a header; else the event's. */
+function correlationOf(event: RecordedEvent): string {
+  const given = metadataText(event, '$correlationId') ?? '';
+  return /^[\x21-\x7e]{1,100}$/.test(given) ? given : event.id;
+}
+
 function causeOf(event: RecordedEvent, { name, runtime }: AttemptDependencies): Cause {
-  const correlationId = metadataText(event, '$correlationId') ?? event.id;
+  const correlationId = correlationOf(event);
   return { commandId: runtime.uuid(), correlationId, causationId: event.id, actor: `reactor:${name}` };
 }

@@ -11,6 +11,8 @@ export type DeliveryTask = {
   delivery: Delivery;
   /** As the event of that outcome has it: where a callback goes, which item it is. */
   planned: PlannedDelivery;
+  /** Of the request that called for it: the answer to that request had it as X-Request-Id. */
+  correlationId: string;
   /** Aborts when the attempt takes too long, or when the process has to end. */
   signal: AbortSignal;
 };

@@ -133,7 +133,12 @@ function callback({ url, attemptsBefore = 0, timeoutMs = 10_000, attempts = 3, p
   });
   const perform = createLandRegistryCallback({ landRegistry, runtime });
   const signal = AbortSignal.timeout(20_000);
-  return perform({ ...task, delivery: { ...delivery, attempts: attemptsBefore }, signal });
+  return perform({
+    ...task,
+    delivery: { ...delivery, attempts: attemptsBefore },
+    correlationId: 'request-1',
+    signal,
+  });
 }
 
 const say =
@@ -148,7 +153,11 @@ test('as JSON, under the token, once', async (t) => {
   t.deepEqual(await callback(receiver), { kind: 'delivered', status: 200, messageId: resitNo });
   const [received, ...more] = receiver.received;
   t.deepEqual(more, []);
-  t.like(received?.headers, { 'access-token': 'the-token', 'content-type': 'application/json' });
+  t.like(received?.headers, {
+    'access-token': 'the-token',
+    'content-type': 'application/json',
+    'x-correlation-id': 'request-1',
+  });
   t.deepEqual(
     JSON.parse(received?.body ?? ''),
     callbackFields(paidItemOf(itemOf(paid(), 'item-01')), 'KAUNTER'),

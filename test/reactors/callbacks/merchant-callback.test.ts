@@ -131,7 +131,7 @@ function callback(receiver: Receiver, settings?: Settings, signal = AbortSignal.
   const payment = paymentOf({ type: 'PaymentRequested', data }, ...paid.slice(1));
   const [delivery] = payment.deliveries;
   if (!delivery) throw new Error('no delivery');
-  return perform({ payment, delivery, planned: to(receiver), signal });
+  return perform({ payment, delivery, planned: to(receiver), correlationId: 'request-1', signal });
 }
 
 test('json, with id and time, unsigned where there is no secret', async (t) => {
@@ -144,6 +144,7 @@ test('json, with id and time, unsigned where there is no secret', async (t) => {
   const [received] = receiver.received;
   t.like(received?.headers, {
     'content-type': 'application/json',
+    'x-correlation-id': 'request-1',
     'webhook-id': `${transactionId}-callback-1`,
     'webhook-timestamp': '1795136702',
     'webhook-signature': undefined,
@@ -177,7 +178,13 @@ test('the published verifier accepts each secret while two are in use, and no ot
   const payment = paymentOf({ type: 'PaymentRequested', data }, ...paid.slice(1));
   const [delivery] = payment.deliveries;
   if (!delivery) return t.fail();
-  await perform({ payment, delivery, planned: to(receiver), signal: AbortSignal.timeout(20_000) });
+  await perform({
+    payment,
+    delivery,
+    planned: to(receiver),
+    correlationId: '',
+    signal: AbortSignal.timeout(20_000),
+  });
   const [received] = receiver.received;
   const headers = received?.headers as Record<string, string>;
   const body = received?.body ?? '';

@@ -3,8 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import test from 'ava';
 import { createExecute } from '../../../src/commands/execute.ts';
 import { paymentDecider } from '../../../src/commands/payment.ts';
+import { metadataText } from '../../../src/events/envelope.ts';
 import type { OpenPayment } from '../../../src/events/open-payment.ts';
 import { type PaymentEvent, paymentStream } from '../../../src/events/payment.ts';
+import { createLog } from '../../../src/kernel/log.ts';
 import { systemRuntime } from '../../../src/kernel/system-runtime.ts';
 import { compareWithFresh } from '../../../src/projections/rebuild/compare.ts';
 import { projectionStatus } from '../../../src/projections/runtime/checkpoints.ts';
@@ -119,6 +121,25 @@ test.serial('a callback does not wait for personal data whose key is lost', asyn
   await makePayment(ledger, 'P1', paymentEvents('P1', receiver.url, 'succeeded'));
   await untilHistory(ledger, 'P1', 1);
   t.is(JSON.parse(receiver.received[0]?.body ?? '').buyer_name, '');
+});
+
+test.serial('the id of the request goes to the receiver, into the event and into the log', async (t) => {
+  const ledger = await startLedger(t, postgres);
+  const receiver = await startReceiver(t);
+  const lines: Record<string, unknown>[] = [];
+  const heard = createLog('info', 'reactors', { write: (line: string) => void lines.push(JSON.parse(line)) });
+  startCallbacks(t, ledger, { log: heard });
+  await makePayment(ledger, 'P1', paymentEvents('P1', receiver.url, 'succeeded'));
+  await untilHistory(ledger, 'P1', 1);
+  await until(() => lines.length > 0);
+  const stored = await ledger.store.eventStore.load(paymentStream('P1'));
+  const ids = new Set(stored.map((event) => metadataText(event, '$correlationId')));
+  const [id, ...more] = ids;
+  t.deepEqual(more, []);
+  t.is(receiver.received[0]?.headers['x-correlation-id'], id ?? '');
+  t.like(lines, [
+    { msg: 'delivery attempted', correlationId: id, attempt: 1, outcome: 'delivered', status: 200 },
+  ]);
 });
 
 test.serial('an attempt loads the payment once', async (t) => {

@@ -21,6 +21,7 @@ test.after.always(() => app.close());
 const config = { baseUrl: app.url, linkKeys };
 const runtime = testRuntime();
 const signal = AbortSignal.timeout(60_000);
+const correlationId = 'request-1';
 
 async function paid(over: Record<string, unknown> = {}, lang?: 'en' | 'ms'): Promise<OpenPayment> {
   const id = await createPayment(app, over);
@@ -53,7 +54,7 @@ for (const lang of ['en', 'ms'] as const) {
       config,
       runtime,
     });
-    t.deepEqual(await perform({ payment, ...emailOf(payment), signal }), {
+    t.deepEqual(await perform({ payment, ...emailOf(payment), correlationId, signal }), {
       kind: 'delivered',
       status: null,
       messageId: `<${transactionId}-email@ledger.example>`,
@@ -86,7 +87,13 @@ async function mailOf(payment: OpenPayment, key: string): Promise<Mail> {
   const delivery = payment.deliveries.find((each) => each.key === key);
   if (!delivery) throw new Error(`No ${key} is due`);
   const planned = { key, kind: 'email' } as const;
-  await createReceiptEmail({ mailer, config, runtime })({ payment, delivery, planned, signal });
+  await createReceiptEmail({ mailer, config, runtime })({
+    payment,
+    delivery,
+    planned,
+    correlationId,
+    signal,
+  });
   const [mail] = mails;
   if (!mail) throw new Error('Nothing was sent');
   return mail;
@@ -120,12 +127,22 @@ test('where the payer chose nothing, the merchant names the language; one that i
   };
   for (const lang of ['fr', 1, ['ms'], null, 'MS']) {
     const payment = await paid({ extra: { lang } });
-    await createReceiptEmail({ mailer, config, runtime })({ payment, ...emailOf(payment), signal });
+    await createReceiptEmail({ mailer, config, runtime })({
+      payment,
+      ...emailOf(payment),
+      correlationId,
+      signal,
+    });
   }
   for (const subject of subjects) t.regex(subject, /^Official receipt /);
   t.is(subjects.length, 5);
   const malay = await paid({ extra: { lang: 'ms' } });
-  await createReceiptEmail({ mailer, config, runtime })({ payment: malay, ...emailOf(malay), signal });
+  await createReceiptEmail({ mailer, config, runtime })({
+    payment: malay,
+    ...emailOf(malay),
+    correlationId,
+    signal,
+  });
   t.regex(subjects.at(-1) ?? '', /^Resit rasmi /);
 });
 
@@ -142,7 +159,12 @@ test('the link in the land registry’s email opens the receipt, with nothing bu
       return { kind: 'sent', messageId: '<x>' };
     },
   };
-  await createReceiptEmail({ mailer, config, runtime })({ payment, ...emailOf(payment), signal });
+  await createReceiptEmail({ mailer, config, runtime })({
+    payment,
+    ...emailOf(payment),
+    correlationId,
+    signal,
+  });
   const links = texts.join().match(/http:\S+/g) ?? [];
   t.is(links.length, 2);
   for (const link of links) {
@@ -161,11 +183,14 @@ for (const [access, reason] of unreadable)
     const payment = await paid();
     const mailer: Mailer = { send: () => Promise.reject(new Error('not to be called')) };
     const perform = createReceiptEmail({ mailer, config, runtime });
-    t.deepEqual(await perform({ ...emailOf(payment), payment: { ...payment, access }, signal }), {
-      kind: 'abandoned',
-      status: null,
-      reason,
-    });
+    t.deepEqual(
+      await perform({ ...emailOf(payment), payment: { ...payment, access }, correlationId, signal }),
+      {
+        kind: 'abandoned',
+        status: null,
+        reason,
+      },
+    );
   });
 
 const outcomes: [MailOutcome, DeliveryOutcome][] = [
@@ -186,5 +211,5 @@ for (const [outcome, expected] of outcomes)
   test(`the mailer says ${JSON.stringify(outcome)}`, async (t) => {
     const payment = await paid();
     const perform = createReceiptEmail({ mailer: { send: async () => outcome }, config, runtime });
-    t.deepEqual(await perform({ payment, ...emailOf(payment), signal }), expected);
+    t.deepEqual(await perform({ payment, ...emailOf(payment), correlationId, signal }), expected);
   });

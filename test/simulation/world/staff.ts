@@ -2,9 +2,14 @@
 import { verify } from '../../../src/audit/verify/verify.ts';
 import type { Config } from '../../../src/config/config.ts';
 import { createLog } from '../../../src/kernel/log.ts';
+import { createLook } from '../../../src/monitoring/look.ts';
 import { connectPostgres } from '../../../src/postgres/pool.ts';
+import { allProjections } from '../../../src/projections/all.ts';
+import { projectionStatus } from '../../../src/projections/runtime/checkpoints.ts';
 import { reconcile } from '../../../src/reconciliation/reconcile.ts';
 import { openStores } from '../../../src/roles/lifecycle.ts';
+import { toDoList } from '../../../src/to-do/projection.ts';
+import { requeryList } from '../../../src/to-do/requeries.ts';
 import type { LogCheck } from '../checks/log.ts';
 import type { History } from '../engine/history.ts';
 import type { SimulatedProcess } from '../engine/process.ts';
@@ -34,6 +39,17 @@ export function createStaff({
   let newestMs = 0;
 
   return {
+    /** What `/readyz` says of the projections, within a second. */
+    look: createLook({
+      sealingRefused: async () => null,
+      eventStore,
+      projections: [...allProjections, toDoList, requeryList],
+      projectionStatus: () => projectionStatus(db),
+      clockDifferenceMs: () => 0,
+      runtime,
+      log,
+    }),
+
     /** Imports the gateway's export as it was at a time. */
     async importExport(atMs: number): Promise<void> {
       const isOlder = atMs < newestMs;

@@ -1,0 +1,72 @@
+/** What a process counts and times itself: requests and appends. */
+import { Counter, Histogram, type Registry } from 'prom-client';
+import {
+  AppendRefused,
+  type EventStore,
+  EventStoreFull,
+  WrongExpectedRevision,
+} from '../eventstore/event-store.ts';
+import type { Runtime } from '../kernel/runtime.ts';
+import { inSpan } from '../kernel/tracing.ts';
+
+/** `route` is the pattern, null where there is none. */
+export type AnsweredRequest = { method: string; route: string | null; status: number; durationMs: number };
+
+export function createCounters(registers: Registry[], runtime: Pick<Runtime, 'monotonicMs'>) {
+  const requests = new Histogram({
+    name: 'ledger_http_request_duration_seconds',
+    help: 'Requests, by the pattern of their route and the status of the answer',
+    labelNames: ['method', 'route', 'status'],
+    buckets: [0.01, 0.05, 0.1, 0.5, 1, 5],
+    registers,
+  });
+  const appends = new Histogram({
+    name: 'ledger_append_duration_seconds',
+    help: 'Appends to the event store, those that failed included',
+    buckets: [0.005, 0.01, 0.05, 0.1, 0.5, 1, 5],
+    registers,
+  });
+  const failedAppends = new Counter({
+    name: 'ledger_append_errors_total',
+    help: 'Appends that failed; after a conflict, which is usual, the command is decided again',
+    labelNames: ['error'],
+    registers,
+  });
+  for (const error of ['conflict', 'refused', 'full', 'unavailable']) failedAppends.inc({ error }, 0);
+
+  return {
+    countRequest({ method, route, status, durationMs }: AnsweredRequest): void {
+      // Without a route, the method is whatever the caller made up.
+      requests.observe(
+        { method: route === null ? '' : method, route: route ?? '', status },
+        durationMs / 1_000,
+      );
+    },
+
+    /** The same event store, whose appends are counted. */
+    watch(eventStore: EventStore): EventStore {
+      return {
+        ...eventStore,
+        async append(...append) {
+          const [stream, events] = append;
+          const startedMs = runtime.monotonicMs();
+          const about = { 'ledger.stream': stream.split('-', 1)[0] ?? '', 'ledger.events': events.length };
+          try {
+            return await inSpan('append', about, () => eventStore.append(...append));
+          } catch (error) {
+            failedAppends.inc({ error: kindOf(error) });
+            throw error;
+          } finally {
+            appends.observe((runtime.monotonicMs() - startedMs) / 1_000);
+          }
+        },
+      };
+    },
+  };
+}
+
+function kindOf(error: unknown): string {
+  if (error instanceof WrongExpectedRevision) return 'conflict';
+  if (error instanceof AppendRefused) return 'refused';
+  return error instanceof EventStoreFull ? 'full' : 'unavailable';
+}

@@ -1,0 +1,168 @@
+/** How the stores and the projections are, within a second, even while a store hangs: for health and readiness. */
+import { once } from 'node:events';
+import type { EventStore } from '../eventstore/event-store.ts';
+import type { Log } from '../kernel/log.ts';
+import { reasonOf } from '../kernel/reason-of.ts';
+import type { Runtime } from '../kernel/runtime.ts';
+import { tolerableDifferenceMs } from '../postgres/shared-clock.ts';
+import type { ProjectionStatus } from '../projections/runtime/checkpoints.ts';
+import { diskFullText } from '../projections/runtime/failures.ts';
+import { firstUntaken } from '../projections/runtime/lag.ts';
+import type { Followed } from '../projections/runtime/projection.ts';
+
+export type ProjectionHealth = {
+  name: string;
+  /** `unknown` when a store did not answer. */
+  status: 'ok' | 'behind' | 'stopped' | 'unknown';
+  /** How long the oldest unprocessed event has been waiting; null when that is not known. */
+  lagMs: number | null;
+  /** Only that it has stopped: the log says before which event and why. */
+  fault: string | null;
+  /** Streams that it leaves out since an event that it could not process. */
+  parked: number;
+};
+
+/** `disk full`: it reads and does not write. */
+export type StoreState = 'up' | 'down' | 'disk full';
+
+export type Look = {
+  status: 'ok' | 'degraded' | 'error';
+  at: Date;
+  eventStore: StoreState;
+  postgres: StoreState;
+  projections: readonly ProjectionHealth[];
+  /** The machine's time of day minus PostgreSQL's; null until it is known. */
+  clockDifferenceMs: number | null;
+};
+
+/** A store that has not answered by then counts as down. */
+const answerWithinMs = 700;
+/** The stores are asked at most once in this time, however many callers ask. */
+const freshForMs = 1_000;
+/** A store is slow now and then: the last complete look counts until it is this old. */
+const completeForMs = 5_000;
+/** A projection that is further behind than this is not just busy. */
+const tolerableLagMs = 10_000;
+
+export type LookDependencies = {
+  eventStore: Pick<EventStore, 'loadLast' | 'firstAfter' | 'isDiskFull'>;
+  /** Those that should be running. */
+  projections: readonly Followed[];
+  /** Where they stand. Rejects when Postgres is down. */
+  projectionStatus(): Promise<readonly ProjectionStatus[]>;
+  /** Why the log is not sealed any more; null if it is. Rejects when Postgres is down. */
+  sealingRefused(): Promise<string | null>;
+  /** How wrong the clock of this machine is, if that is known. */
+  clockDifferenceMs(): number | null;
+  runtime: Pick<Runtime, 'now' | 'monotonicMs' | 'timeout'>;
+  log: Log;
+};
+
+/** Never rejects. */
+export function createLook(dependencies: LookDependencies): () => Promise<Look> {
+  let latest: { askedMs: number; found: Promise<Look> } | null = null;
+  let complete: { askedMs: number; found: Look } | null = null;
+
+  async function lookAt(askedMs: number): Promise<Look> {
+    const { found, isOverdue } = await look(dependencies);
+    if (isOverdue && complete && askedMs - complete.askedMs < completeForMs)
+      return { ...complete.found, at: found.at };
+    if (!isOverdue) complete = { askedMs, found };
+    return found;
+  }
+
+  return async () => {
+    const nowMs = dependencies.runtime.monotonicMs();
+    if (!latest || nowMs - latest.askedMs >= freshForMs) latest = { askedMs: nowMs, found: lookAt(nowMs) };
+    return await latest.found;
+  };
+}
+
+/** One look at the stores. It is overdue if one of them has not answered in time, whatever the others said. */
+async function look({
+  clockDifferenceMs,
+  eventStore,
+  log,
+  projections,
+  projectionStatus,
+  runtime,
+  sealingRefused,
+}: LookDependencies): Promise<{ found: Look; isOverdue: boolean }> {
+  const signal = runtime.timeout(answerWithinMs);
+  const late = once(signal, 'abort').then(() => {
+    throw signal.reason;
+  });
+  const now = runtime.now();
+  let isOverdue = false;
+  const answered = async <T>(store: string, asked: Promise<T>): Promise<T | null> => {
+    try {
+      return await Promise.race([asked, late]);
+    } catch (error) {
+      isOverdue ||= signal.aborted;
+      log.warn({ reason: reasonOf(error) }, `health: ${store} gave no answer`);
+      return null;
+    }
+  };
+
+  const projectionHealth = async (
+    projection: Followed,
+    statuses: readonly ProjectionStatus[],
+  ): Promise<ProjectionHealth> => {
+    const { name } = projection;
+    const status = statuses.find((it) => it.name === name);
+    const waiting = await answered(
+      'the event store',
+      firstUntaken(eventStore, projection, statuses, signal).then((event) => ({ event })),
+    );
+    const lagMs = waiting && Math.max(0, now.getTime() - (waiting.event?.created ?? now).getTime());
+    // Not the reason, which may name a payment's stream, a host or a place in our code.
+    const told = status?.fault?.message === diskFullText ? diskFullText : 'It cannot go on';
+    const fault = status ? status.fault && told : 'It has never run';
+    return { name, status: wordFor(fault, lagMs), lagMs, fault, parked: status?.parked.length ?? 0 };
+  };
+
+  const [storeAnswer, known] = await Promise.all([
+    answered(
+      'the event store',
+      eventStore.loadLast('health').then(() => true),
+    ),
+    answered('Postgres', projectionStatus()).then(
+      async (statuses) =>
+        statuses && {
+          isSealed: (await sealingRefused()) === null,
+          isDiskFull: statuses.some(({ fault }) => fault?.message === diskFullText),
+          projections: await Promise.all(projections.map((each) => projectionHealth(each, statuses))),
+        },
+    ),
+  ]);
+  const unknown = projections.map(({ name }): ProjectionHealth => {
+    return { name, status: 'unknown', lagMs: null, fault: null, parked: 0 };
+  });
+  const stores = {
+    eventStore: storeAnswer ? stateOf(eventStore.isDiskFull()) : 'down',
+    postgres: known ? stateOf(known.isDiskFull) : 'down',
+  } as const;
+  const isUp = stores.eventStore === 'up' && stores.postgres === 'up';
+  const difference = clockDifferenceMs();
+  const isOnTime = Math.abs(difference ?? 0) <= tolerableDifferenceMs;
+  const isOk =
+    isOnTime &&
+    known?.isSealed &&
+    known.projections.every(({ parked, status }) => status === 'ok' && parked === 0);
+  const found: Look = {
+    status: isUp ? (isOk ? 'ok' : 'degraded') : 'error',
+    at: now,
+    ...stores,
+    projections: known?.projections ?? unknown,
+    clockDifferenceMs: difference,
+  };
+  return { found, isOverdue };
+}
+
+const stateOf = (isFull: boolean) => (isFull ? 'disk full' : 'up');
+
+function wordFor(fault: string | null, lagMs: number | null): ProjectionHealth['status'] {
+  if (fault !== null) return 'stopped';
+  if (lagMs === null) return 'unknown';
+  return lagMs > tolerableLagMs ? 'behind' : 'ok';
+}

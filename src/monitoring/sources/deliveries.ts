@@ -1,0 +1,29 @@
+/** Callbacks and emails that are due or given up. */
+import type { Reading } from '@ledger/observability/metrics.ts';
+import type { Knex } from 'knex';
+import type { DeliveryKind } from '../../events/deliveries.ts';
+import type { Runtime } from '../../kernel/runtime.ts';
+import { emptyIfUndefined } from '../../postgres/error-codes.ts';
+import { toDoSchema } from '../../to-do/table.ts';
+
+const kinds: readonly DeliveryKind[] = ['callback', 'item', 'email'];
+
+export const readDeliveries = (db: Knex, runtime: Pick<Runtime, 'now'>) => async (): Promise<Reading[]> => {
+  type Row = { kind: string; due: number; givenUp: number; overdue: number };
+  const query = db.raw<{ rows: Row[] }>(
+    `select kind, count(*) filter (where state = 'due') as due,
+       count(*) filter (where state = 'abandoned') as "givenUp",
+       extract(epoch from ? - min(due_at) filter (where state = 'due'))::float8 as overdue
+     from ${toDoSchema}.deliveries where state in ('due', 'abandoned') group by kind`,
+    [runtime.now()],
+  );
+  const rows = await emptyIfUndefined(query.timeout(5_000));
+  return kinds.flatMap((kind): Reading[] => {
+    const row = rows.find((each) => each.kind === kind);
+    return [
+      ['ledger_deliveries_due', row?.due ?? 0, kind],
+      ['ledger_deliveries_oldest_due_seconds', Math.max(0, row?.overdue ?? 0), kind],
+      ['ledger_deliveries_given_up', row?.givenUp ?? 0, kind],
+    ];
+  });
+};

@@ -1,0 +1,77 @@
+/**
+ * What waits for staff and is news to them. What they were told of is kept, so that it depends neither on the order in which
+ * rows appear nor on when this runs; the email that tells of it is kept in the same transaction until everybody has it.
+ */
+import type { Knex } from 'knex';
+import { unlessUndefined } from '../../postgres/error-codes.ts';
+import { listedSql } from '../../projections/exceptions/queries.ts';
+import { toDoSchema } from '../../to-do/table.ts';
+
+/** How many of one kind are new, and how many of it wait altogether. */
+export type News = {
+  subject: 'exception' | 'delivery' | 'projection';
+  /** Of exceptions and deliveries; of a projection, its name. */
+  kind: string;
+  added: number;
+  waiting: number;
+};
+
+export type StaffEmail = { at: Date; news: readonly News[]; recipients: readonly string[] };
+
+/** One row for each thing; the item is another one when the same thing comes up again. */
+const waiting = `
+  select 'exception' as subject, kind, id || ' ' || extract(epoch from at) as item
+  from ${listedSql} where resolved_at is null
+  union all
+  select 'delivery', kind, transaction_id || ' ' || delivery || ' ' || extract(epoch from coalesce(settled_at, called_at))
+  from ${toDoSchema}.deliveries where state = 'abandoned'
+  union all
+  select 'projection', name, coalesce(commit_position, 0)::text from checkpoints where fault is not null`;
+
+const tell = `
+  with waiting as materialized (${waiting}),
+  told as (
+    insert into staff_email.told select subject || ' ' || kind || ' ' || item from waiting
+    on conflict do nothing returning item
+  )
+  select subject, kind, count(told.item) as added, count(*) as waiting
+  from waiting left join told on told.item = subject || ' ' || kind || ' ' || waiting.item
+  group by subject, kind having count(told.item) > 0 order by 1, 2`;
+
+const emailColumns = 'sent.at, sent.news, sent.recipients';
+
+/** Makes the next email, unless the last one is newer than `pauseMs` or there is no news. */
+export async function makeStaffEmail(
+  db: Knex,
+  { now, pauseMs, recipients }: { now: Date; pauseMs: number; recipients: readonly string[] },
+): Promise<void> {
+  await db.raw(`
+    create schema if not exists staff_email;
+    create table if not exists staff_email.told (item text primary key);
+    create table if not exists staff_email.email (
+      id integer primary key, at timestamptz not null, news json not null, recipients json not null
+    )`);
+  const last = await db('staff_email.email').max({ at: 'at' }).first<{ at: Date | null }>();
+  if (last?.at && now.getTime() - last.at.getTime() < pauseMs) return;
+  const made = db.transaction(async (trx) => {
+    const { rows: news } = await trx.raw<{ rows: News[] }>(tell);
+    if (news.length === 0) return;
+    await trx.raw(
+      `insert into staff_email.email values (1, ?, ?, ?) on conflict (id) do update
+         set at = excluded.at, news = excluded.news, recipients = excluded.recipients`,
+      [now, JSON.stringify(news), JSON.stringify(recipients)],
+    );
+  });
+  // Until every projection has run once, there are tables missing.
+  await unlessUndefined(made, undefined);
+}
+
+/** The last email, with those who do not have it yet. */
+export async function unsentStaffEmail(db: Knex): Promise<StaffEmail | null> {
+  const query = db.raw<{ rows: StaffEmail[] }>(`select ${emailColumns} from staff_email.email as sent`);
+  return (await query.timeout(2_000)).rows.find(({ recipients }) => recipients.length > 0) ?? null;
+}
+
+export async function noteRecipients(db: Knex, left: readonly string[]): Promise<void> {
+  await db.raw('update staff_email.email set recipients = ?', [JSON.stringify(left)]);
+}

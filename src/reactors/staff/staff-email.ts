@@ -1,0 +1,97 @@
+/** Tells staff by email what waits for them: at most once an hour, by one process of the fleet, with counts and links. */
+import { createHash } from 'node:crypto';
+import type { Knex } from 'knex';
+import texts from '../../../content/texts/console.en.json' with { type: 'json' };
+import type { Mailer } from '../../clients/mail/mailer.ts';
+import type { Log } from '../../kernel/log.ts';
+import { reasonOf } from '../../kernel/reason-of.ts';
+import { retry } from '../../kernel/retry.ts';
+import { type Background, runUntilStopped } from '../../kernel/run-until-stopped.ts';
+import type { Runtime } from '../../kernel/runtime.ts';
+import { withLeaderLock } from '../../postgres/leader-lock.ts';
+import { makeStaffEmail, type News, noteRecipients, type StaffEmail, unsentStaffEmail } from './news.ts';
+
+type Dependencies = {
+  db: Knex;
+  mailer: Mailer;
+  /** Who gets it; while there is nobody, nothing counts as told. */
+  recipients(): Promise<readonly string[]>;
+  baseUrl: string;
+  log: Log;
+  runtime: Runtime;
+};
+
+const pollMs = 2 * 60_000;
+const pauseMs = 60 * 60_000;
+const sendWithinMs = 60_000;
+
+/** Runs until stopped. One process sends, the others stand by. */
+export function startStaffEmail(dependencies: Dependencies & { databaseUrl: string }): Background {
+  const { databaseUrl, log, runtime } = dependencies;
+  const onFailure = (error: unknown) =>
+    log.warn({ reason: reasonOf(error) }, 'staff cannot be told of what waits for them');
+  return runUntilStopped(async (signal) => {
+    const lead = (onProgress: () => void) =>
+      withLeaderLock({ databaseUrl, name: 'staff-email', runtime, signal }, async (leading) => {
+        while (!leading.aborted) {
+          await runtime.sleep(pollMs, leading);
+          if (leading.aborted) return;
+          await tellStaff(dependencies, leading);
+          onProgress();
+        }
+      });
+    await retry(lead, { runtime, signal, longestMs: pollMs, onFailure }).catch(() => {}); // rejects only on abort
+  });
+}
+
+/** One look: sends what has not reached everybody, and what is new if an hour has passed. Rejects when Postgres is down. */
+export async function tellStaff(
+  { baseUrl, db, log, mailer, recipients, runtime }: Dependencies,
+  signal: AbortSignal,
+): Promise<void> {
+  const to = await recipients();
+  if (to.length === 0) return;
+  await makeStaffEmail(db, { now: runtime.now(), pauseMs, recipients: to });
+  const email = await unsentStaffEmail(db);
+  if (!email) return;
+  let left = email.recipients;
+  for (const address of email.recipients) {
+    const until = AbortSignal.any([signal, runtime.timeout(sendWithinMs)]);
+    const outcome = await mailer.send({ to: address, ...messageOf(email, address, baseUrl) }, until);
+    if (outcome.kind !== 'sent') log.warn({ reason: outcome.reason }, 'an email to staff could not be sent');
+    // One that is refused would always be.
+    if (outcome.kind === 'failed') continue;
+    left = left.filter((each) => each !== address);
+    await noteRecipients(db, left);
+  }
+}
+
+/** The id is the same at every attempt, so that a repeat after a crash is recognised. */
+export function messageOf({ at, news }: StaffEmail, address: string, baseUrl: string) {
+  const digest = createHash('sha256').update(address).digest('hex').slice(0, 12);
+  const total = news.reduce((sum, { added }) => sum + added, 0);
+  const subject = `Payment ledger: ${total} new ${total === 1 ? 'matter needs' : 'matters need'} you`;
+  const lines = news.map((each) => {
+    const { added, waiting } = each;
+    const { name, path } = about(each);
+    return { text: `${name}: ${added} new, ${waiting} in all`, url: `${baseUrl}/console/${path}` };
+  });
+  const items = lines.map(({ text, url }) => `<li><a href="${url}">${text}</a></li>`);
+  return {
+    id: `staff-${at.getTime()}-${digest}`,
+    subject,
+    text: [...lines.map(({ text, url }) => `${text}\n${url}\n`), ''].join('\n'),
+    html: `<!doctype html><html lang="en"><meta charset="utf-8"><title>${subject}</title><ul>${items.join('')}</ul></html>\n`,
+  };
+}
+
+function about({ subject, kind }: News): { name: string; path: string } {
+  if (subject === 'projection') return { name: `The projection ${kind} has stopped`, path: 'projections' };
+  const { exceptions, deliveryKinds } = texts;
+  if (subject === 'delivery') {
+    const name = deliveryKinds[kind as keyof typeof deliveryKinds];
+    return { name: `${name}, given up`, path: 'deliveries?state=abandoned' };
+  }
+  const { name } = exceptions.kinds[kind as keyof typeof exceptions.kinds];
+  return { name, path: `exceptions?kind=${kind}` };
+}

@@ -1,0 +1,138 @@
+/** Assembles what a process shows of itself on its admin port: content/docs/monitoring.md. */
+import { readFileSync } from 'node:fs';
+import { startAdminServer } from '@ledger/observability/admin-server.ts';
+import { createMetrics, type GaugeSource } from '@ledger/observability/metrics.ts';
+import gauges from '../../content/metrics.json' with { type: 'json' };
+import { sealingRefused } from '../audit/seals/kept.ts';
+import { toIsoWithOffset } from '../kernel/malaysian-time.ts';
+import { reasonOf } from '../kernel/reason-of.ts';
+import { recordSpansWith } from '../kernel/tracing.ts';
+import { createCounters } from '../monitoring/counters.ts';
+import { createLook, type Look } from '../monitoring/look.ts';
+import { readDeliveries } from '../monitoring/sources/deliveries.ts';
+import { readMachine } from '../monitoring/sources/machine.ts';
+import { readProjections } from '../monitoring/sources/projections.ts';
+import { readRequeries } from '../monitoring/sources/requeries.ts';
+import { readSeals } from '../monitoring/sources/seals.ts';
+import { readCheck, readExceptions } from '../monitoring/sources/staff.ts';
+import { connectPostgres } from '../postgres/pool.ts';
+import { allProjections } from '../projections/all.ts';
+import { projectionStatus } from '../projections/runtime/checkpoints.ts';
+import { toDoList } from '../to-do/projection.ts';
+import { requeryList } from '../to-do/requeries.ts';
+import type { RoleDependencies, Running } from './lifecycle.ts';
+
+export const { version }: { version: string } = JSON.parse(
+  readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
+);
+
+/** The projections that a role runs, without which it cannot do its work. */
+const followed = { http: [], projections: allProjections, reactors: [toDoList, requeryList] } as const;
+export type RoleName = keyof typeof followed;
+
+type State = 'starting' | 'running' | 'stopping';
+
+export type Monitoring<Role> = Running & {
+  /** What the roles are to be started with, so that they are seen. */
+  role: Role;
+  port: number;
+  /** What `/readyz` says from now on. */
+  enter(state: State): void;
+};
+
+/** `name` is the process as its metrics name it; `roles` are those that it runs. */
+export async function startMonitoring<Role extends RoleDependencies>(
+  role: Role,
+  { name, roles }: { name: string; roles: readonly RoleName[] },
+): Promise<Monitoring<Role>> {
+  const { clock, config, eventStore, log, runtime } = role;
+  const tracing = await startTracing(config.otlpEndpoint, name);
+  const db = connectPostgres({ url: config.databaseUrl, log });
+  const projections = roles.flatMap((each) => [...followed[each]]);
+  const standing = { eventStore, projections, projectionStatus: () => projectionStatus(db), runtime };
+  const refused = () => sealingRefused(db);
+  const look = createLook({
+    ...standing,
+    sealingRefused: refused,
+    clockDifferenceMs: clock.differenceMs,
+    log,
+  });
+  let state: State = 'starting';
+  const needsPostgres = roles.some((each) => each !== 'http');
+  const reasonsOf = (found: Look) => reasonsAgainst(found, { state, needsPostgres });
+  const metrics = createMetrics({
+    role: name,
+    runtime,
+    onFailure: (source, error) =>
+      log.warn({ source, reason: reasonOf(error) }, 'metrics could not be read from their source'),
+  });
+  const add = (source: keyof typeof gauges, read: GaugeSource['read']) =>
+    metrics.addSource({ ...gauges[source], name: source, read });
+  add('readiness', async () => {
+    const found = await look();
+    return [
+      ['ledger_ready', reasonsOf(found).length === 0 ? 1 : 0],
+      ['ledger_event_store_up', found.eventStore === 'up' ? 1 : 0],
+      ['ledger_postgres_up', found.postgres === 'up' ? 1 : 0],
+    ];
+  });
+  add('machine', readMachine(clock.differenceMs, config.dataDir));
+  if (projections.length > 0) add('projections', readProjections(standing));
+  if (roles.includes('projections')) {
+    add('exceptions', readExceptions(db));
+    add('seals', readSeals(eventStore, refused, runtime));
+    add('check', readCheck(db, runtime));
+  }
+  if (roles.includes('reactors')) {
+    add('deliveries', readDeliveries(db, runtime));
+    add('requeries', readRequeries(db, runtime));
+  }
+
+  const server = await startAdminServer({
+    ...config.admin,
+    async readiness() {
+      const { status: health, at, ...found } = await look();
+      const reasons = reasonsOf({ status: health, at, ...found });
+      return { reasons, role: name, version, timestamp: toIsoWithOffset(at.toISOString()), health, ...found };
+    },
+    metrics,
+    onError: (error) => log.warn({ reason: reasonOf(error) }, 'the admin port could not answer'),
+  });
+  log.info({ address: `http://${config.admin.host}:${server.port}` }, 'admin port listening');
+  const { countRequest, watch } = createCounters(metrics.registers, runtime);
+  return {
+    role: { ...role, eventStore: watch(eventStore), countRequest },
+    port: server.port,
+    enter(next) {
+      state = next;
+    },
+    async stop() {
+      server.close();
+      await Promise.all([db.destroy(), tracing?.stop()]);
+    },
+  };
+}
+
+/** Why a process cannot do its work. */
+function reasonsAgainst(
+  { eventStore, postgres, projections }: Look,
+  { state, needsPostgres }: { state: State; needsPostgres: boolean },
+): string[] {
+  return [
+    ...(state === 'running' ? [] : [`the process is ${state}`]),
+    ...(eventStore === 'up' ? [] : [`event store: ${eventStore}`]),
+    ...(postgres === 'up' || !needsPostgres ? [] : [`postgres: ${postgres}`]),
+    ...projections
+      .filter(({ status }) => status === 'stopped')
+      .map(({ name, fault }) => `projection ${name}: ${fault}`),
+  ];
+}
+
+/** Nothing of OpenTelemetry is loaded without an endpoint. */
+async function startTracing(endpoint: string, name: string) {
+  if (endpoint === '') return null;
+  const { startTracing } = await import('@ledger/observability/tracing.ts');
+  const tracing = startTracing({ endpoint, service: `payment-ledger-${name}`, version });
+  recordSpansWith(tracing.span);
+  return tracing;
+}

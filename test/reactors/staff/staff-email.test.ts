@@ -1,0 +1,101 @@
+// Staff hear of what waits for them once: grouped, at most once an hour, whatever restarts or fails in between.
+import test from 'ava';
+import type { Mail, MailOutcome } from '../../../src/clients/mail/mailer.ts';
+import { allProjections } from '../../../src/projections/all.ts';
+import { prepare, recordFault } from '../../../src/projections/runtime/checkpoints.ts';
+import { unsentStaffEmail } from '../../../src/reactors/staff/news.ts';
+import { tellStaff } from '../../../src/reactors/staff/staff-email.ts';
+import { createToDoList } from '../../../src/to-do/projection.ts';
+import { emptyDatabase, log } from '../../projections/helpers.ts';
+import { createDatabase } from '../../support/postgres.ts';
+import { testRuntime } from '../../support/runtime.ts';
+
+const postgres = await createDatabase();
+const hour = 60 * 60_000;
+
+test('one email for all that is new, then silence, then what came since; a failure is made up for', async (t) => {
+  const { db } = await emptyDatabase(t, postgres);
+  let nowMs = Date.parse('2026-11-20T01:00:00Z');
+  let recipients: readonly string[] = ['aminah@agency.example', 'budi@agency.example'];
+  const failing = new Set<string>();
+  let sent: Mail[] = [];
+  const send = async (mail: Mail): Promise<MailOutcome> => {
+    if (failing.has(mail.to)) return { kind: 'failed', reason: 'no answer', isServerDown: true };
+    sent.push(mail);
+    return { kind: 'sent', messageId: mail.id };
+  };
+  // Every call is a process that has just started: it knows nothing of the one before.
+  const look = async (afterMs = 0) => {
+    nowMs += afterMs;
+    sent = [];
+    const runtime = testRuntime({ now: () => new Date(nowMs) });
+    const dependencies = { db, mailer: { send }, recipients: async () => recipients, log, runtime };
+    const { signal } = new AbortController();
+    await tellStaff({ ...dependencies, baseUrl: 'https://payments.example' }, signal);
+    return sent.map(({ to }) => to);
+  };
+  t.deepEqual(await look(), [], 'no projection has run yet');
+  const { projection: toDo } = createToDoList({ eventStore: { load: async () => [] } });
+  for (const each of [...allProjections, toDo]) await prepare(db, each, each.name);
+  t.deepEqual(await look(), [], 'nothing waits');
+
+  const exception = (id: string) =>
+    db('payments.exceptions').insert({
+      transaction_id: id,
+      result_no: 1,
+      kind: 'duplicate',
+      merchant_code: 'council',
+      at: '2026-11-19T23:00:00Z',
+    });
+  for (let n = 0; n < 50; n += 1) await exception(`P${n}`);
+  await db('reactor_deliveries.deliveries').insert({
+    transaction_id: 'P1',
+    ordering_key: 'callback',
+    delivery: 'callback-1',
+    kind: 'callback',
+    receiver: 'https://merchant.example',
+    merchant_code: 'council',
+    state: 'abandoned',
+    due_at: new Date(nowMs),
+    attempts: 10,
+    called_at: new Date(nowMs),
+    settled_at: new Date(nowMs),
+  });
+  await recordFault(db, 'journal', 'It cannot go on');
+  const all = recipients;
+  recipients = [];
+  t.deepEqual(await look(), [], 'nobody to tell');
+  recipients = all;
+  failing.add('budi@agency.example');
+  t.deepEqual(await look(), ['aminah@agency.example'], 'a flood is one email');
+  const [mail] = sent;
+  t.is(mail?.subject, 'Payment ledger: 52 new matters need you');
+  t.is(
+    mail?.text,
+    [
+      'Callbacks to merchants, given up: 1 new, 1 in all',
+      'https://payments.example/console/deliveries?state=abandoned',
+      '',
+      'Paid twice: 50 new, 50 in all',
+      'https://payments.example/console/exceptions?kind=duplicate',
+      '',
+      'The projection journal has stopped: 1 new, 1 in all',
+      'https://payments.example/console/projections',
+      '',
+      '',
+    ].join('\n'),
+  );
+  failing.clear();
+  t.deepEqual(await look(60_000), ['budi@agency.example'], 'who has it does not get it again');
+  t.is(sent[0]?.text, mail?.text);
+  t.not(sent[0]?.id, mail?.id);
+  t.is(await unsentStaffEmail(db), null);
+
+  await exception('LATE');
+  t.deepEqual(await look(60_000), [], 'not within the hour');
+  t.deepEqual(await look(hour), all, 'an exception is told although its time is before the last email');
+  t.regex(sent[0]?.text ?? '', /^Paid twice: 1 new, 51 in all\n/);
+  t.deepEqual(await look(2 * hour), [], 'nothing is told twice');
+  await db('payments.exceptions').update({ resolved_at: new Date(nowMs) });
+  t.deepEqual(await look(hour), []);
+});
