@@ -1,13 +1,6 @@
 /** Load → decide → append at the expected revision; after a conflict, load and decide again. */
 import { UnreadableEvent } from '../events/codec.ts';
-import {
-  type Cause,
-  chain,
-  type Envelope,
-  hashIn,
-  isChainedOnto,
-  previousHashIn,
-} from '../events/envelope.ts';
+import { type Cause, chain, type Envelope, hashIn, isChainedOnto } from '../events/envelope.ts';
 import { isPlain, KeysUnavailable, sealedValuesOf } from '../events/personal-data.ts';
 import {
   type EventStore,
@@ -77,7 +70,8 @@ export function createExecute<State, Command, Event extends { type: string; data
   /** A stream that changes more often than this while a command waits is under attack, not under load. */
   maxConflicts?: number;
 }): Execute<State, Command, Event> {
-  const { eventStore, decider, load = eventStore.load, seal = sealNothing, maxConflicts = 50 } = dependencies;
+  const { eventStore, decider, seal = sealNothing, maxConflicts = 50 } = dependencies;
+  const load = dependencies.load ?? (async (name) => assertChained(await eventStore.load(name)));
   const loadAgain = async (streamName: string) => headOf(await load(streamName), decider);
 
   return async (streamName, command, cause, { creates = false, from = null } = {}) => {
@@ -124,26 +118,24 @@ export async function loadHead<State, Event>(
   streamName: string,
   decider: Fold<State, Event>,
 ): Promise<Head<State>> {
-  return headOf(await eventStore.load(streamName), decider);
+  return headOf(assertChained(await eventStore.load(streamName)), decider);
 }
 
 export function headOf<State, Event>(
   stored: readonly RecordedEvent[],
   { initial, read, evolve }: Fold<State, Event>,
 ): Head<State> {
-  assertChained(stored);
   return { state: stored.map((event) => read(event)).reduce(evolve, initial), ...endOf(stored) };
 }
 
 /** Nothing is decided, or shown, on events that somebody has changed. Throws UnreadableEvent. */
-function assertChained(stored: readonly RecordedEvent[]): void {
-  for (const [index, event] of stored.entries()) {
-    const isFirst = index === 0 && event.revision > 0;
-    if (!isChainedOnto(event, isFirst ? previousHashIn(event) : hashIn(stored[index - 1])))
+function assertChained(stored: readonly RecordedEvent[]): readonly RecordedEvent[] {
+  for (const [index, event] of stored.entries())
+    if (!isChainedOnto(event, hashIn(stored[index - 1])))
       throw new UnreadableEvent(
         `${event.type} at revision ${event.revision} was changed, or does not follow the event before it`,
       );
-  }
+  return stored;
 }
 
 /** The end of a stream, for callers that fold it themselves. */

@@ -21,6 +21,9 @@ import { verifyFile } from '../../src/audit/verify/file.ts';
 import { verify } from '../../src/audit/verify/verify.ts';
 import { offerTo } from '../../src/audit/witness/offer.ts';
 import { createWitness } from '../../src/audit/witness/witness.ts';
+import { createExecute, loadHead } from '../../src/commands/execute.ts';
+import { paymentDecider } from '../../src/commands/payment.ts';
+import { UnreadableEvent } from '../../src/events/codec.ts';
 import { chain, hashIn } from '../../src/events/envelope.ts';
 import { paymentStream } from '../../src/events/payment.ts';
 import { sealsStream } from '../../src/events/seals.ts';
@@ -29,6 +32,7 @@ import { systemRuntime } from '../../src/kernel/system-runtime.ts';
 import { payments } from '../../src/projections/payments/projection.ts';
 import { temporaryFolder, until } from '../embedded/helpers.ts';
 import { append, log, paymentRequested, reached, run } from '../projections/helpers.ts';
+import { choose } from '../support/payments.ts';
 import { personalData } from '../support/personal-data.ts';
 import { createDatabase } from '../support/postgres.ts';
 import {
@@ -146,6 +150,26 @@ test.serial('edit: an amount is changed in the file', async (t) => {
 test.serial('rehash: the payment is made anew with matching hashes', async (t) => {
   const { eventStore } = await tampered(t, file, raised);
   t.regex((await verdictOn(eventStore)).first('what was sealed') ?? '', /some are not what was sealed/);
+});
+
+test.serial('edit, rehash: nothing is decided or shown on events that were changed', async (t) => {
+  for (const edit of [
+    (sqlite: DatabaseSync) =>
+      changeEvent(sqlite, { stream, revision: 0 }, replace('"amountSen":12050', '"amountSen":92050')),
+    (sqlite: DatabaseSync) =>
+      changeEvent(
+        sqlite,
+        { stream, revision: 1 },
+        (it) => forge(it, (data) => Object.assign(data, { bankCode: 'X' })).message,
+      ),
+    (sqlite: DatabaseSync) =>
+      sqlite.exec(`delete from events where stream = ${streamIn(stream)} and revision = 1`),
+  ]) {
+    const { eventStore } = await tampered(t, file, edit);
+    await t.throwsAsync(loadHead(eventStore, stream, paymentDecider), { instanceOf: UnreadableEvent });
+    const execute = createExecute({ eventStore, decider: paymentDecider, seal: personalData.seal });
+    await t.throwsAsync(execute(stream, choose(2), cause()), { instanceOf: UnreadableEvent });
+  }
 });
 
 test.serial('cut tail: the last events of the log, and their seals', async (t) => {

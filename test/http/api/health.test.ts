@@ -91,7 +91,6 @@ test.serial('all is well; health answers the four fields of the interface and no
     status: 'ok',
     eventStore: 'up',
     postgres: 'up',
-    seals: 'ok',
     projections: ['users', 'projects'].map((name) => ({
       name,
       status: 'ok',
