@@ -174,7 +174,7 @@ function rowsOf(before: readonly number[], during: readonly number[]): Row[] {
       value: at(during, share),
       unit: 'ms',
       ratio: at(during, share) / usual,
-      target: 'ratio to the median before <= 2',
+      target: 'ratio <= 2',
     },
   ]);
 }

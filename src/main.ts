@@ -18,6 +18,8 @@ const commands: Readonly<Record<string, () => Promise<Command<Options>>>> = {
   proof: async () => (await import('./cli/proof.ts')).proof,
   erase: async () => (await import('./cli/erase.ts')).erase,
   'subject-access': async () => (await import('./cli/subject-access.ts')).subjectAccess,
+  backup: async () => (await import('./cli/backup.ts')).backup,
+  restore: async () => (await import('./cli/restore.ts')).restore,
   keys: async () => (await import('./cli/keys.ts')).keys,
   export: async () => (await import('./cli/export.ts')).exportPayments,
   verify: async () => (await import('./cli/verify.ts')).verify,

@@ -45,6 +45,14 @@ end $$;
 
 -- What one role makes and all of them read, also what it makes later: new versions of tables, and rebuilds.
 grant create on database "{database}" to "{database}_projections", "{database}_reactors";
+-- By default every account may fill the disk with temporary tables and large objects. Only a superuser can forbid the latter.
+revoke temporary on database "{database}" from public;
+grant temporary on database "{database}" to "{database}_projections", "{database}_reactors";
+do $$ begin
+  if current_setting('is_superuser') = 'on' then
+    revoke execute on function lo_creat(integer), lo_create(oid), lo_from_bytea(oid, bytea) from public;
+  end if;
+end $$;
 alter default privileges for role "{database}_projections", "{database}_reactors"
   grant usage on schemas to "{database}_readers";
 alter default privileges for role "{database}_projections", "{database}_reactors"

@@ -1,5 +1,5 @@
 /** The data folder, and the lock that keeps a second ledger from using it at the same time. */
-import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { StartError } from './start-error.ts';
@@ -10,6 +10,9 @@ export type DataFolder = {
   /** Releases the lock. It is also released when this process ends, however it ends. */
   release(): void;
 };
+
+/** A file in a data folder whose restore from a backup is not complete. */
+export const unfinishedRestore = 'unfinished-restore';
 
 /** SQLITE_BUSY: another connection holds the lock. */
 const sqliteBusy = 5;
@@ -32,6 +35,10 @@ export function lockDataFolder(dataDir: string): DataFolder {
   closeToOthers(path);
   const pidFile = join(path, 'ledger.pid');
   const lock = openExclusively(path, pidFile);
+  if (existsSync(join(path, unfinishedRestore))) {
+    lock.close();
+    throw new StartError(`A restore into ${path} was interrupted: empty the folder and restore again.`);
+  }
   writeFileSync(pidFile, `${process.pid}\n`);
   heldLocks.add(lock);
   return {

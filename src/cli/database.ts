@@ -7,10 +7,13 @@ import { readEnvironment } from '../config/environment-reader.ts';
 import { checkPostgres, checkSecrets } from '../config/security.ts';
 import { ConfigError } from '../config/yaml-file.ts';
 import { format } from '../kernel/format.ts';
+import { reasonOf } from '../kernel/reason-of.ts';
 import { systemRuntime } from '../kernel/system-runtime.ts';
 import { keyTablesSql } from '../personal-data/postgres-key-store.ts';
+import { isPostgresError } from '../postgres/error-codes.ts';
 import { passwordVerifier } from '../postgres/password-verifier.ts';
 import { createClient } from '../postgres/pool.ts';
+import { unsuitability } from '../postgres/requirements.ts';
 import { allProjections } from '../projections/all.ts';
 import { checkpointsSql } from '../projections/runtime/checkpoints.ts';
 import { toDoList } from '../to-do/projection.ts';
@@ -33,6 +36,8 @@ export const database: Command<typeof options> = {
       print(grantsOf(name));
       return 0;
     }
+    const fault = await unsuitability(databaseUrl);
+    if (fault !== null) throw new ConfigError([fault]);
     const client = createClient(databaseUrl, 'ledger database');
     try {
       await client.connect();
@@ -41,6 +46,10 @@ export const database: Command<typeof options> = {
         const verifier = passwordVerifier(password, systemRuntime.randomBytes(16));
         await client.query(`alter role "${name}_${role.toLowerCase()}" password '${verifier}'`);
       }
+    } catch (error) {
+      if (!isPostgresError(error, 'insufficientPrivilege')) throw error;
+      const why = 'it must be the account that owns the database, with the right to make roles';
+      throw new ConfigError([`DATABASE_URL: ${why} (${reasonOf(error)})`]);
     } finally {
       await client.end();
     }

@@ -4,6 +4,7 @@ import { readErasure } from '../events/codec.ts';
 import { paymentStreamPrefix } from '../events/payment.ts';
 import { unmatchedStreamPrefix } from '../events/unmatched.ts';
 import type { EventStore } from '../eventstore/event-store.ts';
+import type { KeyStore } from '../personal-data/key-store.ts';
 import { type Command, UsageError } from './command.ts';
 import { fail, print, withStores } from './stores.ts';
 
@@ -34,16 +35,25 @@ export const keys: Command = {
           `${left} blocks are left under other keys, because they cannot be decrypted: keep DATA_KEY_PREVIOUS, and add every key that was in use before.`,
         );
       }
-      let count = 0;
-      for await (const ids of readErasedKeys(eventStore)) {
-        await store.destroy(ids);
-        count += ids.length;
-      }
+      const count = await destroyErased(store, eventStore);
       print(`${count} keys of erased personal data are destroyed.`);
       return 0;
     });
   },
 };
+
+/** Destroys every key that the log names as destroyed; resolves to their number. Throws EventStoreUnavailable. */
+export async function destroyErased(
+  store: Pick<KeyStore, 'destroy'>,
+  eventStore: Pick<EventStore, 'subscribe'>,
+): Promise<number> {
+  let count = 0;
+  for await (const ids of readErasedKeys(eventStore)) {
+    await store.destroy(ids);
+    count += ids.length;
+  }
+  return count;
+}
 
 /**
  * The keys that have been destroyed according to the log, in batches, from the beginning of the log to its end. Throws

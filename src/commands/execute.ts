@@ -69,16 +69,26 @@ export function createExecute<State, Command, Event extends { type: string; data
   seal?: SealEvents;
   /** A stream that changes more often than this while a command waits is under attack, not under load. */
   maxConflicts?: number;
+  /** The heads of so many streams, the last that were appended to, are kept: the next command on one reads nothing. */
+  remembered?: number;
 }): Execute<State, Command, Event> {
   const { eventStore, decider, seal = sealNothing, maxConflicts = 50 } = dependencies;
   const load = dependencies.load ?? (async (name) => assertChained(await eventStore.load(name)));
+  const heads = rememberLast<Head<State>>(dependencies.remembered ?? 0);
   const loadAgain = async (streamName: string) => headOf(await load(streamName), decider);
 
   return async (streamName, command, cause, { creates = false, from = null } = {}) => {
-    let isUnread = creates && !from;
-    let head = from ?? (creates ? headOf([], decider) : await loadAgain(streamName));
+    const remembered = from ? undefined : heads.get(streamName);
+    let isUnread = !from && (creates || remembered !== undefined);
+    let head = from ?? remembered ?? (creates ? headOf([], decider) : await loadAgain(streamName));
     for (let conflicts = 0; conflicts < maxConflicts; conflicts += 1) {
       const decided = decider.decide(command, head.state);
+      // Others may have appended since: only events can be trusted, because their append fails if so.
+      if (head === remembered && (decided instanceof Refused || decided.length === 0)) {
+        head = await loadAgain(streamName);
+        isUnread = false;
+        continue;
+      }
       if (decided instanceof Refused) throw decided;
       let events: readonly Event[];
       try {
@@ -97,8 +107,11 @@ export function createExecute<State, Command, Event extends { type: string; data
       try {
         const { revision } = await eventStore.append(streamName, chained, head.revision);
         const state = events.reduce(decider.evolve, head.state);
-        return { state, revision, hash: last.metadata.hash, events };
+        const { hash } = last.metadata;
+        heads.set(streamName, { state, revision, hash });
+        return { state, revision, hash, events };
       } catch (error) {
+        heads.delete(streamName);
         if (!(error instanceof WrongExpectedRevision)) throw error;
         head = await loadAgain(streamName);
         isUnread = false;
@@ -107,6 +120,21 @@ export function createExecute<State, Command, Event extends { type: string; data
     throw new EventStoreUnavailable(
       `Stream ${streamName} changed ${maxConflicts} times while a command waited`,
     );
+  };
+}
+
+/** A map that keeps the entries that were set last. */
+function rememberLast<Value>(most: number) {
+  const kept = new Map<string, Value>();
+  return {
+    get: (name: string) => kept.get(name),
+    delete: (name: string) => kept.delete(name),
+    set(name: string, value: Value): void {
+      kept.delete(name);
+      kept.set(name, value);
+      const [oldest] = kept.keys();
+      if (kept.size > most && oldest !== undefined) kept.delete(oldest);
+    },
   };
 }
 

@@ -7,7 +7,8 @@ import { type Decider, Refused } from './decider.ts';
 const maxPasskeys = 10;
 
 export type PasskeyCommand =
-  | { type: 'RegisterPasskey'; at: string; passkey: Omit<Passkey, 'registeredAt'> }
+  /** `asFirst`: refused if the user has one. Of two browsers with the same link, only one may register. */
+  | { type: 'RegisterPasskey'; at: string; passkey: Omit<Passkey, 'registeredAt'>; asFirst: boolean }
   /** `id` null: all of them. `keepsOne`: whoever asks would lock themselves out without any. */
   | { type: 'RemovePasskeys'; at: string; id: string | null; keepsOne: boolean };
 
@@ -25,7 +26,9 @@ export const passkeyDecider: Decider<Passkeys | null, PasskeyCommand, UserEvent>
         return new Refused('last_passkey', 'You need a passkey: register another one first');
       return removed.map(({ id }) => ({ type: 'PasskeyRemoved', data: { at, id } }));
     }
-    const { passkey } = command;
+    const { asFirst, passkey } = command;
+    if (asFirst && held.length > 0)
+      return new Refused('passkey_refused', 'You have a passkey already: open the link again and use it');
     if (removedIds.includes(passkey.id) || held.some(({ id }) => id === passkey.id))
       return new Refused('passkey_refused', 'This passkey is, or was, registered already');
     if (held.length >= maxPasskeys)

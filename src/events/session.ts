@@ -18,7 +18,10 @@ export type AccessKind = (typeof accessKinds)[number];
 export const sessionEvents = {
   /** Recorded before it is sent. The stream's name is derived from the link's token, which is stored nowhere. */
   SignInLinkIssued: object({ at: utc, userId: string(), expiresAt: utc }),
-  /** `secretHash` is the SHA-256, in hex, of the cookie's secret; old events have none, and no cookie opens their session. `passkey` is the id of the one that was used. */
+  /**
+   * `secretHash` is the SHA-256, in hex, of the cookie's secret; old events have none, and no cookie opens their session.
+   * `passkey` is the id of the one that was used.
+   */
   SignedIn: object({
     at: utc,
     userId: string(),

@@ -12,7 +12,7 @@ import { readEnd } from './read.ts';
 const lookWithinMs = 2_500;
 const rights = '`ledger eventstore acl` prints the rights that it needs';
 
-/** Rights are checked before the revision, which no stream has: it is never stored. */
+/** Rights are checked before the revision. No stream has this one, so the event is never stored. */
 const neverStored = encodeAppend(
   {
     streamName: 'payment-write-access',

@@ -17,7 +17,7 @@ import {
 } from './key-store.ts';
 
 /** The schema that no rebuild touches. */
-const keySchema = 'personal_data';
+export const keySchema = 'personal_data';
 /** The Postgres channel that announces that keys were destroyed. */
 export const destroyedChannel = 'personal_data_destroyed';
 

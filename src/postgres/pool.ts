@@ -9,14 +9,21 @@ const int8 = 20;
  * A pool of connections; nothing is connected until the first query. A query fails within 2 s when the server is down,
  * and 5 s after `longestQueryMs` when it stopped answering; for less, add `.timeout(ms)` to the query.
  */
-export function connectPostgres(dependencies: { url: string; log: Logger; longestQueryMs?: number }): Knex {
-  const { url, log, longestQueryMs = 25_000 } = dependencies;
+export function connectPostgres(dependencies: {
+  url: string;
+  log: Logger;
+  longestQueryMs?: number;
+  /** Plans use indexes even while a table is small: those of prepared statements are kept while it grows. */
+  keepsPlans?: boolean;
+}): Knex {
+  const { url, log, longestQueryMs = 25_000, keepsPlans = false } = dependencies;
   return createKnex({
     client: 'pg',
     connection: {
       connectionString: url,
       types: { getTypeParser: (oid) => (oid === int8 ? safeInteger : pg.types.getTypeParser(oid)) },
       application_name: 'ledger',
+      ...(keepsPlans && { options: '-c enable_seqscan=off' }),
       keepAlive: true,
       connectionTimeoutMillis: 2_000,
       // The server's own limit comes first and leaves a usable connection; the client's is for a frozen server.

@@ -26,7 +26,9 @@ export async function unsuitability(databaseUrl: string, oldest = oldestVersion)
       return 'DATABASE_URL leads to a pooler in transaction mode; locks and notifications need session mode';
     return null;
   } catch (error) {
-    if (isPostgresError(error, 'invalidPassword', 'invalidAuthorization'))
+    // The client itself refuses to begin without the password that the server asks for.
+    const lacksPassword = error instanceof Error && error.message.startsWith('SASL');
+    if (lacksPassword || isPostgresError(error, 'invalidPassword', 'invalidAuthorization'))
       return 'DATABASE_URL: PostgreSQL does not accept the user or the password';
     if (isPostgresError(error, 'unknownDatabase'))
       return 'DATABASE_URL: PostgreSQL has no database of this name';

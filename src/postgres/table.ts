@@ -3,6 +3,7 @@
  * that a statement costs the same however many rows it writes. Also what queries share: names, texts, spans of time.
  */
 import type { Knex } from 'knex';
+import { prepared } from './prepared.ts';
 
 export type Table<Column extends string = string> = {
   name: string;
@@ -44,9 +45,8 @@ export async function upsert<Column extends string>(
   if (rows.length === 0) return;
   const values = updated.map((column) => `${column} = excluded.${column}`);
   const action = values.length > 0 ? `update set ${values.join(', ')}` : 'nothing';
-  await db.raw(`${insertGiven(table)} on conflict (${table.primaryKey.join(', ')}) do ${action}`, [
-    JSON.stringify(rows),
-  ]);
+  const sql = `${insertGiven(table)} on conflict (${table.primaryKey.join(', ')}) do ${action}`;
+  await prepared(db, sql, [JSON.stringify(rows)]);
 }
 
 /** The beginning of a statement that inserts rows from one parameter of JSON. */

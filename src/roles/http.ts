@@ -48,6 +48,9 @@ const drainMs = 10_000;
  */
 const startWithinMs = 3_000;
 
+/** Of the payments that were changed last; a state takes about 2 KB. */
+const rememberedPayments = 5_000;
+
 /** While PostgreSQL answers, the start waits so long until the lists of /api/v1 hold what is in the log. */
 const listsWithinMs = 10_000;
 
@@ -74,7 +77,13 @@ export async function startHttp(dependencies: RoleDependencies): Promise<Running
     const sources = { eventStore, projectionStatus: () => projectionStatus(db), runtime, signal };
     await Promise.all([users, projects].map((list) => untilCaughtUp(list, sources)));
   }
-  const execute = createExecute({ eventStore, decider: paymentDecider, seal: personalData.seal });
+  const { seal } = personalData;
+  const execute = createExecute({
+    eventStore,
+    decider: paymentDecider,
+    seal,
+    remembered: rememberedPayments,
+  });
   const app = await createApp({
     config,
     countRequest: dependencies.countRequest,

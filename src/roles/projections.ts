@@ -46,7 +46,9 @@ export function startProjections({
   const reader = createSharedReader(eventStore, { streamPrefixes });
   const process = runtime.uuid().slice(0, 8);
   const common = { eventStore, db, databaseUrl, personalData, log, runtime };
-  const following = { ...common, eventStore: reader, process };
+  // Rows are so far behind while much happens, because most of a batch's cost is the same for one event and for many.
+  const everyMs = 100;
+  const following = { ...common, eventStore: reader, process, everyMs };
   const launch = (projection: Projection) => {
     const run = runProjection({ projection, ...following });
     runs.set(projection.name, run);

@@ -42,7 +42,7 @@ export function startReactors({
   void clock.start();
   // The answers of the registry are sealed.
   void personalData.start();
-  const db = connectPostgres({ url: databaseUrl, log });
+  const db = connectPostgres({ url: databaseUrl, log, keepsPlans: true });
   const stopping = new AbortController();
   const { signal } = stopping;
   const announcer = runtime.uuid();
@@ -56,7 +56,7 @@ export function startReactors({
         runtime,
         signal,
       }),
-      // Links in emails must be good for years. Refused, nobody catches it: the process ends.
+      // Links in emails must work for years. Nobody catches the refusal, so the process ends.
       assertKeys(config, { eventStore, runtime, signal }),
     ]),
     queue: createDeliveryQueue(db),
@@ -75,7 +75,7 @@ export function startReactors({
   const reader = createSharedReader(eventStore, { eventTypes });
   const process = announcer.slice(0, 8);
   const following = { eventStore: reader, personalData, db, databaseUrl, log, runtime, process };
-  const requeryRun = runProjection({ projection: requeries, ...following });
+  const requeryRun = runProjection({ projection: requeries, ...following, everyMs: 100 });
   const list = runProjection({
     projection,
     ...following,
@@ -87,8 +87,11 @@ export function startReactors({
     databaseUrl,
     channel: dueChannel,
     onNotification(payload) {
+      const [by, kind] = payload?.split(' ') ?? [];
       // This process has woken its own workers already.
-      if (payload !== announcer) for (const worker of workers.values()) worker.wake();
+      if (by === announcer) return;
+      // Without a kind after a new connection, and from a process of an earlier release.
+      for (const [of, worker] of workers) if (kind === undefined || kind === of) worker.wake();
     },
     log,
     runtime,

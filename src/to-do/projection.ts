@@ -16,6 +16,7 @@ import {
 import { type PaymentEvent, paymentIdOf, paymentStream, paymentStreamPrefix } from '../events/payment.ts';
 import { deliveriesByRule1 } from '../events/upcast-rules.ts';
 import { type EventStore, EventStoreUnavailable, type RecordedEvent } from '../eventstore/event-store.ts';
+import { prepared } from '../postgres/prepared.ts';
 import { createTables, type Table, upsert } from '../postgres/table.ts';
 import type { Followed, Projection } from '../projections/runtime/projection.ts';
 import {
@@ -89,7 +90,8 @@ export function createToDoList({
       const ours = events.filter(({ streamName }) => streamName.startsWith(paymentStreamPrefix));
       const ids = new Set(ours.map(({ streamName }) => paymentIdOf(streamName)));
       // Locked, because reactors settle rows too, and what was folded from a row must not replace a newer one.
-      const { rows } = await db.raw<{ rows: { known: Known }[] }>(
+      const { rows } = await prepared<{ rows: { known: Known }[] }>(
+        db,
         'select known from payments where transaction_id = any(?) for update',
         [[...ids]],
       );

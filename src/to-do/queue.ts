@@ -2,11 +2,13 @@
 import type { Knex } from 'knex';
 import type { DeliveryKind } from '../events/deliveries.ts';
 import { emptyIfUndefined } from '../postgres/error-codes.ts';
+import { prepared } from '../postgres/prepared.ts';
 import { foldStream, type PlacedEvent } from './projection.ts';
 import { settleDeliveries, toDoSchema } from './table.ts';
 
 /** A row claimed by one reactor until its lease ends. */
 export type ClaimedDelivery = {
+  holder: string;
   transactionId: string;
   orderingKey: string;
   /** The key of the newest delivery with this ordering key, as far as the row has been projected. */
@@ -23,6 +25,7 @@ export type Claim = {
   kind: DeliveryKind;
   now: Date;
   leaseUntil: Date;
+  /** Names this claim alone: one that ends late must not end the same reactor's next claim of the row. */
   holder: string;
   /** At most this many in all. */
   limit: number;
@@ -45,7 +48,7 @@ export function createDeliveryQueue(db: Knex) {
      * Nothing if the projection has never run.
      */
     async claim({ receiverLimits, merchantLimits, ...claim }: Claim): Promise<ClaimedDelivery[]> {
-      const query = db.raw<{ rows: ClaimedDelivery[] }>(claimSql, {
+      const query = prepared<{ rows: ClaimedDelivery[] }>(db, claimSql, {
         ...claim,
         receiverLimits: JSON.stringify(Object.fromEntries(receiverLimits)),
         merchantLimits: JSON.stringify(Object.fromEntries(merchantLimits)),
@@ -53,21 +56,34 @@ export function createDeliveryQueue(db: Knex) {
       return await emptyIfUndefined(query.timeout(5_000));
     },
 
+    /** Which of these rows are still held: the list has not come to what was recorded of them. */
+    async stillHeld(rows: readonly ClaimedDelivery[]): Promise<ClaimedDelivery[]> {
+      const ids = rows.map(({ transactionId }) => transactionId);
+      const query = prepared<{ rows: HeldRow[] }>(
+        db,
+        `select transaction_id as "transactionId", ordering_key as "orderingKey", leased_by as "holder" from ${table}
+         where transaction_id = any(?) and leased_by is not null`,
+        [ids],
+      );
+      const held = (await query.timeout(5_000)).rows.map(keyOf);
+      return rows.filter((row) => held.includes(keyOf(row)));
+    },
+
     /** Moves a row that is still held to where its whole stream leaves it, as the list will once it comes to the last event. */
-    async settle(
-      { transactionId, orderingKey }: ClaimedDelivery,
-      holder: string,
-      stream: readonly PlacedEvent[],
-    ): Promise<void> {
-      await settleDeliveries(foldStream(transactionId, stream), { orderingKey, holder }, db);
+    async settle(claimed: ClaimedDelivery, stream: readonly PlacedEvent[]): Promise<void> {
+      await settleDeliveries(foldStream(claimed.transactionId, stream), claimed, db);
     },
 
     /** Gives a row back: it can be claimed again from `until` on, or at once when it has changed. */
-    async postpone(claimed: ClaimedDelivery, holder: string, until: Date): Promise<void> {
-      await db.raw(postponeSql, { ...claimed, holder, until }).timeout(5_000);
+    async postpone(claimed: ClaimedDelivery, until: Date): Promise<void> {
+      await prepared(db, postponeSql, { ...claimed, until }).timeout(5_000);
     },
   };
 }
+
+type HeldRow = Pick<ClaimedDelivery, 'transactionId' | 'orderingKey' | 'holder'>;
+const keyOf = ({ transactionId, orderingKey, holder }: HeldRow) =>
+  JSON.stringify([transactionId, orderingKey, holder]);
 
 /** Of one merchant, a claim looks at so many receivers, and at its rows that have been due longest, so many times its limit. */
 const receiversOfMerchant = 256;
@@ -151,7 +167,7 @@ const claimSql = `
   from chosen
   where claimed.transaction_id = chosen.transaction_id and claimed.ordering_key = chosen.ordering_key
     and (claimed.lease_until is null or claimed.lease_until <= :now)
-  returning claimed.transaction_id as "transactionId", claimed.ordering_key as "orderingKey", claimed.delivery, claimed.receiver,
+  returning claimed.leased_by as "holder", claimed.transaction_id as "transactionId", claimed.ordering_key as "orderingKey", claimed.delivery, claimed.receiver,
     claimed.merchant_code as "merchantCode", claimed.attempts, chosen.leased_delivery as "interrupted"`;
 
 function receiverLimit(receiver: string): string {

@@ -12,6 +12,7 @@ import { requeryEvents } from '../events/requery.ts';
 import { type AskedPayment, nextRequeryAt } from '../events/requery-schedule.ts';
 import type { Sen } from '../kernel/money.ts';
 import type { PaymentMode } from '../kernel/payment-modes.ts';
+import { prepared } from '../postgres/prepared.ts';
 import { createTables, insertGiven, type Table } from '../postgres/table.ts';
 import type { Followed, Projection } from '../projections/runtime/projection.ts';
 
@@ -99,7 +100,8 @@ export const requeries: Projection = {
   },
   async project(events, db) {
     const ours = events.filter(({ streamName }) => streamName.startsWith(paymentStreamPrefix));
-    const { rows } = await db.raw<{ rows: { id: string; known: Known }[] }>(
+    const { rows } = await prepared<{ rows: { id: string; known: Known }[] }>(
+      db,
       'select transaction_id as id, known from requeries where transaction_id = any(?)',
       [[...new Set(ours.map(({ streamName }) => paymentIdOf(streamName)))]],
     );
@@ -168,7 +170,7 @@ async function write(changed: ReadonlyMap<string, Known>, db: Knex.Transaction):
     const dueAt = nextRequeryAt(known);
     return { transaction_id: id, known: JSON.stringify(known), due_at: dueAt, wake_at: dueAt };
   });
-  await db.raw(upsertRows, [JSON.stringify(rows)]);
+  await prepared(db, upsertRows, [JSON.stringify(rows)]);
 }
 
 // The row wakes at another time if the log says so, and at once if nothing is left to ask but answers were counted.

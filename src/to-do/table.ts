@@ -4,12 +4,13 @@
  */
 import type { Knex } from 'knex';
 import type { Delivery, DeliveryKind } from '../events/deliveries.ts';
+import { prepared } from '../postgres/prepared.ts';
 import { indexable, insertGiven, type Row, type Table } from '../postgres/table.ts';
 
 /** The schema of the list's tables, and the name of the projection that fills them. */
 export const toDoSchema = 'reactor_deliveries';
 
-/** The Postgres channel that announces rows that are due; the payload is who announces them. */
+/** The Postgres channel that announces rows that are due; the payload is who announces them, and their kind. */
 export const dueChannel = 'deliveries_due';
 
 const derivedColumns = {
@@ -78,7 +79,7 @@ export async function writeDeliveries(
   const rows = payments.flatMap(rowsOf);
   if (rows.length === 0) return [];
   const parameters = [JSON.stringify(rows), announcer, dueChannel, announcer];
-  const { rows: due } = await db.raw<{ rows: { kind: DeliveryKind }[] }>(upsertAndAnnounce, parameters);
+  const { rows: due } = await prepared<{ rows: { kind: DeliveryKind }[] }>(db, upsertAndAnnounce, parameters);
   return due.map(({ kind }) => kind);
 }
 
@@ -93,7 +94,7 @@ export async function settleDeliveries(
 ): Promise<void> {
   const moved = [JSON.stringify(known), known.transactionId, known.revision, orderingKey, holder];
   const written = [JSON.stringify(rowsOf(known)), holder, dueChannel, holder];
-  await db.raw(settle, [...moved, ...written]).timeout(5_000);
+  await prepared(db, settle, [...moved, ...written]).timeout(5_000);
 }
 
 /** The newest delivery of each ordering key. */
@@ -138,7 +139,7 @@ const upsertInto = (deliveries: string, condition: string) => `
         excluded.attempts, excluded.settled_at)
     returning kind, state
   )
-  select kind, case when ? <> '' then pg_notify(?, ?) end from (
+  select kind, case when ? <> '' then pg_notify(?, ? || ' ' || kind) end from (
     select distinct kind from written where state = 'due'
   ) as due`;
 

@@ -47,6 +47,7 @@ async function ownedDatabase() {
   await query(superuser, `create role ${name}_owner login createrole password 'owner'`);
   await query(superuser, `alter database ${name} owner to ${name}_owner`);
   return {
+    superuser,
     owner: as(`${name}_owner`, 'owner'),
     ...{ http: as(`${name}_http`, passwordOf('http')), wrong: as(`${name}_http`, 'another') },
     projections: as(`${name}_projections`, passwordOf('projections')),
@@ -83,6 +84,7 @@ const forbidden = {
     'update personal_data.erasures set actor = actor',
     'create table public.mine (id integer)',
     'create schema mine',
+    'create temporary table mine (id integer)',
   ],
   projections: [
     'truncate personal_data.key_blocks',
@@ -231,6 +233,16 @@ test('an installation with one account: the roles take over its tables, and a ne
   await query(urls.http, 'select from users.users');
   await query(urls.http, 'update reactor_requeries.requeries set counted = 1');
   await t.throwsAsync(query(urls.http, 'update users.users set id = id'), { code: '42501' });
+
+  for (const url of [urls.http, urls.wrong]) {
+    const { code, output } = await grant(url);
+    t.is(code, 78, output);
+    t.regex(output, /^The configuration is at fault:\n {2}- DATABASE_URL: [^\n]+\n$/);
+  }
+  t.is((await grant(urls.superuser)).code, 0);
+  for (const statement of ["select lo_from_bytea(0, 'rows')", 'select lo_create(0)', 'select lo_creat(-1)'])
+    await t.throwsAsync(query(urls.http, statement), { code: '42501' }, statement);
+  await query(urls.http, 'update reactor_requeries.requeries set counted = 1');
 });
 
 test('the SQL is shown, without passwords; a database without a name and a bad password are refused', async (t) => {

@@ -80,7 +80,7 @@ test('the passkeys of a user who lost them are removed, by whoever is logged in'
   const commandId = randomUUID();
   await createExecute({ eventStore: store, decider: passkeyDecider })(
     userStream(id),
-    { type: 'RegisterPasskey', at: '2026-11-20T01:00:00.000Z', passkey },
+    { type: 'RegisterPasskey', at: '2026-11-20T01:00:00.000Z', passkey, asFirst: false },
     { commandId, correlationId: commandId, causationId: commandId, actor: `staff:${id}` },
   );
   const said = (count: number) => `User ${id} has no passkey any more; ${count} removed.\n`;

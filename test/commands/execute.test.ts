@@ -207,6 +207,38 @@ test.serial(
   },
 );
 
+test.serial(
+  'a stream that was just written is not read again, and what others appended still counts',
+  async (t) => {
+    const { eventStore: store, run: elsewhere, load } = await start(t);
+    const { eventStore, loadsOf } = countLoads(store);
+    const { seal } = personalData;
+    const execute = createExecute({ eventStore, decider: paymentDecider, seal, remembered: 2 });
+    const run = (command: PaymentCommand) => execute(stream, command, cause());
+    await execute(stream, requestPayment(), cause(), { creates: true });
+    await run(choose(1));
+    t.is(loadsOf(stream), 0);
+    // An append at a remembered revision that has passed fails, and is decided again.
+    await elsewhere(record(result(1, 'failed')));
+    const { state } = await run(record(result(1, 'succeeded')));
+    t.is(loadsOf(stream), 1);
+    t.like(state, { status: 'succeeded', results: { length: 2 } });
+    t.deepEqual(state, fold(await load()));
+    // Neither a refusal nor that there is nothing to do is taken from memory.
+    await t.throwsAsync(run(choose(2)), { instanceOf: Refused });
+    t.deepEqual((await run(record(result(1, 'succeeded')))).events, []);
+    t.is(loadsOf(stream), 3);
+    checkChain(t, await load());
+    // Only so many are remembered.
+    for (const id of ['1', '2']) {
+      const request = requestPayment({ transactionId: id.repeat(26) });
+      await execute(paymentStream(id.repeat(26)), request, cause(), { creates: true });
+    }
+    await t.throwsAsync(run(choose(2)), { instanceOf: Refused });
+    t.is(loadsOf(stream), 4);
+  },
+);
+
 test.serial('the metadata is complete, and event ids follow from the command id', async (t) => {
   const { create, run, load } = await start(t);
   const requesting = { ...cause(), actor: 'merchant:council' };

@@ -80,7 +80,7 @@ test('passkeys are registered once, and removed by their holder or another', (t)
     const decided = passkeyDecider.decide(command, given.reduce(evolvePasskeys, null as Passkeys | null));
     return decided instanceof Refused ? decided.code : decided;
   };
-  const register: PasskeyCommand = { type: 'RegisterPasskey', at, passkey: passkey('P') };
+  const register: PasskeyCommand = { type: 'RegisterPasskey', at, passkey: passkey('P'), asFirst: false };
   t.deepEqual(decide([created], register), [registered('P')]);
   t.is(decide([], register), 'unknown_user');
   t.is(decide([created, registered('P')], register), 'passkey_refused');

@@ -202,6 +202,15 @@ test.serial('a member registers a passkey, signs in with it by keyboard, and los
   await page.getByRole('button', { name: 'Sign in with a passkey' }).waitFor();
   await isWell(t, page, 'the question for a passkey');
   await devices.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified: false });
+  // A person takes longer than a virtual authenticator.
+  await page.evaluate(`{
+    const { credentials } = navigator;
+    const get = credentials.get.bind(credentials);
+    credentials.get = async (options) => {
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      return await get(options);
+    };
+  }`);
   await page.keyboard.press('Enter');
   await page.getByText('No passkey was given').waitFor();
   await devices.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified: true });

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { chmod, readdir, readFile, stat } from 'node:fs/promises';
 import { request } from 'node:http';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { AccessDeniedError, type EventStoreDBClient, jsonEvent } from '@eventstore/db-client';
 import test from 'ava';
 import { readEndpoints } from '../../packages/embedded/endpoints.ts';
@@ -13,6 +14,7 @@ import { readEnd } from '../../src/eventstore/read.ts';
 import { isAlive, postgresPids, temporaryFolder, until } from '../embedded/helpers.ts';
 import { runLedger, settingsFor } from '../support/ledger.ts';
 import { folderWithCluster } from '../support/postgres.ts';
+import { runs } from '../support/property-runs.ts';
 import { wholeFile } from '../support/whole-file.ts';
 import { paymentRequest, requestPayment, startRole } from './ledger.ts';
 
@@ -121,6 +123,71 @@ test.serial('a port that is taken is a sentence, and nothing stays behind', asyn
   t.regex(output, /EADDRINUSE|in use/);
   await t.throwsAsync(readFile(join(other.DATA_DIR, 'postgres/data/postmaster.pid')));
 });
+
+/** Requests payments one after the other until it is stopped; `acknowledged` are their ids. */
+function keepRequesting(round: number) {
+  const acknowledged: string[] = [];
+  let isStopped = false;
+  const requesting = (async () => {
+    for (let count = 0; !isStopped; count += 1) {
+      const body = paymentRequest(`LOAD-${round}-${count}`, { name: `Payer ${round} ${count}` });
+      const answer = await requestPayment(`http://localhost:${port}`, body);
+      acknowledged.push(((await answer.json()) as { data: { transaction_id: string } }).data.transaction_id);
+    }
+  })();
+  const stop = async () => {
+    isStopped = true;
+    await requesting;
+  };
+  return { acknowledged, stop };
+}
+
+for (const round of Array(runs(4)).keys())
+  test.serial(
+    `a backup under load becomes a ledger with everything acknowledged before it (${round})`,
+    async (t) => {
+      const backup = join(await temporaryFolder(t), 'backup');
+      const load = keepRequesting(round);
+      await sleep(200 + Math.random() * 2_000);
+      const before = load.acknowledged.length;
+      const made = await runLedger(['backup', backup], environment);
+      await load.stop();
+      t.is(made.code, 0, made.output);
+      t.regex(made.output, /keys\.json is secret/);
+      t.true(before > 0 && load.acknowledged.length > before, 'there was load before and during the backup');
+      t.regex((await runLedger(['restore', backup], environment)).output, /is not empty/);
+
+      const [ownPort, ownSandboxPort] = [await freePort(), await freePort()];
+      const restored = {
+        PORT: String(ownPort),
+        SANDBOX_PORT: String(ownSandboxPort),
+        DATA_DIR: await temporaryFolder(t),
+      };
+      const done = await runLedger(['restore', backup], restored);
+      t.is(done.code, 0, done.output);
+      const other = await startRole(t, ['serve'], restored, (output) => output.includes('is running'));
+      const payers = await Promise.all(
+        load.acknowledged.slice(0, before).map(async (id, count) => {
+          const receipt = await fetch(`http://localhost:${ownPort}/generic/receipt/${id}`);
+          return {
+            count,
+            status: receipt.status,
+            isNamed: (await receipt.text()).includes(`Payer ${round} ${count}`),
+          };
+        }),
+      );
+      t.deepEqual(
+        payers.filter(({ status, isNamed }) => status !== 200 || !isNamed),
+        [],
+      );
+      const verified = await until(async () => {
+        const { code, output } = await runLedger(['verify'], restored);
+        return /behind/.test(output) ? undefined : { code, output };
+      });
+      t.is(verified.code, 0, verified.output);
+      await other.stop();
+    },
+  );
 
 test.serial(
   'kill -9 of everything at once: the next start goes on with the same payments and leaves nothing behind',

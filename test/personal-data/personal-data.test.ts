@@ -1,8 +1,10 @@
 /** Sealing, opening and destroying, with the keys in a real Postgres. */
 import { readdir } from 'node:fs/promises';
+import { Readable } from 'node:stream';
 import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
 import { KeysUnavailable, type Sealed } from '../../src/events/personal-data.ts';
+import { isUsed, readKeyTables, writeKeyTables } from '../../src/personal-data/key-backup.ts';
 import { createKeyReserve } from '../../src/personal-data/key-reserve.ts';
 import { keyInSealed, keysPerBlock, readKeyId, wrappingKeys } from '../../src/personal-data/key-store.ts';
 import { createPersonalData } from '../../src/personal-data/personal-data.ts';
@@ -98,6 +100,31 @@ test('each event has a key of its own, which its fields share; other fields stay
   t.is(first?.at as unknown, 'now');
   t.deepEqual(third as unknown, { at: 'now' });
   t.false(JSON.stringify([first, second]).includes('Aminah'));
+});
+
+test('a backup read in two parts has the keys of both, those destroyed in between as they were', async (t) => {
+  const [database, other] = [await createDatabase(), await createDatabase()];
+  const process = startProcess(t, database);
+  await process.start();
+  const destroyed = sealedBy(process, 'Aminah');
+  const [db, restored] = [connectPostgres({ ...database, log }), connectPostgres({ ...other, log })];
+  t.teardown(() => Promise.all([db.destroy(), restored.destroy()]));
+  const known = new Set<string>();
+  const lines = await Readable.from(readKeyTables(db, known)).toArray();
+  await process.store.destroy([destroyed.key]);
+  const another = startProcess(t, database);
+  await another.start();
+  const added = sealedBy(another, 'Badrul');
+  const more = await Readable.from(readKeyTables(db, known)).toArray();
+  t.true(lines.length > 0 && more.length > 0);
+  t.false(more.some((line) => lines.includes(line)));
+  t.false(await isUsed(restored));
+  const all = Readable.from([...lines, ...more]);
+  await writeKeyTables(restored, all);
+  t.true(await isUsed(restored));
+  const reader = startProcess(t, other);
+  t.deepEqual(await reader.open(destroyed, place), { kind: 'open', value: 'Aminah' });
+  t.deepEqual(await reader.open(added, place), { kind: 'open', value: 'Badrul' });
 });
 
 test('a destroyed key opens in no process, and its neighbours still do', async (t) => {

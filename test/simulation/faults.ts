@@ -4,7 +4,7 @@ import type { LogCheck } from './checks/log.ts';
 import type { History } from './engine/history.ts';
 import type { Network } from './engine/network.ts';
 import { uuidOf } from './engine/process.ts';
-import type { Random } from './engine/random.ts';
+import { createRandom, type Random } from './engine/random.ts';
 import type { Scheduler } from './engine/scheduler.ts';
 import type { Fault } from './plan.ts';
 import type { Nodes } from './program/nodes.ts';
@@ -93,6 +93,10 @@ export function applyFault(fault: Fault, affected: Affected): unknown {
       return affected.gateway.run((gateway) => gateway.shareId());
     case 'import':
       return affected.staff((staff) => staff.importExport(scheduler.nowMs() - fault.ageMs));
+    case 'rebuild':
+      return affected.staff((staff) => staff.rebuild(fault.projection));
+    case 'resolve':
+      return affected.staff((staff) => staff.resolveExceptions(createRandom(`resolve ${fault.draw}`)));
     default:
       return fault satisfies never;
   }

@@ -17,6 +17,8 @@ const { values } = parseArgs({
     seed: text,
     seeds: text,
     minutes: text,
+    jobs: text,
+    all: { type: 'boolean' },
     payments: text,
     fault: text,
     known: text,
@@ -28,7 +30,8 @@ const { values } = parseArgs({
     keep: { type: 'boolean' },
   },
 });
-const { mutant: name, mutants: isAll, ...options } = values;
+const { mutants: isAll, ...options } = values;
+const { mutant: name } = options;
 const { installMutant, mutantNamed, mutants } = await import('./mutants.ts');
 const mutant = name === undefined ? null : mutantNamed(name);
 if (mutant) installMutant(mutant);

@@ -54,6 +54,8 @@ export type Fault = { atMs: number } & (
   | { kind: 'alternate-unmatched'; times: number }
   | { kind: 'shared-gateway-id' }
   | { kind: 'import'; ageMs: number }
+  | { kind: 'rebuild'; projection: string }
+  | { kind: 'resolve'; draw: number }
 );
 
 export type FaultKind = Fault['kind'];
@@ -102,27 +104,50 @@ export function makePlan(seed: number, { payments: count = 100, calmMs, fault }:
   // Each seed has a few kinds of fault only: with all at once, some would hide others.
   const kinds = allKinds.filter(({ kind, share }) => random.chance(share) || kind === fault);
   const faults = kinds.flatMap(({ make, most }) =>
-    Array.from({ length: random.integer(1, most) }, () => make(random, names, activeMs, topology)),
+    Array.from({ length: random.integer(1, most) }, () => make(random, names, activeMs)).flat(),
   );
   const carelessness = random.pick([0, 0, 0.05, 0.2]);
   // Only a process that stands by can take over from one that cannot work.
   if (faults.some(({ kind }) => kind === 'deaf-leader')) topology.projections = 2;
   const hasWrongKey = fault === 'wrong-key' || random.chance(0.03);
-  if (hasWrongKey) topology.http = Math.max(2, topology.http);
-  const payments = Array.from({ length: count }, (_, number) =>
-    makePayment(random, number, activeMs, carelessness),
-  );
+  const freezes = faults.flatMap((each) => (each.kind === 'freeze-leader' ? [each] : []));
+  // Only a node of several can be replaced while it is frozen, and only another process can know more than it.
+  if (freezes.length > 0 && random.chance(0.8)) topology.eventStores = 3;
+  if (hasWrongKey || freezes.length > 0) topology.http = Math.max(2, topology.http);
+  const payments = Array.from({ length: count }, (_, number) => {
+    const payment = makePayment(random, number, activeMs, carelessness);
+    // What such a node does not know must have happened while it was frozen.
+    if (freezes.length === 0 || random.chance(0.5)) return payment;
+    const { atMs, forMs } = random.pick(freezes);
+    return { ...payment, atMs: atMs + random.integer(0, forMs) };
+  });
   return {
     seed,
     ...topology,
     stretch: random.pick([1, 3, 3, 10]),
     wrongKey: hasWrongKey ? 'http-2' : null,
     payments,
-    faults: faults.toSorted((a, b) => a.atMs - b.atMs),
+    faults: aimed(faults, payments, random).toSorted((a, b) => a.atMs - b.atMs),
     healAtMs: activeMs + 2 * minute,
     // Three hours are enough for every retry and for the first requeries; a day for the whole schedule of requeries.
     calmMs: calmMs ?? (random.chance(0.1) ? 30 : 3) * hour,
   };
+}
+
+/** Lets an older export show how a payer was at the bank whose charge is never reported. */
+function aimed(faults: readonly Fault[], payments: readonly PaymentPlan[], random: Random): Fault[] {
+  const unreported = payments.flatMap(({ atMs, attempts }) =>
+    attempts
+      .filter(
+        ({ outcome, messages }) => outcome === 'charged' && messages.every(({ fate }) => fate === 'lost'),
+      )
+      .map(({ afterMs, bankMs }) => atMs + afterMs + bankMs / 2),
+  );
+  return faults.map((fault) => {
+    if (fault.kind !== 'import' || fault.ageMs === 0) return fault;
+    const moments = unreported.filter((atMs) => atMs < fault.atMs);
+    return moments.length > 0 ? { ...fault, ageMs: fault.atMs - random.pick(moments) } : fault;
+  });
 }
 
 /** `carelessness` is the share of what a gateway should never do. */
@@ -169,12 +194,7 @@ function makeAttempt(random: Random, afterMs: number, carelessness: number, isLa
   };
 }
 
-type Make = (
-  random: Random,
-  names: readonly string[],
-  activeMs: number,
-  topology: { eventStores: number },
-) => Fault;
+type Make = (random: Random, names: readonly string[], activeMs: number) => Fault | Fault[];
 
 const moment = (random: Random, activeMs: number) => random.integer(5 * second, activeMs);
 /** Short outages are the usual ones; the longest outlast every lease and timeout. */
@@ -255,7 +275,19 @@ const allKinds: readonly { kind: FaultKind; share: number; most: number; make: M
       forMs: duration(random),
     }),
   },
-  { kind: 'freeze-leader', share: 0.2, most: 3, make: timed('freeze-leader') },
+  {
+    kind: 'freeze-leader',
+    share: 0.2,
+    most: 3,
+    make: (random, _, activeMs) => {
+      const at = { atMs: moment(random, activeMs), forMs: duration(random) };
+      const freeze = { kind: 'freeze-leader' as const, ...at };
+      if (random.chance(0.5)) return freeze;
+      // A host that stands still takes a process with it: what waits for it is done while the old leader believes in itself.
+      const forMs = at.forMs + random.integer(50, 1_000);
+      return [freeze, { kind: 'pause', node: 'http-1', atMs: at.atMs, forMs }];
+    },
+  },
   { kind: 'disk-full', share: 0.06, most: 1, make: timed('disk-full') },
   { kind: 'registry-outage', share: 0.2, most: 3, make: timed('registry-outage') },
   {
@@ -312,14 +344,40 @@ const allKinds: readonly { kind: FaultKind; share: number; most: number; make: M
     kind: 'import',
     share: 0.15,
     most: 3,
+    // One that is new, often before the registry is asked about what is lost; and one of when people were still paying.
+    make: (random, _, activeMs) => {
+      const newMs = activeMs + random.integer(0, 6) * minute;
+      const oldMs = newMs + random.integer(1, 300) * second;
+      const ageMs = oldMs - random.integer(30 * second, newMs);
+      return [
+        { kind: 'import', atMs: newMs, ageMs: 0 },
+        { kind: 'import', atMs: oldMs, ageMs },
+      ];
+    },
+  },
+  {
+    kind: 'rebuild',
+    share: 0.15,
+    most: 3,
+    // Two of one projection may meet.
     make: (random, _, activeMs) => ({
-      kind: 'import',
-      atMs: activeMs + random.integer(0, 6 * 60) * minute,
-      ageMs: random.pick([0, 10 * minute, 3 * hour]),
+      kind: 'rebuild',
+      atMs: moment(random, activeMs),
+      projection: random.pick(['payments', 'payments', 'journal', 'details', 'unmatched', 'reconciliation']),
+    }),
+  },
+  {
+    kind: 'resolve',
+    share: 0.25,
+    most: 3,
+    make: (random, _, activeMs) => ({
+      kind: 'resolve',
+      atMs: random.integer(activeMs / 2, activeMs + 30 * minute),
+      draw: random.integer(0, 999_999),
     }),
   },
 ];
 
-function timed(kind: 'postgres-crash' | 'freeze-leader' | 'disk-full' | 'registry-outage'): Make {
+function timed(kind: 'postgres-crash' | 'disk-full' | 'registry-outage'): Make {
   return (random, _, activeMs) => ({ kind, atMs: moment(random, activeMs), forMs: duration(random) });
 }

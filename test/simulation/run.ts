@@ -1,6 +1,8 @@
 /** Runs seeds one after the other, and reports what they find. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
+import { createTotals, runInChunks, type Totals } from './chunks.ts';
 import { explain } from './known-faults.ts';
 import type { Mutant } from './mutants.ts';
 import { makePlan, type Plan } from './plan.ts';
@@ -13,10 +15,19 @@ import { meaningOf, type Violation } from './violations.ts';
 /** As the command line gives them. */
 export type Options = Partial<
   Record<
-    'seed' | 'seeds' | 'minutes' | 'payments' | 'fault' | 'known' | 'only-payments' | 'only-faults',
+    | 'seed'
+    | 'seeds'
+    | 'minutes'
+    | 'jobs'
+    | 'payments'
+    | 'fault'
+    | 'known'
+    | 'mutant'
+    | 'only-payments'
+    | 'only-faults',
     string
   >
-> & { history?: boolean; keep?: boolean };
+> & { history?: boolean; keep?: boolean; all?: boolean };
 
 const print = (text: string) => void process.stdout.write(`${text}\n`);
 const shrinkTries = 50;
@@ -24,13 +35,19 @@ const shrinkTries = 50;
 /** The exit code: 0 if nothing was found that is not known. */
 export async function run(options: Options): Promise<number> {
   installEventStoreClient();
-  const server = await startPostgresServer();
-  try {
-    if (options.known !== undefined) return await replayKnown(options.known, options, server);
-    return await runSeeds(options, server);
-  } finally {
-    await server.stop();
-  }
+  if (options.known !== undefined) return await replayKnown(options.known, options);
+  const first = numberOf(options.seed, 1);
+  const count = numberOf(options.seeds, options.minutes !== undefined ? Number.POSITIVE_INFINITY : 1);
+  const endMs = performance.now() + numberOf(options.minutes, Number.POSITIVE_INFINITY) * 60_000;
+  // Of one seed at a time, a person can read the history.
+  if (process.send || count === 1 || options.history || options.keep)
+    return await runSeeds(options, first, count, endMs);
+  const { seed: _, seeds: __, minutes: ___, jobs, all = false, ...others } = options;
+  const args = Object.entries({ ...others, all }).flatMap(([name, value]) =>
+    typeof value === 'string' ? [`--${name}`, value] : value ? [`--${name}`] : [],
+  );
+  const most = numberOf(jobs, availableParallelism());
+  return await runInChunks({ first, count, endMs, jobs: most, goesOn: all, args });
 }
 
 /** Whether the simulator finds the mutant that is in the program, within the seeds that it states. 0 if it does. */
@@ -54,37 +71,48 @@ export async function hunt({ name, payments, fault, plan: kept, seeds, seenBy }:
   }
 }
 
-async function runSeeds(options: Options, server: PostgresServer): Promise<number> {
-  const first = numberOf(options.seed, 1);
-  const count = numberOf(options.seeds, options.minutes !== undefined ? Number.POSITIVE_INFINITY : 1);
-  const endMs = performance.now() + numberOf(options.minutes, Number.POSITIVE_INFINITY) * 60_000;
-  const totals = { seeds: 0, simulatedMs: 0, faults: 0, events: 0, payments: 0 };
-  const known = new Map<string, number>();
-  for (let seed = first; seed < first + count && performance.now() < endMs; seed += 1) {
-    const plan = planOf(seed, options);
-    const result = await simulate(plan, server);
-    if (options.history) print(result.lines.join('\n'));
-    totals.seeds += 1;
-    totals.simulatedMs += result.simulatedMs;
-    totals.faults += plan.faults.length;
-    totals.events += result.events;
-    totals.payments += plan.payments.length;
-    const { fresh, names } = sortOut(result.violations, plan);
-    for (const name of names) known.set(name, (known.get(name) ?? 0) + 1);
-    print(`${seedLine(seed, result)}${names.length > 0 ? `  known: ${names.join(', ')}` : ''}`);
-    if (options.keep) for (const name of names) if (!existsSync(fileOf(name))) await keep(name, plan, server);
-    const [failure] = fresh;
-    if (!failure) continue;
-    await explainFailure(seed, plan, fresh, server);
-    return 1;
+async function runSeeds(options: Options, first: number, count: number, endMs: number): Promise<number> {
+  const totals = createTotals();
+  const server = await startPostgresServer();
+  try {
+    for (let seed = first; seed < first + count && performance.now() < endMs; seed += 1)
+      if (!(await runSeed(seed, options, totals, server)) && !options.all) return 1;
+  } finally {
+    await server.stop();
   }
-  const hours = (totals.simulatedMs / 3_600_000).toFixed(0);
-  print(
-    `${totals.seeds} seeds, ${hours} simulated hours, ${totals.payments} payments, ${totals.faults} faults; checked after each of ${totals.events} events`,
-  );
-  for (const [name, seeds] of [...known].toSorted(([, a], [, b]) => b - a))
-    print(`  ${name}: ${seeds} seeds`);
-  return 0;
+  if (!process.send) print(totals.report());
+  return totals.failed() === 0 ? 0 : 1;
+}
+
+/** Resolves to whether nothing was found that is not known. */
+async function runSeed(
+  seed: number,
+  options: Options,
+  totals: Totals,
+  server: PostgresServer,
+): Promise<boolean> {
+  const plan = planOf(seed, options);
+  const result = await simulate(plan, server);
+  const { fresh, names } = sortOut(result.violations, plan);
+  const { simulatedMs, events } = result;
+  const faults = Object.groupBy(plan.faults, ({ kind }) => kind);
+  const outcome = {
+    seed,
+    simulatedMs,
+    events,
+    payments: plan.payments.length,
+    faults: Object.fromEntries(Object.entries(faults).map(([kind, each]) => [kind, each.length])),
+    known: names,
+    hasFailed: fresh.length > 0,
+  };
+  totals.add(outcome);
+  process.send?.(outcome);
+  if (options.history) print(result.lines.join('\n'));
+  if (!process.send || fresh.length > 0)
+    print(`${seedLine(seed, result)}${names.length > 0 ? `  known: ${names.join(', ')}` : ''}`);
+  if (options.keep) for (const name of names) if (!existsSync(fileOf(name))) await keep(name, plan, server);
+  if (fresh.length > 0) await explainFailure(seed, plan, fresh, options.all ? null : server);
+  return fresh.length === 0;
 }
 
 function planOf(seed: number, options: Options): Plan {
@@ -111,16 +139,18 @@ function seedLine(seed: number, { digest, simulatedMs, events, charges, posts }:
   return `seed ${seed}  ${digest}  ${hours} h, ${events} events, ${charges} charges, ${posts} callbacks`;
 }
 
-/** Shrinks the plan, and prints what happens in it and how to replay it. */
+/** Prints what was found and how to replay it; with a server, also the smallest plan that shows it. */
 async function explainFailure(
   seed: number,
   plan: Plan,
   fresh: readonly Violation[],
-  server: PostgresServer,
+  server: PostgresServer | null,
 ): Promise<void> {
   print('\nNot known:');
   for (const { invariant, about, text } of fresh)
     print(`  ${invariant} (${meaningOf(invariant)})\n    ${about}: ${text}`);
+  const replay = `npm run simulate -- --seed ${seed} --payments ${plan.payments.length} --history`;
+  if (!server) return print(`To replay it: ${replay}`);
   const invariant = fresh[0]?.invariant;
   const stillFails = async (candidate: Plan) =>
     sortOut((await simulate(candidate, server)).violations, candidate).fresh.some(
@@ -130,7 +160,7 @@ async function explainFailure(
   const small = await shrink(plan, stillFails, shrinkTries);
   const { lines } = await simulate(small, server);
   print(lines.join('\n'));
-  print(`\nTo replay it: npm run simulate -- --seed ${seed} --payments ${plan.payments.length} --history`);
+  print(`\nTo replay it: ${replay}`);
   print(`Smaller: ${onlyOf(seed, plan, small)}`);
 }
 
@@ -152,9 +182,10 @@ async function keep(name: string, plan: Plan, server: PostgresServer): Promise<v
   print(`kept the plan of ${name}: ${small.payments.length} payments, ${small.faults.length} faults`);
 }
 
-async function replayKnown(name: string, options: Options, server: PostgresServer): Promise<number> {
+async function replayKnown(name: string, options: Options): Promise<number> {
   const plan = keptPlan(name);
-  const { violations, lines, digest } = await simulate(plan, server);
+  const server = await startPostgresServer();
+  const { violations, lines, digest } = await simulate(plan, server).finally(server.stop);
   if (options.history) print(lines.join('\n'));
   const found = violations.filter((each) => explain(each, plan)?.name === name);
   print(`${name}  ${digest}  ${found.length > 0 ? 'found' : 'not found'}`);

@@ -174,7 +174,7 @@ export async function simulate(plan: Plan, server: PostgresServer): Promise<Simu
   await runUntil(startMs + bootMs + plan.healAtMs + plan.calmMs);
 
   isCalm = false;
-  checkSettled({ plan, bank, log: logCheck, heard: receivers.heard, report });
+  checkSettled({ plan, bank, log: logCheck, heard: receivers.heard, resolved: staff.resolved(), report });
   let finished = false;
   staffProcess.enter(() => {
     void staff.verify().then((violations) => {

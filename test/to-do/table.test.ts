@@ -328,9 +328,9 @@ test.serial('a lease that ended is taken over and says so; one that was given ba
   );
   t.is(second?.interrupted, 'callback-1');
   if (!first || !second) return;
-  await queue.postpone(first, 'one', later(0));
+  await queue.postpone(first, later(0));
   t.deepEqual(await queue.claim(claim({ now: later(61_000) })), [], 'who lost the lease cannot give it back');
-  await queue.postpone(second, 'two', later(65_000));
+  await queue.postpone(second, later(65_000));
   t.deepEqual(await queue.claim(claim({ now: later(64_999) })), []);
   const [third] = await queue.claim(claim({ now: later(65_000) }));
   t.is(third?.interrupted, null);
@@ -350,7 +350,7 @@ test.serial('what was given back for later can be taken at once when it has chan
     const [behind] = await queue.claim(claim());
     if (!behind) return t.fail();
     for (const step of steps)
-      await (step === 'write' ? write(db, id, both) : queue.postpone(behind, 'one', later(5_000)));
+      await (step === 'write' ? write(db, id, both) : queue.postpone(behind, later(5_000)));
     t.like(
       (await queue.claim(claim({ holder: 'two' })))[0],
       { delivery: 'callback-2', interrupted: null },

@@ -1,7 +1,8 @@
 // The event log as SQLite tables: decides and writes appends, and reads pages of events in order.
 // An event is stored as the complete message that readers receive, so that reading only copies bytes.
 import type { DatabaseSync } from 'node:sqlite';
-import { bytesOfUuid, type ExpectedRevision, encodeEvent, type ProposedEvent } from './wire.ts';
+import { encodeEvent } from './encode.ts';
+import { bytesOfUuid, type ExpectedRevision, type ProposedEvent } from './wire.ts';
 
 /** Events to append to one stream, all or none. */
 export type AppendRequest = {

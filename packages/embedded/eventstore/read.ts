@@ -15,13 +15,16 @@ export type ReadCall = ServerWritableStream<streams.ReadReq, Uint8Array>;
 /** Filters are for $all only, as in EventStoreDB. */
 type Reading = PageRequest & { filter: EventFilter | undefined; resolvesLinks: boolean };
 
+const cancelled = new RequestFault('The caller cancelled the read', status.CANCELLED);
+
 /** The handler of Read, and a function that ends the subscriptions when the server closes. */
 export function createReads(storage: Storage) {
   const subscriptions = new Set<AbortController>();
 
   async function read(call: ReadCall): Promise<void> {
     const stop = new AbortController();
-    call.once('cancelled', () => stop.abort());
+    // Every read ends so; the default reason would be made with a stack each time.
+    call.once('cancelled', () => stop.abort(cancelled));
     try {
       const options = call.request.getOptions();
       if (!options) throw new RequestFault('A read needs options');

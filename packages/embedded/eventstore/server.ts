@@ -21,6 +21,7 @@ import {
 } from '@grpc/grpc-js';
 import { StartError } from '../start-error.ts';
 import { createAppend } from './append.ts';
+import { backupService, createBackup } from './backup.ts';
 import { createBatchAppends } from './batch-append.ts';
 import { passwordCheck } from './password.ts';
 import { createReads } from './read.ts';
@@ -75,6 +76,7 @@ export async function startEventStore({
       'a ledger deletes nothing',
     ),
   });
+  server.addService(backupService, { backup: createBackup(storage, file) });
   server.addService(features.ServerFeaturesService, { getSupportedMethods });
   for (const [service, why] of REFUSED) server.addService(service, refusals(service, why));
   const boundPort = await bind(server, `${host}:${port}`).catch((error: unknown) => {

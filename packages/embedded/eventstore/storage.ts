@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { EventEmitter } from 'node:events';
 import { accessSync, constants, existsSync } from 'node:fs';
-import { DatabaseSync } from 'node:sqlite';
+import { backup, DatabaseSync } from 'node:sqlite';
 import { StartError } from '../start-error.ts';
 import { type AppendRequest, type AppendResult, openLog, SCHEMA } from './log.ts';
 import type { ProposedEvent } from './wire.ts';
@@ -14,6 +14,9 @@ type Pending = {
   resolve: (result: AppendResult) => void;
   reject: (error: unknown) => void;
 };
+
+/** Of 4 KiB. An append waits at most for so many. */
+const PAGES_AT_A_TIME = 256;
 
 const OPENING = `
   pragma locking_mode = exclusive;
@@ -87,6 +90,9 @@ export function openStorage(file: string) {
 
     /** Commits the waiting appends at once. */
     flush,
+
+    /** Writes what is committed to another file. Appends go on meanwhile, and those until the end are in the copy. */
+    copyTo: (copy: string): Promise<number> => backup(db, copy, { rate: PAGES_AT_A_TIME }),
 
     /** Closes the file; nothing may be called afterwards. */
     close: (): void => db.close(),

@@ -1,7 +1,7 @@
 // Converts between the store's own types and EventStoreDB's protobuf messages: events, identifiers, errors.
 import shared from '@eventstore/db-client/generated/shared_pb.js';
 import statusMessages from '@eventstore/db-client/generated/status_pb.js';
-import streams from '@eventstore/db-client/generated/streams_pb.js';
+import type streams from '@eventstore/db-client/generated/streams_pb.js';
 import { Metadata, status } from '@grpc/grpc-js';
 import anyMessages from 'google-protobuf/google/protobuf/any_pb.js';
 
@@ -91,34 +91,6 @@ export function parseProposedEvent(
     data: message.getData_asU8(),
     metadata: message.getCustomMetadata_asU8(),
   };
-}
-
-/** The complete ReadResp that readers of this event will receive. */
-export function encodeEvent(
-  event: ProposedEvent,
-  at: { stream: string; revision: number; position: number; created: Date },
-): Uint8Array {
-  const position = String(at.position);
-  const recorded = new streams.ReadResp.ReadEvent.RecordedEvent();
-  recorded.setId(uuidMessage(event.id));
-  recorded.setStreamIdentifier(streamIdentifier(at.stream));
-  recorded.setStreamRevision(String(at.revision));
-  recorded.setPreparePosition(position);
-  recorded.setCommitPosition(position);
-  recorded
-    .getMetadataMap()
-    .set('type', event.type)
-    .set('content-type', event.contentType)
-    // In ticks of 100 ns: 10,000 to a millisecond.
-    .set('created', `${at.created.getTime()}0000`);
-  recorded.setCustomMetadata(event.metadata);
-  recorded.setData(event.data);
-  const read = new streams.ReadResp.ReadEvent();
-  read.setEvent(recorded);
-  read.setCommitPosition(position);
-  const response = new streams.ReadResp();
-  response.setEvent(read);
-  return response.serializeBinary();
 }
 
 /** SQLITE_FULL, and SQLITE_IOERR_WRITE for a quota or a limit on the size of files. */

@@ -32,6 +32,11 @@ export type PostOutbound = (request: {
 }) => Promise<OutboundAnswer>;
 
 const maxBodyBytes = 64 * 1024;
+/**
+ * Connections serve several requests, but no new one after so long: the name of the receiver may then have another address.
+ * This saves most of what a callback costs, which is to set up TLS.
+ */
+const keptForMs = 4_000;
 
 /**
  * Makes the function that posts. `allowHosts` may be in our own network; all other hosts need a public address, and
@@ -40,7 +45,7 @@ const maxBodyBytes = 64 * 1024;
 export function createOutbound(options: {
   allowHosts: readonly string[];
   httpsOnly: boolean;
-  runtime: Pick<Runtime, 'setTimer'>;
+  runtime: Pick<Runtime, 'monotonicMs' | 'setTimer'>;
   connectTimeoutMs?: number;
   /** For the request and its answer. */
   timeoutMs?: number;
@@ -55,9 +60,8 @@ export function createOutbound(options: {
     followRedirect: false,
     throwHttpErrors: false,
     decompress: false,
+    // Called for each new connection.
     dnsLookup: createGuardedLookup(allowed, options.resolve),
-    // A kept connection could lead to an address that the name no longer has.
-    agent: { http: new HttpAgent({ keepAlive: false }), https: new HttpsAgent({ keepAlive: false }) },
     timeout: {
       lookup: connectTimeoutMs,
       connect: connectTimeoutMs,
@@ -66,10 +70,20 @@ export function createOutbound(options: {
     },
   });
 
-  return async ({ url, headers, body, signal }) => {
-    const target = new URL(url);
-    checkUrl(target, allowed, options.httpsOnly);
-    const request = client.stream.post(target, { headers: { ...headers }, body, signal });
+  let kept = { agent: createAgents(true), sinceMs: runtime.monotonicMs() };
+  const keptAgents = () => {
+    const nowMs = runtime.monotonicMs();
+    if (nowMs - kept.sinceMs >= keptForMs) kept = { agent: createAgents(true), sinceMs: nowMs };
+    return kept.agent;
+  };
+
+  const send = async (
+    target: URL,
+    outgoing: Parameters<PostOutbound>[0],
+    agent = keptAgents(),
+  ): Promise<OutboundAnswer> => {
+    const { headers, body, signal } = outgoing;
+    const request = client.stream.post(target, { headers: { ...headers }, body, signal, agent });
     try {
       const { statusCode, headers: answered } = await responseOf(request);
       const { 'retry-after': retryAfter = '' } = answered;
@@ -77,11 +91,29 @@ export function createOutbound(options: {
       const body = await readBody(request).finally(cancelTimer);
       return { status: statusCode, retryAfter, body };
     } catch (error) {
-      throw error instanceof RequestError ? asOutboundError(error, target) : error;
+      if (!(error instanceof RequestError)) throw error;
+      // The receiver has closed a connection that was idle. If it did read the request, it gets the same one again.
+      if (request.reusedSocket && closed.has(error.code))
+        return await send(target, outgoing, createAgents(false));
+      throw asOutboundError(error, target);
     } finally {
       request.destroy();
     }
   };
+
+  return async (request) => {
+    const target = new URL(request.url);
+    checkUrl(target, allowed, options.httpsOnly);
+    return await send(target, request);
+  };
+}
+
+const closed = new Set(['ECONNRESET', 'EPIPE']);
+
+function createAgents(keepAlive: boolean) {
+  // `timeout` is how long a connection may be idle.
+  const settings = keepAlive ? { keepAlive, timeout: keptForMs, maxFreeSockets: 8 } : { keepAlive };
+  return { http: new HttpAgent(settings), https: new HttpsAgent(settings) };
 }
 
 /** Resolves once the status is known, rejects with a RequestError when there is none. */

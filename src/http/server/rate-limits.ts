@@ -83,7 +83,7 @@ export function pauseSeconds(count: number): number {
   return Math.min(minute * 2 ** (count - 1), longestPause);
 }
 
-/** A genuine link that has expired is none. */
+/** A genuine link that has expired is not one. */
 function isWrongCredential(error: unknown): boolean {
   if (error instanceof Refused) return error.code === 'unknown_link' || error.code === 'passkey_refused';
   return error instanceof HttpProblem && ['unauthorized', 'receiptNotFound'].includes(error.kind);

@@ -20,6 +20,7 @@ import {
 import { sharedNumberStreamPrefix } from '../../events/shared-number.ts';
 import type { RecordedEvent } from '../../eventstore/event-store.ts';
 import { dayOf } from '../../kernel/malaysian-time.ts';
+import { prepared } from '../../postgres/prepared.ts';
 import { createTables, givenRows, indexable, type Row, type Table, upsert } from '../../postgres/table.ts';
 import { type Projection, ProjectionFault } from '../runtime/projection.ts';
 import {
@@ -107,14 +108,15 @@ const postsNothing: ReadonlySet<string> = new Set(
 async function project(relevant: readonly RecordedEvent[], db: Knex.Transaction): Promise<void> {
   if (relevant.length === 0) return;
   const ids = new Set(relevant.map(({ streamName }) => idOf(streamName)));
-  const { rows } = await db.raw<{ rows: Folded[] }>(
+  const { rows } = await prepared<{ rows: Folded[] }>(
+    db,
     `select transaction_id as "transactionId", revision, reference, receipt_no as "receiptNo", state, opened
        from books where transaction_id = any(?)`,
     [[...ids]],
   );
   const { changed, postings, claims } = fold(rows, relevant);
   await upsert(db, booksTable, changed.map(rowOf), ['revision', 'receipt_no', 'state', 'opened']);
-  if (postings.length > 0) await db.raw(insertPostings, [JSON.stringify(postings)]);
+  if (postings.length > 0) await prepared(db, insertPostings, [JSON.stringify(postings)]);
   await writeClaims(claims, db);
 }
 

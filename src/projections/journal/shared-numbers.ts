@@ -15,6 +15,7 @@ import {
   sharedNumberStreamPrefix,
 } from '../../events/shared-number.ts';
 import type { RecordedEvent } from '../../eventstore/event-store.ts';
+import { prepared } from '../../postgres/prepared.ts';
 import { givenRows, indexable, type Table, upsert } from '../../postgres/table.ts';
 
 const numbersTable = {
@@ -104,7 +105,7 @@ export async function writeClaims(claims: readonly Claim[], db: Knex.Transaction
     Array.from(new Map(rows.toReversed().map((row) => [row[key], row] as const)).values());
   const first = firstBy('number_id').map(({ number_id: id, transaction_id }) => ({ id, transaction_id }));
   await upsert(db, numbersTable, first);
-  await db.raw(insertShared, [JSON.stringify(firstBy('id'))]);
+  await prepared(db, insertShared, [JSON.stringify(firstBy('id'))]);
 }
 
 const names = Object.keys(foundColumns);

@@ -11,8 +11,8 @@ import { rebuildSchema } from './progress.ts';
 
 /**
  * Drops them, because no erasure reaches them while they are not fed. Those of work that is under way are left alone,
- * and so are those that took events since `unlessSince`, from which a rebuild can continue. Resolves to false if some are left because
- * only another account, that of the projections role, may drop them. Throws the database's error.
+ * and so are those that took events since `unlessSince`, from which a rebuild can continue. Resolves to false if some are
+ * left because only the account of the projections role may drop them. Throws the database's error.
  */
 export async function dropLeftovers(
   projections: readonly Pick<Projection, 'name'>[],

@@ -1,7 +1,7 @@
 /**
  * A subscription in batches, at the consumer's pace. Until it has caught up with the log, its batches are full: fewer
- * batches mean fewer rows written twice. Then one batch gathers while another is written, so that a quiet log is followed
- * event by event and a busy one in larger batches, without a timer in between.
+ * batches mean fewer rows written twice. Then one batch gathers while another is written, and for as long as the consumer
+ * wants between two, so that a quiet log is followed event by event and a busy one in larger batches.
  */
 import type {
   EventStore,
@@ -41,6 +41,7 @@ export async function* readBatches({
   processed,
   upTo,
   maxEvents = 5_000,
+  everyMs = 0,
   runtime,
   signal,
 }: {
@@ -51,7 +52,9 @@ export async function* readBatches({
   processed?: LogMark | null;
   upTo?: Position;
   maxEvents?: number | undefined;
-  runtime: Pick<Runtime, 'setTimer' | 'yieldToIo'>;
+  /** How long after a batch the next one begins, at the earliest. It is not waited for what is already behind. */
+  everyMs?: number | undefined;
+  runtime: Pick<Runtime, 'setTimer' | 'sleep' | 'yieldToIo'>;
   signal: AbortSignal;
 }): AsyncGenerator<Batch, void, void> {
   const left = new AbortController();
@@ -118,8 +121,10 @@ export async function* readBatches({
       ready = Promise.withResolvers();
       taken.resolve();
       taken = Promise.withResolvers();
+      const pause = isBehind || isLast || !everyMs ? undefined : runtime.sleep(everyMs, until);
       if (batch) yield batch;
       if (isLast) break;
+      await pause;
     }
   } finally {
     left.abort();

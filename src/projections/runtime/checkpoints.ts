@@ -5,6 +5,7 @@
 import type { Knex } from 'knex';
 import type { LogMark, Position } from '../../eventstore/event-store.ts';
 import { emptyIfUndefined } from '../../postgres/error-codes.ts';
+import { prepared } from '../../postgres/prepared.ts';
 import type { Batch } from './batches.ts';
 import type { Fault, ParkedStream } from './failures.ts';
 import type { Projection } from './projection.ts';
@@ -141,8 +142,9 @@ export async function createIndexes(
 }
 
 /**
- * Moves the checkpoint over a batch and clears the fault; resolves to the parked streams. Holds the row until the
- * transaction ends. Throws when another process has moved it since it was read, or the tables now have another version:
+ * Moves the checkpoint over a batch and clears the fault; resolves to the parked streams. For the rest of the transaction,
+ * names of tables are those in the schema, and plans use indexes, because they are kept while the tables grow. Holds the
+ * row until the transaction ends. Throws when another process has moved it since it was read, or the tables now have another version:
  * what was folded must not be written.
  */
 export async function advance(
@@ -151,13 +153,14 @@ export async function advance(
   from: Position | null,
   { events, position: to, last = events.at(-1) }: Batch,
 ): Promise<readonly ParkedStream[]> {
-  const { rows } = await trx.raw<{ rows: Pick<ProjectionStatus, 'parked'>[] }>(
+  const { rows } = await prepared<{ rows: Pick<ProjectionStatus, 'parked'>[] }>(
+    trx,
     `update checkpoints
      set commit_position = :commit, prepare_position = :prepare, events = events + :events,
        last_event = coalesce(cast(:lastEvent as json), last_event), updated_at = now(), fault = null
      where name = :schema and version = :version
        and commit_position is not distinct from :fromCommit and prepare_position is not distinct from :fromPrepare
-     returning parked`,
+     returning parked, set_config('search_path', quote_ident(name), true), set_config('enable_seqscan', 'off', true)`,
     {
       commit: to.commit.toString(),
       prepare: to.prepare.toString(),

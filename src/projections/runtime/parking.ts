@@ -20,13 +20,13 @@ export type Target = {
   db: Knex;
   personalData: PersonalDataReader;
   runtime: Pick<Runtime, 'now'>;
-  /** How often an event has overloaded Postgres although the rest of its batch did not. Not given, it parks nothing. */
+  /** How often an event has overloaded Postgres although the rest of its batch did not. Without it, an overload parks nothing. */
   overloads?: Map<string, number>;
 };
 
 /** If a projection cannot process events of more streams, the fault is in the program or its tables, not in the events. */
 const maxParked = 100;
-/** So often an event must overload Postgres before its stream is parked. */
+/** How often an event must overload Postgres before its stream is parked. */
 const maxOverloads = 3;
 /** If single events of more streams overload Postgres, it is busy, and the events are not at fault. */
 const maxOverloaded = 3;
@@ -36,13 +36,12 @@ export class BatchRefused extends Error {
   override name = 'BatchRefused';
 }
 
-/** Writes the rows of all these events. Throws BatchRefused, and what an outage throws. */
+/** Writes the rows of all these events; the search path leads to the tables. Throws BatchRefused, and what an outage throws. */
 export async function projectAll(
   trx: Knex.Transaction,
-  { projection, schema, personalData }: Target,
+  { projection, personalData }: Target,
   events: readonly RecordedEvent[],
 ): Promise<void> {
-  await trx.raw('set local search_path to ??', [schema]);
   const queryErrors = new Set<unknown>();
   trx.on('query-error', (error) => queryErrors.add(error));
   try {
@@ -103,6 +102,7 @@ export async function projectOrPark(
       );
   }
 
+  await trx.raw('set local search_path to ??', [target.schema]);
   await take(events);
   return atFault.map(({ event, cause }): ParkedStream => {
     const times = (overloads?.get(event.id) ?? 0) + 1;

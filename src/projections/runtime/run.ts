@@ -35,6 +35,8 @@ type Dependencies = {
   /** The schema of the tables and the name of the checkpoint, if not the projection's name. */
   schema?: string;
   onCommitted?: () => void;
+  /** See `readBatches`; 0 by default. */
+  everyMs?: number;
   /** A name of this process, if it shares the projections with other processes: see LeaderLock. */
   process?: string;
 };
@@ -98,6 +100,7 @@ async function follow(run: Run, signal: AbortSignal, onProgress: () => void): Pr
     let from = position;
     for await (const batch of readBatches({
       maxEvents: projection.maxEvents,
+      everyMs: run.everyMs,
       eventStore,
       selection: selectionOf(projection),
       after: from,

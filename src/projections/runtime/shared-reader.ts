@@ -17,7 +17,7 @@ import { textLength } from './batches.ts';
 type Options = Parameters<EventStore['subscribe']>[0];
 type Placed = Exclude<SubscriptionMessage, { kind: 'caught_up' }>;
 
-/** So many of the newest messages are kept, as long as they hold no more characters of text. */
+/** How many of the newest messages are kept, and how many characters of text they may hold. */
 const usualSize = { messages: 2_000, text: 16_000_000 };
 /** After so many events of others a projection is told how far it has come, as the event store itself does. */
 const checkpointEvery = 512;

@@ -2,6 +2,7 @@
 import type { Knex } from 'knex';
 import type { PersonalDataReader } from '../../events/personal-data.ts';
 import type { RecordedEvent } from '../../eventstore/event-store.ts';
+import { prepared } from '../../postgres/prepared.ts';
 import { createTables, type Row, type Table, upsert } from '../../postgres/table.ts';
 import { type Projection, ProjectionFault } from './projection.ts';
 
@@ -66,7 +67,8 @@ export function streamProjection<State, Column extends string = never>(
     createTables: (db) => createTables(db, table, ...moreTables),
     async project(events, db, personalData) {
       const ids = new Set(events.map(({ streamName }) => streamName.slice(streamPrefix.length)));
-      const { rows } = await db.raw<{ rows: Stored<State>[] }>(
+      const { rows } = await prepared<{ rows: Stored<State>[] }>(
+        db,
         `select ${idColumn} as id, revision, state from ${tableName} where ${idColumn} = any(?)`,
         [[...ids]],
       );

@@ -43,6 +43,8 @@ export type AttemptDependencies = {
   giveBack(claimed: ClaimedDelivery, afterMs: number): Promise<void>;
   /** Moves the row that was claimed to the end of its stream, whose events these are. Never rejects. */
   settle(claimed: ClaimedDelivery, stream: readonly PlacedEvent[]): Promise<void>;
+  /** The same, unless the list does it within a moment. */
+  settleLater(claimed: ClaimedDelivery, stream: readonly PlacedEvent[]): void;
 };
 
 const timeoutMs = 40_000;
@@ -61,12 +63,13 @@ export async function attemptDelivery(
   stopping: AbortSignal,
   dependencies: AttemptDependencies,
 ): Promise<DeliveryOutcome | null> {
-  const { giveBack, log, runtime, settle } = dependencies;
+  const { giveBack, log, runtime, settle, settleLater } = dependencies;
   let isBegun = false;
   let correlationId: string | undefined;
   const end = async ({ events }: Stream<Payment>) => {
     // If others have appended meanwhile, the next claim reads the stream again.
-    await (events ? settle(claimed, events) : giveBack(claimed, 0));
+    if (events) settleLater(claimed, events);
+    else await giveBack(claimed, 0);
   };
   try {
     const loaded = await load(claimed, dependencies);
@@ -79,7 +82,7 @@ export async function attemptDelivery(
     const due = current && (await findDue(claimed, current, dependencies));
     const open = due && (await openDelivery(due, dependencies));
     if (!open || stopping.aborted) {
-      if (loaded) await end(loaded.head);
+      if (loaded?.head.events) await settle(claimed, loaded.head.events);
       await giveBack(claimed, stopping.aborted ? 0 : postponeMs);
       return null;
     }

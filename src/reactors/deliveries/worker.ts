@@ -19,7 +19,7 @@ export type DeliveryWorker = {
 export type WorkerTask = Pick<AttemptDependencies, 'name' | 'perform'> & { kind: DeliveryKind };
 
 type Dependencies = WorkerTask &
-  Omit<AttemptDependencies, 'giveBack' | 'settle'> & {
+  Omit<AttemptDependencies, 'giveBack' | 'settle' | 'settleLater'> & {
     queue: DeliveryQueue;
     /** The most attempts at a time; a merchant may name any number of receivers, which together get no more than its part. */
     concurrency: { total: number; perReceiver: number; perMerchant: number };
@@ -32,12 +32,15 @@ type Dependencies = WorkerTask &
 /** How often it polls, for retries that become due. */
 const pollMs = 1_000;
 const drainMs = 10_000;
+/** How long the list has to come to what an attempt recorded before the worker itself settles the row. */
+const settleAfterMs = 250;
 
 export function startDeliveryWorker(dependencies: Dependencies): DeliveryWorker {
   const { concurrency, kind, name, queue, ready, runtime, leaseMs = 60_000 } = dependencies;
   const log = dependencies.log.child({ reactor: name });
-  const holder = runtime.uuid();
   const breaker = createBreaker(runtime);
+  const unsettled = new Map<ClaimedDelivery, readonly PlacedEvent[]>();
+  let settling: Promise<void> | undefined;
   const attempts = new Map<Promise<void>, ClaimedDelivery>();
   const interrupting = new AbortController();
   let wakeUp = new AbortController();
@@ -67,6 +70,7 @@ export function startDeliveryWorker(dependencies: Dependencies): DeliveryWorker 
       limitPerMerchant: perMerchant,
       merchantLimits: remaining(merchants, perMerchant),
     };
+    const holder = runtime.uuid();
     return await queue.claim({ kind, now, leaseUntil, holder, limit, ...limits }).catch((error) => {
       log.warn({ reason: reasonOf(error) }, 'no deliveries can be claimed for now');
       return [];
@@ -74,26 +78,56 @@ export function startDeliveryWorker(dependencies: Dependencies): DeliveryWorker 
   }
 
   function begin(claimed: ClaimedDelivery): void {
-    const attempt = attemptDelivery(claimed, interrupting.signal, { ...dependencies, log, giveBack, settle })
-      .then((outcome) => {
-        if (outcome) breaker.record(claimed.receiver, outcome.kind === 'failed' && outcome.isReceiverDown);
-      })
-      .finally(() => {
-        attempts.delete(attempt);
-        wakeUp.abort();
-      });
+    const attempt = attemptDelivery(claimed, interrupting.signal, {
+      ...dependencies,
+      log,
+      giveBack,
+      settle,
+      settleLater,
+    }).then((outcome) => {
+      const hadNoRoom = hasNoRoom(claimed);
+      if (outcome) breaker.record(claimed.receiver, outcome.kind === 'failed' && outcome.isReceiverDown);
+      attempts.delete(attempt);
+      if (hadNoRoom) wakeUp.abort();
+    });
     attempts.set(attempt, claimed);
+  }
+
+  /** Whether a claim may have left something because of what is under way, so that the end of an attempt makes room for it. */
+  function hasNoRoom({ receiver, merchantCode }: ClaimedDelivery): boolean {
+    const { total, perReceiver, perMerchant } = concurrency;
+    const underWay = [...attempts.values()];
+    const atReceiver = underWay.filter((each) => each.receiver === receiver).length;
+    const ofMerchant = underWay.filter((each) => each.merchantCode === merchantCode).length;
+    const limit = breaker.limits().get(receiver) ?? perReceiver;
+    return underWay.length >= total || atReceiver >= limit || ofMerchant >= perMerchant;
   }
 
   async function giveBack(claimed: ClaimedDelivery, afterMs: number): Promise<void> {
     const until = new Date(runtime.now().getTime() + afterMs);
     // If this fails, the lease ends by itself.
-    await queue.postpone(claimed, holder, until).catch(() => {});
+    await queue.postpone(claimed, until).catch(() => {});
+    if (afterMs === 0) wakeUp.abort();
   }
 
   async function settle(claimed: ClaimedDelivery, stream: readonly PlacedEvent[]): Promise<void> {
     // If this fails, the list does it when it comes to the last event.
-    await queue.settle(claimed, holder, stream).catch(() => {});
+    await queue.settle(claimed, stream).catch(() => {});
+  }
+
+  function settleLater(claimed: ClaimedDelivery, stream: readonly PlacedEvent[]): void {
+    unsettled.set(claimed, stream);
+    settling ??= settleLeft();
+  }
+
+  /** Usually the list comes to the end of a stream within milliseconds: only the rows that it leaves are written. */
+  async function settleLeft(): Promise<void> {
+    await runtime.sleep(settleAfterMs, interrupting.signal);
+    const waiting = new Map(unsettled);
+    unsettled.clear();
+    settling = undefined;
+    const left = await queue.stillHeld([...waiting.keys()]).catch(() => []);
+    await Promise.all(left.map((row) => settle(row, waiting.get(row) ?? [])));
   }
 
   const working = work();
@@ -105,6 +139,7 @@ export function startDeliveryWorker(dependencies: Dependencies): DeliveryWorker 
       await working;
       const cancelTimer = runtime.setTimer(drainMs, () => interrupting.abort());
       await Promise.all(attempts.keys());
+      await settling;
       cancelTimer();
     },
   };

@@ -1,6 +1,7 @@
 // Requests to addresses that others chose: where they may go, and how little of a receiver's misbehaviour they bear.
 import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
+import { createServer as createHttpServer } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
 import { createServer } from 'node:net';
 import test from 'ava';
 import { AddressRefused, isPublicAddress } from '../../../src/clients/outbound/address-guard.ts';
@@ -79,6 +80,29 @@ test('a name is looked up once per request, and that answer is the one connected
   await t.throwsAsync(guarded(request(url)), { instanceOf: AddressRefused });
   t.is(asked, 2);
   t.deepEqual(receiver.received, []);
+});
+
+test('a connection serves several requests, for some seconds', async (t) => {
+  const connections: Socket[] = [];
+  const server = createHttpServer((incoming, response) => incoming.resume().on('end', () => response.end()));
+  server.on('connection', (socket) => connections.push(socket)).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.teardown(() => server.close().closeAllConnections());
+  let nowMs = 0;
+  const runtime = { ...testRuntime(), monotonicMs: () => nowMs };
+  const post = createOutbound({ runtime, allowHosts, httpsOnly: false });
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  const send = async () => (await post(request(url))).status;
+  await send();
+  await send();
+  t.is(connections.length, 1);
+  nowMs += 4_000;
+  await send();
+  t.is(connections.length, 2);
+  // The receiver closes the connection while the next request is on its way.
+  server.once('request', () => connections[1]?.destroy());
+  t.is(await send(), 200);
+  t.is(connections.length, 3);
 });
 
 test('allowing a host does not allow another one on the same port', async (t) => {

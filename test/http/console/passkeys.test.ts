@@ -84,6 +84,9 @@ test.serial('an admin registers a passkey on the way in, and needs it from then 
   t.like(event?.data, { id: device.id, name: 'Laptop', counter: 0, transports: ['usb'] });
   const member = memberOf(app.url, id, cookieOf(registered));
   t.true(await isIn(member));
+  const account = await (await member.get('/console/own-account')).text();
+  t.regex(account, /Opened this session/);
+  t.notRegex(account, /Not used yet/, 'registering it has opened the session');
 
   const next = await askForLink(app, email);
   const { get, create, page, none } = await open(next);
@@ -178,6 +181,20 @@ test.serial('20 answers at once open one session', async (t) => {
   const response = device.get(get ?? none);
   const answers = await Promise.all(Array.from({ length: 20 }, () => press(path, { response })));
   t.is(answers.filter(({ headers }) => headers.getSetCookie().length > 0).length, 1);
+});
+
+test.serial('two browsers with one link register one passkey, that of the session', async (t) => {
+  const { id, email } = await addUser(app.eventStore, 'admin');
+  const path = await askForLink(app, email);
+  const { create, none } = await open(path);
+  const devices = [authenticator(), authenticator(), authenticator()];
+  const answers = await Promise.all(
+    devices.map((device) => press(path, { name: 'Mine', response: device.create(create ?? none) })),
+  );
+  const registered = (await app.eventStore.load(userStream(id))).slice(1);
+  t.is(registered.length, 1);
+  const signedIn = devices[answers.findIndex(({ headers }) => headers.getSetCookie().length > 0)];
+  t.like(registered[0], { type: 'PasskeyRegistered', data: { id: signedIn?.id } });
 });
 
 /** A link of an email, and what comes of an answer with each of the counters. */
@@ -275,7 +292,7 @@ for (const role of ['member', 'viewer'] as const satisfies Role[])
     for (const id of [one.id, other.id, other.id, 'unknown'])
       t.is((await member.post('/console/own-account/remove-passkey', { id })).status, 303);
     t.true(await isIn(member), 'the last one too, since the session needed none');
-    t.regex(await (await member.get('/console/own-account')).text(), /You have none/);
+    t.regex(await (await member.get('/console/own-account')).text(), /You have no passkey/);
   });
 
 test.serial('an admin keeps a passkey, and cannot remove all by the page for colleagues', async (t) => {

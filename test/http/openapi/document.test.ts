@@ -60,6 +60,7 @@ const parts = {
     merchants: new Map(),
     methods: [],
     transactionIdKey: 'another key',
+    linkKeys: { current: 'a link key', others: [], original: 'another key' },
     gateway: { url: 'https://gateway.example', secret: 'a secret', acceptUnsigned: false },
   },
   content: {},

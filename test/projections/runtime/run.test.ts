@@ -51,31 +51,43 @@ test.serial('a long log is taken in order, once, and a stopped run goes on where
   t.deepEqual(await seen(db), expected);
 });
 
-test.serial('a reader takes full batches until it has caught up, and then each event at once', async (t) => {
-  const { eventStore } = await startStores(t);
-  const attempts = Array.from({ length: 1_300 }, () => methodChosen());
-  await append(eventStore, 'A', [paymentRequested(), ...attempts]);
-  const stopping = new AbortController();
-  const batches = readBatches({
-    eventStore,
-    selection: { streamPrefixes: ['payment-'] },
-    maxEvents: 1_000,
-    after: null,
-    // Without a timer: nothing waits for one.
-    runtime: { setTimer: () => () => {}, yieldToIo: systemRuntime.yieldToIo },
-    signal: stopping.signal,
-  });
-  const next = async () => {
-    const { value } = await batches.next();
-    return value?.events.map(({ revision }) => revision) ?? [];
-  };
-  t.is((await next()).length, 1_000);
-  t.is((await next()).length, 301);
-  await append(eventStore, 'B', [paymentRequested()]);
-  t.deepEqual(await next(), [0]);
-  stopping.abort();
-  t.deepEqual(await next(), []);
-});
+test.serial(
+  'a reader takes full batches until it has caught up, then each event at once, or after a rest',
+  async (t) => {
+    const { eventStore } = await startStores(t);
+    const attempts = Array.from({ length: 1_300 }, () => methodChosen());
+    await append(eventStore, 'A', [paymentRequested(), ...attempts]);
+    const stopping = new AbortController();
+    let rest = Promise.resolve();
+    const batches = readBatches({
+      eventStore,
+      selection: { streamPrefixes: ['payment-'] },
+      maxEvents: 1_000,
+      after: null,
+      // Without a timer: nothing waits for one.
+      runtime: { setTimer: () => () => {}, yieldToIo: systemRuntime.yieldToIo, sleep: () => rest },
+      everyMs: 100,
+      signal: stopping.signal,
+    });
+    const next = async () => {
+      const { value } = await batches.next();
+      return value?.events.map(({ revision }) => revision) ?? [];
+    };
+    t.is((await next()).length, 1_000);
+    t.is((await next()).length, 301);
+    await append(eventStore, 'B', [paymentRequested()]);
+    const { promise, resolve: endRest } = Promise.withResolvers<void>();
+    rest = promise;
+    t.deepEqual(await next(), [0]);
+    await append(eventStore, 'C', [paymentRequested()]);
+    const rested = next();
+    t.is(await Promise.race([rested, systemRuntime.sleep(200)]), undefined);
+    endRest();
+    t.deepEqual(await rested, [0]);
+    stopping.abort();
+    t.deepEqual(await next(), []);
+  },
+);
 
 test.serial(
   'events of others move the checkpoint, so that a restart does not consider them again',

@@ -12,6 +12,7 @@ import { compareWithFresh } from '../../../src/projections/rebuild/compare.ts';
 import { projectionStatus } from '../../../src/projections/runtime/checkpoints.ts';
 import { untilCaughtUp } from '../../../src/projections/runtime/lag.ts';
 import { createToDoList, toDoList } from '../../../src/to-do/projection.ts';
+import { createDeliveryQueue } from '../../../src/to-do/queue.ts';
 import { postgresPids, query } from '../../embedded/helpers.ts';
 import { append, emptyDatabase, end, log, reached, run, startStore } from '../../projections/helpers.ts';
 import { countLoads } from '../../support/count-loads.ts';
@@ -255,6 +256,36 @@ test.serial('a status that comes while an older one is on its way waits for it',
   );
 });
 
+test.serial('a worker that gives a row back late does not end its own next claim of it', async (t) => {
+  const ledger = await startLedger(t, postgres);
+  const { answer, release } = held();
+  const receiver = await startReceiver(t, answer);
+  const queue = createDeliveryQueue(ledger.database.db);
+  const late = Promise.withResolvers<void>();
+  const postpone = async (...given: Parameters<typeof queue.postpone>) => {
+    await late.promise;
+    await queue.postpone(...given);
+  };
+  const reactor = startCallbacks(t, ledger, { queue: { ...queue, postpone } });
+  const events = paymentEvents('P1', receiver.url, 'pending');
+  await makePayment(ledger, 'P1', events);
+  await until(() => receiver.received.length === 1);
+  // Because of it the first claim is given back when its callback has been delivered.
+  await append(ledger.store.eventStore, 'P1', [applied(result(1, 'succeeded'))], events.length - 1);
+  release();
+  await until(() => {
+    reactor.wake();
+    return receiver.received.length === 2;
+  });
+  late.resolve();
+  await sleep(100);
+  reactor.wake();
+  await sleep(100);
+  t.is(receiver.received.length, 2);
+  release();
+  await untilHistory(ledger, 'P1', 2);
+});
+
 test.serial('410 ends it, and Retry-After puts it off', async (t) => {
   const ledger = await startLedger(t, postgres);
   const gone = await startReceiver(t, status(410));
@@ -491,6 +522,7 @@ test.serial('a payment’s deliveries go on while the list does not follow the l
   receiver.answer = ok;
   await append(eventStore, 'P1', [applied(result(1, 'succeeded'))], events.length + 2);
   const rows = () => db('reactor_deliveries.deliveries').where('transaction_id', 'P1');
+  await until(async () => (await rows())[0]?.attempts === 3);
   t.like((await rows())[0], { state: 'abandoned', attempts: 3, leased_by: null });
   t.is(receiver.received.length, 3);
 

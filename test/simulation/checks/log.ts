@@ -1,10 +1,13 @@
 /** Reads the log as it grows, folds it with the program's own functions, and checks what must hold after each event. */
+
 import streams from '@eventstore/db-client/generated/streams_pb.js';
+import type { Infer } from 'superstruct';
 import type { StoredEvent } from '../../../packages/embedded/eventstore/log.ts';
 import { readPaymentEvent } from '../../../src/events/codec.ts';
 import { genesisHash, hashIn, isChainedOnto } from '../../../src/events/envelope.ts';
 import { evolve, noPayment, type Payment, type PaymentEvent } from '../../../src/events/payment.ts';
 import { type Books, type Entry, enter } from '../../../src/events/postings.ts';
+import type { DiscrepancyFound, reconciliationEvents } from '../../../src/events/reconciliation.ts';
 import type { History } from '../engine/history.ts';
 import type { EventStoreCluster } from '../stores/event-store.ts';
 import type { Report } from '../violations.ts';
@@ -13,7 +16,7 @@ import type { Bank } from '../world/bank.ts';
 export type FoldedPayment = {
   state: Payment;
   books: Books | null;
-  /** What the gateway owes us by the books, in sen. */
+  /** What the gateway has taken in for us by the books, in sen, whether or not it was given back. */
   bookedSen: bigint;
   receiptNo: string;
   isUnreadable: boolean;
@@ -42,12 +45,14 @@ export function createLogCheck({
   const hashes = new Map<string, string>();
   const quarantined = new Map<string, number>();
   const paidBy = new Map<string, string>();
-  /** Open discrepancies by stream, as found. */
-  const discrepancies = new Map<string, { transactionId: string; gatewayTransactionId: string }>();
+  /** Open discrepancies by stream, as found last. */
+  const discrepancies = new Map<
+    string,
+    Pick<DiscrepancyFound, 'transactionId' | 'gatewayTransactionId' | 'asOf'>
+  >();
   const shared = new Set<string>();
   let next = 0;
   let events = 0;
-  let isOlderImport = false;
 
   function take(event: Decoded): void {
     events += 1;
@@ -78,7 +83,9 @@ export function createLogCheck({
     history.tell(`log: ${event.type} ${summaryOf(event)} in ${id}`);
     const state = evolve(before.state, event);
     const { books, entry } = enter(before.books, event);
-    const bookedSen = before.bookedSen + (entry ? gatewaySen(id, entry) : 0n);
+    const movedSen = entry ? gatewaySen(id, entry) : 0n;
+    const isGivenBack = entry?.kind === 'refund' || entry?.kind === 'reversal';
+    const bookedSen = before.bookedSen + (isGivenBack ? 0n : movedSen);
     const receiptNo = state.status === 'none' ? '' : (state.receipt?.receiptNo ?? '');
     const calledAtMs = new Map(before.calledAtMs);
     for (const { kind, change } of state.status === 'none' ? [] : state.deliveries)
@@ -123,12 +130,14 @@ export function createLogCheck({
   function takeDiscrepancy(stream: string, { type, data }: Decoded): void {
     history.tell(`log: ${type} in ${stream}`);
     if (type === 'ReconciliationDifferenceFound') {
-      discrepancies.set(stream, data as { transactionId: string; gatewayTransactionId: string });
+      discrepancies.set(stream, data as DiscrepancyFound);
       return;
     }
+    const shownAsOf = discrepancies.get(stream)?.asOf ?? '';
     discrepancies.delete(stream);
-    if (isOlderImport && (data as { resolution: string }).resolution === 'vanished')
-      report('discrepancy-hidden', stream, 'An import of an older export cleared it');
+    const { resolution, asOf } = data as Infer<typeof reconciliationEvents.ReconciliationDifferenceResolved>;
+    if (resolution === 'vanished' && (asOf ?? '') < shownAsOf)
+      report('discrepancy-hidden', stream, `The export of ${asOf} cleared what that of ${shownAsOf} showed`);
   }
 
   return {
@@ -144,9 +153,6 @@ export function createLogCheck({
     startAgain(): void {
       for (const known of [payments, hashes, quarantined, paidBy, discrepancies, shared]) known.clear();
       next = 0;
-    },
-    importing(isOlder: boolean): void {
-      isOlderImport = isOlder;
     },
     payments,
     /** The hash of the last event of a stream. */

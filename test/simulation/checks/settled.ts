@@ -3,6 +3,7 @@ import type { Plan } from '../plan.ts';
 import type { Report } from '../violations.ts';
 import type { Bank } from '../world/bank.ts';
 import type { Received } from '../world/receivers.ts';
+import type { Staff } from '../world/staff.ts';
 import type { LogCheck } from './log.ts';
 
 /** The merchant may learn of an outcome this much later than it was recorded, if its receiver was well. */
@@ -13,12 +14,15 @@ export function checkSettled({
   bank,
   log,
   heard,
+  resolved,
   report,
 }: {
   plan: Plan;
   bank: Bank;
   log: LogCheck;
   heard: ReadonlyMap<string, readonly Received[]>;
+  /** What was confirmed to staff. */
+  resolved: ReturnType<Staff['resolved']>;
   report: Report;
 }): void {
   const hasRestore = plan.faults.some(({ kind }) => kind === 'restore');
@@ -27,6 +31,13 @@ export function checkSettled({
   );
   for (const id of bank.knownPayments)
     if (!log.payments.has(id) && !hasRestore) report('acknowledged-lost', id, 'The log has no such payment');
+  for (const { transactionId: id, resultNo, resolution } of resolved) {
+    const state = log.payments.get(id)?.state;
+    if (hasRestore || !state || state.status === 'none') continue;
+    const now = state.results[resultNo - 1]?.resolved?.resolution ?? 'open';
+    if (now !== resolution)
+      report('acknowledged-lost', id, `Result ${resultNo} is ${now}, and staff were told ${resolution}`);
+  }
   for (const charge of bank.charges) {
     const payment = log.payments.get(charge.transactionId);
     const charged = bank.chargesOf(charge.transactionId).reduce((sum, { amountSen }) => sum + amountSen, 0);

@@ -37,7 +37,8 @@ export function createRandom(seed: string): Random {
       if (item === undefined) throw new RangeError('There is nothing to pick from');
       return item;
     },
-    bytes: (length) => Buffer.from(Array.from({ length }, () => next32() & 0xff)),
+    bytes: (length) =>
+      Buffer.from(Uint32Array.from({ length: Math.ceil(length / 4) }, next32).buffer, 0, length),
     fork: (name) => createRandom(`${seed}/${name}`),
   };
 }

@@ -56,6 +56,36 @@ export function rewriteStart(bytes: Buffer, database: string): { bytes: Buffer; 
   return { bytes: Buffer.concat([length, body]), timed };
 }
 
+/**
+ * Has a session's statements parsed whenever they are executed, without their names: one that is parsed once would keep the
+ * time at which that was, and its later uses would not show what it announces.
+ */
+export function createUnnaming(): (message: WireMessage) => WireMessage[] {
+  const parsed = new Map<string, Buffer>();
+  const message = (type: string, ...parts: Buffer[]) => ({
+    type,
+    bytes: wireMessage(type, Buffer.concat(parts)),
+  });
+  const unnamed = Buffer.from([0]);
+  return (given) => {
+    const { type, bytes } = given;
+    if (type !== 'P' && type !== 'B') return [given];
+    // The name follows the length in a Parse, and the name of the portal in a Bind.
+    const start = type === 'P' ? 5 : bytes.indexOf(0, 5) + 1;
+    const end = bytes.indexOf(0, start);
+    const name = bytes.toString('utf8', start, end);
+    const rest = bytes.subarray(end + 1);
+    if (name === '') return [given];
+    if (type === 'B')
+      return [
+        message('P', unnamed, parsed.get(name) ?? Buffer.of()),
+        message('B', bytes.subarray(5, start), unnamed, rest),
+      ];
+    parsed.set(name, Buffer.from(rest));
+    return [];
+  };
+}
+
 const clockFunctions =
   /\b(?:now|clock_timestamp|transaction_timestamp|statement_timestamp)\s*\(\s*\)|\bcurrent_timestamp\b/gi;
 

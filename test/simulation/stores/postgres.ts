@@ -13,6 +13,7 @@ import type { Scheduler } from '../engine/scheduler.ts';
 import type { PostgresServer } from './postgres-server.ts';
 import {
   createSplitter,
+  createUnnaming,
   fatalError,
   rewriteStart,
   sqlOf,
@@ -31,7 +32,7 @@ export type SimulatedPostgres = {
 };
 
 /** How long the server may take before we ask whether the session waits for a lock. */
-const patienceMs = 20;
+const patienceMs = 5;
 
 export function createPostgres({
   server,
@@ -168,6 +169,7 @@ function createSession({
   onExpired(session: Session): void;
 }) {
   const splitRequests = createSplitter(true);
+  const unname = createUnnaming();
   const splitAnswers = createSplitter(false);
   const socket = outside(() => new Socket());
   let pid = 0;
@@ -226,7 +228,7 @@ function createSession({
 
     async send(bytes: Buffer, now: Date): Promise<void> {
       cancelTimer();
-      for (const message of splitRequests(bytes)) {
+      for (const message of splitRequests(bytes).flatMap(unname)) {
         if (message.type === 'start') {
           const start = rewriteStart(message.bytes, database);
           timed = start.timed;

@@ -1,10 +1,16 @@
-/** Staff at the command line: they import exports, verify, and look at health. */
+/** Staff: they import exports, rebuild projections, resolve what waits for them, and verify. */
 import { verify } from '../../../src/audit/verify/verify.ts';
+import { Refused } from '../../../src/commands/decider.ts';
+import { createExecute } from '../../../src/commands/execute.ts';
+import { paymentDecider } from '../../../src/commands/payment.ts';
 import type { Config } from '../../../src/config/config.ts';
+import { exceptionsOf, resolutionsFor } from '../../../src/events/exceptions.ts';
+import { paymentStream } from '../../../src/events/payment.ts';
 import { createLog } from '../../../src/kernel/log.ts';
 import { createLook } from '../../../src/monitoring/look.ts';
 import { connectPostgres } from '../../../src/postgres/pool.ts';
 import { allProjections } from '../../../src/projections/all.ts';
+import { rebuild } from '../../../src/projections/rebuild/rebuild.ts';
 import { projectionStatus } from '../../../src/projections/runtime/checkpoints.ts';
 import { reconcile } from '../../../src/reconciliation/reconcile.ts';
 import { openStores } from '../../../src/roles/lifecycle.ts';
@@ -13,10 +19,14 @@ import { requeryList } from '../../../src/to-do/requeries.ts';
 import type { LogCheck } from '../checks/log.ts';
 import type { History } from '../engine/history.ts';
 import type { SimulatedProcess } from '../engine/process.ts';
+import type { Random } from '../engine/random.ts';
 import type { Bank } from './bank.ts';
 import { malaysianTime, ringgit } from './gateway.ts';
 
 export type Staff = ReturnType<typeof createStaff>;
+type Resolved = { transactionId: string; resultNo: number; resolution: string };
+
+const terms = { toldOf: [], takesParts: false, approvalAboveSen: null };
 
 /** To be called in the process of the staff. */
 export function createStaff({
@@ -35,8 +45,14 @@ export function createStaff({
   const { databaseUrl, transactionIdKey } = config;
   const log = createLog('silent', 'staff');
   const db = connectPostgres({ url: databaseUrl, log });
-  const { eventStore, personalData, runtime } = openStores(config, log, process.runtime);
-  let newestMs = 0;
+  const stores = openStores(config, log, process.runtime);
+  const { eventStore, personalData, runtime } = stores;
+  const execute = createExecute({ eventStore, decider: paymentDecider });
+  const resolved: Resolved[] = [];
+  const causeOf = (actor: string) => {
+    const commandId = runtime.uuid();
+    return { commandId, correlationId: commandId, causationId: commandId, actor };
+  };
 
   return {
     /** What `/readyz` says of the projections, within a second. */
@@ -52,12 +68,7 @@ export function createStaff({
 
     /** Imports the gateway's export as it was at a time. */
     async importExport(atMs: number): Promise<void> {
-      const isOlder = atMs < newestMs;
-      newestMs = Math.max(newestMs, atMs);
-      history.tell(
-        `staff: import the gateway's export of ${malaysianTime(atMs)}${isOlder ? ', which is older' : ''}`,
-      );
-      logCheck.importing(isOlder);
+      history.tell(`staff: import the gateway's export of ${malaysianTime(atMs)}`);
       try {
         const summary = await reconcile(
           { eventStore, db, transactionIdKey, runtime },
@@ -67,15 +78,7 @@ export function createStaff({
             madeAt: new Date(atMs).toISOString(),
             dryRun: false,
             waitMs: 60_000,
-            newCause: () => {
-              const commandId = runtime.uuid();
-              return {
-                commandId,
-                correlationId: commandId,
-                causationId: commandId,
-                actor: 'staff:simulation',
-              };
-            },
+            newCause: () => causeOf('staff:one'),
             onBadRow: () => undefined,
             onDiscrepancy: () => undefined,
           },
@@ -86,9 +89,54 @@ export function createStaff({
       } catch (error) {
         history.tell(`staff: the import failed: ${error instanceof Error ? error.name : 'unknown'}`);
       }
-      logCheck.look();
-      logCheck.importing(false);
     },
+
+    /** As `ledger rebuild`, while the program goes on. */
+    async rebuild(name: string): Promise<void> {
+      const projection = allProjections.find((each) => each.name === name);
+      if (!projection) throw new Error(`There is no projection ${name}`);
+      history.tell(`staff: rebuild ${name}`);
+      const { signal } = new AbortController();
+      const onProgress = () => undefined;
+      try {
+        const { events } = await rebuild({ ...stores, projection, db, databaseUrl, signal, onProgress });
+        history.tell(`staff: ${name} is made again from ${events} events`);
+      } catch (error) {
+        history.tell(`staff: the rebuild of ${name} failed: ${String(error).slice(0, 200)}`);
+      }
+    },
+
+    /**
+     * Resolves most of the exceptions that wait, as the console does, at times by two members of staff at once. What is
+     * confirmed to one of them stays as it is.
+     */
+    async resolveExceptions(random: Random): Promise<void> {
+      logCheck.look();
+      for (const [id, { state }] of logCheck.payments)
+        for (const exception of state.status === 'none' ? [] : exceptionsOf(state)) {
+          if (state.status === 'none' || exception.resolved || random.chance(0.2)) continue;
+          const { resultNo } = exception;
+          const choices = resolutionsFor(state, exception);
+          const resolve = async (by: string) => {
+            const resolution = random.pick(choices);
+            const action = { kind: 'resolution', resultNo, resolution, note: 'As the bank says' } as const;
+            const context = { at: runtime.now().toISOString(), by, terms };
+            try {
+              await execute(paymentStream(id), { type: 'TakeAction', ...context, action }, causeOf(by));
+              resolved.push({ transactionId: id, resultNo, resolution });
+              history.tell(`staff: result ${resultNo} of ${id} is ${resolution}`);
+            } catch (error) {
+              const told = error instanceof Refused ? error.code : String(error).slice(0, 200);
+              history.tell(`staff: result ${resultNo} of ${id} cannot be ${resolution}: ${told}`);
+            }
+          };
+          const staffNames = random.chance(0.3) ? ['staff:one', 'staff:another'] : ['staff:one'];
+          await Promise.all(staffNames.map(resolve));
+        }
+    },
+
+    /** What was confirmed to them. */
+    resolved: (): readonly Resolved[] => resolved,
 
     /** What `ledger verify` reports; null if it could not run. */
     async verify(): Promise<{ kind: string; first: string }[] | null> {

@@ -63,8 +63,10 @@ for (const form of window.PublicKeyCredential ? document.querySelectorAll('form[
       form.elements.response.value = JSON.stringify(answerOf(await ask(JSON.parse(form.dataset.passkey))));
       form.submit();
     } catch {
-      button.disabled = false;
       failed.hidden = false;
+      button.disabled = false;
+      // The browser moved the focus away while the button was disabled.
+      button.focus();
     }
   });
 }

@@ -18,8 +18,8 @@ import type { Holder } from './session.ts';
 /** What a page asks for: that a passkey is used, or registered. */
 type Demand = 'use' | 'register' | 'nothing';
 
-/** The form that a page sends, and the session that its question was for. */
-type Answer = { form: Fields; sessionId: string; holder: Holder; cause: Cause };
+/** The form that a page sends, and the session that its question was for, which is open or is to be opened. */
+type Answer = { form: Fields; sessionId: string; isOpen: boolean; holder: Holder; cause: Cause };
 
 type Dependencies = Pick<ConsoleDependencies, 'config' | 'eventStore' | 'log' | 'runtime'>;
 
@@ -48,12 +48,12 @@ export function createPasskeys(dependencies: Dependencies) {
     return passkey.id;
   }
 
-  async function register({ form, sessionId, holder, cause }: Answer): Promise<string> {
+  async function register({ form, sessionId, isOpen, holder, cause }: Answer): Promise<string> {
     const response = JSON.parse(form.response ?? '') as RegistrationResponseJSON;
     const named = readFields({ name: form.name }, maskable({ name }));
     const passkey = { ...(await checkNew(response, challenges.expected(sessionId))), ...named };
     const at = runtime.now().toISOString();
-    await execute(userStream(holder.id), { type: 'RegisterPasskey', at, passkey }, cause);
+    await execute(userStream(holder.id), { type: 'RegisterPasskey', at, passkey, asFirst: !isOpen }, cause);
     return passkey.id;
   }
 
@@ -79,8 +79,9 @@ export function createPasskeys(dependencies: Dependencies) {
     }),
 
     /**
-     * Resolves to the id of the passkey that was used or registered, null if none was demanded. Throws EventStoreUnavailable,
-     * InvalidFields for the name, and Refused. For whatever the library finds wrong its words are the same, and the log has more.
+     * Resolves to the id of the passkey that was used or registered, null if none was demanded. Throws
+     * EventStoreUnavailable, InvalidFields for the name, and Refused. Its message is the same for everything that the
+     * library finds wrong; the log has the reason.
      */
     async take(demand: Demand, answer: Answer): Promise<string | null> {
       if (demand === 'nothing') return null;

@@ -27,7 +27,8 @@ export const showOwnAccount: Page = async (ctx, { eventStore, passkeys, show }) 
 export const registerPasskey: Page = async (ctx, { passkeys }) => {
   const { staff } = ctx.state;
   const { sessionId } = staff.ticket;
-  await passkeys.take('register', { form: readForm(ctx), sessionId, holder: staff, cause: staffCause(ctx) });
+  const answer = { form: readForm(ctx), sessionId, isOpen: true, holder: staff, cause: staffCause(ctx) };
+  await passkeys.take('register', answer);
   leadTo(ctx, path, 'passkey-registered');
 };
 

@@ -28,7 +28,7 @@ export async function signIn(ctx: Context, dependencies: PageDependencies): Prom
   const { executeSession, passkeys, returnTo, runtime, sessions } = dependencies;
   const { account, sessionId, head } = await readLink(ctx, dependencies);
   const cause = () => causeOf(ctx, `staff:${account.id}`);
-  const answer = { form: readForm(ctx), sessionId, holder: account, cause: cause() };
+  const answer = { form: readForm(ctx), sessionId, isOpen: false, holder: account, cause: cause() };
   const passkey = await passkeys.take(passkeys.demandOn(account), answer);
   const now = runtime.now();
   const at = now.toISOString();

@@ -1,0 +1,88 @@
+// A copy of the log, made while others read and append, and sent to the caller as the bytes of an SQLite file.
+import { once } from 'node:events';
+import { createReadStream } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { PassThrough, type Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import {
+  Client,
+  credentials,
+  Metadata,
+  type MethodDefinition,
+  type ServerWritableStream,
+  type ServiceError,
+  status,
+} from '@grpc/grpc-js';
+import { StartError } from '../start-error.ts';
+import type { Storage } from './storage.ts';
+
+const asIs = (bytes: Buffer): Buffer => bytes;
+
+/** EventStoreDB has no such method: it is backed up with its own tools. */
+export const backupService = {
+  backup: {
+    path: '/ledger.embedded.Backup/Backup',
+    requestStream: false,
+    responseStream: true,
+    requestSerialize: asIs,
+    requestDeserialize: asIs,
+    responseSerialize: asIs,
+    responseDeserialize: asIs,
+  } satisfies MethodDefinition<Buffer, Buffer>,
+};
+
+/** The copy lies beside the log until it is sent, so the disk needs room for a second one. One is made at a time. */
+export function createBackup(storage: Pick<Storage, 'copyTo'>, file: string) {
+  const copy = `${file}.backup`;
+  let isRunning = false;
+
+  async function send(call: ServerWritableStream<Buffer, Buffer>): Promise<void> {
+    const cancelled = new AbortController();
+    call.on('cancelled', () => cancelled.abort());
+    try {
+      await rm(copy, { force: true });
+      await storage.copyTo(copy);
+      for await (const bytes of createReadStream(copy))
+        if (!call.write(bytes)) await once(call, 'drain', { signal: cancelled.signal });
+      call.end();
+    } catch (error) {
+      if (!cancelled.signal.aborted)
+        call.emit('error', { code: status.INTERNAL, details: `The backup failed: ${String(error)}` });
+    } finally {
+      await rm(copy, { force: true });
+      isRunning = false;
+    }
+  }
+
+  return (call: ServerWritableStream<Buffer, Buffer>): void => {
+    if (isRunning) {
+      call.emit('error', { code: status.ABORTED, details: 'Another backup is being made' });
+      return;
+    }
+    isRunning = true;
+    void send(call);
+  };
+}
+
+/** The bytes of a backup of the embedded event store at `url`; the stream fails with a StartError that says why. */
+export function readBackup(url: string): Readable {
+  const [, user, password, address] =
+    /^esdb:\/\/(?:([^/?@,:]+):([^/?@,]+)@)?([^/?@,]+)\/?\?.*\btls=false\b/i.exec(url) ?? [];
+  if (address === undefined) throw new StartError(notEmbedded);
+  const client = new Client(address, credentials.createInsecure());
+  const metadata = new Metadata();
+  if (user !== undefined)
+    metadata.set('authorization', `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`);
+  const call = client.makeServerStreamRequest(backupService.backup.path, asIs, asIs, Buffer.of(), metadata);
+  const bytes = new PassThrough();
+  pipeline(call, bytes)
+    .catch((error: ServiceError) => {
+      const reason = error.code === status.UNIMPLEMENTED ? notEmbedded : error.details || error.message;
+      bytes.destroy(new StartError(reason, { cause: error }));
+    })
+    .finally(() => client.close());
+  return bytes;
+}
+
+const notEmbedded =
+  'ESDB_URL is not the embedded event store: back up an EventStoreDB with its own tools, and its database as the documentation says';
