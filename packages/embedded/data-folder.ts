@@ -49,6 +49,15 @@ export function lockDataFolder(dataDir: string): DataFolder {
   };
 }
 
+/** Whether the process that last locked the folder still runs. After it has ended, another may have its number. */
+export function isServed(dataDir: string): boolean {
+  try {
+    return process.kill(Number(readFileSync(join(dataDir, 'ledger.pid'), 'utf8')), 0);
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'EPERM';
+  }
+}
+
 /** An existing folder may be open to all. A folder that accounts share, such as /tmp, is refused. */
 function closeToOthers(path: string): void {
   const { mode } = statSync(path);

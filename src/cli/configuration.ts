@@ -12,14 +12,15 @@ order: 9
 # Configuration
 
 Printed by \`npx ledger configuration\`. An empty variable counts as not set. At boot every fault is named at once.
+A variable marked \\* is secret: instead of it, the variable with \`_FILE\` at the end may name a file that holds the value.
 Merchants and payment methods are in files of their own, see [Running it](running.md).
 `;
 
 export function configurationPage(): string {
   const groups = Object.entries(variableGroups).map(([title, group]) => {
     const rows = Object.entries(group).map(
-      ([name, { fallback, otherwise, meaning }]) =>
-        `| \`${name}\` | ${otherwise ?? `\`${fallback}\``} | ${meaning} |`,
+      ([name, { fallback, otherwise, meaning, isSecret }]) =>
+        `| \`${name}\`${isSecret ? ' \\*' : ''} | ${otherwise ?? `\`${fallback}\``} | ${meaning} |`,
     );
     return [`## ${title}`, '', '| variable | default | meaning |', '|---|---|---|', ...rows, ''].join('\n');
   });

@@ -18,6 +18,8 @@ import { createEraser } from '../roles/eraser.ts';
 import { type Command, flag, text, UsageError } from './command.ts';
 import { type ContextWithDatabase, fail, print, staffCause, withStores } from './stores.ts';
 
+type EraseContext = ContextWithDatabase<'dataKeys' | 'mail'>;
+
 const options = { payer: text, yes: flag } as const;
 
 /** What may be erased: a payment, or a result in quarantine. `line` says nothing about the payer. */
@@ -34,7 +36,7 @@ export const erase: Command<typeof options> = {
     const unknown = subjects.find((each) => !isSubject(each));
     if (unknown !== undefined)
       throw new UsageError(`${unknown} is not the id of a payment or an unmatched result`);
-    return await withStores('erase', async (context) => {
+    return await withStores('erase', { uses: ['dataKeys', 'mail'] }, async (context) => {
       let listed: Listed[];
       try {
         listed = payer === undefined ? await load(subjects, context) : await find(payer, context);
@@ -52,7 +54,7 @@ function isSubject(text: string): boolean {
   return unmatchedId === null ? transactionIdPattern.test(text) : placeOfUnmatched(unmatchedId) !== null;
 }
 
-async function load(subjects: readonly string[], { eventStore }: ContextWithDatabase): Promise<Listed[]> {
+async function load(subjects: readonly string[], { eventStore }: EraseContext): Promise<Listed[]> {
   const loaded = await Promise.all(
     subjects.map(async (subject) => {
       const id = unmatchedIn(subject);
@@ -67,7 +69,7 @@ async function load(subjects: readonly string[], { eventStore }: ContextWithData
   return loaded.filter((each) => each !== null);
 }
 
-async function find(payer: string, context: ContextWithDatabase): Promise<Listed[]> {
+async function find(payer: string, context: EraseContext): Promise<Listed[]> {
   const { payments, unmatched } = await findByPayer(payer, context);
   return [...payments.map(ofPayment), ...unmatched.map(ofUnmatched)];
 }
@@ -75,7 +77,7 @@ async function find(payer: string, context: ContextWithDatabase): Promise<Listed
 async function eraseListed(
   listed: readonly Listed[],
   isConfirmed: boolean,
-  context: ContextWithDatabase,
+  context: EraseContext,
 ): Promise<number> {
   if (listed.length === 0) return fail('There is no such payment.');
   for (const { subject, held, line } of listed)

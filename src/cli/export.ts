@@ -23,7 +23,7 @@ export const exportPayments: Command<typeof options> = {
   async run({ output, 'with-personal-data': isOpened = false, ...values }) {
     const request = readRequest({ ...values, opened: isOpened ? 'yes' : '' });
     checkOutput(output);
-    return await withStores('export', async (stores) => {
+    return await withStores('export', { uses: ['dataKeys'] }, async (stores) => {
       try {
         const { pieces, totals } = await beginExport(request, stores);
         if (isOpened) {

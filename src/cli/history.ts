@@ -7,6 +7,7 @@ import { paymentStream } from '../events/payment.ts';
 import { type Command, flag, readArgument, text } from './command.ts';
 import { type Context, print, withEventStore } from './stores.ts';
 
+const needs = { uses: ['merchants', 'transactionIdKey'], onlyReads: true } as const;
 const options = { at: text, revision: text, merchant: text, json: flag } as const;
 
 export const history: Command<typeof options> = {
@@ -16,7 +17,7 @@ export const history: Command<typeof options> = {
   takesArguments: true,
   async run({ at, revision, merchant, json }, args) {
     const named = readArgument(args, "Name one payment, by its id or by the merchant's reference");
-    return await withEventStore('history', async (context) => {
+    return await withEventStore('history', needs, async (context) => {
       const until = readUntil({ at, revision });
       const found = await findHistory(named, merchant, context);
       print(
@@ -37,7 +38,7 @@ export const history: Command<typeof options> = {
 export async function findHistory(
   idOrReference: string,
   merchantCode: string | undefined,
-  { eventStore, config: { transactionIdKey, merchants } }: Context,
+  { eventStore, config: { transactionIdKey, merchants } }: Context<(typeof needs.uses)[number]>,
 ) {
   const codes = merchantCode === undefined ? [...merchants.keys()] : [merchantCode];
   const ids = [

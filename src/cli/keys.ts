@@ -9,6 +9,7 @@ import { type Command, UsageError } from './command.ts';
 import { fail, print, withStores } from './stores.ts';
 
 const batchSize = 1_000;
+const needs = { uses: ['dataKeys', 'linkKeys'] } as const;
 
 export const keys: Command = {
   summary:
@@ -19,7 +20,7 @@ export const keys: Command = {
   async run(_, [action = '', ...more]) {
     if (more.length > 0 || !['rewrap', 'destroy-erased', 'replace-link-key'].includes(action))
       throw new UsageError('The action must be rewrap, destroy-erased or replace-link-key');
-    return await withStores('keys', async ({ config, eventStore, personalData, runtime }) => {
+    return await withStores('keys', needs, async ({ config, eventStore, personalData, runtime }) => {
       const { store } = personalData;
       if (action === 'replace-link-key') {
         const link = { name: 'LINK_KEY', key: config.linkKeys.current, others: null };

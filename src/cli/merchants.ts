@@ -16,7 +16,7 @@ export const merchants: Command = {
   async run(_, [action, code = '', ...more]) {
     if (action !== 'details-table' || code === '' || more.length > 0)
       throw new UsageError('Name the merchant that the table is for');
-    return await withStores('merchants', async ({ config, db }) => {
+    return await withStores('merchants', { uses: ['merchants'] }, async ({ config, db }) => {
       const table = detailsTableOf(code);
       if (!config.merchants.has(code) || !table) throw new UsageError(`No merchant has the code ${code}`);
       if (table === sharedTable) throw new UsageError(`${sharedTable} is the table that all merchants share`);

@@ -8,6 +8,8 @@ import type { EventStore } from '../eventstore/event-store.ts';
 import { type Command, text, UsageError } from './command.ts';
 import { print, staffCause, withEventStore } from './stores.ts';
 
+const needs = { uses: ['transactionIdKey'] } as const;
+
 export const projects: Command = {
   summary: 'registers a project',
   usage: 'add --name NAME --status active|archived|draft [--stars N]',
@@ -15,7 +17,7 @@ export const projects: Command = {
   takesArguments: true,
   async run({ stars = '0', ...values }, args) {
     if (args.join(' ') !== 'add') throw new UsageError('`ledger projects` has one action: add');
-    return await withEventStore('projects', async ({ eventStore, config }) => {
+    return await withEventStore('projects', needs, async ({ eventStore, config }) => {
       const project = { ...values, stars: /^\d+$/.test(stars) ? Number(stars) : stars };
       const { id, isNew } = await register(eventStore, config, readFields(project, NewProject));
       print(`Project ${id} is ${isNew ? 'registered' : 'registered already'}.`);

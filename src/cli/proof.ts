@@ -8,6 +8,8 @@ import { findHistory } from './history.ts';
 import { checkOutput, writeOutput } from './output.ts';
 import { fail, withEventStore } from './stores.ts';
 
+const needs = { uses: ['merchants', 'transactionIdKey'], onlyReads: true } as const;
+
 export const proof: Command = {
   summary: 'the events of a payment, each with a proof that it is in the sealed log',
   usage: '<transaction_id | reference> [--merchant CODE] [--output FILE]',
@@ -16,7 +18,7 @@ export const proof: Command = {
   async run({ merchant, output }, args) {
     const named = readArgument(args, "Name one payment, by its id or by the merchant's reference");
     checkOutput(output);
-    return await withEventStore('proof', async (context) => {
+    return await withEventStore('proof', needs, async (context) => {
       const { eventStore, runtime } = context;
       const { transactionId, merchantCode, entries } = await findHistory(named, merchant, context);
       const events = await eventStore.load(paymentStream(transactionId));

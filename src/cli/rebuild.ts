@@ -29,7 +29,7 @@ export const rebuild: Command<typeof options> = {
   options,
   takesArguments: true,
   async run({ 'dry-run': isDry, parked: isForParked }, names) {
-    if (isForParked) return await withStores('rebuild', tryAllParkedAgain);
+    if (isForParked) return await withStores('rebuild', { uses: ['dataKeys'] }, tryAllParkedAgain);
     const chosen = choose(names);
     setPriority(constants.priority.PRIORITY_LOW);
     const interrupt = new AbortController();
@@ -38,7 +38,7 @@ export const rebuild: Command<typeof options> = {
       process.once('SIGINT', () => process.exit(130));
       interrupt.abort();
     });
-    return await withStores('rebuild', async (stores) => {
+    return await withStores('rebuild', { uses: ['dataKeys'] }, async (stores) => {
       let exitCode = 0;
       for (const projection of chosen) {
         const work = isDry ? compareOne : rebuildOne;
@@ -55,7 +55,7 @@ export const rebuild: Command<typeof options> = {
 };
 
 /** In all read models and to-do lists. Resolves to the exit code, which is 1 if streams are still parked. */
-async function tryAllParkedAgain(stores: ContextWithDatabase): Promise<number> {
+async function tryAllParkedAgain(stores: ContextWithDatabase<'dataKeys'>): Promise<number> {
   let left = 0;
   for (const projection of [...allProjections, createToDoList(stores).projection, requeries])
     for (const each of await tryParkedAgain({ ...stores, projection, schema: projection.name })) {
@@ -79,7 +79,7 @@ function choose(names: readonly string[]): readonly Projection[] {
   return names.length === 0 ? allProjections : allProjections.filter(({ name }) => names.includes(name));
 }
 
-type Run = ContextWithDatabase & { signal: AbortSignal };
+type Run = ContextWithDatabase<'dataKeys'> & { signal: AbortSignal };
 
 async function rebuildOne(projection: Projection, run: Run): Promise<number> {
   const { name } = projection;

@@ -8,6 +8,8 @@ import { print, staffCause, withStores } from './stores.ts';
 
 const options = { from: text, to: text, 'made-at': text, 'dry-run': flag } as const;
 
+const needs = { uses: ['transactionIdKey'] } as const;
+
 export const reconcile: Command<typeof options> = {
   summary: 'the discrepancies between the ledger and an export of the gateway or the registry (CSV)',
   usage: 'FILE [--from DAY|TIME] [--to DAY|TIME] [--made-at DAY|TIME] [--dry-run]',
@@ -18,7 +20,7 @@ export const reconcile: Command<typeof options> = {
     const period = readRange(range);
     const madeAt = made === undefined ? null : readAsOf('made-at', made).toISOString();
     try {
-      return await withStores('reconcile', async ({ config: { transactionIdKey }, ...stores }) => {
+      return await withStores('reconcile', needs, async ({ config: { transactionIdKey }, ...stores }) => {
         const summary = await importExport(
           { ...stores, transactionIdKey },
           {

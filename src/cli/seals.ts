@@ -8,13 +8,14 @@ import { type Command, flag } from './command.ts';
 import { fail, print, withEventStore } from './stores.ts';
 
 const options = { last: flag } as const;
+const needs = { uses: ['sealKey'], onlyReads: true } as const;
 
 export const seals: Command<typeof options> = {
   summary: 'the public key that seals of the log are checked with, and the seals so far',
   usage: '[--last]',
   options,
   async run({ last = false }) {
-    return await withEventStore('seals', async ({ eventStore, config: { sealKey } }) => {
+    return await withEventStore('seals', needs, async ({ eventStore, config: { sealKey } }) => {
       if (last) {
         const sealed = await lastCheckpoint(eventStore);
         if (!sealed) return fail('There is no checkpoint yet.');

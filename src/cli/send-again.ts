@@ -21,7 +21,7 @@ export const sendAgain: Command = {
   takesArguments: true,
   async run(options, args) {
     const find = args.length > 0 ? findOne(options, args) : findInRange(options);
-    return await withStores('send-again', async ({ db, eventStore, runtime }) => {
+    return await withStores('send-again', {}, async ({ db, eventStore, runtime }) => {
       const found = await find(db);
       if (found.length > maxInRange)
         return fail(`The range has more than ${maxInRange} deliveries; none is sent again.`);

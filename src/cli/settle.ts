@@ -14,7 +14,7 @@ export const settle: Command<typeof options> = {
   takesArguments: true,
   async run({ confirm = false }, args) {
     const path = readArgument(args, 'Name one file');
-    return await withStores('settle', async (context) => {
+    return await withStores('settle', {}, async (context) => {
       const { isNew, kind, reference, rows, totalSen } = await importSettlement(context, {
         file: createReadStream(path),
         isConfirmed: confirm,

@@ -4,22 +4,54 @@ import { userInfo } from 'node:os';
 import type { Knex } from 'knex';
 import { Refused } from '../commands/decider.ts';
 import { InvalidFields } from '../commands/fields.ts';
+import type { Config } from '../config/config.ts';
+import type { VariableName } from '../config/variables.ts';
 import type { Cause } from '../events/envelope.ts';
 import { createLog } from '../kernel/log.ts';
+import type { PersonalData } from '../personal-data/personal-data.ts';
 import { connectPostgres } from '../postgres/pool.ts';
 import { assertStores, loadRoleConfig, openStores, type RoleDependencies } from '../roles/lifecycle.ts';
 import { UsageError } from './command.ts';
 
-export type Context = RoleDependencies;
-export type ContextWithDatabase = Context & { db: Knex; databaseUrl: string };
+/** The parts of the configuration that a command may use besides the stores, with the variables behind each. */
+const variablesOf = {
+  dataKeys: ['DATA_KEY', 'DATA_KEY_PREVIOUS'],
+  linkKeys: ['LINK_KEY', 'LINK_KEY_PREVIOUS', 'TRANSACTION_ID_KEY'],
+  mail: ['SMTP_URL', 'MAIL_FROM'],
+  merchants: ['MERCHANTS_FILE'],
+  sealKey: ['SEAL_KEY'],
+  transactionIdKey: ['TRANSACTION_ID_KEY'],
+} as const satisfies Partial<Record<keyof Config, readonly VariableName[]>>;
+type Part = keyof typeof variablesOf;
+const always = ['ALLOW_INSECURE', 'DATABASE_URL', 'DATA_DIR', 'ESDB_URL', 'LOG_LEVEL', 'NODE_ENV'] as const;
+
+/** `Used` are the parts of the configuration that the command demands; without `dataKeys`, there may be no DATA_KEY. */
+export type Context<Used extends Part = never> = Omit<RoleDependencies, 'config' | 'personalData'> & {
+  config: Pick<Config, Used | 'databaseUrl' | 'dataDir' | 'esdbUrl'>;
+  personalData: 'dataKeys' extends Used ? PersonalData : PersonalData | null;
+};
+export type ContextWithDatabase<Used extends Part = never> = Context<Used> & {
+  db: Knex;
+  databaseUrl: string;
+};
+
+/** For a command that has no personal data to open. */
+const neverUsedKey = Buffer.alloc(32).toString('base64');
+
+type Requirements<Used extends Part> = {
+  uses?: readonly Used[];
+  /** Its account in the event store need not be able to append. */
+  onlyReads?: boolean;
+};
 
 /** Runs `work` on an event store. Prints a refusal, with exit code 1. Throws UsageError for invalid fields. */
-export async function withEventStore(
+export async function withEventStore<Used extends Part = never>(
   name: string,
-  work: (context: Context) => Promise<number>,
+  requirements: Requirements<Used>,
+  work: (context: Context<Used>) => Promise<number>,
 ): Promise<number> {
   try {
-    return await connected(name, work);
+    return await connected(name, requirements, work);
   } catch (error) {
     if (error instanceof InvalidFields) throw new UsageError(error.message);
     if (!(error instanceof Refused)) throw error;
@@ -27,14 +59,18 @@ export async function withEventStore(
   }
 }
 
-export async function withStores(
+export async function withStores<Used extends Part = never>(
   name: string,
-  work: (context: ContextWithDatabase) => Promise<number>,
-  options: { longestQueryMs?: number } = {},
+  { longestQueryMs, ...requirements }: Requirements<Used> & { longestQueryMs?: number },
+  work: (context: ContextWithDatabase<Used>) => Promise<number>,
 ): Promise<number> {
-  return await connected(name, async (context) => {
+  return await connected(name, requirements, async (context) => {
     const { databaseUrl } = context.config;
-    const db = connectPostgres({ url: databaseUrl, log: context.log, ...options });
+    const db = connectPostgres({
+      url: databaseUrl,
+      log: context.log,
+      ...(longestQueryMs !== undefined && { longestQueryMs }),
+    });
     try {
       return await work({ ...context, db, databaseUrl });
     } finally {
@@ -49,22 +85,30 @@ export async function withStores(
  */
 export async function withJournal(
   { asOf, whenBehind }: { asOf: Date; whenBehind: 'warn' | 'refuse' },
-  work: (context: ContextWithDatabase) => Promise<number>,
+  work: (context: ContextWithDatabase<'merchants'>) => Promise<number>,
 ): Promise<number> {
   const { journalGap } = await import('../projections/journal/queries.ts');
-  return await withStores('journal', async (context) => {
+  return await withStores('journal', { uses: ['merchants'], onlyReads: true }, async (context) => {
     const gap = await journalGap(asOf, context);
     if (gap) process.stderr.write(`${gap.message}.\n`);
     return gap && !gap.isParked && (gap.isMissing || whenBehind === 'refuse') ? 1 : await work(context);
   });
 }
 
-async function connected(name: string, work: (context: Context) => Promise<number>): Promise<number> {
-  const config = loadRoleConfig();
-  await assertStores(config);
-  const stores = openStores(config, createLog('warn', name));
+async function connected<Used extends Part>(
+  name: string,
+  { uses = [], onlyReads = false }: Requirements<Used>,
+  work: (context: Context<Used>) => Promise<number>,
+): Promise<number> {
+  const config = loadRoleConfig({ uses: [...always, ...uses.flatMap((part) => variablesOf[part])] });
+  await assertStores({ ...config, appends: !onlyReads });
+  const hasKeys = config.dataKeys.current !== '';
+  const dataKeys = hasKeys ? config.dataKeys : { current: neverUsedKey, previous: [] };
+  const stores = openStores({ ...config, dataKeys }, createLog('warn', name));
+  const personalData = hasKeys ? stores.personalData : null;
   try {
-    return await work(stores);
+    // A command that uses the keys has them: otherwise the configuration would be at fault.
+    return await work({ ...stores, personalData } as Context<Used>);
   } finally {
     await stores.stop();
   }

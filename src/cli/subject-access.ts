@@ -17,7 +17,7 @@ export const subjectAccess: Command = {
   async run({ payer = '', output }) {
     if (payer.trim() === '') throw new UsageError('Name the person with --payer');
     checkOutput(output);
-    return await withStores('subject-access', async (context) => {
+    return await withStores('subject-access', { uses: ['dataKeys'] }, async (context) => {
       try {
         const { payments, unmatched } = await findByPayer(payer, context);
         const detail = `${plural(payments.length, 'payment')}, ${plural(unmatched.length, 'unmatched result')}`;
@@ -36,7 +36,7 @@ export const subjectAccess: Command = {
 async function* pieces(
   ids: readonly string[],
   unmatched: readonly FoundUnmatched[],
-  context: ContextWithDatabase,
+  context: ContextWithDatabase<'dataKeys'>,
 ): AsyncGenerator<string> {
   yield `{"writtenAt":${JSON.stringify(context.runtime.now().toISOString())},"payments":[`;
   for (const [index, id] of ids.entries())
@@ -51,7 +51,10 @@ async function* pieces(
 }
 
 /** Every event of a payment, opened: when it happened, who caused it and what it says. */
-async function heldAbout(transactionId: string, { eventStore, personalData }: ContextWithDatabase) {
+async function heldAbout(
+  transactionId: string,
+  { eventStore, personalData }: ContextWithDatabase<'dataKeys'>,
+) {
   const stream = paymentStream(transactionId);
   const { entries } = historyOf(await eventStore.load(stream));
   const events = await Promise.all(

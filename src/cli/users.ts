@@ -15,7 +15,9 @@ const WithRole = maskable({ email, role: oneOf(roles) });
 
 type Options = { readonly name?: string; readonly email?: string; readonly role?: string };
 
-const actions: Readonly<Record<string, (context: Context, options: Options) => Promise<string>>> = {
+const actions: Readonly<
+  Record<string, (context: Context<'transactionIdKey'>, options: Options) => Promise<string>>
+> = {
   async add(context, options) {
     const user = readFields({ ...options, name: options.name ?? nameFrom(options.email) }, NewUser);
     const id = await executeOnUser(context, user.email, (at, id) => ({
@@ -58,7 +60,7 @@ const actions: Readonly<Record<string, (context: Context, options: Options) => P
 function change(
   type: 'GrantConsoleAccess' | 'DeactivateUser' | 'ReactivateUser',
   effect: string,
-): (context: Context, options: Options) => Promise<string> {
+): (context: Context<'transactionIdKey'>, options: Options) => Promise<string> {
   return async (context, options) => {
     const { email } = readFields(options, Addressed);
     const id = await executeOnUser(context, email, (at) => ({ type, at, by: null }));
@@ -77,7 +79,7 @@ export const users: Command = {
     const action = Object.hasOwn(actions, name) ? actions[name] : undefined;
     if (!action || more.length > 0)
       throw new UsageError(`The action must be one of ${Object.keys(actions).join(', ')}`);
-    return await withEventStore('users', async (context) => {
+    return await withEventStore('users', { uses: ['transactionIdKey'] }, async (context) => {
       print(await action(context, values));
       return 0;
     });
@@ -92,7 +94,7 @@ function nameFrom(address: string | undefined): string | undefined {
 
 /** Resolves to the user's id. Throws Refused. */
 async function executeOnUser(
-  { config, eventStore, runtime }: Context,
+  { config, eventStore, runtime }: Context<'transactionIdKey'>,
   address: string,
   commandOf: (at: string, id: string) => UserCommand,
 ): Promise<string> {

@@ -11,6 +11,8 @@ import { type Command, text, UsageError } from './command.ts';
 import { openProgress } from './progress.ts';
 import { fail, print, staffCause, withEventStore, withStores } from './stores.ts';
 
+const needs = { uses: ['sealKey'] } as const;
+
 export const verify: Command = {
   summary:
     'whether the log, its seals and all that is made from it are as they were written; or whether an export is',
@@ -44,6 +46,7 @@ export const verify: Command = {
     const progress = openProgress();
     return await withStores(
       'verify',
+      { uses: ['sealKey'], onlyReads: true, longestQueryMs: longestStatementMs },
       async ({ config: { sealKey }, ...stores }) => {
         const trusted = given ?? (sealKey === '' ? null : [sealKeyOf(sealKey).publicKey]);
         const report = await verifyStores(
@@ -53,7 +56,6 @@ export const verify: Command = {
         print(reportText(report));
         return report.violations.length === 0 ? 0 : 1;
       },
-      { longestQueryMs: longestStatementMs },
     );
   },
 };
@@ -105,7 +107,7 @@ async function acknowledgeFaults(place = '', reason = ''): Promise<number> {
     throw new UsageError(
       '--acknowledge needs an event, such as payment-X@3, and --reason why it is as it is',
     );
-  return await withEventStore('verify', async ({ config: { sealKey }, eventStore, runtime }) => {
+  return await withEventStore('verify', needs, async ({ config: { sealKey }, eventStore, runtime }) => {
     if (sealKey === '') return fail('SEAL_KEY is not set: an acknowledgement is signed with it.');
     const sentences = await acknowledge(
       { eventStore, key: sealKeyOf(sealKey) },

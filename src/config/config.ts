@@ -14,21 +14,25 @@ import { loadMerchants } from './merchants.ts';
 import { loadPaymentMethods } from './payment-methods.ts';
 import { readDataKeys, readRetention } from './personal-data.ts';
 import { checkEventStore, checkPostgres, checkSecrets } from './security.ts';
+import type { VariableName } from './variables.ts';
 import { ConfigError } from './yaml-file.ts';
 
 export type Config = ReturnType<typeof readConfig>;
 
+export type Needs = { seals?: boolean; uses?: readonly VariableName[] };
+
 /**
  * Reads the configuration. `provided` holds what the embedded parts of `ledger serve` supply (store addresses,
- * generated keys); the environment overrides it. Only a process that `seals` the log needs SEAL_KEY. Throws ConfigError
- * naming every fault.
+ * generated keys); the environment overrides it. Only a process that `seals` the log needs SEAL_KEY. A command that `uses`
+ * only some variables does not demand the others; what is read from those means nothing. Throws ConfigError naming every
+ * fault.
  */
 export function loadConfig(
   environment: Environment,
   provided: Environment = {},
-  { seals }: { seals: boolean } = { seals: false },
+  { seals = false, uses }: Needs = {},
 ): Config {
-  const env = readEnvironment(environment, provided);
+  const env = readEnvironment(environment, provided, uses && new Set(uses));
   const config = readConfig(env, seals);
   checkSecurity(env, config);
   if (env.faults.length > 0) throw new ConfigError(env.faults);
@@ -39,8 +43,12 @@ function readConfig(env: EnvironmentReader, seals: boolean) {
   const { production } = env;
   const host = env.text('HOST');
   const port = env.integer('PORT', 0, 65_535);
-  const merchants = env.file(() => loadMerchants(env.text('MERCHANTS_FILE'), production), new Map());
-  const methods = env.file(() => loadPaymentMethods(env.text('PAYMENT_METHODS_FILE')), new Map());
+  const merchants = env.file(
+    'MERCHANTS_FILE',
+    (path) => loadMerchants(path, production, env.files),
+    new Map(),
+  );
+  const methods = env.file('PAYMENT_METHODS_FILE', loadPaymentMethods, new Map());
   const hasAgencies = [...merchants.values()].some(({ branchCode }) => branchCode !== '');
   const callbacks = readCallbacks(env);
   const transactionIdKey = env.text('TRANSACTION_ID_KEY', { required: true });
@@ -85,6 +93,8 @@ function readConfig(env: EnvironmentReader, seals: boolean) {
       // A payer's name and the amount go there through a browser.
       url: env.url('GATEWAY_URL', production ? ['https:'] : ['http:', 'https:'], { required: true }),
       secret: env.text('GATEWAY_SECRET', { required: true }),
+      /** Results signed with these are accepted as well. */
+      otherSecrets: env.list('GATEWAY_SECRET_PREVIOUS'),
       /** From when on a result must be labelled as one; null: never. */
       labelledFrom: readLabelledFrom(env),
       /** Development without a secret of its own: a result without CHECKSUM is accepted, and marked unverified. */
@@ -104,7 +114,12 @@ function readConfig(env: EnvironmentReader, seals: boolean) {
     mail: readMail(env),
     staffAlertsTo: readStaffAlertsTo(env),
     apiKeys: readApiKeys(env),
-    landregAccessKey: readLandregAccessKey(env, hasAgencies),
+    /** The keys that the land registry may send; none if nobody has access. */
+    landregAccessKeys: readLandregAccessKeys(env, hasAgencies),
+    /** Those that were read; a change of one is adopted while the process runs (reload.ts). */
+    files: env.files,
+    /** The faults of changed files, which were not adopted; empty if there are none. */
+    refused: [] as string[],
     sandbox: {
       enabled: env.oneOf('SANDBOX', ['true', 'false'], production ? 'false' : 'true') === 'true',
       port: env.integer('SANDBOX_PORT', 0, 65_535, { fallback: String(port === 0 ? 0 : port + 1) }),
@@ -139,9 +154,9 @@ function checkSecurity(env: EnvironmentReader, config: Config): void {
     ['DATA_KEY', [dataKeys.current]],
     ['DATA_KEY_PREVIOUS', dataKeys.previous],
     ['SEAL_KEY', [config.sealKey]],
-    ['GATEWAY_SECRET', [gateway.secret]],
+    ['GATEWAY_SECRET', [gateway.secret, ...gateway.otherSecrets]],
     ['REGISTRY_TOKEN', [registry.token]],
-    ['LANDREG_ACCESS_KEY', [config.landregAccessKey]],
+    ['LANDREG_ACCESS_KEY', config.landregAccessKeys],
     ['LANDREG_ACCESS_TOKEN', [landRegistry?.accessToken ?? '']],
     ['API_KEYS', config.apiKeys],
     ...[...config.merchants.values()].flatMap(
@@ -223,12 +238,22 @@ function readApiKeys(env: EnvironmentReader): readonly string[] {
 }
 
 /**
- * The Bearer key with which the land registry calls /landreg, `sha256:<64 hex digits>` or plain. Production needs one
- * if it has agencies of the land registry; without one (`''`) nobody has access.
+ * The Bearer keys with which the land registry calls /landreg, `sha256:<64 hex digits>` or plain. Production needs one
+ * if it has agencies of the land registry; without one nobody has access.
  */
-function readLandregAccessKey(env: EnvironmentReader, hasAgencies: boolean): string {
+function readLandregAccessKeys(env: EnvironmentReader, hasAgencies: boolean): string[] {
   const { production } = env;
   const fallback = production ? '' : 'landreg-key';
   const what = 'be sha256:<64 hex digits> or a key of at least 6 characters, without blanks';
-  return env.matching('LANDREG_ACCESS_KEY', keyForm, what, { fallback, required: production && hasAgencies });
+  const current = env.matching('LANDREG_ACCESS_KEY', keyForm, what, {
+    fallback,
+    required: production && hasAgencies,
+  });
+  const others = env.list('LANDREG_ACCESS_KEY_PREVIOUS');
+  env.must(
+    'LANDREG_ACCESS_KEY_PREVIOUS',
+    others.every((key) => keyForm.test(key)),
+    'be a comma list of keys in the form of LANDREG_ACCESS_KEY',
+  );
+  return [current, ...others].filter((key) => key !== '');
 }

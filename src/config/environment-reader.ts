@@ -1,5 +1,7 @@
 /** Reads variables one by one and collects every fault, so that a start names them all at once. */
-import { type VariableName, variables } from './variables.ts';
+import { readFileSync } from 'node:fs';
+import { reasonOf } from '../kernel/reason-of.ts';
+import { secrets, type VariableName, variables } from './variables.ts';
 import { ConfigError } from './yaml-file.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -28,19 +30,41 @@ type Insecurity = (typeof insecurities)[number];
 
 /**
  * `provided` holds what the embedded parts of `ledger serve` supply (store addresses, generated keys); a
- * variable that is set wins over it. An empty variable counts as not set.
+ * variable that is set wins over it. An empty variable counts as not set. A secret may be in a file that `<name>_FILE`
+ * names. Of a variable that is not among `used` no fault is reported, since the value is not used; null stands for all.
  */
-export function readEnvironment(environment: Environment, provided: Environment) {
+export function readEnvironment(
+  environment: Environment,
+  provided: Environment,
+  used: ReadonlySet<string> | null = null,
+) {
   const faults: string[] = [];
-  const given = (name: VariableName) => environment[name]?.trim() || undefined;
+  /** Those that were read: secrets, and what the loaders of other files add. */
+  const files: string[] = [];
+  const fromFiles = new Map<VariableName, string>();
+  const given = (name: VariableName) => environment[name]?.trim() || fromFiles.get(name) || undefined;
+  const isUsed = (name: string) => used === null || used.has(name);
+
+  for (const name of secrets) {
+    const file = environment[`${name}_FILE`]?.trim();
+    if (!file || !isUsed(name)) continue;
+    if (environment[name]?.trim()) faults.push(`${name} and ${name}_FILE are both set`);
+    files.push(file);
+    try {
+      fromFiles.set(name, readFileSync(file, 'utf8').trim());
+    } catch (error) {
+      faults.push(`${name}_FILE names a file that cannot be read: ${reasonOf(error)}`);
+    }
+  }
 
   const must = (name: VariableName, isSo: boolean, what: string): void => {
-    if (!isSo) faults.push(`${name} must ${what}`);
+    if (!isSo && isUsed(name)) faults.push(`${name} must ${what}`);
   };
 
   const text = (name: VariableName, { fallback, required = false }: Reading = {}): string => {
     const found = given(name) ?? provided[name];
-    if (found === undefined && required) faults.push(`${name} is not set. ${variables[name].meaning}`);
+    if (found === undefined && required && isUsed(name))
+      faults.push(`${name} is not set. ${variables[name].meaning}`);
     return found ?? (required ? '' : (fallback ?? variables[name].fallback ?? ''));
   };
 
@@ -86,10 +110,15 @@ export function readEnvironment(environment: Environment, provided: Environment)
       .map((entry) => entry.trim())
       .filter((entry) => entry !== '');
 
-  /** Runs a loader of a configuration file and adds its faults. */
-  const file = <Content>(load: () => Content, fallback: NoInfer<Content>): Content => {
+  /** Runs the loader of the configuration file that a variable names, and adds its faults. */
+  const file = <Content>(
+    name: VariableName,
+    load: (path: string) => Content,
+    fallback: NoInfer<Content>,
+  ): Content => {
+    if (!isUsed(name)) return fallback;
     try {
-      return load();
+      return load(text(name));
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
       faults.push(...error.faults);
@@ -115,13 +144,14 @@ export function readEnvironment(environment: Environment, provided: Environment)
 
   const mustInProduction = (insecurity: Insecurity, name: string, isSo: boolean, what: string): void => {
     const fault = `${name} must ${what} in production`;
-    if (!isSo && insistsOn(insecurity, fault))
+    if (!isSo && isUsed(name) && insistsOn(insecurity, fault))
       faults.push(`${fault}, unless ALLOW_INSECURE names ${insecurity}`);
   };
 
   return {
     production,
     faults,
+    files,
     exceptions: exceptions as ReadonlyMap<Insecurity, readonly string[]>,
     given,
     must,

@@ -48,15 +48,22 @@ const MerchantsFile = object({
 /** Publicly known keys, which production refuses. */
 const publicKeys = ['demo-key'];
 
-/** Reads the merchants file. Throws ConfigError naming every key at fault, never a value. */
-export function loadMerchants(path: string, production: boolean): ReadonlyMap<string, Merchant> {
+/** Reads the merchants file; adds it and those that it names to `files`. Throws ConfigError naming every key at fault, never a value. */
+export function loadMerchants(
+  path: string,
+  production: boolean,
+  files: string[] = [],
+): Map<string, Merchant> {
+  files.push(path);
   const { merchants } = readYamlFile(path, MerchantsFile);
   const entries = Object.entries(merchants);
   const faults = [...sharedValues(entries, 'id'), ...sharedValues(entries, 'branch_code')];
   const secretsOfFiles = new Map<string, readonly string[]>();
   for (const [merchantCode, { api_keys = [], branch_code, webhook_secret, webhook_secret_file }] of entries) {
     if (webhook_secret_file !== undefined) {
-      const secrets = readSecrets(resolve(dirname(path), webhook_secret_file));
+      const file = resolve(dirname(path), webhook_secret_file);
+      files.push(file);
+      const secrets = readSecrets(file);
       if (secrets === null)
         faults.push(
           `merchants.${merchantCode}.webhook_secret_file must name a file with one secret in each line`,

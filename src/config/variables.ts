@@ -11,6 +11,8 @@ type Variable = {
   otherwise?: string;
   /** What it means, in one line of markdown: on the reference page, and where it is needed and not set. */
   meaning: string;
+  /** Its value may also be in a file that the variable with `_FILE` at the end of its name names. */
+  isSecret?: boolean;
 };
 
 type Groups = typeof groups;
@@ -21,3 +23,4 @@ export const variables: Readonly<Record<VariableName, Variable>> = Object.assign
   {},
   ...Object.values(groups),
 );
+export const secrets = (Object.keys(variables) as VariableName[]).filter((name) => variables[name].isSecret);

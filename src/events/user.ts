@@ -20,7 +20,10 @@ export const userEvents = {
   /** Can no longer sign in, and every session ends at its next request. */
   UserDeactivated: object({ at: utc }),
   UserReactivated: object({ at: utc }),
-  /** `id` and `publicKey` (COSE) are base64url; `counter` and `transports` are what the authenticator said. */
+  /**
+   * `id` and `publicKey` (COSE) are base64url; `counter` and `transports` are what the authenticator said; `sessionId` is
+   * the session that registered it.
+   */
   PasskeyRegistered: object({
     at: utc,
     id: string(),
@@ -28,6 +31,7 @@ export const userEvents = {
     counter,
     transports: array(string()),
     name: string(),
+    sessionId: optional(string()),
   }),
   PasskeyRemoved: object({ at: utc, id: string() }),
 };

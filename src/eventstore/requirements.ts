@@ -23,12 +23,16 @@ const neverStored = encodeAppend(
 );
 
 /** Why the event store refuses us, in one sentence; null if it does not, and while it does not answer. */
-export async function refusal(url: string, runtime: Pick<Runtime, 'setTimer'>): Promise<string | null> {
+export async function refusal(
+  url: string,
+  runtime: Pick<Runtime, 'setTimer'>,
+  { appends }: { appends: boolean } = { appends: true },
+): Promise<string | null> {
   const connection = connected(createClient(url));
   const withinDeadline = createDeadline(runtime, lookWithinMs);
   try {
     await withinDeadline(readEnd(connection.client, false));
-    await withinDeadline(connection.appends.send(neverStored));
+    if (appends) await withinDeadline(connection.appends.send(neverStored));
     return null;
   } catch (error) {
     if (error instanceof AppendRefused)

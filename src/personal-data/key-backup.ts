@@ -33,7 +33,7 @@ export async function* readKeyTables(db: Knex, known: Set<string>): AsyncGenerat
   }
 }
 
-/** Throws if one of the lines is not from `readKeyTables`; then nothing is written. */
+/** If it throws, nothing was written. */
 export async function writeKeyTables(db: Knex, lines: AsyncIterable<string>): Promise<void> {
   await db.transaction(async (trx) => {
     await trx.raw(keyTablesSql);
@@ -47,13 +47,4 @@ export async function writeKeyTables(db: Knex, lines: AsyncIterable<string>): Pr
       ]);
     }
   });
-}
-
-/** Whether a ledger has used the database before. */
-export async function isUsed(db: Knex): Promise<boolean> {
-  const { rows } = await db.raw(
-    `select to_regclass('public.checkpoints') is not null or to_regnamespace(?) is not null as used`,
-    [keySchema],
-  );
-  return rows[0]?.used;
 }

@@ -1,4 +1,5 @@
 /** Keeps data keys in Postgres, in blocks that are encrypted under DATA_KEY, and beside them the erasures under way. */
+import { readFileSync } from 'node:fs';
 import type { Knex } from 'knex';
 import { KeysUnavailable } from '../events/personal-data.ts';
 import type { Runtime } from '../kernel/runtime.ts';
@@ -164,18 +165,7 @@ async function createKeyTables(db: Knex): Promise<void> {
   });
 }
 
-export const keyTablesSql = `
-      create schema if not exists ${keySchema};
-      create table if not exists ${keySchema}.key_blocks (
-        id text collate "C" primary key,
-        kek_id text not null,
-        sealed bytea not null,
-        created_at timestamptz not null default now()
-      );
-      alter table ${keySchema}.key_blocks alter column sealed set storage external;
-      create table if not exists ${keySchema}.erasures (
-        transaction_id text primary key,
-        reason text not null,
-        actor text not null,
-        begun_at timestamptz not null default now()
-      )`;
+export const keyTablesSql = readFileSync(
+  new URL('../../content/sql/personal-data.sql', import.meta.url),
+  'utf8',
+);

@@ -5,6 +5,7 @@ import type { Knex } from 'knex';
 import { createExecute } from '../commands/execute.ts';
 import { paymentDecider } from '../commands/payment.ts';
 import { unmatchedDecider } from '../commands/unmatched.ts';
+import type { Config } from '../config/config.ts';
 import { createErase } from '../personal-data/erase.ts';
 import { unmatchedIn } from '../personal-data/key-store.ts';
 import { allProjections } from '../projections/all.ts';
@@ -12,7 +13,14 @@ import { dropLeftovers } from '../projections/rebuild/leftovers.ts';
 import type { RoleDependencies } from './lifecycle.ts';
 
 export function createEraser(
-  { config, eventStore, personalData, runtime }: Omit<RoleDependencies, 'clock'>,
+  {
+    config,
+    eventStore,
+    personalData,
+    runtime,
+  }: Pick<RoleDependencies, 'eventStore' | 'personalData' | 'runtime'> & {
+    config: Pick<Config, 'databaseUrl' | 'dataDir' | 'mail'>;
+  },
   db: Knex,
 ) {
   const { store } = personalData;

@@ -5,8 +5,12 @@ import { startEventStore } from '@ledger/embedded/eventstore/server.ts';
 import { type Command, text, UsageError } from '../cli/command.ts';
 import { type EnvironmentReader, readEnvironment } from '../config/environment-reader.ts';
 import { ConfigError } from '../config/yaml-file.ts';
+import { format } from '../kernel/format.ts';
 import { createLog } from '../kernel/log.ts';
 import { runUntilSignal, warnOfExceptions } from './lifecycle.ts';
+
+/** What a user needs who is no administrator. */
+const aclFile = new URL('../../content/eventstore-acl.json', import.meta.url);
 
 export const eventstore: Command = {
   summary: 'the embedded event store alone; or prints the rights that the ledger needs in an EventStoreDB',
@@ -16,7 +20,11 @@ export const eventstore: Command = {
   takesArguments: true,
   async run({ port = '2113', host = '127.0.0.1', data = 'data/eventstore.db', user, ...files }, args) {
     if (args.join(' ') === 'acl') {
-      process.stdout.write(`${JSON.stringify(aclFor(user ?? 'ledger'), null, 2)}\n`);
+      process.stdout.write(
+        format(readFileSync(aclFile, 'utf8'), {
+          user: JSON.stringify(user ?? 'ledger').slice(1, -1),
+        }),
+      );
       return 0;
     }
     if (args.length > 0 || user !== undefined) throw new UsageError('--user belongs to the only action: acl');
@@ -44,20 +52,4 @@ function openStoreAllowed(): EnvironmentReader {
   env.mustInProduction('eventstore', '--password-file', false, 'name a file that holds a password');
   if (env.faults.length > 0) throw new ConfigError(env.faults);
   return env;
-}
-
-/**
- * What a user who is no administrator needs, by the stream that it is written to: `$all` is read for subscriptions; the
- * streams of payments and staff are created, read and appended to. Nobody deletes, or changes these rights.
- */
-function aclFor(user: string) {
-  const admins = '$admins';
-  const byAdmins = { $d: admins, $mr: admins, $mw: admins };
-  return {
-    $settings: {
-      $userStreamAcl: { $r: [user, admins], $w: [user], ...byAdmins },
-      $systemStreamAcl: { $r: admins, $w: admins, ...byAdmins },
-    },
-    $$$all: { $acl: { $r: [user, admins] } },
-  };
 }

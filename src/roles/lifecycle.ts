@@ -1,7 +1,12 @@
 /** How a long-running command runs and stops, and what the roles have in common. */
+import { unwatchFile, watchFile } from 'node:fs';
 import { join } from 'node:path';
+import { isServed } from '@ledger/embedded/data-folder.ts';
 import { readEndpoints } from '@ledger/embedded/endpoints.ts';
-import { type Config, loadConfig } from '../config/config.ts';
+import { StartError } from '@ledger/embedded/start-error.ts';
+import { type Config, loadConfig, type Needs } from '../config/config.ts';
+import { readEnvironment } from '../config/environment-reader.ts';
+import { reloadConfig } from '../config/reload.ts';
 import { ConfigError } from '../config/yaml-file.ts';
 import { connectEventStore } from '../eventstore/client.ts';
 import type { EventStore } from '../eventstore/event-store.ts';
@@ -21,6 +26,7 @@ import { createSharedClock, type SharedClock } from '../postgres/shared-clock.ts
 
 /** EX_SOFTWARE of sysexits.h. */
 const uncaughtExitCode = 70;
+const lookAtFilesEveryMs = 2_000;
 
 /** Something that runs and can be stopped; `stop` lets work that has begun finish. */
 export type Running = { stop(): Promise<void> };
@@ -80,11 +86,15 @@ export function openStores<
  * The configuration of a command that runs alongside `ledger serve` and uses its embedded stores where no URL is set.
  * In production nothing is read from a data folder. Throws ConfigError and StartError.
  */
-export function loadRoleConfig(needs?: { seals: boolean }): Config {
-  const { NODE_ENV, DATA_DIR } = process.env;
-  // As with every variable, empty means not set.
-  const dataDir = DATA_DIR?.trim() || './data';
-  return loadConfig(process.env, NODE_ENV?.trim() === 'production' ? {} : readEndpoints(dataDir), needs);
+export function loadRoleConfig(needs?: Needs): Config {
+  const env = readEnvironment(process.env, {}, new Set(['ESDB_URL', 'DATABASE_URL', 'DATA_DIR', 'NODE_ENV']));
+  if (env.production) return loadConfig(process.env, {}, needs);
+  const dataDir = env.text('DATA_DIR');
+  if (!(env.given('ESDB_URL') && env.given('DATABASE_URL')) && !isServed(dataDir))
+    throw new StartError(
+      `No ledger runs in ${dataDir}: run npm start, or set DATA_DIR to its folder, or ESDB_URL and DATABASE_URL.`,
+    );
+  return loadConfig(process.env, readEndpoints(dataDir), needs);
 }
 
 /** One line for each insecurity that ALLOW_INSECURE has production accept. */
@@ -93,14 +103,38 @@ export function warnOfExceptions({ exceptions }: Pick<Config, 'exceptions'>, log
     log.warn({ insecurity, faults }, 'production runs with an insecurity that ALLOW_INSECURE names');
 }
 
-/** Throws ConfigError if a store cannot serve or refuses us. One that does not answer is waited for later. */
+/** Throws ConfigError if a store cannot serve or refuses us; whether we may append is asked only of who does. One that does not answer is waited for later. */
 export async function assertStores({
   databaseUrl,
   esdbUrl,
-}: Pick<Config, 'databaseUrl' | 'esdbUrl'>): Promise<void> {
-  const found = await Promise.all([refusal(esdbUrl, systemRuntime), unsuitability(databaseUrl)]);
+  appends = true,
+}: Pick<Config, 'databaseUrl' | 'esdbUrl'> & { appends?: boolean }): Promise<void> {
+  const found = await Promise.all([refusal(esdbUrl, systemRuntime, { appends }), unsuitability(databaseUrl)]);
   const faults = found.filter((fault) => fault !== null);
   if (faults.length > 0) throw new ConfigError(faults);
+}
+
+/**
+ * Adopts merchants and secrets as `load` reads them when a file changes, and on SIGHUP; on a terminal, that signal says
+ * that its window was closed, and ends the program.
+ */
+export function followFiles(config: Config, load: () => Config, log: Log): Running {
+  let watched: readonly string[] = [];
+  const unwatch = () => {
+    for (const file of watched) unwatchFile(file, reload);
+  };
+  const watch = () => {
+    unwatch();
+    watched = [...config.files];
+    for (const file of watched) watchFile(file, { interval: lookAtFilesEveryMs, persistent: false }, reload);
+  };
+  const reload = () => {
+    reloadConfig(config, load, log);
+    watch();
+  };
+  watch();
+  if (!process.stdout.isTTY) process.on('SIGHUP', reload);
+  return { stop: async () => unwatch() };
 }
 
 /**

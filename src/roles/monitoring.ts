@@ -74,6 +74,7 @@ export async function startMonitoring<Role extends RoleDependencies>(
       ['ledger_ready', reasonsOf(found).length === 0 ? 1 : 0],
       ['ledger_event_store_up', found.eventStore === 'up' ? 1 : 0],
       ['ledger_postgres_up', found.postgres === 'up' ? 1 : 0],
+      ['ledger_configuration_refused', config.refused.length > 0 ? 1 : 0],
     ];
   });
   add('machine', readMachine(clock.differenceMs, config.dataDir));

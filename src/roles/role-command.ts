@@ -3,6 +3,7 @@ import type { Command } from '../cli/command.ts';
 import { createLog } from '../kernel/log.ts';
 import {
   assertStores,
+  followFiles,
   loadRoleConfig,
   openStores,
   type RoleDependencies,
@@ -30,13 +31,14 @@ export function roleCommand({
     usage: '',
     options: {},
     run() {
-      const config = loadRoleConfig({ seals });
+      const load = () => loadRoleConfig({ seals });
+      const config = load();
       const log = createLog(config.logLevel, name);
       warnOfExceptions(config, log);
       return runUntilSignal(log, async () => {
         await assertStores(config);
         const stores = openStores(config, log);
-        const running: Running[] = [stores];
+        const running: Running[] = [stores, followFiles(config, load, log)];
         try {
           const monitoring = await startMonitoring(stores, { name, roles: [name] });
           running.push(monitoring, await start(monitoring.role));

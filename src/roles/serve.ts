@@ -15,11 +15,13 @@ import { startSandboxGateway } from '@ledger/sandbox/gateway.ts';
 import type { Command } from '../cli/command.ts';
 import { registerSampleProjects } from '../cli/projects.ts';
 import { type Config, loadConfig } from '../config/config.ts';
+import { readEnvironment } from '../config/environment-reader.ts';
 import { createLog, type Log } from '../kernel/log.ts';
 import { systemRuntime } from '../kernel/system-runtime.ts';
 import { startHttp } from './http.ts';
 import {
   assertStores,
+  followFiles,
   openStores,
   type Running,
   runUntilSignal,
@@ -91,14 +93,15 @@ async function start(plan: Config, log: Log): Promise<Running> {
     const folder = lockDataFolder(plan.dataDir);
     started({ stop: async () => folder.release() });
     const keys = plan.production ? {} : developmentKeys(folder.path);
+    const env = readEnvironment(process.env, keys);
     const stores = [
-      process.env.ESDB_URL ? null : startEmbeddedEventStore(folder.path, log).then(started),
-      process.env.DATABASE_URL ? null : startPostgres({ dataDir: folder.path, log }).then(started),
+      env.given('ESDB_URL') ? null : startEmbeddedEventStore(folder.path, log).then(started),
+      env.given('DATABASE_URL') ? null : startPostgres({ dataDir: folder.path, log }).then(started),
     ] as const;
     // If one fails, the other can be stopped only once it has started.
     await Promise.allSettled(stores);
     const [eventStore, postgres] = await Promise.all(stores);
-    const secret = process.env.GATEWAY_SECRET || keys.GATEWAY_SECRET || '';
+    const secret = env.text('GATEWAY_SECRET');
     const registryToken = runtime.randomBytes(32).toString('hex');
     const gateway =
       process.env.GATEWAY_URL || !plan.sandbox.enabled
@@ -120,7 +123,9 @@ async function start(plan: Config, log: Log): Promise<Running> {
       ...(gatewayUrl && { GATEWAY_URL: gatewayUrl, ...sandboxRegistries(gatewayUrl, registryToken) }),
     };
     writeEndpoints(folder.path, endpoints);
-    const config = loadConfig(process.env, { ...keys, ...endpoints }, { seals: true });
+    const load = () => loadConfig(process.env, { ...keys, ...endpoints }, { seals: true });
+    const config = load();
+    started(followFiles(config, load, log));
     await assertStores(config);
     const opened = started(openStores(config, log));
     const roles = ['http', 'projections', 'reactors'] as const;

@@ -192,6 +192,18 @@ test('from an empty database: every role does its work with its own account, and
   const { code, output } = await runLedger(['verify'], environmentOf(urls.owner, dataDir));
   t.is(code, 0, output);
 
+  // An auditor's account, which only reads, and of the secrets knows none.
+  const auditor = `${new URL(urls.owner).pathname.slice(1)}_auditor`;
+  await query(urls.owner, `create role ${auditor} login password 'audits'`);
+  await query(urls.owner, `grant ${auditor.replace(/_auditor$/, '_readers')} to ${auditor}`);
+  const audited = await runLedger(['verify'], {
+    ESDB_URL: server.url,
+    DATABASE_URL: Object.assign(new URL(urls.owner), { username: auditor, password: 'audits' }).href,
+    DATA_DIR: dataDir,
+  });
+  t.is(audited.code, 0, audited.output);
+  t.regex(audited.output, /Rows were not compared with the log/);
+
   // Tables that an interrupted rebuild left may be dropped by the projections alone: the erasure waits for that.
   await projections.stop();
   await query(urls.projections, 'create schema details_rebuild');

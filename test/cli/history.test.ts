@@ -1,4 +1,6 @@
 // `ledger history` against a running store: by id and by reference, now and then, for people and for programs.
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { landregTransactionId, transactionIdOf } from '../../src/commands/transaction-id.ts';
 import type { Channel } from '../../src/events/payment.ts';
@@ -14,9 +16,10 @@ const key = 'a key of this test';
 
 async function start(t: ExecutionContext) {
   const { port } = await startServer(t);
+  const esdbUrl = `esdb://127.0.0.1:${port}?tls=false`;
   const environment = {
     ...settingsFor({
-      esdbUrl: `esdb://127.0.0.1:${port}?tls=false`,
+      esdbUrl,
       databaseUrl: 'postgres://127.0.0.1:9/nowhere',
     }),
     DATA_DIR: await temporaryFolder(t),
@@ -40,8 +43,36 @@ async function start(t: ExecutionContext) {
     await store.append(paymentStream(id), events, 'no_stream');
     return id;
   }
-  return { ledger, ask };
+  return { ledger, ask, esdbUrl };
 }
+
+test.serial('in production it demands no secret but the one that ids are made with', async (t) => {
+  const { esdbUrl } = await start(t);
+  const merchantsFile = join(await temporaryFolder(t), 'merchants.yaml');
+  await writeFile(merchantsFile, 'merchants: {}');
+  const { code, output } = await runLedger(['history', 'UNKNOWN'], {
+    MERCHANTS_FILE: merchantsFile,
+    NODE_ENV: 'production',
+    ALLOW_INSECURE: 'eventstore',
+    ESDB_URL: esdbUrl,
+    DATABASE_URL: 'postgres://127.0.0.1:9/nowhere',
+  });
+  t.is(code, 78);
+  t.regex(output, /^The configuration is at fault:\n {2}- TRANSACTION_ID_KEY is not set\..*\n$/);
+});
+
+test.serial('where no ledger runs, it says so', async (t) => {
+  const DATA_DIR = await temporaryFolder(t);
+  for (const pid of [null, '999999999']) {
+    if (pid) await writeFile(join(DATA_DIR, 'ledger.pid'), pid);
+    const { code, output } = await runLedger(['history', 'UNKNOWN'], { DATA_DIR });
+    t.is(code, 1);
+    t.is(
+      output,
+      `No ledger runs in ${DATA_DIR}: run npm start, or set DATA_DIR to its folder, or ESDB_URL and DATABASE_URL.\n`,
+    );
+  }
+});
 
 test.serial('by id or reference, at a time or a revision', async (t) => {
   const { ledger, ask } = await start(t);

@@ -46,6 +46,28 @@ test('development needs only what the embedded parts provide', (t) => {
   t.is(config.methods.get('fpx')?.maxSen as number, 3_000_000);
 });
 
+test('a secret is read from the file that a variable names; both, and a file that is missing, are faults', (t) => {
+  const GATEWAY_SECRET_FILE = file(t, `${secret}\n`);
+  const config = loadConfig({ GATEWAY_SECRET_FILE }, complete);
+  t.is(config.gateway.secret, secret);
+  t.false(config.gateway.acceptUnsigned);
+  t.true(config.files.includes(GATEWAY_SECRET_FILE));
+  t.deepEqual(faultsOf(t, { ...complete, GATEWAY_SECRET_FILE, DATA_KEY: '', DATA_KEY_FILE: '/nowhere' }), [
+    "DATA_KEY_FILE names a file that cannot be read: ENOENT: no such file or directory, open '/nowhere'",
+    'GATEWAY_SECRET and GATEWAY_SECRET_FILE are both set',
+    `DATA_KEY is not set. ${variables.DATA_KEY.meaning}`,
+  ]);
+});
+
+test('a command demands only the variables that it uses', (t) => {
+  const uses = ['ESDB_URL', 'TRANSACTION_ID_KEY'] as const;
+  const { ESDB_URL, TRANSACTION_ID_KEY } = complete;
+  const given = { NODE_ENV: 'production', PORT: 'none', MERCHANTS_FILE: '/nowhere', ESDB_URL };
+  t.is(loadConfig({ ...given, TRANSACTION_ID_KEY }, {}, { uses }).transactionIdKey, TRANSACTION_ID_KEY);
+  const faults = t.throws(() => loadConfig(given, {}, { uses }), { instanceOf: ConfigError })?.faults;
+  t.deepEqual(faults, [`TRANSACTION_ID_KEY is not set. ${variables.TRANSACTION_ID_KEY.meaning}`]);
+});
+
 test('with a configured secret, unsigned results are refused', (t) => {
   t.false(loadConfig({ GATEWAY_SECRET: secret }, complete).gateway.acceptUnsigned);
 });
@@ -140,7 +162,7 @@ function production(t: ExecutionContext, merchant = `api_keys: ["sha256:${'a'.re
 
 test('production starts with what it asks for, and without the sandbox', (t) => {
   const config = loadConfig(production(t));
-  t.is(config.landregAccessKey, '', 'no agency, no land registry');
+  t.deepEqual(config.landregAccessKeys, [], 'no agency, no land registry');
   t.deepEqual(config.apiKeys, ['a-key-that-is-of-the-interface-alone', `sha256:${'b'.repeat(64)}`]);
   t.is(config.baseUrl, 'https://pay.example');
   t.false(config.sandbox.enabled);
@@ -477,10 +499,10 @@ test('one branch names one agency; an agency with a branch needs no key, any oth
 });
 
 test('the land registry has a public key in development, and a secret in production', (t) => {
-  t.is(loadConfig({}, complete).landregAccessKey, 'landreg-key');
-  t.is(loadConfig({ LANDREG_ACCESS_KEY: 'another' }, complete).landregAccessKey, 'another');
+  t.deepEqual(loadConfig({}, complete).landregAccessKeys, ['landreg-key']);
+  t.deepEqual(loadConfig({ LANDREG_ACCESS_KEY: 'another' }, complete).landregAccessKeys, ['another']);
   const hashed = `sha256:${'b'.repeat(64)}`;
-  t.is(loadConfig({ LANDREG_ACCESS_KEY: hashed }, complete).landregAccessKey, hashed);
+  t.deepEqual(loadConfig({ LANDREG_ACCESS_KEY: hashed }, complete).landregAccessKeys, [hashed]);
   const fault =
     'LANDREG_ACCESS_KEY must be sha256:<64 hex digits> or a key of at least 6 characters, without blanks';
   for (const LANDREG_ACCESS_KEY of ['short', 'sha256:abc', `${secret} with blanks`])

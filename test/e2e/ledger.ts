@@ -22,6 +22,7 @@ export type Role = {
   crash(): Promise<void>;
   /** kill -9, for good. */
   kill(): Promise<void>;
+  signal(name: NodeJS.Signals): void;
   /** SIGTERM; resolves to the exit code. */
   stop(): Promise<number | null>;
   /** All it has printed. */
@@ -71,6 +72,7 @@ export async function startRole(
     async kill() {
       await end('SIGKILL');
     },
+    signal: (name) => void child.kill(name),
     stop: () => end('SIGTERM'),
     output: () => printed,
   };
@@ -173,7 +175,11 @@ export function requestPayment(
 }
 
 /** A signed result, as the gateway would post it. */
-export function gatewayResult(transactionId: string, more: Record<string, string> = {}): URLSearchParams {
+export function gatewayResult(
+  transactionId: string,
+  more: Record<string, string> = {},
+  secret = gatewaySecret,
+): URLSearchParams {
   const fields = {
     STATUS: '1',
     PAYMENT_MODE: 'fpx',
@@ -188,7 +194,7 @@ export function gatewayResult(transactionId: string, more: Record<string, string
     MERCHANT_ORDER_NO: `${transactionId}-1`,
     ...more,
   };
-  return new URLSearchParams({ ...fields, CHECKSUM: checksumOf(fields, gatewaySecret) });
+  return new URLSearchParams({ ...fields, CHECKSUM: checksumOf(fields, secret) });
 }
 
 export function postResult(baseUrl: string, body: URLSearchParams): Promise<Response> {

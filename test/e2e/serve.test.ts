@@ -1,7 +1,8 @@
 // `npm start` as a newcomer and as an accident meets it.
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, readdir, readFile, stat } from 'node:fs/promises';
+import { writeFileSync } from 'node:fs';
+import { chmod, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -16,7 +17,14 @@ import { runLedger, settingsFor } from '../support/ledger.ts';
 import { folderWithCluster } from '../support/postgres.ts';
 import { runs } from '../support/property-runs.ts';
 import { wholeFile } from '../support/whole-file.ts';
-import { paymentRequest, requestPayment, startRole } from './ledger.ts';
+import {
+  gatewayResult,
+  gatewaySecret,
+  paymentRequest,
+  postResult,
+  requestPayment,
+  startRole,
+} from './ledger.ts';
 
 // The tests are of one `ledger serve`, one after the other: it starts on a folder that others may read, lives through
 // what happens to it, and is ended by the last.
@@ -26,7 +34,29 @@ const environment = { PORT: String(port), SANDBOX_PORT: String(sandboxPort), DAT
 await chmod(folder, 0o755);
 const projects = `http://localhost:${port}/api/v1/projects`;
 let firstAnswer: Response | undefined;
-const serve = await startRole(wholeFile, ['serve'], environment, async (output) => {
+// What is replaced while it runs.
+const files = await temporaryFolder(wholeFile);
+const merchantsFile = join(files, 'merchants.yaml');
+const demoMerchants = await readFile(new URL('../../config/merchants.yaml', import.meta.url), 'utf8');
+await writeFile(merchantsFile, demoMerchants);
+const secretFiles = Object.fromEntries(
+  [
+    ['GATEWAY_SECRET', gatewaySecret],
+    ['GATEWAY_SECRET_PREVIOUS', ''],
+    ['LANDREG_ACCESS_KEY', 'first-landreg-key'],
+    ['LANDREG_ACCESS_KEY_PREVIOUS', ''],
+  ].map(([name = '', value = '']) => {
+    writeFileSync(join(files, name), value);
+    return [`${name}_FILE`, join(files, name)];
+  }),
+);
+const served = {
+  ...environment,
+  ...secretFiles,
+  MERCHANTS_FILE: merchantsFile,
+  RATE_LIMIT_FAILURES: '1000000',
+};
+const serve = await startRole(wholeFile, ['serve'], served, async (output) => {
   firstAnswer ??= await fetch(projects).catch(() => undefined);
   return output.includes('is running');
 });
@@ -124,6 +154,77 @@ test.serial('a port that is taken is a sentence, and nothing stays behind', asyn
   await t.throwsAsync(readFile(join(other.DATA_DIR, 'postgres/data/postmaster.pid')));
 });
 
+test.serial(
+  'every secret is replaced under load, without a restart and without one refused request',
+  async (t) => {
+    const base = `http://localhost:${port}`;
+    const id = await transactionId();
+    const used = { gateway: gatewaySecret, landreg: 'first-landreg-key', merchant: 'demo-key' };
+    const ask = {
+      gateway: (secret: string) => postResult(base, gatewayResult(id, { STATUS: '0' }, secret)),
+      landreg: (key: string) =>
+        fetch(`${base}/landreg/check?transaksi_id=1`, { headers: { authorization: `Bearer ${key}` } }),
+      merchant: (key: string) =>
+        fetch(`${base}/generic/check`, {
+          headers: { authorization: `Bearer ${key}`, 'x-merchant-code': 'demo-app' },
+        }),
+    };
+    const callers = ['gateway', 'landreg', 'merchant'] as const;
+    const isRefused = async (caller: keyof typeof used, secret: string) =>
+      (await ask[caller](secret)).status === 401;
+    let [isDone, asked, refused] = [false, 0, 0];
+    const load = Promise.all(
+      callers.map(async (caller) => {
+        for (; !isDone; asked += 1) if (await isRefused(caller, used[caller])) refused += 1;
+      }),
+    );
+    const next = {
+      gateway: 'the next secret of the gateway',
+      landreg: 'second-landreg-key',
+      merchant: 'second-key',
+    };
+    const set = async (secrets: Record<string, string>, keys: string[]) => {
+      for (const [name, value] of Object.entries(secrets)) await writeFile(join(files, name), `${value}\n`);
+      await writeFile(merchantsFile, demoMerchants.replace('- demo-key', `- ${keys.join('\n      - ')}`));
+      serve.signal('SIGHUP');
+    };
+    const accepts = async (caller: keyof typeof used, secret: string) =>
+      await until(async () => !(await isRefused(caller, secret)));
+
+    await set(
+      { GATEWAY_SECRET_PREVIOUS: next.gateway, LANDREG_ACCESS_KEY_PREVIOUS: next.landreg },
+      ['demo-key', 'second-key'],
+    );
+    for (const caller of callers) await accepts(caller, next[caller]);
+    Object.assign(used, next);
+    await set(
+      {
+        GATEWAY_SECRET: next.gateway,
+        GATEWAY_SECRET_PREVIOUS: gatewaySecret,
+        LANDREG_ACCESS_KEY: next.landreg,
+        LANDREG_ACCESS_KEY_PREVIOUS: '',
+      },
+      ['second-key'],
+    );
+    await until(async () => await isRefused('merchant', 'demo-key'));
+    t.false(await isRefused('gateway', gatewaySecret), 'a result that is on its way');
+    t.true(await isRefused('landreg', 'first-landreg-key'));
+
+    await writeFile(merchantsFile, 'merchants: nobody');
+    await until(() => serve.output().includes('the one before stays'));
+    t.false(await isRefused('merchant', 'second-key'));
+    await set(
+      { GATEWAY_SECRET: gatewaySecret, GATEWAY_SECRET_PREVIOUS: next.gateway },
+      ['demo-key', 'second-key'],
+    );
+    await accepts('merchant', 'demo-key');
+    isDone = true;
+    await load;
+    t.true(asked > 50);
+    t.is(refused, 0);
+  },
+);
+
 /** Requests payments one after the other until it is stopped; `acknowledged` are their ids. */
 function keepRequesting(round: number) {
   const acknowledged: string[] = [];
@@ -186,6 +287,14 @@ for (const round of Array(runs(4)).keys())
       });
       t.is(verified.code, 0, verified.output);
       await other.stop();
+
+    const elsewhere = { DATA_DIR: join(files, 'restored') };
+    await writeFile(join(backup, 'eventstore.db'), 'cut off');
+    const cut = await runLedger(['restore', backup], elsewhere);
+    t.is(cut.output, `eventstore.db in ${backup} is not as it was written.\n`);
+    t.regex((await runLedger(['restore', files], elsewhere)).output, /is not a backup/);
+    t.regex((await runLedger(['backup', files], environment)).output, /exists and is not overwritten/);
+    t.false((await readdir(files)).includes('restored'));
     },
   );
 

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { chmod, mkdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
-import { lockDataFolder } from '../../packages/embedded/data-folder.ts';
+import { lockDataFolder, unfinishedRestore } from '../../packages/embedded/data-folder.ts';
 import { StartError } from '../../packages/embedded/start-error.ts';
 import { temporaryFolder } from './helpers.ts';
 
@@ -32,6 +32,12 @@ test('a folder that several accounts share is refused and left unchanged', async
   t.is((await stat(folder)).mode & 0o7777, 0o1777);
 });
 
+test('no ledger starts on a folder whose restore was interrupted', async (t) => {
+  const path = await temporaryFolder(t);
+  await writeFile(join(path, unfinishedRestore), '');
+  t.throws(() => lockDataFolder(path), { instanceOf: StartError, message: /empty the folder and restore again/ });
+});
+
 test('a locked data folder is refused with the pid of its holder until it is released', async (t) => {
   const folder = await temporaryFolder(t);
   const held = lockDataFolder(folder);
@@ -52,7 +58,7 @@ test('kill -9 of the holder releases the folder, whatever pid file it left', asy
   const lockModule = new URL('../../packages/embedded/data-folder.ts', import.meta.url).href;
   await writeFile(
     program,
-    `import { lockDataFolder } from '${lockModule}';
+    `import { lockDataFolder, unfinishedRestore } from '${lockModule}';
      lockDataFolder(process.argv[2]);
      process.on('message', () => {});
      process.send('held');`,

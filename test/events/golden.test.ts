@@ -65,8 +65,8 @@ async function stateAfter(version: number, file: string): Promise<unknown> {
   const [type = ''] = file.split('.');
   if (type === 'PasskeyUsed') return passkeyUseDecider.evolve(null, readPasskeyUse(golden(version, type)));
   if (type.startsWith('Passkey')) {
-    const types = ['UserCreated', ...new Set(['PasskeyRegistered', type])];
-    return types
+    const names = [...(type === 'PasskeyRegistered' ? [] : ['PasskeyRegistered']), file];
+    return ['UserCreated', ...names]
       .map((name) => readUserEvent(golden(version, name)))
       .reduce<Passkeys | null>(evolvePasskeys, null);
   }

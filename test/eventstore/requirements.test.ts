@@ -78,4 +78,5 @@ test('a user who may read but not append: a role does not start, and says which 
     instanceOf: ConfigError,
     message: /ESDB_URL: the user may not append to the streams of the ledger; `ledger eventstore acl`/,
   });
+  t.is(await refusal(esdbUrl, systemRuntime, { appends: false }), null, 'a command that only reads');
 });

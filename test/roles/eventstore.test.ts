@@ -63,7 +63,8 @@ test('an empty DATA_DIR counts as not set', async (t) => {
   const folder = await temporaryFolder(t);
   await mkdir(join(folder, 'data'));
   await writeFile(join(folder, 'data/keys.json'), '{"TRANSACTION_ID_KEY":"a key"}');
-  const { output } = await run(['http'], { DATA_DIR: '' }, folder);
-  t.regex(output, /ESDB_URL is not set/);
+  const stores = { ESDB_URL: 'esdb://127.0.0.1:9?tls=false', DATABASE_URL: 'postgres://127.0.0.1:9/nowhere' };
+  const { output } = await run(['http'], { DATA_DIR: '', ...stores }, folder);
+  t.regex(output, /GATEWAY_URL is not set/);
   t.notRegex(output, /TRANSACTION_ID_KEY is not set/);
 });

@@ -115,7 +115,7 @@ test('a requery finds a payment whose result was lost', async (t) => {
     token: registryToken,
     log,
   });
-  const gateway = { url, secret, labelledFrom: null, acceptUnsigned: false };
+  const gateway = { url, secret, otherSecrets: [], labelledFrom: null, acceptUnsigned: false };
   const app = await startApp({ registry, config: { gateway } });
   t.teardown(() => app.close());
   const headers = {

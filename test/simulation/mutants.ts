@@ -78,8 +78,9 @@ export const mutants: Readonly<Record<string, Omit<Mutant, 'name'>>> = {
   'older-export-clears': {
     what: 'An older export clears a discrepancy that a newer one showed',
     file: 'commands/reconciliation.ts',
-    code: 'if (state.resolved || asOf < shownAsOf(state)) return [];',
-    becomes: 'if (state.resolved) return [];',
+    // Asked by the import and by the decider.
+    code: 'return asOf ?? at;',
+    becomes: "return '';",
     seenBy: ['discrepancy-hidden'],
     plan: 'older-export',
     fault: 'import',
@@ -115,6 +116,16 @@ export const mutants: Readonly<Record<string, Omit<Mutant, 'name'>>> = {
     fault: 'receiver',
     payments: 40,
     seeds: 20,
+  },
+  'claims-alike': {
+    what: 'A claim that ends late ends the next claim of the same worker',
+    file: 'reactors/deliveries/worker.ts',
+    code: 'const holder = runtime.uuid();',
+    becomes: 'const holder = (attempts.holder ??= runtime.uuid());',
+    seenBy: ['callback-doubled'],
+    fault: 'receiver',
+    payments: 60,
+    seeds: 60,
   },
   'overtaken-sent': {
     what: 'A callback is sent although a newer status has superseded it',

@@ -145,7 +145,7 @@ function aimed(faults: readonly Fault[], payments: readonly PaymentPlan[], rando
   );
   return faults.map((fault) => {
     if (fault.kind !== 'import' || fault.ageMs === 0) return fault;
-    const moments = unreported.filter((atMs) => atMs < fault.atMs);
+    const moments = unreported.filter((atMs) => atMs < fault.atMs && atMs > fault.atMs - 3 * minute);
     return moments.length > 0 ? { ...fault, ageMs: fault.atMs - random.pick(moments) } : fault;
   });
 }
@@ -162,7 +162,7 @@ function makePayment(random: Random, number: number, activeMs: number, carelessn
   return {
     number,
     atMs: random.integer(0, activeMs),
-    merchant: random.integer(0, 2),
+    merchant: random.integer(0, 3),
     amountSen: random.integer(200, 300_000),
     hasEmail: random.chance(0.1),
     isRepeated: random.chance(0.15),
@@ -297,7 +297,7 @@ const allKinds: readonly { kind: FaultKind; share: number; most: number; make: M
     make: (random, _, activeMs) => ({
       kind: 'receiver',
       atMs: moment(random, activeMs),
-      merchant: random.integer(0, 2),
+      merchant: random.integer(0, 3),
       does: random.pick(['refuses', 'hangs', 'slow'] as const),
       forMs: duration(random),
     }),
@@ -344,10 +344,10 @@ const allKinds: readonly { kind: FaultKind; share: number; most: number; make: M
     kind: 'import',
     share: 0.15,
     most: 3,
-    // One that is new, often before the registry is asked about what is lost; and one of when people were still paying.
+    // A new one, often before the registry is asked about what is lost, which takes two minutes; then an older one.
     make: (random, _, activeMs) => {
-      const newMs = activeMs + random.integer(0, 6) * minute;
-      const oldMs = newMs + random.integer(1, 300) * second;
+      const newMs = random.integer(activeMs / 2, activeMs + 2 * minute);
+      const oldMs = newMs + random.integer(1, 60) * second;
       const ageMs = oldMs - random.integer(30 * second, newMs);
       return [
         { kind: 'import', atMs: newMs, ageMs: 0 },

@@ -32,11 +32,8 @@ export type SimulationResult = {
   digest: string;
   lines: readonly string[];
   simulatedMs: number;
-  steps: number;
-  queries: number;
   events: number;
   posts: number;
-  requeries: number;
   charges: number;
 };
 
@@ -174,7 +171,15 @@ export async function simulate(plan: Plan, server: PostgresServer): Promise<Simu
   await runUntil(startMs + bootMs + plan.healAtMs + plan.calmMs);
 
   isCalm = false;
-  checkSettled({ plan, bank, log: logCheck, heard: receivers.heard, resolved: staff.resolved(), report });
+  checkSettled({
+    plan,
+    bank,
+    log: logCheck,
+    heard: receivers.heard,
+    items: receivers.items,
+    resolved: staff.resolved(),
+    report,
+  });
   let finished = false;
   staffProcess.enter(() => {
     void staff.verify().then((violations) => {
@@ -200,11 +205,8 @@ export async function simulate(plan: Plan, server: PostgresServer): Promise<Simu
     digest: history.digest(),
     lines: history.lines(),
     simulatedMs: scheduler.nowMs() - startMs,
-    steps: scheduler.steps(),
-    queries: postgres.queries(),
     events: logCheck.events(),
     posts: receivers.posts(),
-    requeries: registry.asked(),
     charges: bank.charges.length,
   };
 }

@@ -15,6 +15,9 @@ export const safety = {
   'quarantine-repeats': 'The quarantine holds the same result more than once',
   'gateway-id-twice': 'One gateway transaction pays two payments, and nobody is told',
   'callback-overtaken': 'A callback with an older status was sent after a newer one',
+  'item-changed':
+    'The land registry got an item twice with different figures, or one that is not part of a payment',
+  'item-lost': 'An item counts as reported, and the land registry has not booked it',
   'callback-doubled': 'One callback was sent twice at the same time',
   'page-denies-charge': 'A page asks the payer to pay although a charge is recorded',
   'discrepancy-hidden': 'An older export cleared what a newer one had found',

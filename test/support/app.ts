@@ -182,11 +182,12 @@ export async function startApp(
       gateway: {
         url: 'https://gateway.example/pay',
         secret: gatewaySecret,
+        otherSecrets: [],
         labelledFrom: null,
         acceptUnsigned: false,
       },
       apiKeys: [],
-      landregAccessKey,
+      landregAccessKeys: [landregAccessKey],
       sandbox: { enabled: false },
       rateLimits: { failuresPerMinute: 1e6, callsPerSecond: 1e6, pagesPerMinute: 1e6 },
       trustedProxies: 0,

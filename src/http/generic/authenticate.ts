@@ -9,16 +9,13 @@ export type FromMerchant = { merchant: Merchant };
 
 /** Koa middleware that finds the merchant. Throws HttpProblem 401 with the documented messages, and 429. */
 export function createAuthenticateMerchant(merchants: ReadonlyMap<string, Merchant>) {
-  const digests = new Map(
-    Array.from(merchants.values(), ({ code, apiKeys }) => [code, apiKeys.map(digestOfConfigured)]),
-  );
   return async (ctx: Context<FromMerchant>, next: Next): Promise<unknown> => {
     const code = agreed(ctx.get('X-Merchant-Code').trim(), bodyText(ctx, 'merchant_code'));
     const key = agreed(bearerOf(ctx), bodyText(ctx, 'api_key'));
     if (code === '' || key === '') throw new HttpProblem(401, 'Missing merchant_code or API key');
     const merchant = merchants.get(code ?? '');
     if (code !== null && !merchant) throw new HttpProblem(401, 'Merchant code not registered');
-    if (!merchant || key === null || !isOneOf(digests.get(merchant.code) ?? [], key))
+    if (!merchant || key === null || !isOneOf(merchant.apiKeys.map(digestOfConfigured), key))
       throw new HttpProblem(401, 'Unauthorized - invalid API key for merchant');
     ctx.state.merchant = merchant;
     ctx.state.logFields = { merchant: merchant.code };

@@ -8,15 +8,14 @@ import { type Context, HttpProblem } from '../server/context.ts';
 
 /** Koa middleware for the land registry's own calls, and for each page of a payer. Both throw HttpProblem 401. */
 export function createLandregAuth(dependencies: {
-  landregAccessKey: string;
+  /** Changes with the configuration. */
+  landregAccessKeys: readonly string[];
   linkKeys: LinkKeys;
   runtime: Pick<Runtime, 'now'>;
 }) {
-  const { landregAccessKey, linkKeys, runtime } = dependencies;
-  // Without a configured key nobody has access: an empty one would match a caller that sends none.
-  const digests = landregAccessKey === '' ? [] : [digestOfConfigured(landregAccessKey)];
+  const { landregAccessKeys, linkKeys, runtime } = dependencies;
   const checkLink = createLinkCheck(linkKeys);
-  const hasKey = (ctx: Context) => isOneOf(digests, bearerOf(ctx));
+  const hasKey = (ctx: Context) => isOneOf(landregAccessKeys.map(digestOfConfigured), bearerOf(ctx));
 
   const authenticateSystem = async (ctx: Context, next: Next): Promise<unknown> => {
     if (!hasKey(ctx)) throw new HttpProblem(401, 'Unauthorized - missing or invalid access key');

@@ -23,9 +23,9 @@ export function createRequestPayment(dependencies: {
 }) {
   const { config, startPayment, runtime } = dependencies;
   const fingerprint = createFingerprint(config.transactionIdKey);
-  const agencies = Array.from(config.merchants.values()).filter(({ branchCode }) => branchCode !== '');
   return async (ctx: Context<{ body: PaymentRequestBody }>): Promise<void> => {
     const { body } = ctx.state;
+    const agencies = Array.from(config.merchants.values()).filter(({ branchCode }) => branchCode !== '');
     const agency = checkRequest(body, agencies);
     ctx.state.logFields = { merchant: agency.code };
     const transactionId = landregTransactionId(config.transactionIdKey, body.transaksi_id);

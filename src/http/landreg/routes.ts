@@ -11,7 +11,7 @@ import { createLandregAuth } from './authenticate.ts';
 import { createRequestPayment } from './request.ts';
 import { paymentRequestBody } from './request-body.ts';
 
-export type LandregDependencies = PayDependencies & { config: { landregAccessKey: string } };
+export type LandregDependencies = PayDependencies & { config: { landregAccessKeys: readonly string[] } };
 
 export function addLandregRoutes(router: Router<RequestState>, dependencies: LandregDependencies): void {
   const { config, registry, runtime } = dependencies;

@@ -81,10 +81,10 @@ async function record(
 }
 
 /** Whether the checksum proves the result; false only if unsigned results are accepted. Throws HttpProblem 401. */
-function authenticate(fields: GatewayFields, { secret, acceptUnsigned }: Config['gateway']): boolean {
-  const checksum = verifyFields(fields, secret);
-  if (checksum === 'valid') return true;
-  if (checksum === 'missing' && acceptUnsigned) return false;
+function authenticate(fields: GatewayFields, gateway: Config['gateway']): boolean {
+  const checksums = [gateway.secret, ...gateway.otherSecrets].map((secret) => verifyFields(fields, secret));
+  if (checksums.includes('valid')) return true;
+  if (checksums.includes('missing') && gateway.acceptUnsigned) return false;
   throw new HttpProblem(401, 'CHECKSUM is missing or wrong');
 }
 

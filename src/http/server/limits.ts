@@ -1,5 +1,5 @@
 /** What a request may cost before anybody knows who sent it. */
-import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
 import type { Next } from 'koa';
 import { type Context, HttpProblem } from './context.ts';
 
@@ -25,24 +25,36 @@ export function createLimitedServer(handle: RequestListener, timeoutMs = idleMs)
     connectionsCheckingInterval: 1_000,
     maxHeaderSize: maxHeaderBytes,
   };
-  const server = createServer(limits, handle);
+  const server = createServer(limits, (request, response) => {
+    cutLongQuery(request);
+    handle(request, response);
+  });
   server.maxConnections = maxConnections;
   server.timeout = timeoutMs;
   return server;
 }
 
+/** Requests whose query was cut off. */
+const cut = new WeakSet<IncomingMessage>();
+
+/** Before Koa sees it: Koa parses the whole address several times, and a query in the square of its parameters. */
+function cutLongQuery(request: IncomingMessage): void {
+  const { url = '' } = request;
+  const start = url.indexOf('?');
+  const query = start < 0 ? '' : url.slice(start + 1);
+  const isLong =
+    query.length > maxQueryBytes || query.split('&', maxQueryParameters + 1).length > maxQueryParameters;
+  if (!isLong) return;
+  request.url = url.slice(0, start);
+  cut.add(request);
+}
+
 /**
- * Koa middleware. Throws HttpProblem 400 for a long query, because parsing takes the square of the number of
- * parameters, and 415 for an encoded body, because a few bytes may decode to many.
+ * Koa middleware. Throws HttpProblem 400 if a long query was cut off, and 415 for an encoded body, because a few bytes may decode to
+ * many.
  */
 export function refuseCostly(ctx: Context, next: Next): Promise<unknown> {
-  const { querystring } = ctx;
-  const isLong =
-    querystring.length > maxQueryBytes ||
-    querystring.split('&', maxQueryParameters + 1).length > maxQueryParameters;
-  if (isLong) {
-    // The page of the error would parse it to find its language.
-    ctx.querystring = '';
+  if (cut.has(ctx.req)) {
     const message = `The query must have at most ${maxQueryBytes} bytes and ${maxQueryParameters} parameters`;
     throw new HttpProblem(400, message, { code: 'invalid_parameter' });
   }

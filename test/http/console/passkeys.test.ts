@@ -336,6 +336,19 @@ test.serial('a member without a passkey who becomes an admin must sign in again'
   t.false(await isIn(member));
 });
 
+test.serial(
+  'a passkey ends the sessions that a link alone has opened, except the one that registered it',
+  async (t) => {
+    const { id, email } = await addUser(app.eventStore, 'member');
+    const enter = async () => memberOf(app.url, id, cookieOf(await press(await askForLink(app, email))));
+    const [thief, member] = [await enter(), await enter()];
+    t.true((await isIn(thief)) && (await isIn(member)));
+    t.is((await register(member)).status, 303);
+    t.true(await isIn(member));
+    t.false(await isIn(thief));
+  },
+);
+
 test.serial('development asks for a passkey only where one is registered', async (t) => {
   const admin = await signIn(development, 'admin');
   t.true(await isIn(admin));

@@ -211,6 +211,7 @@ test('where unsigned results are accepted, a missing checksum is marked and a wr
   const gateway = {
     url: 'https://gateway.example/',
     secret: 'own',
+    otherSecrets: [],
     labelledFrom: null,
     acceptUnsigned: true,
   };
@@ -282,6 +283,7 @@ test.serial('from the configured day on, only a message that is labelled as a re
     url: 'https://gateway.example/',
     secret: gatewaySecret,
     acceptUnsigned: false,
+    otherSecrets: [],
     labelledFrom: new Date('2027-01-01T00:00:00+08:00'),
   };
   let now = new Date('2026-12-31T23:59:59+08:00');

@@ -57,7 +57,7 @@ for (const [title, headers] of Object.entries(wrongKeys))
 
 test('the key may be configured by its SHA-256, which opens nothing itself', async (t) => {
   const digest = hash('sha256', landregAccessKey);
-  const hashed = await startApp({ config: { landregAccessKey: `sha256:${digest}` } }, app);
+  const hashed = await startApp({ config: { landregAccessKeys: [`sha256:${digest}`] } }, app);
   t.teardown(() => hashed.close());
   const check = (headers: Record<string, string>) => fetch(`${hashed.url}/landreg/check`, { headers });
   t.is((await check(keyHeaders)).status, 200);
@@ -65,7 +65,7 @@ test('the key may be configured by its SHA-256, which opens nothing itself', asy
 });
 
 test('where no key is configured, none is accepted', async (t) => {
-  const without = await startApp({ config: { landregAccessKey: '' } }, app);
+  const without = await startApp({ config: { landregAccessKeys: [] } }, app);
   t.teardown(() => without.close());
   for (const authorization of ['', 'Bearer ', 'Bearer x'])
     t.is((await fetch(`${without.url}/landreg/check`, { headers: { authorization } })).status, 401);

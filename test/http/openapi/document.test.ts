@@ -56,7 +56,7 @@ const parts = {
   config: {
     ...config,
     apiKeys: [],
-    landregAccessKey: 'a key',
+    landregAccessKeys: ['a key'],
     merchants: new Map(),
     methods: [],
     transactionIdKey: 'another key',

@@ -97,6 +97,25 @@ test('the refusal has the form of each interface', async (t) => {
   t.regex(await page.text(), /We could not read this request/);
 });
 
+test('a long query is cut off before anything parses the address', async (t) => {
+  const seen: (string | undefined)[] = [];
+  const server = createLimitedServer((incoming, response) => {
+    seen.push(incoming.url);
+    response.end();
+  });
+  t.teardown(() => server.close());
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  for (const url of [
+    `/a?${'b&'.repeat(3_900)}`,
+    `/a?${'&'.repeat(50)}`,
+    `/?${'?'.repeat(2_049)}`,
+    '/a?b=c&d',
+  ])
+    await (await fetch(`${base}${url}`)).text();
+  t.deepEqual(seen, ['/a', '/a', '/', '/a?b=c&d']);
+});
+
 test('50 parameters and 2,048 bytes are answered', async (t) => {
   const id = await createPayment(app);
   for (const query of ['a&'.repeat(49), `lang=${'m'.repeat(2_043)}`])

@@ -1,5 +1,6 @@
 /** Checks at the end, when everything has had time to heal. */
 import type { Plan } from '../plan.ts';
+import { merchants } from '../program/configuration.ts';
 import type { Report } from '../violations.ts';
 import type { Bank } from '../world/bank.ts';
 import type { Received } from '../world/receivers.ts';
@@ -14,6 +15,7 @@ export function checkSettled({
   bank,
   log,
   heard,
+  items,
   resolved,
   report,
 }: {
@@ -21,6 +23,8 @@ export function checkSettled({
   bank: Bank;
   log: LogCheck;
   heard: ReadonlyMap<string, readonly Received[]>;
+  /** What the land registry has booked, by payment and receipt number. */
+  items: ReadonlyMap<string, ReadonlyMap<string, string>>;
   /** What was confirmed to staff. */
   resolved: ReturnType<Staff['resolved']>;
   report: Report;
@@ -56,9 +60,12 @@ export function checkSettled({
     if (state.status === 'none' || isUnreadable) continue;
     for (const delivery of state.deliveries)
       if (delivery.state === 'due') report('delivery-stuck', id, `${delivery.key} is still due`);
-    const isTroubled = troubled.has(
-      `REF-${['council', 'museum', 'library'].indexOf(state.request.merchant.code)}`,
-    );
+    const told = state.deliveries.filter(
+      ({ kind, state }) => kind === 'item' && state === 'delivered',
+    ).length;
+    const booked = items.get(id)?.size ?? 0;
+    if (booked < told) report('item-lost', id, `The land registry booked ${booked} of ${told} items`);
+    const isTroubled = troubled.has(`REF-${merchants.map(String).indexOf(state.request.merchant.code)}`);
     if (isTroubled) continue;
     for (const { change, atMs } of heard.get(id) ?? []) {
       const waitedMs = atMs - (calledAtMs.get(change) ?? atMs);

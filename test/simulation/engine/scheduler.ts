@@ -14,7 +14,6 @@ export type Scheduler = {
   step(): Promise<boolean>;
   /** Waits until what has been begun outside of an event has come to rest. */
   settle(): Promise<void>;
-  steps(): number;
 };
 
 type Event = { atMs: number; sequence: number; run: (() => unknown) | null };
@@ -26,7 +25,6 @@ export function createScheduler(startMs: number): Scheduler {
   const queue: Event[] = [];
   let nowMs = startMs;
   let sequence = 0;
-  let steps = 0;
 
   async function settle(): Promise<void> {
     do {
@@ -51,14 +49,12 @@ export function createScheduler(startMs: number): Scheduler {
         const { run } = event;
         if (!run) continue;
         nowMs = event.atMs;
-        steps += 1;
         await run();
         await settle();
         return true;
       }
     },
     settle,
-    steps: () => steps,
   };
 }
 

@@ -7,7 +7,10 @@ const file = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 export const gatewaySecret = 'the gateway secret of the simulation';
 export const registryToken = 'the registry token of the simulation';
 export const apiKeyOf = (merchant: string): string => `the-key-of-${merchant}`;
-export const merchants = ['council', 'museum', 'library'] as const;
+export const landRegistryKey = 'the-access-key-of-the-land-registry';
+export const landRegistryToken = 'the-access-token-of-the-land-registry';
+/** The last is an agency of the land registry, which requests its payments and takes its callbacks. */
+export const merchants = ['council', 'museum', 'library', 'land'] as const;
 
 /** Everything but the name of the machine is the same for all processes. */
 export function configurationOf(
@@ -34,6 +37,10 @@ export function configurationOf(
       GATEWAY_SECRET: gatewaySecret,
       REGISTRY_URL: 'http://registry.example',
       REGISTRY_TOKEN: registryToken,
+      LANDREG_ACCESS_KEY: landRegistryKey,
+      LANDREG_BASE_URL: 'http://land.example',
+      LANDREG_CALLBACK_PATH: '/payments',
+      LANDREG_ACCESS_TOKEN: landRegistryToken,
       DATA_KEY: Buffer.alloc(32, 'data').toString('base64'),
       SEAL_KEY: '5ea1'.repeat(16),
       LOG_LEVEL: 'warn',

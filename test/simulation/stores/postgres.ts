@@ -23,8 +23,6 @@ import {
 } from './postgres-wire.ts';
 
 export type SimulatedPostgres = {
-  /** How many messages of clients it has carried out. */
-  queries(): number;
   /** Ends all sessions, whose transactions roll back, and refuses new ones until `start`. */
   crash(): void;
   start(): void;
@@ -51,7 +49,6 @@ export function createPostgres({
   history: History;
 }): SimulatedPostgres {
   const sessions = new Set<Session>();
-  let queries = 0;
   let stopListening: (() => void) | null = null;
   // One at a time, in the order in which the messages arrived.
   let turn: Promise<unknown> = Promise.resolve();
@@ -64,7 +61,6 @@ export function createPostgres({
 
   async function carryOut(session: Session, bytes: Buffer): Promise<void> {
     if (session.ended) return;
-    queries += 1;
     await session.send(bytes, new Date(process.nowMs()));
     if (session.isLeaving()) return end(session);
     await settleAll(session);
@@ -131,7 +127,6 @@ export function createPostgres({
   start();
 
   return {
-    queries: () => queries,
     crash() {
       stopListening?.();
       stopListening = null;

@@ -18,6 +18,8 @@ export type Order = {
   orderNo: string;
   transactionId: string;
   merchant: string;
+  /** The land registry's own name of the payment; `''` for others. */
+  reference: string;
   mode: string;
   amountSen: number;
   status: 'open' | 'charged' | 'declined' | 'cancelled';

@@ -38,7 +38,7 @@ export function createGateway({
     for (let number = 0; number < tries; number += 1) {
       const answer = await ask(process, {
         host: pickHttp(),
-        path: '/generic/response',
+        path: `/${fields.MERCHANT_CODE === 'land' ? 'landreg' : 'generic'}/response`,
         method: 'POST',
         headers: isForm ? formHeaders : jsonHeaders,
         body,
@@ -101,6 +101,7 @@ export function createGateway({
         orderNo,
         transactionId: form.TRANS_ID ?? '',
         merchant: form.MERCHANT_CODE ?? '',
+        reference: form.TRANSAKSI_ID ?? '',
         mode: form.PAYMENT_MODE ?? '',
         amountSen: Math.round(Number(form.AMOUNT) * 100),
         status: 'open',

@@ -2,7 +2,7 @@
 import type { History } from '../engine/history.ts';
 import type { SimulatedProcess } from '../engine/process.ts';
 import type { AttemptPlan, PaymentPlan } from '../plan.ts';
-import { apiKeyOf, merchants } from '../program/configuration.ts';
+import { apiKeyOf, landRegistryKey, merchants } from '../program/configuration.ts';
 import type { Report } from '../violations.ts';
 import type { Bank } from './bank.ts';
 import type { Gateway } from './gateway.ts';
@@ -10,6 +10,10 @@ import { type Answer, ask, formHeaders, formOf, jsonHeaders } from './http.ts';
 
 const banks = { fpx: 'MB2U0227', fpx1: 'MBB0228', cc: '', wallet: '' } as const;
 const patienceMs = 10_000;
+const fromLand = { authorization: `Bearer ${landRegistryKey}` };
+
+/** A payment as its merchant knows it. */
+type Requested = { transactionId: string; payPath: string };
 
 export type World = {
   process: SimulatedProcess;
@@ -33,15 +37,20 @@ export async function playPayment(plan: PaymentPlan, world: World): Promise<void
   const answers = await Promise.all(
     Array.from({ length: requests }, () => requestPayment(plan, merchant, reference, world)),
   );
-  const transactionId = answers.find((id) => id !== null);
-  if (!transactionId) return;
+  const answered = answers.find((answer) => answer !== null);
+  if (!answered) return;
+  const { transactionId } = answered;
   history.tell(`merchant ${merchant}: requested ${reference} as ${transactionId}`);
   await Promise.all(
     plan.attempts.map(async (attempt) => {
       await process.runtime.sleep(attempt.afterMs);
-      await playAttempt(transactionId, attempt, world);
+      await playAttempt(answered, attempt, world);
     }),
   );
+  if (merchant !== 'land') return;
+  // What the registry says of it is recorded; there may be no record yet.
+  const path = `/landreg/requery/${reference}`;
+  await timed('GET /landreg/requery', world, (host) => ask(process, { host, path, headers: fromLand }));
 }
 
 async function requestPayment(
@@ -49,38 +58,45 @@ async function requestPayment(
   merchant: string,
   reference: string,
   world: World,
-): Promise<string | null> {
+): Promise<Requested | null> {
   const { process, bank, report } = world;
-  const body = JSON.stringify({
-    trans_id: reference,
-    amount: (plan.amountSen / 100).toFixed(2),
-    service: 'Assessment tax',
-    description: `Bill ${plan.number}`,
-    callback_url: `http://${merchant}.example/callback`,
-    redirect_url: `http://${merchant}.example/paid`,
-    name: 'A Payer',
-    email: plan.hasEmail ? 'payer@example.my' : '',
-  });
+  const isLand = merchant === 'land';
+  const path = isLand ? '/landreg/request' : '/generic/request';
+  const body = JSON.stringify(
+    isLand
+      ? landRequest(plan, reference)
+      : {
+          trans_id: reference,
+          amount: (plan.amountSen / 100).toFixed(2),
+          service: 'Assessment tax',
+          description: `Bill ${plan.number}`,
+          callback_url: `http://${merchant}.example/callback`,
+          redirect_url: `http://${merchant}.example/paid`,
+          name: 'A Payer',
+          email: plan.hasEmail ? 'payer@example.my' : '',
+        },
+  );
   for (let number = 0; number < 30; number += 1) {
-    const answer = await timed('POST /generic/request', world, (host) =>
+    const answer = await timed(`POST ${path}`, world, (host) =>
       ask(process, {
         host,
-        path: '/generic/request',
+        path,
         method: 'POST',
         headers: {
           ...jsonHeaders,
           accept: 'application/json',
           'x-merchant-code': merchant,
-          authorization: `Bearer ${apiKeyOf(merchant)}`,
+          authorization: `Bearer ${isLand ? landRegistryKey : apiKeyOf(merchant)}`,
         },
         body,
       }),
     );
     if (answer?.status === 200) {
-      const { transaction_id: id } = JSON.parse(answer.body).data;
+      const { transaction_id: id, payment_url: url } = JSON.parse(answer.body).data;
+      const { pathname, search } = new URL(url);
       const ids = bank.acknowledge(merchant, reference, id);
       if (ids > 1) report('two-payments', reference, `${merchant} got ${ids} transaction ids`);
-      return id;
+      return { transactionId: id, payPath: pathname + search };
     }
     if (answer && answer.status < 500)
       report(
@@ -93,23 +109,48 @@ async function requestPayment(
   return null;
 }
 
-async function playAttempt(transactionId: string, plan: AttemptPlan, world: World): Promise<void> {
+/** Of up to three items. */
+function landRequest({ amountSen, number }: PaymentPlan, reference: string) {
+  const parts = 1 + (number % 3);
+  const partSen = Math.floor(amountSen / parts);
+  const ringgitOf = (sen: number) => (sen / 100).toFixed(2);
+  const items = Array.from({ length: parts }, (_, index) => ({
+    id_hakmilik: `GM ${number}-${index}`,
+    urusan: 'Cukai tanah',
+    jumlah_bayaran: ringgitOf(index === 0 ? amountSen - partSen * (parts - 1) : partSen),
+  }));
+  return {
+    kod_cawangan: '00',
+    transaksi_id: reference,
+    jumlah_bayaran: ringgitOf(amountSen),
+    return_url: 'http://land.example/paid',
+    maklumat_bayaran: items,
+    extra: { name: 'A Payer', account_no: `A${number}` },
+  };
+}
+
+async function playAttempt(
+  { transactionId, payPath }: Requested,
+  plan: AttemptPlan,
+  world: World,
+): Promise<void> {
   const { process, gateway, history } = world;
   const wasRecorded = world.isChargeRecorded(transactionId);
-  const page = await look(`/generic/pay/${transactionId}`, transactionId, world);
+  const page = await look(payPath, transactionId, world);
   if (page?.status !== 200) return;
   const token = inputOf(page.body, 'token');
   if (!token) return;
   if (wasRecorded) world.report('page-denies-charge', transactionId, 'The pay page asks for another payment');
   const choice = { token, again: '1', method: plan.mode, [`bank_${plan.mode}`]: banks[plan.mode] };
-  const answer = await look(`/generic/pay/${transactionId}`, transactionId, world, formOf(choice));
+  const answer = await look(payPath, transactionId, world, formOf(choice));
   if (answer?.status !== 200 || !answer.body.includes('CHECKSUM')) return;
   const form = fieldsOf(answer.body);
+  const [, channel = ''] = payPath.split('/');
   history.tell(
     `payer: goes to the bank with ${form.MERCHANT_ORDER_NO} by ${plan.mode}, and will be ${plan.outcome}`,
   );
   await gateway.handOver(form, plan, () => {
-    process.after(500, () => void look(`/generic/receipt/${transactionId}`, transactionId, world));
+    process.after(500, () => void look(`/${channel}/receipt/${transactionId}`, transactionId, world));
   });
 }
 
@@ -126,6 +167,7 @@ async function look(
       ask(process, {
         host,
         path,
+        headers: path.startsWith('/landreg/receipt') ? fromLand : {},
         ...(form !== undefined && { method: 'POST', headers: formHeaders, body: form }),
       }),
     );

@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { text } from 'node:stream/consumers';
 import type { History } from '../engine/history.ts';
 import type { SimulatedProcess } from '../engine/process.ts';
+import { merchants } from '../program/configuration.ts';
 import type { Report } from '../violations.ts';
 
 export type ReceiverMood = 'well' | 'refuses' | 'hangs' | 'slow';
@@ -21,6 +22,8 @@ export function startReceivers({
   const moods = processes.map((): ReceiverMood => 'well');
   /** What each payment's merchant has heard and confirmed. */
   const heard = new Map<string, Received[]>();
+  /** What the land registry has booked of each payment: the amount, by receipt number. */
+  const items = new Map<string, Map<string, string>>();
   const underWay = new Map<string, number>();
   let posts = 0;
 
@@ -29,9 +32,12 @@ export function startReceivers({
     const body = await text(request);
     if (!process) return;
     posts += 1;
-    const { transaction_id: id, status } = JSON.parse(body);
-    const message = String(request.headers['webhook-id'] ?? '');
-    const change = Number(/-callback-(\d+)$/.exec(message)?.[1] ?? 0);
+    const isLand = merchants[index] === 'land';
+    const parsed = JSON.parse(body);
+    const status = isLand ? '1' : parsed.status;
+    const id: string = isLand ? parsed.transId : parsed.transaction_id;
+    const message = isLand ? `item ${parsed.resitNo}` : String(request.headers['webhook-id'] ?? '');
+    const change = isLand ? 0 : Number(/-callback-(\d+)$/.exec(message)?.[1] ?? 0);
     const known = heard.get(id) ?? [];
     if (known.some((each) => each.change > change))
       report('callback-overtaken', id, `Callback ${change} was sent after ${known.at(-1)?.change}`);
@@ -46,9 +52,28 @@ export function startReceivers({
     if (mood === 'hangs') return;
     if (mood === 'slow') await process.runtime.sleep(12_000);
     response.statusCode = mood === 'refuses' ? 503 : 200;
+    if (isLand && mood !== 'refuses') bookItem(parsed, response);
     response.end();
     if (mood !== 'refuses')
       heard.set(id, [...(heard.get(id) ?? []), { atMs: process.nowMs(), status, change }]);
+  }
+
+  /** As the land registry does it: one that it has already is answered as a duplicate. */
+  function bookItem(
+    item: { transId: string; resitNo: string; amaun: string },
+    response: ServerResponse,
+  ): void {
+    const { transId, resitNo, amaun } = item;
+    const booked = items.get(transId) ?? new Map<string, string>();
+    const known = booked.get(resitNo);
+    if (known !== undefined && known !== amaun)
+      report('item-changed', transId, `${resitNo} over ${known} was told again over ${amaun}`);
+    items.set(transId, booked.set(resitNo, amaun));
+    response.statusCode = known === undefined ? 200 : 409;
+    response.setHeader('content-type', 'application/json');
+    response.write(
+      JSON.stringify({ statusCode: known === undefined ? 'SUCCESS' : 'FAILED', noresit: resitNo }),
+    );
   }
 
   for (const [index, process] of processes.entries())
@@ -59,6 +84,7 @@ export function startReceivers({
       history.tell(`merchant ${index}: its receiver ${mood === 'well' ? 'is well' : mood}`);
     },
     heard,
+    items,
     posts: () => posts,
   };
 }

@@ -8,19 +8,29 @@ const statusOf = { charged: '1', declined: '2', cancelled: '2', open: '0' } as c
 
 export function startTransactionRegistry({ process, bank }: { process: SimulatedProcess; bank: Bank }) {
   let isOut = false;
-  let asked = 0;
   process.enter(() =>
     createServer((request, response) => {
-      asked += 1;
       const url = new URL(request.url ?? '', 'http://registry.example');
       if (isOut) {
         response.statusCode = 500;
         response.end();
         return;
       }
-      const id = url.searchParams.get('merchant_trans_id');
-      const records = [...bank.orders.values()]
-        .filter((order) => order.transactionId === id)
+      const query = url.searchParams;
+      const isOfLand = url.pathname === '/transaction-extras';
+      const record = /^\/transactions\/(.+)$/.exec(url.pathname)?.[1];
+      const orders = [...bank.orders.values()];
+      const extras = orders
+        .filter(({ reference }) => reference === query.get('value'))
+        .map(({ orderNo, reference }) => ({
+          key: query.get('key'),
+          value: reference,
+          transaction_id: orderNo,
+        }));
+      const records = orders
+        .filter((order) =>
+          [order.transactionId, order.orderNo].includes(record ?? query.get('merchant_trans_id') ?? ''),
+        )
         .map((order) => ({
           id: order.orderNo,
           merchant_trans_id: order.transactionId,
@@ -36,13 +46,12 @@ export function startTransactionRegistry({ process, bank }: { process: Simulated
           payment_datetime: malaysianTime(order.endedAtMs),
         }));
       response.setHeader('content-type', 'application/json');
-      response.end(JSON.stringify(records));
+      response.end(JSON.stringify(isOfLand ? extras : record === undefined ? records : records[0]));
     }).listen(80),
   );
   return {
     setOut: (out: boolean) => {
       isOut = out;
     },
-    asked: () => asked,
   };
 }

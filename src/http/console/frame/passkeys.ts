@@ -51,7 +51,7 @@ export function createPasskeys(dependencies: Dependencies) {
   async function register({ form, sessionId, isOpen, holder, cause }: Answer): Promise<string> {
     const response = JSON.parse(form.response ?? '') as RegistrationResponseJSON;
     const named = readFields({ name: form.name }, maskable({ name }));
-    const passkey = { ...(await checkNew(response, challenges.expected(sessionId))), ...named };
+    const passkey = { ...(await checkNew(response, challenges.expected(sessionId))), ...named, sessionId };
     const at = runtime.now().toISOString();
     await execute(userStream(holder.id), { type: 'RegisterPasskey', at, passkey, asFirst: !isOpen }, cause);
     return passkey.id;

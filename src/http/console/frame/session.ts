@@ -86,8 +86,13 @@ export function createSessions(dependencies: {
       const account = await loadHolder(eventStore, found);
       if (!account) return null;
       const { passkey } = found.session;
-      // Removed since; or none, such as that of a member who was made an admin.
-      if (passkey !== null && !account.passkeys.some(({ id }) => id === passkey)) return null;
+      const { passkeys } = account;
+      // It may have been removed since.
+      if (passkey !== null && !passkeys.some(({ id }) => id === passkey)) return null;
+      // Opened by the link alone: somebody else's, perhaps, if another session has registered a passkey since.
+      const isOwn = passkeys.length === 0 || passkeys.some((each) => each.sessionId === sessionId);
+      if (passkey === null && !isOwn) return null;
+      // Such as a member who was made an admin.
       if (passkey === null && passkeysRequired && account.role === 'admin') return null;
       const isDue = Number.parseInt(signature, 10) - now.getTime() < idleMs - freshMs;
       if (isDue) issue(ctx, ticket, found.session.endsAt);

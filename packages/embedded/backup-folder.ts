@@ -1,0 +1,100 @@
+/** The folder of a backup, which is complete or not there, and the data folder that a backup becomes. */
+import { createHash } from 'node:crypto';
+import {
+  createReadStream,
+  createWriteStream,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { array, is, object, string } from 'superstruct';
+import { lockDataFolder, unfinishedRestore } from './data-folder.ts';
+import { StartError } from './start-error.ts';
+
+/** The file that names all others with their SHA-256, in hex. */
+const manifestFile = 'backup.json';
+const Manifest = object({ madeAt: string(), files: array(object({ name: string(), sha256: string() })) });
+
+/** Of the data folder, which a backup has too if the ledger generated its keys. It may be kept apart from the rest. */
+export const keysFile = 'keys.json';
+
+type Bytes = Iterable<string> | AsyncIterable<string | Buffer>;
+export type Save = (name: string, bytes: Bytes) => Promise<void>;
+
+/** Makes a new folder with what `fill` saves, for this account alone. Throws StartError if there is such a folder. */
+export async function writeBackupFolder(
+  folder: string,
+  { madeAt, fill }: { madeAt: Date; fill: (save: Save) => Promise<void> },
+): Promise<void> {
+  if (existsSync(folder)) throw new StartError(`${folder} exists and is not overwritten.`);
+  const draft = `${resolve(folder)}.${process.pid}.part`;
+  mkdirSync(dirname(draft), { recursive: true });
+  mkdirSync(draft, { mode: 0o700 });
+  try {
+    const files: { name: string; sha256: string }[] = [];
+    await fill(async (name, bytes) => {
+      files.push({ name, sha256: await write(join(draft, name), bytes) });
+    });
+    const manifest = { madeAt: madeAt.toISOString(), files };
+    await write(join(draft, manifestFile), [`${JSON.stringify(manifest, null, 2)}\n`]);
+    renameSync(draft, folder);
+  } finally {
+    rmSync(draft, { recursive: true, force: true });
+  }
+}
+
+/** Resolves to the SHA-256 of what is on the disk now. */
+async function write(file: string, bytes: Bytes): Promise<string> {
+  const hash = createHash('sha256');
+  const hashed = async function* (pieces: AsyncIterable<string | Buffer>) {
+    for await (const piece of pieces) {
+      hash.update(piece);
+      yield piece;
+    }
+  };
+  await pipeline(Readable.from(bytes), hashed, createWriteStream(file, { mode: 0o600, flush: true }));
+  return hash.digest('hex');
+}
+
+/** The names of the files in a backup, which are as they were written. Throws StartError. */
+export async function readBackupFolder(folder: string): Promise<string[]> {
+  const file = join(folder, manifestFile);
+  const manifest: unknown = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : null;
+  if (!is(manifest, Manifest)) throw new StartError(`${folder} is not a backup: it has no ${manifestFile}.`);
+  const present = manifest.files.filter(({ name }) => name !== keysFile || existsSync(join(folder, name)));
+  for (const { name, sha256 } of present) {
+    const hash = createHash('sha256');
+    await pipeline(createReadStream(join(folder, name)), hash);
+    if (hash.digest('hex') !== sha256) throw new StartError(`${name} in ${folder} is not as it was written.`);
+  }
+  return present.map(({ name }) => name);
+}
+
+/**
+ * Runs `fill` on a data folder, which must be empty or new and is locked meanwhile. If it fails, the folder is empty
+ * again; if this process is killed, no ledger starts on it. Throws StartError.
+ */
+export async function fillDataFolder<T>(dataDir: string, fill: (path: string) => Promise<T>): Promise<T> {
+  if (existsSync(dataDir) && readdirSync(dataDir).length > 0)
+    throw new StartError(`${dataDir} is not empty: set DATA_DIR to an empty or new folder.`);
+  const { path, release } = lockDataFolder(dataDir);
+  const mark = join(path, unfinishedRestore);
+  try {
+    writeFileSync(mark, '');
+    const filled = await fill(path);
+    rmSync(mark);
+    return filled;
+  } catch (error) {
+    for (const name of readdirSync(path)) rmSync(join(path, name), { recursive: true });
+    throw error;
+  } finally {
+    release();
+  }
+}

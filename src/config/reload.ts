@@ -1,0 +1,25 @@
+/**
+ * What may change without a restart: the merchants, and the secrets of the gateway and of the land registry. Whoever holds
+ * the configuration sees the change, because its values are replaced in place.
+ */
+import type { Log } from '../kernel/log.ts';
+import { reasonOf } from '../kernel/reason-of.ts';
+import type { Config } from './config.ts';
+import { ConfigError } from './yaml-file.ts';
+
+/** If what `load` reads is at fault, nothing changes; the log and `config.refused` then name the faults. */
+export function reloadConfig(config: Config, load: () => Config, log: Log): void {
+  try {
+    const fresh = load();
+    config.merchants.clear();
+    for (const [code, merchant] of fresh.merchants) config.merchants.set(code, merchant);
+    Object.assign(config.gateway, fresh.gateway);
+    for (const list of ['landregAccessKeys', 'files', 'refused'] as const)
+      config[list].splice(0, Number.POSITIVE_INFINITY, ...fresh[list]);
+    log.info('merchants and secrets were loaded again');
+  } catch (error) {
+    const faults = error instanceof ConfigError ? error.faults : [reasonOf(error)];
+    config.refused.splice(0, Number.POSITIVE_INFINITY, ...faults);
+    log.error({ faults }, 'the changed configuration is at fault: the one before stays');
+  }
+}
