@@ -3,7 +3,7 @@
 # The digest changes together with the tag.
 FROM node:24.21.0-trixie-slim@sha256:8ec5d7557396cfe32d21c3f9c13072355ceab22b584578ca4bb28af31120cffe
 
-ENV NODE_ENV=production HOST=0.0.0.0 ADMIN_PORT=9464
+ENV NODE_ENV=production HOST=0.0.0.0 ADMIN_PORT=9464 DATA_DIR=/data
 WORKDIR /app
 
 # Without the optional packages, which contain PostgreSQL for `ledger serve`: here DATABASE_URL names a server.
@@ -13,7 +13,8 @@ RUN npm ci --omit=dev --omit=optional && npm cache clean --force
 
 COPY . .
 
-# This account cannot write to /app, and does not need to.
+# This account can write to /data only, where `ledger projections` keeps the last checkpoint that it signed.
+RUN install -d -o node -g node /data
 USER node
 EXPOSE 5173
 
