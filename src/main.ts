@@ -15,6 +15,7 @@ const commands: Readonly<Record<string, () => Promise<Command<Options>>>> = {
   users: async () => (await import('./cli/users.ts')).users,
   projects: async () => (await import('./cli/projects.ts')).projects,
   history: async () => (await import('./cli/history.ts')).history,
+  proof: async () => (await import('./cli/proof.ts')).proof,
   erase: async () => (await import('./cli/erase.ts')).erase,
   'subject-access': async () => (await import('./cli/subject-access.ts')).subjectAccess,
   backup: async () => (await import('./cli/backup.ts')).backup,
@@ -30,6 +31,7 @@ const commands: Readonly<Record<string, () => Promise<Command<Options>>>> = {
   account: async () => (await import('./cli/account.ts')).account,
   database: async () => (await import('./cli/database.ts')).database,
   seals: async () => (await import('./cli/seals.ts')).seals,
+  witness: async () => (await import('./cli/witness.ts')).witness,
   configuration: async () => (await import('./cli/configuration.ts')).configuration,
 };
 

@@ -1,6 +1,8 @@
 /** `ledger database grants`: an account in PostgreSQL for each role, with the rights that it needs and no others. */
 import { readFileSync } from 'node:fs';
+import { forgedRowsSql } from '../audit/check/forged-rows.ts';
 import { lastCheckSql } from '../audit/check/hourly.ts';
+import { logCheckpointSql } from '../audit/seals/kept.ts';
 import { readEnvironment } from '../config/environment-reader.ts';
 import { checkPostgres, checkSecrets } from '../config/security.ts';
 import { ConfigError } from '../config/yaml-file.ts';
@@ -80,6 +82,8 @@ function grantsOf(name: string): string {
     database: name,
     checkpoints: checkpointsSql.trim(),
     lastCheck: lastCheckSql.trim(),
+    logCheckpoint: logCheckpointSql.trim(),
+    forgedRows: forgedRowsSql.trim(),
     keyTables: keyTablesSql.trim(),
     readModels: allProjections.map((each) => each.name).join('|'),
     toDoLists: [toDoList.name, requeryList.name].join('|'),

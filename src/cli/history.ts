@@ -35,7 +35,7 @@ export const history: Command<typeof options> = {
  * given code, else with every configured one. Throws Refused when no payment or several match, and
  * EventStoreUnavailable.
  */
-async function findHistory(
+export async function findHistory(
   idOrReference: string,
   merchantCode: string | undefined,
   { eventStore, config: { transactionIdKey, merchants } }: Context<(typeof needs.uses)[number]>,

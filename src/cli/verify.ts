@@ -1,6 +1,7 @@
 /** `ledger verify`: whether everything is still as it was written; with --file, whether an export is. */
 import { readFileSync } from 'node:fs';
 import { publicKeysIn, sealKeyOf } from '../audit/seals/key.ts';
+import { type Checkpoint, openCheckpoint, readVerifier } from '../audit/tree/note.ts';
 import { acknowledge } from '../audit/verify/acknowledge.ts';
 import { verifyFile } from '../audit/verify/file.ts';
 import { type VerifyReport, verify as verifyStores } from '../audit/verify/verify.ts';
@@ -15,14 +16,31 @@ const needs = { uses: ['sealKey'] } as const;
 export const verify: Command = {
   summary:
     'whether the log, its seals and all that is made from it are as they were written; or whether an export is',
-  usage: '[--public-key FILE] | --file EXPORT | --acknowledge STREAM@REVISION --reason TEXT',
-  options: { acknowledge: text, file: text, 'public-key': text, reason: text },
-  async run({ acknowledge: place, file, 'public-key': publicKey, reason }) {
+  usage:
+    '[--public-key FILE] [--since CHECKPOINT] [--witness-keys FILE [--witnesses N]] | --file EXPORT [--public-key FILE] | --acknowledge STREAM@REVISION --reason TEXT',
+  options: {
+    acknowledge: text,
+    file: text,
+    'public-key': text,
+    reason: text,
+    since: text,
+    'witness-keys': text,
+    witnesses: text,
+  },
+  async run({
+    acknowledge: place,
+    file,
+    'public-key': publicKey,
+    reason,
+    since,
+    'witness-keys': keyFile,
+    witnesses,
+  }) {
     if (place !== undefined || reason !== undefined) return await acknowledgeFaults(place, reason);
-    if (file !== undefined && publicKey !== undefined)
-      throw new UsageError('--public-key is for the log: an export has no seals');
-    if (file !== undefined) return await verifyExport(file);
     const given = publicKey === undefined ? null : keysOf(publicKey);
+    if (file !== undefined) return await verifyExport(file, given);
+    const cosigned = keyFile === undefined ? null : witnessesIn(keyFile, witnesses);
+    const verified = since === undefined ? null : checkpointIn(since, given);
     const interrupted = new AbortController();
     process.once('SIGINT', () => interrupted.abort(new Error('Interrupted')));
     const progress = openProgress();
@@ -32,7 +50,7 @@ export const verify: Command = {
       async ({ config: { sealKey }, ...stores }) => {
         const trusted = given ?? (sealKey === '' ? null : [sealKeyOf(sealKey).publicKey]);
         const report = await verifyStores(
-          { ...stores, trusted, signal: interrupted.signal },
+          { ...stores, trusted, since: verified, witnesses: cosigned, signal: interrupted.signal },
           ({ step, done }) => progress.show(() => `${done.toLocaleString('en')} ${step}`),
         ).finally(progress.end);
         print(reportText(report));
@@ -41,6 +59,27 @@ export const verify: Command = {
     );
   },
 };
+
+/** A checkpoint as `ledger seals --last` prints it. */
+function checkpointIn(file: string, trusted: readonly string[] | null): Checkpoint {
+  const checkpoint = openCheckpoint(readFileSync(file, 'utf8'), trusted);
+  if (typeof checkpoint === 'string') throw new UsageError(`${file}: ${checkpoint}`);
+  return checkpoint;
+}
+
+/** All of the witnesses in the file, one in a line, unless fewer are demanded. */
+function witnessesIn(file: string, needed: string | undefined) {
+  const lines = readFileSync(file, 'utf8').trim().split('\n');
+  const known = lines.flatMap((line) => {
+    const verifier = readVerifier(line);
+    return verifier?.kind === 'witness' ? verifier : [];
+  });
+  if (known.length < lines.length) throw new UsageError(`${file} must hold keys of witnesses, one in a line`);
+  const count = Number(needed ?? known.length);
+  if (!Number.isInteger(count) || count < 1 || count > known.length)
+    throw new UsageError(`--witnesses must be from 1 to ${known.length}`);
+  return { known, needed: count };
+}
 
 function keysOf(file: string): string[] {
   try {
@@ -80,16 +119,28 @@ async function acknowledgeFaults(place = '', reason = ''): Promise<number> {
   });
 }
 
-async function verifyExport(file: string): Promise<number> {
-  const { violation, events, payments, checksum } = await verifyFile(file);
+async function verifyExport(file: string, trusted: readonly string[] | null): Promise<number> {
+  const { violation, events, payments, checksum, checkpoint, unproven, first } = await verifyFile(
+    file,
+    trusted,
+  );
   if (violation) {
     const { line, stream, revision, reason } = violation;
     const event = stream === null ? '' : `, ${stream} revision ${revision}`;
     print(`VIOLATION line ${line}${event}: ${reason}.`);
     return 1;
   }
+  const isProven = unproven === 0 && (checkpoint !== null || payments === 1);
   print(
     `${events.toLocaleString('en')} events of ${payments.toLocaleString('en')} payments are as they were written.\nChecksum ${checksum}`,
   );
-  return 0;
+  if (checkpoint)
+    print(
+      `Of what was asked for nothing is missing that the first ${checkpoint.size.toLocaleString('en')} events of ${checkpoint.origin} hold.`,
+    );
+  if (!trusted) print('No public key was given: whose log this is was not checked.');
+  if (isProven) return 0;
+  const what = unproven > 0 ? `${unproven} events, the first of them ${first}, are` : 'The file is';
+  print(`${trusted ? 'VIOLATION ' : ''}${what} not proven to be from the log: not sealed yet, or added.`);
+  return trusted ? 1 : 0;
 }

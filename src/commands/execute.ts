@@ -1,5 +1,6 @@
 /** Load → decide → append at the expected revision; after a conflict, load and decide again. */
-import { type Cause, chain, type Envelope, hashIn } from '../events/envelope.ts';
+import { UnreadableEvent } from '../events/codec.ts';
+import { type Cause, chain, type Envelope, hashIn, isChainedOnto } from '../events/envelope.ts';
 import { isPlain, KeysUnavailable, sealedValuesOf } from '../events/personal-data.ts';
 import {
   type EventStore,
@@ -71,7 +72,8 @@ export function createExecute<State, Command, Event extends { type: string; data
   /** The heads of so many streams, the last that were appended to, are kept: the next command on one reads nothing. */
   remembered?: number;
 }): Execute<State, Command, Event> {
-  const { eventStore, decider, load = eventStore.load, seal = sealNothing, maxConflicts = 50 } = dependencies;
+  const { eventStore, decider, seal = sealNothing, maxConflicts = 50 } = dependencies;
+  const load = dependencies.load ?? (async (name) => assertChained(await eventStore.load(name)));
   const heads = rememberLast<Head<State>>(dependencies.remembered ?? 0);
   const loadAgain = async (streamName: string) => headOf(await load(streamName), decider);
 
@@ -144,7 +146,7 @@ export async function loadHead<State, Event>(
   streamName: string,
   decider: Fold<State, Event>,
 ): Promise<Head<State>> {
-  return headOf(await eventStore.load(streamName), decider);
+  return headOf(assertChained(await eventStore.load(streamName)), decider);
 }
 
 export function headOf<State, Event>(
@@ -152,6 +154,16 @@ export function headOf<State, Event>(
   { initial, read, evolve }: Fold<State, Event>,
 ): Head<State> {
   return { state: stored.map((event) => read(event)).reduce(evolve, initial), ...endOf(stored) };
+}
+
+/** Nothing is decided, or shown, on events that somebody has changed. Throws UnreadableEvent. */
+function assertChained(stored: readonly RecordedEvent[]): readonly RecordedEvent[] {
+  for (const [index, event] of stored.entries())
+    if (!isChainedOnto(event, hashIn(stored[index - 1])))
+      throw new UnreadableEvent(
+        `${event.type} at revision ${event.revision} was changed, or does not follow the event before it`,
+      );
+  return stored;
 }
 
 /** The end of a stream, for callers that fold it themselves. */

@@ -84,6 +84,8 @@ function readConfig(env: EnvironmentReader, seals: boolean) {
     retention: readRetention(env),
     /** `''` in a process that seals nothing. */
     sealKey: env.matching('SEAL_KEY', /^[0-9a-f]{64}$/i, 'be 64 hexadecimal digits', { required: seals }),
+    /** Who cosigns the checkpoints of the log; without a final slash. */
+    witnessUrls: readWitnessUrls(env),
     maxAmountSen: readMaxAmount(env),
     /** Null: nothing has to be approved. */
     approvalAboveSen: readApprovalAbove(env),
@@ -185,6 +187,16 @@ function readBaseUrl(env: EnvironmentReader, fallback: string): string {
 function linkHost(host: string): string {
   if (host === '0.0.0.0' || host === '::') return hostname();
   return host === '127.0.0.1' ? 'localhost' : host.includes(':') ? `[${host}]` : host;
+}
+
+function readWitnessUrls(env: EnvironmentReader): readonly string[] {
+  const urls = env.list('WITNESS_URLS').map((url) => url.replace(/\/$/, ''));
+  env.must(
+    'WITNESS_URLS',
+    urls.every((url) => /^https?:$/.test(URL.parse(url)?.protocol ?? '')),
+    'be a comma list of URLs',
+  );
+  return urls;
 }
 
 function readLabelledFrom(env: EnvironmentReader): Date | null {

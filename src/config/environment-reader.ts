@@ -1,7 +1,7 @@
 /** Reads variables one by one and collects every fault, so that a start names them all at once. */
 import { readFileSync } from 'node:fs';
 import { reasonOf } from '../kernel/reason-of.ts';
-import { secrets, type VariableName, variables } from './variables.ts';
+import { type VariableName, variables } from './variables.ts';
 import { ConfigError } from './yaml-file.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -41,19 +41,25 @@ export function readEnvironment(
   const faults: string[] = [];
   /** Those that were read: secrets, and what the loaders of other files add. */
   const files: string[] = [];
-  const fromFiles = new Map<VariableName, string>();
-  const given = (name: VariableName) => environment[name]?.trim() || fromFiles.get(name) || undefined;
+  const values = new Map<VariableName, string | undefined>();
   const isUsed = (name: string) => used === null || used.has(name);
 
-  for (const name of secrets) {
-    const file = environment[`${name}_FILE`]?.trim();
-    if (!file || !isUsed(name)) continue;
-    if (environment[name]?.trim()) faults.push(`${name} and ${name}_FILE are both set`);
+  const given = (name: VariableName): string | undefined => {
+    if (!values.has(name)) values.set(name, read(name) || undefined);
+    return values.get(name);
+  };
+
+  function read(name: VariableName): string | undefined {
+    const value = environment[name]?.trim();
+    const file = variables[name].isSecret && environment[`${name}_FILE`]?.trim();
+    if (!file || !isUsed(name)) return value;
+    if (value) faults.push(`${name} and ${name}_FILE are both set`);
     files.push(file);
     try {
-      fromFiles.set(name, readFileSync(file, 'utf8').trim());
+      return readFileSync(file, 'utf8').trim();
     } catch (error) {
       faults.push(`${name}_FILE names a file that cannot be read: ${reasonOf(error)}`);
+      return value;
     }
   }
 

@@ -23,4 +23,3 @@ export const variables: Readonly<Record<VariableName, Variable>> = Object.assign
   {},
   ...Object.values(groups),
 );
-export const secrets = (Object.keys(variables) as VariableName[]).filter((name) => variables[name].isSecret);

@@ -1,17 +1,21 @@
 /**
  * A seal is a signed count of the log's events, with a hash over all of them. It reveals what a stream's own chain
- * cannot: that the last events of a stream, or a whole stream, were removed. Written by src/audit/seals/sealer.ts.
+ * cannot: that the last events of a stream, or a whole stream, were removed. Written by src/audit/seals/sealer.ts:
+ * checkpoints of a Merkle tree; before them, `LogSealed` with a running hash, which is only verified any more.
  */
 import { createHash } from 'node:crypto';
 import { array, type Infer, integer, min, object, pattern, string } from 'superstruct';
 import { canonicalJson } from '../kernel/canonical-json.ts';
 import { type EventOf, utc } from '../kernel/structs.ts';
 import { genesisHash, hashOf, metadataValue } from './envelope.ts';
+import { paymentStreamPrefix } from './payment.ts';
 
 export const sealsStream = 'ledger-seals';
 
 const sha256 = pattern(string(), /^[0-9a-f]{64}$/);
 const digits = pattern(string(), /^\d{1,20}$/);
+
+const lastEvent = object({ stream: string(), revision: min(integer(), 0), id: string() });
 
 export const LogSealed = object({
   at: utc,
@@ -20,7 +24,7 @@ export const LogSealed = object({
   count: min(integer(), 1),
   runningHash: sha256,
   /** The last event it covers; the next seal continues after it. */
-  lastEvent: object({ stream: string(), revision: min(integer(), 0), id: string() }),
+  lastEvent,
   /** The prefixes of the streams that it covers; another version of the program may know others. */
   streams: array(string()),
   /** The hash in the metadata of the seal before; `genesisHash` in the first. */
@@ -32,7 +36,21 @@ export const LogSealed = object({
 });
 export type LogSealed = Infer<typeof LogSealed>;
 
-export const sealEvents = { LogSealed };
+export const CheckpointSigned = object({
+  at: utc,
+  /** C2SP checkpoint: origin, number of leaves and root, with the signatures of the log and of witnesses. */
+  checkpoint: string(),
+  /** The tree as the roots of its largest complete subtrees, in base64: whoever goes on from here needs no more. */
+  range: array(string()),
+  /** These four as in LogSealed. The leaves since the seal before are the events of streams with these prefixes. */
+  lastEvent,
+  streams: array(string()),
+  publicKey: string(),
+  signature: string(),
+});
+export type CheckpointSigned = Infer<typeof CheckpointSigned>;
+
+export const sealEvents = { LogSealed, CheckpointSigned };
 export type LogSealedEvent = EventOf<typeof sealEvents>;
 
 /** A running count of the log. */
@@ -56,7 +74,36 @@ type Counted = {
 export function countIn({ count, runningHash }: Tally, event: Counted): Tally {
   const { streamName, revision, id } = event;
   const entry = JSON.stringify([runningHash, streamName, revision, id, chainHashOf(event)]);
-  return { count: count + 1, runningHash: createHash('sha256').update(entry).digest('hex') };
+  return { count: count + 1, runningHash: sha256Of(entry) };
+}
+
+/**
+ * What the leaf of an event states. The digest binds content to stream, revision and id. The tag is the same for all
+ * events of a stream, and tells which one only to whoever knows its name; the label is `''`, or when the payment was
+ * requested and from whom if the event is the first of one. By these two an export shows what must be in it.
+ */
+export type Leaf = { tag: string; label: string; digest: string };
+
+export function leafOf(event: Counted): Leaf {
+  const { streamName, revision, id } = event;
+  const entry = JSON.stringify([streamName, revision, id, chainHashOf(event)]);
+  const isFirst = revision === 0 && streamName.startsWith(paymentStreamPrefix);
+  return { tag: tagOf(streamName), label: isFirst ? labelOf(event.data) : '', digest: sha256Of(entry) };
+}
+
+export const tagOf = (streamName: string) => sha256Of(streamName).slice(0, 16);
+const sha256Of = (text: string) => createHash('sha256').update(text).digest('hex');
+
+/** Such as `2026-11-20T01:00:00.000Z demo-app`. */
+function labelOf(data: unknown): string {
+  const textAt = (value: unknown, name: string) =>
+    typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
+  return `${textAt(data, 'at')} ${textAt(textAt(data, 'merchant'), 'code')}`;
+}
+
+/** The bytes that are hashed as a leaf. */
+export function leafEntry({ tag, label, digest }: Leaf): Buffer {
+  return Buffer.from(JSON.stringify([tag, label, digest]));
 }
 
 /** The hash in the event's metadata, or a hash of its content if it has none. */

@@ -50,6 +50,8 @@ export type LookDependencies = {
   projections: readonly Followed[];
   /** Where they stand. Rejects when Postgres is down. */
   projectionStatus(): Promise<readonly ProjectionStatus[]>;
+  /** Why the log is not sealed any more; null if it is. Rejects when Postgres is down. */
+  sealingRefused(): Promise<string | null>;
   /** How wrong the clock of this machine is, if that is known. */
   clockDifferenceMs(): number | null;
   runtime: Pick<Runtime, 'now' | 'monotonicMs' | 'timeout'>;
@@ -84,6 +86,7 @@ async function look({
   projections,
   projectionStatus,
   runtime,
+  sealingRefused,
 }: LookDependencies): Promise<{ found: Look; isOverdue: boolean }> {
   const signal = runtime.timeout(answerWithinMs);
   const late = once(signal, 'abort').then(() => {
@@ -126,6 +129,7 @@ async function look({
     answered('Postgres', projectionStatus()).then(
       async (statuses) =>
         statuses && {
+          isSealed: (await sealingRefused()) === null,
           isDiskFull: statuses.some(({ fault }) => fault?.message === diskFullText),
           projections: await Promise.all(projections.map((each) => projectionHealth(each, statuses))),
         },
@@ -141,7 +145,10 @@ async function look({
   const isUp = stores.eventStore === 'up' && stores.postgres === 'up';
   const difference = clockDifferenceMs();
   const isOnTime = Math.abs(difference ?? 0) <= tolerableDifferenceMs;
-  const isOk = isOnTime && known?.projections.every(({ parked, status }) => status === 'ok' && parked === 0);
+  const isOk =
+    isOnTime &&
+    known?.isSealed &&
+    known.projections.every(({ parked, status }) => status === 'ok' && parked === 0);
   const found: Look = {
     status: isUp ? (isOk ? 'ok' : 'degraded') : 'error',
     at: now,

@@ -2,6 +2,8 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { reportForgedRow } from '../audit/check/forged-rows.ts';
+import { sealingRefused } from '../audit/seals/kept.ts';
 import { createMailer } from '../clients/mail/mailer.ts';
 import { createTransactionRegistry } from '../clients/transaction-registry/registry.ts';
 import { createExecute } from '../commands/execute.ts';
@@ -14,6 +16,7 @@ import { createExecuteSession } from '../commands/session.ts';
 import { sharedNumberDecider } from '../commands/shared-numbers.ts';
 import { unmatchedDecider } from '../commands/unmatched.ts';
 import { userDecider } from '../commands/user.ts';
+import { paymentStream } from '../events/payment.ts';
 import type { Project } from '../events/project.ts';
 import type { Account } from '../events/user.ts';
 import { type EventStore, EventStoreUnavailable } from '../eventstore/event-store.ts';
@@ -89,7 +92,7 @@ export async function startHttp(dependencies: RoleDependencies): Promise<Running
     personalData,
     eventStore,
     heads,
-    ...createPaymentQueries(db),
+    ...createPaymentQueries(db, personalData, (id) => reportForgedRow(paymentStream(id), { db, log })),
     fetchOwn: fetch,
     registry: createTransactionRegistry({ ...config.registry, log, runtime }),
     content: {
@@ -98,6 +101,7 @@ export async function startHttp(dependencies: RoleDependencies): Promise<Running
       projects: createListQueries<Project>(db, projects.name),
       projections: [...allProjections, toDoList, requeryList],
       projectionStatus: () => projectionStatus(db),
+      sealingRefused: () => sealingRefused(db),
       clockDifferenceMs: clock.differenceMs,
       version,
     },

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { startAdminServer } from '@ledger/observability/admin-server.ts';
 import { createMetrics, type GaugeSource } from '@ledger/observability/metrics.ts';
 import gauges from '../../content/metrics.json' with { type: 'json' };
+import { sealingRefused } from '../audit/seals/kept.ts';
 import { toIsoWithOffset } from '../kernel/malaysian-time.ts';
 import { reasonOf } from '../kernel/reason-of.ts';
 import { recordSpansWith } from '../kernel/tracing.ts';
@@ -49,7 +50,13 @@ export async function startMonitoring<Role extends RoleDependencies>(
   const db = connectPostgres({ url: config.databaseUrl, log });
   const projections = roles.flatMap((each) => [...followed[each]]);
   const standing = { eventStore, projections, projectionStatus: () => projectionStatus(db), runtime };
-  const look = createLook({ ...standing, clockDifferenceMs: clock.differenceMs, log });
+  const refused = () => sealingRefused(db);
+  const look = createLook({
+    ...standing,
+    sealingRefused: refused,
+    clockDifferenceMs: clock.differenceMs,
+    log,
+  });
   let state: State = 'starting';
   const needsPostgres = roles.some((each) => each !== 'http');
   const reasonsOf = (found: Look) => reasonsAgainst(found, { state, needsPostgres });
@@ -74,7 +81,7 @@ export async function startMonitoring<Role extends RoleDependencies>(
   if (projections.length > 0) add('projections', readProjections(standing));
   if (roles.includes('projections')) {
     add('exceptions', readExceptions(db));
-    add('seals', readSeals(eventStore, runtime));
+    add('seals', readSeals(eventStore, refused, runtime));
     add('check', readCheck(db, runtime));
   }
   if (roles.includes('reactors')) {

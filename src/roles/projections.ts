@@ -1,8 +1,10 @@
 /** `ledger projections`: the role that keeps the read models, rebuilds them on request, seals the log, and checks it all hourly. */
 import { join } from 'node:path';
 import { startHourlyCheck } from '../audit/check/hourly.ts';
+import { keptCheckpoints } from '../audit/seals/kept.ts';
 import { sealKeyOf } from '../audit/seals/key.ts';
 import { startSealer } from '../audit/seals/sealer.ts';
+import { offerTo } from '../audit/witness/offer.ts';
 import { createMailer } from '../clients/mail/mailer.ts';
 import { streamPrefixes } from '../events/streams.ts';
 import { type Account, maySignIn } from '../events/user.ts';
@@ -65,7 +67,15 @@ export function startProjections({
       if (projection && halted.delete(name)) launch(projection);
     },
   });
-  const sealer = startSealer({ ...common, key: sealKeyOf(config.sealKey) });
+  const sealer = startSealer({
+    ...common,
+    kept: keptCheckpoints(db, join(config.dataDir, 'last-checkpoint')),
+    origin: `${new URL(config.baseUrl).host}/ledger`,
+    key: sealKeyOf(config.sealKey),
+    ...(config.witnessUrls.length > 0 && {
+      offer: offerTo(config.witnessUrls, { post: fetch, runtime, log }),
+    }),
+  });
   // Here, because only the owner of the tables may drop what a rebuild has left.
   const eraser = createEraser({ ...common, config }, db);
   const retention = startRetention({ ...common, ...eraser, retention: config.retention });

@@ -5,27 +5,32 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { ExecutionContext } from 'ava';
 import { startEventStore } from '../../packages/embedded/eventstore/server.ts';
+import { keptCheckpoints } from '../../src/audit/seals/kept.ts';
 import { type SealKey, sealKeyOf } from '../../src/audit/seals/key.ts';
 import { startSealer } from '../../src/audit/seals/sealer.ts';
+import { readSealOrNull } from '../../src/audit/seals/stored-seals.ts';
 import { loadAcknowledgements } from '../../src/audit/verify/acknowledgements.ts';
-import { type LogResult, verifyLog } from '../../src/audit/verify/log.ts';
+import { type LogResult, type VerifiedUntil, verifyLog } from '../../src/audit/verify/log.ts';
 import { verifySeals } from '../../src/audit/verify/seals.ts';
 import { createViolations, type Violation, type ViolationKind } from '../../src/audit/verify/violations.ts';
+import type { Offer } from '../../src/audit/witness/offer.ts';
 import { createExecute, type ExecuteOf } from '../../src/commands/execute.ts';
 import { createFingerprint } from '../../src/commands/fingerprint.ts';
 import { paymentDecider } from '../../src/commands/payment.ts';
 import { projectDecider } from '../../src/commands/project.ts';
 import { createQuarantine } from '../../src/commands/unmatched.ts';
 import { userDecider } from '../../src/commands/user.ts';
-import type { Cause } from '../../src/events/envelope.ts';
+import { type Cause, chain, genesisHash } from '../../src/events/envelope.ts';
 import { paymentStream } from '../../src/events/payment.ts';
 import { projectStream } from '../../src/events/project.ts';
-import { sealsStream } from '../../src/events/seals.ts';
+import { countIn, emptyTally, sealsStream, signedText } from '../../src/events/seals.ts';
+import { streamPrefixes } from '../../src/events/streams.ts';
 import { userStream } from '../../src/events/user.ts';
 import { connectEventStore } from '../../src/eventstore/client.ts';
 import type { EventStore } from '../../src/eventstore/event-store.ts';
 import { systemRuntime } from '../../src/kernel/system-runtime.ts';
 import type { PersonalData } from '../../src/personal-data/personal-data.ts';
+import { connectPostgres } from '../../src/postgres/pool.ts';
 import { temporaryFolder, until } from '../embedded/helpers.ts';
 import { log } from '../projections/helpers.ts';
 import { payer as aminah, choose, record, requestPayment, result } from '../support/payments.ts';
@@ -106,21 +111,62 @@ const delivered = (delivery: string) =>
     outcome: { kind: 'delivered', status: 200, messageId: '' },
   }) as const;
 
+/** What a sealer needs beside the log: its tables, and the file of the last checkpoint. Closed when the run ends. */
+export function sealing(databaseUrl: string, folder: string) {
+  const db = connectPostgres({ url: databaseUrl, log });
+  const kept = keptCheckpoints(db, join(folder, 'last-checkpoint'));
+  return { databaseUrl, db, kept, origin: 'ledger.example/log' };
+}
+
 /** Runs a sealer until everything is sealed. */
-export async function sealAll(eventStore: EventStore, databaseUrl: string, events: number): Promise<void> {
+export async function sealAll(
+  eventStore: EventStore,
+  stores: ReturnType<typeof sealing> & { offer?: Offer },
+  events: number,
+  signer = key,
+): Promise<void> {
   const sealer = startSealer({
+    ...stores,
     eventStore,
-    databaseUrl,
-    key,
+    key: signer,
     runtime: testRuntime({ now: () => new Date('2026-11-20T02:00:00.000Z') }),
     log,
     pace: { everyEvents, everyMs: 3_600_000 },
   });
   await until(async () => {
     const last = await eventStore.loadLast(sealsStream);
-    return (last?.data as { count: number } | undefined)?.count === events;
+    return last?.type === 'CheckpointSigned' && readSealOrNull(last)?.count === events;
   });
   await sealer.stop();
+}
+
+/** Seals as releases before the tree did: after every few events, with a running hash. */
+export async function sealByRunningHash(eventStore: EventStore, signer = key): Promise<void> {
+  let tally = emptyTally;
+  let previousSeal = genesisHash;
+  const reading = { streamPrefixes, after: null, signal: new AbortController().signal };
+  for await (const message of eventStore.subscribe(reading)) {
+    if (message.kind === 'caught_up') return;
+    if (message.kind !== 'event') continue;
+    const { streamName: stream, revision, id, position } = message.event;
+    tally = countIn(tally, message.event);
+    if (tally.count % everyEvents > 0) continue;
+    const unsigned = {
+      at: '2026-11-20T02:00:00.000Z',
+      position: { commit: String(position.commit), prepare: String(position.prepare) },
+      ...tally,
+      lastEvent: { stream, revision, id },
+      streams: [...streamPrefixes],
+      previousSeal,
+      publicKey: signer.publicKey,
+    };
+    const data = { ...unsigned, signature: signer.sign(signedText(unsigned)) };
+    const [event] = chain([{ type: 'LogSealed' as const, data }], previousSeal, cause());
+    if (!event) throw new Error('not chained');
+    const last = await eventStore.loadLast(sealsStream);
+    await eventStore.append(sealsStream, [event], last?.revision ?? 'no_stream');
+    previousSeal = event.metadata.hash;
+  }
 }
 
 export type Store = { port: number; eventStore: EventStore; close(): Promise<void> };
@@ -175,13 +221,22 @@ export type Verdict = {
 export async function verdictOn(
   eventStore: EventStore,
   trusted: readonly string[] | null = [key.publicKey],
+  { from = null, headsKept }: { from?: VerifiedUntil | null; headsKept?: number } = {},
 ): Promise<Verdict> {
   const violations = createViolations();
   const marks = await verifySeals(eventStore, trusted, violations);
   const { signal } = new AbortController();
   const acknowledgements = await loadAcknowledgements(eventStore, trusted, violations);
-  const given = { eventStore, acknowledgements, marks, violations, signal };
-  const logResult = await verifyLog({ ...given, onProgress: () => {} });
+  const logResult = await verifyLog({
+    eventStore,
+    acknowledgements,
+    marks,
+    from,
+    violations,
+    signal,
+    onProgress: () => {},
+    ...(headsKept !== undefined && { headsKept }),
+  });
   const found = violations.all();
   const { explained } = acknowledgements;
   return {

@@ -3,10 +3,10 @@ import { startSealer } from '../../src/audit/seals/sealer.ts';
 import { connectEventStore } from '../../src/eventstore/client.ts';
 import { systemRuntime } from '../../src/kernel/system-runtime.ts';
 import { log } from '../projections/helpers.ts';
-import { key } from './ledger.ts';
+import { key, sealing } from './ledger.ts';
 
-const [esdbUrl = '', databaseUrl = '', everyEvents = ''] = process.argv.slice(2);
+const [esdbUrl = '', databaseUrl = '', everyEvents = '', folder = ''] = process.argv.slice(2);
 const eventStore = connectEventStore({ url: esdbUrl, log, runtime: systemRuntime });
 const pace = { everyEvents: Number(everyEvents), everyMs: 50 };
-startSealer({ eventStore, databaseUrl, key, runtime: systemRuntime, log, pace });
+startSealer({ ...sealing(databaseUrl, folder), eventStore, key, runtime: systemRuntime, log, pace });
 process.on('disconnect', () => process.exit());

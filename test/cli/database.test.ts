@@ -77,6 +77,8 @@ const forbidden = {
     'delete from reactor_requeries.requeries',
     'update checkpoints set commit_position = 0',
     'delete from last_check',
+    'delete from forged_rows',
+    'update log_checkpoint set refused = null',
     'truncate personal_data.key_blocks',
     'drop table personal_data.key_blocks',
     'update personal_data.erasures set actor = actor',

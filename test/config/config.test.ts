@@ -54,8 +54,8 @@ test('a secret is read from the file that a variable names; both, and a file tha
   t.true(config.files.includes(GATEWAY_SECRET_FILE));
   t.deepEqual(faultsOf(t, { ...complete, GATEWAY_SECRET_FILE, DATA_KEY: '', DATA_KEY_FILE: '/nowhere' }), [
     "DATA_KEY_FILE names a file that cannot be read: ENOENT: no such file or directory, open '/nowhere'",
-    'GATEWAY_SECRET and GATEWAY_SECRET_FILE are both set',
     `DATA_KEY is not set. ${variables.DATA_KEY.meaning}`,
+    'GATEWAY_SECRET and GATEWAY_SECRET_FILE are both set',
   ]);
 });
 

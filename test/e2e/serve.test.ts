@@ -191,10 +191,10 @@ test.serial(
     const accepts = async (caller: keyof typeof used, secret: string) =>
       await until(async () => !(await isRefused(caller, secret)));
 
-    await set(
-      { GATEWAY_SECRET_PREVIOUS: next.gateway, LANDREG_ACCESS_KEY_PREVIOUS: next.landreg },
-      ['demo-key', 'second-key'],
-    );
+    await set({ GATEWAY_SECRET_PREVIOUS: next.gateway, LANDREG_ACCESS_KEY_PREVIOUS: next.landreg }, [
+      'demo-key',
+      'second-key',
+    ]);
     for (const caller of callers) await accepts(caller, next[caller]);
     Object.assign(used, next);
     await set(
@@ -213,10 +213,10 @@ test.serial(
     await writeFile(merchantsFile, 'merchants: nobody');
     await until(() => serve.output().includes('the one before stays'));
     t.false(await isRefused('merchant', 'second-key'));
-    await set(
-      { GATEWAY_SECRET: gatewaySecret, GATEWAY_SECRET_PREVIOUS: next.gateway },
-      ['demo-key', 'second-key'],
-    );
+    await set({ GATEWAY_SECRET: gatewaySecret, GATEWAY_SECRET_PREVIOUS: next.gateway }, [
+      'demo-key',
+      'second-key',
+    ]);
     await accepts('merchant', 'demo-key');
     isDone = true;
     await load;
@@ -288,13 +288,13 @@ for (const round of Array(runs(4)).keys())
       t.is(verified.code, 0, verified.output);
       await other.stop();
 
-    const elsewhere = { DATA_DIR: join(files, 'restored') };
-    await writeFile(join(backup, 'eventstore.db'), 'cut off');
-    const cut = await runLedger(['restore', backup], elsewhere);
-    t.is(cut.output, `eventstore.db in ${backup} is not as it was written.\n`);
-    t.regex((await runLedger(['restore', files], elsewhere)).output, /is not a backup/);
-    t.regex((await runLedger(['backup', files], environment)).output, /exists and is not overwritten/);
-    t.false((await readdir(files)).includes('restored'));
+      const elsewhere = { DATA_DIR: join(files, 'restored') };
+      await writeFile(join(backup, 'eventstore.db'), 'cut off');
+      const cut = await runLedger(['restore', backup], elsewhere);
+      t.is(cut.output, `eventstore.db in ${backup} is not as it was written.\n`);
+      t.regex((await runLedger(['restore', files], elsewhere)).output, /is not a backup/);
+      t.regex((await runLedger(['backup', files], environment)).output, /exists and is not overwritten/);
+      t.false((await readdir(files)).includes('restored'));
     },
   );
 

@@ -35,7 +35,10 @@ test('a folder that several accounts share is refused and left unchanged', async
 test('no ledger starts on a folder whose restore was interrupted', async (t) => {
   const path = await temporaryFolder(t);
   await writeFile(join(path, unfinishedRestore), '');
-  t.throws(() => lockDataFolder(path), { instanceOf: StartError, message: /empty the folder and restore again/ });
+  t.throws(() => lockDataFolder(path), {
+    instanceOf: StartError,
+    message: /empty the folder and restore again/,
+  });
 });
 
 test('a locked data folder is refused with the pid of its holder until it is released', async (t) => {

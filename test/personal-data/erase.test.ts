@@ -6,6 +6,7 @@ import { createFingerprint } from '../../src/commands/fingerprint.ts';
 import { paymentDecider } from '../../src/commands/payment.ts';
 import { createQuarantine, loadUnmatched, unmatchedDecider } from '../../src/commands/unmatched.ts';
 import { readUnmatchedResult, UnreadableEvent } from '../../src/events/codec.ts';
+import { genesisHash, hashOf } from '../../src/events/envelope.ts';
 import { openPayment } from '../../src/events/open-payment.ts';
 import { paymentStream, type RequestedPayment } from '../../src/events/payment.ts';
 import { KeysUnavailable } from '../../src/events/personal-data.ts';
@@ -493,7 +494,8 @@ test.serial('a payment of version 1 shows nothing any more once it is erased', a
   if (first.type !== 'PaymentRequested') return t.fail();
   const { personal, fingerprint: _, emailReceipt: __, ...data } = first.data;
   const stored = { type: first.type, data: { ...data, transactionId: id, ...plain(personal) } };
-  const metadata = { schemaVersion: 1, hash: 'h' };
+  const unhashed = { schemaVersion: 1, previousHash: genesisHash };
+  const metadata = { ...unhashed, hash: hashOf(stored.type, stored.data, unhashed) };
   await ledger.eventStore.append(paymentStream(id), [{ id: randomUUID(), ...stored, metadata }], 'no_stream');
   await ledger.caughtUp();
   t.is((await ledger.open(id)).request.payer.name, payer.name);

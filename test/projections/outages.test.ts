@@ -5,6 +5,7 @@ import type { EventStore, Position } from '../../src/eventstore/event-store.ts';
 import { payments } from '../../src/projections/payments/projection.ts';
 import { createPaymentQueries } from '../../src/projections/payments/queries.ts';
 import { postgresPids, query, until } from '../embedded/helpers.ts';
+import { personalData } from '../support/personal-data.ts';
 import { startOwnPostgres } from '../support/postgres.ts';
 import { eventCounts, seen } from './event-counts.ts';
 import {
@@ -50,7 +51,7 @@ async function allTakenOnce(t: ExecutionContext, { db }: Database, eventStore: E
     Array.from({ length: eventsEach }, (_, revision) => `payment-P${stream} ${revision}`),
   ).flat();
   t.deepEqual(await seen(db), expected);
-  const { findPayment } = createPaymentQueries(db);
+  const { findPayment } = createPaymentQueries(db, personalData, async () => {});
   for (let stream = 0; stream < streams; stream += 1) {
     t.deepEqual<unknown, unknown>(
       await findPayment(`P${stream}`),
@@ -157,11 +158,11 @@ test.serial(
     };
     t.teardown(() => send('SIGCONT'));
     send('SIGSTOP');
-    await t.throwsAsync(createPaymentQueries(db).findPayment('A'));
+    await t.throwsAsync(createPaymentQueries(db, personalData, async () => {}).findPayment('A'));
     const position = await append(eventStore, 'A', [methodChosen()], 0);
     send('SIGCONT');
     await reached(db, 'payments', position);
-    t.is((await createPaymentQueries(db).findPayment('A'))?.revision, 1);
+    t.is((await createPaymentQueries(db, personalData, async () => {}).findPayment('A'))?.revision, 1);
   },
 );
 

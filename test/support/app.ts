@@ -208,6 +208,7 @@ export async function startApp(
       projects: { list: async () => [], has: async () => true, find: async () => null },
       projections: [],
       projectionStatus: async () => [],
+      sealingRefused: async () => null,
       clockDifferenceMs: () => 0,
       version: '0.0.0',
       ...changes.content,

@@ -277,6 +277,28 @@ test.serial(
 );
 
 test.serial(
+  'a plan that was made on an empty list and is kept still uses indexes when the list is long',
+  async (t) => {
+    const { db } = await emptyList(t);
+    const trx = await db.transaction();
+    t.teardown(() => trx.rollback());
+    // As in the pool of the reactors.
+    await trx.raw('set local enable_seqscan = off');
+    const queue = createDeliveryQueue(trx);
+    for (let use = 0; use < 8; use += 1) await queue.claim(claim());
+    await waiting(trx, { what: 'L', count: 10_000, receiver: 'https://r#.example', merchant: 'long' });
+    t.not((await queue.claim(claim())).length, 0);
+    const { rows } = await trx.raw(`
+    select (select sum(generic_plans)::integer from pg_prepared_statements where statement like '%senders as%') as kept,
+      seq_tup_read::integer as read from pg_stat_xact_user_tables
+    where schemaname = 'reactor_deliveries' and relname = 'deliveries'`);
+    t.log(rows[0]);
+    t.true(rows[0].kept > 0);
+    t.is(rows[0].read, 0);
+  },
+);
+
+test.serial(
   'of a merchant with many receivers a paused one hides no other, however long its deliveries have waited',
   async (t) => {
     const { db } = await emptyList(t);

@@ -59,6 +59,7 @@ export async function check(
   dependencies: Dependencies,
   last: CheckResult | null,
   signal: AbortSignal,
+  suspected: readonly string[] = [],
 ): Promise<CheckResult> {
   const { db, eventStore, runtime } = dependencies;
   const at = runtime.now();
@@ -67,7 +68,7 @@ export async function check(
     ? last.until && { commit: BigInt(last.until.commit), prepare: BigInt(last.until.prepare) }
     : await eventStore.head();
   const changed = last ? await changedSince(eventStore, after, signal) : { names: [], until: after };
-  const found = [...(last?.streams ?? []), ...changed.names, ...(await openExceptions(db))];
+  const found = [...suspected, ...(last?.streams ?? []), ...changed.names, ...(await openExceptions(db))];
   const rows = await compareRows(dependencies, [...new Set(found)], violations, signal);
 
   const days: string[] = [];

@@ -8,6 +8,7 @@ import { withLeaderLock } from '../../postgres/leader-lock.ts';
 import { projectionStatus } from '../../projections/runtime/checkpoints.ts';
 import { type LagSources, untilCaughtUp } from '../../projections/runtime/lag.ts';
 import { type CheckResult, check, compared } from './check.ts';
+import { forgedRows, forgedRowsSql, forgetForgedRows } from './forged-rows.ts';
 
 type Dependencies = Parameters<typeof check>[0] &
   Pick<LagSources, 'eventStore'> & { databaseUrl: string; log: Logger };
@@ -41,16 +42,20 @@ export function startHourlyCheck(dependencies: Dependencies): Background {
 async function checkIfDue(dependencies: Dependencies, signal: AbortSignal): Promise<void> {
   const { db, log, runtime } = dependencies;
   const last = await lastCheck(db);
-  if (signal.aborted || (last && runtime.now().getTime() < Date.parse(last.at) + hourMs)) return;
+  await db.raw(forgedRowsSql);
+  const forged = await forgedRows(db);
+  const isDue = !last || forged.length > 0 || runtime.now().getTime() >= Date.parse(last.at) + hourMs;
+  if (signal.aborted || !isDue) return;
   // What a projection has not processed yet, such as while it is made again, would never be compared.
   const sources = { ...dependencies, projectionStatus: () => projectionStatus(db), signal };
   for (const projection of compared) await untilCaughtUp(projection, sources);
-  const result = await check(dependencies, last, signal);
+  const result = await check(dependencies, last, signal, forged);
   await db.raw(lastCheckSql);
   await db.raw(
     'insert into last_check values (1, ?) on conflict (id) do update set result = excluded.result',
     [JSON.stringify(result)],
   );
+  await forgetForgedRows(db, forged);
   const violations = result.violations.map(({ kind, count }) => ({ kind, count }));
   if (violations.length > 0) log.error({ violations }, 'the hourly check found what does not agree');
   else log.info({ checked: result.checked }, 'the hourly check found that all agrees');

@@ -7,17 +7,21 @@ import { InvalidFields } from '../../commands/fields.ts';
 import { metadataValue } from '../../events/envelope.ts';
 import { paymentStream } from '../../events/payment.ts';
 import type { OpenSealed, PersonalDataReader } from '../../events/personal-data.ts';
+import type { Leaf } from '../../events/seals.ts';
 import type { EventStore, RecordedEvent } from '../../eventstore/event-store.ts';
 import { readSpan } from '../../kernel/malaysian-time.ts';
 import type { Runtime } from '../../kernel/runtime.ts';
+import type { TimeSpan } from '../../postgres/table.ts';
 import { payments } from '../../projections/payments/projection.ts';
-import { paymentsInOrder } from '../../projections/payments/queries.ts';
+import { lastPaymentBefore, paymentsInOrder } from '../../projections/payments/queries.ts';
 import { projectionStatus } from '../../projections/runtime/checkpoints.ts';
 import { isReady, recordedUntil } from '../../projections/runtime/lag.ts';
 import { timeForms } from '../history/history.ts';
 import { openData } from '../history/open-data.ts';
+import { checkpointBefore, lastCheckpoint, leavesBetween, type Sealed } from '../tree/leaves.ts';
+import { emptyRange } from '../tree/tree.ts';
 import { csvHead, csvRows } from './csv.ts';
-import { createLines } from './lines.ts';
+import { createLines, type LeafEntry } from './lines.ts';
 
 export type ExportRequest = ReturnType<typeof readExportRequest>;
 
@@ -37,7 +41,7 @@ export type Export = {
 };
 
 type Dependencies = {
-  eventStore: Pick<EventStore, 'firstAfter' | 'load'>;
+  eventStore: Pick<EventStore, 'firstAfter' | 'load' | 'loadLast' | 'subscribe'>;
   db: Knex;
   personalData: Pick<PersonalDataReader, 'open'>;
   runtime: Runtime;
@@ -72,7 +76,7 @@ export function readExportRequest(
  */
 export async function beginExport(request: ExportRequest, dependencies: Dependencies): Promise<Export> {
   const { span, merchantCode, format, isOpened } = request;
-  const { db, personalData, runtime } = dependencies;
+  const { db, eventStore, personalData, runtime } = dependencies;
   const now = runtime.now();
   const until = recordedUntil(new Date(span.end), now);
   const sources = { ...dependencies, projectionStatus: () => projectionStatus(db) };
@@ -85,15 +89,75 @@ export async function beginExport(request: ExportRequest, dependencies: Dependen
   let plainAfterErasure = 0;
   async function* pieces(): AsyncGenerator<string> {
     const exportedAt = now.toISOString();
-    yield lines.head({ version: 1, from: span.start, to: span.end, merchant: merchantCode, exportedAt });
+    yield lines.head({ version: 2, from: span.start, to: span.end, merchant: merchantCode, exportedAt });
+    // Before any stream is loaded, so that none lacks an event of the checkpoint.
+    const last = await lastCheckpoint(eventStore);
+    const numbers = new Map<string, number>();
     for await (const streams of streamsOf(request, dependencies))
       for (const stream of streams) {
         if (isPlainAfterErasure(stream)) plainAfterErasure += 1;
-        yield lines.payment(stream, isOpened ? await openAll(stream, personalData.open) : []);
+        numbers.set(stream[0]?.streamName ?? '', numbers.size);
+        yield lines.payment(stream, { opened: isOpened ? await openAll(stream, personalData.open) : [] });
       }
+    if (last) yield* leafLines(lines, { last, numbers, request }, dependencies);
     yield lines.end();
   }
   return { pieces: pieces(), totals: () => ({ ...lines.totals(), plainAfterErasure }) };
+}
+
+const leavesInLine = 500;
+
+/** All leaves from before the first payment on: they prove that what was exported is in the log, and that it is all. */
+async function* leafLines(
+  lines: ReturnType<typeof createLines>,
+  { last, numbers, request }: { last: Sealed; numbers: ReadonlyMap<string, number>; request: ExportRequest },
+  { db, eventStore }: Dependencies,
+): AsyncGenerator<string> {
+  const from = await checkpointBeforeSpan(request.span, last, { db, eventStore });
+  const { size, roots } = from?.checkpoint.range ?? emptyRange;
+  yield lines.tree({
+    size,
+    roots: roots.map((each) => each.toString('base64')),
+    checkpoint: last.checkpoint.note,
+  });
+  let leaves: LeafEntry[] = [];
+  const signal = new AbortController().signal;
+  for await (const { event, leaf } of leavesBetween(eventStore, { from, to: last, signal })) {
+    const number = numbers.get(event.streamName);
+    if (number === undefined && isAskedFor(leaf, request))
+      throw new ExportImpossible(
+        `The read model of payments lacks ${event.streamName}, which was requested in this time span: run \`ledger verify\``,
+      );
+    leaves.push(number === undefined ? [leaf.tag, leaf.label, leaf.digest] : [number, event.revision]);
+    if (leaves.length === leavesInLine) {
+      yield lines.leaves(leaves);
+      leaves = [];
+    }
+  }
+  yield lines.leaves(leaves);
+}
+
+/** Payments are in the log in the order of their requests, give or take this. */
+export const disorderMs = 60 * 60_000;
+
+async function checkpointBeforeSpan(
+  span: TimeSpan,
+  last: Sealed,
+  { db, eventStore }: Pick<Dependencies, 'db' | 'eventStore'>,
+): Promise<Sealed | null> {
+  const before = await lastPaymentBefore(db, new Date(Date.parse(span.start) - disorderMs));
+  const [first] = before === null ? [] : await eventStore.load(paymentStream(before), 0, 1);
+  return first ? await checkpointBefore(eventStore, first.position, last) : null;
+}
+
+/** Whether the leaf is that of a payment that was requested in the span, from the merchant. */
+export function isAskedFor(
+  { label }: Pick<Leaf, 'label'>,
+  { span, merchantCode }: Pick<ExportRequest, 'span' | 'merchantCode'>,
+): boolean {
+  const [at = '', ...code] = label.split(' ');
+  const isFrom = merchantCode === null || code.join(' ') === merchantCode;
+  return label !== '' && isFrom && at >= span.start && at < span.end;
 }
 
 function isPlainAfterErasure(stream: readonly RecordedEvent[]): boolean {

@@ -4,7 +4,20 @@
  * content/docs/audit.md says what the checksums do not prove.
  */
 import { createHash } from 'node:crypto';
-import { type Infer, integer, literal, min, nullable, object, optional, string, unknown } from 'superstruct';
+import {
+  array,
+  enums,
+  type Infer,
+  integer,
+  min,
+  nullable,
+  object,
+  optional,
+  string,
+  tuple,
+  union,
+  unknown,
+} from 'superstruct';
 import { genesisHash } from '../../events/envelope.ts';
 import type { RecordedEvent } from '../../eventstore/event-store.ts';
 import { utc } from '../../kernel/structs.ts';
@@ -14,7 +27,8 @@ const line = { line: count, checksum: string() };
 
 /** Payments requested from `from` on and before `to`; of all merchants where `merchant` is null. */
 const Range = object({
-  version: literal(1),
+  /** Version 1 had no proofs. */
+  version: enums([1, 2]),
   from: utc,
   to: utc,
   merchant: nullable(string()),
@@ -35,9 +49,23 @@ export const EventLine = object({
   metadata: unknown(),
   /** Only in an export with personal data: the data with what they hold sealed opened. Not part of the event. */
   opened: optional(unknown()),
+  /** That the event is in the log; where the file has the leaves of the tree, those prove it. */
+  proof: optional(nullable(object({ checkpoint: string(), index: count, hashes: array(string()) }))),
 });
 export type EventLine = Infer<typeof EventLine>;
 export const EndLine = object({ ...line, end: object({ events: count, payments: count }) });
+
+/** The tree before the first leaf that follows, its roots in base64, and the checkpoint after the last one. */
+export const TreeLine = object({
+  ...line,
+  tree: object({ size: count, roots: array(string()), checkpoint: string() }),
+});
+export type TreeStart = Infer<typeof TreeLine>['tree'];
+
+/** In the order of the log: of an event in the file its payment, counted from 0, and revision; of others the leaf. */
+const LeafEntry = union([tuple([count, count]), tuple([string(), string(), string()])]);
+export type LeafEntry = Infer<typeof LeafEntry>;
+export const LeavesLine = object({ ...line, leaves: array(LeafEntry) });
 
 /** What the first line is chained onto. */
 export const firstChecksum = genesisHash;
@@ -68,13 +96,21 @@ export function createLines() {
 
   return {
     head: (range: ExportRange) => next({ export: range }),
-    /** `opened` has the data of each event with personal data opened, or is empty. */
-    payment(stored: readonly RecordedEvent[], opened: readonly unknown[] = []): string {
+    /** `opened` has the data of each event with personal data opened, and `proofs` its proof; or they are empty. */
+    payment(
+      stored: readonly RecordedEvent[],
+      { opened = [], proofs = [] }: { opened?: readonly unknown[]; proofs?: readonly unknown[] } = {},
+    ): string {
       payments += 1;
       events += stored.length;
-      const withOpened = (index: number) => (opened.length > 0 ? { opened: opened[index] } : {});
-      return stored.map((event, index) => next({ ...contentOf(event), ...withOpened(index) })).join('');
+      const more = (index: number) => ({
+        ...(opened.length > 0 && { opened: opened[index] }),
+        ...(proofs.length > 0 && { proof: proofs[index] }),
+      });
+      return stored.map((event, index) => next({ ...contentOf(event), ...more(index) })).join('');
     },
+    tree: (tree: TreeStart) => next({ tree }),
+    leaves: (leaves: readonly LeafEntry[]) => next({ leaves }),
     end: () => next({ end: { events, payments } }),
     /** The checksum so far. After the end, it covers every byte of the file. */
     totals: () => ({ events, payments, checksum }),

@@ -1,18 +1,19 @@
 /**
- * Seals the log at intervals: adds every event to a running hash, and signs how far it has come. It begins by
- * recounting what the last seal covers: a log that no longer agrees with that seal is not sealed.
+ * Seals the log at intervals: adds every event to a Merkle tree, and signs a checkpoint of how far it has come. It begins
+ * by recounting what the last seal covers, and never signs what does not continue a checkpoint that was signed before.
  */
 import type { Logger } from 'pino';
 import { chain, genesisHash } from '../../events/envelope.ts';
 import {
+  type CheckpointSigned,
   countIn,
   emptyTally,
   isCovered,
-  type LogSealed,
   type LogSealedEvent,
+  leafEntry,
+  leafOf,
   sealsStream,
   signedText,
-  type Tally,
 } from '../../events/seals.ts';
 import { streamPrefixes } from '../../events/streams.ts';
 import type { EventStore, RecordedEvent } from '../../eventstore/event-store.ts';
@@ -21,14 +22,25 @@ import { retry } from '../../kernel/retry.ts';
 import { type Background, runUntilStopped } from '../../kernel/run-until-stopped.ts';
 import type { Runtime } from '../../kernel/runtime.ts';
 import { withLeaderLock } from '../../postgres/leader-lock.ts';
+import { proveSince } from '../tree/leaves.ts';
+import { checkpointText, signatureLine } from '../tree/note.ts';
+import { growTree, leafHash, type Range, rootOf } from '../tree/tree.ts';
+import type { Offer } from '../witness/offer.ts';
+import type { KeptCheckpoints } from './kept.ts';
 import type { SealKey } from './key.ts';
-import { disagreement, type LastSeal, loadLastSeal, Unaccountable } from './stored-seals.ts';
+import { findStart } from './start.ts';
+import { disagreement, type LastSeal, type Seal, Unaccountable } from './stored-seals.ts';
 
 type Dependencies = {
   eventStore: Pick<EventStore, 'append' | 'load' | 'loadLast' | 'subscribe'>;
   /** The leader lock needs a connection of its own. */
   databaseUrl: string;
+  kept: KeptCheckpoints;
+  /** The name of the log in its checkpoints, unless earlier ones have another. */
+  origin: string;
   key: SealKey;
+  /** Has witnesses sign each checkpoint; resolves to their lines. */
+  offer?: Offer;
   runtime: Runtime;
   log: Logger;
   /** Seals after this many events, and after this time if there are any unsealed events. */
@@ -50,7 +62,7 @@ export function startSealer(dependencies: Dependencies): Background {
 }
 
 async function keepSealing(dependencies: Dependencies, signal: AbortSignal): Promise<void> {
-  const { databaseUrl, runtime, log } = dependencies;
+  const { databaseUrl, kept, runtime, log } = dependencies;
   while (!signal.aborted) {
     try {
       await retry(
@@ -68,56 +80,87 @@ async function keepSealing(dependencies: Dependencies, signal: AbortSignal): Pro
       );
     } catch (error) {
       if (signal.aborted) return;
-      log.error({ reason: reasonOf(error) }, 'the log is not sealed any more');
+      const reason = reasonOf(error);
+      log.error({ reason }, 'the log is not sealed any more');
+      await kept.refuse(reason).catch(() => {}); // it is in the log, and said again in a minute
       await runtime.sleep(lookAgainMs, signal);
     }
   }
 }
 
-/** Throws Unaccountable, and what ended the run: WrongExpectedRevision when another process has sealed meanwhile. */
+/**
+ * Throws Unaccountable, and what ended the run: WrongExpectedRevision when another process has sealed meanwhile. Over 70
+ * lines: counting and sealing share the tree.
+ */
 async function sealWhile(
   leading: AbortSignal,
   dependencies: Dependencies,
   onSealed: () => void,
 ): Promise<void> {
-  const { eventStore, key, runtime, log, pace = usualPace } = dependencies;
-  const { last, before, after } = await loadLastSeal(eventStore);
+  const { eventStore, key, kept, runtime, log, pace = usualPace } = dependencies;
+  const start = await findStart(dependencies);
+  const { last, old, expected, eras } = start;
   if (last.seal && last.seal.publicKey !== key.publicKey)
     log.warn({ seal: last.revision }, 'the last seal was signed with another key');
-  const recounted: Tally = last.seal ?? emptyTally;
+  if (start.range.size === 0) log.info({}, 'the tree of the log is made from its first event');
+  const mustReach = Math.max(0, ...expected.map(({ size }) => size));
+  const origin = start.origin ?? dependencies.origin;
+  const tree = growTree(start.range);
   let sealed = last;
-  let tally = before;
+  let tally = emptyTally;
+  /** Since the last seal, for witnesses. */
+  let leaves: Buffer[] = [];
   let newest: RecordedEvent | null = null;
   let turn: Promise<void> = Promise.resolve();
+
+  const isRecounting = () => tree.size() < mustReach || tally.count < (old?.count ?? 0);
 
   /** Seals up to the newest event, if it is not sealed. */
   const sealNow = () => {
     turn = turn.then(async () => {
-      if (!newest || tally.count <= (sealed.seal ?? emptyTally).count) return;
-      sealed = await append(dependencies, sealed, tally, newest);
-      log.debug({ seal: sealed.revision, count: sealed.seal?.count }, 'the log is sealed');
+      if (!newest || isRecounting() || tree.size() <= (sealed.seal?.checkpoint?.size ?? 0)) return;
+      const range = tree.range();
+      const added = leaves;
+      leaves = [];
+      sealed = await append(dependencies, sealed, { origin, range, lastEvent: newest, leaves: added });
+      log.debug({ seal: sealed.revision, count: range.size }, 'the log is sealed');
       onSealed();
     });
     return turn;
   };
 
+  function take(event: RecordedEvent): void {
+    if (old && tally.count < old.count && isCovered(event, old.streams)) {
+      tally = countIn(tally, event);
+      if (tally.count === old.count && tally.runningHash !== old.hash)
+        throw disagreement(`seal ${last.revision}`);
+    }
+    const era = eras.find(({ until }) => tree.size() < until);
+    if (!isCovered(event, era?.streams ?? streamPrefixes)) return;
+    newest = event;
+    const leaf = leafHash(leafEntry(leafOf(event)));
+    tree.add(leaf);
+    if (dependencies.offer && tree.size() > (last.seal?.checkpoint?.size ?? 0)) leaves.push(leaf);
+    for (const { size, root, name } of expected)
+      if (size === tree.size() && !root.equals(tree.root())) throw disagreement(name);
+  }
+
   async function count(signal: AbortSignal): Promise<void> {
-    const covered = last.seal?.streams ?? [];
-    const prefixes = [...new Set([...covered, ...streamPrefixes])];
-    const reading = { streamPrefixes: prefixes, after, signal, maxFailures };
-    for await (const message of eventStore.subscribe(reading)) {
+    const prefixes = [...new Set([...eras, ...(old ? [old] : [])].flatMap(({ streams }) => streams))];
+    const reading = { streamPrefixes: [...new Set([...prefixes, ...streamPrefixes])], after: start.after };
+    for await (const message of eventStore.subscribe({ ...reading, signal, maxFailures })) {
       if (message.kind === 'caught_up') {
-        if (tally.count < recounted.count) throw disagreement(last);
+        if (isRecounting())
+          throw disagreement(
+            expected.find(({ size }) => size > tree.size())?.name ?? `seal ${last.revision}`,
+          );
+        await kept.refuse(null);
         await sealNow();
       }
       if (message.kind !== 'event') continue;
-      const isRecounting = tally.count < recounted.count;
-      if (!isCovered(message.event, isRecounting ? covered : streamPrefixes)) continue;
-      newest = message.event;
-      tally = countIn(tally, message.event);
-      if (tally.count === recounted.count && tally.runningHash !== recounted.runningHash)
-        throw disagreement(last);
-      if (tally.count - (sealed.seal ?? emptyTally).count >= pace.everyEvents) await sealNow();
+      take(message.event);
+      const unsealed = tree.size() - (sealed.seal?.checkpoint?.size ?? 0);
+      if (unsealed >= pace.everyEvents) await sealNow();
     }
   }
 
@@ -135,26 +178,48 @@ async function sealWhile(
   await Promise.all(both);
 }
 
-/** Appends at the expected revision, so that there is one chain of seals even when two processes seal at once. */
+/**
+ * Keeps the checkpoint outside the event store before it appends it, at the expected revision, so that there is one chain
+ * of seals even when two processes seal at once.
+ */
 async function append(
-  { eventStore, key, runtime }: Dependencies,
+  { eventStore, kept, key, offer, runtime }: Dependencies,
   { revision, hash: previousSeal }: LastSeal,
-  tally: Tally,
-  { streamName, revision: lastRevision, id, position }: RecordedEvent,
+  {
+    origin,
+    range,
+    lastEvent,
+    leaves,
+  }: { origin: string; range: Range; lastEvent: RecordedEvent; leaves: readonly Buffer[] },
 ): Promise<LastSeal> {
+  const head = { origin, size: range.size, root: rootOf(range) };
+  const text = checkpointText(head);
+  const signed = `${text}\n${signatureLine(text, origin, key)}`;
+  await kept.keep(signed);
+  const { signal } = new AbortController();
+  const note =
+    signed + ((await offer?.(signed, (size) => proveSince(eventStore, size, { leaves, signal }))) ?? '');
+  const { streamName: stream, revision: lastRevision, id } = lastEvent;
   const unsigned = {
     at: runtime.now().toISOString(),
-    position: { commit: position.commit.toString(), prepare: position.prepare.toString() },
-    ...tally,
-    lastEvent: { stream: streamName, revision: lastRevision, id },
+    checkpoint: note,
+    range: range.roots.map((each) => each.toString('base64')),
+    lastEvent: { stream, revision: lastRevision, id },
     streams: [...streamPrefixes],
-    previousSeal,
     publicKey: key.publicKey,
   };
-  const seal: LogSealed = { ...unsigned, signature: key.sign(signedText(unsigned)) };
+  const data: CheckpointSigned = { ...unsigned, signature: key.sign(signedText(unsigned)) };
   const commandId = runtime.uuid();
   const cause = { commandId, correlationId: commandId, causationId: commandId, actor: 'sealer' };
-  const envelopes = chain<LogSealedEvent>([{ type: 'LogSealed', data: seal }], previousSeal, cause);
+  const envelopes = chain<LogSealedEvent>([{ type: 'CheckpointSigned', data }], previousSeal, cause);
   const appended = await eventStore.append(sealsStream, envelopes, revision);
+  const seal: Seal = {
+    ...unsigned,
+    count: head.size,
+    hash: head.root.toString('hex'),
+    checkpoint: { ...head, note, range },
+    previousSeal: null,
+    isSigned: true,
+  };
   return { seal, revision: appended.revision, hash: envelopes[0]?.metadata.hash ?? genesisHash };
 }

@@ -1,9 +1,11 @@
 /** Stored seals, the last of them (from which sealing continues), and whether events are waiting for the next. */
 import { readSeal, tryRead, UnreadableEvent } from '../../events/codec.ts';
 import { genesisHash, hashIn } from '../../events/envelope.ts';
-import { emptyTally, type LogSealed, sealsStream, type Tally } from '../../events/seals.ts';
+import { type LogSealed, sealsStream } from '../../events/seals.ts';
 import { streamPrefixes } from '../../events/streams.ts';
-import type { EventStore, ExpectedRevision, Position, RecordedEvent } from '../../eventstore/event-store.ts';
+import type { EventStore, ExpectedRevision, RecordedEvent } from '../../eventstore/event-store.ts';
+import { type Checkpoint, parseCheckpoint, parseNote, rawKeyOf, signedAt } from '../tree/note.ts';
+import { isRangeOf, type Range } from '../tree/tree.ts';
 import { isSigned } from './key.ts';
 
 /** The log does not agree with the last seal: run `ledger verify`. No personal data. */
@@ -11,21 +13,60 @@ export class Unaccountable extends Error {
   override name = 'Unaccountable';
 }
 
+export type Seal = Pick<LogSealed, 'at' | 'lastEvent' | 'streams' | 'publicKey'> & {
+  /** How many events there are up to it, and the running hash over them or the root of their tree, in hexadecimal. */
+  count: number;
+  hash: string;
+  /** Null in a seal with a running hash, as releases before decision 37 made them. */
+  checkpoint: (Checkpoint & { note: string; range: Range }) | null;
+  /** The hash of the seal before as it was signed; null in a checkpoint, which the tree binds to those before. */
+  previousSeal: string | null;
+  /** Whether the key that it names has signed it. */
+  isSigned: boolean;
+};
+
 /** The last seal: the next one is chained onto it and continues its count. */
-export type LastSeal = { seal: LogSealed | null; revision: ExpectedRevision; hash: string };
+export type LastSeal = { seal: Seal | null; revision: ExpectedRevision; hash: string };
 
 const pageSize = 500;
 
 /** Null if somebody has made it unreadable. */
-export function readSealOrNull(stored: RecordedEvent): LogSealed | null {
-  const seal = tryRead(readSeal, stored);
-  return seal instanceof UnreadableEvent ? null : seal.data;
+export function readSealOrNull(stored: RecordedEvent): Seal | null {
+  const read = tryRead(readSeal, stored);
+  if (read instanceof UnreadableEvent) return null;
+  const { at, lastEvent, streams, publicKey } = read.data;
+  const said = { at, lastEvent, streams, publicKey };
+  if (read.type === 'LogSealed') {
+    const { count, runningHash, previousSeal } = read.data;
+    return {
+      ...said,
+      count,
+      hash: runningHash,
+      checkpoint: null,
+      previousSeal,
+      isSigned: isSigned(read.data),
+    };
+  }
+  const note = parseNote(read.data.checkpoint);
+  const checkpoint = note && parseCheckpoint(note.text);
+  if (!checkpoint) return null;
+  const { origin: name, size: count, root } = checkpoint;
+  const range = { size: count, roots: read.data.range.map((each) => Buffer.from(each, 'base64')) };
+  const isNoteSigned = signedAt(note, { kind: 'log', name, publicKey: rawKeyOf(publicKey) }) !== null;
+  return {
+    ...said,
+    count,
+    hash: root.toString('hex'),
+    checkpoint: { ...checkpoint, note: read.data.checkpoint, range },
+    previousSeal: null,
+    isSigned: isSigned(read.data) && isNoteSigned && isRangeOf(range, root),
+  };
 }
 
 /** Null unless the key that it names has signed it. */
-export function readSignedSeal(stored: RecordedEvent): LogSealed | null {
+export function readSignedSeal(stored: RecordedEvent): Seal | null {
   const seal = readSealOrNull(stored);
-  return seal && isSigned(seal) ? seal : null;
+  return seal?.isSigned ? seal : null;
 }
 
 export async function* allSeals(eventStore: Pick<EventStore, 'load'>): AsyncGenerator<RecordedEvent> {
@@ -38,47 +79,36 @@ export async function* allSeals(eventStore: Pick<EventStore, 'load'>): AsyncGene
   }
 }
 
-/**
- * The last seal, and the tally and position of the seal before it: counting from there must lead to the last one. Throws
- * Unaccountable.
- */
-export async function loadLastSeal(
-  eventStore: Pick<EventStore, 'load' | 'loadLast'>,
-): Promise<{ last: LastSeal; before: Tally; after: Position | null }> {
+/** Throws Unaccountable. */
+export async function loadLastSeal(eventStore: Pick<EventStore, 'loadLast'>): Promise<LastSeal> {
   const stored = await eventStore.loadLast(sealsStream);
-  const start = { before: emptyTally, after: null };
-  if (!stored) return { last: { seal: null, revision: 'no_stream', hash: genesisHash }, ...start };
-  const seal = signedSealIn(stored);
-  const last = { seal, revision: stored.revision, hash: hashIn(stored) };
-  if (stored.revision === 0) return { last, ...start };
-  const [storedBefore] = await eventStore.load(sealsStream, stored.revision - 1, 1);
-  if (!storedBefore || hashIn(storedBefore) !== seal.previousSeal) throw disagreement(last);
-  const { count, runningHash } = signedSealIn(storedBefore);
-  return { last, before: { count, runningHash }, after: await positionSealed(storedBefore, eventStore) };
+  if (!stored) return { seal: null, revision: 'no_stream', hash: genesisHash };
+  return { seal: signedSealIn(stored), revision: stored.revision, hash: hashIn(stored) };
 }
 
 /**
- * The position of the seal's last event in this log, which in a restored copy is not the one that the seal names.
- * Throws Unaccountable.
+ * The seal's last event, whose position in a restored copy of the log is not what it was when it was sealed. Throws
+ * Unaccountable.
  */
-async function positionSealed(
+export async function lastEventOf(
   stored: RecordedEvent,
   eventStore: Pick<EventStore, 'load'>,
-): Promise<Position> {
+): Promise<RecordedEvent> {
   const { lastEvent } = signedSealIn(stored);
   const [event] = await eventStore.load(lastEvent.stream, lastEvent.revision, 1);
-  if (event?.id === lastEvent.id) return event.position;
+  if (event?.id === lastEvent.id) return event;
   throw new Unaccountable(`The last event of seal ${stored.revision} is not in the log`);
 }
 
-function signedSealIn(stored: RecordedEvent): LogSealed {
+export function signedSealIn(stored: RecordedEvent): Seal {
   const seal = readSignedSeal(stored);
   if (!seal) throw new Unaccountable(`Seal ${stored.revision} is not what was signed`);
   return seal;
 }
 
-export function disagreement({ revision }: LastSeal): Unaccountable {
-  return new Unaccountable(`The log does not agree with seal ${revision}`);
+/** `what` names a seal or checkpoint. */
+export function disagreement(what: string): Unaccountable {
+  return new Unaccountable(`The log does not agree with ${what}`);
 }
 
 /** The sealer seals at least every ten minutes; when an event waits longer than this, sealing has stopped. */
@@ -88,27 +118,28 @@ type Unsealed =
   | { state: 'none' }
   /** `since`: when the oldest event that no seal covers was stored. */
   | { state: 'due' | 'overdue'; since: Date }
-  /** The last seal is not as signed, or its last event is not in the log: nothing is sealed any more. */
-  | { state: 'unaccountable' };
+  /** The sealer refuses to sign: the log contradicts what was signed before. */
+  | { state: 'unaccountable'; reason: string };
 
 /**
- * Whether the log is being sealed, as staff see it: from the last seal and the first event after it. Throws
+ * Whether the log is being sealed, as staff see it: from the last seal and the first event after it. `refused` is why the
+ * sealer refuses, if it does. Throws
  * EventStoreUnavailable, also when the signal aborts before the store has answered.
  */
 export async function unsealed(
   eventStore: Pick<EventStore, 'load' | 'loadLast' | 'firstAfter'>,
-  now: Date,
-  signal: AbortSignal,
+  { now, refused, signal }: { now: Date; refused: string | null; signal: AbortSignal },
 ): Promise<Unsealed> {
+  if (refused !== null) return { state: 'unaccountable', reason: refused };
   try {
     const last = await eventStore.loadLast(sealsStream);
-    const after = last && (await positionSealed(last, eventStore));
+    const after = last && (await lastEventOf(last, eventStore)).position;
     const oldest = await eventStore.firstAfter({ streamPrefixes, after, signal });
     if (!oldest) return { state: 'none' };
     const since = oldest.created;
     return { state: now.getTime() - since.getTime() > sealedWithinMs ? 'overdue' : 'due', since };
   } catch (error) {
-    if (error instanceof Unaccountable) return { state: 'unaccountable' };
+    if (error instanceof Unaccountable) return { state: 'unaccountable', reason: error.message };
     throw error;
   }
 }

@@ -4,6 +4,7 @@ import { is } from 'superstruct';
 import { readPaymentEvent, tryRead, UnreadableEvent } from '../../events/codec.ts';
 import { genesisHash, hashIn, isChainedOnto } from '../../events/envelope.ts';
 import { paymentStreamPrefix } from '../../events/payment.ts';
+import { leafOf } from '../../events/seals.ts';
 import {
   checksumOf,
   EndLine,
@@ -11,9 +12,13 @@ import {
   type ExportRange,
   firstChecksum,
   HeadLine,
+  LeavesLine,
+  TreeLine,
   tail,
   tailLength,
 } from '../export/lines.ts';
+
+import { createLeafCheck } from './leaves.ts';
 
 type FileViolation = {
   /** Counted from 1, as in the file. */
@@ -29,9 +34,9 @@ type FileViolation = {
  * Reads an export of `ledger export` up to the first violation, which is null when the export is whole. Needs as much
  * memory as the longest line. Throws the operating system's error when the file cannot be read.
  */
-export async function verifyFile(path: string) {
-  const { state, totals, take } = createFileCheck();
-  const verdict = (violation: FileViolation | null) => ({ violation, ...totals });
+export async function verifyFile(path: string, trusted: readonly string[] | null = null) {
+  const { state, totals, leaves, take } = createFileCheck(trusted);
+  const verdict = (violation: FileViolation | null) => ({ violation, ...totals, ...leaves.result() });
   for await (const { bytes, ended } of linesOf(path)) {
     const text = bytes.toString();
     const reason = ended ? take(bytes, text) : 'The file is cut off in this line';
@@ -48,7 +53,7 @@ export async function verifyFile(path: string) {
  * `take` returns why the line is not what must come next, or null when it is. Over 70 lines: one state machine over the
  * kinds of line, whose steps share their state.
  */
-function createFileCheck() {
+function createFileCheck(trusted: readonly string[] | null) {
   const state = {
     /** Valid lines so far. */
     lines: 0,
@@ -65,6 +70,7 @@ function createFileCheck() {
     /** Of the last valid line. For a complete file it covers every byte, so that two copies can be compared. */
     checksum: firstChecksum,
   };
+  const leaves = createLeafCheck(() => totals.range, trusted);
   /** Of the last payment, because payments are in order. */
   let requested = { atMs: Number.NEGATIVE_INFINITY, stream: '' };
 
@@ -99,12 +105,14 @@ function createFileCheck() {
 
   function takeNext(parsed: object): string | null {
     if (is(parsed, EventLine)) return takeEvent(parsed);
+    if (is(parsed, TreeLine)) return leaves.takeTree(parsed.tree);
+    if (is(parsed, LeavesLine)) return leaves.takeLeaves(parsed.leaves);
     if (!is(parsed, EndLine)) return 'It is neither an event nor the end of the export';
     const { events, payments } = parsed.end;
     if (events !== totals.events || payments !== totals.payments)
       return `It counts ${events} events of ${payments} payments; there are ${totals.events} of ${totals.payments}`;
     state.ended = true;
-    return null;
+    return leaves.end();
   }
 
   function takeEvent(event: EventLine): string | null {
@@ -126,10 +134,10 @@ function createFileCheck() {
     }
     state.last = { stream, revision, hash: hashIn(event) };
     totals.events += 1;
-    return null;
+    return leaves.takeEvent(stream, revision, leafOf({ ...event, streamName: stream }), event.proof);
   }
 
-  return { state, totals, take };
+  return { state, totals, leaves, take };
 }
 
 function parse(text: string): object | undefined {

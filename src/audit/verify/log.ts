@@ -3,7 +3,14 @@ import { acknowledgementsStream, type EventFault } from '../../events/acknowledg
 import { tryRead, UnreadableEvent } from '../../events/codec.ts';
 import { genesisHash, hashIn, isChainedOnto, previousHashIn } from '../../events/envelope.ts';
 import { streamKinds, streamPrefixes } from '../../events/streams.ts';
-import { type EventStore, EventStoreUnavailable, type RecordedEvent } from '../../eventstore/event-store.ts';
+import {
+  type EventStore,
+  EventStoreUnavailable,
+  type Position,
+  type RecordedEvent,
+} from '../../eventstore/event-store.ts';
+import { isAfter } from '../../eventstore/position.ts';
+import type { Range } from '../tree/tree.ts';
 import { type Acknowledgements, acknowledgedIn } from './acknowledgements.ts';
 import { createSealCheck, type SealMark } from './seals.ts';
 import type { Violations } from './violations.ts';
@@ -13,45 +20,60 @@ export type LogResult = Awaited<ReturnType<typeof verifyLog>>;
 /** If reading fails this often at the same place, within some seconds, the log cannot be read there. */
 const maxFailures = 6;
 
+/** The heads of so many streams are kept, at some 250 bytes each; those of others are read from the store. */
+const maxHeads = 100_000;
+
+/** A seal up to which the log has been verified before, its tree, and the position of its last event. */
+export type VerifiedUntil = { mark: SealMark; range: Range; after: Position };
+
 /**
- * Reads the log to its end; not `complete` when only a part can be read, so that nothing can be said about what is
- * derived from it. Needs some 250 bytes of memory for each stream. Throws the signal's reason.
+ * Reads the log to its end, from its start or from where it has been verified; not `complete` when only a part can be
+ * read, so that nothing can be said about what is derived from it. The memory it needs does not grow with the log. Throws
+ * the signal's reason.
  */
 export async function verifyLog({
   eventStore,
   acknowledgements,
   marks,
+  from = null,
   violations,
   signal,
   onProgress,
+  headsKept = maxHeads,
 }: {
-  eventStore: Pick<EventStore, 'subscribe'>;
+  eventStore: Pick<EventStore, 'load' | 'subscribe'>;
   acknowledgements: Acknowledgements;
   marks: readonly SealMark[];
+  from?: VerifiedUntil | null;
   violations: Violations;
   signal: AbortSignal;
   onProgress: (events: number) => void;
+  headsKept?: number;
 }) {
-  const heads = new Map<string, Head>();
-  const seals = createSealCheck(marks, violations);
+  const heads = createHeads(eventStore, { kept: headsKept, isComplete: from === null });
+  const seals = createSealCheck(marks, violations, { eventStore, from });
+  const after = from?.after ?? null;
   let events = 0;
+  let streams = 0;
   let last: RecordedEvent | null = null;
-  const result = (complete: boolean) => ({ events, streams: heads.size, seals, complete });
+  const result = (complete: boolean) => ({ events, streams, seals, complete });
   try {
-    for await (const message of eventStore.subscribe({ streamPrefixes, after: null, signal, maxFailures })) {
+    for await (const message of eventStore.subscribe({ streamPrefixes, after, signal, maxFailures })) {
       if (message.kind === 'caught_up') {
         seals.end();
         return result(true);
       }
       if (message.kind !== 'event') continue;
       last = message.event;
-      const head = heads.get(last.streamName) ?? noEvents;
+      const known = await heads.before(last);
+      const head = known ?? noEvents;
+      if (!known) streams += 1;
       checkPlace(last, head, violations);
       acknowledgements.take(last, hashBefore(last, head));
       for (const { kind, sentence } of faultsOf(last, head, acknowledgements.trusted))
         acknowledgements.report(kind, { stream: last.streamName, revision: last.revision }, sentence);
-      heads.set(last.streamName, { revision: last.revision, hash: hashIn(last) });
-      seals.take(last);
+      heads.keep(last);
+      await seals.take(last);
       events += 1;
       onProgress(events);
     }
@@ -69,6 +91,32 @@ export async function verifyLog({
 export type Head = { revision: number; hash: string };
 
 export const noEvents: Head = { revision: -1, hash: genesisHash };
+
+/** The last events of streams: of those met last, and for a stream met before that, what the store has. */
+function createHeads(
+  eventStore: Pick<EventStore, 'load'>,
+  { kept, isComplete }: { kept: number; isComplete: boolean },
+) {
+  const heads = new Map<string, Head>();
+  let hasAll = isComplete;
+  return {
+    /** Null for the first event of a stream. */
+    async before({ position, revision, streamName }: RecordedEvent): Promise<Head | null> {
+      const head = heads.get(streamName);
+      if (head || hasAll || revision === 0) return head ?? null;
+      const [stored] = await eventStore.load(streamName, revision - 1, 1);
+      return stored && isAfter(position, stored.position)
+        ? { revision: stored.revision, hash: hashIn(stored) }
+        : null;
+    },
+    keep(event: RecordedEvent): void {
+      heads.delete(event.streamName);
+      heads.set(event.streamName, { revision: event.revision, hash: hashIn(event) });
+      const [oldest = ''] = heads.keys();
+      if (heads.size > kept) hasAll = !heads.delete(oldest);
+    },
+  };
+}
 
 /** Of the event right before one in its stream; the genesis hash if there is none, or it is missing. */
 export const hashBefore = ({ revision }: RecordedEvent, head: Head): string =>

@@ -3,14 +3,17 @@
  * event, that the log holds what they say.
  */
 import { genesisHash, hashIn, isChainedOnto, previousHashIn } from '../../events/envelope.ts';
-import { countIn, emptyTally, isCovered, type LogSealed } from '../../events/seals.ts';
+import { countIn, emptyTally, isCovered, leafEntry, leafOf, sealsStream } from '../../events/seals.ts';
 import { type EventStore, EventStoreUnavailable, type RecordedEvent } from '../../eventstore/event-store.ts';
-import { allSeals, readSignedSeal } from '../seals/stored-seals.ts';
+import { allSeals, readSignedSeal, type Seal } from '../seals/stored-seals.ts';
+import { emptyRange, growTree, leafHash, type Range } from '../tree/tree.ts';
 import type { Violations } from './violations.ts';
 
 /** What a seal says about the log; `revision` is the seal's own. */
-export type SealMark = Pick<LogSealed, 'at' | 'count' | 'runningHash' | 'lastEvent' | 'streams'> & {
+export type SealMark = Pick<Seal, 'at' | 'count' | 'hash' | 'lastEvent' | 'streams'> & {
   revision: number;
+  /** Whether the hash is the root of a tree, and not a running hash. */
+  isTree: boolean;
 };
 
 /**
@@ -23,18 +26,20 @@ export async function verifySeals(
   violations: Violations,
 ): Promise<SealMark[]> {
   const marks: SealMark[] = [];
-  let before = { revision: -1, hash: genesisHash, count: 0 };
+  let before = { revision: -1, hash: genesisHash, count: 0, isTree: false };
   try {
     for await (const stored of allSeals(eventStore)) {
       const seal = checkSeal(stored, before, trusted, violations);
       const { revision } = stored;
-      before = { revision, hash: hashIn(stored), count: seal?.count ?? before.count };
+      before = { ...before, revision, hash: hashIn(stored) };
       if (!seal) continue;
-      const { at, count, runningHash, lastEvent } = seal;
+      const { at, count, hash, lastEvent } = seal;
+      const isTree = seal.checkpoint !== null;
+      before = { ...before, count, isTree };
       // Nearly all seals name the same streams: they share one list.
       const last = marks.at(-1)?.streams ?? [];
       const streams = last.join() === seal.streams.join() ? last : seal.streams;
-      marks.push({ revision, at, count, runningHash, lastEvent, streams });
+      marks.push({ revision, at, count, hash, lastEvent, streams, isTree });
     }
   } catch (error) {
     // Seals after one that is no longer a readable event cannot be read.
@@ -47,10 +52,10 @@ export async function verifySeals(
 /** Null for a seal that the log cannot be compared with. */
 function checkSeal(
   stored: RecordedEvent,
-  before: { revision: number; hash: string; count: number },
+  before: { revision: number; hash: string; count: number; isTree: boolean },
   trusted: readonly string[] | null,
   violations: Violations,
-): LogSealed | null {
+): Seal | null {
   const name = `Seal ${stored.revision}`;
   const isNext = stored.revision === before.revision + 1;
   if (!isNext) violations.add('the chain of seals', `Seal ${before.revision + 1} is missing`);
@@ -63,41 +68,60 @@ function checkSeal(
     violations.add('keys of seals', `${name} was signed with a key that is not trusted`);
     return null;
   }
-  if ((isNext && seal.previousSeal !== before.hash) || seal.count <= before.count)
+  const continuesHash = !isNext || seal.previousSeal === null || seal.previousSeal === before.hash;
+  // The first tree counts the events before it once more.
+  const isFirstTree = seal.checkpoint !== null && !before.isTree;
+  if (
+    !continuesHash ||
+    (seal.checkpoint === null && before.isTree) ||
+    !(seal.count > before.count || isFirstTree)
+  )
     violations.add('the chain of seals', `${name} does not continue the seal before it`);
   return seal;
 }
 
 /**
- * Compares the log with its seals. `marks` are the seals in order, all made before the log is read. After a violation
- * the count continues from what the seal says, so that the next seal is checked against its own part of the log. If the
- * last event of a seal never comes, its part is reported with the next seal.
+ * Compares the log with its seals, in order, all made before the log is read. After a violation the count continues from
+ * what the seal says, so that the next seal is checked against its own part of the log. If the last event of a seal never
+ * comes, its part is reported with the next seal. With `from`, the events up to that seal are not read.
  */
-export function createSealCheck(marks: readonly SealMark[], violations: Violations) {
-  const byLastEvent = new Map(marks.map(({ lastEvent }, index) => [nameOf(lastEvent), index]));
-  let next = 0;
+export function createSealCheck(
+  marks: readonly SealMark[],
+  violations: Violations,
+  {
+    eventStore,
+    from,
+  }: { eventStore: Pick<EventStore, 'load'>; from: { mark: SealMark; range: Range } | null },
+) {
+  const trees = marks.filter(({ isTree }) => isTree);
+  const old = marks.findLast(({ isTree }) => !isTree);
+  const byLastEvent = new Map(trees.map(({ lastEvent }, index) => [nameOf(lastEvent), index]));
+  const oldCheck = old && !from ? createOldCheck(old, violations) : null;
+  let next = from ? trees.findIndex(({ revision }) => revision === from.mark.revision) + 1 : 0;
+  let tree = growTree(from?.range ?? emptyRange);
   let met = 0;
-  let tally = emptyTally;
   let uncovered = 0;
   let unsealed: { events: number; since: Date | null } = { events: 0, since: null };
 
-  function compare(mark: SealMark): void {
-    if (mark.count === tally.count && mark.runningHash === tally.runningHash) return;
-    const before = marks[next - 1];
+  async function compare(mark: SealMark): Promise<void> {
+    if (mark.count === tree.size() && mark.hash === tree.root().toString('hex')) return;
+    const before = trees[next - 1];
     const from = before?.count ?? 0;
     const since = before ? `after ${nameOf(before.lastEvent)}` : 'from the start';
     const there =
-      mark.count === tally.count
+      mark.count === tree.size()
         ? 'some are not what was sealed, or are out of order'
-        : `${tally.count - from} are there`;
+        : `${tree.size() - from} are there`;
     violations.add(
       'what was sealed',
       `Seal ${mark.revision} of ${mark.at}: of the ${mark.count - from} events ${since} up to ${nameOf(mark.lastEvent)}, ${there}`,
     );
+    const [stored] = await eventStore.load(sealsStream, mark.revision, 1);
+    tree = growTree((stored && readSignedSeal(stored)?.checkpoint?.range) ?? emptyRange);
   }
 
   function addMissingUntil(index: number): void {
-    for (const { lastEvent, revision, at } of marks.slice(next, index))
+    for (const { lastEvent, revision, at } of trees.slice(next, index))
       violations.add(
         'what was sealed',
         `${nameOf(lastEvent)}, the last event of seal ${revision} of ${at}, is not at its place in the log`,
@@ -105,8 +129,9 @@ export function createSealCheck(marks: readonly SealMark[], violations: Violatio
   }
 
   return {
-    take(event: RecordedEvent): void {
-      const awaited = marks[next];
+    async take(event: RecordedEvent): Promise<void> {
+      oldCheck?.take(event);
+      const awaited = trees[next] ?? (oldCheck?.isMet() === false ? old : undefined);
       if (!awaited) {
         unsealed = { events: unsealed.events + 1, since: unsealed.since ?? event.created };
         return;
@@ -115,25 +140,50 @@ export function createSealCheck(marks: readonly SealMark[], violations: Violatio
         uncovered += 1;
         return;
       }
-      tally = countIn(tally, event);
-      const place = nameOf({ stream: event.streamName, revision: event.revision });
-      const index = byLastEvent.get(place) ?? -1;
-      const mark = marks[index];
+      tree.add(leafHash(leafEntry(leafOf(event))));
+      const index = byLastEvent.get(nameOf({ stream: event.streamName, revision: event.revision })) ?? -1;
+      const mark = trees[index];
       if (!mark || index < next) return;
       addMissingUntil(index);
-      compare(mark);
-      tally = { count: mark.count, runningHash: mark.runningHash };
+      await compare(mark);
       next = index + 1;
       met += 1;
     },
     /** To be called after the last event. */
-    end: () => addMissingUntil(marks.length),
+    end(): void {
+      addMissingUntil(trees.length);
+      oldCheck?.end();
+    },
     /** How many seals had their last event in the log. */
-    met: () => met,
+    met: () => met + (oldCheck?.isMet() ? 1 : 0),
     /** The events after the last seal; `since` is when the first of them was stored. */
     unsealed: () => unsealed,
     /** The number of events in streams that the sealer did not know when it sealed them. */
     uncovered: () => uncovered,
+  };
+}
+
+/** Compares the log with the last seal that has a running hash, which covers what those before it do. */
+function createOldCheck(seal: SealMark, violations: Violations) {
+  let tally = emptyTally;
+  let isMet = false;
+  const name = () => `The log does not hold what seal ${seal.revision} of ${seal.at} and those before it`;
+  return {
+    take(event: RecordedEvent): void {
+      if (isMet || !isCovered(event, seal.streams)) return;
+      tally = countIn(tally, event);
+      const { stream, revision } = seal.lastEvent;
+      isMet = event.streamName === stream && event.revision === revision;
+      if (isMet && (tally.count !== seal.count || tally.runningHash !== seal.hash))
+        violations.add(
+          'what was sealed',
+          `${name()} counted: ${tally.count} of ${seal.count} events are there`,
+        );
+    },
+    end(): void {
+      if (!isMet) violations.add('what was sealed', `${name()} end with`);
+    },
+    isMet: () => isMet,
   };
 }
 

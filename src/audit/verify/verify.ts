@@ -5,6 +5,7 @@
 import type { Knex } from 'knex';
 import type { Logger } from 'pino';
 import type { PersonalDataReader } from '../../events/personal-data.ts';
+import { sealsStream } from '../../events/seals.ts';
 import type { EventStore } from '../../eventstore/event-store.ts';
 import type { Runtime } from '../../kernel/runtime.ts';
 import { isRefusal } from '../../postgres/error-codes.ts';
@@ -12,21 +13,27 @@ import { journalBalance } from '../../projections/journal/queries.ts';
 import { openSharedNumbers } from '../../projections/journal/shared-number-queries.ts';
 import { projectionStatus } from '../../projections/runtime/checkpoints.ts';
 import { describeFailure } from '../../projections/runtime/failures.ts';
-import { sealedWithinMs } from '../seals/stored-seals.ts';
+import { check } from '../check/check.ts';
+import { lastEventOf, readSignedSeal, sealedWithinMs } from '../seals/stored-seals.ts';
+import { type Checkpoint, parseNote, signedAt, type Verifier } from '../tree/note.ts';
 import { loadAcknowledgements } from './acknowledgements.ts';
-import { type LogResult, verifyLog } from './log.ts';
+import { type LogResult, type VerifiedUntil, verifyLog } from './log.ts';
 import { verifyPayments } from './payments.ts';
 import { verifyRows } from './rows.ts';
-import { verifySeals } from './seals.ts';
+import { type SealMark, verifySeals } from './seals.ts';
 import { type Checked, createViolations, type VerifyProgress, type Violations } from './violations.ts';
 
 export type VerifyDependencies = {
-  eventStore: Pick<EventStore, 'subscribe' | 'load' | 'head'>;
+  eventStore: Pick<EventStore, 'subscribe' | 'load' | 'loadLast' | 'head'>;
   db: Knex;
   /** The database of `db`: a fresh fold needs connections of its own. */
   databaseUrl: string;
   /** Public keys as seals name them; null when there is none to check by, so that any signer is trusted. */
   trusted: readonly string[] | null;
+  /** The log up to this checkpoint was verified before; null to verify all of it. */
+  since?: Checkpoint | null;
+  /** How many of these must have signed the last seal; null to ask for none. */
+  witnesses?: { known: readonly Verifier[]; needed: number } | null;
   /** Null, and an account that only reads: rows are not compared with fresh ones. */
   personalData: PersonalDataReader | null;
   runtime: Runtime;
@@ -44,15 +51,32 @@ export async function verify(
   dependencies: VerifyDependencies,
   onProgress: (progress: VerifyProgress) => void,
 ) {
-  const { eventStore, db, personalData, trusted, runtime, signal } = dependencies;
+  const {
+    eventStore,
+    db,
+    personalData,
+    trusted,
+    since = null,
+    witnesses = null,
+    runtime,
+    signal,
+  } = dependencies;
   const violations = createViolations();
   const marks = await verifySeals(eventStore, trusted, violations);
+  if (witnesses) await checkWitnesses(witnesses, eventStore, violations);
   const acknowledgements = await loadAcknowledgements(eventStore, trusted, violations);
   const { explained } = acknowledgements;
+  const from = since && (await findVerified(since, marks, eventStore));
+  if (since && !from)
+    violations.add(
+      'the log',
+      `It has no seal of the checkpoint of ${since.size} events from which it was to be verified`,
+    );
   const log = await verifyLog({
     eventStore,
     acknowledgements,
     marks,
+    from,
     violations,
     signal,
     onProgress: (done) => onProgress({ step: 'events of the log', done }),
@@ -66,6 +90,15 @@ export async function verify(
   if (!log.complete) {
     notes.push('The read models were not checked, since they are made from the whole log.');
     return { checked, explained, violations: violations.all(), notes };
+  }
+  if (from && personalData) {
+    const { commit, prepare } = from.after;
+    const until = { commit: String(commit), prepare: String(prepare) };
+    const before = { at: '', checked: [], violations: [], streams: [], days: [], until };
+    const rows = await check({ ...dependencies, personalData }, before, signal);
+    for (const { kind, first, count } of rows.violations) violations.add(kind, first, count);
+    notes.push('Events before the checkpoint, and rows that have not changed since, were not checked.');
+    return { checked: [...checked, ...rows.checked], explained, violations: violations.all(), notes };
   }
   if (personalData && (await mayMakeTables(db)))
     checked.push(...(await verifyRows({ ...dependencies, personalData }, violations, onProgress)));
@@ -91,6 +124,37 @@ export async function verify(
   const payments = verifyPayments({ db, now: runtime.now(), signal }, violations, onProgress);
   checked.push(...(await payments.catch(unlessRefused('rows of payments', 'Receipts and deliveries'))));
   return { checked, explained, violations: violations.all(), notes };
+}
+
+async function checkWitnesses(
+  { known, needed }: NonNullable<VerifyDependencies['witnesses']>,
+  eventStore: Pick<EventStore, 'loadLast'>,
+  violations: Violations,
+): Promise<void> {
+  const stored = await eventStore.loadLast(sealsStream);
+  const checkpoint = stored && readSignedSeal(stored)?.checkpoint;
+  const note = checkpoint && parseNote(checkpoint.note);
+  const signed = known.filter((each) => note && signedAt(note, each) !== null).map(({ name }) => name);
+  const who = signed.length > 0 ? signed.join(', ') : 'none';
+  if (signed.length < needed)
+    violations.add(
+      'witnesses',
+      `Of ${known.length} witnesses ${needed} must have signed the last seal; signed have: ${who}`,
+    );
+}
+
+/** The seal of a checkpoint; null if the log has none. */
+async function findVerified(
+  { size, root }: Checkpoint,
+  marks: readonly SealMark[],
+  eventStore: Pick<EventStore, 'load'>,
+): Promise<VerifiedUntil | null> {
+  const mark = marks.find(
+    ({ isTree, count, hash }) => isTree && count === size && hash === root.toString('hex'),
+  );
+  const [stored] = mark ? await eventStore.load(sealsStream, mark.revision, 1) : [];
+  const range = stored && readSignedSeal(stored)?.checkpoint?.range;
+  return mark && range ? { mark, range, after: (await lastEventOf(stored, eventStore)).position } : null;
 }
 
 /** A fresh fold needs tables of its own. */

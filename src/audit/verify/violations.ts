@@ -18,6 +18,7 @@ export type ViolationKind =
   | 'the chain of seals'
   | 'what was sealed'
   | 'unsealed events'
+  | 'witnesses'
   | `rows of ${string}`
   | 'the journal'
   | 'shared numbers'

@@ -34,7 +34,6 @@ export type PostOutbound = (request: {
 const maxBodyBytes = 64 * 1024;
 /**
  * Connections serve several requests, but no new one after so long: the name of the receiver may then have another address.
- * This saves most of what a callback costs, which is to set up TLS.
  */
 const keptForMs = 4_000;
 

@@ -26,4 +26,4 @@ export type ContentDependencies = {
   users: ListQueries<Account>;
   projects: ListQueries<Project>;
   version: string;
-} & Pick<LookDependencies, 'clockDifferenceMs' | 'projections' | 'projectionStatus'>;
+} & Pick<LookDependencies, 'clockDifferenceMs' | 'projections' | 'projectionStatus' | 'sealingRefused'>;

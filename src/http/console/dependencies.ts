@@ -28,7 +28,7 @@ export type ConsoleDependencies = {
     'approvalAboveSen' | 'baseUrl' | 'linkKeys' | 'merchants' | 'passkeysRequired' | 'transactionIdKey'
   >;
   execute: ExecuteOf<typeof paymentDecider>;
-  eventStore: Pick<EventStore, 'append' | 'load' | 'loadLast' | 'firstAfter' | 'head'>;
+  eventStore: Pick<EventStore, 'append' | 'load' | 'loadLast' | 'firstAfter' | 'head' | 'subscribe'>;
   personalData: PersonalDataReader;
   registry: TransactionRegistry;
   recordAnswer: RecordAnswer;

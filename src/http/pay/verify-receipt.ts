@@ -1,6 +1,9 @@
 /** GET /verify/{receipt_no}?c=<check>: confirms a receipt to anyone who scans its code. Says nothing about who paid. */
+import { loadHead } from '../../commands/execute.ts';
+import { paymentDecider } from '../../commands/payment.ts';
 import { unopened } from '../../events/open-payment.ts';
-import type { Payment } from '../../events/payment.ts';
+import { type Payment, paymentStream } from '../../events/payment.ts';
+import type { EventStore } from '../../eventstore/event-store.ts';
 import type { LinkKeys } from '../../kernel/expiring-signature.ts';
 import { payments } from '../../projections/payments/projection.ts';
 import { isReady, type LagSources } from '../../projections/runtime/lag.ts';
@@ -19,7 +22,7 @@ import { otherLanguage } from './links.ts';
 export type VerifyDependencies = Pick<PayDependencies, 'findPayment' | 'log' | 'runtime'> & {
   config: { baseUrl: string; linkKeys: LinkKeys };
   content: Pick<LagSources, 'projectionStatus'>;
-  eventStore: LagSources['eventStore'];
+  eventStore: LagSources['eventStore'] & Pick<EventStore, 'load'>;
   /** Ids of the payments in the read model that have this receipt number. Rejects when Postgres is down. */
   findByReceiptNo(receiptNo: string): Promise<readonly string[]>;
 };
@@ -60,7 +63,9 @@ function createFind(
   async function lookUp(receiptNo: string, check: string): Promise<Payment | undefined> {
     const ids = await findByReceiptNo(receiptNo);
     const id = ids.find((transactionId) => isVerificationCheck(keys, { receiptNo, transactionId }, check));
-    return id === undefined ? undefined : (await findPayment(id))?.state;
+    if (id === undefined) return undefined;
+    const row = await findPayment(id);
+    return row ? row.state : (await loadHead(eventStore, paymentStream(id), paymentDecider)).state;
   }
 
   return async (receiptNo: string, check: string): Promise<Payment | undefined> => {

@@ -17,12 +17,13 @@ import { indexable } from '../../postgres/table.ts';
 import { exceptionIndexes, exceptionTables, writeExceptions } from '../exceptions/tables.ts';
 import type { Projection } from '../runtime/projection.ts';
 import { streamProjection } from '../runtime/stream-projection.ts';
+import { macOf } from './mac.ts';
 import { payersIndexes, payersTable, writePayers } from './payers.ts';
 
 export const payments: Projection = {
   ...streamProjection({
     name: 'payments',
-    version: 11,
+    version: 12,
     streamPrefix: paymentStreamPrefix,
     idColumn: 'transaction_id',
     evolve(state: RequestedPayment | null, event) {
@@ -44,8 +45,9 @@ export const payments: Projection = {
       updated_at: 'timestamptz not null',
       holds_personal_data: 'boolean not null',
       was_erased: 'boolean not null',
+      mac: 'text not null',
     },
-    columnsOf({ state, last }) {
+    async columnsOf({ id, revision, state, last }, personalData) {
       const { request, receipt } = state;
       return {
         channel: request.channel,
@@ -60,6 +62,7 @@ export const payments: Projection = {
         updated_at: last.created,
         holds_personal_data: isHolding(state.personalData),
         was_erased: state.personalData.erasedAt !== null,
+        mac: await macOf({ id, revision, state }, personalData),
       };
     },
     moreTables: [...exceptionTables, payersTable],

@@ -1,11 +1,13 @@
 /** Queries on the projection `payments`. They reject within a few seconds when Postgres is down. */
 import type { Knex } from 'knex';
 import type { Channel, RequestedPayment } from '../../events/payment.ts';
+import type { PersonalDataReader } from '../../events/personal-data.ts';
 import type { Standing } from '../../events/standing.ts';
 import type { Sen } from '../../kernel/money.ts';
 import type { PaymentMode } from '../../kernel/payment-modes.ts';
 import { unlessUndefined } from '../../postgres/error-codes.ts';
 import { indexable, type TimeSpan, within } from '../../postgres/table.ts';
+import { macOf } from './mac.ts';
 import { payments } from './projection.ts';
 
 export type LatestPayment = Pick<
@@ -18,14 +20,25 @@ export type PaymentRow = { revision: number; state: RequestedPayment; updatedAt:
 
 const rows = (db: Knex) => db(`${payments.name}.payments`);
 
-export function createPaymentQueries(db: Knex) {
+/** `onForged` is told of a payment whose row is not what the projection wrote. */
+export function createPaymentQueries(
+  db: Knex,
+  personalData: Pick<PersonalDataReader, 'blindIndex'>,
+  onForged: (transactionId: string) => Promise<void>,
+) {
   return {
-    /** Null when there is no row (yet). When it rejects, read the stream. */
+    /** Null when there is no row (yet), or somebody has changed it. In both cases, and when it rejects, read the stream. */
     async findPayment(transactionId: string): Promise<PaymentRow | null> {
-      const query = rows(db)
-        .where('transaction_id', transactionId)
-        .first('revision', 'state', { updatedAt: 'updated_at' });
-      return (await query.timeout(2_000)) ?? null;
+      const query = rows(db).where('transaction_id', transactionId).first();
+      const row: (Omit<PaymentRow, 'updatedAt'> & { updated_at: Date; mac?: string }) | undefined =
+        await query.timeout(2_000);
+      // Until the projections of this release have made the tables, there is no MAC.
+      if (row?.mac === undefined) return null;
+      const { revision, state, updated_at: updatedAt, mac } = row;
+      if (mac === (await macOf({ id: transactionId, revision, state }, personalData)))
+        return { revision, state, updatedAt };
+      await onForged(transactionId);
+      return null;
     },
 
     /**
@@ -63,6 +76,12 @@ export async function findHolding(
   if (again) query.where({ was_erased: true });
   query.whereRaw('transaction_id collate "C" > ?', [after]).orderByRaw('transaction_id collate "C"');
   return await unlessUndefined(query.limit(limit).pluck('transaction_id').timeout(10_000), []);
+}
+
+/** The id of the last payment that was requested before a time; null if there is none. */
+export async function lastPaymentBefore(db: Knex, time: Date): Promise<string | null> {
+  const query = rows(db).where('requested_at', '<', time).orderBy('requested_at', 'desc').limit(1);
+  return (await query.pluck('transaction_id'))[0] ?? null;
 }
 
 const pageSize = 500;

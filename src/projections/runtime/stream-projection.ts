@@ -29,7 +29,10 @@ export type StreamOptions<State, Column extends string> = {
   evolve(state: State | null, event: RecordedEvent): State | null;
   /** In addition to id, revision and state. */
   columns: Readonly<Record<Column, string>>;
-  columnsOf(changed: ChangedStream<State>): Row<NoInfer<Column>>;
+  columnsOf(
+    changed: ChangedStream<State>,
+    personalData: PersonalDataReader,
+  ): Row<NoInfer<Column>> | Promise<Row<NoInfer<Column>>>;
   /** Columns that keep the value of the stream's first batch. */
   constantColumns?: readonly NoInfer<Column>[];
   /** Further tables, which `writeMore` fills in the same transaction. */
@@ -70,12 +73,14 @@ export function streamProjection<State, Column extends string = never>(
         [[...ids]],
       );
       const changed = foldStreams(rows, events, options);
-      const written = changed.map((stream) => ({
-        [idColumn]: stream.id,
-        revision: stream.revision,
-        ...columnsOf(stream),
-        state: JSON.stringify(stream.state),
-      }));
+      const written = await Promise.all(
+        changed.map(async (stream) => ({
+          [idColumn]: stream.id,
+          revision: stream.revision,
+          ...(await columnsOf(stream, personalData)),
+          state: JSON.stringify(stream.state),
+        })),
+      );
       await upsert(db, table, written, updated);
       if (changed.length > 0) await writeMore?.(changed, db, personalData);
     },

@@ -1,7 +1,14 @@
 // The background check: silent while all agrees, and what was changed behind its back is named until it is mended.
+
 import { randomUUID } from 'node:crypto';
 import test, { type ExecutionContext } from 'ava';
 import { type CheckResult, check } from '../../../src/audit/check/check.ts';
+import {
+  forgedRows,
+  forgedRowsSql,
+  forgetForgedRows,
+  reportForgedRow,
+} from '../../../src/audit/check/forged-rows.ts';
 import { lastCheck, startHourlyCheck } from '../../../src/audit/check/hourly.ts';
 import { type PaymentEvent, paymentStream } from '../../../src/events/payment.ts';
 import { EventStoreUnavailable } from '../../../src/eventstore/event-store.ts';
@@ -59,6 +66,26 @@ const fromStart: CheckResult = { at: '', checked: [], violations: [], until: nul
 
 const countOf = ({ checked }: CheckResult, what: RegExp) =>
   checked.find((each) => what.test(each.what))?.count;
+
+test.serial('a row whose MAC was wrong when it was read is compared with its stream', async (t) => {
+  const { db, dependencies } = await start(t);
+  const agreed = await check(dependencies, null, signal);
+  await db.raw(forgedRowsSql);
+  await db('payments.payments').where('transaction_id', idOf(3)).update({ mac: 'none' });
+  t.deepEqual(
+    (await check(dependencies, agreed, signal)).violations,
+    [],
+    'nothing has happened in its stream',
+  );
+  await reportForgedRow(paymentStream(idOf(3)), { db, log });
+  await reportForgedRow(paymentStream(idOf(3)), { db, log });
+  const suspected = await forgedRows(db);
+  t.deepEqual(suspected, [paymentStream(idOf(3))]);
+  const { violations } = await check(dependencies, agreed, signal, suspected);
+  t.like(violations[0], { kind: 'rows of payments.payments', count: 1 });
+  await forgetForgedRows(db, suspected);
+  t.deepEqual(await forgedRows(db), []);
+});
 
 test.serial('all agrees; the next check compares what has come since', async (t) => {
   const { dependencies, pay } = await start(t);

@@ -1,19 +1,25 @@
 // The sealer: one chain of seals over everything, whoever runs it, whenever it is killed.
 import { fork } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
 import { pino } from 'pino';
+import { keptCheckpoints, sealingRefused } from '../../../src/audit/seals/kept.ts';
 import { isSigned, sealKeyOf } from '../../../src/audit/seals/key.ts';
 import { startSealer } from '../../../src/audit/seals/sealer.ts';
+import { readSealOrNull } from '../../../src/audit/seals/stored-seals.ts';
+import { parseCheckpoint, parseNote } from '../../../src/audit/tree/note.ts';
+import { growTree, leafHash } from '../../../src/audit/tree/tree.ts';
 import { readSeal } from '../../../src/events/codec.ts';
 import { paymentStream } from '../../../src/events/payment.ts';
-import { countIn, emptyTally, sealsStream } from '../../../src/events/seals.ts';
+import { countIn, emptyTally, leafEntry, leafOf, sealsStream } from '../../../src/events/seals.ts';
 import { connectEventStore } from '../../../src/eventstore/client.ts';
 import type { EventStore } from '../../../src/eventstore/event-store.ts';
 import { systemRuntime } from '../../../src/kernel/system-runtime.ts';
-import { until } from '../../embedded/helpers.ts';
+import { temporaryFolder, until } from '../../embedded/helpers.ts';
 import {
   append,
   end,
@@ -26,10 +32,15 @@ import {
 } from '../../projections/helpers.ts';
 import { createDatabase } from '../../support/postgres.ts';
 import { testRuntime } from '../../support/runtime.ts';
-import { key, otherKey, paymentId, verdictOn } from '../ledger.ts';
+import { key, otherKey, paymentId, sealing, verdictOn } from '../ledger.ts';
 
-/** A database of the test's own: locks of leaders belong to one database. */
-const newDatabase = async () => (await createDatabase()).url;
+/** A database and a folder of the test's own: locks of leaders belong to one database. */
+async function newPlace(t: ExecutionContext) {
+  const folder = await temporaryFolder(t);
+  const stores = sealing((await createDatabase()).url, folder);
+  t.teardown(() => stores.db.destroy());
+  return { ...stores, folder };
+}
 
 type Logged = { level: number; msg: string; reason?: string };
 
@@ -37,22 +48,27 @@ type Logged = { level: number; msg: string; reason?: string };
 async function runSealer(
   t: ExecutionContext,
   eventStore: EventStore,
-  options: { everyEvents?: number; everyMs?: number; signer?: typeof key; databaseUrl?: string } = {},
+  options: {
+    everyEvents?: number;
+    everyMs?: number;
+    signer?: typeof key;
+    place?: Awaited<ReturnType<typeof newPlace>>;
+  } = {},
 ) {
   const { everyEvents = 3, everyMs = 3_600_000, signer = key } = options;
-  const databaseUrl = options.databaseUrl ?? (await newDatabase());
+  const place = options.place ?? (await newPlace(t));
   const logged: Logged[] = [];
   const log = pino({ level: 'warn' }, { write: (line: string) => void logged.push(JSON.parse(line)) });
   const sealer = startSealer({
+    ...place,
     eventStore,
-    databaseUrl,
     key: signer,
     runtime: testRuntime({ now: () => new Date('2026-11-20T02:00:00.000Z') }),
     log,
     pace: { everyEvents, everyMs },
   });
   t.teardown(() => sealer.stop());
-  return { ...sealer, logged };
+  return { ...sealer, logged, place };
 }
 
 async function addPayments(eventStore: EventStore, from: number, to: number): Promise<void> {
@@ -61,7 +77,7 @@ async function addPayments(eventStore: EventStore, from: number, to: number): Pr
 }
 
 async function sealed(eventStore: EventStore): Promise<number[]> {
-  return (await eventStore.load(sealsStream)).map((stored) => readSeal(stored).data.count);
+  return (await eventStore.load(sealsStream)).map((stored) => readSealOrNull(stored)?.count ?? -1);
 }
 
 async function sealedUpTo(eventStore: EventStore, count: number): Promise<void> {
@@ -110,19 +126,25 @@ test.serial('a few events are sealed after the interval', async (t) => {
 
 test.serial('a seal says what was sealed, where and by whom', async (t) => {
   const { eventStore } = await startStore(t);
-  const position = await append(eventStore, paymentId(1), [paymentRequested(), methodChosen()]);
+  await append(eventStore, paymentId(1), [paymentRequested(), methodChosen()]);
   await runSealer(t, eventStore);
   await sealedUpTo(eventStore, 2);
   const [stored] = await eventStore.load(sealsStream);
   const events = await eventStore.load(paymentStream(paymentId(1)));
   t.like(stored?.data, {
     at: '2026-11-20T02:00:00.000Z',
-    position: { commit: String(position.commit), prepare: String(position.prepare) },
-    ...events.reduce(countIn, emptyTally),
     lastEvent: { stream: paymentStream(paymentId(1)), revision: 1, id: events[1]?.id },
     publicKey: key.publicKey,
   });
   t.like(stored?.metadata, { actor: 'sealer' });
+  const tree = growTree();
+  for (const event of events) tree.add(leafHash(leafEntry(leafOf(event))));
+  const note = parseNote(stored ? (stored.data as { checkpoint: string }).checkpoint : '');
+  t.deepEqual(note && parseCheckpoint(note.text), {
+    origin: 'ledger.example/log',
+    size: 2,
+    root: tree.root(),
+  });
 });
 
 test.serial('two sealers that both lead make one chain of seals', async (t) => {
@@ -139,7 +161,7 @@ test.serial('two sealers that both lead make one chain of seals', async (t) => {
 
 test.serial('a sealer that cannot read the log leaves it to another', async (t) => {
   const store = await startStore(t);
-  const databaseUrl = await newDatabase();
+  const place = await newPlace(t);
   const away = connectEventStore({ url: 'esdb://127.0.0.1:1?tls=false', log, runtime: systemRuntime });
   t.teardown(() => away.close());
   let leads = false;
@@ -147,9 +169,9 @@ test.serial('a sealer that cannot read the log leaves it to another', async (t) 
     leads = true;
     return away.subscribe(options);
   };
-  await runSealer(t, { ...store.eventStore, subscribe }, { databaseUrl });
+  await runSealer(t, { ...store.eventStore, subscribe }, { place });
   await until(() => leads);
-  await runSealer(t, store.eventStore, { databaseUrl });
+  await runSealer(t, store.eventStore, { place });
   await addPayments(store.eventStore, 1, 3);
   await sealedUpTo(store.eventStore, 3);
   await checkSeals(t, store, 3);
@@ -160,10 +182,10 @@ test.serial(
   async (t) => {
     t.timeout(60_000);
     const store = await startStoreProcess(t);
-    const databaseUrl = await newDatabase();
+    const place = await newPlace(t);
     const script = fileURLToPath(new URL('../sealer-child.ts', import.meta.url));
     const launch = () => {
-      const child = fork(script, [store.url, databaseUrl, '2']);
+      const child = fork(script, [store.url, place.databaseUrl, '2', place.folder]);
       t.teardown(() => end(child));
       return child;
     };
@@ -260,6 +282,63 @@ test.serial('another key continues from the last seal, and the change is logged'
   t.regex((await verdictOn(eventStore)).first('keys of seals') ?? '', /^Seal 2 was signed with a key/);
 });
 
+test.serial('an old checkpoint stays valid: leaf, root and signatures never change', (t) => {
+  const golden = (type: string) =>
+    JSON.parse(readFileSync(new URL(`../../events/golden/v2/${type}.json`, import.meta.url), 'utf8'));
+  const stored = { ...golden('CheckpointSigned'), streamName: sealsStream, revision: 0 };
+  const seal = readSealOrNull(stored);
+  const { stream, revision, id } = stored.data.lastEvent;
+  const leaf = leafOf({ streamName: stream, revision, id, ...golden('PaymentRequested') });
+  t.is(leaf.label, '2026-11-20T01:00:00.000Z council');
+  t.like(seal, { isSigned: true, count: 1, hash: leafHash(leafEntry(leaf)).toString('hex') });
+  for (const [field, value] of Object.entries(stored.data))
+    if (field !== 'signature')
+      t.not(
+        readSealOrNull({ ...stored, data: { ...stored.data, [field]: otherThan(value) } })?.isSigned,
+        true,
+        field,
+      );
+});
+
+test.serial('after the seals and the tables are lost, the log must still agree with the file', async (t) => {
+  const store = await startStore(t);
+  const place = await newPlace(t);
+  await addPayments(store.eventStore, 1, 4);
+  const sealer = await runSealer(t, store.eventStore, { place });
+  await sealedUpTo(store.eventStore, 4);
+  await sealer.stop();
+  const lost = {
+    ...(await newPlace(t)),
+    kept: keptCheckpoints(place.db, join(place.folder, 'last-checkpoint')),
+  };
+  const kept = {
+    ...lost.kept,
+    load: async () => (await lost.kept.load()).filter(({ name }) => name.includes(place.folder)),
+  };
+  const same = await startStore(t);
+  for (let number = 1; number <= 4; number += 1)
+    await same.eventStore.append(
+      paymentStream(paymentId(number)),
+      await store.eventStore.load(paymentStream(paymentId(number))),
+      'no_stream',
+    );
+  await addPayments(same.eventStore, 5, 5);
+  const again = await runSealer(t, same.eventStore, { place: { ...lost, kept } });
+  await sealedUpTo(same.eventStore, 5);
+  await again.stop();
+  const other = await startStore(t);
+  await addPayments(other.eventStore, 1, 6);
+  const refused = await runSealer(t, other.eventStore, { place: { ...lost, kept } });
+  const reason = `The log does not agree with the checkpoint kept in ${join(place.folder, 'last-checkpoint')}`;
+  await until(async () => (await sealingRefused(place.db)) === reason);
+  t.like(refused.logged.at(-1), { level: 50, reason, msg: 'the log is not sealed any more' });
+  await refused.stop();
+  t.deepEqual(await sealed(other.eventStore), []);
+  await writeFile(join(place.folder, 'last-checkpoint'), 'nonsense');
+  const unreadable = await runSealer(t, same.eventStore, { place: { ...lost, kept } });
+  await until(() => unreadable.logged.some(({ reason }) => reason?.startsWith('It cannot be read: ')));
+});
+
 const hex = fc.string({ unit: fc.constantFrom(...'0123456789abcdef'), minLength: 64, maxLength: 64 });
 const counted = fc.record({
   streamName: fc.constantFrom('payment-A', 'payment-B', 'user-A'),
@@ -316,7 +395,8 @@ test.serial('an event without a hash counts by its content', (t) => {
 test.serial('an old seal stays valid: what is signed and counted never changes', (t) => {
   const golden = (type: string) =>
     JSON.parse(readFileSync(new URL(`../../events/golden/v1/${type}.json`, import.meta.url), 'utf8'));
-  const seal = readSeal(golden('LogSealed')).data;
+  const { type, data: seal } = readSeal(golden('LogSealed'));
+  if (type !== 'LogSealed') return t.fail();
   const { stream, revision, id } = seal.lastEvent;
   t.true(isSigned(seal));
   for (const [field, value] of Object.entries(seal))

@@ -6,15 +6,21 @@ import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import streams from '@eventstore/db-client/generated/streams_pb.js';
 import test, { type ExecutionContext } from 'ava';
+import { sealingRefused } from '../../../src/audit/seals/kept.ts';
 import { publicKeysIn } from '../../../src/audit/seals/key.ts';
+import { startSealer } from '../../../src/audit/seals/sealer.ts';
+import { readSealOrNull } from '../../../src/audit/seals/stored-seals.ts';
+import { checkpointText, signatureLine } from '../../../src/audit/tree/note.ts';
 import { acknowledge } from '../../../src/audit/verify/acknowledge.ts';
 import { acknowledgementsStream } from '../../../src/events/acknowledgements.ts';
 import { readSeal } from '../../../src/events/codec.ts';
-import { chain, genesisHash, hashIn, hashOf, type Metadata } from '../../../src/events/envelope.ts';
+import { chain, genesisHash, hashIn, type Metadata } from '../../../src/events/envelope.ts';
 import { paymentStream } from '../../../src/events/payment.ts';
-import { type LogSealed, sealsStream, signedText } from '../../../src/events/seals.ts';
+import { type LogSealed, type LogSealedEvent, sealsStream, signedText } from '../../../src/events/seals.ts';
 import type { EventStore } from '../../../src/eventstore/event-store.ts';
-import { temporaryFolder } from '../../embedded/helpers.ts';
+import { systemRuntime } from '../../../src/kernel/system-runtime.ts';
+import { temporaryFolder, until } from '../../embedded/helpers.ts';
+import { log } from '../../projections/helpers.ts';
 import { createDatabase } from '../../support/postgres.ts';
 import {
   cause,
@@ -26,61 +32,48 @@ import {
   paymentId,
   type Store,
   sealAll,
+  sealByRunningHash,
+  sealing,
   tampered,
   verdictOn,
 } from '../ledger.ts';
+import { changeEvent, forge, replace } from '../tamper.ts';
 
 let folder: string;
 let file: string;
+/** The same ledger, sealed by a release before the tree. */
+let oldFile: string;
+let stores: ReturnType<typeof sealing>;
 
 test.before(async () => {
   folder = await mkdtemp(join(tmpdir(), 'ledger-audit-'));
   file = join(folder, 'eventstore.db');
-  const { url } = await createDatabase();
+  oldFile = join(folder, 'old.db');
+  stores = sealing((await createDatabase()).url, folder);
+  const unsealed = await openStore(file);
+  await fill(unsealed.eventStore);
+  await unsealed.close();
+  await copyFile(file, oldFile);
+  const old = await openStore(oldFile);
+  await sealByRunningHash(old.eventStore);
+  await old.close();
   const { eventStore, close } = await openStore(file);
-  await fill(eventStore);
-  await sealAll(eventStore, url, filled);
+  await sealAll(eventStore, stores, filled);
   await close();
 });
+test.after.always(() => stores.db.destroy());
 test.after.always(() => rm(folder, { recursive: true, force: true, maxRetries: 10 }));
 
 const stream = paymentStream(paymentId(4));
 const streamNo = `(select id from streams where name = '${stream}')`;
 
-/** Changes the stored bytes of one event. */
 function change(
   db: DatabaseSync,
   revision: number,
   work: (message: Buffer) => Uint8Array,
   name = stream,
 ): void {
-  const where = 'stream = (select id from streams where name = ?) and revision = ?';
-  const found = db.prepare(`select message from events where ${where}`).get(name, revision);
-  const message = work(Buffer.from(found?.message as Uint8Array));
-  db.prepare(`update events set message = ? where ${where}`).run(message, name, revision);
-}
-
-/** One text for another of the same length. */
-const replace = (from: string, to: string) => (message: Buffer) => {
-  const at = message.indexOf(from);
-  if (at < 0) throw new Error(`${from} is not in it`);
-  message.write(to, at);
-  return message;
-};
-
-/** Rewrites an event as somebody with this program could: with a matching hash. */
-function forge(message: Buffer, change: (data: Record<string, unknown>) => void, previousHash?: string) {
-  const response = streams.ReadResp.deserializeBinary(message);
-  const event = response.getEvent()?.getEvent();
-  if (!event) throw new Error('no event');
-  const data = JSON.parse(Buffer.from(event.getData_asU8()).toString());
-  const metadata = JSON.parse(Buffer.from(event.getCustomMetadata_asU8()).toString()) as Metadata;
-  change(data);
-  metadata.previousHash = previousHash ?? metadata.previousHash;
-  metadata.hash = hashOf(String(event.getMetadataMap().get('type')), data, metadata);
-  event.setData(Buffer.from(JSON.stringify(data)));
-  event.setCustomMetadata(Buffer.from(JSON.stringify(metadata)));
-  return { message: response.serializeBinary(), hash: metadata.hash };
+  changeEvent(db, { stream: name, revision }, work);
 }
 
 test('a ledger that nobody touched is whole, and all of it is sealed', async (t) => {
@@ -287,7 +280,7 @@ test('an event inserted', async (t) => {
 
 test('seals: changed, removed, all removed', async (t) => {
   const changed = await tampered(t, file, (db) =>
-    change(db, 3, replace('"count":20', '"count":21'), sealsStream),
+    change(db, 3, replace('\\n20\\n', '\\n21\\n'), sealsStream),
   );
   const { found, first } = await verdictOn(changed.eventStore);
   t.true(first('seals')?.startsWith('Seal 3 '));
@@ -308,6 +301,40 @@ test('seals: changed, removed, all removed', async (t) => {
   t.is(result.seals.unsealed().events, filled);
 });
 
+test('seals of releases before the tree still verify, find what is missing, and lead over to checkpoints', async (t) => {
+  const cut = await tampered(t, oldFile, (db) =>
+    db.exec(`delete from events where stream = ${streamNo} and revision = 3`),
+  );
+  t.regex(
+    (await verdictOn(cut.eventStore)).first('what was sealed') ?? '',
+    /counted: 44 of 45 events are there$/,
+  );
+  const refused = sealing((await createDatabase()).url, await temporaryFolder(t));
+  t.teardown(() => refused.db.destroy());
+  const sealer = startSealer({ ...refused, eventStore: cut.eventStore, key, runtime: systemRuntime, log });
+  await until(
+    async () => (await sealingRefused(refused.db).catch(() => null)) === 'The log does not agree with seal 8',
+  );
+  await sealer.stop();
+  await cut.close();
+  const { eventStore } = await tampered(t, oldFile, () => {});
+  t.deepEqual((await verdictOn(eventStore)).found, []);
+  const place = sealing((await createDatabase()).url, await temporaryFolder(t));
+  t.teardown(() => place.db.destroy());
+  await sealAll(eventStore, place, filled);
+  const { found, result } = await verdictOn(eventStore);
+  t.deepEqual(found, []);
+  t.is(result.seals.met(), 2);
+  t.is(result.seals.unsealed().events, 0);
+});
+
+test('with few heads kept in memory, the others are read from the store', async (t) => {
+  const { eventStore } = await tampered(t, file, () => {});
+  const { found, result } = await verdictOn(eventStore, [key.publicKey], { headsKept: 1 });
+  t.deepEqual(found, []);
+  t.is(result.streams, 12);
+});
+
 test('a seal whose bytes are no longer an event', async (t) => {
   const { eventStore } = await tampered(t, file, (db) =>
     change(db, 3, (message) => message.fill(0xff, 0, 9), sealsStream),
@@ -324,21 +351,38 @@ async function forgeSeal(
   const last = await eventStore.loadLast(sealsStream);
   if (!last) throw new Error('no seal');
   const { hash } = last.metadata as Metadata;
-  const said = { ...readSeal(last).data, previousSeal: hash, publicKey: signer.publicKey, ...change };
+  const { type, data: before } = readSeal(last);
+  const { count = 0, ...others } = change;
+  const head = {
+    origin: 'ledger.example/log',
+    size: count,
+    root: readSealOrNull(last)?.checkpoint?.root ?? Buffer.alloc(32),
+  };
+  const text = checkpointText(head);
+  const content =
+    type === 'LogSealed'
+      ? { previousSeal: hash, ...change }
+      : { checkpoint: `${text}\n${signatureLine(text, head.origin, signer)}`, ...others };
+  const said = { ...before, publicKey: signer.publicKey, ...content };
   const data = { ...said, signature: signer.sign(signedText(said)) };
-  await eventStore.append(sealsStream, chain([{ type: 'LogSealed', data }], hash, cause()), last.revision);
+  const chained = chain([{ type, data } as LogSealedEvent], hash, cause());
+  await eventStore.append(sealsStream, chained, last.revision);
 }
 
 test.serial(
   'forged seals: with another key, under the name of the right key, with a count that decreases',
   async (t) => {
-    for (const [change, signer, kind] of [
-      [{ count: filled + 1 }, otherKey, 'keys of seals'],
-      [{ count: filled + 1, publicKey: key.publicKey }, otherKey, 'seals'],
-      [{ count: filled }, key, 'the chain of seals'],
-      [{ count: filled + 1, previousSeal: createHash('sha256').digest('hex') }, key, 'the chain of seals'],
+    const previousSeal = createHash('sha256').digest('hex');
+    for (const [from, change, signer, kind] of [
+      [file, { count: filled + 1 }, otherKey, 'keys of seals'],
+      [file, { count: filled + 1, publicKey: key.publicKey }, otherKey, 'seals'],
+      [file, { count: filled }, key, 'the chain of seals'],
+      [oldFile, { count: filled + 1 }, otherKey, 'keys of seals'],
+      [oldFile, { count: filled + 1, publicKey: key.publicKey }, otherKey, 'seals'],
+      [oldFile, { count: filled }, key, 'the chain of seals'],
+      [oldFile, { count: filled + 1, previousSeal }, key, 'the chain of seals'],
     ] as const) {
-      const { eventStore, close } = await tampered(t, file, () => {});
+      const { eventStore, close } = await tampered(t, from, () => {});
       await forgeSeal(eventStore, signer, change);
       t.true((await verdictOn(eventStore)).first(kind)?.startsWith('Seal 9 '), kind);
       await close();

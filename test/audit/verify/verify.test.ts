@@ -32,6 +32,7 @@ import {
   paymentId,
   projectId,
   sealAll,
+  sealing,
   tampered,
   userId,
 } from '../ledger.ts';
@@ -56,7 +57,9 @@ test.before(async () => {
   await stores.personalData.start();
   await fill(eventStore, stores.personalData);
   await project(eventStore, template.href);
-  await sealAll(eventStore, template.href, filled);
+  const place = sealing(template.href, folder);
+  await sealAll(eventStore, place, filled);
+  await place.db.destroy();
   await close();
   await stores.stop();
 });
@@ -358,14 +361,11 @@ test.serial('as a command: exit code 0 or 1, by the key that an auditor keeps', 
   const exported = await ledger(t, url, 'verify', '--file', nonsense);
   t.is(exported.code, 1);
   t.true(exported.said.startsWith('VIOLATION line 1: '), exported.said);
-  t.is((await ledger(t, url, 'verify', '--file', nonsense, '--public-key', kept)).code, 2);
+  t.is((await ledger(t, url, 'verify', '--file', nonsense, '--public-key', kept)).code, 1);
   const listed = await ledger(t, url, 'seals');
   t.is(listed.code, 0);
   t.true(listed.said.startsWith(key.publicKeyPem));
-  t.regex(
-    listed.said,
-    /^ +8 {2}2026-11-20T10:00:00\+08:00 +45 events {2}position \d+\/\d+ {2}[0-9a-f]{64}\n9 seals\.$/m,
-  );
+  t.regex(listed.said, /^ +8 {2}2026-11-20T10:00:00\+08:00 +45 events {2}[0-9a-f]{64}\n9 seals\.$/m);
 });
 
 test.serial('as commands: a fault is acknowledged, and parked streams are tried again', async (t) => {

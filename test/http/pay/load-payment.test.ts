@@ -43,7 +43,7 @@ async function start(t: ExecutionContext) {
   t.teardown(() => eventStore.close());
   const db = connectPostgres({ url: postgres.url, log });
   t.teardown(() => db.destroy());
-  const queries = createPaymentQueries(db);
+  const queries = createPaymentQueries(db, personalData, async () => {});
   const userQueries = createListQueries<Account>(db, users.name);
   let runs: ProjectionRun[] = [];
   const project = () => {

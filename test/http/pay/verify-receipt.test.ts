@@ -14,9 +14,11 @@ import { personalData } from '../../support/personal-data.ts';
 import { createDatabase } from '../../support/postgres.ts';
 import { createPayment, postResult, resultFields, signed } from '../generic/helpers.ts';
 
+/** The payments whose rows were found to be changed. */
+const forged: string[] = [];
 const { url: databaseUrl } = await createDatabase();
 const db = connectPostgres({ url: databaseUrl, log });
-const queries = createPaymentQueries(db);
+const queries = createPaymentQueries(db, personalData, async (id) => void forged.push(id));
 const app = await startApp({ ...queries, content: { projectionStatus: () => projectionStatus(db) } });
 const project = () =>
   runProjection({
@@ -90,6 +92,39 @@ test.serial('it waits for a projection that is briefly behind', async (t) => {
     await apart.close();
   }
 });
+
+test.serial(
+  'row edited: a payment that is not paid, or another amount, is never called genuine',
+  async (t) => {
+    const id = await paid('V-20');
+    const genuine = async () =>
+      (await db('payments.payments').where('transaction_id', id).first('state')).state as Record<
+        string,
+        unknown
+      >;
+    const [before] = [await genuine()];
+    const row = () => db('payments.payments').where('transaction_id', id);
+    const text = JSON.stringify(before);
+    t.true(text.includes('"amountSen":12050'));
+    await row().update({ state: text.replaceAll('"amountSen":12050', '"amountSen":9999900') });
+    const changed = await open(verifyUrl('V-20', id));
+    t.true(changed.text.includes('RM 120.50') && !changed.text.includes('99,999'), changed.text);
+    t.true(forged.includes(id));
+    const unpaid = await createPayment(app, { trans_id: 'NEVER-PAID' });
+    await until(async () => (await queries.findPayment(unpaid)) !== null);
+    forged.length = 0;
+    const receipt = { receipt_no: 'V-21', status: 'succeeded', state: text.replaceAll('V-20', 'V-21') };
+    await db('payments.payments').where('transaction_id', unpaid).update(receipt);
+    t.is((await open(verifyUrl('V-21', unpaid))).status, 404);
+    const page = await open(`${app.url}/generic/receipt/${unpaid}`);
+    t.false(/official receipt/i.test(page.text), page.text);
+    t.true(forged.length > 0);
+    await row().update({ state: text });
+    forged.length = 0;
+    t.is((await open(verifyUrl('V-20', id))).status, 200);
+    t.deepEqual(forged, []);
+  },
+);
 
 test('it confirms number, amount, date, status and agency, in two languages', async (t) => {
   const id = await paid('V-1');

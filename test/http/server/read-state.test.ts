@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import test from 'ava';
 import fc from 'fast-check';
 import { UnreadableEvent } from '../../../src/events/codec.ts';
+import { chain, genesisHash } from '../../../src/events/envelope.ts';
 import { connectEventStore } from '../../../src/eventstore/client.ts';
 import { EventStoreUnavailable, type RecordedEvent } from '../../../src/eventstore/event-store.ts';
 import { createKnownHeads, knownForMs } from '../../../src/http/server/known-heads.ts';
@@ -57,6 +58,7 @@ test('nobody is shown less than was told, and nothing outdated without saying so
       let row: { revision: number; state: number } | null = null;
       let loads = 0;
       /** When each revision was appended, by our process or by the other. */
+      let hash = genesisHash;
       const appendedAtMs: number[] = [];
       /** What our process appended itself since it started. */
       let own = -1;
@@ -89,7 +91,10 @@ test('nobody is shown less than was told, and nothing outdated without saying so
         const last = appendedAtMs.length - 1;
         if (each.do === 'append' && isUp.eventStore && last + 1 < finalCount) {
           const { append } = each.by === 'ours' ? ours : eventStore;
-          const events = [{ id: randomUUID(), type: 'Counted', data: {}, metadata: {} }];
+          const commandId = randomUUID();
+          const why = { commandId, correlationId: commandId, causationId: commandId, actor: 'gateway' };
+          const events = chain([{ type: 'Counted', data: {} }], hash, why);
+          hash = events[0]?.metadata.hash ?? '';
           await append(streamName, events, last === -1 ? 'no_stream' : last);
           appendedAtMs.push(nowMs);
           if (each.by === 'ours') own = last + 1;

@@ -7,6 +7,7 @@ import type { Sen } from '../../../src/kernel/money.ts';
 import { indexable } from '../../../src/postgres/table.ts';
 import { payments } from '../../../src/projections/payments/projection.ts';
 import { createPaymentQueries } from '../../../src/projections/payments/queries.ts';
+import { personalData } from '../../support/personal-data.ts';
 import { createDatabase } from '../../support/postgres.ts';
 import { runs } from '../../support/property-runs.ts';
 import {
@@ -30,7 +31,7 @@ test.serial(
     const { db } = database;
     const { eventStore } = store;
     run(t, payments, store, database);
-    const { findPayment } = createPaymentQueries(db);
+    const { findPayment } = createPaymentQueries(db, personalData, async () => {});
     let serial = 0;
 
     await fc.assert(
@@ -121,8 +122,9 @@ test.serial('the columns hold what payments are found by', async (t) => {
   await reached(db, 'payments', last);
 
   const rows = await db.withSchema('payments').from('payments').orderBy('transaction_id');
-  const { state: _, updated_at: updatedAt, ...unpaid } = rows[0];
+  const { mac, state: _, updated_at: updatedAt, ...unpaid } = rows[0];
   t.true(updatedAt instanceof Date);
+  t.regex(mac, /^[\w-]{22}$/);
   const common = {
     channel: 'landreg',
     merchant_code: 'pejabat',
@@ -162,7 +164,7 @@ test.serial('a payment that is not there is null', async (t) => {
   const [database, store] = await Promise.all([emptyDatabase(t, postgres), startStore(t)]);
   const { db } = database;
   const { eventStore } = store;
-  const { findPayment } = createPaymentQueries(db);
+  const { findPayment } = createPaymentQueries(db, personalData, async () => {});
   await t.throwsAsync(findPayment('A'), { message: /does not exist/ }, 'before the projection first ran');
   run(t, payments, store, database);
   await reached(db, 'payments', await append(eventStore, 'A', [paymentRequested()]));
@@ -181,7 +183,7 @@ test.serial('events that a row already holds are passed over', async (t) => {
   const position = await append(eventStore, 'A', [methodChosen(2)], 1);
   run(t, payments, store, database);
   await reached(db, 'payments', position);
-  const { findPayment } = createPaymentQueries(db);
+  const { findPayment } = createPaymentQueries(db, personalData, async () => {});
   t.deepEqual(
     await findPayment('A'),
     (await foldAfresh(eventStore, 'A')) as Awaited<ReturnType<typeof findPayment>>,

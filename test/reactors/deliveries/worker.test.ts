@@ -106,7 +106,11 @@ test.serial('while personal data cannot be read a callback waits, and no attempt
   });
   await makePayment(ledger, 'P1', paymentEvents('P1', receiver.url, 'succeeded'));
   const { db } = ledger.database;
-  await until(async () => (await db('reactor_deliveries.deliveries'))[0].lease_until !== null);
+  // Given back, no longer attempted: the clock stands still from here on.
+  await until(async () => {
+    const [{ lease_until, leased_by }] = await db('reactor_deliveries.deliveries');
+    return lease_until !== null && leased_by === null;
+  });
   t.deepEqual(await historyOf(ledger, 'P1'), []);
   t.is(receiver.received.length, 0);
   isAway = false;

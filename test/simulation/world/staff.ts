@@ -57,6 +57,7 @@ export function createStaff({
   return {
     /** What `/readyz` says of the projections, within a second. */
     look: createLook({
+      sealingRefused: async () => null,
       eventStore,
       projections: [...allProjections, toDoList, requeryList],
       projectionStatus: () => projectionStatus(db),

@@ -1,5 +1,5 @@
 /** GET /console/seals: the seals of the log, newest first, and how long events have been waiting for one. */
-import { isSigned } from '../../../audit/seals/key.ts';
+import { sealingRefused } from '../../../audit/seals/kept.ts';
 import { readSealOrNull, unsealed } from '../../../audit/seals/stored-seals.ts';
 import { paymentStreamPrefix } from '../../../events/payment.ts';
 import { sealsStream } from '../../../events/seals.ts';
@@ -11,7 +11,7 @@ const path = '/console/seals';
 const size = 50;
 const answerWithinMs = 2_000;
 
-export const showSeals: Page = async (ctx, { eventStore, runtime, show }) => {
+export const showSeals: Page = async (ctx, { db, eventStore, runtime, show }) => {
   const { up_to: asked } = readQuery(ctx);
   if (asked !== undefined && !/^\d{1,9}$/.test(asked)) throw noSuchPage();
   const last = await eventStore.loadLast(sealsStream);
@@ -21,7 +21,11 @@ export const showSeals: Page = async (ctx, { eventStore, runtime, show }) => {
   const seals = last ? await eventStore.load(sealsStream, from, upTo - from + 1) : [];
   await show(ctx, 'audit/seals.njk', {
     title: 'Seals',
-    unsealed: await unsealed(eventStore, runtime.now(), runtime.timeout(answerWithinMs)),
+    unsealed: await unsealed(eventStore, {
+      now: runtime.now(),
+      refused: await sealingRefused(db).catch(() => null),
+      signal: runtime.timeout(answerWithinMs),
+    }),
     rows: seals.toReversed().map(rowOf),
     firstUrl: upTo === newest ? null : path,
     nextUrl: from > 0 ? `${path}?up_to=${from - 1}` : null,
@@ -35,5 +39,5 @@ function rowOf(stored: RecordedEvent) {
   const transactionId = stream.startsWith(paymentStreamPrefix)
     ? stream.slice(paymentStreamPrefix.length)
     : null;
-  return { revision: stored.revision, seal, transactionId, isValid: seal !== null && isSigned(seal) };
+  return { revision: stored.revision, seal, transactionId, isValid: seal?.isSigned === true };
 }

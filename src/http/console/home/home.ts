@@ -1,6 +1,7 @@
 /** GET /console: the metrics of a day, each a link to what it counts, and what waits for staff. */
 import type { CheckResult } from '../../../audit/check/check.ts';
 import { lastCheck, lateAfterMs } from '../../../audit/check/hourly.ts';
+import { sealingRefused } from '../../../audit/seals/kept.ts';
 import { unsealed } from '../../../audit/seals/stored-seals.ts';
 import type { Standing } from '../../../events/standing.ts';
 import { dayOf } from '../../../kernel/malaysian-time.ts';
@@ -25,13 +26,14 @@ export const showHome: Page = async (ctx, { askReadModels, db, eventStore, runti
   const span = spanOfDay(day);
   const countIn = (state: 'due' | 'abandoned') =>
     countDeliveries(db, { states: [state], kinds: [] }, maxCounted + 1);
-  const [metrics, delay, open, due, abandoned, checked] = await askReadModels(ctx, [
+  const [metrics, delay, open, due, abandoned, checked, refused] = await askReadModels(ctx, [
     dayMetrics(db, span),
     callbackDelays(db, span),
     countOpenExceptions(db),
     countIn('due'),
     countIn('abandoned'),
     lastCheck(db),
+    sealingRefused(db),
   ]);
   await show(ctx, 'home/home.njk', {
     title: day === today ? 'Today' : day,
@@ -39,7 +41,7 @@ export const showHome: Page = async (ctx, { askReadModels, db, eventStore, runti
     today,
     dayBefore: dayOf(new Date(Date.parse(span.start) - dayMs).toISOString()),
     dayAfter: day < today ? dayOf(span.end) : null,
-    unsealed: await unsealed(eventStore, now, runtime.timeout(answerWithinMs)),
+    unsealed: await unsealed(eventStore, { now, refused, signal: runtime.timeout(answerWithinMs) }),
     check: checked && checkModel(checked, now),
     tiles: tilesOf(metrics, day),
     waiting: [

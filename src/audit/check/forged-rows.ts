@@ -1,0 +1,32 @@
+/** Rows whose MAC was wrong when they were read: the background check compares their streams at once, and staff see it. */
+import type { Knex } from 'knex';
+import type { Logger } from 'pino';
+import { codeOf } from '../../kernel/reason-of.ts';
+import { emptyIfUndefined } from '../../postgres/error-codes.ts';
+
+export const forgedRowsSql = `
+  do $$ begin
+    if to_regclass('forged_rows') is null then
+      create table forged_rows (stream text primary key, found_at timestamptz not null default now());
+    end if;
+  end $$`;
+
+/** Never rejects: the page that found it shows what the stream says. */
+export async function reportForgedRow(stream: string, { db, log }: { db: Knex; log: Logger }): Promise<void> {
+  // Without the stream, whose id opens a receipt.
+  log.error({}, 'a row was changed in PostgreSQL; its stream is shown instead');
+  try {
+    await db.raw('insert into forged_rows (stream) values (?) on conflict do nothing', [stream]);
+  } catch (error) {
+    log.warn({ reason: codeOf(error) }, 'a changed row could not be reported');
+  }
+}
+
+export async function forgedRows(db: Knex): Promise<string[]> {
+  const query = db.raw<{ rows: { stream: string }[] }>('select stream from forged_rows limit 1000');
+  return (await emptyIfUndefined(query)).map(({ stream }) => stream);
+}
+
+export async function forgetForgedRows(db: Knex, streams: readonly string[]): Promise<void> {
+  if (streams.length > 0) await db.raw('delete from forged_rows where stream = any(?)', [[...streams]]);
+}

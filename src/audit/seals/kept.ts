@@ -1,0 +1,80 @@
+/**
+ * The last checkpoint that was signed, kept outside the event store: in PostgreSQL, and in a file of the data folder. The
+ * log may never go behind it. Also why the sealer refuses to seal, for the pages and commands of other processes.
+ */
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import type { Knex } from 'knex';
+import { codeOf } from '../../kernel/reason-of.ts';
+import { emptyIfUndefined } from '../../postgres/error-codes.ts';
+import { type Checkpoint, openCheckpoint } from '../tree/note.ts';
+import { Unaccountable } from './stored-seals.ts';
+
+/** `name` says where it is kept, for a message. */
+export type KeptCheckpoint = Checkpoint & { name: string };
+
+export type KeptCheckpoints = ReturnType<typeof keptCheckpoints>;
+
+/** Looked up first: the account of a role may not make tables. */
+export const logCheckpointSql = `
+  do $$ begin
+    if to_regclass('log_checkpoint') is null then
+      create table log_checkpoint (id integer primary key, checkpoint text, refused text);
+    end if;
+  end $$`;
+
+/** `file` is its path. */
+export function keptCheckpoints(db: Knex, file: string) {
+  const set = async (columns: Record<string, string | null>) => {
+    const names = Object.keys(columns);
+    await db.raw(
+      `insert into log_checkpoint (id, ${names.join(', ')}) values (1, ${names.map(() => '?').join(', ')})
+       on conflict (id) do update set ${names.map((name) => `${name} = excluded.${name}`).join(', ')}`,
+      Object.values(columns),
+    );
+  };
+  return {
+    async createTable(): Promise<void> {
+      await db.raw(logCheckpointSql);
+    },
+    /** Throws Unaccountable if one was changed. */
+    async load(): Promise<KeptCheckpoint[]> {
+      const { rows } = await db.raw<{ rows: { checkpoint: string | null }[] }>(
+        'select checkpoint from log_checkpoint',
+      );
+      const texts = [
+        { name: 'the checkpoint kept in PostgreSQL', text: rows[0]?.checkpoint ?? null },
+        { name: `the checkpoint kept in ${file}`, text: await readIfThere(file) },
+      ];
+      return texts.flatMap(({ name, text }) => {
+        if (text === null) return [];
+        const checkpoint = openCheckpoint(text, null);
+        if (typeof checkpoint === 'string') throw new Unaccountable(`It cannot be read: ${name}`);
+        return { ...checkpoint, name };
+      });
+    },
+    async keep(note: string): Promise<void> {
+      await mkdir(dirname(file), { recursive: true });
+      await writeFile(`${file}.new`, note, { flush: true });
+      await rename(`${file}.new`, file);
+      await set({ checkpoint: note, refused: null });
+    },
+    /** Why nothing is sealed; null if sealing goes on. */
+    refuse: (reason: string | null) => set({ refused: reason }),
+  };
+}
+
+async function readIfThere(file: string): Promise<string | null> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return null;
+    throw error;
+  }
+}
+
+/** Why the sealer refuses to seal; null if it does not. Rejects when Postgres is down. */
+export async function sealingRefused(db: Knex): Promise<string | null> {
+  const query = db.raw<{ rows: { refused: string | null }[] }>('select refused from log_checkpoint');
+  return (await emptyIfUndefined(query.timeout(2_000)))[0]?.refused ?? null;
+}

@@ -1,0 +1,77 @@
+/** Where sealing starts: from a seal before all that is signed or kept, or at the first event. */
+import { hashIn, previousHashIn } from '../../events/envelope.ts';
+import { sealsStream } from '../../events/seals.ts';
+import type { EventStore, Position } from '../../eventstore/event-store.ts';
+import { emptyRange, type Range } from '../tree/tree.ts';
+import type { KeptCheckpoint, KeptCheckpoints } from './kept.ts';
+import {
+  allSeals,
+  disagreement,
+  type LastSeal,
+  lastEventOf,
+  loadLastSeal,
+  readSignedSeal,
+  type Seal,
+  signedSealIn,
+} from './stored-seals.ts';
+
+/** The leaves up to `until` are the events of these streams. */
+type Era = { until: number; streams: readonly string[] };
+
+type Dependencies = { eventStore: Pick<EventStore, 'load' | 'loadLast'>; kept: KeptCheckpoints };
+
+export type Start = {
+  last: LastSeal;
+  /** The last seal if it has a running hash, to be counted once more before the first checkpoint. */
+  old: Seal | null;
+  /** The tree to begin with, and the position of its last leaf. */
+  range: Range;
+  after: Position | null;
+  eras: readonly Era[];
+  /** What the tree must agree with when it has that size. */
+  expected: readonly KeptCheckpoint[];
+  /** The name of the log in the checkpoints so far; null if there are none. */
+  origin: string | null;
+};
+
+/** Throws Unaccountable if what was sealed, or is kept, is missing or was changed. */
+export async function findStart({ eventStore, kept }: Dependencies): Promise<Start> {
+  await kept.createTable();
+  const last = await loadLastSeal(eventStore);
+  const sealed = last.seal?.checkpoint ? { ...last.seal.checkpoint, name: `seal ${last.revision}` } : null;
+  const expected = [...(sealed ? [sealed] : []), ...(await kept.load())];
+  const common = {
+    last,
+    old: last.seal && !sealed ? last.seal : null,
+    expected,
+    origin: expected[0]?.origin ?? null,
+  };
+  const before = await beforeLast(last, eventStore);
+  if (before && last.seal && expected.every(({ size }) => size >= before.range.size))
+    return { ...common, ...before, eras: [{ until: last.seal.count, streams: last.seal.streams }] };
+  return { ...common, range: emptyRange, after: null, eras: await allEras(eventStore) };
+}
+
+/** The tree at the seal before the last; null if that is not one of a tree. */
+async function beforeLast(
+  { seal, revision }: LastSeal,
+  eventStore: Dependencies['eventStore'],
+): Promise<Pick<Start, 'range' | 'after'> | null> {
+  if (!seal?.checkpoint || revision === 'no_stream' || revision === 0) return null;
+  const [stored, lastStored] = await eventStore.load(sealsStream, revision - 1, 2);
+  if (!stored || !lastStored || hashIn(stored) !== previousHashIn(lastStored))
+    throw disagreement(`seal ${revision}`);
+  const { checkpoint } = signedSealIn(stored);
+  return checkpoint && { range: checkpoint.range, after: (await lastEventOf(stored, eventStore)).position };
+}
+
+async function allEras(eventStore: Pick<EventStore, 'load'>): Promise<Era[]> {
+  const eras: Era[] = [];
+  for await (const stored of allSeals(eventStore)) {
+    const seal = readSignedSeal(stored);
+    if (!seal?.checkpoint) continue;
+    if (eras.at(-1)?.streams.join() === seal.streams.join()) eras.pop();
+    eras.push({ until: seal.count, streams: seal.streams });
+  }
+  return eras;
+}

@@ -1,0 +1,97 @@
+/** Verifies that the events of an export are in the log, and are all that was asked for. */
+import { type Leaf, leafEntry } from '../../events/seals.ts';
+import { disorderMs, isAskedFor } from '../export/export.ts';
+import type { ExportRange, LeafEntry, TreeStart } from '../export/lines.ts';
+import { type Checkpoint, openCheckpoint } from '../tree/note.ts';
+import { growTree, isRangeOf, leafHash, rootOf, rootOfInclusion } from '../tree/tree.ts';
+
+const bytesOf = (hashes: readonly string[]) => hashes.map((each) => Buffer.from(each, 'base64'));
+
+type Proof = { checkpoint: string; index: number; hashes: readonly string[] };
+
+/**
+ * `take` functions return what is wrong, or null. `trusted` holds public keys as seals name them; with null, any signer is
+ * trusted. Needs some 200 bytes of memory for each event of the file.
+ */
+export function createLeafCheck(range: () => ExportRange | null, trusted: readonly string[] | null) {
+  const payments: { stream: string; leaves: Map<number, Buffer> }[] = [];
+  const tags = new Map<string, string>();
+  let tree: ReturnType<typeof growTree> | null = null;
+  let checkpoint: Checkpoint | null = null;
+  let hasBegun = false;
+  let unproven = 0;
+
+  function takeOther([tag, label, digest]: Extract<LeafEntry, { length: 3 }>): string | null {
+    const request = range();
+    const leaf: Leaf = { tag, label, digest };
+    const stream = tags.get(tag);
+    if (stream !== undefined) return `An event of ${stream} is in the log, and was left out of the file`;
+    if (!request) return null;
+    const span = { start: request.from, end: request.to };
+    if (isAskedFor(leaf, { span, merchantCode: request.merchant }))
+      return `A payment of ${label} is in the log, and was left out of the file`;
+    const [at = ''] = label.split(' ');
+    if (label !== '') hasBegun ||= Date.parse(at) < Date.parse(request.from) - disorderMs;
+    return null;
+  }
+
+  return {
+    takeEvent(stream: string, revision: number, leaf: Leaf, proof: Proof | null | undefined): string | null {
+      if (payments.at(-1)?.stream !== stream) payments.push({ stream, leaves: new Map() });
+      tags.set(leaf.tag, stream);
+      const hash = leafHash(leafEntry(leaf));
+      if (!proof) {
+        payments.at(-1)?.leaves.set(revision, hash);
+        unproven += 1;
+        return null;
+      }
+      const said = openCheckpoint(proof.checkpoint, trusted);
+      if (typeof said === 'string') return said;
+      const path = { index: proof.index, size: said.size, proof: bytesOf(proof.hashes) };
+      const isIn = rootOfInclusion(hash, path)?.equals(said.root) === true;
+      return isIn ? null : 'The event is not the one in the log that its proof is for';
+    },
+    takeTree(start: TreeStart): string | null {
+      const said = openCheckpoint(start.checkpoint, trusted);
+      if (typeof said === 'string') return said;
+      const before = { size: start.size, roots: bytesOf(start.roots) };
+      if (!isRangeOf(before, rootOf(before))) return 'It is not a part of a tree';
+      checkpoint = said;
+      hasBegun = start.size === 0;
+      tree = growTree(before);
+      return null;
+    },
+    takeLeaves(entries: readonly LeafEntry[]): string | null {
+      for (const entry of entries) {
+        let hash: Buffer | undefined;
+        if (entry.length === 3) {
+          const reason = takeOther(entry);
+          if (reason !== null) return reason;
+          const [tag, label, digest] = entry;
+          hash = leafHash(leafEntry({ tag, label, digest }));
+        } else {
+          const [number, revision] = entry;
+          hash = payments[number]?.leaves.get(revision);
+          payments[number]?.leaves.delete(revision);
+          unproven -= 1;
+        }
+        if (!hash || !tree) return 'It names an event that is not in the file';
+        tree.add(hash);
+      }
+      return null;
+    },
+    /** To be called after the last event and leaf. */
+    end(): string | null {
+      if (!tree || !checkpoint) return null;
+      if (tree.size() !== checkpoint.size || !tree.root().equals(checkpoint.root))
+        return 'The events of the file and the leaves between them are not what the checkpoint was signed for';
+      return hasBegun ? null : 'The leaves begin too late: payments before them may have been left out';
+    },
+    /** How many events nothing proves, and the first of them; whether the file shows that it lacks none. */
+    result() {
+      const first = payments.find(({ leaves }) => leaves.size > 0);
+      const [revision] = first?.leaves.keys() ?? [];
+      return { unproven, first: first ? `${first.stream} revision ${revision}` : '', checkpoint };
+    },
+  };
+}
