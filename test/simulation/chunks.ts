@@ -22,7 +22,6 @@ export type SeedOutcome = {
 export type Totals = ReturnType<typeof createTotals>;
 
 export function createTotals() {
-  const startedMs = performance.now();
   const sums = { seeds: 0, simulatedMs: 0, events: 0, payments: 0, failed: 0 };
   const faults = new Map<string, number>();
   const known = new Map<string, number>();
@@ -36,9 +35,8 @@ export function createTotals() {
 
   const summary = () => {
     const hours = (sums.simulatedMs / 3_600_000).toFixed(0);
-    const minutes = (performance.now() - startedMs) / 60_000;
     const injected = [...faults.values()].reduce((sum, each) => sum + each, 0);
-    return `${sums.seeds} seeds, ${hours} simulated hours, ${sums.payments} payments, ${injected} faults, ${sums.events} events checked, ${sums.failed} failed, in ${minutes.toFixed(1)} min`;
+    return `${sums.seeds} seeds, ${hours} simulated hours, ${sums.payments} payments, ${injected} faults, ${sums.events} events checked, ${sums.failed} failed`;
   };
   return {
     add(outcome: SeedOutcome): void {
@@ -87,6 +85,7 @@ export async function runInChunks({
   /** Of the command line, without those that say which seeds. */
   args: readonly string[];
 }): Promise<number> {
+  const startedMs = performance.now();
   const totals = createTotals();
   const { isTTY } = process.stdout;
   const children = new Set<ReturnType<typeof fork>>();
@@ -126,6 +125,7 @@ export async function runInChunks({
   }
 
   await Promise.all(Array.from({ length: jobs }, work));
-  process.stdout.write(`${isTTY ? '\n' : ''}${totals.report()}\n`);
+  const minutes = ((performance.now() - startedMs) / 60_000).toFixed(1);
+  process.stdout.write(`${isTTY ? '\n' : ''}${totals.report()}\n  in ${minutes} min\n`);
   return hasFailed ? 1 : 0;
 }

@@ -155,10 +155,9 @@ export const mutants: Readonly<Record<string, Omit<Mutant, 'name'>>> = {
     code: 'const reads = isCluster(url) ?',
     becomes: 'const reads = url === "" ?',
     seenBy: ['false-not-found', 'acknowledged-lost', 'signed-result-refused'],
-    plan: 'stale-reads',
     fault: 'freeze-leader',
-    payments: 60,
-    seeds: 60,
+    payments: 24,
+    seeds: 20,
   },
   'own-clocks': {
     what: 'Each process tells the time by the clock of its machine',

@@ -15,8 +15,8 @@ import { configurationOf } from './configuration.ts';
 const roles = { http: startHttp, projections: startProjections, reactors: startReactors };
 export type Role = keyof typeof roles;
 
-/** Errors that only say that a store is away. */
-const outages = new Set(['EventStoreUnavailable', 'EventStoreFull', 'KnexTimeoutError']);
+/** Errors that only say that a store or the registry is away. */
+const outages = new Set(['EventStoreUnavailable', 'EventStoreFull', 'KnexTimeoutError', 'RegistryUnavailable']);
 
 export type Nodes = {
   names: readonly string[];
