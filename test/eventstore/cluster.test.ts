@@ -100,7 +100,7 @@ test('a stream is said not to exist only if more than half of the nodes answer',
     url: cluster.url,
     log: pino({ enabled: false }),
     runtime: systemRuntime,
-    callDeadlineMs: 300,
+    callDeadlineMs: 1_500,
   });
   t.teardown(async () => {
     await store.close();
