@@ -136,7 +136,7 @@ test('payments are taken while PostgreSQL is away, also after a restart', async 
     DATA_DIR: dataDir,
     GATEWAY_SECRET: gatewaySecret,
   };
-  const http = await startRole(t, ['http'], environment, (output) => output.includes('listening'));
+  const http = await startRole(t, ['http'], environment, (output) => output.includes('http listening'));
   await until(async () => (await readdir(join(dataDir, 'unused-keys')).catch(() => [])).length === 32);
   await postgres.stop();
   const pay = async (reference: string) => {

@@ -122,7 +122,7 @@ export async function startDeployment(
     output.includes('started'),
   );
   const reactors = await startRole(t, ['reactors'], environment, (output) => output.includes('started'));
-  const http = await startRole(t, ['http'], environment, (output) => output.includes('listening'));
+  const http = await startRole(t, ['http'], environment, (output) => output.includes('http listening'));
   return {
     baseUrl,
     esdbUrl,

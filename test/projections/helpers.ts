@@ -8,7 +8,7 @@ import type { ExecutionContext } from 'ava';
 import type { Knex } from 'knex';
 import { pino } from 'pino';
 import { readPaymentEvent } from '../../src/events/codec.ts';
-import { chain, genesisHash } from '../../src/events/envelope.ts';
+import { chain, genesisHash, hashIn } from '../../src/events/envelope.ts';
 import {
   evolve,
   noPayment,
@@ -133,7 +133,9 @@ export async function append(
     causationId: randomUUID(),
     actor: 'gateway',
   };
-  const sealed = chain(events, genesisHash, cause);
+  const stored = expected === 'no_stream' ? [] : await eventStore.load(paymentStream(transactionId));
+  const before = stored.find(({ revision }) => revision === expected);
+  const sealed = chain(events, before ? hashIn(before) : genesisHash, cause);
   const { position } = await until(() =>
     eventStore.append(paymentStream(transactionId), sealed, expected).catch(falseWhenUnavailable),
   );

@@ -33,7 +33,7 @@ test('production refuses a store without a password; a missing folder is created
   t.timeout(60_000);
   const folder = join(await temporaryFolder(t), 'not', 'there');
   const file = join(folder, 'events.db');
-  const isUp = (output: string) => output.includes('listening');
+  const isUp = (output: string) => output.includes('event store listening');
   const production = { NODE_ENV: 'production' };
   const args = ['eventstore', '--port', '0', '--data', file];
   const open = await run(args, production);
