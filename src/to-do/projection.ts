@@ -63,7 +63,7 @@ const paymentsTable: Table = {
   primaryKey: ['transaction_id'],
 };
 
-/** `announcer` names this process to those that listen for what is due. */
+/** `announcer` names this process, without a blank, to those that listen for what is due. */
 export function createToDoList({
   eventStore,
   announcer = '',

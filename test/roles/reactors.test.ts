@@ -62,7 +62,7 @@ test.serial('a process that stands by is woken by the one that leads', async (t)
   const store = await startStore(t);
   const database = await emptyDatabase(t, postgres);
   const receiver = await startReceiver(t);
-  const { projection } = createToDoList({ eventStore: store.eventStore, announcer: 'another process' });
+  const { projection } = createToDoList({ eventStore: store.eventStore, announcer: 'another-process' });
   run(t, projection, store, database);
   startRole(t, store, database);
   await append(store.eventStore, 'FIRST', paymentEvents('FIRST', receiver.url, 'succeeded'));
