@@ -16,7 +16,12 @@ const roles = { http: startHttp, projections: startProjections, reactors: startR
 export type Role = keyof typeof roles;
 
 /** Errors that only say that a store or the registry is away. */
-const outages = new Set(['EventStoreUnavailable', 'EventStoreFull', 'KnexTimeoutError', 'RegistryUnavailable']);
+const outages = new Set([
+  'EventStoreUnavailable',
+  'EventStoreFull',
+  'KnexTimeoutError',
+  'RegistryUnavailable',
+]);
 
 export type Nodes = {
   names: readonly string[];
