@@ -54,7 +54,7 @@ export const sealEvents = { LogSealed, CheckpointSigned };
 export type LogSealedEvent = EventOf<typeof sealEvents>;
 
 /** A running count of the log. */
-export type Tally = { count: number; runningHash: string };
+type Tally = { count: number; runningHash: string };
 
 export const emptyTally: Tally = { count: 0, runningHash: genesisHash };
 
@@ -91,7 +91,7 @@ export function leafOf(event: Counted): Leaf {
   return { tag: tagOf(streamName), label: isFirst ? labelOf(event.data) : '', digest: sha256Of(entry) };
 }
 
-export const tagOf = (streamName: string) => sha256Of(streamName).slice(0, 16);
+const tagOf = (streamName: string) => sha256Of(streamName).slice(0, 16);
 const sha256Of = (text: string) => createHash('sha256').update(text).digest('hex');
 
 /** Such as `2026-11-20T01:00:00.000Z demo-app`. */

@@ -73,7 +73,7 @@ export const unmatchedStreamPrefix = 'unmatched-';
 /** `id` as of `unmatchedIdOf`. */
 export const resolutionStream = (id: string) => `${unmatchedStreamPrefix}${id}`;
 
-export type ResolvedUnmatched = Omit<Infer<typeof unmatchedEvents.UnmatchedResultResolved>, 'revision'>;
+type ResolvedUnmatched = Omit<Infer<typeof unmatchedEvents.UnmatchedResultResolved>, 'revision'>;
 
 /** What became of a result: how staff resolved it, and when what was received was erased. */
 export type HandledUnmatched = { resolved: ResolvedUnmatched | null; erasedAt: string | null };

@@ -5,7 +5,7 @@
 type Attributes = Readonly<Record<string, string | number>>;
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
-export type RecordSpan = <Result>(
+type RecordSpan = <Result>(
   name: string,
   attributes: Attributes,
   work: (note: (more: Attributes) => void) => Promise<Result>,

@@ -10,7 +10,7 @@ import { diskFullText } from '../projections/runtime/failures.ts';
 import { firstUntaken } from '../projections/runtime/lag.ts';
 import type { Followed } from '../projections/runtime/projection.ts';
 
-export type ProjectionHealth = {
+type ProjectionHealth = {
   name: string;
   /** `unknown` when a store did not answer. */
   status: 'ok' | 'behind' | 'stopped' | 'unknown';
@@ -23,7 +23,7 @@ export type ProjectionHealth = {
 };
 
 /** `disk full`: it reads and does not write. */
-export type StoreState = 'up' | 'down' | 'disk full';
+type StoreState = 'up' | 'down' | 'disk full';
 
 export type Look = {
   status: 'ok' | 'degraded' | 'error';

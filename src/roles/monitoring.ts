@@ -32,7 +32,7 @@ export type RoleName = keyof typeof followed;
 
 type State = 'starting' | 'running' | 'stopping';
 
-export type Monitoring<Role> = Running & {
+type Monitoring<Role> = Running & {
   /** What the roles are to be started with, so that they are seen. */
   role: Role;
   port: number;

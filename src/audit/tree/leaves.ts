@@ -46,7 +46,7 @@ export async function checkpointBefore(
 }
 
 /** The checkpoint of this size; null if there is none. Throws Unaccountable. */
-export async function checkpointOfSize(
+async function checkpointOfSize(
   eventStore: Pick<EventStore, 'load'>,
   size: number,
   last: Sealed,
@@ -79,7 +79,7 @@ async function lastWhere(
 }
 
 /** The seal right after another, or the first one with a tree. Throws Unaccountable. */
-export async function checkpointAfter(
+async function checkpointAfter(
   eventStore: Pick<EventStore, 'load'>,
   before: Sealed | null,
 ): Promise<Sealed | null> {
@@ -134,7 +134,7 @@ export async function proveSince(
 }
 
 /** That an event is a leaf of the tree of a checkpoint; hashes in base64. */
-export type InclusionProof = { checkpoint: string; index: number; hashes: string[] };
+type InclusionProof = { checkpoint: string; index: number; hashes: string[] };
 
 /**
  * A proof for each event of a stream, by the first checkpoint that covers it; null for those that none covers yet. Throws

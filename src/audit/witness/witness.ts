@@ -10,7 +10,7 @@ import {
 } from '../tree/note.ts';
 import { isConsistent } from '../tree/tree.ts';
 
-export type WitnessAnswer = { status: number; type: string; text: string };
+type WitnessAnswer = { status: number; type: string; text: string };
 
 type Dependencies = {
   name: string;
