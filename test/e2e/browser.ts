@@ -41,7 +41,9 @@ export type Visitor = {
 let browser: Promise<Browser> | undefined;
 
 async function launch(): Promise<Browser> {
-  const launched = await chromium.launch({ executablePath, args: quiet });
+  // Playwright would catch the signal by which ava ends a test file that hangs, and the file would go on.
+  const signals = { handleSIGINT: false, handleSIGTERM: false, handleSIGHUP: false };
+  const launched = await chromium.launch({ executablePath, args: quiet, ...signals });
   wholeFile.teardown(() => launched.close());
   return launched;
 }
