@@ -36,13 +36,6 @@ export const approval: ExceptionSource<'granted' | 'rejected'> = {
           action.kind === 'refund'
             ? chargesOf(state).find(({ resultNo }) => resultNo === action.chargeNo)
             : null,
-        proposed:
-          action.kind === 'refund'
-            ? { name: 'Refund', meaning: 'The payer gets money back.' }
-            : {
-                name: texts.exceptions.resolutions[action.resolution],
-                meaning: texts.exceptions.meanings.payment[action.resolution],
-              },
       },
       choices: isOwn ? ['rejected'] : ['granted', 'rejected'],
       resolved: decided && { resolution: decided.outcome, at: decided.at, note: decided.note },

@@ -118,6 +118,7 @@ function createShowPage({
       lang: 'en',
       assets: assets.urls,
       path: ctx.path,
+      texts,
       notice: noticeOf(readQuery(ctx).notice),
       staff: staff ? { id: staff.id, name: staff.name, role: staff.role } : null,
       may: staff ? permissionsOf(staff.role) : null,
