@@ -28,7 +28,7 @@ const rules = readFileSync(rulesFile, 'utf8');
 const alerts = [...rules.matchAll(/- alert: (\w+)/g)].map(([, name = '']) => name);
 const day = 24 * 60 * 60_000;
 const minute = 60_000;
-const firesWithinMs = 40_000;
+const firesWithinMs = 120_000;
 
 const has = (program: string) => {
   try {
@@ -124,6 +124,20 @@ async function startRoles(t: ExecutionContext, environment: Record<string, strin
   return { faults, ports, http, eventStore: stores.eventStore };
 }
 
+/** Does something again and again until something else has ended, in whatever way. */
+async function whileRepeating(repeated: () => Promise<unknown>, work: () => Promise<void>): Promise<void> {
+  let isEnding = false;
+  const repeating = (async () => {
+    while (!isEnding) await repeated();
+  })();
+  try {
+    await work();
+  } finally {
+    isEnding = true;
+    await repeating;
+  }
+}
+
 /** Scrapes the ports every second, and evaluates the rules without waiting for their `for`. */
 async function startPrometheus(t: ExecutionContext, ports: Iterable<number>) {
   const folder = await temporaryFolder(t);
@@ -189,7 +203,7 @@ async function startPrometheus(t: ExecutionContext, ports: Iterable<number>) {
 withPrometheus(
   'each role is scraped, and each rule fires by its fault (skipped without prometheus)',
   async (t) => {
-    t.timeout(180_000);
+    t.timeout(600_000);
     const database = await emptyDatabase(t, await createDatabase());
     const store = await startServerProcess(t);
     const disk = await smallDisk(t);
@@ -233,31 +247,34 @@ withPrometheus(
     await append(eventStore, 'WRONG', [requested('WRONG'), chosen(1), mismatched(result(1, 'succeeded'))]);
     await append(eventStore, 'UNREADABLE', [{ type: 'PaymentRequested', data: {} }]);
     const holder = connectPostgres({ url: database.url, log });
-    t.teardown(() => holder.destroy());
     const held = await holder.transaction();
+    const release = async () => {
+      if (!held.isCompleted()) await held.rollback();
+    };
+    t.teardown(async () => {
+      await release();
+      await holder.destroy();
+    });
     await held.raw(`select from checkpoints where name = 'journal' for update`);
     await database.db.raw(`update checkpoints set version = version + 1 where name = 'details'`);
     await append(eventStore, 'LATER', [requested('LATER')]);
-    if (disk) writeFileSync(join(disk, 'filler'), Buffer.alloc(15_000_000));
+    if (disk) writeFileSync(join(disk, 'filler'), Buffer.alloc(15_700_000));
     faults.timeMs = 9 * day;
     faults.machineMs = 10 * minute;
-    let isBusy = true;
-    const busy = (async () => {
-      while (isBusy) {
+    await whileRepeating(
+      async () => {
         for (const endMs = Date.now() + 600; Date.now() < endMs; );
         await sleep(200);
-      }
-    })();
-    await untilFired(['LedgerEventLoopDelayed']);
-    isBusy = false;
-    await busy;
+      },
+      () => untilFired(['LedgerEventLoopDelayed']),
+    );
     await untilFired([
       ...['LedgerNotReady', 'LedgerProjectionStopped', 'LedgerProjectionBehind', 'LedgerStreamParked'],
       ...['LedgerDeliveriesStuck', 'LedgerDeliveriesGivenUp', 'LedgerExceptionsOpen', 'LedgerRequeriesStuck'],
       ...['LedgerAttemptOpenTooLong', 'LedgerNotSealed', 'LedgerCheckFailed', 'LedgerClockWrong'],
       ...(disk ? ['LedgerDiskNearlyFull'] : []),
     ]);
-    await held.rollback();
+    await release();
 
     // PostgreSQL takes nobody.
     const name = new URL(database.url).pathname.slice(1);
@@ -273,24 +290,23 @@ withPrometheus(
 
     // The event store does not answer.
     store.signal('SIGSTOP');
+    t.teardown(() => store.signal('SIGCONT'));
     const post = () =>
       fetch(`http://127.0.0.1:${http.role.port}/api/v1/users`, {
         method: 'POST',
         headers: { 'content-type': 'application/json' },
         body: JSON.stringify({ name: 'Aminah', email: 'aminah@agency.example' }),
       });
-    let isAway = true;
-    const refused = (async () => {
-      while (isAway) t.is((await post()).status, 503);
-    })();
-    await untilFired([
-      'LedgerEventStoreDown',
-      'LedgerMetricsMissing',
-      'LedgerAppendsFail',
-      'LedgerRequestsFail',
-    ]);
-    isAway = false;
-    await refused;
+    await whileRepeating(
+      async () => t.is((await post()).status, 503),
+      () =>
+        untilFired([
+          'LedgerEventStoreDown',
+          'LedgerMetricsMissing',
+          'LedgerAppendsFail',
+          'LedgerRequestsFail',
+        ]),
+    );
     store.signal('SIGCONT');
 
     // Whatever rules and dashboard name is there.
