@@ -36,10 +36,10 @@ export const seals: Command<typeof options> = {
       const own = current === '' ? [] : [forAll(sealKeyOf(current).publicKey)];
       for (const key of keys.all().length > 0 ? keys.all() : own) print(termText(key));
       const newest = await lastCheckpoint(eventStore).catch(() => null);
-      if (newest) {
-        const { origin: name } = newest.checkpoint;
-        print(verifierText({ kind: 'log', name, publicKey: rawKeyOf(newest.seal.publicKey) }));
-      }
+      const { origin: name } = newest?.checkpoint ?? { origin: '' };
+      const known = new Set([...keys.all(), ...own].map(({ publicKey }) => publicKey));
+      for (const key of name === '' ? [] : known)
+        print(verifierText({ kind: 'log', name, publicKey: rawKeyOf(key) }));
       for (const line of lines) print(line);
       print(`${lines.length} ${lines.length === 1 ? 'seal' : 'seals'}.`);
       return 0;

@@ -236,8 +236,8 @@ function readApprovalAbove(env: EnvironmentReader): Sen | null {
 const keyForm = /^(sha256:[0-9a-f]{64}|(?!sha256:)\S{6,200})$/;
 
 /** The Bearer keys of /api/v1, each `sha256:<64 hex digits>` or plain; none leaves it open, which production refuses. */
-function readApiKeys(env: EnvironmentReader): readonly string[] {
-  const keys = env.list('API_KEYS', { required: env.production });
+function readApiKeys(env: EnvironmentReader): string[] {
+  const keys = [...env.list('API_KEYS', { required: env.production })];
   env.must(
     'API_KEYS',
     keys.every((key) => keyForm.test(key)) && (keys.length > 0 || !env.given('API_KEYS')),

@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import { freePort } from '../../packages/embedded/free-port.ts';
 import { loadConfig } from '../../src/config/config.ts';
+import { reloadConfig } from '../../src/config/reload.ts';
 import { systemRuntime } from '../../src/kernel/system-runtime.ts';
 import { connectPostgres } from '../../src/postgres/pool.ts';
 import { startHttp } from '../../src/roles/http.ts';
@@ -121,7 +122,14 @@ async function startRoles(t: ExecutionContext, environment: Record<string, strin
     }
     await stores.stop();
   });
-  return { faults, ports, http, eventStore: stores.eventStore };
+  const changed = () => loadConfig({ ...environment, MERCHANTS_FILE: '/nowhere' });
+  return {
+    faults,
+    ports,
+    http,
+    eventStore: stores.eventStore,
+    refuse: () => reloadConfig(config, changed, log),
+  };
 }
 
 /** Scrapes the ports every second, and evaluates the rules without waiting for their `for`. */
@@ -193,7 +201,7 @@ withPrometheus(
     const database = await emptyDatabase(t, await createDatabase());
     const store = await startServerProcess(t);
     const disk = await smallDisk(t);
-    const { faults, ports, http, eventStore } = await startRoles(t, {
+    const { faults, ports, http, eventStore, refuse } = await startRoles(t, {
       ...settingsFor({ esdbUrl: store.url, databaseUrl: database.url }),
       DATA_DIR: disk ?? (await temporaryFolder(t)),
     });
@@ -239,6 +247,7 @@ withPrometheus(
     await database.db.raw(`update checkpoints set version = version + 1 where name = 'details'`);
     await append(eventStore, 'LATER', [requested('LATER')]);
     if (disk) writeFileSync(join(disk, 'filler'), Buffer.alloc(15_000_000));
+    refuse();
     faults.timeMs = 9 * day;
     faults.machineMs = 10 * minute;
     let isBusy = true;
@@ -254,7 +263,13 @@ withPrometheus(
     await untilFired([
       ...['LedgerNotReady', 'LedgerProjectionStopped', 'LedgerProjectionBehind', 'LedgerStreamParked'],
       ...['LedgerDeliveriesStuck', 'LedgerDeliveriesGivenUp', 'LedgerExceptionsOpen', 'LedgerRequeriesStuck'],
-      ...['LedgerAttemptOpenTooLong', 'LedgerNotSealed', 'LedgerCheckFailed', 'LedgerClockWrong'],
+      ...[
+        'LedgerConfigurationRefused',
+        'LedgerAttemptOpenTooLong',
+        'LedgerNotSealed',
+        'LedgerCheckFailed',
+        'LedgerClockWrong',
+      ],
       ...(disk ? ['LedgerDiskNearlyFull'] : []),
     ]);
     await held.rollback();
