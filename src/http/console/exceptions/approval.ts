@@ -1,8 +1,5 @@
 /** /console/exceptions/approval/{id}/{no}: what one member of staff proposed, for another to approve or reject. */
-import { endOf } from '../../../commands/execute.ts';
 import { chargesOf } from '../../../events/charges.ts';
-import { readPaymentEvent } from '../../../events/codec.ts';
-import { evolve, noPayment, type Payment } from '../../../events/payment.ts';
 import { standingOf } from '../../../events/standing.ts';
 import { HttpProblem } from '../../server/context.ts';
 import { actingFor } from '../frame/page.ts';
@@ -13,8 +10,8 @@ export const approval: ExceptionSource<'granted' | 'rejected'> = {
   template: 'approval.njk',
   meanings: texts.exceptions.meanings.approval,
   async find(ctx, dependencies) {
-    const { transactionId, no, stream, stored } = await loadNumbered(ctx, dependencies);
-    const state = stored.map(readPaymentEvent).reduce<Payment>(evolve, noPayment);
+    const { transactionId, no, stream, head } = await loadNumbered(ctx, dependencies);
+    const { state } = head;
     const approval = state.status === 'none' ? null : state.approvals?.find((each) => each.no === no);
     if (state.status === 'none' || !approval) throw new HttpProblem(404, 'There is no such proposal');
     const { action, amountSen, at, by, decided } = approval;
@@ -58,7 +55,7 @@ export const approval: ExceptionSource<'granted' | 'rejected'> = {
           note,
           ...actingFor(ctx, dependencies, merchant),
         } as const;
-        return dependencies.execute(stream, command, cause, { from: { state, ...endOf(stored) } });
+        return dependencies.execute(stream, command, cause, { from: head });
       },
     };
   },

@@ -1,7 +1,9 @@
 /** One exception: shows it with its resolution, or with the form in which staff record what they did about it. */
 import { validate } from 'superstruct';
 import { Refused } from '../../../commands/decider.ts';
+import { headOf } from '../../../commands/execute.ts';
 import { InvalidFields, note as noteField } from '../../../commands/fields.ts';
+import { paymentDecider } from '../../../commands/payment.ts';
 import { transactionIdPattern } from '../../../commands/transaction-id.ts';
 import type { ApprovalEvent } from '../../../events/approvals.ts';
 import type { Cause } from '../../../events/envelope.ts';
@@ -59,7 +61,7 @@ export async function loadNumbered(ctx: StaffContext, { eventStore }: Pick<PageD
   const no = /^[1-9]\d{0,5}$/.test(text) ? Number(text) : 0;
   const stream = paymentStream(transactionId);
   const stored = no > 0 && transactionIdPattern.test(transactionId) ? await eventStore.load(stream) : [];
-  return { transactionId, no, stream, stored };
+  return { transactionId, no, stream, stored, head: headOf(stored, paymentDecider) };
 }
 
 /** Shows the exception; `more` adds to its model. */

@@ -1,5 +1,4 @@
 /** /console/exceptions/payment/{id}/{resultNo}: what was expected of a payment, what was reported, which result counts. */
-import { endOf } from '../../../commands/execute.ts';
 import { readPaymentEvent } from '../../../events/codec.ts';
 import { actorOf } from '../../../events/envelope.ts';
 import { exceptionsOf, resolutionsFor } from '../../../events/exceptions.ts';
@@ -22,8 +21,9 @@ export const paymentException: ExceptionSource<ExceptionResolution> = {
   template: 'payment.njk',
   meanings: texts.exceptions.meanings.payment,
   async find(ctx, dependencies) {
-    const { transactionId, no: resultNo, stream, stored } = await loadNumbered(ctx, dependencies);
-    const { state, revision, recorded } = foldUpTo(stored, resultNo);
+    const { transactionId, no: resultNo, stream, stored, head } = await loadNumbered(ctx, dependencies);
+    const { state } = head;
+    const { revision, recorded } = findRecorded(stored, resultNo);
     const exceptions = state.status === 'none' ? [] : exceptionsOf(state);
     const exception = exceptions.find((each) => each.resultNo === resultNo);
     if (state.status === 'none' || !recorded || !exception)
@@ -59,14 +59,14 @@ export const paymentException: ExceptionSource<ExceptionResolution> = {
         if (resolution === 'superseded') throw new Error('Nobody is offered this choice');
         const action = { kind: 'resolution', resultNo, resolution, note } as const;
         const command = { type: 'TakeAction', action, ...actingFor(ctx, dependencies, merchant) } as const;
-        return dependencies.execute(stream, command, cause, { from: { state, ...endOf(stored) } });
+        return dependencies.execute(stream, command, cause, { from: head });
       },
     };
   },
 };
 
-/** The whole payment, and the event that recorded its result of that number. */
-function foldUpTo(stored: readonly RecordedEvent[], resultNo: number) {
+/** The event that recorded the result of that number. */
+function findRecorded(stored: readonly RecordedEvent[], resultNo: number) {
   let state: Payment = noPayment;
   let recorded: PaymentEvent | null = null;
   let revision = -1;
@@ -78,7 +78,7 @@ function foldUpTo(stored: readonly RecordedEvent[], resultNo: number) {
       revision = index;
     }
   }
-  return { state, revision, recorded };
+  return { revision, recorded };
 }
 
 const countResults = (state: Payment) => (state.status === 'none' ? 0 : state.results.length);

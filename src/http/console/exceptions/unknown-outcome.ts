@@ -1,5 +1,4 @@
 /** /console/exceptions/attempt/{id}/{no}: an attempt whose outcome nobody knows, and the verdict of staff on it. */
-import { endOf, type Head } from '../../../commands/execute.ts';
 import { InvalidFields } from '../../../commands/fields.ts';
 import { type Verdict, verdicts } from '../../../commands/verdict.ts';
 import { readPaymentEvent } from '../../../events/codec.ts';
@@ -22,12 +21,12 @@ export const unknownOutcome: ExceptionSource<FinalOutcome> = {
   template: 'unknown-outcome.njk',
   meanings: texts.exceptions.meanings.unknownOutcome,
   async find(ctx, dependencies) {
-    const { transactionId, no, stream, stored } = await loadNumbered(ctx, dependencies);
-    const { state, unknown, settledIn } = fold(stored, no);
+    const { transactionId, no, stream, stored, head } = await loadNumbered(ctx, dependencies);
+    const { state } = head;
+    const { unknown, settledIn } = findUnknown(stored, no);
     if (state.status === 'none' || !unknown) throw new HttpProblem(404, 'There is no such exception');
     const { amountSen, at, orderNo, settled } = unknown;
     const { merchant, reference } = state.request;
-    const head: Head<Payment> = { state, ...endOf(stored) };
     return {
       kind: texts.exceptions.kinds.outcomeUnknown,
       model: {
@@ -62,8 +61,8 @@ export const unknownOutcome: ExceptionSource<FinalOutcome> = {
   },
 };
 
-/** The whole payment, and the event that settled the unknown outcome of that number. */
-function fold(stored: readonly RecordedEvent[], no: number) {
+/** The unknown outcome of that number, and the event that settled it. */
+function findUnknown(stored: readonly RecordedEvent[], no: number) {
   let state: Payment = noPayment;
   let unknown: UnknownOutcome | null = null;
   let settledIn: RecordedEvent | null = null;
@@ -75,7 +74,7 @@ function fold(stored: readonly RecordedEvent[], no: number) {
     else if (!unknown?.settled) settledIn = event;
     unknown = now;
   }
-  return { state, unknown, settledIn };
+  return { unknown, settledIn };
 }
 
 /** Throws InvalidFields. */

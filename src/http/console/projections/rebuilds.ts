@@ -1,6 +1,7 @@
 /** The progress of rebuilds, for the page and for the browsers that watch it. */
-import { readRebuildEvent } from '../../../events/codec.ts';
-import { evolveRebuilds, noRebuilds, projectionStream, type Rebuilds } from '../../../events/rebuild.ts';
+import { headOf } from '../../../commands/execute.ts';
+import { rebuildDecider } from '../../../commands/rebuild.ts';
+import { projectionStream, type Rebuilds } from '../../../events/rebuild.ts';
 import type { Position } from '../../../eventstore/event-store.ts';
 import {
   createMeter,
@@ -42,7 +43,7 @@ export function createLookAtRebuilds({
       ...names.map((name) => eventStore.load(projectionStream(name))),
     ]);
     return names.map((name, index) => {
-      const rebuilds = (histories[index] ?? []).map(readRebuildEvent).reduce(evolveRebuilds, noRebuilds);
+      const rebuilds = headOf(histories[index] ?? [], rebuildDecider).state;
       const standing = found.find((each) => each.name === name);
       if (!standing) meters.delete(name);
       return viewOf(name, rebuilds, standing, head);
