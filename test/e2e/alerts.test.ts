@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import { freePort } from '../../packages/embedded/free-port.ts';
 import { loadConfig } from '../../src/config/config.ts';
+import { reloadConfig } from '../../src/config/reload.ts';
 import { systemRuntime } from '../../src/kernel/system-runtime.ts';
 import { connectPostgres } from '../../src/postgres/pool.ts';
 import { startHttp } from '../../src/roles/http.ts';
@@ -127,7 +128,14 @@ async function startRoles(t: ExecutionContext, environment: Record<string, strin
     }
     await stores.stop();
   });
-  return { faults, ports, http, eventStore: stores.eventStore };
+  const changed = () => loadConfig({ ...environment, MERCHANTS_FILE: '/nowhere' });
+  return {
+    faults,
+    ports,
+    http,
+    eventStore: stores.eventStore,
+    refuse: () => reloadConfig(config, changed, log),
+  };
 }
 
 /** Does something again and again until something else has ended, in whatever way. */
@@ -213,7 +221,7 @@ withPrometheus(
     const database = await emptyDatabase(t, await createDatabase());
     const store = await startServerProcess(t);
     const disk = await smallDisk(t);
-    const { faults, ports, http, eventStore } = await startRoles(t, {
+    const { faults, ports, http, eventStore, refuse } = await startRoles(t, {
       ...settingsFor({ esdbUrl: store.url, databaseUrl: database.url }),
       DATA_DIR: disk ?? (await temporaryFolder(t)),
     });
@@ -265,6 +273,7 @@ withPrometheus(
     await database.db.raw(`update checkpoints set version = version + 1 where name = 'details'`);
     await append(eventStore, 'LATER', [requested('LATER')]);
     if (disk) fill(disk);
+    refuse();
     faults.timeMs = 9 * day;
     faults.machineMs = 10 * minute;
     await whileRepeating(
@@ -277,7 +286,13 @@ withPrometheus(
     await untilFired([
       ...['LedgerNotReady', 'LedgerProjectionStopped', 'LedgerProjectionBehind', 'LedgerStreamParked'],
       ...['LedgerDeliveriesStuck', 'LedgerDeliveriesGivenUp', 'LedgerExceptionsOpen', 'LedgerRequeriesStuck'],
-      ...['LedgerAttemptOpenTooLong', 'LedgerNotSealed', 'LedgerCheckFailed', 'LedgerClockWrong'],
+      ...[
+        'LedgerConfigurationRefused',
+        'LedgerAttemptOpenTooLong',
+        'LedgerNotSealed',
+        'LedgerCheckFailed',
+        'LedgerClockWrong',
+      ],
       ...(disk ? ['LedgerDiskNearlyFull'] : []),
     ]);
     await release();
