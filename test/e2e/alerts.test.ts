@@ -251,7 +251,6 @@ withPrometheus(
 
     // What is stored goes wrong, and nine days pass.
     const [hanging, gone] = [await startReceiver(t, hang), await startReceiver(t, status(410))];
-    await append(eventStore, 'STUCK', paymentEvents('STUCK', hanging.url, 'succeeded'));
     await append(eventStore, 'GONE', paymentEvents('GONE', gone.url, 'succeeded'));
     const requested = (transactionId: string) => ({
       type: 'PaymentRequested' as const,
@@ -276,6 +275,8 @@ withPrometheus(
     refuse();
     faults.timeMs = 9 * day;
     faults.machineMs = 10 * minute;
+    // For the reactors it has been due for nine days, as long as the attempt hangs.
+    await append(eventStore, 'STUCK', paymentEvents('STUCK', hanging.url, 'succeeded'));
     await whileRepeating(
       async () => {
         for (const endMs = Date.now() + 600; Date.now() < endMs; );
