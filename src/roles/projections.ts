@@ -71,7 +71,10 @@ export function startProjections({
     ...common,
     kept: keptCheckpoints(db, join(config.dataDir, 'last-checkpoint')),
     origin: `${new URL(config.baseUrl).host}/ledger`,
-    key: sealKeyOf(config.sealKey),
+    keys: () => ({
+      current: sealKeyOf(config.sealKeys.current),
+      previous: config.sealKeys.previous === '' ? null : sealKeyOf(config.sealKeys.previous),
+    }),
     ...(config.witnessUrls.length > 0 && {
       offer: offerTo(config.witnessUrls, { post: fetch, runtime, log }),
     }),

@@ -96,7 +96,7 @@ export function startReactors({
     log,
     runtime,
   });
-  const registry = createTransactionRegistry({ ...config.registry, log, runtime });
+  const registry = createTransactionRegistry({ config: config.registry, log, runtime });
   const recordAnswer = createRecordAnswer({ counts: createAnswerCounts(db), execute });
   const { perSecond, scheduled } = config.registry;
   const requery = scheduled
