@@ -35,13 +35,13 @@ export async function createApp(dependencies: Omit<Dependencies, 'quarantine'>):
   // The router must know all methods to answer an unknown one with 405 (it would say 501), or 404 where there is no path.
   const router = new Router<RequestState>({ sensitive: true, strict: true, methods: METHODS });
   router.get('/', createHome(config));
-  router.get('/verify/:receiptNo', createVerify(dependencies));
   const quarantine = createQuarantine({
     eventStore,
     seal: personalData.seal,
     fingerprint: createFingerprint(config.transactionIdKey),
   });
   const all = { ...dependencies, quarantine };
+  router.get('/verify/:receiptNo', createVerify(all));
   addGenericRoutes(router, all);
   addLandregRoutes(router, all);
   addApiRoutes(router, all);

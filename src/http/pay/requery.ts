@@ -4,26 +4,20 @@ import type { PaymentEvent, PaymentRequested } from '../../events/payment.ts';
 import type { RegistryAnswer, RegistryStatus } from '../../events/payment-result.ts';
 import { EventStoreUnavailable } from '../../eventstore/event-store.ts';
 import { toIsoWithOffset } from '../../kernel/malaysian-time.ts';
-import type { Runtime } from '../../kernel/runtime.ts';
 import { adjustmentFields, type PaymentFields, paymentFields } from '../../receipts/payment-fields.ts';
 import { askRegistry } from '../server/ask-registry.ts';
 import { type Context, causeOf, HttpProblem } from '../server/context.ts';
-import type { Dependencies } from '../server/dependencies.ts';
-import type { LoadedPayment, ReadPayment } from './load-payment.ts';
+import type { ChannelDependencies } from './dependencies.ts';
+import type { LoadedPayment } from './load-payment.ts';
 
 type Asked = Pick<PaymentRequested, 'channel' | 'merchant' | 'reference' | 'transactionId'>;
 
 /** `idOf` is the transaction id that a request's reference leads to. */
-export function createRequery<State>(dependencies: {
-  idOf: (ctx: Context<State>) => string;
-  ask: (request: Asked) => Promise<RegistryAnswer>;
-  personalData: Dependencies['personalData'];
-  config: Pick<Dependencies['config'], 'merchants'>;
-  readPayment: ReadPayment;
-  recordAnswer: Dependencies['recordAnswer'];
-  runtime: Pick<Runtime, 'now'>;
-}) {
-  const { idOf, ask, personalData, config, readPayment, recordAnswer, runtime } = dependencies;
+export function createRequery<State>(
+  { personalData, config, readPayment, recordAnswer, runtime }: ChannelDependencies,
+  idOf: (ctx: Context<State>) => string,
+  ask: (request: Asked) => Promise<RegistryAnswer>,
+) {
   const at = () => runtime.now().toISOString();
 
   /** The payment after the registry's answer, and its new events: null when the event store cannot take any. */
