@@ -60,14 +60,14 @@ export async function createApp(dependencies: Omit<Dependencies, 'quarantine'>):
   const { rateLimits, trustedProxies } = config;
   // Koa takes the last `maxIpsCount` addresses of X-Forwarded-For, and the first of these is the source.
   const app = new Koa<RequestState>({ proxy: trustedProxies > 0, maxIpsCount: trustedProxies });
-  app.use(createRequestLog({ countRequest: dependencies.countRequest, log, runtime }));
+  app.use(createRequestLog(all));
   app.use(createSecurityHeaders(config));
   app.use((ctx: Context, next: Next) => {
     if (isConsolePath(ctx.path)) ctx.set(consoleHeaders);
     return next();
   });
   app.use(createViews(texts));
-  app.use(createErrorAnswers({ log, presenterOf }));
+  app.use(createErrorAnswers(all, presenterOf));
   app.use(createRefuseCostly(runtime));
   app.use(createRateLimits(rateLimits));
   app.use(router.routes());

@@ -8,8 +8,8 @@ import { UnreadableEvent } from '../../events/codec.ts';
 import type { RegistryFault } from '../../events/payment-result.ts';
 import { KeysUnavailable } from '../../events/personal-data.ts';
 import { EventStoreUnavailable } from '../../eventstore/event-store.ts';
-import type { Log } from '../../kernel/log.ts';
 import { type Context, type ErrorAnswer, HttpProblem, type PresentError } from './context.ts';
+import type { Dependencies } from './dependencies.ts';
 
 type Refusal = { status: number; kind?: ErrorAnswer['kind']; code?: string };
 
@@ -30,13 +30,7 @@ const unavailableSeconds = 5;
  * Koa middleware around everything that can fail. Logs what was not expected; the answer says nothing about it.
  * `presenterOf` chooses the interface that presents errors at a path.
  */
-export function createErrorAnswers({
-  log,
-  presenterOf,
-}: {
-  log: Log;
-  presenterOf: (path: string) => PresentError;
-}) {
+export function createErrorAnswers({ log }: Dependencies, presenterOf: (path: string) => PresentError) {
   const answerWith = async (ctx: Context, answer: ErrorAnswer): Promise<void> => {
     ctx.status = answer.status;
     const retryAfter = answer.status === 503 ? unavailableSeconds : answer.retryAfterSeconds;
