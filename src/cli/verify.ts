@@ -1,64 +1,94 @@
 /** `ledger verify`: whether everything is still as it was written; with --file, whether an export is. */
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { recordVerified } from '../audit/check/checks.ts';
 import { publicKeysIn, sealKeyOf } from '../audit/seals/key.ts';
 import { type Checkpoint, openCheckpoint, readVerifier } from '../audit/tree/note.ts';
 import { acknowledge } from '../audit/verify/acknowledge.ts';
 import { verifyFile } from '../audit/verify/file.ts';
+import { progressFile } from '../audit/verify/resume.ts';
 import { type VerifyReport, verify as verifyStores } from '../audit/verify/verify.ts';
+import type { VerifyProgress } from '../audit/verify/violations.ts';
 import { reasonOf } from '../kernel/reason-of.ts';
+import { withLeaderLock } from '../postgres/leader-lock.ts';
 import { longestStatementMs } from '../projections/rebuild/rebuild.ts';
-import { type Command, text, UsageError } from './command.ts';
-import { openProgress } from './progress.ts';
-import { fail, print, staffCause, withEventStore, withStores } from './stores.ts';
+import { type Command, flag, text, UsageError } from './command.ts';
+import { bar, openProgress } from './progress.ts';
+import { type ContextWithDatabase, fail, print, staffCause, withEventStore, withStores } from './stores.ts';
 
+const options = {
+  acknowledge: text,
+  anew: flag,
+  file: text,
+  'public-key': text,
+  reason: text,
+  record: flag,
+  since: text,
+  'witness-keys': text,
+  witnesses: text,
+} as const;
 const needs = { uses: ['sealKey'] } as const;
 
-export const verify: Command = {
+export const verify: Command<typeof options> = {
   summary:
     'whether the log, its seals and all that is made from it are as they were written; or whether an export is',
   usage:
-    '[--public-key FILE] [--since CHECKPOINT] [--witness-keys FILE [--witnesses N]] | --file EXPORT [--public-key FILE] | --acknowledge STREAM@REVISION --reason TEXT',
-  options: {
-    acknowledge: text,
-    file: text,
-    'public-key': text,
-    reason: text,
-    since: text,
-    'witness-keys': text,
-    witnesses: text,
-  },
+    '[--public-key FILE] [--since CHECKPOINT] [--anew] [--record] [--witness-keys FILE [--witnesses N]] | --file EXPORT [--public-key FILE] | --acknowledge STREAM@REVISION --reason TEXT',
+  options,
   async run({
     acknowledge: place,
+    anew = false,
     file,
     'public-key': publicKey,
     reason,
+    record = false,
     since,
     'witness-keys': keyFile,
-    witnesses,
+    witnesses: needed,
   }) {
     if (place !== undefined || reason !== undefined) return await acknowledgeFaults(place, reason);
     const given = publicKey === undefined ? null : keysOf(publicKey);
     if (file !== undefined) return await verifyExport(file, given);
-    const cosigned = keyFile === undefined ? null : witnessesIn(keyFile, witnesses);
+    const witnesses = keyFile === undefined ? null : witnessesIn(keyFile, needed);
     const verified = since === undefined ? null : checkpointIn(since, given);
-    const interrupted = new AbortController();
-    process.once('SIGINT', () => interrupted.abort(new Error('Interrupted')));
-    const progress = openProgress();
-    return await withStores(
-      'verify',
-      { uses: ['sealKey'], onlyReads: true, longestQueryMs: longestStatementMs },
-      async ({ config: { sealKey }, ...stores }) => {
-        const trusted = given ?? (sealKey === '' ? null : [sealKeyOf(sealKey).publicKey]);
-        const report = await verifyStores(
-          { ...stores, trusted, since: verified, witnesses: cosigned, signal: interrupted.signal },
-          ({ step, done }) => progress.show(() => `${done.toLocaleString('en')} ${step}`),
-        ).finally(progress.end);
-        print(reportText(report));
-        return report.violations.length === 0 ? 0 : 1;
-      },
-    );
+    return await whileAlone(async (signal, { config: { dataDir, sealKey }, ...stores }) => {
+      const trusted = given ?? (sealKey === '' ? null : [sealKeyOf(sealKey).publicKey]);
+      const progress = progressFile(join(dataDir, 'verify-progress.json'), stores.runtime);
+      if (anew) progress.remove();
+      const shown = openProgress();
+      const report = await verifyStores(
+        { ...stores, trusted, since: verified, witnesses, progress, signal },
+        (step) => shown.show(() => stepText(step)),
+      ).finally(shown.end);
+      if (!verified) progress.remove();
+      if (record && !verified) await recordVerified(stores.db, stores.runtime.now(), report);
+      print(reportText(report));
+      return report.violations.length === 0 ? 0 : 1;
+    });
   },
 };
+
+/** Fresh rows are made by one process at a time. Resolves to the exit code. */
+async function whileAlone(
+  work: (signal: AbortSignal, context: ContextWithDatabase<'sealKey'>) => Promise<number>,
+): Promise<number> {
+  const interrupted = new AbortController();
+  const interrupt = () => interrupted.abort(new Error('Interrupted: the next run goes on from here'));
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, interrupt);
+  const requirements = { ...needs, onlyReads: true, longestQueryMs: longestStatementMs };
+  return await withStores('verify', requirements, async (context) => {
+    const lock = { ...context, name: 'verify', waits: false, signal: interrupted.signal };
+    const codes: number[] = [];
+    await withLeaderLock(lock, async (signal) => void codes.push(await work(signal, context)));
+    return codes[0] ?? fail('Another `ledger verify` is running.');
+  });
+}
+
+/** Such as `[██░░] 62 % 1,284,000 events of the log`. */
+function stepText({ step, done, share }: VerifyProgress): string {
+  const part = share === null ? '' : `${bar(share)} ${Math.floor(share * 100)} % `;
+  return `${part}${done.toLocaleString('en')} ${step}`;
+}
 
 /** A checkpoint as `ledger seals --last` prints it. */
 function checkpointIn(file: string, trusted: readonly string[] | null): Checkpoint {

@@ -86,6 +86,12 @@ function readConfig(env: EnvironmentReader, seals: boolean) {
     sealKey: env.matching('SEAL_KEY', /^[0-9a-f]{64}$/i, 'be 64 hexadecimal digits', { required: seals }),
     /** Who cosigns the checkpoints of the log; without a final slash. */
     witnessUrls: readWitnessUrls(env),
+    /** When everything is verified each day, in Malaysian time; `off`: never. */
+    verifyAt: env.matching(
+      'VERIFY_SCHEDULE',
+      /^(off|([01]\d|2[0-3]):[0-5]\d)$/,
+      'be off, or a time of day such as 02:30',
+    ),
     maxAmountSen: readMaxAmount(env),
     /** Null: nothing has to be approved. */
     approvalAboveSen: readApprovalAbove(env),

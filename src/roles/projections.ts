@@ -1,6 +1,6 @@
-/** `ledger projections`: the role that keeps the read models, rebuilds them on request, seals the log, and checks it all hourly. */
+/** `ledger projections`: the role that keeps the read models, rebuilds them on request, seals the log, and checks it all. */
 import { join } from 'node:path';
-import { startHourlyCheck } from '../audit/check/hourly.ts';
+import { startDailyVerify, startHourlyCheck } from '../audit/check/checks.ts';
 import { keptCheckpoints } from '../audit/seals/kept.ts';
 import { sealKeyOf } from '../audit/seals/key.ts';
 import { startSealer } from '../audit/seals/sealer.ts';
@@ -22,12 +22,13 @@ import { createEraser } from './eraser.ts';
 import type { RoleDependencies, Running } from './lifecycle.ts';
 import { roleCommand } from './role-command.ts';
 import { rebuildInProcess } from './start-rebuild-child.ts';
+import { verifyInProcess } from './start-verify-child.ts';
 
 /** Of these, the admins are told what waits for staff, unless STAFF_ALERTS_TO names others. */
 const mostUsers = 1_000;
 
 /**
- * Starts every projection, the sealer, the hourly check, what erases by itself, and the email to staff. Each waits for its
+ * Starts every projection, the sealer, the checks, what erases by itself, and the email to staff. Each waits for its
  * stores, and stands by while another process leads.
  */
 export function startProjections({
@@ -80,6 +81,9 @@ export function startProjections({
   const eraser = createEraser({ ...common, config }, db);
   const retention = startRetention({ ...common, ...eraser, retention: config.retention });
   const hourly = startHourlyCheck(common);
+  const { verifyAt } = config;
+  const daily =
+    verifyAt === 'off' ? [] : [startDailyVerify({ ...common, at: verifyAt, verify: verifyInProcess })];
   const admins = createListQueries<Account>(db, users.name);
   const { baseUrl, dataDir, mail, staffAlertsTo } = config;
   const staffEmail = startStaffEmail({
@@ -96,7 +100,9 @@ export function startProjections({
     async stop() {
       // First, because it may start projections.
       await rebuilds.stop();
-      await Promise.all([...runs.values(), sealer, hourly, retention, staffEmail].map((each) => each.stop()));
+      await Promise.all(
+        [...runs.values(), sealer, hourly, ...daily, retention, staffEmail].map((each) => each.stop()),
+      );
       await db.destroy();
     },
   };

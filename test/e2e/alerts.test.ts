@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import { freePort } from '../../packages/embedded/free-port.ts';
+import { recordVerified } from '../../src/audit/check/checks.ts';
 import { loadConfig } from '../../src/config/config.ts';
 import { systemRuntime } from '../../src/kernel/system-runtime.ts';
 import { connectPostgres } from '../../src/postgres/pool.ts';
@@ -86,7 +87,14 @@ async function smallDisk(t: ExecutionContext): Promise<string | null> {
 async function startRoles(t: ExecutionContext, environment: Record<string, string>) {
   const faults = { timeMs: 0, machineMs: 0 };
   const config = loadConfig(
-    { ...environment, PORT: '0', ADMIN_PORT: '0', REQUERY_SCHEDULE: 'off', SEAL_KEY: 'ab'.repeat(32) },
+    {
+      ...environment,
+      PORT: '0',
+      ADMIN_PORT: '0',
+      REQUERY_SCHEDULE: 'off',
+      VERIFY_SCHEDULE: 'off',
+      SEAL_KEY: 'ab'.repeat(32),
+    },
     {},
     { seals: true },
   );
@@ -239,6 +247,8 @@ withPrometheus(
     await database.db.raw(`update checkpoints set version = version + 1 where name = 'details'`);
     await append(eventStore, 'LATER', [requested('LATER')]);
     if (disk) writeFileSync(join(disk, 'filler'), Buffer.alloc(15_000_000));
+    const forged = { kind: 'changed events', count: 1, first: 'An event is not what was written' } as const;
+    await recordVerified(database.db, new Date(), { checked: [], violations: [forged] });
     faults.timeMs = 9 * day;
     faults.machineMs = 10 * minute;
     let isBusy = true;
@@ -255,6 +265,7 @@ withPrometheus(
       ...['LedgerNotReady', 'LedgerProjectionStopped', 'LedgerProjectionBehind', 'LedgerStreamParked'],
       ...['LedgerDeliveriesStuck', 'LedgerDeliveriesGivenUp', 'LedgerExceptionsOpen', 'LedgerRequeriesStuck'],
       ...['LedgerAttemptOpenTooLong', 'LedgerNotSealed', 'LedgerCheckFailed', 'LedgerClockWrong'],
+      'LedgerVerifyFailed',
       ...(disk ? ['LedgerDiskNearlyFull'] : []),
     ]);
     await held.rollback();

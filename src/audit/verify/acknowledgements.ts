@@ -49,12 +49,17 @@ export async function loadAcknowledgements(
         violations.add('acknowledgements', `${place} is not the event that was acknowledged`);
     },
     /** A violation, unless it is explained; any fault of an event explains that its stream is parked there. */
-    report(fault: EventFault | 'parked streams', place: Place, sentence: string): void {
+    report(
+      fault: EventFault | 'parked streams',
+      place: Place,
+      sentence: string,
+      to: Violations = violations,
+    ): void {
       const given = byPlace.get(nameOf(place)) ?? [];
       const fitting = given.find((each) => each.fault === fault || fault === 'parked streams');
       if (fitting)
         explained.push(`${sentence}. Explained by ${fitting.by} on ${fitting.at}: ${fitting.reason}`);
-      else violations.add(fault, sentence);
+      else to.add(fault, sentence);
     },
     explained,
   };
