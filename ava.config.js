@@ -11,6 +11,13 @@ const [postgresPort] = await once(postgres, 'message');
 postgres.unref();
 postgres.channel.unref();
 
+// A process that a test left behind can hold the output of its test file, which would keep ava from ending.
+setInterval(() => {
+  if (process.exitCode === undefined) return;
+  process.stderr.write('A process that a test started still runs.\n');
+  process.exit();
+}, 10_000).unref();
+
 // Of what comes from that cache, V8 does not tell exactly what was run.
 const cache = process.env.NODE_V8_COVERAGE
   ? {}

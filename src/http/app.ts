@@ -26,7 +26,7 @@ import { texts } from './pay/texts.ts';
 import { createVerify, type VerifyDependencies } from './pay/verify-receipt.ts';
 import type { Context, RequestState } from './server/context.ts';
 import { createErrorAnswers } from './server/errors.ts';
-import { refuseCostly } from './server/limits.ts';
+import { createRefuseCostly } from './server/limits.ts';
 import { createRateLimits, type RateLimitConfig } from './server/rate-limits.ts';
 import { createRequestLog } from './server/request-log.ts';
 import { createSecurityHeaders } from './server/security-headers.ts';
@@ -82,7 +82,7 @@ export async function createApp(dependencies: Dependencies): Promise<Koa<Request
   });
   app.use(createViews(texts));
   app.use(createErrorAnswers({ log, presenterOf }));
-  app.use(refuseCostly);
+  app.use(createRefuseCostly(runtime));
   app.use(createRateLimits(rateLimits));
   app.use(router.routes());
   app.use(router.allowedMethods());
