@@ -1,20 +1,24 @@
 /** `ledger seals`: the public key and the seals so far, for an auditor to keep elsewhere. */
+import { join } from 'node:path';
+import { keptCheckpoints, lastCheckpointFile, sealingRefused } from '../audit/seals/kept.ts';
 import { sealKeyOf } from '../audit/seals/key.ts';
 import { allSeals, readSealOrNull, type Seal } from '../audit/seals/stored-seals.ts';
 import { lastCheckpoint } from '../audit/tree/leaves.ts';
 import { rawKeyOf, verifierText } from '../audit/tree/note.ts';
+import { acceptOlderLog } from '../audit/verify/acknowledge.ts';
 import { toIsoWithOffset } from '../kernel/malaysian-time.ts';
-import { type Command, flag } from './command.ts';
-import { fail, print, withEventStore } from './stores.ts';
+import { type Command, flag, text, UsageError } from './command.ts';
+import { fail, print, staffCause, withEventStore, withStores } from './stores.ts';
 
-const options = { last: flag } as const;
+const options = { 'accept-older-log': flag, last: flag, reason: text } as const;
 const needs = { uses: ['sealKey'], onlyReads: true } as const;
 
 export const seals: Command<typeof options> = {
   summary: 'the public key that seals of the log are checked with, and the seals so far',
-  usage: '[--last]',
+  usage: '[--last] | --accept-older-log --reason TEXT',
   options,
-  async run({ last = false }) {
+  async run({ 'accept-older-log': accepts = false, last = false, reason = '' }) {
+    if (accepts || reason !== '') return await accept(accepts, reason.trim());
     return await withEventStore('seals', needs, async ({ eventStore, config: { sealKey } }) => {
       if (last) {
         const sealed = await lastCheckpoint(eventStore);
@@ -42,6 +46,26 @@ export const seals: Command<typeof options> = {
     });
   },
 };
+
+/** Resolves to the exit code. */
+async function accept(isAsked: boolean, reason: string): Promise<number> {
+  if (!isAsked || reason === '')
+    throw new UsageError('--accept-older-log needs --reason why it was restored');
+  return await withStores('seals', { uses: ['sealKey'] }, async ({ config, db, eventStore, runtime }) => {
+    if (config.sealKey === '') return fail('SEAL_KEY is not set: the acceptance is signed with it.');
+    if ((await sealingRefused(db)) === null) return fail('The sealer does not refuse to seal this log.');
+    const kept = keptCheckpoints(db, join(config.dataDir, lastCheckpointFile));
+    const key = sealKeyOf(config.sealKey);
+    const missing = await acceptOlderLog(
+      { eventStore, kept, key },
+      { at: runtime.now(), reason },
+      staffCause(),
+    );
+    for (const { name, size } of missing)
+      print(`Accepted: the log does not have ${name}, of ${size.toLocaleString('en')} events.`);
+    return missing.length > 0 ? 0 : fail('The log has all that is kept: run `ledger verify`.');
+  });
+}
 
 function sealText(seal: Seal | null): string {
   if (!seal) return 'unreadable';

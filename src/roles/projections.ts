@@ -1,7 +1,7 @@
 /** `ledger projections`: the role that keeps the read models, rebuilds them on request, seals the log, and checks it all. */
 import { join } from 'node:path';
 import { startDailyVerify, startHourlyCheck } from '../audit/check/checks.ts';
-import { keptCheckpoints } from '../audit/seals/kept.ts';
+import { keptCheckpoints, lastCheckpointFile } from '../audit/seals/kept.ts';
 import { sealKeyOf } from '../audit/seals/key.ts';
 import { startSealer } from '../audit/seals/sealer.ts';
 import { offerTo } from '../audit/witness/offer.ts';
@@ -70,7 +70,7 @@ export function startProjections({
   });
   const sealer = startSealer({
     ...common,
-    kept: keptCheckpoints(db, join(config.dataDir, 'last-checkpoint')),
+    kept: keptCheckpoints(db, join(config.dataDir, lastCheckpointFile)),
     origin: `${new URL(config.baseUrl).host}/ledger`,
     key: sealKeyOf(config.sealKey),
     ...(config.witnessUrls.length > 0 && {

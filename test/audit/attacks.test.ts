@@ -17,6 +17,7 @@ import { startSealer } from '../../src/audit/seals/sealer.ts';
 import { lastCheckpoint, proveEvents } from '../../src/audit/tree/leaves.ts';
 import { checkpointText, rawKeyOf, signatureLine } from '../../src/audit/tree/note.ts';
 import { growTree, leafHash } from '../../src/audit/tree/tree.ts';
+import { acceptOlderLog } from '../../src/audit/verify/acknowledge.ts';
 import { verifyFile } from '../../src/audit/verify/file.ts';
 import { verify } from '../../src/audit/verify/verify.ts';
 import { offerTo } from '../../src/audit/witness/offer.ts';
@@ -129,8 +130,12 @@ const change = (edit: (data: Record<string, unknown>) => void) => (sqlite: Datab
 const raised = change((data) => Object.assign(data, { amountSen: 1_205_000 }));
 
 /** Starts a sealer on what it keeps; resolves to why it refuses. */
-async function refusalOf(t: ExecutionContext, eventStore: EventStore, signer = key): Promise<string | null> {
-  const own = sealing(place.databaseUrl, folder);
+async function refusalOf(
+  t: ExecutionContext,
+  eventStore: EventStore,
+  signer = key,
+  own = sealing(place.databaseUrl, folder),
+): Promise<string | null> {
   t.teardown(() => own.db.destroy());
   await own.kept.createTable();
   await own.kept.refuse(null);
@@ -236,6 +241,43 @@ test.serial('older copy restored: of the whole event store', async (t) => {
   t.teardown(() => elsewhere.db.destroy());
   await sealAll(eventStore, elsewhere, 1);
   t.truthy(await refusalOf(t, eventStore));
+});
+
+test.serial('older copy restored on purpose: staff accept it, which verify says from then on', async (t) => {
+  const own = sealing((await createDatabase()).url, await temporaryFolder(t));
+  t.teardown(() => own.db.destroy());
+  const { eventStore: whole } = await tampered(t, file, (sqlite) =>
+    sqlite.exec(`delete from events where stream = ${streamIn(sealsStream)}`),
+  );
+  await sealAll(whole, own, filled);
+  const lost = (await lastCheckpoint(whole))?.checkpoint;
+  const { eventStore, close } = await openStore(join(await temporaryFolder(t), 'older.db'));
+  t.teardown(close);
+  await append(eventStore, paymentId(1), [paymentRequested()]);
+  const given = { at: new Date('2026-11-20T02:00:00.000Z'), reason: 'The disk failed' };
+  const accept = (kept = own.kept) => acceptOlderLog({ eventStore, kept, key }, given, cause());
+  t.regex(
+    (await refusalOf(t, eventStore, key, own)) ?? '',
+    /does not agree with the checkpoint kept in PostgreSQL/,
+  );
+  const accepted = await accept();
+  t.deepEqual(
+    accepted.map(({ size, note }) => ({ size, note })),
+    [lost, lost].map((each) => ({ size: filled, note: each?.note })),
+    'in PostgreSQL and in the file',
+  );
+  t.deepEqual(await own.kept.load(), []);
+  t.is(await sealingRefused(own.db), null);
+  await sealAll(eventStore, own, 2);
+  t.deepEqual(await accept(), [], 'the log has what is kept');
+  const verdict = await verdictOn(eventStore);
+  t.deepEqual(verdict.found, []);
+  t.deepEqual(verdict.explained, [
+    'An older copy of the log was restored, without what was sealed up to 45 events. Accepted by gateway on 2026-11-20T02:00:00.000Z: The disk failed',
+  ]);
+  const distrusting = await verdictOn(eventStore, [otherKey.publicKey]);
+  t.truthy(distrusting.first('acknowledgements'));
+  t.deepEqual(distrusting.explained, []);
 });
 
 test.serial('event inserted: a payment that nobody made, in the middle of the log', async (t) => {

@@ -2,8 +2,9 @@
 import { hashIn, previousHashIn } from '../../events/envelope.ts';
 import { sealsStream } from '../../events/seals.ts';
 import type { EventStore, Position } from '../../eventstore/event-store.ts';
+import type { Checkpoint } from '../tree/note.ts';
 import { emptyRange, type Range } from '../tree/tree.ts';
-import type { KeptCheckpoint, KeptCheckpoints } from './kept.ts';
+import type { KeptCheckpoints } from './kept.ts';
 import {
   allSeals,
   disagreement,
@@ -29,7 +30,7 @@ export type Start = {
   after: Position | null;
   eras: readonly Era[];
   /** What the tree must agree with when it has that size. */
-  expected: readonly KeptCheckpoint[];
+  expected: readonly (Checkpoint & { name: string })[];
   /** The name of the log in the checkpoints so far; null if there are none. */
   origin: string | null;
 };

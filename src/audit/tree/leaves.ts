@@ -46,7 +46,7 @@ export async function checkpointBefore(
 }
 
 /** The checkpoint of this size; null if there is none. Throws Unaccountable. */
-async function checkpointOfSize(
+export async function checkpointOfSize(
   eventStore: Pick<EventStore, 'load'>,
   size: number,
   last: Sealed,

@@ -1,13 +1,14 @@
 /** Tells `ledger verify` which faults are explained by acknowledgements. */
 import {
+  type AcknowledgementEvent,
   acknowledgementsStream,
   contentHashOf,
   type EventFault,
-  type FaultAcknowledged,
 } from '../../events/acknowledgements.ts';
 import { readAcknowledgement, tryRead, UnreadableEvent } from '../../events/codec.ts';
 import type { EventStore, RecordedEvent } from '../../eventstore/event-store.ts';
 import { isSigned } from '../seals/key.ts';
+import { openCheckpoint } from '../tree/note.ts';
 import type { Violations } from './violations.ts';
 
 type Place = { stream: string; revision: number };
@@ -16,11 +17,14 @@ const nameOf = ({ stream, revision }: Place) => `${stream} revision ${revision}`
 
 export type Acknowledgements = Awaited<ReturnType<typeof loadAcknowledgements>>;
 
-/** What an event acknowledges; null unless one of these keys has signed it. */
-export function acknowledgedIn(stored: RecordedEvent, trusted: readonly string[]): FaultAcknowledged | null {
+/** Null unless one of these keys has signed it. */
+export function acknowledgedIn(
+  stored: RecordedEvent,
+  trusted: readonly string[],
+): AcknowledgementEvent | null {
   const read = tryRead(readAcknowledgement, stored);
   const isValid = !(read instanceof UnreadableEvent) && isSigned(read.data);
-  return isValid && trusted.includes(read.data.publicKey) ? read.data : null;
+  return isValid && trusted.includes(read.data.publicKey) ? read : null;
 }
 
 /**
@@ -34,8 +38,15 @@ export async function loadAcknowledgements(
 ) {
   const stored = trusted ? await eventStore.load(acknowledgementsStream) : [];
   const said = stored.flatMap((event) => (trusted && acknowledgedIn(event, trusted)) ?? []);
-  const byPlace = Map.groupBy(said, nameOf);
-  const explained: string[] = [];
+  const faults = said.flatMap((each) => (each.type === 'FaultAcknowledged' ? each.data : []));
+  const byPlace = Map.groupBy(faults, nameOf);
+  const explained = said.flatMap(({ type, data }) => {
+    if (type !== 'OlderLogAccepted') return [];
+    const lost = data.checkpoints.map((note) => openCheckpoint(note, trusted));
+    const sizes = lost.flatMap((each) => (typeof each === 'string' ? [] : each.size));
+    const what = `An older copy of the log was restored, without what was sealed up to ${Math.max(...sizes)} events`;
+    return `${what}. Accepted by ${data.by} on ${data.at}: ${data.reason}`;
+  });
   return {
     trusted,
     take(event: RecordedEvent, hashBefore: string): void {

@@ -146,7 +146,7 @@ async function verifyEvents(
   const soFar: VerifiedSoFar = saved && (from || !saved.log) ? saved : anew;
   const counts = soFar.log;
   violations.addAll(counts?.violations ?? []);
-  explained.push(...(counts?.explained ?? []));
+  if (counts) explained.splice(0, explained.length, ...counts.explained);
   const sealed = marks.at(-1)?.count ?? 0;
   const log = await verifyLog({
     eventStore,

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { lastCheck } from '../../../src/audit/check/checks.ts';
+import { checkpointText, signatureLine } from '../../../src/audit/tree/note.ts';
 import { progressFile } from '../../../src/audit/verify/resume.ts';
 import { verify } from '../../../src/audit/verify/verify.ts';
 import type { VerifyProgress } from '../../../src/audit/verify/violations.ts';
@@ -469,6 +470,37 @@ test.serial('as the daily verification: in a process of its own, which records w
   await verifyInProcess(AbortSignal.abort());
   t.is((await lastCheck(db, 'verify'))?.at, found?.at);
 });
+
+test.serial(
+  'as a command: an older log is accepted, once the sealer has refused it, with a reason',
+  async (t) => {
+    const { port } = await tampered(t, file, () => {});
+    const url = `esdb://127.0.0.1:${port}?tls=false`;
+    const accept = (...reason: string[]) => ledger(t, url, 'seals', '--accept-older-log', ...reason);
+    t.is((await accept()).code, 2);
+    t.is((await ledger(t, url, 'seals', '--reason', 'A trial')).code, 2);
+    const why = ['--reason', 'The disk failed'];
+    t.deepEqual(await accept(...why), { code: 1, said: 'The sealer does not refuse to seal this log.\n' });
+    await query(template.href, `update log_checkpoint set refused = 'No'`);
+    t.deepEqual(await accept(...why), {
+      code: 1,
+      said: 'The log has all that is kept: run `ledger verify`.\n',
+    });
+    const head = checkpointText({ origin: 'ledger.example/log', size: 50, root: Buffer.alloc(32) });
+    const lost = `${head}\n${signatureLine(head, 'ledger.example/log', key)}`;
+    await query(template.href, `update log_checkpoint set checkpoint = '${lost}'`);
+    t.deepEqual(await accept(...why), {
+      code: 0,
+      said: 'Accepted: the log does not have the checkpoint kept in PostgreSQL, of 50 events.\n',
+    });
+    const verified = await ledger(t, url, 'verify');
+    t.is(verified.code, 0, verified.said);
+    t.regex(
+      verified.said,
+      /^EXPLAINED An older copy .* up to 50 events\. Accepted by staff:\S+ on .*: The disk failed\.$/m,
+    );
+  },
+);
 
 test.serial('as commands: a fault is acknowledged, and parked streams are tried again', async (t) => {
   const { eventStore, port } = await tampered(t, file, () => {});
