@@ -150,17 +150,15 @@ async function acknowledgeFaults(place = '', reason = ''): Promise<number> {
 }
 
 async function verifyExport(file: string, trusted: readonly string[] | null): Promise<number> {
-  const { violation, events, payments, checksum, checkpoint, unproven, first } = await verifyFile(
-    file,
-    trusted,
-  );
+  const found = await verifyFile(file, trusted);
+  const { violation, events, payments, checksum, checkpoint, unproven, first, alone } = found;
   if (violation) {
     const { line, stream, revision, reason } = violation;
     const event = stream === null ? '' : `, ${stream} revision ${revision}`;
     print(`VIOLATION line ${line}${event}: ${reason}.`);
     return 1;
   }
-  const isProven = unproven === 0 && (checkpoint !== null || payments === 1);
+  const isProven = unproven === 0 && (checkpoint !== null || payments === 1 || alone.length > 0);
   print(
     `${events.toLocaleString('en')} events of ${payments.toLocaleString('en')} payments are as they were written.\nChecksum ${checksum}`,
   );
@@ -168,6 +166,8 @@ async function verifyExport(file: string, trusted: readonly string[] | null): Pr
     print(
       `Of what was asked for nothing is missing that the first ${checkpoint.size.toLocaleString('en')} events of ${checkpoint.origin} hold.`,
     );
+  for (const number of alone)
+    print(`Event ${number.toLocaleString('en')} of the log is the one that this file is about.`);
   if (!trusted) print('No public key was given: whose log this is was not checked.');
   if (isProven) return 0;
   const what = unproven > 0 ? `${unproven} events, the first of them ${first}, are` : 'The file is';

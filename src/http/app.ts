@@ -50,7 +50,10 @@ export async function createApp(dependencies: Dependencies): Promise<Koa<Request
   // The router must know all methods to answer an unknown one with 405 (it would say 501), or 404 where there is no path.
   const router = new Router<RequestState>({ sensitive: true, strict: true, methods: METHODS });
   router.get('/', createHome(config));
-  router.get('/verify/:receiptNo', createVerify(dependencies));
+  const verify = createVerify(dependencies);
+  router.get('/verify/:receiptNo', verify.confirm);
+  router.get('/verify/:receiptNo/proof', verify.showProof);
+  router.get('/verify/:receiptNo/proof.jsonl', verify.downloadProof);
   const quarantine = createQuarantine({
     eventStore,
     seal: personalData.seal,

@@ -134,10 +134,11 @@ export async function proveSince(
 }
 
 /** That an event is a leaf of the tree of a checkpoint; hashes in base64. */
-type InclusionProof = { checkpoint: string; index: number; hashes: string[] };
+export type InclusionProof = { checkpoint: string; index: number; hashes: string[] };
 
 /**
- * A proof for each event of a stream, by the first checkpoint that covers it; null for those that none covers yet. Throws
+ * A proof for each of these events of a stream, which are in order, by the first checkpoint that covers it; null for those
+ * that none covers yet. Throws
  * Unaccountable if the log does not agree with its seals.
  */
 export async function proveEvents(
@@ -147,6 +148,7 @@ export async function proveEvents(
 ): Promise<(InclusionProof | null)[]> {
   const proofs: (InclusionProof | null)[] = [];
   const last = await lastCheckpoint(eventStore);
+  const wanted = new Set(events.map(({ id }) => id));
   while (proofs.length < events.length) {
     const first = events[proofs.length] as RecordedEvent;
     const from = last && (await checkpointBefore(eventStore, first.position, last));
@@ -157,8 +159,7 @@ export async function proveEvents(
     const found: { index: number; leaf: Buffer }[] = [];
     for await (const { event, leaf } of leavesBetween(eventStore, { from, to, signal })) {
       const hashed = leafHash(leafEntry(leaf));
-      if (event.streamName === first.streamName)
-        found.push({ index: range.size + leaves.length, leaf: hashed });
+      if (wanted.has(event.id)) found.push({ index: range.size + leaves.length, leaf: hashed });
       leaves.push(hashed);
     }
     if (found.length === 0) throw disagreement(`seal ${to.stored.revision}`);
