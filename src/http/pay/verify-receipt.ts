@@ -83,8 +83,12 @@ export function createVerify(dependencies: VerifyDependencies) {
         downloadUrl: urlOf('/proof.jsonl'),
         agency: receipt.agency,
         receiptNo: receipt.receiptNo,
-        proof,
-        sealedAt: proof && timeText(proof.sealedAt, lang),
+        proof: proof && {
+          ...proof,
+          number: proof.number.toLocaleString('en'),
+          size: proof.size.toLocaleString('en'),
+          sealedAt: timeText(proof.sealedAt, lang),
+        },
       });
     },
     async downloadProof(ctx: Context): Promise<void> {
