@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import { keptCheckpoints } from '../src/audit/seals/kept.ts';
-import { sealKeyOf } from '../src/audit/seals/key.ts';
+import { forAll, sealKeyOf } from '../src/audit/seals/key.ts';
 import { startSealer } from '../src/audit/seals/sealer.ts';
 import { allSeals, readSignedSeal } from '../src/audit/seals/stored-seals.ts';
 import { lastCheckpoint } from '../src/audit/tree/leaves.ts';
@@ -30,6 +30,7 @@ const log = pino({ level: 'error' });
 const eventStore = connectEventStore({ url: esdbUrl, log, runtime });
 const db = connectPostgres({ url: databaseUrl, log });
 const key = sealKeyOf('5ea1'.repeat(16));
+const keys = { current: key, previous: null };
 let residentPeak = 0;
 const heaps: number[] = [];
 const watch = setInterval(() => {
@@ -50,7 +51,15 @@ process.disconnect();
 async function seal(): Promise<number> {
   const folder = await mkdtemp(join(tmpdir(), 'ledger-bench-'));
   const kept = keptCheckpoints(db, join(folder, 'last-checkpoint'));
-  const sealer = startSealer({ eventStore, databaseUrl, kept, origin: 'bench/log', key, runtime, log });
+  const sealer = startSealer({
+    eventStore,
+    databaseUrl,
+    kept,
+    origin: 'bench/log',
+    keys: () => keys,
+    runtime,
+    log,
+  });
   while ((await lastCheckpoint(eventStore))?.checkpoint.size !== Number(total)) await sleep(1_000);
   await sealer.stop();
   await rm(folder, { recursive: true });
@@ -68,7 +77,7 @@ async function verifyLog(isSince: boolean): Promise<number> {
   const signal = new AbortController().signal;
   const { checked, violations } = await verify(
     {
-      ...{ eventStore, db, databaseUrl, personalData: null, trusted: [key.publicKey], since },
+      ...{ eventStore, db, databaseUrl, personalData: null, trusted: [forAll(key.publicKey)], since },
       ...{ runtime, log, signal },
     },
     ({ step, done }) => {

@@ -1,71 +1,44 @@
 /** `ledger seals`: the public key and the seals so far, for an auditor to keep elsewhere. */
-import { join } from 'node:path';
-import { keptCheckpoints, lastCheckpointFile, sealingRefused } from '../audit/seals/kept.ts';
-import { sealKeyOf } from '../audit/seals/key.ts';
+import { forAll, sealKeyOf, termText } from '../audit/seals/key.ts';
 import { allSeals, readSealOrNull, type Seal } from '../audit/seals/stored-seals.ts';
+import { followKeys } from '../audit/seals/succession.ts';
 import { lastCheckpoint } from '../audit/tree/leaves.ts';
 import { rawKeyOf, verifierText } from '../audit/tree/note.ts';
-import { acceptOlderLog } from '../audit/verify/acknowledge.ts';
 import { toIsoWithOffset } from '../kernel/malaysian-time.ts';
-import { type Command, flag, text, UsageError } from './command.ts';
-import { fail, print, staffCause, withEventStore, withStores } from './stores.ts';
+import type { CommandOf } from './command.ts';
+import { fail, print, withEventStore } from './stores.ts';
 
-const options = { 'accept-older-log': flag, last: flag, reason: text } as const;
-const needs = { uses: ['sealKey'], onlyReads: true } as const;
+const needs = { uses: ['sealKeys'], onlyReads: true } as const;
 
-export const seals: Command<typeof options> = {
-  summary: 'the public key that seals of the log are checked with, and the seals so far',
-  usage: '[--last] | --accept-older-log --reason TEXT',
-  options,
-  async run({ 'accept-older-log': accepts = false, last = false, reason = '' }) {
-    if (accepts || reason !== '') return await accept(accepts, reason.trim());
-    return await withEventStore('seals', needs, async ({ eventStore, config: { sealKey } }) => {
-      if (last) {
-        const sealed = await lastCheckpoint(eventStore);
-        if (!sealed) return fail('There is no checkpoint yet.');
-        process.stdout.write(sealed.checkpoint.note);
-        return 0;
-      }
-      print(
-        sealKey === ''
-          ? 'SEAL_KEY is not set, so its public key is not known.'
-          : sealKeyOf(sealKey).publicKeyPem.trimEnd(),
-      );
-      const newest = await lastCheckpoint(eventStore).catch(() => null);
-      if (newest) {
-        const { origin: name } = newest.checkpoint;
-        print(verifierText({ kind: 'log', name, publicKey: rawKeyOf(newest.seal.publicKey) }));
-      }
-      let count = 0;
-      for await (const stored of allSeals(eventStore)) {
-        print(`${String(stored.revision).padStart(6)}  ${sealText(readSealOrNull(stored))}`);
-        count += 1;
-      }
-      print(`${count} ${count === 1 ? 'seal' : 'seals'}.`);
+export const seals: CommandOf<'seals'> = async ({ last = false }) =>
+  await withEventStore('seals', needs, async ({ eventStore, config }) => {
+    if (last) {
+      const sealed = await lastCheckpoint(eventStore);
+      if (!sealed) return fail('There is no checkpoint yet.');
+      process.stdout.write(sealed.checkpoint.note);
       return 0;
-    });
-  },
-};
-
-/** Resolves to the exit code. */
-async function accept(isAsked: boolean, reason: string): Promise<number> {
-  if (!isAsked || reason === '')
-    throw new UsageError('--accept-older-log needs --reason why it was restored');
-  return await withStores('seals', { uses: ['sealKey'] }, async ({ config, db, eventStore, runtime }) => {
-    if (config.sealKey === '') return fail('SEAL_KEY is not set: the acceptance is signed with it.');
-    if ((await sealingRefused(db)) === null) return fail('The sealer does not refuse to seal this log.');
-    const kept = keptCheckpoints(db, join(config.dataDir, lastCheckpointFile));
-    const key = sealKeyOf(config.sealKey);
-    const missing = await acceptOlderLog(
-      { eventStore, kept, key },
-      { at: runtime.now(), reason },
-      staffCause(),
-    );
-    for (const { name, size } of missing)
-      print(`Accepted: the log does not have ${name}, of ${size.toLocaleString('en')} events.`);
-    return missing.length > 0 ? 0 : fail('The log has all that is kept: run `ledger verify`.');
+    }
+    const keys = followKeys(null);
+    const lines: string[] = [];
+    let countBefore = 0;
+    for await (const stored of allSeals(eventStore)) {
+      const seal = readSealOrNull(stored);
+      if (seal) keys.take(seal, stored, countBefore);
+      countBefore = seal?.count ?? countBefore;
+      lines.push(`${String(stored.revision).padStart(6)}  ${sealText(seal)}`);
+    }
+    const { current } = config.sealKeys;
+    const own = current === '' ? [] : [forAll(sealKeyOf(current).publicKey)];
+    for (const key of keys.all().length > 0 ? keys.all() : own) print(termText(key));
+    const newest = await lastCheckpoint(eventStore).catch(() => null);
+    const { origin: name } = newest?.checkpoint ?? { origin: '' };
+    const known = new Set([...keys.all(), ...own].map(({ publicKey }) => publicKey));
+    for (const key of name === '' ? [] : known)
+      print(verifierText({ kind: 'log', name, publicKey: rawKeyOf(key) }));
+    for (const line of lines) print(line);
+    print(`${lines.length} ${lines.length === 1 ? 'seal' : 'seals'}.`);
+    return 0;
   });
-}
 
 function sealText(seal: Seal | null): string {
   if (!seal) return 'unreadable';

@@ -72,7 +72,10 @@ export function startProjections({
     ...common,
     kept: keptCheckpoints(db, join(config.dataDir, lastCheckpointFile)),
     origin: `${new URL(config.baseUrl).host}/ledger`,
-    key: sealKeyOf(config.sealKey),
+    keys: () => ({
+      current: sealKeyOf(config.sealKeys.current),
+      previous: config.sealKeys.previous === '' ? null : sealKeyOf(config.sealKeys.previous),
+    }),
     ...(config.witnessUrls.length > 0 && {
       offer: offerTo(config.witnessUrls, { post: fetch, runtime, log }),
     }),
@@ -110,7 +113,6 @@ export function startProjections({
 
 export const projections = roleCommand({
   name: 'projections',
-  summary: 'the role that keeps the read models and seals the log',
   seals: true,
   start: startProjections,
 });

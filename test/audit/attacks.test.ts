@@ -12,7 +12,7 @@ import type { Knex } from 'knex';
 import { beginExport, readExportRequest } from '../../src/audit/export/export.ts';
 import { checksumOf, createLines, firstChecksum } from '../../src/audit/export/lines.ts';
 import { sealingRefused } from '../../src/audit/seals/kept.ts';
-import { sealKeyOf } from '../../src/audit/seals/key.ts';
+import { forAll, sealKeyOf } from '../../src/audit/seals/key.ts';
 import { startSealer } from '../../src/audit/seals/sealer.ts';
 import { lastCheckpoint, proveEvents } from '../../src/audit/tree/leaves.ts';
 import { checkpointText, rawKeyOf, signatureLine } from '../../src/audit/tree/note.ts';
@@ -112,7 +112,7 @@ async function exportOf(eventStore: EventStore, fields: { opened?: string } = {}
   return text;
 }
 
-async function verified(t: ExecutionContext, content: string, trusted = [key.publicKey]) {
+async function verified(t: ExecutionContext, content: string, trusted = [forAll(key.publicKey)]) {
   const path = join(await temporaryFolder(t), 'export.jsonl');
   await writeFile(path, content);
   return await verifyFile(path, trusted);
@@ -154,12 +154,14 @@ async function refusalOf(
   t: ExecutionContext,
   eventStore: EventStore,
   signer = key,
+  previous: typeof key | null = null,
   own = sealing(place.databaseUrl, folder),
 ): Promise<string | null> {
   t.teardown(() => own.db.destroy());
   await own.kept.createTable();
   await own.kept.refuse(null);
-  const sealer = startSealer({ ...own, eventStore, key: signer, runtime: systemRuntime, log });
+  const keys = () => ({ current: signer, previous });
+  const sealer = startSealer({ ...own, eventStore, keys, runtime: systemRuntime, log });
   const reason = await until(async () => (await sealingRefused(own.db)) ?? false);
   await sealer.stop();
   return reason || null;
@@ -277,7 +279,7 @@ test.serial('older copy restored on purpose: staff accept it, which verify says 
   const given = { at: new Date('2026-11-20T02:00:00.000Z'), reason: 'The disk failed' };
   const accept = (kept = own.kept) => acceptOlderLog({ eventStore, kept, key }, given, cause());
   t.regex(
-    (await refusalOf(t, eventStore, key, own)) ?? '',
+    (await refusalOf(t, eventStore, key, null, own)) ?? '',
     /does not agree with the checkpoint kept in PostgreSQL/,
   );
   const accepted = await accept();
@@ -295,7 +297,7 @@ test.serial('older copy restored on purpose: staff accept it, which verify says 
   t.deepEqual(verdict.explained, [
     'An older copy of the log was restored, without what was sealed up to 45 events. Accepted by gateway on 2026-11-20T02:00:00.000Z: The disk failed',
   ]);
-  const distrusting = await verdictOn(eventStore, [otherKey.publicKey]);
+  const distrusting = await verdictOn(eventStore, [forAll(otherKey.publicKey)]);
   t.truthy(distrusting.first('acknowledgements'));
   t.deepEqual(distrusting.explained, []);
 });
@@ -326,7 +328,7 @@ test.serial('export: nothing changed', async (t) => {
     checkpoint: { size: filled },
   });
   t.regex(
-    (await verified(t, exported, [otherKey.publicKey])).violation?.reason ?? '',
+    (await verified(t, exported, [forAll(otherKey.publicKey)])).violation?.reason ?? '',
     /not signed with a trusted key/,
   );
 });
@@ -374,7 +376,7 @@ test.serial(
       eventStore,
       db,
       databaseUrl: place.databaseUrl,
-      trusted: [key.publicKey],
+      trusted: [forAll(key.publicKey)],
       personalData,
       log,
       signal,
@@ -526,10 +528,11 @@ test.serial(
 test.serial('a witness answers as the specification says', async (t) => {
   const name = 'ledger.example/log';
   const saved = new Map<string, string>();
+  const next = sealKeyOf('7d1e'.repeat(16));
   const witness = createWitness({
     name: 'witness.example/1',
     key: otherKey,
-    logs: [{ kind: 'log', name, publicKey: rawKeyOf(key.publicKey) }],
+    logs: [key, next].map(({ publicKey }) => ({ kind: 'log', name, publicKey: rawKeyOf(publicKey) })),
     kept: {
       load: async (origin) => saved.get(origin) ?? null,
       save: async (origin, note) => void saved.set(origin, note),
@@ -561,4 +564,6 @@ test.serial('a witness answers as the specification says', async (t) => {
   t.is((await witness(`old 1\n${second}\n\n${noteOf({ ...two, root: three.root })}`)).status, 422);
   t.is((await witness(`old 1\n${second}\n\n${noteOf(two)}`)).status, 200);
   t.is((await witness(`old 2\n\n${noteOf(two)}`)).status, 200, 'the same again');
+  t.is((await witness(`old 2\n\n${noteOf(two, next)}`)).status, 200, 'by the next key');
+  t.is((await witness(`old 2\n\n${noteOf(two)}`)).status, 403, 'the key before has handed over');
 });

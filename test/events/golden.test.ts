@@ -105,7 +105,7 @@ async function stateAfter(version: number, file: string): Promise<unknown> {
   }
   if (type === 'FaultAcknowledged' || type === 'OlderLogAccepted')
     return readAcknowledgement(golden(version, type)).data;
-  if (Object.hasOwn(sealEvents, type)) return readSeal(golden(version, type)).data;
+  if (Object.hasOwn(sealEvents, type)) return readSeal(golden(version, file)).data;
   if (Object.hasOwn(unmatchedEvents, type) && !Object.hasOwn(paymentEvents, type))
     return evolveUnmatched(notHandled, readUnmatchedEvent(golden(version, type))).resolved;
   const events = [...before(type), file].map((name) => readPaymentEvent(golden(version, name)));

@@ -8,6 +8,7 @@ import {
 import { readAcknowledgement, tryRead, UnreadableEvent } from '../../events/codec.ts';
 import type { EventStore, RecordedEvent } from '../../eventstore/event-store.ts';
 import { isSigned } from '../seals/key.ts';
+import { isInTime, type Reign } from '../seals/succession.ts';
 import { openCheckpoint } from '../tree/note.ts';
 import type { Violations } from './violations.ts';
 
@@ -17,14 +18,14 @@ const nameOf = ({ stream, revision }: Place) => `${stream} revision ${revision}`
 
 export type Acknowledgements = Awaited<ReturnType<typeof loadAcknowledgements>>;
 
-/** Null unless one of these keys has signed it. */
+/** Null unless one of these keys has signed it in its time. */
 export function acknowledgedIn(
   stored: RecordedEvent,
-  trusted: readonly string[],
+  trusted: readonly Reign[],
 ): AcknowledgementEvent | null {
   const read = tryRead(readAcknowledgement, stored);
   const isValid = !(read instanceof UnreadableEvent) && isSigned(read.data);
-  return isValid && trusted.includes(read.data.publicKey) ? read : null;
+  return isValid && isInTime(trusted, read.data.publicKey, stored) ? read : null;
 }
 
 /**
@@ -33,7 +34,7 @@ export function acknowledgedIn(
  */
 export async function loadAcknowledgements(
   eventStore: Pick<EventStore, 'load'>,
-  trusted: readonly string[] | null,
+  trusted: readonly Reign[] | null,
   violations: Violations,
 ) {
   const stored = trusted ? await eventStore.load(acknowledgementsStream) : [];
@@ -42,7 +43,7 @@ export async function loadAcknowledgements(
   const byPlace = Map.groupBy(faults, nameOf);
   const explained = said.flatMap(({ type, data }) => {
     if (type !== 'OlderLogAccepted') return [];
-    const lost = data.checkpoints.map((note) => openCheckpoint(note, trusted));
+    const lost = data.checkpoints.map((note) => openCheckpoint(note, null));
     const sizes = lost.flatMap((each) => (typeof each === 'string' ? [] : each.size));
     const what = `An older copy of the log was restored, without what was sealed up to ${Math.max(...sizes)} events`;
     return `${what}. Accepted by ${data.by} on ${data.at}: ${data.reason}`;

@@ -3,13 +3,15 @@ import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { array, type Infer, is, nullable, number, object, record, string } from 'superstruct';
 import type { Runtime } from '../../kernel/runtime.ts';
 import { utc } from '../../kernel/structs.ts';
+import type { KeyTerm } from '../seals/key.ts';
 
 const Checked = object({ what: string(), count: number() });
 const Violation = object({ kind: string(), count: number(), first: string() });
 
 const Progress = object({
   startedAt: utc,
-  trusted: nullable(array(string())),
+  /** The keys, as JSON. */
+  trusted: string(),
   /** The log up to a checkpoint; null before the first. */
   log: nullable(
     object({
@@ -34,12 +36,12 @@ const everyMs = 2_000;
 export function progressFile(path: string, runtime: Pick<Runtime, 'now' | 'monotonicMs'>) {
   let savedMs = runtime.monotonicMs();
   return {
-    load(trusted: readonly string[] | null): VerifiedSoFar | null {
+    load(trusted: readonly KeyTerm[] | null): VerifiedSoFar | null {
       try {
         const saved: unknown = JSON.parse(readFileSync(path, 'utf8'));
         const isRecent = (at: string) => runtime.now().getTime() - Date.parse(at) < keptForMs;
         const isFit = is(saved, Progress) && isRecent(saved.startedAt);
-        return isFit && String(saved.trusted) === String(trusted) ? saved : null;
+        return isFit && saved.trusted === JSON.stringify(trusted) ? saved : null;
       } catch {
         return null; // there is none, or it cannot be read: nothing is lost but time
       }

@@ -14,7 +14,9 @@ import { openSharedNumbers } from '../../projections/journal/shared-number-queri
 import { projectionStatus } from '../../projections/runtime/checkpoints.ts';
 import { describeFailure } from '../../projections/runtime/failures.ts';
 import { check } from '../check/check.ts';
+import type { KeyTerm } from '../seals/key.ts';
 import { lastEventOf, readSignedSeal, sealedWithinMs } from '../seals/stored-seals.ts';
+import type { Reign } from '../seals/succession.ts';
 import { type Checkpoint, parseNote, signedAt, type Verifier } from '../tree/note.ts';
 import { loadAcknowledgements } from './acknowledgements.ts';
 import { type LogResult, type VerifiedUntil, verifyLog } from './log.ts';
@@ -29,8 +31,8 @@ export type VerifyDependencies = {
   db: Knex;
   /** The database of `db`: a fresh fold needs connections of its own. */
   databaseUrl: string;
-  /** Public keys as seals name them; null when there is none to check by, so that any signer is trusted. */
-  trusted: readonly string[] | null;
+  /** Null when there is no key to check by, so that any signer is trusted. */
+  trusted: readonly KeyTerm[] | null;
   /** The log up to this checkpoint was verified before; null to verify all of it. */
   since?: Checkpoint | null;
   /** What an interrupted run had verified, with these keys, and where to keep what this one has. */
@@ -56,10 +58,10 @@ export async function verify(
 ) {
   const { eventStore, db, personalData, trusted, since, progress, witnesses, runtime, signal } = dependencies;
   const violations = createViolations();
-  const marks = await verifySeals(eventStore, trusted, violations);
+  const { marks, keys } = await verifySeals(eventStore, trusted, violations);
   if (witnesses) await checkWitnesses(witnesses, eventStore, violations);
   const { acknowledgements, found, from, log, resumedAfter, soFar } = await verifyEvents(
-    dependencies,
+    { ...dependencies, keys },
     marks,
     onProgress,
   );
@@ -122,12 +124,20 @@ export async function verify(
 
 /** The log, from its first event, from `since`, or from where an interrupted run has verified it. */
 async function verifyEvents(
-  { eventStore, progress, runtime, signal, since, trusted }: VerifyDependencies,
+  {
+    eventStore,
+    keys,
+    progress,
+    runtime,
+    signal,
+    since,
+    trusted,
+  }: VerifyDependencies & { keys: readonly Reign[] | null },
   marks: readonly SealMark[],
   onProgress: (progress: VerifyProgress) => void,
 ) {
   const violations = createViolations();
-  const acknowledgements = await loadAcknowledgements(eventStore, trusted, violations);
+  const acknowledgements = await loadAcknowledgements(eventStore, keys, violations);
   const { explained } = acknowledgements;
   const saved = since ? null : (progress?.load(trusted) ?? null);
   const start = since ? { size: since.size, root: since.root.toString('hex') } : saved?.log?.checkpoint;
@@ -139,7 +149,7 @@ async function verifyEvents(
     );
   const anew = {
     startedAt: runtime.now().toISOString(),
-    trusted: trusted && [...trusted],
+    trusted: JSON.stringify(trusted),
     log: null,
     rows: {},
   };
