@@ -1,6 +1,6 @@
 /** `ledger seals`: the public key and the seals so far, for an auditor to keep elsewhere. */
 import { forAll, sealKeyOf, termText } from '../audit/seals/key.ts';
-import { allSeals, readSealOrNull, type Seal } from '../audit/seals/stored-seals.ts';
+import { allSeals, readSignedSeal, type Seal } from '../audit/seals/stored-seals.ts';
 import { followKeys } from '../audit/seals/succession.ts';
 import { lastCheckpoint } from '../audit/tree/leaves.ts';
 import { rawKeyOf, verifierText } from '../audit/tree/note.ts';
@@ -22,7 +22,7 @@ export const seals: CommandOf<'seals'> = async ({ last = false }) =>
     const lines: string[] = [];
     let countBefore = 0;
     for await (const stored of allSeals(eventStore)) {
-      const seal = readSealOrNull(stored);
+      const seal = readSignedSeal(stored);
       if (seal) keys.take(seal, stored, countBefore);
       countBefore = seal?.count ?? countBefore;
       lines.push(`${String(stored.revision).padStart(6)}  ${sealText(seal)}`);
@@ -41,7 +41,7 @@ export const seals: CommandOf<'seals'> = async ({ last = false }) =>
   });
 
 function sealText(seal: Seal | null): string {
-  if (!seal) return 'unreadable';
+  if (!seal) return 'not what was signed';
   const { at, count, hash } = seal;
   return `${toIsoWithOffset(at)} ${count.toLocaleString('en').padStart(13)} events  ${hash}`;
 }

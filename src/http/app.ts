@@ -37,8 +37,8 @@ export async function createApp(dependencies: Omit<Dependencies, 'quarantine'>):
   router.get('/', createHome(config));
   const verify = createVerify(dependencies);
   router.get('/verify/:receiptNo', verify.confirm);
-  router.get('/verify/:receiptNo/proof', verify.showProof);
-  router.get('/verify/:receiptNo/proof.jsonl', verify.downloadProof);
+  router.get('/verify/:receiptNo/proof', verify.prove);
+  router.get('/verify/:receiptNo/proof.jsonl', verify.prove);
   const quarantine = createQuarantine({
     eventStore,
     seal: personalData.seal,

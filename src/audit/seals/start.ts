@@ -12,7 +12,6 @@ import {
   lastEventOf,
   loadLastSeal,
   readSignedSeal,
-  type Seal,
   signedSealIn,
 } from './stored-seals.ts';
 
@@ -23,8 +22,6 @@ type Dependencies = { eventStore: Pick<EventStore, 'load' | 'loadLast'>; kept: K
 
 export type Start = {
   last: LastSeal;
-  /** The last seal if it has a running hash, to be counted once more before the first checkpoint. */
-  old: Seal | null;
   /** The tree to begin with, and the position of its last leaf. */
   range: Range;
   after: Position | null;
@@ -43,7 +40,6 @@ export async function findStart({ eventStore, kept }: Dependencies): Promise<Sta
   const expected = [...(sealed ? [sealed] : []), ...(await kept.load())];
   const common = {
     last,
-    old: last.seal && !sealed ? last.seal : null,
     expected,
     origin: expected[0]?.origin ?? null,
   };

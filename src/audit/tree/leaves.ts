@@ -3,13 +3,7 @@ import { isCovered, type Leaf, leafEntry, leafOf, sealsStream } from '../../even
 import { streamPrefixes } from '../../events/streams.ts';
 import type { EventStore, Position, RecordedEvent } from '../../eventstore/event-store.ts';
 import { isAfter } from '../../eventstore/position.ts';
-import {
-  disagreement,
-  lastEventOf,
-  readSignedSeal,
-  type Seal,
-  Unaccountable,
-} from '../seals/stored-seals.ts';
+import { disagreement, lastEventOf, type Seal, signedSealIn } from '../seals/stored-seals.ts';
 import { emptyRange, leafHash, proveConsistency, proveInclusion, rootOfInclusion } from './tree.ts';
 
 type Reader = Pick<EventStore, 'load' | 'loadLast' | 'subscribe'>;
@@ -23,8 +17,7 @@ export type Sealed = {
 
 /** Null for a seal with a running hash. Throws Unaccountable for one that was changed. */
 function sealedIn(stored: RecordedEvent): Sealed | null {
-  const seal = readSignedSeal(stored);
-  if (!seal) throw new Unaccountable(`Seal ${stored.revision} is not what was signed`);
+  const seal = signedSealIn(stored);
   return seal.checkpoint && { stored, seal, checkpoint: seal.checkpoint };
 }
 

@@ -2,7 +2,7 @@
  * GET /verify/{receipt_no}?c=<check>: confirms a receipt to anyone who scans its code. `…/proof` shows that the payment is
  * in the sealed log. Says nothing about who paid.
  */
-import { proveReceipt, type ReceiptProof } from '../../audit/export/receipt-proof.ts';
+import { proveReceipt } from '../../audit/export/receipt-proof.ts';
 import { loadHead } from '../../commands/execute.ts';
 import { paymentDecider } from '../../commands/payment.ts';
 import { unopened } from '../../events/open-payment.ts';
@@ -33,17 +33,15 @@ type VerifyDependencies = Pick<
 
 /** How long a projection that is behind may take to catch up. */
 const waitMs = 1_000;
-/** How long a proof may take: up to 10,000 events of the log are read for one. */
+/** Up to 10,000 events of the log are read for a proof. */
 const proveWithinMs = 10_000;
-/** About 4 KB each. */
-const maxKept = 1_000;
 
 /** A number that does not exist, a wrong check and a missing one get the same answer: 404. */
 export function createVerify(dependencies: VerifyDependencies) {
-  const { baseUrl, linkKeys } = dependencies.config;
+  const { config, eventStore, log, runtime } = dependencies;
+  const { baseUrl, linkKeys } = config;
   const keys = verificationKeys(linkKeys);
   const find = createFind(dependencies, keys);
-  const prove = createProve(dependencies);
 
   async function findReceipt(ctx: Context) {
     const { c: check } = ctx.query;
@@ -72,9 +70,22 @@ export function createVerify(dependencies: VerifyDependencies) {
         notes: receipt.notes.map((note) => noteText(note, lang, { isPublic: true })),
       });
     },
-    async showProof(ctx: Context): Promise<void> {
+    /** As a page; with `.jsonl` at the end, as a file. */
+    async prove(ctx: Context): Promise<void> {
       const { lang, receipt, urlOf } = await findReceipt(ctx);
-      const proof = await prove(receipt.transactionId);
+      await ctx.state.spend('proofs', '');
+      const signal = runtime.timeout(proveWithinMs);
+      const proof = await proveReceipt(eventStore, receipt.transactionId, signal).catch((error) => {
+        log.error({ reason: reasonOf(error) }, 'the proof of a receipt cannot be made');
+        throw new HttpProblem(503, 'The proof cannot be shown at the moment');
+      });
+      if (ctx.path.endsWith('.jsonl')) {
+        if (!proof) throw new HttpProblem(404, 'This payment is not sealed yet');
+        ctx.attachment(`proof-of-entry-${proof.number}.jsonl`);
+        ctx.type = 'application/jsonl';
+        ctx.body = proof.file;
+        return;
+      }
       await ctx.render('verify-proof.njk', {
         lang,
         otherLanguageUrl: urlOf('/proof', otherLanguage(lang)),
@@ -82,47 +93,10 @@ export function createVerify(dependencies: VerifyDependencies) {
         downloadUrl: urlOf('/proof.jsonl'),
         agency: receipt.agency,
         receiptNo: receipt.receiptNo,
-        proof: proof && {
-          ...proof,
-          number: proof.number.toLocaleString('en'),
-          size: proof.size.toLocaleString('en'),
-          sealedAt: timeText(proof.sealedAt, lang),
-        },
+        proof,
+        sealedAt: proof && timeText(proof.sealedAt, lang),
       });
     },
-    async downloadProof(ctx: Context): Promise<void> {
-      const { receipt } = await findReceipt(ctx);
-      const proof = await prove(receipt.transactionId);
-      if (!proof) throw new HttpProblem(404, 'This payment is not sealed yet');
-      ctx.attachment(`proof-of-entry-${proof.number}.jsonl`);
-      ctx.type = 'application/jsonl';
-      ctx.body = proof.file;
-    },
-  };
-}
-
-/** One proof after the other, because each costs a part of a second; those that were made are kept, and never change. */
-function createProve({ eventStore, log, runtime }: VerifyDependencies) {
-  const kept = new Map<string, ReceiptProof>();
-  let turn: Promise<unknown> = Promise.resolve();
-
-  async function make(id: string): Promise<ReceiptProof | null> {
-    const known = kept.get(id);
-    if (known) return known;
-    const proof = await proveReceipt(eventStore, id, runtime.timeout(proveWithinMs));
-    if (proof) kept.set(id, proof);
-    const [oldest = ''] = kept.keys();
-    if (kept.size > maxKept) kept.delete(oldest);
-    return proof;
-  }
-
-  return async (id: string): Promise<ReceiptProof | null> => {
-    const made = turn.then(() => make(id));
-    turn = made.catch(() => {});
-    return await made.catch((error) => {
-      log.error({ reason: reasonOf(error) }, 'the proof of a receipt cannot be made');
-      throw new HttpProblem(503, 'The proof cannot be shown at the moment');
-    });
   };
 }
 

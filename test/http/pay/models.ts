@@ -87,10 +87,10 @@ export const verifyProofPage = {
   downloadUrl: 'https://pay.example/verify/1-1/proof.jsonl?c=0&lang=en',
   agency: 'Example City Council',
   receiptNo: '1-20261120-87N3WE45',
+  sealedAt: '20 November 2026 at 09:10:00',
   proof: {
-    sealedAt: '20 November 2026 at 09:10:00',
-    number: '1204',
-    size: '2530',
+    number: 1204,
+    size: 2530,
     origin: 'pay.agency.example/ledger',
     witnesses: ['witness.audit.example/1'],
   },
