@@ -11,6 +11,7 @@ import { verifyFile } from '../audit/verify/file.ts';
 import { progressFile } from '../audit/verify/resume.ts';
 import { type VerifyReport, verify as verifyStores } from '../audit/verify/verify.ts';
 import type { VerifyProgress } from '../audit/verify/violations.ts';
+import { Refused } from '../commands/decider.ts';
 import type { Config } from '../config/config.ts';
 import type { EventStore } from '../eventstore/event-store.ts';
 import { reasonOf } from '../kernel/reason-of.ts';
@@ -118,7 +119,6 @@ async function acknowledgeFaults(place = '', reason = ''): Promise<number> {
     );
   return await withEventStore('verify', needs, async ({ config, eventStore, runtime }) => {
     const key = await signerOf(config.sealKeys, eventStore);
-    if (key === null) return 1;
     const sentences = await acknowledge(
       { eventStore, key },
       { at: runtime.now(), place: { stream, revision: Number(revision) }, reason },
@@ -134,7 +134,6 @@ async function acceptLog(reason = ''): Promise<number> {
   if (reason.trim() === '') throw new UsageError('--accept-older-log needs --reason why it was restored');
   return await withStores('verify', needs, async ({ config, db, eventStore, runtime }) => {
     const key = await signerOf(config.sealKeys, eventStore);
-    if (key === null) return 1;
     if ((await sealingRefused(db)) === null) return fail('The sealer does not refuse to seal this log.');
     const kept = keptCheckpoints(db, join(config.dataDir, lastCheckpointFile));
     const given = { at: runtime.now(), reason };
@@ -145,20 +144,16 @@ async function acceptLog(reason = ''): Promise<number> {
   });
 }
 
-/** The key that acknowledgements are signed with; null, and a line on standard error, without one that would count. */
+/** The key that acknowledgements are signed with. Throws Refused without one that would count. */
 async function signerOf(
   { current }: Config['sealKeys'],
   eventStore: Pick<EventStore, 'loadLast'>,
-): Promise<SealKey | null> {
-  const key = current === '' ? null : sealKeyOf(current);
+): Promise<SealKey> {
+  if (current === '') throw new Refused('wrong_key', 'SEAL_KEY is not set: this is signed with it');
+  const key = sealKeyOf(current);
   const last = await lastCheckpoint(eventStore).catch(() => null);
-  if (key && (!last || last.seal.publicKey === key.publicKey)) return key;
-  fail(
-    key
-      ? 'SEAL_KEY is not the key of the last seal: what it signs would not count.'
-      : 'SEAL_KEY is not set: what staff acknowledge is signed with it.',
-  );
-  return null;
+  if (!last || last.seal.publicKey === key.publicKey) return key;
+  throw new Refused('wrong_key', 'SEAL_KEY is not the key of the last seal: what it signs would not count');
 }
 
 async function verifyExport(file: string, trusted: readonly KeyTerm[] | null): Promise<number> {

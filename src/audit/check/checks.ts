@@ -12,7 +12,7 @@ import { withLeaderLock } from '../../postgres/leader-lock.ts';
 import { projectionStatus } from '../../projections/runtime/checkpoints.ts';
 import { type LagSources, untilCaughtUp } from '../../projections/runtime/lag.ts';
 import { type CheckResult, check, compared } from './check.ts';
-import { forgedRows, forgedRowsSql, forgetForgedRows } from './forged-rows.ts';
+import { auditTablesSql, forgedRows, forgetForgedRows } from './forged-rows.ts';
 
 type Dependencies = Parameters<typeof check>[0] &
   Pick<LagSources, 'eventStore'> & { databaseUrl: string; log: Logger };
@@ -82,7 +82,7 @@ function inOneProcess(
 async function checkIfDue(dependencies: Dependencies, signal: AbortSignal): Promise<void> {
   const { db, log, runtime } = dependencies;
   const last = await lastCheck(db);
-  await db.raw(forgedRowsSql);
+  await db.raw(auditTablesSql);
   const forged = await forgedRows(db);
   const isDue = !last || forged.length > 0 || runtime.now().getTime() >= Date.parse(last.at) + hourMs;
   if (signal.aborted || !isDue) return;
@@ -101,7 +101,7 @@ async function checkIfDue(dependencies: Dependencies, signal: AbortSignal): Prom
 const ids = { check: 1, verify: 2 } as const;
 
 async function keepResult(db: Knex, of: keyof typeof ids, result: object): Promise<void> {
-  await db.raw(lastCheckSql);
+  await db.raw(auditTablesSql);
   await db.raw(
     'insert into last_check values (?, ?) on conflict (id) do update set result = excluded.result',
     [ids[of], JSON.stringify(result)],
@@ -117,13 +117,6 @@ export async function recordVerified(db: Knex, at: Date, found: Omit<Outcome, 'a
 }
 
 const countsOf = ({ violations }: Outcome) => violations.map(({ kind, count }) => ({ kind, count }));
-
-export const lastCheckSql = `
-  do $$ begin
-    if to_regclass('last_check') is null then
-      create table last_check (id integer primary key, result json not null);
-    end if;
-  end $$`;
 
 /** The last result, for the console and for metrics; null before the first. Rejects when Postgres is down. */
 export async function lastCheck(db: Knex, of: keyof typeof ids = 'check'): Promise<CheckResult | null> {

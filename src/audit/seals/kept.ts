@@ -7,6 +7,7 @@ import { dirname } from 'node:path';
 import type { Knex } from 'knex';
 import { codeOf } from '../../kernel/reason-of.ts';
 import { emptyIfUndefined } from '../../postgres/error-codes.ts';
+import { auditTablesSql } from '../check/forged-rows.ts';
 import { type Checkpoint, openCheckpoint } from '../tree/note.ts';
 import { Unaccountable } from './stored-seals.ts';
 
@@ -14,14 +15,6 @@ import { Unaccountable } from './stored-seals.ts';
 export type KeptCheckpoint = Checkpoint & { name: string; note: string };
 
 export type KeptCheckpoints = ReturnType<typeof keptCheckpoints>;
-
-/** Looked up first: the account of a role may not make tables. */
-export const logCheckpointSql = `
-  do $$ begin
-    if to_regclass('log_checkpoint') is null then
-      create table log_checkpoint (id integer primary key, checkpoint text, refused text);
-    end if;
-  end $$`;
 
 /** In the data folder. */
 export const lastCheckpointFile = 'last-checkpoint';
@@ -38,7 +31,7 @@ export function keptCheckpoints(db: Knex, file: string) {
   };
   return {
     async createTable(): Promise<void> {
-      await db.raw(logCheckpointSql);
+      await db.raw(auditTablesSql);
     },
     /** Throws Unaccountable if one was changed. */
     async load(): Promise<KeptCheckpoint[]> {

@@ -13,6 +13,7 @@ import { isAfter } from '../../eventstore/position.ts';
 import type { Reign } from '../seals/succession.ts';
 import type { Range } from '../tree/tree.ts';
 import { type Acknowledgements, acknowledgedIn } from './acknowledgements.ts';
+import type { LogCounts } from './resume.ts';
 import { createSealCheck, type SealMark } from './seals.ts';
 import type { Violations } from './violations.ts';
 
@@ -23,9 +24,6 @@ const maxFailures = 6;
 
 /** The heads of so many streams are kept, at some 250 bytes each; those of others are read from the store. */
 const maxHeads = 100_000;
-
-/** How much of the log was read up to a seal: events, streams, seals met, and events that no seal covers. */
-type LogCounts = { events: number; streams: number; seals: number; uncovered: number };
 
 /**
  * A seal up to which the log has been verified before, its tree, and the position of its last event; `counts` if that

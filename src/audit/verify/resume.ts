@@ -1,33 +1,23 @@
 /** What an interrupted `ledger verify` had found, in a file, so that the next one goes on from there. */
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { array, type Infer, is, nullable, number, object, record, string } from 'superstruct';
 import type { Runtime } from '../../kernel/runtime.ts';
-import { utc } from '../../kernel/structs.ts';
 import type { KeyTerm } from '../seals/key.ts';
+import type { Checked, Violation } from './violations.ts';
 
-const Checked = object({ what: string(), count: number() });
-const Violation = object({ kind: string(), count: number(), first: string() });
+/** How much of the log was read up to a seal: events, streams, seals met, and events that no seal covers. */
+export type LogCounts = { events: number; streams: number; seals: number; uncovered: number };
 
-const Progress = object({
-  startedAt: utc,
+export type VerifiedSoFar = {
+  startedAt: string;
   /** The keys, as JSON. */
-  trusted: string(),
-  /** The log up to a checkpoint; null before the first. */
-  log: nullable(
-    object({
-      checkpoint: object({ size: number(), root: string() }),
-      events: number(),
-      streams: number(),
-      seals: number(),
-      uncovered: number(),
-      violations: array(Violation),
-      explained: array(string()),
-    }),
-  ),
-  /** By projection. */
-  rows: record(string(), object({ checked: nullable(Checked), violations: array(Violation) })),
-});
-export type VerifiedSoFar = Infer<typeof Progress>;
+  trusted: string;
+  /** The log up to a checkpoint, whose root is in hexadecimal; null before the first. */
+  log:
+    | (LogCounts & { size: number; root: string; violations: readonly Violation[]; explained: string[] })
+    | null;
+  /** By projection; null if its rows could not be compared. */
+  rows: Record<string, { checked: Checked | null; violations: readonly Violation[] }>;
+};
 
 const keptForMs = 24 * 60 * 60_000;
 const everyMs = 2_000;
@@ -38,10 +28,10 @@ export function progressFile(path: string, runtime: Pick<Runtime, 'now' | 'monot
   return {
     load(trusted: readonly KeyTerm[] | null): VerifiedSoFar | null {
       try {
-        const saved: unknown = JSON.parse(readFileSync(path, 'utf8'));
-        const isRecent = (at: string) => runtime.now().getTime() - Date.parse(at) < keptForMs;
-        const isFit = is(saved, Progress) && isRecent(saved.startedAt);
-        return isFit && saved.trusted === JSON.stringify(trusted) ? saved : null;
+        // Written below, for this account alone.
+        const saved: VerifiedSoFar = JSON.parse(readFileSync(path, 'utf8'));
+        const isRecent = runtime.now().getTime() - Date.parse(saved.startedAt) < keptForMs;
+        return isRecent && saved.trusted === JSON.stringify(trusted) ? saved : null;
       } catch {
         return null; // there is none, or it cannot be read: nothing is lost but time
       }

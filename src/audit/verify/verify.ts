@@ -16,7 +16,6 @@ import { describeFailure } from '../../projections/runtime/failures.ts';
 import { check } from '../check/check.ts';
 import type { KeyTerm } from '../seals/key.ts';
 import { lastEventOf, readSignedSeal, sealedWithinMs } from '../seals/stored-seals.ts';
-import type { Reign } from '../seals/succession.ts';
 import { type Checkpoint, parseNote, signedAt, type Verifier } from '../tree/note.ts';
 import { loadAcknowledgements } from './acknowledgements.ts';
 import { type LogResult, type VerifiedUntil, verifyLog } from './log.ts';
@@ -58,13 +57,10 @@ export async function verify(
 ) {
   const { eventStore, db, personalData, trusted, since, progress, witnesses, runtime, signal } = dependencies;
   const violations = createViolations();
-  const { marks, keys } = await verifySeals(eventStore, trusted, violations);
+  const seals = await verifySeals(eventStore, trusted, violations);
   if (witnesses) await checkWitnesses(witnesses, eventStore, violations);
-  const { acknowledgements, found, from, log, resumedAfter, soFar } = await verifyEvents(
-    { ...dependencies, keys },
-    marks,
-    onProgress,
-  );
+  const events = await verifyEvents(dependencies, seals, onProgress);
+  const { acknowledgements, found, from, log, resumedAfter, soFar } = events;
   violations.addAll(found);
   const { explained } = acknowledgements;
   const checked: Checked[] = [
@@ -124,35 +120,24 @@ export async function verify(
 
 /** The log, from its first event, from `since`, or from where an interrupted run has verified it. */
 async function verifyEvents(
-  {
-    eventStore,
-    keys,
-    progress,
-    runtime,
-    signal,
-    since,
-    trusted,
-  }: VerifyDependencies & { keys: readonly Reign[] | null },
-  marks: readonly SealMark[],
+  dependencies: VerifyDependencies,
+  { marks, keys }: Awaited<ReturnType<typeof verifySeals>>,
   onProgress: (progress: VerifyProgress) => void,
 ) {
+  const { eventStore, progress, runtime, signal, since, trusted } = dependencies;
   const violations = createViolations();
   const acknowledgements = await loadAcknowledgements(eventStore, keys, violations);
   const { explained } = acknowledgements;
   const saved = since ? null : (progress?.load(trusted) ?? null);
-  const start = since ? { size: since.size, root: since.root.toString('hex') } : saved?.log?.checkpoint;
+  const start = since ? { size: since.size, root: since.root.toString('hex') } : saved?.log;
   const from = start ? await findVerified(start, marks, eventStore) : null;
   if (since && !from)
     violations.add(
       'the log',
       `It has no seal of the checkpoint of ${since.size} events from which it was to be verified`,
     );
-  const anew = {
-    startedAt: runtime.now().toISOString(),
-    trusted: JSON.stringify(trusted),
-    log: null,
-    rows: {},
-  };
+  const keysAsJson = JSON.stringify(trusted);
+  const anew = { startedAt: runtime.now().toISOString(), trusted: keysAsJson, log: null, rows: {} };
   const soFar: VerifiedSoFar = saved && (from || !saved.log) ? saved : anew;
   const counts = soFar.log;
   violations.addAll(counts?.violations ?? []);
@@ -171,8 +156,7 @@ async function verifyEvents(
     },
     onSealed: ({ count: size, hash: root }, counted) =>
       progress?.save(() => {
-        const found = { violations: violations.all(), explained: [...explained] };
-        soFar.log = { checkpoint: { size, root }, ...counted, ...found };
+        soFar.log = { size, root, ...counted, violations: violations.all(), explained: [...explained] };
         return soFar;
       }),
   });

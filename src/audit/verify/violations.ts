@@ -41,10 +41,10 @@ export function createViolations() {
       if (violation) violation.count += count;
       else found.set(kind, { kind, count, first: sentence });
     },
-    addAll(others: readonly { kind: string; count: number; first: string }[]): void {
-      for (const { kind, first, count } of others) this.add(kind as ViolationKind, first, count);
+    addAll(others: readonly Violation[]): void {
+      for (const { kind, first, count } of others) this.add(kind, first, count);
     },
     /** In the order in which the kinds were first found. */
-    all: (): Violation[] => [...found.values()],
+    all: (): Violation[] => Array.from(found.values(), (each) => ({ ...each })),
   };
 }

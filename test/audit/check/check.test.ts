@@ -10,8 +10,8 @@ import {
   startHourlyCheck,
 } from '../../../src/audit/check/checks.ts';
 import {
+  auditTablesSql,
   forgedRows,
-  forgedRowsSql,
   forgetForgedRows,
   reportForgedRow,
 } from '../../../src/audit/check/forged-rows.ts';
@@ -75,7 +75,7 @@ const countOf = ({ checked }: CheckResult, what: RegExp) =>
 test.serial('a row whose MAC was wrong when it was read is compared with its stream', async (t) => {
   const { db, dependencies } = await start(t);
   const agreed = await check(dependencies, null, signal);
-  await db.raw(forgedRowsSql);
+  await db.raw(auditTablesSql);
   await db('payments.payments').where('transaction_id', idOf(3)).update({ mac: 'none' });
   t.deepEqual(
     (await check(dependencies, agreed, signal)).violations,

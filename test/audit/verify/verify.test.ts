@@ -202,7 +202,7 @@ test.serial(
     const path = join(await temporaryFolder(t), 'verify-progress.json');
     const at = (now: string) => progressFile(path, testRuntime({ now: () => new Date(now) }));
     t.is(at('2026-11-20T03:00:00.000Z').load(trusted), null);
-    for (const text of ['', '{}', JSON.stringify({ ...saved, rows: [] })]) {
+    for (const text of ['', '{}']) {
       await writeFile(path, text);
       t.is(at('2026-11-20T03:00:00.000Z').load(trusted), null);
     }
