@@ -52,13 +52,13 @@ export function readEnvironment(
   function read(name: VariableName): string | undefined {
     const value = environment[name]?.trim();
     const file = variables[name].isSecret && environment[`${name}_FILE`]?.trim();
-    if (!file || !isUsed(name)) return value;
-    if (value) faults.push(`${name} and ${name}_FILE are both set`);
+    if (!file) return value;
+    if (value && isUsed(name)) faults.push(`${name} and ${name}_FILE are both set`);
     files.push(file);
     try {
       return readFileSync(file, 'utf8').trim();
     } catch (error) {
-      faults.push(`${name}_FILE names a file that cannot be read: ${reasonOf(error)}`);
+      if (isUsed(name)) faults.push(`${name}_FILE names a file that cannot be read: ${reasonOf(error)}`);
       return value;
     }
   }

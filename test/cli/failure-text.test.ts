@@ -1,6 +1,7 @@
 // Which failures are shown as a sentence, and which with their stack.
 import { readFileSync } from 'node:fs';
 import test from 'ava';
+import pg from 'pg';
 import { StartError } from '../../packages/embedded/start-error.ts';
 import { failureText } from '../../src/cli/failure-text.ts';
 import { ConfigError } from '../../src/config/yaml-file.ts';
@@ -31,6 +32,15 @@ for (const [title, error] of Object.entries(sentences)) {
     t.is(failureText(error), (error as Error).message);
   });
 }
+
+test('a right that an account of PostgreSQL lacks is named, without the statement', (t) => {
+  const answer = Object.assign(new pg.DatabaseError('', 0, 'error'), { code: '42501' });
+  answer.message = 'select * from payments - permission denied for table payments';
+  t.is(
+    failureText(answer),
+    'The account of DATABASE_URL lacks a right: permission denied for table payments.',
+  );
+});
 
 test('a bug shows its stack, also when Node gives it a code', (t) => {
   const invalid = failureOf(() => Buffer.from(undefined as never));

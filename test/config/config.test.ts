@@ -66,6 +66,10 @@ test('a command demands only the variables that it uses', (t) => {
   t.is(loadConfig({ ...given, TRANSACTION_ID_KEY }, {}, { uses }).transactionIdKey, TRANSACTION_ID_KEY);
   const faults = t.throws(() => loadConfig(given, {}, { uses }), { instanceOf: ConfigError })?.faults;
   t.deepEqual(faults, [`TRANSACTION_ID_KEY is not set. ${variables.TRANSACTION_ID_KEY.meaning}`]);
+
+  // What it can do without, it reads all the same.
+  const more = { TRANSACTION_ID_KEY, DATA_KEY_FILE: file(t, complete.DATA_KEY), SEAL_KEY_FILE: '/nowhere' };
+  t.is(loadConfig({ ...given, ...more }, {}, { uses }).dataKeys.current, complete.DATA_KEY);
 });
 
 test('with a configured secret, unsigned results are refused', (t) => {

@@ -34,7 +34,10 @@ export function describeFailure(error: unknown): string {
   );
   if (error instanceof Error && hasOwnText) return error.message;
   if (error instanceof pg.DatabaseError) {
-    const place = [error.table, error.column, error.constraint].filter(Boolean).join(' ');
+    // Messages about names and rights (class 42) quote no values; after the statement, they have the names alone.
+    const place = error.code?.startsWith('42')
+      ? error.message.split(' - ').at(-1)
+      : [error.table, error.column, error.constraint].filter(Boolean).join(' ');
     return `Postgres refused the rows: ${error.code} ${place}`.trim();
   }
   if (!(error instanceof Error)) return 'A value that is not an error was thrown';
