@@ -33,13 +33,15 @@ for (const [title, error] of Object.entries(sentences)) {
   });
 }
 
-test('a right that an account of PostgreSQL lacks is named, without the statement', (t) => {
-  const answer = Object.assign(new pg.DatabaseError('', 0, 'error'), { code: '42501' });
-  answer.message = 'select * from payments - permission denied for table payments';
+test('what PostgreSQL refuses is a sentence without the statement, unless it is a bug', (t) => {
+  const answer = (code: string, message: string) =>
+    Object.assign(new pg.DatabaseError(`select * from payments - ${message}`, 0, 'error'), { code });
   t.is(
-    failureText(answer),
-    'The account of DATABASE_URL lacks a right: permission denied for table payments.',
+    failureText(answer('42501', 'permission denied for table payments')),
+    'PostgreSQL refuses: permission denied for table payments.',
   );
+  t.is(failureText(answer('53300', 'too many clients')), 'PostgreSQL refuses: too many clients.');
+  t.regex(failureText(answer('42703', 'column "a" does not exist')), /\n\s+at /);
 });
 
 test('a bug shows its stack, also when Node gives it a code', (t) => {

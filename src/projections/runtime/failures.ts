@@ -1,6 +1,7 @@
 /** Why a projection halts or parks a stream, in words without personal data. */
 import pg from 'pg';
 import { UnreadableEvent } from '../../events/codec.ts';
+import { answerOf } from '../../postgres/error-codes.ts';
 import { ProjectionFault } from './projection.ts';
 
 /** Why a projection halted. No personal data. */
@@ -34,9 +35,8 @@ export function describeFailure(error: unknown): string {
   );
   if (error instanceof Error && hasOwnText) return error.message;
   if (error instanceof pg.DatabaseError) {
-    // Messages about names and rights (class 42) quote no values; after the statement, they have the names alone.
     const place = error.code?.startsWith('42')
-      ? error.message.split(' - ').at(-1)
+      ? answerOf(error)
       : [error.table, error.column, error.constraint].filter(Boolean).join(' ');
     return `Postgres refused the rows: ${error.code} ${place}`.trim();
   }
