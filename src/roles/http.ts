@@ -162,6 +162,5 @@ function appendOnceChecked(eventStore: EventStore, checked: Promise<void>): Even
 
 export const http = roleCommand({
   name: 'http',
-  summary: 'the HTTP role: merchants, payers, the gateway',
   start: startHttp,
 });

@@ -107,7 +107,6 @@ export function startProjections({
 
 export const projections = roleCommand({
   name: 'projections',
-  summary: 'the role that keeps the read models and seals the log',
   seals: true,
   start: startProjections,
 });

@@ -155,6 +155,5 @@ function postTo({ callbackUrl, connectTimeoutMs, timeoutMs }: LandRegistryConfig
 
 export const reactors = roleCommand({
   name: 'reactors',
-  summary: 'the role that sends callbacks and receipts, and requeries',
   start: startReactors,
 });

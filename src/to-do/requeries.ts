@@ -13,6 +13,7 @@ import { type AskedPayment, nextRequeryAt } from '../events/requery-schedule.ts'
 import type { Sen } from '../kernel/money.ts';
 import type { PaymentMode } from '../kernel/payment-modes.ts';
 import { prepared } from '../postgres/prepared.ts';
+import { sqlOf } from '../postgres/sql.ts';
 import { createTables, insertGiven, type Table } from '../postgres/table.ts';
 import type { Followed, Projection } from '../projections/runtime/projection.ts';
 
@@ -78,13 +79,7 @@ const paceTable: Table = {
   primaryKey: ['id'],
 };
 
-/** `ledger http` counts answers too, and writes nothing else here. To be run where the search path leads to the table. */
-export const countingGrant = `
-  do $$ declare http text := quote_ident(current_database() || '_http'); begin
-    if to_regclass('requeries') is not null and to_regrole(http) is not null then
-      execute 'grant update (counted, counted_status, counted_at, wake_at) on requeries to ' || http;
-    end if;
-  end $$`;
+export const countingGrant = sqlOf('counting-grant');
 
 export const requeries: Projection = {
   ...requeryList,
@@ -173,13 +168,6 @@ async function write(changed: ReadonlyMap<string, Known>, db: Knex.Transaction):
   await prepared(db, upsertRows, [JSON.stringify(rows)]);
 }
 
-// The row wakes at another time if the log says so, and at once if nothing is left to ask but answers were counted.
-const upsertRows = `
-  ${insertGiven({ name: 'requeries', columns: { ...derivedColumns, wake_at: 'timestamptz' } })}
-  on conflict (transaction_id) do update set
-    known = excluded.known, due_at = excluded.due_at,
-    wake_at = case
-      when excluded.due_at is not distinct from requeries.due_at then requeries.wake_at
-      when excluded.due_at is null and requeries.counted > 0 then requeries.counted_at
-      else excluded.due_at
-    end`;
+const upsertRows = sqlOf('write-requeries', {
+  insert: insertGiven({ name: 'requeries', columns: { ...derivedColumns, wake_at: 'timestamptz' } }),
+});

@@ -4,6 +4,7 @@
  */
 import type { Knex } from 'knex';
 import { isPostgresError, isRefusal } from '../../postgres/error-codes.ts';
+import { sqlOf } from '../../postgres/sql.ts';
 import { quoteIdentifier, type Table } from '../../postgres/table.ts';
 import { actAsOwner, lockTables } from '../runtime/checkpoints.ts';
 import type { ComparedRows } from '../runtime/projection.ts';
@@ -115,18 +116,10 @@ export async function findAgencyTables(
   db: Knex.Transaction,
   names: readonly string[],
 ): Promise<ReadonlyMap<string, readonly OwnColumn[]>> {
-  const { rows } = await db.raw<{ rows: { table: string; columns: OwnColumn[] }[] }>(
-    `select c.relname as "table", coalesce(json_agg(json_build_object(
-         'name', a.attname, 'type', format_type(a.atttypid, a.atttypmod)
-       ) order by a.attnum) filter (where a.attname <> all(?)), '[]') as columns
-     from pg_class c
-     join pg_namespace n on n.oid = c.relnamespace
-     join pg_attribute a on a.attrelid = c.oid
-     where n.nspname = current_schema() and c.relkind in ('r', 'p') and c.relname = any(?)
-       and a.attnum > 0 and not a.attisdropped and a.attgenerated = '' and a.attidentity = ''
-     group by c.relname`,
-    [Object.keys(sharedDetails.columns), [...names]],
-  );
+  const { rows } = await db.raw<{ rows: { table: string; columns: OwnColumn[] }[] }>(sqlOf('agency-tables'), [
+    Object.keys(sharedDetails.columns),
+    [...names],
+  ]);
   return new Map(rows.map(({ table, columns }) => [table, columns]));
 }
 
@@ -158,7 +151,10 @@ export async function haveSameAgencyTables(
     await db.raw(
       `lock table ${quoteIdentifier(schema)}.${quoteIdentifier(name)} in share row exclusive mode`,
     );
-  const { rows } = await db.raw<{ rows: unknown[] }>(differentShapes, { schema, sharedTable });
+  const { rows } = await db.raw<{ rows: unknown[] }>(sqlOf('different-agency-tables'), {
+    schema,
+    sharedTable,
+  });
   return rows.length === 0;
 }
 
@@ -170,32 +166,6 @@ async function agencyTables(db: Knex.Transaction, schema: string): Promise<strin
   );
   return rows.map(({ name }) => name);
 }
-
-// Everything that `including all` copies, except for names that Postgres gives.
-const shapes = (schema: string) => `
-  select relname, 'column' as kind, concat_ws(' ', attname, format_type(atttypid, atttypmod), attnotnull,
-    attgenerated, attidentity, pg_get_expr(adbin, adrelid)) as shape
-  from agency_tables
-  join pg_attribute on attrelid = agency_tables.oid and attnum > 0 and not attisdropped
-  left join pg_attrdef on adrelid = attrelid and adnum = attnum
-  where nspname = ${schema}
-  union all
-  select relname, 'constraint', regexp_replace(pg_get_constraintdef(pg_constraint.oid), ' NOT VALID$', '')
-  from agency_tables join pg_constraint on conrelid = agency_tables.oid and contype = 'c'
-  where nspname = ${schema}
-  union all
-  select relname, 'index', concat_ws(' ', indisunique, regexp_replace(pg_get_indexdef(indexrelid), '^.* USING ', ''))
-  from agency_tables join pg_index on indrelid = agency_tables.oid
-  where nspname = ${schema}`;
-
-const differentShapes = `
-  with agency_tables as (
-    select pg_class.oid, relname, nspname from pg_class join pg_namespace on pg_namespace.oid = relnamespace
-    where relkind in ('r', 'p') and relname <> :sharedTable and right(relname, 8) = '_details'
-  ),
-  theirs as (${shapes(':schema')}),
-  mine as (${shapes('current_schema()')})
-  (table theirs except all table mine) union all (table mine except all table theirs)`;
 
 /**
  * The details of all payments, from all tables. Which table has a row depends on when the agency's table was created,

@@ -21,6 +21,7 @@ import { sharedNumberStreamPrefix } from '../../events/shared-number.ts';
 import type { RecordedEvent } from '../../eventstore/event-store.ts';
 import { dayOf } from '../../kernel/malaysian-time.ts';
 import { prepared } from '../../postgres/prepared.ts';
+import { sqlOf } from '../../postgres/sql.ts';
 import { createTables, givenRows, indexable, type Row, type Table, upsert } from '../../postgres/table.ts';
 import { type Projection, ProjectionFault } from '../runtime/projection.ts';
 import {
@@ -233,18 +234,7 @@ function rowOf({ transactionId, revision, reference, receiptNo, state, opened }:
   };
 }
 
-const postingColumns = Object.keys(postingsTable.columns).join(', ');
-
-// A posting that exists already is refused, because it would count twice in the sums.
-const insertPostings = `
-  with added as materialized (
-    select * from ${givenRows({ ...postingsTable.columns, day: 'date' })}
-  ),
-  inserted as (
-    insert into postings (${postingColumns}) select ${postingColumns} from added
-  )
-  insert into daily_sums
-  select account, day, opened_on, sum(debit_sen), sum(credit_sen) from added group by account, day, opened_on
-  on conflict (account, day, opened_on) do update set
-    debit_sen = daily_sums.debit_sen + excluded.debit_sen,
-    credit_sen = daily_sums.credit_sen + excluded.credit_sen`;
+const insertPostings = sqlOf('insert-postings', {
+  given: givenRows({ ...postingsTable.columns, day: 'date' }),
+  columns: Object.keys(postingsTable.columns).join(', '),
+});

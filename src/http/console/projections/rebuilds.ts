@@ -10,7 +10,7 @@ import {
   shareDone,
 } from '../../../projections/rebuild/progress.ts';
 import type { ProjectionStatus } from '../../../projections/runtime/checkpoints.ts';
-import type { ConsoleDependencies } from '../dependencies.ts';
+import type { Dependencies } from '../../server/dependencies.ts';
 
 export type RebuildView = {
   name: string;
@@ -31,7 +31,7 @@ export function createLookAtRebuilds({
   content: { projections },
   eventStore,
   runtime,
-}: ConsoleDependencies): () => Promise<RebuildView[]> {
+}: Dependencies): () => Promise<RebuildView[]> {
   const names = projections.map(({ name }) => name);
   const meters = new Map<string, ReturnType<typeof createMeter>>();
   let latest: { atMs: number; views: Promise<RebuildView[]> } | null = null;
