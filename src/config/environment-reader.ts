@@ -109,12 +109,16 @@ export function readEnvironment(
     return value;
   };
 
-  /** The entries of a comma list that are not empty. */
-  const list = (name: VariableName, reading?: Reading): readonly string[] =>
-    text(name, reading)
+  /** The entries of a comma list that are not empty; each must match `form`, as `matching` has it. */
+  const list = (name: VariableName, form = /^/, what = '', reading?: Reading): readonly string[] => {
+    const entries = text(name, reading)
       .split(',')
       .map((entry) => entry.trim())
       .filter((entry) => entry !== '');
+    const areSo = entries.every((entry) => form.test(entry));
+    must(name, areSo, what);
+    return entries;
+  };
 
   /** Runs the loader of the configuration file that a variable names, and adds its faults. */
   const file = <Content>(
