@@ -1,4 +1,4 @@
-/** `ledger seals`: the public key and the seals so far, for an auditor to keep elsewhere. */
+/** `ledger seals`: the public keys, each with its time, and the seals so far, for an auditor to keep elsewhere. */
 import { forAll, sealKeyOf, termText } from '../audit/seals/key.ts';
 import { allSeals, readSealOrNull, type Seal } from '../audit/seals/stored-seals.ts';
 import { followKeys } from '../audit/seals/succession.ts';
@@ -12,7 +12,7 @@ const options = { last: flag } as const;
 const needs = { uses: ['sealKeys'], onlyReads: true } as const;
 
 export const seals: Command<typeof options> = {
-  summary: 'the public key that seals of the log are checked with, and the seals so far',
+  summary: 'the public keys that seals of the log are checked with, and the seals so far',
   usage: '[--last]',
   options,
   async run({ last = false }) {
@@ -28,7 +28,7 @@ export const seals: Command<typeof options> = {
       let countBefore = 0;
       for await (const stored of allSeals(eventStore)) {
         const seal = readSealOrNull(stored);
-        if (seal) keys.take(seal, stored, countBefore);
+        if (seal?.isSigned) keys.take(seal, stored, countBefore);
         countBefore = seal?.count ?? countBefore;
         lines.push(`${String(stored.revision).padStart(6)}  ${sealText(seal)}`);
       }
