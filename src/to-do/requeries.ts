@@ -4,6 +4,7 @@
  * also hold leases, and answers that have only been counted. requery-queue.ts claims its rows.
  */
 import type { Knex } from 'knex';
+import tables from '../../content/tables/requeries.json' with { type: 'json' };
 import { adjustmentEvents, isAdjustmentEvent, statusAfter, withStatusAfter } from '../events/adjustments.ts';
 import { readPaymentEvent } from '../events/codec.ts';
 import { type PaymentEvent, paymentIdOf, paymentStreamPrefix } from '../events/payment.ts';
@@ -14,7 +15,7 @@ import type { Sen } from '../kernel/money.ts';
 import type { PaymentMode } from '../kernel/payment-modes.ts';
 import { prepared } from '../postgres/prepared.ts';
 import { sqlOf } from '../postgres/sql.ts';
-import { createTables, insertGiven, type Table } from '../postgres/table.ts';
+import { createTables, indexesOf, insertGiven } from '../postgres/table.ts';
 import type { Followed, Projection } from '../projections/runtime/projection.ts';
 
 const roles = {
@@ -49,49 +50,19 @@ type Known = Omit<AskedPayment, 'attempts' | 'results'> & {
   results: readonly (AskedPayment['results'][number] & Pick<PaymentResult, 'gatewayTransactionId'>)[];
 };
 
-const derivedColumns = {
-  transaction_id: 'text not null',
-  known: 'json not null',
-  /** The next question, by the log alone; null if none is left. */
-  due_at: 'timestamptz',
-};
-
-const requeriesTable: Table = {
-  name: 'requeries',
-  columns: {
-    ...derivedColumns,
-    /** When a reactor looks at the row next. */
-    wake_at: 'timestamptz',
-    leased_by: 'text',
-    lease_until: 'timestamptz',
-    /** Answers that no event has recorded yet. */
-    counted_status: 'text',
-    counted: 'integer not null default 0',
-    counted_at: 'timestamptz',
-  },
-  primaryKey: ['transaction_id'],
-};
-
-/** One row: the questions of all processes together keep to a rate. */
-const paceTable: Table = {
-  name: 'pace',
-  columns: { id: 'integer', next_at: 'timestamptz not null' },
-  primaryKey: ['id'],
-};
-
 export const countingGrant = sqlOf('counting-grant');
 
 export const requeries: Projection = {
   ...requeryList,
   async createTables(db) {
-    await createTables(db, requeriesTable, paceTable);
+    await createTables(db, tables.requeries, tables.pace);
     await db.raw(`insert into pace values (1, 'epoch')`);
     await db.raw(countingGrant);
   },
-  indexes: ['requeries_by_wake on requeries (wake_at) where wake_at is not null'],
+  indexes: indexesOf(tables.requeries),
   notDerived: {
-    requeries: ['wake_at', 'leased_by', 'lease_until', 'counted_status', 'counted', 'counted_at'],
-    pace: ['next_at'],
+    requeries: Object.keys(tables.requeries.moreColumns),
+    pace: Object.keys(tables.pace.moreColumns),
   },
   async project(events, db) {
     const ours = events.filter(({ streamName }) => streamName.startsWith(paymentStreamPrefix));
@@ -169,5 +140,8 @@ async function write(changed: ReadonlyMap<string, Known>, db: Knex.Transaction):
 }
 
 const upsertRows = sqlOf('write-requeries', {
-  insert: insertGiven({ name: 'requeries', columns: { ...derivedColumns, wake_at: 'timestamptz' } }),
+  insert: insertGiven({
+    name: 'requeries',
+    columns: { ...tables.requeries.columns, wake_at: 'timestamptz' },
+  }),
 });

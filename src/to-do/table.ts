@@ -3,10 +3,11 @@
  * queue.ts claims them, queries.ts lists them.
  */
 import type { Knex } from 'knex';
+import tables from '../../content/tables/to-do.json' with { type: 'json' };
 import type { Delivery, DeliveryKind } from '../events/deliveries.ts';
 import { prepared } from '../postgres/prepared.ts';
 import { sqlOf } from '../postgres/sql.ts';
-import { indexable, insertGiven, type Row, type Table } from '../postgres/table.ts';
+import { indexable, insertGiven, type Row } from '../postgres/table.ts';
 
 /** The schema of the list's tables, and the name of the projection that fills them. */
 export const toDoSchema = 'reactor_deliveries';
@@ -14,37 +15,7 @@ export const toDoSchema = 'reactor_deliveries';
 /** The Postgres channel that announces rows that are due; the payload is who announces them, and their kind. */
 export const dueChannel = 'deliveries_due';
 
-const derivedColumns = {
-  transaction_id: 'text not null',
-  ordering_key: 'text not null',
-  delivery: 'text not null',
-  kind: 'text not null',
-  receiver: 'text not null',
-  merchant_code: 'text not null',
-  state: 'text not null',
-  due_at: 'timestamptz not null',
-  attempts: 'integer not null',
-  called_at: 'timestamptz not null',
-  settled_at: 'timestamptz',
-};
-
-export const deliveriesTable: Table = {
-  name: 'deliveries',
-  columns: {
-    ...derivedColumns,
-    lease_until: 'timestamptz',
-    leased_by: 'text',
-    leased_delivery: 'text',
-  },
-  primaryKey: ['transaction_id', 'ordering_key'],
-};
-
-export const deliveriesIndexes = [
-  `deliveries_due_to on deliveries (kind, merchant_code, receiver, due_at) where state = 'due'`,
-  `deliveries_due_of on deliveries (kind, merchant_code, due_at) where state = 'due'`,
-  'deliveries_by_state on deliveries (state, called_at)',
-  'deliveries_by_call on deliveries (called_at)',
-];
+const { columns: derivedColumns } = tables.deliveries;
 
 /**
  * Deliveries with the same key are sent one after the other and share a row, which is about the newest. All callbacks

@@ -3,43 +3,20 @@
  * content/docs/details-tables.md.
  */
 import type { Knex } from 'knex';
+import tables from '../../../content/tables/details.json' with { type: 'json' };
 import { isPostgresError, isRefusal } from '../../postgres/error-codes.ts';
 import { sqlOf } from '../../postgres/sql.ts';
-import { quoteIdentifier, type Table } from '../../postgres/table.ts';
+import { quoteIdentifier } from '../../postgres/table.ts';
 import { actAsOwner, lockTables } from '../runtime/checkpoints.ts';
 import type { ComparedRows } from '../runtime/projection.ts';
 
 /** Named like the projection that fills them. */
 export const detailsSchema = 'details';
 
-export const sharedTable = 'generic_details';
-
 /** Money is in RM, since agencies read these tables. */
-export const sharedDetails = {
-  name: sharedTable,
-  columns: {
-    transaction_id: 'text',
-    merchant_code: 'text not null',
-    trans_id: 'text not null',
-    amount: 'numeric not null',
-    service: 'text not null',
-    description: 'text not null',
-    callback_url: 'text not null',
-    redirect_url: 'text not null',
-    name: 'text',
-    email: 'text',
-    ic_no: 'text',
-    address_1: 'text',
-    address_2: 'text',
-    city: 'text',
-    postcode: 'text',
-    state: 'text',
-    phone_no: 'text',
-    requested_at: 'timestamptz not null',
-    extra: 'jsonb not null',
-  },
-  primaryKey: ['transaction_id'],
-} satisfies Table;
+export const sharedDetails = tables.generic;
+
+export const sharedTable = sharedDetails.name;
 
 export type StandardColumn = Exclude<keyof typeof sharedDetails.columns, 'extra'>;
 
@@ -47,17 +24,7 @@ export type StandardColumn = Exclude<keyof typeof sharedDetails.columns, 'extra'
 export const standardColumns = Object.keys(sharedDetails.columns).filter((column) => column !== 'extra');
 
 /** The columns that hold personal data, beside `extra` and whatever an agency's own columns take from it. */
-export const personalColumns = [
-  'name',
-  'email',
-  'ic_no',
-  'address_1',
-  'address_2',
-  'city',
-  'postcode',
-  'state',
-  'phone_no',
-] as const satisfies readonly StandardColumn[];
+export const { personalColumns } = sharedDetails;
 
 /** A column that an agency added, and its type as Postgres writes it. */
 type OwnColumn = { name: string; type: string };
