@@ -1,9 +1,7 @@
 // The documentation in a real browser: what scripts add, what readers see, and axe's findings for every page.
-import { readFile } from 'node:fs/promises';
-import { fileURLToPath } from 'node:url';
 import test from 'ava';
 import type { Page } from 'playwright-core';
-import { openBrowser, skippedWithoutBrowser } from '../../e2e/browser.ts';
+import { openBrowser, seriousFaults, skippedWithoutBrowser } from '../../e2e/browser/chromium.ts';
 import { wholeFile } from '../../support/whole-file.ts';
 import { contentFolder, serveDocs } from './serve.ts';
 
@@ -26,18 +24,6 @@ const base = await serveDocs(wholeFile, {
 });
 
 const drawn = (page: Page) => page.locator('figure.diagram[data-drawn]');
-
-/** The serious and critical violations that axe finds, on the page and in its frames. */
-async function seriousFaults(page: Page, options: object = {}): Promise<string[]> {
-  const source = await readFile(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
-  for (const frame of page.frames()) await frame.evaluate(source);
-  const found = await page.evaluate<{ id: string; impact: string; nodes: { html: string }[] }[]>(
-    `axe.run(${JSON.stringify(options)}).then(({ violations }) => violations)`,
-  );
-  return found
-    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-    .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join(' | ')}`);
-}
 
 /** One document with what each page of the project's own documentation has in its `main`. Opening 80 pages takes a minute. */
 async function allPages(own: string): Promise<{ paths: string[]; html: string }> {
