@@ -56,11 +56,11 @@ module.exports = {
       to: { path: '^src/kernel/system-runtime\\.ts$' },
     },
     {
-      name: 'templates-are-behind-one-file',
+      name: 'templates-are-behind-two-files',
       severity: 'error',
       from: {
         path: '^(src|packages)/',
-        pathNot: '^(src/http/server/views\\.ts|packages/sandbox/pages\\.ts)$',
+        pathNot: '^(src/kernel/templates\\.ts|src/http/server/views\\.ts|packages/sandbox/pages\\.ts)$',
       },
       to: { path: library('nunjucks', 'koa-views') },
     },

@@ -1,10 +1,12 @@
 #!/usr/bin/env node
 /** The command line: `ledger <command>`. The long-running commands are in src/roles, all others in src/cli. */
 import { parseArgs } from 'node:util';
-import { type Command, type Options, UsageError } from './cli/command.ts';
+import { type CommandOf, UsageError } from './cli/command.ts';
+import { argumentsOf, type CommandName, helpOn, helpOnAll, isCommand, usageOf } from './cli/help.ts';
+import { reasonOf } from './kernel/reason-of.ts';
 
 /** Each command is imported only when it is called, because most need only a small part of the program. */
-const commands: Readonly<Record<string, () => Promise<Command<Options>>>> = {
+const commands: { readonly [Name in CommandName]: () => Promise<CommandOf<Name>> } = {
   serve: async () => (await import('./roles/serve.ts')).serve,
   http: async () => (await import('./roles/http.ts')).http,
   projections: async () => (await import('./roles/projections.ts')).projections,
@@ -20,9 +22,9 @@ const commands: Readonly<Record<string, () => Promise<Command<Options>>>> = {
   'subject-access': async () => (await import('./cli/subject-access.ts')).subjectAccess,
   backup: async () => (await import('./cli/backup.ts')).backup,
   restore: async () => (await import('./cli/restore.ts')).restore,
-  keys: async () => (await import('./cli/keys.ts')).keys,
+  keys: async () => (await import('./cli/keys.ts')).keys.run,
   export: async () => (await import('./cli/export.ts')).exportPayments,
-  verify: async () => (await import('./cli/verify.ts')).verify,
+  verify: async () => (await import('./cli/verify.ts')).verify.run,
   rebuild: async () => (await import('./cli/rebuild.ts')).rebuild,
   balances: async () => (await import('./cli/balances.ts')).balances,
   statement: async () => (await import('./cli/statement.ts')).statement,
@@ -30,51 +32,37 @@ const commands: Readonly<Record<string, () => Promise<Command<Options>>>> = {
   settle: async () => (await import('./cli/settle.ts')).settle,
   account: async () => (await import('./cli/account.ts')).account,
   database: async () => (await import('./cli/database.ts')).database,
-  seals: async () => (await import('./cli/seals.ts')).seals,
+  seals: async () => (await import('./cli/seals.ts')).seals.run,
   witness: async () => (await import('./cli/witness.ts')).witness,
   configuration: async () => (await import('./cli/configuration.ts')).configuration,
 };
 
 async function main(): Promise<number> {
   const [name = 'help', ...args] = process.argv.slice(2);
-  const load = Object.hasOwn(commands, name) ? commands[name] : undefined;
-  if (!load) {
+  if (!isCommand(name)) {
     const isHelp = ['help', '--help', '-h'].includes(name);
     const out = isHelp ? process.stdout : process.stderr;
-    out.write(`${isHelp ? '' : `Unknown command ${name}\n\n`}ledger <command>\n\n${await help()}`);
+    out.write(`${isHelp ? '' : `Unknown command ${name}\n\n`}${helpOnAll()}`);
     return isHelp ? 0 : 2;
   }
-  const command = await load();
   try {
-    const { values, positionals } = readArgs(command, args);
-    return await command.run(values, positionals);
+    const { values, positionals } = readArgs(name, args);
+    if (!values.help)
+      return await ((await commands[name]()) as CommandOf<never>)(values as never, positionals);
+    process.stdout.write(helpOn(name));
+    return 0;
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
-    process.stderr.write(`${error.message}\nledger ${name} ${command.usage}\n`);
+    process.stderr.write(`${error.message}\n${usageOf(name)}\n`);
     return 2;
   }
 }
 
-/** The commands in two columns; where the usage is long, the summary is on the next line. */
-async function help(): Promise<string> {
-  const columnWidth = 28;
-  const lines = await Promise.all(
-    Object.entries(commands).map(async ([name, load]) => {
-      const { usage, summary } = await load();
-      const call = `  ${name} ${usage}`.trimEnd();
-      const start =
-        call.length < columnWidth ? call.padEnd(columnWidth) : `${call}\n${' '.repeat(columnWidth)}`;
-      return `${start}${summary}\n`;
-    }),
-  );
-  return lines.join('');
-}
-
-function readArgs({ options, takesArguments }: Command<Options>, args: string[]) {
+function readArgs(name: CommandName, args: string[]) {
   try {
-    return parseArgs({ args, options, strict: true, allowPositionals: takesArguments === true });
+    return parseArgs({ args, ...argumentsOf(name) });
   } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error));
+    throw new UsageError(reasonOf(error));
   }
 }
 

@@ -1,25 +1,19 @@
 /** `ledger account`: what was posted to an account, with its balance after each line. */
 import { accountPages, accountSums } from '../projections/journal/queries.ts';
 import { accountCsv } from '../statements/csv.ts';
-import { type Command, readArgument, readAsOf, readDay, text, UsageError } from './command.ts';
+import { type CommandOf, readArgument, readAsOf, readDay, UsageError } from './command.ts';
 import { checkOutput, writeOutput } from './output.ts';
 import { withJournal } from './stores.ts';
 
-export const account: Command = {
-  summary: 'the statement of an account, such as merchant:demo-app, as CSV',
-  usage: '<account> --from DAY --to DAY [--output FILE]',
-  options: { from: text, to: text, output: text },
-  takesArguments: true,
-  async run({ output, ...days }, args) {
-    const name = readArgument(args, 'Name one account; `ledger balances` lists them');
-    const [from, to] = [readDay('from', days.from), readDay('to', days.to)];
-    if (from > to) throw new UsageError('--from must not be after --to');
-    checkOutput(output);
-    return await withJournal({ asOf: readAsOf('to', to), whenBehind: 'refuse' }, async ({ db, runtime }) => {
-      const { debitSen, creditSen } = await accountSums(db, name, runtime.now());
-      if (debitSen === 0n && creditSen === 0n) throw new UsageError(`Nothing was ever posted to ${name}`);
-      await writeOutput(accountCsv(name, accountPages(db, { account: name, from, to })), output);
-      return 0;
-    });
-  },
+export const account: CommandOf<'account'> = async ({ output, ...days }, args) => {
+  const name = readArgument(args, 'Name one account; `ledger balances` lists them');
+  const [from, to] = [readDay('from', days.from), readDay('to', days.to)];
+  if (from > to) throw new UsageError('--from must not be after --to');
+  checkOutput(output);
+  return await withJournal({ asOf: readAsOf('to', to), whenBehind: 'refuse' }, async ({ db, runtime }) => {
+    const { debitSen, creditSen } = await accountSums(db, name, runtime.now());
+    if (debitSen === 0n && creditSen === 0n) throw new UsageError(`Nothing was ever posted to ${name}`);
+    await writeOutput(accountCsv(name, accountPages(db, { account: name, from, to })), output);
+    return 0;
+  });
 };

@@ -7,41 +7,35 @@ import { join } from 'node:path';
 import { keysFile, writeBackupFolder } from '@ledger/embedded/backup-folder.ts';
 import { readBackup } from '@ledger/embedded/eventstore/backup.ts';
 import { readKeyTables } from '../personal-data/key-backup.ts';
-import { type Command, readArgument } from './command.ts';
+import { type CommandOf, readArgument } from './command.ts';
 import { print, withStores } from './stores.ts';
 
 export const logFile = 'eventstore.db';
 /** Two, because keys are read before the log and after it. */
 export const keyTableFiles = ['personal-data-1.jsonl', 'personal-data-2.jsonl'] as const;
 
-export const backup: Command = {
-  summary: 'copies the embedded event store, the keys of personal data and keys.json while the ledger runs',
-  usage: '<new folder>',
-  options: {},
-  takesArguments: true,
-  async run(_, args) {
-    const folder = readArgument(args, 'Name a folder that does not exist yet');
-    return await withStores('backup', { onlyReads: true }, async ({ config, db, runtime }) => {
-      const { dataDir, esdbUrl } = config;
-      // In this order, so that all fits the log (decision 42): what must not be ahead of it is copied first.
-      const first = [keysFile, 'last-checkpoint'].filter((name) => existsSync(join(dataDir, name)));
-      await writeBackupFolder(folder, {
-        madeAt: runtime.now(),
-        async fill(save) {
-          for (const name of first) await save(name, createReadStream(join(dataDir, name)));
-          const known = new Set<string>();
-          await save(keyTableFiles[0], readKeyTables(db, known));
-          await save(logFile, readBackup(esdbUrl));
-          await save(keyTableFiles[1], readKeyTables(db, known));
-        },
-      });
-      print(`The backup is in ${folder}.`);
-      print(
-        first.includes(keysFile)
-          ? 'keys.json is secret: with it, the folder opens all personal data. Keep it in another place than the rest.'
-          : 'It has no keys: keep TRANSACTION_ID_KEY, LINK_KEY, DATA_KEY and SEAL_KEY in another place than this folder.',
-      );
-      return 0;
+export const backup: CommandOf<'backup'> = async (_, args) => {
+  const folder = readArgument(args, 'Name a folder that does not exist yet');
+  return await withStores('backup', { onlyReads: true }, async ({ config, db, runtime }) => {
+    const { dataDir, esdbUrl } = config;
+    // In this order, so that all fits the log (decision 42): what must not be ahead of it is copied first.
+    const first = [keysFile, 'last-checkpoint'].filter((name) => existsSync(join(dataDir, name)));
+    await writeBackupFolder(folder, {
+      madeAt: runtime.now(),
+      async fill(save) {
+        for (const name of first) await save(name, createReadStream(join(dataDir, name)));
+        const known = new Set<string>();
+        await save(keyTableFiles[0], readKeyTables(db, known));
+        await save(logFile, readBackup(esdbUrl));
+        await save(keyTableFiles[1], readKeyTables(db, known));
+      },
     });
-  },
+    print(`The backup is in ${folder}.`);
+    print(
+      first.includes(keysFile)
+        ? 'keys.json is secret: with it, the folder opens all personal data. Keep it in another place than the rest.'
+        : 'It has no keys: keep TRANSACTION_ID_KEY, LINK_KEY, DATA_KEY and SEAL_KEY in another place than this folder.',
+    );
+    return 0;
+  });
 };

@@ -3,31 +3,24 @@ import { toIsoWithOffset } from '../kernel/malaysian-time.ts';
 import { absolute, groupedSen, signedSen } from '../kernel/money.ts';
 import { ageing, ages } from '../projections/journal/ageing.ts';
 import { type AccountSums, trialBalance } from '../projections/journal/queries.ts';
-import { type Command, flag, readAsOf, text } from './command.ts';
+import { type CommandOf, readAsOf } from './command.ts';
 import { print, withJournal } from './stores.ts';
 
-const options = { at: text, ageing: flag } as const;
-
-export const balances: Command<typeof options> = {
-  summary: 'the trial balance: every account with its debits, credits and balance; or what is open, by age',
-  usage: '[--ageing] [--at TIME]',
-  options,
-  async run({ at, ageing: byAge }) {
-    const asOf = readAsOf('at', at);
-    return await withJournal({ asOf, whenBehind: 'warn' }, async ({ db }) => {
-      if (byAge) {
-        const rows = (await ageing(db, asOf)).map(({ account, figures }) => [
-          account,
-          ...figures.map(signedSen),
-        ]);
-        print(aligned([['Open by age in days (RM)', ...ages, 'no day', 'Total'], ...rows]).join('\n'));
-        return 0;
-      }
-      const { text, isBalanced } = balancesText(await trialBalance(db, asOf), asOf);
-      print(text);
-      return isBalanced ? 0 : 1;
-    });
-  },
+export const balances: CommandOf<'balances'> = async ({ at, ageing: byAge }) => {
+  const asOf = readAsOf('at', at);
+  return await withJournal({ asOf, whenBehind: 'warn' }, async ({ db }) => {
+    if (byAge) {
+      const rows = (await ageing(db, asOf)).map(({ account, figures }) => [
+        account,
+        ...figures.map(signedSen),
+      ]);
+      print(aligned([['Open by age in days (RM)', ...ages, 'no day', 'Total'], ...rows]).join('\n'));
+      return 0;
+    }
+    const { text, isBalanced } = balancesText(await trialBalance(db, asOf), asOf);
+    print(text);
+    return isBalanced ? 0 : 1;
+  });
 };
 
 /** One line per account, their total, and a sentence that says whether debits equal credits. */

@@ -1,6 +1,18 @@
 /** What a command of the `ledger` program is, and how it reads days, times and names as people type them. */
 import { boundsOfDay, parseAsOf, readSpan } from '../kernel/malaysian-time.ts';
 import { systemRuntime } from '../kernel/system-runtime.ts';
+import type { CommandName, Declarations } from './help.ts';
+
+/** The values of the options that were given: a text, or true for an option that takes none. */
+type ValuesOf<Options> = {
+  readonly [Name in keyof Options]?: Options[Name] extends { value: string } ? string : boolean;
+};
+
+/** Resolves to the exit code. Throws UsageError when the arguments are wrong. */
+export type CommandOf<Name extends CommandName> = (
+  values: ValuesOf<Declarations[Name]['options']>,
+  args: readonly string[],
+) => Promise<number>;
 
 export type Options = Readonly<Record<string, { type: 'string' } | { type: 'boolean' }>>;
 

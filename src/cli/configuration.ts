@@ -1,6 +1,6 @@
 /** `ledger configuration`: prints the reference of all variables, which is content/docs/configuration.md. */
 import { variableGroups } from '../config/variables.ts';
-import type { Command } from './command.ts';
+import type { CommandOf } from './command.ts';
 
 const head = `---
 title: Configuration
@@ -27,12 +27,7 @@ export function configurationPage(): string {
   return [head, ...groups].join('\n');
 }
 
-export const configuration: Command = {
-  summary: 'every variable, its default and its meaning',
-  usage: '',
-  options: {},
-  async run() {
-    process.stdout.write(configurationPage());
-    return 0;
-  },
+export const configuration: CommandOf<'configuration'> = async () => {
+  process.stdout.write(configurationPage());
+  return 0;
 };

@@ -18,44 +18,37 @@ import { allProjections } from '../projections/all.ts';
 import { checkpointsSql } from '../projections/runtime/checkpoints.ts';
 import { toDoList } from '../to-do/projection.ts';
 import { countingGrant, requeryList } from '../to-do/requeries.ts';
-import { type Command, flag, UsageError } from './command.ts';
+import { type CommandOf, UsageError } from './command.ts';
 import { print } from './stores.ts';
 
-const options = { run: flag } as const;
 const roles = ['HTTP', 'PROJECTIONS', 'REACTORS'] as const;
 
-export const database: Command<typeof options> = {
-  summary: 'the accounts of the roles in PostgreSQL and their rights, as SQL; or makes them (--run)',
-  usage: 'grants [--run]',
-  options,
-  takesArguments: true,
-  async run({ run = false }, args) {
-    if (args.join(' ') !== 'grants') throw new UsageError('The only action is grants');
-    const { databaseUrl, name, passwords } = readConfiguration();
-    if (!run) {
-      print(grantsOf(name));
-      return 0;
-    }
-    const fault = await unsuitability(databaseUrl);
-    if (fault !== null) throw new ConfigError([fault]);
-    const client = createClient(databaseUrl, 'ledger database');
-    try {
-      await client.connect();
-      await client.query(grantsOf(name));
-      for (const [role, password] of passwords) {
-        const verifier = passwordVerifier(password, systemRuntime.randomBytes(16));
-        await client.query(`alter role "${name}_${role.toLowerCase()}" password '${verifier}'`);
-      }
-    } catch (error) {
-      if (!isPostgresError(error, 'insufficientPrivilege')) throw error;
-      const why = 'it must be the account that owns the database, with the right to make roles';
-      throw new ConfigError([`DATABASE_URL: ${why} (${reasonOf(error)})`]);
-    } finally {
-      await client.end();
-    }
-    print(`The roles have accounts in ${name}; ${passwords.length} passwords were set.`);
+export const database: CommandOf<'database'> = async ({ run = false }, args) => {
+  if (args.join(' ') !== 'grants') throw new UsageError('The only action is grants');
+  const { databaseUrl, name, passwords } = readConfiguration();
+  if (!run) {
+    print(grantsOf(name));
     return 0;
-  },
+  }
+  const fault = await unsuitability(databaseUrl);
+  if (fault !== null) throw new ConfigError([fault]);
+  const client = createClient(databaseUrl, 'ledger database');
+  try {
+    await client.connect();
+    await client.query(grantsOf(name));
+    for (const [role, password] of passwords) {
+      const verifier = passwordVerifier(password, systemRuntime.randomBytes(16));
+      await client.query(`alter role "${name}_${role.toLowerCase()}" password '${verifier}'`);
+    }
+  } catch (error) {
+    if (!isPostgresError(error, 'insufficientPrivilege')) throw error;
+    const why = 'it must be the account that owns the database, with the right to make roles';
+    throw new ConfigError([`DATABASE_URL: ${why} (${reasonOf(error)})`]);
+  } finally {
+    await client.end();
+  }
+  print(`The roles have accounts in ${name}; ${passwords.length} passwords were set.`);
+  return 0;
 };
 
 /** Only what this needs: the owner of the database need not know the other secrets. Throws ConfigError. */

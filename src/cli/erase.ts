@@ -15,38 +15,30 @@ import { reasonOf } from '../kernel/reason-of.ts';
 import { type FoundUnmatched, findByPayer } from '../personal-data/find-by-payer.ts';
 import { unmatchedIn, unmatchedSubject } from '../personal-data/key-store.ts';
 import { createEraser } from '../roles/eraser.ts';
-import { type Command, flag, text, UsageError } from './command.ts';
+import { type CommandOf, UsageError } from './command.ts';
 import { type ContextWithDatabase, fail, print, staffCause, withStores } from './stores.ts';
 
 type EraseContext = ContextWithDatabase<'dataKeys' | 'mail'>;
 
-const options = { payer: text, yes: flag } as const;
-
 /** What may be erased: a payment, or a result in quarantine. `line` says nothing about the payer. */
 type Listed = { subject: string; held: HeldKeys; line: string };
 
-export const erase: Command<typeof options> = {
-  summary: 'erases personal data for good: of payments, of results in quarantine, or all of one person',
-  usage: '<transaction_id | unmatched/ID>… [--yes] | --payer "IC NUMBER OR EMAIL" [--yes]',
-  options,
-  takesArguments: true,
-  async run({ payer, yes }, subjects) {
-    if (subjects.length > 0 === (payer !== undefined))
-      throw new UsageError('Name payments by their ids, or one person with --payer');
-    const unknown = subjects.find((each) => !isSubject(each));
-    if (unknown !== undefined)
-      throw new UsageError(`${unknown} is not the id of a payment or an unmatched result`);
-    return await withStores('erase', { uses: ['dataKeys', 'mail'] }, async (context) => {
-      let listed: Listed[];
-      try {
-        listed = payer === undefined ? await load(subjects, context) : await find(payer, context);
-      } catch (error) {
-        if (!(error instanceof KeysUnavailable)) throw error;
-        return fail(`${error.message}. Nothing was erased.`);
-      }
-      return await eraseListed(listed, yes ?? false, context);
-    });
-  },
+export const erase: CommandOf<'erase'> = async ({ payer, yes }, subjects) => {
+  if (subjects.length > 0 === (payer !== undefined))
+    throw new UsageError('Name payments by their ids, or one person with --payer');
+  const unknown = subjects.find((each) => !isSubject(each));
+  if (unknown !== undefined)
+    throw new UsageError(`${unknown} is not the id of a payment or an unmatched result`);
+  return await withStores('erase', { uses: ['dataKeys', 'mail'] }, async (context) => {
+    let listed: Listed[];
+    try {
+      listed = payer === undefined ? await load(subjects, context) : await find(payer, context);
+    } catch (error) {
+      if (!(error instanceof KeysUnavailable)) throw error;
+      return fail(`${error.message}. Nothing was erased.`);
+    }
+    return await eraseListed(listed, yes ?? false, context);
+  });
 };
 
 function isSubject(text: string): boolean {

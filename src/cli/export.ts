@@ -2,50 +2,39 @@
 import { beginExport, ExportImpossible, readExportRequest } from '../audit/export/export.ts';
 import { InvalidFields } from '../commands/fields.ts';
 import { recordToolAccess } from './access.ts';
-import { type Command, flag, text, UsageError } from './command.ts';
+import { type CommandOf, UsageError } from './command.ts';
 import { checkOutput, writeOutput } from './output.ts';
 import { fail, withStores } from './stores.ts';
 
-const options = {
-  from: text,
-  to: text,
-  merchant: text,
-  format: text,
-  output: text,
-  'with-personal-data': flag,
-} as const;
-
-export const exportPayments: Command<typeof options> = {
-  summary: 'the payments of a range of time: all their events as JSON lines, or a CSV row each',
-  usage:
-    '--from TIME --to TIME [--merchant CODE] [--format jsonl|csv] [--with-personal-data] [--output FILE]',
-  options,
-  async run({ output, 'with-personal-data': isOpened = false, ...values }) {
-    const request = readRequest({ ...values, opened: isOpened ? 'yes' : '' });
-    checkOutput(output);
-    return await withStores('export', { uses: ['dataKeys'] }, async (stores) => {
-      try {
-        const { pieces, totals } = await beginExport(request, stores);
-        if (isOpened) {
-          const detail = `${request.span.start} to ${request.span.end}`;
-          await recordToolAccess(stores, { what: 'exportOpened', detail });
-        }
-        await writeOutput(pieces, output);
-        const { events, payments, plainAfterErasure, checksum } = totals();
-        const whole = `${payments} ${payments === 1 ? 'payment' : 'payments'}`;
-        const rest = checksum === '' ? '.' : ` with ${events} events. Checksum of the last line: ${checksum}`;
-        process.stderr.write(`${whole}${rest}\n`);
-        if (plainAfterErasure > 0)
-          process.stderr.write(
-            `${plainAfterErasure} of them were erased, but recorded by an earlier release: their personal data are in this file in plain text.\n`,
-          );
-        return 0;
-      } catch (error) {
-        if (!(error instanceof ExportImpossible)) throw error;
-        return fail(`${error.message}.`);
+export const exportPayments: CommandOf<'export'> = async ({
+  output,
+  'with-personal-data': isOpened = false,
+  ...values
+}) => {
+  const request = readRequest({ ...values, opened: isOpened ? 'yes' : '' });
+  checkOutput(output);
+  return await withStores('export', { uses: ['dataKeys'] }, async (stores) => {
+    try {
+      const { pieces, totals } = await beginExport(request, stores);
+      if (isOpened) {
+        const detail = `${request.span.start} to ${request.span.end}`;
+        await recordToolAccess(stores, { what: 'exportOpened', detail });
       }
-    });
-  },
+      await writeOutput(pieces, output);
+      const { events, payments, plainAfterErasure, checksum } = totals();
+      const whole = `${payments} ${payments === 1 ? 'payment' : 'payments'}`;
+      const rest = checksum === '' ? '.' : ` with ${events} events. Checksum of the last line: ${checksum}`;
+      process.stderr.write(`${whole}${rest}\n`);
+      if (plainAfterErasure > 0)
+        process.stderr.write(
+          `${plainAfterErasure} of them were erased, but recorded by an earlier release: their personal data are in this file in plain text.\n`,
+        );
+      return 0;
+    } catch (error) {
+      if (!(error instanceof ExportImpossible)) throw error;
+      return fail(`${error.message}.`);
+    }
+  });
 };
 
 function readRequest(values: Parameters<typeof readExportRequest>[0]) {

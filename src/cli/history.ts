@@ -4,30 +4,22 @@ import { historyText } from '../audit/history/text.ts';
 import { Refused } from '../commands/decider.ts';
 import { landregTransactionId, transactionIdOf, transactionIdPattern } from '../commands/transaction-id.ts';
 import { paymentStream } from '../events/payment.ts';
-import { type Command, flag, readArgument, text } from './command.ts';
+import { type CommandOf, readArgument } from './command.ts';
 import { type Context, print, withEventStore } from './stores.ts';
 
 const needs = { uses: ['merchants', 'transactionIdKey'], onlyReads: true } as const;
-const options = { at: text, revision: text, merchant: text, json: flag } as const;
-
-export const history: Command<typeof options> = {
-  summary: 'what happened to a payment, its state then or now, and whether its events are unchanged',
-  usage: '<transaction_id | reference> [--at TIME | --revision N] [--merchant CODE] [--json]',
-  options,
-  takesArguments: true,
-  async run({ at, revision, merchant, json }, args) {
-    const named = readArgument(args, "Name one payment, by its id or by the merchant's reference");
-    return await withEventStore('history', needs, async (context) => {
-      const until = readUntil({ at, revision });
-      const found = await findHistory(named, merchant, context);
-      print(
-        json
-          ? JSON.stringify({ ...found, entries: entriesUntil(found, until) }, null, 2)
-          : historyText(found, until),
-      );
-      return found.verdict.kind === 'whole' ? 0 : 1;
-    });
-  },
+export const history: CommandOf<'history'> = async ({ at, revision, merchant, json }, args) => {
+  const named = readArgument(args, "Name one payment, by its id or by the merchant's reference");
+  return await withEventStore('history', needs, async (context) => {
+    const until = readUntil({ at, revision });
+    const found = await findHistory(named, merchant, context);
+    print(
+      json
+        ? JSON.stringify({ ...found, entries: entriesUntil(found, until) }, null, 2)
+        : historyText(found, until),
+    );
+    return found.verdict.kind === 'whole' ? 0 : 1;
+  });
 };
 
 /**

@@ -1,4 +1,5 @@
-/** `ledger keys`: when DATA_KEY is replaced, Postgres has been restored from a backup, or LINK_KEY has leaked. */
+/** `ledger keys`: when a key is replaced, has leaked or is lost, or Postgres has been restored from a backup. */
+import { sealKeyOf } from '../audit/seals/key.ts';
 import { assertKey } from '../commands/key-fingerprint.ts';
 import { readErasure } from '../events/codec.ts';
 import { paymentStreamPrefix } from '../events/payment.ts';
@@ -6,20 +7,22 @@ import { unmatchedStreamPrefix } from '../events/unmatched.ts';
 import type { EventStore } from '../eventstore/event-store.ts';
 import type { KeyStore } from '../personal-data/key-store.ts';
 import { type Command, UsageError } from './command.ts';
-import { fail, print, withStores } from './stores.ts';
+import { fail, print, withEventStore, withStores } from './stores.ts';
 
 const batchSize = 1_000;
 const needs = { uses: ['dataKeys', 'linkKeys'] } as const;
+const actions = ['rewrap', 'destroy-erased', 'replace-link-key', 'replace-seal-key'];
 
 export const keys: Command = {
   summary:
-    'moves all keys under the present DATA_KEY, destroys again what a restored backup brought back, or names the present LINK_KEY in the log',
-  usage: 'rewrap | destroy-erased | replace-link-key',
+    'moves all keys under the present DATA_KEY, destroys again what a restored backup brought back, or names the present LINK_KEY or SEAL_KEY in the log',
+  usage: actions.join(' | '),
   options: {},
   takesArguments: true,
   async run(_, [action = '', ...more]) {
-    if (more.length > 0 || !['rewrap', 'destroy-erased', 'replace-link-key'].includes(action))
-      throw new UsageError('The action must be rewrap, destroy-erased or replace-link-key');
+    if (more.length > 0 || !actions.includes(action))
+      throw new UsageError(`The action must be one of ${actions.join(', ')}`);
+    if (action === 'replace-seal-key') return await replaceSealKey();
     return await withStores('keys', needs, async ({ config, eventStore, personalData, runtime }) => {
       const { store } = personalData;
       if (action === 'replace-link-key') {
@@ -42,6 +45,20 @@ export const keys: Command = {
     });
   },
 };
+
+/** Has the sealer go on although the key before is lost, and can hand over to nobody. */
+async function replaceSealKey(): Promise<number> {
+  return await withEventStore('keys', { uses: ['sealKeys'] }, async ({ config, eventStore, runtime }) => {
+    const { current } = config.sealKeys;
+    if (current === '') return fail('SEAL_KEY is not set.');
+    const { signal } = new AbortController();
+    const key = sealKeyOf(current).publicKey;
+    await assertKey({ name: 'SEAL_KEY', key, others: null }, { eventStore, runtime, signal });
+    print('The log names the present SEAL_KEY now, and the next seal is signed with it.');
+    print('Nothing proves that this key follows the one before: give auditors both public keys.');
+    return 0;
+  });
+}
 
 /** Destroys every key that the log names as destroyed; resolves to their number. Throws EventStoreUnavailable. */
 export async function destroyErased(

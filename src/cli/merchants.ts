@@ -5,28 +5,22 @@ import {
   detailsTableOf,
   sharedTable,
 } from '../projections/details/tables.ts';
-import { type Command, UsageError } from './command.ts';
+import { type CommandOf, UsageError } from './command.ts';
 import { print, withStores } from './stores.ts';
 
-export const merchants: Command = {
-  summary: 'creates a table of its own for the request details of a merchant',
-  usage: 'details-table <merchant code>',
-  options: {},
-  takesArguments: true,
-  async run(_, [action, code = '', ...more]) {
-    if (action !== 'details-table' || code === '' || more.length > 0)
-      throw new UsageError('Name the merchant that the table is for');
-    return await withStores('merchants', { uses: ['merchants'] }, async ({ config, db }) => {
-      const table = detailsTableOf(code);
-      if (!config.merchants.has(code) || !table) throw new UsageError(`No merchant has the code ${code}`);
-      if (table === sharedTable) throw new UsageError(`${sharedTable} is the table that all merchants share`);
-      const created = await createDetailsTable(db, table);
-      print(
-        created
-          ? `${detailsSchema}."${table}" is made. New payments of ${code} go there; \`ledger rebuild details\` moves the older ones.`
-          : `${detailsSchema}."${table}" exists already.`,
-      );
-      return 0;
-    });
-  },
+export const merchants: CommandOf<'merchants'> = async (_, [action, code = '', ...more]) => {
+  if (action !== 'details-table' || code === '' || more.length > 0)
+    throw new UsageError('Name the merchant that the table is for');
+  return await withStores('merchants', { uses: ['merchants'] }, async ({ config, db }) => {
+    const table = detailsTableOf(code);
+    if (!config.merchants.has(code) || !table) throw new UsageError(`No merchant has the code ${code}`);
+    if (table === sharedTable) throw new UsageError(`${sharedTable} is the table that all merchants share`);
+    const created = await createDetailsTable(db, table);
+    print(
+      created
+        ? `${detailsSchema}."${table}" is made. New payments of ${code} go there; \`ledger rebuild details\` moves the older ones.`
+        : `${detailsSchema}."${table}" exists already.`,
+    );
+    return 0;
+  });
 };

@@ -5,25 +5,19 @@ import { NewProject, projectDecider, projectIdOf } from '../commands/project.ts'
 import type { Config } from '../config/config.ts';
 import { projectStream } from '../events/project.ts';
 import type { EventStore } from '../eventstore/event-store.ts';
-import { type Command, text, UsageError } from './command.ts';
+import { type CommandOf, UsageError } from './command.ts';
 import { print, staffCause, withEventStore } from './stores.ts';
 
 const needs = { uses: ['transactionIdKey'] } as const;
 
-export const projects: Command = {
-  summary: 'registers a project',
-  usage: 'add --name NAME --status active|archived|draft [--stars N]',
-  options: { name: text, status: text, stars: text },
-  takesArguments: true,
-  async run({ stars = '0', ...values }, args) {
-    if (args.join(' ') !== 'add') throw new UsageError('`ledger projects` has one action: add');
-    return await withEventStore('projects', needs, async ({ eventStore, config }) => {
-      const project = { ...values, stars: /^\d+$/.test(stars) ? Number(stars) : stars };
-      const { id, isNew } = await register(eventStore, config, readFields(project, NewProject));
-      print(`Project ${id} is ${isNew ? 'registered' : 'registered already'}.`);
-      return 0;
-    });
-  },
+export const projects: CommandOf<'projects'> = async ({ stars = '0', ...values }, args) => {
+  if (args.join(' ') !== 'add') throw new UsageError('`ledger projects` has one action: add');
+  return await withEventStore('projects', needs, async ({ eventStore, config }) => {
+    const project = { ...values, stars: /^\d+$/.test(stars) ? Number(stars) : stars };
+    const { id, isNew } = await register(eventStore, config, readFields(project, NewProject));
+    print(`Project ${id} is ${isNew ? 'registered' : 'registered already'}.`);
+    return 0;
+  });
 };
 
 type Key = Pick<Config, 'transactionIdKey'>;

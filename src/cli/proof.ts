@@ -3,41 +3,35 @@ import { Readable } from 'node:stream';
 import { createLines } from '../audit/export/lines.ts';
 import { proveEvents } from '../audit/tree/leaves.ts';
 import { paymentStream } from '../events/payment.ts';
-import { type Command, readArgument, text } from './command.ts';
+import { type CommandOf, readArgument } from './command.ts';
 import { findHistory } from './history.ts';
 import { checkOutput, writeOutput } from './output.ts';
 import { fail, withEventStore } from './stores.ts';
 
 const needs = { uses: ['merchants', 'transactionIdKey'], onlyReads: true } as const;
 
-export const proof: Command = {
-  summary: 'the events of a payment, each with a proof that it is in the sealed log',
-  usage: '<transaction_id | reference> [--merchant CODE] [--output FILE]',
-  options: { merchant: text, output: text },
-  takesArguments: true,
-  async run({ merchant, output }, args) {
-    const named = readArgument(args, "Name one payment, by its id or by the merchant's reference");
-    checkOutput(output);
-    return await withEventStore('proof', needs, async (context) => {
-      const { eventStore, runtime } = context;
-      const { transactionId, merchantCode, entries } = await findHistory(named, merchant, context);
-      const events = await eventStore.load(paymentStream(transactionId));
-      const proofs = await proveEvents(eventStore, events, new AbortController().signal);
-      const from = entries[0]?.at;
-      if (!from) return fail('The payment cannot be read: run `ledger verify`.');
-      const to = new Date(Date.parse(from) + 1).toISOString();
-      const lines = createLines();
-      const exportedAt = runtime.now().toISOString();
-      const pieces = [
-        lines.head({ version: 2, from, to, merchant: merchantCode, exportedAt }),
-        lines.payment(events, { proofs }),
-        lines.end(),
-      ];
-      await writeOutput(Readable.from(pieces), output);
-      const missing = proofs.filter((each) => each === null).length;
-      return missing === 0
-        ? 0
-        : fail(`${missing} of its events are not sealed yet, which takes ten minutes at most.`);
-    });
-  },
+export const proof: CommandOf<'proof'> = async ({ merchant, output }, args) => {
+  const named = readArgument(args, "Name one payment, by its id or by the merchant's reference");
+  checkOutput(output);
+  return await withEventStore('proof', needs, async (context) => {
+    const { eventStore, runtime } = context;
+    const { transactionId, merchantCode, entries } = await findHistory(named, merchant, context);
+    const events = await eventStore.load(paymentStream(transactionId));
+    const proofs = await proveEvents(eventStore, events, new AbortController().signal);
+    const from = entries[0]?.at;
+    if (!from) return fail('The payment cannot be read: run `ledger verify`.');
+    const to = new Date(Date.parse(from) + 1).toISOString();
+    const lines = createLines();
+    const exportedAt = runtime.now().toISOString();
+    const pieces = [
+      lines.head({ version: 2, from, to, merchant: merchantCode, exportedAt }),
+      lines.payment(events, { proofs }),
+      lines.end(),
+    ];
+    await writeOutput(Readable.from(pieces), output);
+    const missing = proofs.filter((each) => each === null).length;
+    return missing === 0
+      ? 0
+      : fail(`${missing} of its events are not sealed yet, which takes ten minutes at most.`);
+  });
 };

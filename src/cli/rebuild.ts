@@ -13,45 +13,36 @@ import {
 } from '../reactors/rebuilds/perform.ts';
 import { createToDoList, toDoList } from '../to-do/projection.ts';
 import { requeries, requeryList } from '../to-do/requeries.ts';
-import { type Command, flag, UsageError } from './command.ts';
+import { type CommandOf, UsageError } from './command.ts';
 import { openRebuildProgress } from './progress.ts';
 import { type ContextWithDatabase, fail, print, staffCause, withStores } from './stores.ts';
-
-const options = { 'dry-run': flag, parked: flag } as const;
 
 /** How many differing rows are printed for each projection. */
 const maxShown = 50;
 
-export const rebuild: Command<typeof options> = {
-  summary:
-    'makes read models anew while they serve; with --dry-run compares them with what it would make; with --parked tries parked streams again',
-  usage: '[projection…] [--dry-run] | --parked',
-  options,
-  takesArguments: true,
-  async run({ 'dry-run': isDry, parked: isForParked }, names) {
-    if (isForParked) return await withStores('rebuild', { uses: ['dataKeys'] }, tryAllParkedAgain);
-    const chosen = choose(names);
-    setPriority(constants.priority.PRIORITY_LOW);
-    const interrupt = new AbortController();
-    const { signal } = interrupt;
-    process.once('SIGINT', () => {
-      process.once('SIGINT', () => process.exit(130));
-      interrupt.abort();
-    });
-    return await withStores('rebuild', { uses: ['dataKeys'] }, async (stores) => {
-      let exitCode = 0;
-      for (const projection of chosen) {
-        const work = isDry ? compareOne : rebuildOne;
-        exitCode = Math.max(exitCode, await work(projection, { ...stores, signal }));
-        if (signal.aborted) break;
-      }
-      if (!signal.aborted) return exitCode;
-      const again = ['ledger rebuild', ...(isDry ? ['--dry-run'] : []), ...names].join(' ');
-      const rest = isDry ? 'compares from the start' : 'goes on from there';
-      process.stderr.write(`Interrupted. \`${again}\` ${rest}.\n`);
-      return 130;
-    });
-  },
+export const rebuild: CommandOf<'rebuild'> = async ({ 'dry-run': isDry, parked: isForParked }, names) => {
+  if (isForParked) return await withStores('rebuild', { uses: ['dataKeys'] }, tryAllParkedAgain);
+  const chosen = choose(names);
+  setPriority(constants.priority.PRIORITY_LOW);
+  const interrupt = new AbortController();
+  const { signal } = interrupt;
+  process.once('SIGINT', () => {
+    process.once('SIGINT', () => process.exit(130));
+    interrupt.abort();
+  });
+  return await withStores('rebuild', { uses: ['dataKeys'] }, async (stores) => {
+    let exitCode = 0;
+    for (const projection of chosen) {
+      const work = isDry ? compareOne : rebuildOne;
+      exitCode = Math.max(exitCode, await work(projection, { ...stores, signal }));
+      if (signal.aborted) break;
+    }
+    if (!signal.aborted) return exitCode;
+    const again = ['ledger rebuild', ...(isDry ? ['--dry-run'] : []), ...names].join(' ');
+    const rest = isDry ? 'compares from the start' : 'goes on from there';
+    process.stderr.write(`Interrupted. \`${again}\` ${rest}.\n`);
+    return 130;
+  });
 };
 
 /** In all read models and to-do lists. Resolves to the exit code, which is 1 if streams are still parked. */

@@ -13,35 +13,28 @@ import { writeKeyTables } from '../personal-data/key-backup.ts';
 import { connectPostgres } from '../postgres/pool.ts';
 import { openStores, type Running, stopAll } from '../roles/lifecycle.ts';
 import { keyTableFiles, logFile } from './backup.ts';
-import { type Command, readArgument, UsageError } from './command.ts';
+import { type CommandOf, readArgument, UsageError } from './command.ts';
 import { destroyErased } from './keys.ts';
 import { print } from './stores.ts';
 
-export const restore: Command = {
-  summary: 'makes the data folder DATA_DIR, which must be empty, from a backup',
-  usage: '<folder of a backup>',
-  options: {},
-  takesArguments: true,
-  async run(_, args) {
-    const backup = readArgument(args, 'Name the folder of a backup');
-    const names = await readBackupFolder(backup);
-    // With the keys of the backup, if it has any.
-    const config = loadConfig(process.env, readEndpoints(backup), {
-      uses: ['DATA_KEY', 'DATA_KEY_PREVIOUS'],
-    });
-    if (config.esdbUrl !== '')
-      throw new UsageError('ESDB_URL must not be set: only the embedded event store is restored');
-    // Only this account may read what is made here.
-    process.umask(0o077);
-    const destroyed = await fillDataFolder(config.dataDir, async (path) => {
-      for (const name of names)
-        if (!keyTableFiles.some((each) => each === name))
-          await copyFile(join(backup, name), join(path, name));
-      return await restoreKeys(path, backup, config);
-    });
-    print(`${config.dataDir} is restored; ${destroyed} keys of erased personal data are destroyed again.`);
-    return 0;
-  },
+export const restore: CommandOf<'restore'> = async (_, args) => {
+  const backup = readArgument(args, 'Name the folder of a backup');
+  const names = await readBackupFolder(backup);
+  // With the keys of the backup, if it has any.
+  const config = loadConfig(process.env, readEndpoints(backup), {
+    uses: ['DATA_KEY', 'DATA_KEY_PREVIOUS'],
+  });
+  if (config.esdbUrl !== '')
+    throw new UsageError('ESDB_URL must not be set: only the embedded event store is restored');
+  // Only this account may read what is made here.
+  process.umask(0o077);
+  const destroyed = await fillDataFolder(config.dataDir, async (path) => {
+    for (const name of names)
+      if (!keyTableFiles.some((each) => each === name)) await copyFile(join(backup, name), join(path, name));
+    return await restoreKeys(path, backup, config);
+  });
+  print(`${config.dataDir} is restored; ${destroyed} keys of erased personal data are destroyed again.`);
+  return 0;
 };
 
 /** Resolves to how many keys are destroyed again because the log says so. The stores are stopped afterwards. */

@@ -1,6 +1,7 @@
 /** `ledger seals`: the public key and the seals so far, for an auditor to keep elsewhere. */
-import { sealKeyOf } from '../audit/seals/key.ts';
+import { forAll, sealKeyOf, termText } from '../audit/seals/key.ts';
 import { allSeals, readSealOrNull, type Seal } from '../audit/seals/stored-seals.ts';
+import { followKeys } from '../audit/seals/succession.ts';
 import { lastCheckpoint } from '../audit/tree/leaves.ts';
 import { rawKeyOf, verifierText } from '../audit/tree/note.ts';
 import { toIsoWithOffset } from '../kernel/malaysian-time.ts';
@@ -8,36 +9,39 @@ import { type Command, flag } from './command.ts';
 import { fail, print, withEventStore } from './stores.ts';
 
 const options = { last: flag } as const;
-const needs = { uses: ['sealKey'], onlyReads: true } as const;
+const needs = { uses: ['sealKeys'], onlyReads: true } as const;
 
 export const seals: Command<typeof options> = {
   summary: 'the public key that seals of the log are checked with, and the seals so far',
   usage: '[--last]',
   options,
   async run({ last = false }) {
-    return await withEventStore('seals', needs, async ({ eventStore, config: { sealKey } }) => {
+    return await withEventStore('seals', needs, async ({ eventStore, config }) => {
       if (last) {
         const sealed = await lastCheckpoint(eventStore);
         if (!sealed) return fail('There is no checkpoint yet.');
         process.stdout.write(sealed.checkpoint.note);
         return 0;
       }
-      print(
-        sealKey === ''
-          ? 'SEAL_KEY is not set, so its public key is not known.'
-          : sealKeyOf(sealKey).publicKeyPem.trimEnd(),
-      );
-      const newest = await lastCheckpoint(eventStore).catch(() => null);
-      if (newest) {
-        const { origin: name } = newest.checkpoint;
-        print(verifierText({ kind: 'log', name, publicKey: rawKeyOf(newest.seal.publicKey) }));
-      }
-      let count = 0;
+      const keys = followKeys(null);
+      const lines: string[] = [];
+      let countBefore = 0;
       for await (const stored of allSeals(eventStore)) {
-        print(`${String(stored.revision).padStart(6)}  ${sealText(readSealOrNull(stored))}`);
-        count += 1;
+        const seal = readSealOrNull(stored);
+        if (seal) keys.take(seal, stored, countBefore);
+        countBefore = seal?.count ?? countBefore;
+        lines.push(`${String(stored.revision).padStart(6)}  ${sealText(seal)}`);
       }
-      print(`${count} ${count === 1 ? 'seal' : 'seals'}.`);
+      const { current } = config.sealKeys;
+      const own = current === '' ? [] : [forAll(sealKeyOf(current).publicKey)];
+      for (const key of keys.all().length > 0 ? keys.all() : own) print(termText(key));
+      const newest = await lastCheckpoint(eventStore).catch(() => null);
+      const { origin: name } = newest?.checkpoint ?? { origin: '' };
+      const known = new Set([...keys.all(), ...own].map(({ publicKey }) => publicKey));
+      for (const key of name === '' ? [] : known)
+        print(verifierText({ kind: 'log', name, publicKey: rawKeyOf(key) }));
+      for (const line of lines) print(line);
+      print(`${lines.length} ${lines.length === 1 ? 'seal' : 'seals'}.`);
       return 0;
     });
   },

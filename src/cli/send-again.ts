@@ -5,7 +5,7 @@ import { paymentDecider } from '../commands/payment.ts';
 import { type DeliveryId, kindsOfMachines, requestDeliveries } from '../commands/send-again.ts';
 import { transactionIdPattern } from '../commands/transaction-id.ts';
 import { type DeliveryFilter, findDeliveries } from '../to-do/queries.ts';
-import { type Command, readChoice, readRange, text, UsageError } from './command.ts';
+import { type CommandOf, readChoice, readRange, UsageError } from './command.ts';
 import { fail, print, staffCause, withStores } from './stores.ts';
 
 type Options = Record<string, string | undefined>;
@@ -13,28 +13,21 @@ type Options = Record<string, string | undefined>;
 /** More than this is more likely a mistake in the range than intended. */
 const maxInRange = 10_000;
 
-export const sendAgain: Command = {
-  summary: 'sends callbacks and receipts again',
-  usage:
-    '<transaction_id> <delivery> | --from TIME [--to TIME] [--state abandoned|delivered] [--kind callback|item|email] [--receiver https://host]',
-  options: { from: text, to: text, state: text, kind: text, receiver: text },
-  takesArguments: true,
-  async run(options, args) {
-    const find = args.length > 0 ? findOne(options, args) : findInRange(options);
-    return await withStores('send-again', {}, async ({ db, eventStore, runtime }) => {
-      const found = await find(db);
-      if (found.length > maxInRange)
-        return fail(`The range has more than ${maxInRange} deliveries; none is sent again.`);
-      const execute = createExecute({ eventStore, decider: paymentDecider });
-      const { asked, refused, reasons } = await requestDeliveries(
-        { execute, cause: staffCause, runtime },
-        found,
-      );
-      print(`${asked} ${asked === 1 ? 'delivery is' : 'deliveries are'} due again, ${refused} refused.`);
-      for (const reason of reasons) process.stderr.write(`${reason}.\n`);
-      return refused > 0 ? 1 : 0;
-    });
-  },
+export const sendAgain: CommandOf<'send-again'> = async (options, args) => {
+  const find = args.length > 0 ? findOne(options, args) : findInRange(options);
+  return await withStores('send-again', {}, async ({ db, eventStore, runtime }) => {
+    const found = await find(db);
+    if (found.length > maxInRange)
+      return fail(`The range has more than ${maxInRange} deliveries; none is sent again.`);
+    const execute = createExecute({ eventStore, decider: paymentDecider });
+    const { asked, refused, reasons } = await requestDeliveries(
+      { execute, cause: staffCause, runtime },
+      found,
+    );
+    print(`${asked} ${asked === 1 ? 'delivery is' : 'deliveries are'} due again, ${refused} refused.`);
+    for (const reason of reasons) process.stderr.write(`${reason}.\n`);
+    return refused > 0 ? 1 : 0;
+  });
 };
 
 type Find = (db: Knex) => Promise<DeliveryId[]>;

@@ -3,40 +3,39 @@ import { collectedReceipts } from '../projections/journal/collection-queries.ts'
 import { merchantsWithAccount } from '../projections/journal/queries.ts';
 import { collectionCsv } from '../statements/csv.ts';
 import { collectionPdf, TooManyReceipts } from '../statements/pdf.ts';
-import { type Command, readAsOf, readChoice, readDay, text, UsageError } from './command.ts';
+import { type CommandOf, readAsOf, readChoice, readDay, UsageError } from './command.ts';
 import { checkOutput, writeOutput } from './output.ts';
 import { fail, withJournal } from './stores.ts';
 
-export const statement: Command = {
-  summary: 'the daily collection statement of an agency, now or as of a time',
-  usage: '--merchant CODE --day DAY [--known-at TIME] [--format csv|pdf] [--lang ms|en] [--output FILE]',
-  options: { merchant: text, day: text, 'known-at': text, format: text, lang: text, output: text },
-  async run({ merchant: merchantCode = '', output, ...values }) {
-    const day = readDay('day', values.day);
-    const format = readChoice('format', values.format, ['csv', 'pdf']);
-    const lang = readChoice('lang', values.lang, ['ms', 'en']);
-    if (format === 'pdf' && output === undefined) throw new UsageError('--format pdf needs --output');
-    checkOutput(output);
-    const asOf = readAsOf('known-at', values['known-at']);
-    const collection = { merchantCode, day, asOf };
-    return await withJournal({ asOf, whenBehind: 'refuse' }, async ({ config, db, runtime }) => {
-      const name = config.merchants.get(merchantCode)?.name;
-      // An unknown code must not look like an agency that collected nothing.
-      if (name === undefined && !(await merchantsWithAccount(db)).includes(merchantCode))
-        throw new UsageError(`No agency has the code ${merchantCode}`);
-      const agency = name ?? merchantCode;
-      const receipts = collectedReceipts(db, collection);
-      try {
-        const pieces =
-          format === 'csv'
-            ? collectionCsv(collection, receipts)
-            : await collectionPdf({ agency, collection, runtime }, receipts, lang);
-        await writeOutput(pieces, output);
-        return 0;
-      } catch (error) {
-        if (!(error instanceof TooManyReceipts)) throw error;
-        return fail(`${error.message}.`);
-      }
-    });
-  },
+export const statement: CommandOf<'statement'> = async ({
+  merchant: merchantCode = '',
+  output,
+  ...values
+}) => {
+  const day = readDay('day', values.day);
+  const format = readChoice('format', values.format, ['csv', 'pdf']);
+  const lang = readChoice('lang', values.lang, ['ms', 'en']);
+  if (format === 'pdf' && output === undefined) throw new UsageError('--format pdf needs --output');
+  checkOutput(output);
+  const asOf = readAsOf('known-at', values['known-at']);
+  const collection = { merchantCode, day, asOf };
+  return await withJournal({ asOf, whenBehind: 'refuse' }, async ({ config, db, runtime }) => {
+    const name = config.merchants.get(merchantCode)?.name;
+    // An unknown code must not look like an agency that collected nothing.
+    if (name === undefined && !(await merchantsWithAccount(db)).includes(merchantCode))
+      throw new UsageError(`No agency has the code ${merchantCode}`);
+    const agency = name ?? merchantCode;
+    const receipts = collectedReceipts(db, collection);
+    try {
+      const pieces =
+        format === 'csv'
+          ? collectionCsv(collection, receipts)
+          : await collectionPdf({ agency, collection, runtime }, receipts, lang);
+      await writeOutput(pieces, output);
+      return 0;
+    } catch (error) {
+      if (!(error instanceof TooManyReceipts)) throw error;
+      return fail(`${error.message}.`);
+    }
+  });
 };

@@ -6,31 +6,26 @@ import { paymentStream } from '../events/payment.ts';
 import { KeysUnavailable } from '../events/personal-data.ts';
 import { type FoundUnmatched, findByPayer } from '../personal-data/find-by-payer.ts';
 import { recordToolAccess } from './access.ts';
-import { type Command, text, UsageError } from './command.ts';
+import { type CommandOf, UsageError } from './command.ts';
 import { checkOutput, writeOutput } from './output.ts';
 import { type ContextWithDatabase, fail, withStores } from './stores.ts';
 
-export const subjectAccess: Command = {
-  summary: 'what is held about one person, as JSON; the access log records it',
-  usage: '--payer "IC NUMBER OR EMAIL" [--output FILE]',
-  options: { payer: text, output: text },
-  async run({ payer = '', output }) {
-    if (payer.trim() === '') throw new UsageError('Name the person with --payer');
-    checkOutput(output);
-    return await withStores('subject-access', { uses: ['dataKeys'] }, async (context) => {
-      try {
-        const { payments, unmatched } = await findByPayer(payer, context);
-        const detail = `${plural(payments.length, 'payment')}, ${plural(unmatched.length, 'unmatched result')}`;
-        await recordToolAccess(context, { what: 'subjectAccess', detail });
-        const ids = payments.map(({ request }) => request.transactionId);
-        await writeOutput(pieces(ids, unmatched, context), output);
-        return 0;
-      } catch (error) {
-        if (!(error instanceof KeysUnavailable)) throw error;
-        return fail(`${error.message}.`);
-      }
-    });
-  },
+export const subjectAccess: CommandOf<'subject-access'> = async ({ payer = '', output }) => {
+  if (payer.trim() === '') throw new UsageError('Name the person with --payer');
+  checkOutput(output);
+  return await withStores('subject-access', { uses: ['dataKeys'] }, async (context) => {
+    try {
+      const { payments, unmatched } = await findByPayer(payer, context);
+      const detail = `${plural(payments.length, 'payment')}, ${plural(unmatched.length, 'unmatched result')}`;
+      await recordToolAccess(context, { what: 'subjectAccess', detail });
+      const ids = payments.map(({ request }) => request.transactionId);
+      await writeOutput(pieces(ids, unmatched, context), output);
+      return 0;
+    } catch (error) {
+      if (!(error instanceof KeysUnavailable)) throw error;
+      return fail(`${error.message}.`);
+    }
+  });
 };
 
 async function* pieces(

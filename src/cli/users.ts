@@ -7,7 +7,7 @@ import { readUserEvent } from '../events/codec.ts';
 import { type Account, evolveUser, roles, userStream, userStreamPrefix } from '../events/user.ts';
 import type { EventStore } from '../eventstore/event-store.ts';
 import { maskable } from '../kernel/structs.ts';
-import { type Command, text, UsageError } from './command.ts';
+import { type CommandOf, UsageError } from './command.ts';
 import { type Context, print, staffCause, withEventStore } from './stores.ts';
 
 const Addressed = maskable({ email });
@@ -68,22 +68,14 @@ function change(
   };
 }
 
-export const users: Command = {
-  summary:
-    'adds a user, changes the role, grants access to the console, deactivates, reactivates, removes passkeys, or lists all',
-  usage:
-    'add --email ADDRESS [--role admin|member|viewer] [--name NAME] | role --email ADDRESS --role ROLE | grant --email ADDRESS | deactivate --email ADDRESS | reactivate --email ADDRESS | remove-passkeys --email ADDRESS | list',
-  options: { name: text, email: text, role: text },
-  takesArguments: true,
-  async run(values, [name = '', ...more]) {
-    const action = Object.hasOwn(actions, name) ? actions[name] : undefined;
-    if (!action || more.length > 0)
-      throw new UsageError(`The action must be one of ${Object.keys(actions).join(', ')}`);
-    return await withEventStore('users', { uses: ['transactionIdKey'] }, async (context) => {
-      print(await action(context, values));
-      return 0;
-    });
-  },
+export const users: CommandOf<'users'> = async (values, [name = '', ...more]) => {
+  const action = Object.hasOwn(actions, name) ? actions[name] : undefined;
+  if (!action || more.length > 0)
+    throw new UsageError(`The action must be one of ${Object.keys(actions).join(', ')}`);
+  return await withEventStore('users', { uses: ['transactionIdKey'] }, async (context) => {
+    print(await action(context, values));
+    return 0;
+  });
 };
 
 /** The part before the @; the whole address if that part is a single letter, which is too short for a name. */

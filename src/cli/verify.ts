@@ -1,6 +1,7 @@
 /** `ledger verify`: whether everything is still as it was written; with --file, whether an export is. */
 import { readFileSync } from 'node:fs';
-import { publicKeysIn, sealKeyOf } from '../audit/seals/key.ts';
+import { forAll, type KeyTerm, publicKeysIn, sealKeyOf } from '../audit/seals/key.ts';
+import { lastCheckpoint } from '../audit/tree/leaves.ts';
 import { type Checkpoint, openCheckpoint, readVerifier } from '../audit/tree/note.ts';
 import { acknowledge } from '../audit/verify/acknowledge.ts';
 import { verifyFile } from '../audit/verify/file.ts';
@@ -11,7 +12,7 @@ import { type Command, text, UsageError } from './command.ts';
 import { openProgress } from './progress.ts';
 import { fail, print, staffCause, withEventStore, withStores } from './stores.ts';
 
-const needs = { uses: ['sealKey'] } as const;
+const needs = { uses: ['sealKeys'] } as const;
 
 export const verify: Command = {
   summary:
@@ -40,15 +41,16 @@ export const verify: Command = {
     const given = publicKey === undefined ? null : keysOf(publicKey);
     if (file !== undefined) return await verifyExport(file, given);
     const cosigned = keyFile === undefined ? null : witnessesIn(keyFile, witnesses);
-    const verified = since === undefined ? null : checkpointIn(since, given);
+    const verified = since === undefined ? null : checkpointIn(since);
     const interrupted = new AbortController();
     process.once('SIGINT', () => interrupted.abort(new Error('Interrupted')));
     const progress = openProgress();
     return await withStores(
       'verify',
-      { uses: ['sealKey'], onlyReads: true, longestQueryMs: longestStatementMs },
-      async ({ config: { sealKey }, ...stores }) => {
-        const trusted = given ?? (sealKey === '' ? null : [sealKeyOf(sealKey).publicKey]);
+      { uses: ['sealKeys'], onlyReads: true, longestQueryMs: longestStatementMs },
+      async ({ config: { sealKeys }, ...stores }) => {
+        const own = sealKeys.current === '' ? null : [forAll(sealKeyOf(sealKeys.current).publicKey)];
+        const trusted = given ?? own;
         const report = await verifyStores(
           { ...stores, trusted, since: verified, witnesses: cosigned, signal: interrupted.signal },
           ({ step, done }) => progress.show(() => `${done.toLocaleString('en')} ${step}`),
@@ -60,9 +62,9 @@ export const verify: Command = {
   },
 };
 
-/** A checkpoint as `ledger seals --last` prints it. */
-function checkpointIn(file: string, trusted: readonly string[] | null): Checkpoint {
-  const checkpoint = openCheckpoint(readFileSync(file, 'utf8'), trusted);
+/** A checkpoint as `ledger seals --last` prints it. Whether a trusted key has signed it, the seal in the log says. */
+function checkpointIn(file: string): Checkpoint {
+  const checkpoint = openCheckpoint(readFileSync(file, 'utf8'), null);
   if (typeof checkpoint === 'string') throw new UsageError(`${file}: ${checkpoint}`);
   return checkpoint;
 }
@@ -81,7 +83,7 @@ function witnessesIn(file: string, needed: string | undefined) {
   return { known, needed: count };
 }
 
-function keysOf(file: string): string[] {
+function keysOf(file: string): KeyTerm[] {
   try {
     return publicKeysIn(readFileSync(file, 'utf8'));
   } catch (error) {
@@ -107,10 +109,15 @@ async function acknowledgeFaults(place = '', reason = ''): Promise<number> {
     throw new UsageError(
       '--acknowledge needs an event, such as payment-X@3, and --reason why it is as it is',
     );
-  return await withEventStore('verify', needs, async ({ config: { sealKey }, eventStore, runtime }) => {
-    if (sealKey === '') return fail('SEAL_KEY is not set: an acknowledgement is signed with it.');
+  return await withEventStore('verify', needs, async ({ config, eventStore, runtime }) => {
+    const { current } = config.sealKeys;
+    if (current === '') return fail('SEAL_KEY is not set: an acknowledgement is signed with it.');
+    const key = sealKeyOf(current);
+    const last = await lastCheckpoint(eventStore).catch(() => null);
+    if (last && last.seal.publicKey !== key.publicKey)
+      return fail('SEAL_KEY is not the key of the last seal: what it signs would not count.');
     const sentences = await acknowledge(
-      { eventStore, key: sealKeyOf(sealKey) },
+      { eventStore, key },
       { at: runtime.now(), place: { stream, revision: Number(revision) }, reason },
       staffCause(),
     );
@@ -119,7 +126,7 @@ async function acknowledgeFaults(place = '', reason = ''): Promise<number> {
   });
 }
 
-async function verifyExport(file: string, trusted: readonly string[] | null): Promise<number> {
+async function verifyExport(file: string, trusted: readonly KeyTerm[] | null): Promise<number> {
   const { violation, events, payments, checksum, checkpoint, unproven, first } = await verifyFile(
     file,
     trusted,

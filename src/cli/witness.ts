@@ -11,64 +11,65 @@ import { createLog } from '../kernel/log.ts';
 import { codeOf } from '../kernel/reason-of.ts';
 import { systemRuntime } from '../kernel/system-runtime.ts';
 import { runUntilSignal } from '../roles/lifecycle.ts';
-import { type Command, text, UsageError } from './command.ts';
+import { type CommandOf, UsageError } from './command.ts';
 
 const maxBody = 64 * 1024;
 
-export const witness: Command = {
-  summary: 'signs the checkpoints of a ledger that continue each other, with a key of its own',
-  usage: '--name NAME --log-key FILE [--folder FOLDER] [--host HOST] [--port PORT]',
-  options: { name: text, 'log-key': text, folder: text, host: text, port: text },
-  async run({ name = '', 'log-key': logKey = '', folder = 'witness', host = '127.0.0.1', port = '8700' }) {
-    if (!/^[^\s+]+$/.test(name)) throw new UsageError('--name is such as witness.example.my/1');
-    const logs = logKey === '' ? [] : readFileSync(logKey, 'utf8').trim().split('\n').map(readVerifier);
-    const known = logs.filter((each) => each !== null);
-    if (known.length === 0 || known.length < logs.length)
-      throw new UsageError('--log-key is a file with the keys that `ledger seals` prints, one in a line');
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
-    const key = sealKeyOf(seedIn(join(folder, 'key')));
-    const add = createWitness({
-      name,
-      key,
-      logs: known,
-      kept: filesIn(folder),
-      now: () => systemRuntime.now(),
-    });
-    const log = createLog('info', 'witness');
-    const own = verifierText({ kind: 'witness', name, publicKey: rawKeyOf(key.publicKey) });
-    return await runUntilSignal(log, async () => {
-      const server = createServer(async (request, response) => {
-        if (request.method !== 'POST' || !request.url?.endsWith('/add-checkpoint')) {
-          response
-            .writeHead(request.method === 'GET' ? 200 : 404, { 'Content-Type': 'text/plain' })
-            .end(`${own}\n`);
-          return;
+export const witness: CommandOf<'witness'> = async ({
+  name = '',
+  'log-key': logKey = '',
+  folder = 'witness',
+  host = '127.0.0.1',
+  port = '8700',
+}) => {
+  if (!/^[^\s+]+$/.test(name)) throw new UsageError('--name is such as witness.example.my/1');
+  const logs = logKey === '' ? [] : readFileSync(logKey, 'utf8').trim().split('\n').map(readVerifier);
+  const known = logs.filter((each) => each !== null);
+  if (known.length === 0 || known.length < logs.length)
+    throw new UsageError('--log-key is a file with the keys that `ledger seals` prints, one in a line');
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const key = sealKeyOf(seedIn(join(folder, 'key')));
+  const add = createWitness({
+    name,
+    key,
+    logs: known,
+    kept: filesIn(folder),
+    now: () => systemRuntime.now(),
+  });
+  const log = createLog('info', 'witness');
+  const own = verifierText({ kind: 'witness', name, publicKey: rawKeyOf(key.publicKey) });
+  return await runUntilSignal(log, async () => {
+    const server = createServer(async (request, response) => {
+      if (request.method !== 'POST' || !request.url?.endsWith('/add-checkpoint')) {
+        response
+          .writeHead(request.method === 'GET' ? 200 : 404, { 'Content-Type': 'text/plain' })
+          .end(`${own}\n`);
+        return;
+      }
+      try {
+        let body = Buffer.alloc(0);
+        for await (const chunk of request) {
+          body = Buffer.concat([body, chunk as Buffer]);
+          if (body.length > maxBody) break;
         }
-        try {
-          let body = Buffer.alloc(0);
-          for await (const chunk of request) {
-            body = Buffer.concat([body, chunk as Buffer]);
-            if (body.length > maxBody) break;
-          }
-          const { status, type, text: said } = await add(body.toString());
-          log.info({ status }, 'a checkpoint was offered');
-          response.writeHead(status, { 'Content-Type': type }).end(said);
-        } catch (error) {
-          log.error({ reason: codeOf(error) }, 'a checkpoint could not be taken');
-          response.writeHead(500).end();
-        }
-      });
-      server.listen(Number(port), host);
-      await once(server, 'listening');
-      log.info({ key: own, address: server.address() }, 'witness listening');
-      return {
-        async stop() {
-          server.closeAllConnections();
-          server.close();
-        },
-      };
+        const { status, type, text: said } = await add(body.toString());
+        log.info({ status }, 'a checkpoint was offered');
+        response.writeHead(status, { 'Content-Type': type }).end(said);
+      } catch (error) {
+        log.error({ reason: codeOf(error) }, 'a checkpoint could not be taken');
+        response.writeHead(500).end();
+      }
     });
-  },
+    server.listen(Number(port), host);
+    await once(server, 'listening');
+    log.info({ key: own, address: server.address() }, 'witness listening');
+    return {
+      async stop() {
+        server.closeAllConnections();
+        server.close();
+      },
+    };
+  });
 };
 
 /** Its own key, made at the first start; 64 hexadecimal digits. */

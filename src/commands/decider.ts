@@ -2,6 +2,8 @@
 
 export type Decider<State, Command, Event> = {
   initial: State;
+  /** Only part of a stream is loaded for it. */
+  readsPart?: boolean;
   /** Reads a stored event as one of this decider's. Throws UnreadableEvent. */
   read(stored: { type: string; data: unknown; metadata: unknown }): Event;
   /**

@@ -1,6 +1,13 @@
 /** Load → decide → append at the expected revision; after a conflict, load and decide again. */
 import { UnreadableEvent } from '../events/codec.ts';
-import { type Cause, chain, type Envelope, hashIn, isChainedOnto } from '../events/envelope.ts';
+import {
+  type Cause,
+  chain,
+  type Envelope,
+  hashIn,
+  isChainedOnto,
+  previousHashIn,
+} from '../events/envelope.ts';
 import { isPlain, KeysUnavailable, sealedValuesOf } from '../events/personal-data.ts';
 import {
   type EventStore,
@@ -56,8 +63,8 @@ const sealNothing: SealEvents = (_, events) => {
 };
 
 /**
- * Creates the function that executes a decider's commands. `load` replaces the store's own where a decision needs only
- * part of a stream; it must return the last event too.
+ * Creates the function that executes a decider's commands. `load` replaces the store's own for a decider that `readsPart`;
+ * it must return the last event too.
  *
  * The function throws Refused, EventStoreUnavailable, KeysUnavailable, and UnreadableEvent, also for a new event that
  * could not be read back, which is then not written.
@@ -73,7 +80,7 @@ export function createExecute<State, Command, Event extends { type: string; data
   remembered?: number;
 }): Execute<State, Command, Event> {
   const { eventStore, decider, seal = sealNothing, maxConflicts = 50 } = dependencies;
-  const load = dependencies.load ?? (async (name) => assertChained(await eventStore.load(name)));
+  const load = dependencies.load ?? eventStore.load;
   const heads = rememberLast<Head<State>>(dependencies.remembered ?? 0);
   const loadAgain = async (streamName: string) => headOf(await load(streamName), decider);
 
@@ -138,7 +145,7 @@ function rememberLast<Value>(most: number) {
   };
 }
 
-type Fold<State, Event> = Pick<Decider<State, never, Event>, 'initial' | 'read' | 'evolve'>;
+type Fold<State, Event> = Pick<Decider<State, never, Event>, 'initial' | 'read' | 'evolve' | 'readsPart'>;
 
 /** Folds a stream; gives the decider's `initial` if there is none. Throws EventStoreUnavailable and UnreadableEvent. */
 export async function loadHead<State, Event>(
@@ -146,28 +153,32 @@ export async function loadHead<State, Event>(
   streamName: string,
   decider: Fold<State, Event>,
 ): Promise<Head<State>> {
-  return headOf(assertChained(await eventStore.load(streamName)), decider);
+  return headOf(await eventStore.load(streamName), decider);
 }
 
+/** Throws UnreadableEvent. */
 export function headOf<State, Event>(
   stored: readonly RecordedEvent[],
-  { initial, read, evolve }: Fold<State, Event>,
+  { initial, read, evolve, readsPart = false }: Fold<State, Event>,
 ): Head<State> {
-  return { state: stored.map((event) => read(event)).reduce(evolve, initial), ...endOf(stored) };
+  const end = endOf(stored, readsPart);
+  return { state: stored.map((event) => read(event)).reduce(evolve, initial), ...end };
 }
 
-/** Nothing is decided, or shown, on events that somebody has changed. Throws UnreadableEvent. */
-function assertChained(stored: readonly RecordedEvent[]): readonly RecordedEvent[] {
-  for (const [index, event] of stored.entries())
-    if (!isChainedOnto(event, hashIn(stored[index - 1])))
+/**
+ * The end of a stream, for callers that fold it themselves. Nothing is decided or shown on events that somebody has
+ * changed: throws UnreadableEvent if one is, or does not follow the event before it. Of a part, only neighbours are
+ * compared.
+ */
+export function endOf(stored: readonly RecordedEvent[], isPart = false): Omit<Head<unknown>, 'state'> {
+  let last: RecordedEvent | undefined;
+  for (const event of stored) {
+    const isNext = !isPart || event.revision === (last?.revision ?? -1) + 1;
+    if (!isChainedOnto(event, isNext ? hashIn(last) : previousHashIn(event)))
       throw new UnreadableEvent(
         `${event.type} at revision ${event.revision} was changed, or does not follow the event before it`,
       );
-  return stored;
-}
-
-/** The end of a stream, for callers that fold it themselves. */
-export function endOf(stored: readonly RecordedEvent[]): Omit<Head<unknown>, 'state'> {
-  const last = stored.at(-1);
+    last = event;
+  }
   return { revision: last?.revision ?? 'no_stream', hash: hashIn(last) };
 }

@@ -37,13 +37,15 @@ type Key = {
 };
 type Dependencies = { eventStore: EventStore; runtime: Runtime; signal: AbortSignal };
 
+/** Tells nothing about the key. */
+export const fingerprintOf = (key: string) => derivedId(key, ['fingerprint']);
+
 /** Resolves once the log names this key. Waits out outages. Throws Refused with `wrong_key`. */
 export async function assertKey(
   { name, key, others }: Key,
   { eventStore, runtime, signal }: Dependencies,
 ): Promise<void> {
   const execute = createExecute({ eventStore, decider: keyFingerprintDecider });
-  const fingerprintOf = (secret: string) => derivedId(secret, ['fingerprint']);
   const compared = { name, fingerprint: fingerprintOf(key), replaces: others?.map(fingerprintOf) ?? null };
   const commandId = runtime.uuid();
   const cause = { commandId, correlationId: commandId, causationId: commandId, actor: 'system' };

@@ -42,6 +42,7 @@ type Use = PasskeyUseEvent['data'];
 /** The state is the last use. `registeredCounter` is what the authenticator counted when it registered the passkey. */
 export const passkeyUseDecider: Decider<Use | null, Use & { registeredCounter: number }, PasskeyUseEvent> = {
   initial: null,
+  readsPart: true,
   read: readPasskeyUse,
   evolve: (_, { data }) => data,
   decide({ registeredCounter, ...data }, last) {

@@ -34,6 +34,7 @@ export type SessionCommand = IssueSignInLink | SignIn | ViewPersonalData | Recor
 
 export const sessionDecider: Decider<Session | null, SessionCommand, SessionEvent> = {
   initial: null,
+  readsPart: true,
   read: readSessionEvent,
   evolve: evolveSession,
   decide(command, state) {

@@ -82,8 +82,7 @@ function readConfig(env: EnvironmentReader, seals: boolean) {
     dataKeys: readDataKeys(env),
     /** Null: personal data are erased only on request. */
     retention: readRetention(env),
-    /** `''` in a process that seals nothing. */
-    sealKey: env.matching('SEAL_KEY', /^[0-9a-f]{64}$/i, 'be 64 hexadecimal digits', { required: seals }),
+    sealKeys: readSealKeys(env, seals),
     /** Who cosigns the checkpoints of the log; without a final slash. */
     witnessUrls: readWitnessUrls(env),
     maxAmountSen: readMaxAmount(env),
@@ -153,7 +152,8 @@ function checkSecurity(env: EnvironmentReader, config: Config): void {
     ['LINK_KEY_PREVIOUS', linkKeys.others.filter((key) => key !== linkKeys.original)],
     ['DATA_KEY', [dataKeys.current]],
     ['DATA_KEY_PREVIOUS', dataKeys.previous],
-    ['SEAL_KEY', [config.sealKey]],
+    ['SEAL_KEY', [config.sealKeys.current]],
+    ['SEAL_KEY_PREVIOUS', [config.sealKeys.previous]],
     ['GATEWAY_SECRET', [gateway.secret, ...gateway.otherSecrets]],
     ['REGISTRY_TOKEN', [registry.token]],
     ['LANDREG_ACCESS_KEY', config.landregAccessKeys],
@@ -167,6 +167,15 @@ function checkSecurity(env: EnvironmentReader, config: Config): void {
         ] as const,
     ),
   ]);
+}
+
+/** Each is `''` in a process that seals nothing. `previous` hands over to `current`. */
+function readSealKeys(env: EnvironmentReader, required: boolean) {
+  const [form, what] = [/^[0-9a-f]{64}$/i, 'be 64 hexadecimal digits'] as const;
+  return {
+    current: env.matching('SEAL_KEY', form, what, { required }),
+    previous: env.matching('SEAL_KEY_PREVIOUS', form, what),
+  };
 }
 
 /** Without LINK_KEY, TRANSACTION_ID_KEY signs, as in earlier releases. */
@@ -227,8 +236,8 @@ function readApprovalAbove(env: EnvironmentReader): Sen | null {
 const keyForm = /^(sha256:[0-9a-f]{64}|(?!sha256:)\S{6,200})$/;
 
 /** The Bearer keys of /api/v1, each `sha256:<64 hex digits>` or plain; none leaves it open, which production refuses. */
-function readApiKeys(env: EnvironmentReader): readonly string[] {
-  const keys = env.list('API_KEYS', { required: env.production });
+function readApiKeys(env: EnvironmentReader): string[] {
+  const keys = [...env.list('API_KEYS', { required: env.production })];
   env.must(
     'API_KEYS',
     keys.every((key) => keyForm.test(key)) && (keys.length > 0 || !env.given('API_KEYS')),

@@ -1,6 +1,6 @@
 /**
- * What may change without a restart: the merchants, and the secrets of the gateway and of the land registry. Whoever holds
- * the configuration sees the change, because its values are replaced in place.
+ * What may change without a restart: the merchants, and the secrets that nothing stored depends on. Whoever holds the
+ * configuration sees the change, because its values are replaced in place.
  */
 import type { Log } from '../kernel/log.ts';
 import { reasonOf } from '../kernel/reason-of.ts';
@@ -13,8 +13,10 @@ export function reloadConfig(config: Config, load: () => Config, log: Log): void
     const fresh = load();
     config.merchants.clear();
     for (const [code, merchant] of fresh.merchants) config.merchants.set(code, merchant);
-    Object.assign(config.gateway, fresh.gateway);
-    for (const list of ['landregAccessKeys', 'files', 'refused'] as const)
+    for (const part of ['gateway', 'registry', 'mail', 'sealKeys'] as const)
+      Object.assign(config[part], fresh[part]);
+    if (config.landRegistry) Object.assign(config.landRegistry, fresh.landRegistry);
+    for (const list of ['apiKeys', 'landregAccessKeys', 'files', 'refused'] as const)
       config[list].splice(0, Number.POSITIVE_INFINITY, ...fresh[list]);
     log.info('merchants and secrets were loaded again');
   } catch (error) {

@@ -4,7 +4,7 @@
  * checkpoints of a Merkle tree; before them, `LogSealed` with a running hash, which is only verified any more.
  */
 import { createHash } from 'node:crypto';
-import { array, type Infer, integer, min, object, pattern, string } from 'superstruct';
+import { array, type Infer, integer, min, object, optional, pattern, string } from 'superstruct';
 import { canonicalJson } from '../kernel/canonical-json.ts';
 import { type EventOf, utc } from '../kernel/structs.ts';
 import { genesisHash, hashOf, metadataValue } from './envelope.ts';
@@ -46,6 +46,8 @@ export const CheckpointSigned = object({
   lastEvent,
   streams: array(string()),
   publicKey: string(),
+  /** In the first seal of a key: the key before it, and its signature over `handOverText`. */
+  handOver: optional(object({ publicKey: string(), signature: string() })),
   signature: string(),
 });
 export type CheckpointSigned = Infer<typeof CheckpointSigned>;
@@ -123,6 +125,11 @@ function chainHashOf(event: Counted): string {
 /** The text that is signed: the canonical JSON of the rest of a seal, or of an acknowledgement, which has other fields. */
 export function signedText(signed: object): string {
   return canonicalJson({ ...signed, signature: undefined });
+}
+
+/** What the key before signs too, in the first seal of a key: that the key which the seal names follows it. */
+export function handOverText(seal: object): string {
+  return signedText({ ...seal, handOver: undefined });
 }
 
 /** Whether a seal of streams with these prefixes covers the event. */

@@ -2,49 +2,34 @@
 import { METHODS } from 'node:http';
 import Router from '@koa/router';
 import Koa, { type Next } from 'koa';
-import type { SealEvents } from '../commands/execute.ts';
 import { createFingerprint } from '../commands/fingerprint.ts';
 import { createQuarantine } from '../commands/unmatched.ts';
-import type { EventStore } from '../eventstore/event-store.ts';
-import type { AnsweredRequest } from '../monitoring/counters.ts';
-import type { ApiDependencies } from './api/dependencies.ts';
 import { isApiPath, presentApiError } from './api/errors.ts';
 import { addApiRoutes } from './api/routes.ts';
-import type { ConsoleDependencies } from './console/dependencies.ts';
 import { consoleHeaders, isConsolePath } from './console/frame/addresses.ts';
 import { createPageDependencies } from './console/frame/page.ts';
 import { createPresentConsoleError } from './console/frame/present-error.ts';
 import { addConsoleRoutes } from './console/routes.ts';
 import { addReferenceRoutes } from './docs/reference.ts';
 import { addDocsRoutes } from './docs/routes.ts';
-import { addGenericRoutes, type GenericDependencies } from './generic/routes.ts';
+import { addGenericRoutes } from './generic/routes.ts';
 import { createHome } from './home.ts';
-import { addLandregRoutes, type LandregDependencies } from './landreg/routes.ts';
+import { addLandregRoutes } from './landreg/routes.ts';
 import { createDocument } from './openapi/document.ts';
 import { createPresentError } from './pay/present-error.ts';
 import { texts } from './pay/texts.ts';
-import { createVerify, type VerifyDependencies } from './pay/verify-receipt.ts';
+import { createVerify } from './pay/verify-receipt.ts';
 import type { Context, RequestState } from './server/context.ts';
+import type { Dependencies } from './server/dependencies.ts';
 import { createErrorAnswers } from './server/errors.ts';
-import { refuseCostly } from './server/limits.ts';
-import { createRateLimits, type RateLimitConfig } from './server/rate-limits.ts';
+import { createRefuseCostly } from './server/limits.ts';
+import { createRateLimits } from './server/rate-limits.ts';
 import { createRequestLog } from './server/request-log.ts';
 import { createSecurityHeaders } from './server/security-headers.ts';
 import { createViews } from './server/views.ts';
 
-/** What the HTTP role needs from the rest of the program: what its interfaces do. */
-export type Dependencies = Omit<GenericDependencies & LandregDependencies, 'quarantine'> &
-  VerifyDependencies &
-  ApiDependencies &
-  ConsoleDependencies & {
-    config: { rateLimits: RateLimitConfig; trustedProxies: number };
-    countRequest?: ((answered: AnsweredRequest) => void) | undefined;
-    eventStore: Pick<EventStore, 'append'>;
-    personalData: { seal: SealEvents };
-  };
-
 /** Rejects with a ConfigError if, in production, the documentation has faults. */
-export async function createApp(dependencies: Dependencies): Promise<Koa<RequestState>> {
+export async function createApp(dependencies: Omit<Dependencies, 'quarantine'>): Promise<Koa<RequestState>> {
   const { config, eventStore, log, personalData, runtime } = dependencies;
   // One address per page, because what is logged and how errors look depend on the path.
   // The router must know all methods to answer an unknown one with 405 (it would say 501), or 404 where there is no path.
@@ -56,12 +41,13 @@ export async function createApp(dependencies: Dependencies): Promise<Koa<Request
     seal: personalData.seal,
     fingerprint: createFingerprint(config.transactionIdKey),
   });
-  addGenericRoutes(router, { ...dependencies, quarantine });
-  addLandregRoutes(router, { ...dependencies, quarantine });
-  addApiRoutes(router, dependencies);
+  const all = { ...dependencies, quarantine };
+  addGenericRoutes(router, all);
+  addLandregRoutes(router, all);
+  addApiRoutes(router, all);
   addReferenceRoutes(router, () => createDocument(config));
   await addDocsRoutes(router, { config, log, runtime });
-  const consoleDependencies = createPageDependencies(dependencies);
+  const consoleDependencies = createPageDependencies(all);
   addConsoleRoutes(router, consoleDependencies);
 
   const presentConsoleError = createPresentConsoleError(consoleDependencies.show);
@@ -82,7 +68,7 @@ export async function createApp(dependencies: Dependencies): Promise<Koa<Request
   });
   app.use(createViews(texts));
   app.use(createErrorAnswers({ log, presenterOf }));
-  app.use(refuseCostly);
+  app.use(createRefuseCostly(runtime));
   app.use(createRateLimits(rateLimits));
   app.use(router.routes());
   app.use(router.allowedMethods());

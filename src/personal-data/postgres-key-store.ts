@@ -1,8 +1,8 @@
 /** Keeps data keys in Postgres, in blocks that are encrypted under DATA_KEY, and beside them the erasures under way. */
-import { readFileSync } from 'node:fs';
 import type { Knex } from 'knex';
 import { KeysUnavailable } from '../events/personal-data.ts';
 import type { Runtime } from '../kernel/runtime.ts';
+import { sqlOf } from '../postgres/sql.ts';
 import {
   isDestroyed,
   type KeyBlock,
@@ -165,7 +165,4 @@ async function createKeyTables(db: Knex): Promise<void> {
   });
 }
 
-export const keyTablesSql = readFileSync(
-  new URL('../../content/sql/personal-data.sql', import.meta.url),
-  'utf8',
-);
+export const keyTablesSql = sqlOf('personal-data');

@@ -5,11 +5,16 @@
 import type { Knex } from 'knex';
 import { prepared } from './prepared.ts';
 
+/** As content/tables declares it. */
 export type Table<Column extends string = string> = {
   name: string;
   /** Each with its type and constraints, as in `create table`. */
   columns: Readonly<Record<Column, string>>;
+  /** Further columns, which no row has when it is inserted. */
+  moreColumns?: Readonly<Record<string, string>>;
   primaryKey: readonly string[];
+  /** Those that queries need and writing does not, as `<name> on <table> …`. */
+  indexes?: readonly string[];
 };
 
 export type Row<Column extends string> = Readonly<Record<Column, unknown>>;
@@ -27,13 +32,18 @@ export function quoteIdentifier(identifier: string): string {
   return `"${identifier.replaceAll('"', '""').replaceAll('?', '\\?')}"`;
 }
 
-/** Names no schema: the search path leads to the right one. */
+/** Makes them with their columns and primary keys. Names no schema: the search path leads to the right one. */
 export async function createTables(db: Knex, ...tables: readonly Table[]): Promise<void> {
-  for (const { name, columns, primaryKey } of tables) {
-    const definitions = Object.entries(columns).map(([column, definition]) => `${column} ${definition}`);
+  for (const { name, columns, moreColumns, primaryKey } of tables) {
+    const definitions = Object.entries({ ...columns, ...moreColumns }).map((definition) =>
+      definition.join(' '),
+    );
     await db.raw(`create table ${name} (${definitions.join(', ')}, primary key (${primaryKey.join(', ')}))`);
   }
 }
+
+export const indexesOf = (...tables: readonly Table[]): readonly string[] =>
+  tables.flatMap(({ indexes = [] }) => indexes);
 
 /** Writes rows; in rows that exist already it sets the `updated` columns. */
 export async function upsert<Column extends string>(

@@ -2,7 +2,7 @@
 import { mkdirSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { startEventStore } from '@ledger/embedded/eventstore/server.ts';
-import { type Command, text, UsageError } from '../cli/command.ts';
+import { type CommandOf, UsageError } from '../cli/command.ts';
 import { type EnvironmentReader, readEnvironment } from '../config/environment-reader.ts';
 import { ConfigError } from '../config/yaml-file.ts';
 import { format } from '../kernel/format.ts';
@@ -12,38 +12,34 @@ import { runUntilSignal, warnOfExceptions } from './lifecycle.ts';
 /** What a user needs who is no administrator. */
 const aclFile = new URL('../../content/eventstore-acl.json', import.meta.url);
 
-export const eventstore: Command = {
-  summary: 'the embedded event store alone; or prints the rights that the ledger needs in an EventStoreDB',
-  usage:
-    '[--port 2113] [--host 127.0.0.1] [--data data/eventstore.db] [--password-file FILE] | acl [--user ledger]',
-  options: { port: text, host: text, data: text, 'password-file': text, user: text },
-  takesArguments: true,
-  async run({ port = '2113', host = '127.0.0.1', data = 'data/eventstore.db', user, ...files }, args) {
-    if (args.join(' ') === 'acl') {
-      process.stdout.write(
-        format(readFileSync(aclFile, 'utf8'), {
-          user: JSON.stringify(user ?? 'ledger').slice(1, -1),
-        }),
-      );
-      return 0;
-    }
-    if (args.length > 0 || user !== undefined) throw new UsageError('--user belongs to the only action: acl');
-    if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535)
-      throw new UsageError('--port must be a number from 0 to 65535');
-    const log = createLog('info', 'eventstore');
-    const passwordFile = files['password-file'];
-    const password = passwordFile === undefined ? null : readFileSync(passwordFile, 'utf8').trim();
-    if (!password) warnOfExceptions(openStoreAllowed(), log);
-    // Only this account may read its files.
-    process.umask(0o077);
-    mkdirSync(dirname(data), { recursive: true });
-    return runUntilSignal(log, async () => {
-      const server = await startEventStore({ file: data, host, port: Number(port), password });
-      log.info({ address: `esdb://${host}:${server.port}?tls=false`, file: data }, 'event store listening');
-      process.send?.({ ready: { port: server.port } });
-      return { stop: () => server.close() };
-    });
-  },
+export const eventstore: CommandOf<'eventstore'> = async (
+  { port = '2113', host = '127.0.0.1', data = 'data/eventstore.db', user, ...files },
+  args,
+) => {
+  if (args.join(' ') === 'acl') {
+    process.stdout.write(
+      format(readFileSync(aclFile, 'utf8'), {
+        user: JSON.stringify(user ?? 'ledger').slice(1, -1),
+      }),
+    );
+    return 0;
+  }
+  if (args.length > 0 || user !== undefined) throw new UsageError('--user belongs to the only action: acl');
+  if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535)
+    throw new UsageError('--port must be a number from 0 to 65535');
+  const log = createLog('info', 'eventstore');
+  const passwordFile = files['password-file'];
+  const password = passwordFile === undefined ? null : readFileSync(passwordFile, 'utf8').trim();
+  if (!password) warnOfExceptions(openStoreAllowed(), log);
+  // Only this account may read its files.
+  process.umask(0o077);
+  mkdirSync(dirname(data), { recursive: true });
+  return runUntilSignal(log, async () => {
+    const server = await startEventStore({ file: data, host, port: Number(port), password });
+    log.info({ address: `esdb://${host}:${server.port}?tls=false`, file: data }, 'event store listening');
+    process.send?.({ ready: { port: server.port } });
+    return { stop: () => server.close() };
+  });
 };
 
 /** Without a password every account of the machine could write money facts: production throws ConfigError. */

@@ -94,7 +94,7 @@ export async function startHttp(dependencies: RoleDependencies): Promise<Running
     heads,
     ...createPaymentQueries(db, personalData, (id) => reportForgedRow(paymentStream(id), { db, log })),
     fetchOwn: fetch,
-    registry: createTransactionRegistry({ ...config.registry, log, runtime }),
+    registry: createTransactionRegistry({ config: config.registry, log, runtime }),
     content: {
       executeUser: createExecute({ eventStore, decider: userDecider }),
       users: createListQueries<Account>(db, users.name),
@@ -162,6 +162,5 @@ function appendOnceChecked(eventStore: EventStore, checked: Promise<void>): Even
 
 export const http = roleCommand({
   name: 'http',
-  summary: 'the HTTP role: merchants, payers, the gateway',
   start: startHttp,
 });

@@ -71,7 +71,10 @@ export function startProjections({
     ...common,
     kept: keptCheckpoints(db, join(config.dataDir, 'last-checkpoint')),
     origin: `${new URL(config.baseUrl).host}/ledger`,
-    key: sealKeyOf(config.sealKey),
+    keys: () => ({
+      current: sealKeyOf(config.sealKeys.current),
+      previous: config.sealKeys.previous === '' ? null : sealKeyOf(config.sealKeys.previous),
+    }),
     ...(config.witnessUrls.length > 0 && {
       offer: offerTo(config.witnessUrls, { post: fetch, runtime, log }),
     }),
@@ -104,7 +107,6 @@ export function startProjections({
 
 export const projections = roleCommand({
   name: 'projections',
-  summary: 'the role that keeps the read models and seals the log',
   seals: true,
   start: startProjections,
 });

@@ -96,7 +96,7 @@ export function startReactors({
     log,
     runtime,
   });
-  const registry = createTransactionRegistry({ ...config.registry, log, runtime });
+  const registry = createTransactionRegistry({ config: config.registry, log, runtime });
   const recordAnswer = createRecordAnswer({ counts: createAnswerCounts(db), execute });
   const { perSecond, scheduled } = config.registry;
   const requery = scheduled
@@ -155,6 +155,5 @@ function postTo({ callbackUrl, connectTimeoutMs, timeoutMs }: LandRegistryConfig
 
 export const reactors = roleCommand({
   name: 'reactors',
-  summary: 'the role that sends callbacks and receipts, and requeries',
   start: startReactors,
 });

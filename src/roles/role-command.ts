@@ -1,5 +1,5 @@
 /** The command that runs one role in a process of its own. */
-import type { Command } from '../cli/command.ts';
+import type { CommandOf } from '../cli/command.ts';
 import { createLog } from '../kernel/log.ts';
 import {
   assertStores,
@@ -16,45 +16,38 @@ import { type RoleName, startMonitoring } from './monitoring.ts';
 
 export function roleCommand({
   name,
-  summary,
   seals = false,
   start,
 }: {
   name: RoleName;
-  summary: string;
   /** Whether the role seals the log and therefore needs the key. */
   seals?: boolean;
   start(dependencies: RoleDependencies): Running | Promise<Running>;
-}): Command {
-  return {
-    summary,
-    usage: '',
-    options: {},
-    run() {
-      const load = () => loadRoleConfig({ seals });
-      const config = load();
-      const log = createLog(config.logLevel, name);
-      warnOfExceptions(config, log);
-      return runUntilSignal(log, async () => {
-        await assertStores(config);
-        const stores = openStores(config, log);
-        const running: Running[] = [stores, followFiles(config, load, log)];
-        try {
-          const monitoring = await startMonitoring(stores, { name, roles: [name] });
-          running.push(monitoring, await start(monitoring.role));
-          monitoring.enter('running');
-          return {
-            stop() {
-              monitoring.enter('stopping');
-              return stopAll(running);
-            },
-          };
-        } catch (error) {
-          // Their connections would keep the process from ending.
-          await stopAll(running);
-          throw error;
-        }
-      });
-    },
+}): CommandOf<RoleName> {
+  return () => {
+    const load = () => loadRoleConfig({ seals });
+    const config = load();
+    const log = createLog(config.logLevel, name);
+    warnOfExceptions(config, log);
+    return runUntilSignal(log, async () => {
+      await assertStores(config);
+      const stores = openStores(config, log);
+      const running: Running[] = [stores, followFiles(config, load, log)];
+      try {
+        const monitoring = await startMonitoring(stores, { name, roles: [name] });
+        running.push(monitoring, await start(monitoring.role));
+        monitoring.enter('running');
+        return {
+          stop() {
+            monitoring.enter('stopping');
+            return stopAll(running);
+          },
+        };
+      } catch (error) {
+        // Their connections would keep the process from ending.
+        await stopAll(running);
+        throw error;
+      }
+    });
   };
 }

@@ -12,7 +12,7 @@ import {
 import { freePort } from '@ledger/embedded/free-port.ts';
 import { startPostgres } from '@ledger/embedded/postgres.ts';
 import { startSandboxGateway } from '@ledger/sandbox/gateway.ts';
-import type { Command } from '../cli/command.ts';
+import type { CommandOf } from '../cli/command.ts';
 import { registerSampleProjects } from '../cli/projects.ts';
 import { type Config, loadConfig } from '../config/config.ts';
 import { readEnvironment } from '../config/environment-reader.ts';
@@ -33,19 +33,14 @@ import { startProjections } from './projections.ts';
 import { startReactors } from './reactors.ts';
 import { welcome } from './welcome.ts';
 
-export const serve: Command = {
-  summary: 'everything on this machine',
-  usage: '',
-  options: {},
-  run() {
-    // Reports every fault of the configuration before anything is started.
-    const plan = loadConfig(process.env, placeholders(), { seals: true });
-    const log = createLog(plan.logLevel, 'serve');
-    warnOfExceptions(plan, log);
-    // Only this account may read what this process and its children write.
-    process.umask(0o077);
-    return runUntilSignal(log, () => start(plan, log));
-  },
+export const serve: CommandOf<'serve'> = () => {
+  // Reports every fault of the configuration before anything is started.
+  const plan = loadConfig(process.env, placeholders(), { seals: true });
+  const log = createLog(plan.logLevel, 'serve');
+  warnOfExceptions(plan, log);
+  // Only this account may read what this process and its children write.
+  process.umask(0o077);
+  return runUntilSignal(log, () => start(plan, log));
 };
 
 /** Stand-ins for what the embedded parts will supply. In production they supply no keys. */

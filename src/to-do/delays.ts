@@ -1,13 +1,14 @@
 /** How long callbacks took, for the metrics of a day. */
 import type { Knex } from 'knex';
 import { emptyIfUndefined } from '../postgres/error-codes.ts';
+import { sqlOf } from '../postgres/sql.ts';
 import type { TimeSpan } from '../postgres/table.ts';
-import { toDoSchema } from './table.ts';
 
 const hourMs = 3_600_000;
 /** 1, 5 and 30 seconds, 5 and 30 minutes, 2 and 24 hours. */
 export const delayBoundsMs = [1_000, 5_000, 30_000, 300_000, 1_800_000, 2 * hourMs, 24 * hourMs] as const;
 
+const delaysSql = sqlOf('callback-delays');
 type Found = { delivered: number; percentiles: (number | null)[] | null; buckets: number[] | null };
 
 /**
@@ -15,21 +16,7 @@ type Found = { delivered: number; percentiles: (number | null)[] | null; buckets
  * within a few seconds when Postgres is down.
  */
 export async function callbackDelays(db: Knex, span: TimeSpan) {
-  const query = db.raw<{ rows: Found[] }>(
-    `with delays as (
-       select extract(epoch from settled_at - called_at)::float8 * 1000 as ms
-       from ${toDoSchema}.deliveries
-       where state = 'delivered' and kind = 'callback' and called_at >= :start and called_at < :end
-     ),
-     slots as (
-       select width_bucket(ms, :bounds::float8[]) as slot, count(*)::integer as count from delays group by 1
-     )
-     select count(*) as delivered,
-       percentile_cont(array[0.5, 0.95, 0.99]) within group (order by ms) as percentiles,
-       (select json_object_agg(slot, count) from slots) as buckets
-     from delays`,
-    { ...span, bounds: delayBoundsMs },
-  );
+  const query = db.raw<{ rows: Found[] }>(delaysSql, { ...span, bounds: delayBoundsMs });
   const [found] = await emptyIfUndefined(query.timeout(10_000));
   const { delivered = 0, percentiles = null, buckets = null } = found ?? {};
   const [medianMs = null, p95Ms = null, p99Ms = null] = percentiles ?? [];

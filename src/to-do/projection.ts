@@ -3,6 +3,7 @@
  * deliveries settle them. The reactors role runs it, so that nothing waits for the read models. It is not rebuilt,
  * because its rows also hold the leases of attempts that are under way.
  */
+import tables from '../../content/tables/to-do.json' with { type: 'json' };
 import { adjustmentEvents } from '../events/adjustments.ts';
 import { readPaymentEvent } from '../events/codec.ts';
 import {
@@ -17,12 +18,10 @@ import { type PaymentEvent, paymentIdOf, paymentStream, paymentStreamPrefix } fr
 import { deliveriesByRule1 } from '../events/upcast-rules.ts';
 import { type EventStore, EventStoreUnavailable, type RecordedEvent } from '../eventstore/event-store.ts';
 import { prepared } from '../postgres/prepared.ts';
-import { createTables, type Table, upsert } from '../postgres/table.ts';
+import { createTables, indexesOf, upsert } from '../postgres/table.ts';
 import type { Followed, Projection } from '../projections/runtime/projection.ts';
 import {
   type AddressedDelivery,
-  deliveriesIndexes,
-  deliveriesTable,
   type PaymentDeliveries,
   revisionIn,
   toDoSchema,
@@ -57,12 +56,6 @@ export type Known = PaymentDeliveries & {
   request?: Parameters<typeof deliveriesByRule1>[0]['request'] & { merchantCode: string };
 };
 
-const paymentsTable: Table = {
-  name: 'payments',
-  columns: { transaction_id: 'text', known: 'json not null' },
-  primaryKey: ['transaction_id'],
-};
-
 /** `announcer` names this process, without a blank, to those that listen for what is due. */
 export function createToDoList({
   eventStore,
@@ -74,11 +67,11 @@ export function createToDoList({
   const due = new Set<DeliveryKind>();
   const projection: Projection = {
     ...toDoList,
-    indexes: deliveriesIndexes,
-    notDerived: { deliveries: ['lease_until', 'leased_by', 'leased_delivery'] },
+    indexes: indexesOf(tables.deliveries),
+    notDerived: { deliveries: Object.keys(tables.deliveries.moreColumns) },
     // Of payments of version 1 it loads the request, and Postgres ends a transaction that is idle for long.
     maxEvents: 1_000,
-    createTables: (db) => createTables(db, paymentsTable, deliveriesTable),
+    createTables: (db) => createTables(db, tables.payments, tables.deliveries),
     async *eventsAhead(db, fresh, holds) {
       if (holds) await db.raw(`lock table ${toDoSchema}.payments in share mode`);
       const page = async (after = '') =>
@@ -101,7 +94,7 @@ export function createToDoList({
         transaction_id: known.transactionId,
         known: JSON.stringify(known),
       }));
-      await upsert(db, paymentsTable, written, ['known']);
+      await upsert(db, tables.payments, written, ['known']);
       for (const kind of await writeDeliveries(changed, announcer, db)) due.add(kind);
     },
   };

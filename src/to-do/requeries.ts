@@ -4,6 +4,7 @@
  * also hold leases, and answers that have only been counted. requery-queue.ts claims its rows.
  */
 import type { Knex } from 'knex';
+import tables from '../../content/tables/requeries.json' with { type: 'json' };
 import { adjustmentEvents, isAdjustmentEvent, statusAfter, withStatusAfter } from '../events/adjustments.ts';
 import { readPaymentEvent } from '../events/codec.ts';
 import { type PaymentEvent, paymentIdOf, paymentStreamPrefix } from '../events/payment.ts';
@@ -13,7 +14,8 @@ import { type AskedPayment, nextRequeryAt } from '../events/requery-schedule.ts'
 import type { Sen } from '../kernel/money.ts';
 import type { PaymentMode } from '../kernel/payment-modes.ts';
 import { prepared } from '../postgres/prepared.ts';
-import { createTables, insertGiven, type Table } from '../postgres/table.ts';
+import { sqlOf } from '../postgres/sql.ts';
+import { createTables, indexesOf, insertGiven } from '../postgres/table.ts';
 import type { Followed, Projection } from '../projections/runtime/projection.ts';
 
 const roles = {
@@ -48,55 +50,19 @@ type Known = Omit<AskedPayment, 'attempts' | 'results'> & {
   results: readonly (AskedPayment['results'][number] & Pick<PaymentResult, 'gatewayTransactionId'>)[];
 };
 
-const derivedColumns = {
-  transaction_id: 'text not null',
-  known: 'json not null',
-  /** The next question, by the log alone; null if none is left. */
-  due_at: 'timestamptz',
-};
-
-const requeriesTable: Table = {
-  name: 'requeries',
-  columns: {
-    ...derivedColumns,
-    /** When a reactor looks at the row next. */
-    wake_at: 'timestamptz',
-    leased_by: 'text',
-    lease_until: 'timestamptz',
-    /** Answers that no event has recorded yet. */
-    counted_status: 'text',
-    counted: 'integer not null default 0',
-    counted_at: 'timestamptz',
-  },
-  primaryKey: ['transaction_id'],
-};
-
-/** One row: the questions of all processes together keep to a rate. */
-const paceTable: Table = {
-  name: 'pace',
-  columns: { id: 'integer', next_at: 'timestamptz not null' },
-  primaryKey: ['id'],
-};
-
-/** `ledger http` counts answers too, and writes nothing else here. To be run where the search path leads to the table. */
-export const countingGrant = `
-  do $$ declare http text := quote_ident(current_database() || '_http'); begin
-    if to_regclass('requeries') is not null and to_regrole(http) is not null then
-      execute 'grant update (counted, counted_status, counted_at, wake_at) on requeries to ' || http;
-    end if;
-  end $$`;
+export const countingGrant = sqlOf('counting-grant');
 
 export const requeries: Projection = {
   ...requeryList,
   async createTables(db) {
-    await createTables(db, requeriesTable, paceTable);
+    await createTables(db, tables.requeries, tables.pace);
     await db.raw(`insert into pace values (1, 'epoch')`);
     await db.raw(countingGrant);
   },
-  indexes: ['requeries_by_wake on requeries (wake_at) where wake_at is not null'],
+  indexes: indexesOf(tables.requeries),
   notDerived: {
-    requeries: ['wake_at', 'leased_by', 'lease_until', 'counted_status', 'counted', 'counted_at'],
-    pace: ['next_at'],
+    requeries: Object.keys(tables.requeries.moreColumns),
+    pace: Object.keys(tables.pace.moreColumns),
   },
   async project(events, db) {
     const ours = events.filter(({ streamName }) => streamName.startsWith(paymentStreamPrefix));
@@ -173,13 +139,9 @@ async function write(changed: ReadonlyMap<string, Known>, db: Knex.Transaction):
   await prepared(db, upsertRows, [JSON.stringify(rows)]);
 }
 
-// The row wakes at another time if the log says so, and at once if nothing is left to ask but answers were counted.
-const upsertRows = `
-  ${insertGiven({ name: 'requeries', columns: { ...derivedColumns, wake_at: 'timestamptz' } })}
-  on conflict (transaction_id) do update set
-    known = excluded.known, due_at = excluded.due_at,
-    wake_at = case
-      when excluded.due_at is not distinct from requeries.due_at then requeries.wake_at
-      when excluded.due_at is null and requeries.counted > 0 then requeries.counted_at
-      else excluded.due_at
-    end`;
+const upsertRows = sqlOf('write-requeries', {
+  insert: insertGiven({
+    name: 'requeries',
+    columns: { ...tables.requeries.columns, wake_at: 'timestamptz' },
+  }),
+});

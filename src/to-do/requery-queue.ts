@@ -5,6 +5,7 @@
 import type { Knex } from 'knex';
 import type { CountedAnswers } from '../events/requery.ts';
 import { emptyIfUndefined } from '../postgres/error-codes.ts';
+import { sqlOf } from '../postgres/sql.ts';
 import { requeryList } from './requeries.ts';
 
 /** A row claimed by one reactor until its lease ends. */
@@ -19,7 +20,6 @@ export type ClaimedRequery = {
 type Claim = { now: Date; leaseUntil: Date; holder: string; limit: number; perSecond: number };
 
 const rows = `${requeryList.name}.requeries`;
-const pace = `${requeryList.name}.pace`;
 
 export type RequeryQueue = ReturnType<typeof createRequeryQueue>;
 
@@ -40,45 +40,12 @@ export function createRequeryQueue(db: Knex) {
   };
 }
 
-// The row of the pace is locked first, so that processes claim one after the other. `base` is when the next question
-// may be asked: up to a second ahead of `now`.
-const claimSql = `
-  with room as materialized (
-    select greatest(next_at, :now) as base from ${pace} for update
-  ),
-  chosen as materialized (
-    select transaction_id from ${rows}
-    where wake_at <= :now and (lease_until is null or lease_until <= :now)
-    order by wake_at
-    limit (
-      select least(:limit, greatest(0, floor(
-        extract(epoch from cast(:now as timestamptz) + interval '1 second' - base) * :perSecond
-      )))::integer from room
-    )
-    for update skip locked
-  ),
-  paced as (
-    update ${pace} set next_at = base + (select count(*) from chosen) * interval '1 second' / :perSecond
-    from room where exists (select from chosen)
-  )
-  update ${rows} as claimed set lease_until = :leaseUntil, leased_by = :holder
-  from chosen where claimed.transaction_id = chosen.transaction_id
-  returning claimed.transaction_id as "transactionId", claimed.due_at as "dueAt",
-    case when claimed.counted > 0 then claimed.counted_at end as "countedAt"`;
-
-const releaseSql = `
-  update ${rows} set
-    lease_until = null, leased_by = null,
-    wake_at = case
-      when due_at is not distinct from cast(:dueAt as timestamptz) then cast(:wakeAt as timestamptz)
-      else wake_at
-    end
-  where transaction_id = :transactionId and leased_by = :holder`;
+const claimSql = sqlOf('claim-requeries');
+const releaseSql = sqlOf('release-requery');
 
 type CountedRow = { status: CountedAnswers['status'] | null; count: number; at: Date };
 
-/** How long an answer that a merchant or staff asked for is only counted, where no question is due by itself. */
-const recordedWithin = '1 hour';
+const addSql = sqlOf('count-answer');
 
 /** The port of commands/record-requery.ts. While Postgres is down, nothing is counted, and nothing rejects. */
 export function createAnswerCounts(db: Knex) {
@@ -123,11 +90,3 @@ export function createAnswerCounts(db: Knex) {
     },
   };
 }
-
-const addSql = `
-  update ${rows} set
-    counted = case when counted_status = :status and counted_at > coalesce(cast(:since as timestamptz), 'epoch') then counted else 0 end + 1,
-    counted_status = :status,
-    counted_at = greatest(counted_at, cast(:at as timestamptz)),
-    wake_at = coalesce(wake_at, cast(:at as timestamptz) + interval '${recordedWithin}')
-  where transaction_id = :transactionId`;

@@ -3,9 +3,11 @@
  * queue.ts claims them, queries.ts lists them.
  */
 import type { Knex } from 'knex';
+import tables from '../../content/tables/to-do.json' with { type: 'json' };
 import type { Delivery, DeliveryKind } from '../events/deliveries.ts';
 import { prepared } from '../postgres/prepared.ts';
-import { indexable, insertGiven, type Row, type Table } from '../postgres/table.ts';
+import { sqlOf } from '../postgres/sql.ts';
+import { indexable, insertGiven, type Row } from '../postgres/table.ts';
 
 /** The schema of the list's tables, and the name of the projection that fills them. */
 export const toDoSchema = 'reactor_deliveries';
@@ -13,37 +15,7 @@ export const toDoSchema = 'reactor_deliveries';
 /** The Postgres channel that announces rows that are due; the payload is who announces them, and their kind. */
 export const dueChannel = 'deliveries_due';
 
-const derivedColumns = {
-  transaction_id: 'text not null',
-  ordering_key: 'text not null',
-  delivery: 'text not null',
-  kind: 'text not null',
-  receiver: 'text not null',
-  merchant_code: 'text not null',
-  state: 'text not null',
-  due_at: 'timestamptz not null',
-  attempts: 'integer not null',
-  called_at: 'timestamptz not null',
-  settled_at: 'timestamptz',
-};
-
-export const deliveriesTable: Table = {
-  name: 'deliveries',
-  columns: {
-    ...derivedColumns,
-    lease_until: 'timestamptz',
-    leased_by: 'text',
-    leased_delivery: 'text',
-  },
-  primaryKey: ['transaction_id', 'ordering_key'],
-};
-
-export const deliveriesIndexes = [
-  `deliveries_due_to on deliveries (kind, merchant_code, receiver, due_at) where state = 'due'`,
-  `deliveries_due_of on deliveries (kind, merchant_code, due_at) where state = 'due'`,
-  'deliveries_by_state on deliveries (state, called_at)',
-  'deliveries_by_call on deliveries (called_at)',
-];
+const { columns: derivedColumns } = tables.deliveries;
 
 /**
  * Deliveries with the same key are sent one after the other and share a row, which is about the newest. All callbacks
@@ -119,42 +91,23 @@ function rowsOf({
   }));
 }
 
-// A lease ends when its attempt is recorded, by any process; no other change affects it. A row that was postponed can
-// be claimed at once when it has changed.
-const upsertInto = (deliveries: string, condition: string) => `
-  written as (
-    ${insertGiven({ name: `${deliveries} as deliveries`, columns: derivedColumns })} ${condition}
-    on conflict (transaction_id, ordering_key) do update set
-      delivery = excluded.delivery, receiver = excluded.receiver, merchant_code = excluded.merchant_code,
-      state = excluded.state, due_at = excluded.due_at, attempts = excluded.attempts,
-      called_at = excluded.called_at, settled_at = excluded.settled_at,
-      lease_until = case
-        when excluded.attempts = deliveries.attempts and deliveries.leased_by is not null then deliveries.lease_until
-      end,
-      leased_by = case when excluded.attempts = deliveries.attempts then deliveries.leased_by end,
-      leased_delivery = case when excluded.attempts = deliveries.attempts then deliveries.leased_delivery end
-    where (deliveries.delivery, deliveries.receiver, deliveries.merchant_code, deliveries.state, deliveries.due_at,
-        deliveries.attempts, deliveries.settled_at)
-      is distinct from (excluded.delivery, excluded.receiver, excluded.merchant_code, excluded.state, excluded.due_at,
-        excluded.attempts, excluded.settled_at)
-    returning kind, state
-  )
-  select kind, case when ? <> '' then pg_notify(?, ? || ' ' || kind) end from (
-    select distinct kind from written where state = 'due'
-  ) as due`;
+const writeInto = (deliveries: string, condition = '', before = 'with') => {
+  const insert = insertGiven({ name: `${deliveries} as deliveries`, columns: derivedColumns });
+  return sqlOf('write-deliveries', { before, insert: `${insert} ${condition}` });
+};
 
-const upsertAndAnnounce = `with ${upsertInto('deliveries', '')}`;
+const upsertAndAnnounce = writeInto('deliveries');
 
 /** As a query reads it from what is known of a payment, which may hold a text that `->>` cannot read (U+0000). */
 export const revisionIn = (known: string) =>
   `substring(${known}::text from '^{"transactionId":"[^"]*","revision":([0-9]+)')::integer`;
 
-const settle = `
+const moved = `
   with moved as (
     update ${toDoSchema}.payments as payments set known = ?
     from ${toDoSchema}.deliveries as held
     where payments.transaction_id = ? and ${revisionIn('payments.known')} < ?
       and held.transaction_id = payments.transaction_id and held.ordering_key = ? and held.leased_by = ?
     returning payments.transaction_id
-  ),
-  ${upsertInto(`${toDoSchema}.deliveries`, 'where exists (select from moved)')}`;
+  ),`;
+const settle = writeInto(`${toDoSchema}.deliveries`, 'where exists (select from moved)', moved);

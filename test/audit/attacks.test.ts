@@ -12,7 +12,7 @@ import type { Knex } from 'knex';
 import { beginExport, readExportRequest } from '../../src/audit/export/export.ts';
 import { checksumOf, createLines, firstChecksum } from '../../src/audit/export/lines.ts';
 import { sealingRefused } from '../../src/audit/seals/kept.ts';
-import { sealKeyOf } from '../../src/audit/seals/key.ts';
+import { forAll, sealKeyOf } from '../../src/audit/seals/key.ts';
 import { startSealer } from '../../src/audit/seals/sealer.ts';
 import { lastCheckpoint, proveEvents } from '../../src/audit/tree/leaves.ts';
 import { checkpointText, rawKeyOf, signatureLine } from '../../src/audit/tree/note.ts';
@@ -91,7 +91,7 @@ async function exportOf(eventStore: EventStore, merchant?: string): Promise<stri
   return text;
 }
 
-async function verified(t: ExecutionContext, content: string, trusted = [key.publicKey]) {
+async function verified(t: ExecutionContext, content: string, trusted = [forAll(key.publicKey)]) {
   const path = join(await temporaryFolder(t), 'export.jsonl');
   await writeFile(path, content);
   return await verifyFile(path, trusted);
@@ -129,12 +129,18 @@ const change = (edit: (data: Record<string, unknown>) => void) => (sqlite: Datab
 const raised = change((data) => Object.assign(data, { amountSen: 1_205_000 }));
 
 /** Starts a sealer on what it keeps; resolves to why it refuses. */
-async function refusalOf(t: ExecutionContext, eventStore: EventStore, signer = key): Promise<string | null> {
+async function refusalOf(
+  t: ExecutionContext,
+  eventStore: EventStore,
+  signer = key,
+  previous: typeof key | null = null,
+): Promise<string | null> {
   const own = sealing(place.databaseUrl, folder);
   t.teardown(() => own.db.destroy());
   await own.kept.createTable();
   await own.kept.refuse(null);
-  const sealer = startSealer({ ...own, eventStore, key: signer, runtime: systemRuntime, log });
+  const keys = () => ({ current: signer, previous });
+  const sealer = startSealer({ ...own, eventStore, keys, runtime: systemRuntime, log });
   const reason = await until(async () => (await sealingRefused(own.db)) ?? false);
   await sealer.stop();
   return reason || null;
@@ -264,7 +270,7 @@ test.serial('export: nothing changed', async (t) => {
     checkpoint: { size: filled },
   });
   t.regex(
-    (await verified(t, exported, [otherKey.publicKey])).violation?.reason ?? '',
+    (await verified(t, exported, [forAll(otherKey.publicKey)])).violation?.reason ?? '',
     /not signed with a trusted key/,
   );
 });
@@ -312,7 +318,7 @@ test.serial(
       eventStore,
       db,
       databaseUrl: place.databaseUrl,
-      trusted: [key.publicKey],
+      trusted: [forAll(key.publicKey)],
       personalData,
       log,
       signal,
@@ -438,10 +444,11 @@ test.serial(
 test.serial('a witness answers as the specification says', async (t) => {
   const name = 'ledger.example/log';
   const saved = new Map<string, string>();
+  const next = sealKeyOf('7d1e'.repeat(16));
   const witness = createWitness({
     name: 'witness.example/1',
     key: otherKey,
-    logs: [{ kind: 'log', name, publicKey: rawKeyOf(key.publicKey) }],
+    logs: [key, next].map(({ publicKey }) => ({ kind: 'log', name, publicKey: rawKeyOf(publicKey) })),
     kept: {
       load: async (origin) => saved.get(origin) ?? null,
       save: async (origin, note) => void saved.set(origin, note),
@@ -473,4 +480,6 @@ test.serial('a witness answers as the specification says', async (t) => {
   t.is((await witness(`old 1\n${second}\n\n${noteOf({ ...two, root: three.root })}`)).status, 422);
   t.is((await witness(`old 1\n${second}\n\n${noteOf(two)}`)).status, 200);
   t.is((await witness(`old 2\n\n${noteOf(two)}`)).status, 200, 'the same again');
+  t.is((await witness(`old 2\n\n${noteOf(two, next)}`)).status, 200, 'by the next key');
+  t.is((await witness(`old 2\n\n${noteOf(two)}`)).status, 403, 'the key before has handed over');
 });

@@ -6,7 +6,7 @@ import { DatabaseSync } from 'node:sqlite';
 import type { ExecutionContext } from 'ava';
 import { startEventStore } from '../../packages/embedded/eventstore/server.ts';
 import { keptCheckpoints } from '../../src/audit/seals/kept.ts';
-import { type SealKey, sealKeyOf } from '../../src/audit/seals/key.ts';
+import { forAll, type KeyTerm, type SealKey, sealKeyOf, termText } from '../../src/audit/seals/key.ts';
 import { startSealer } from '../../src/audit/seals/sealer.ts';
 import { readSealOrNull } from '../../src/audit/seals/stored-seals.ts';
 import { loadAcknowledgements } from '../../src/audit/verify/acknowledgements.ts';
@@ -39,6 +39,9 @@ import { testRuntime } from '../support/runtime.ts';
 
 export const key: SealKey = sealKeyOf('5ea1'.repeat(16));
 export const otherKey: SealKey = sealKeyOf('07e4'.repeat(16));
+
+/** As a file for an auditor. */
+export const pemOf = ({ publicKey }: SealKey) => `${termText(forAll(publicKey))}\n`;
 
 /** How many events each seal covers in these tests, at least. */
 export const everyEvents = 5;
@@ -124,11 +127,12 @@ export async function sealAll(
   stores: ReturnType<typeof sealing> & { offer?: Offer },
   events: number,
   signer = key,
+  previous: SealKey | null = null,
 ): Promise<void> {
   const sealer = startSealer({
     ...stores,
     eventStore,
-    key: signer,
+    keys: () => ({ current: signer, previous }),
     runtime: testRuntime({ now: () => new Date('2026-11-20T02:00:00.000Z') }),
     log,
     pace: { everyEvents, everyMs: 3_600_000 },
@@ -220,13 +224,13 @@ export type Verdict = {
 /** The part of `verify` that needs the log alone. */
 export async function verdictOn(
   eventStore: EventStore,
-  trusted: readonly string[] | null = [key.publicKey],
+  trusted: readonly KeyTerm[] | null = [forAll(key.publicKey)],
   { from = null, headsKept }: { from?: VerifiedUntil | null; headsKept?: number } = {},
 ): Promise<Verdict> {
   const violations = createViolations();
-  const marks = await verifySeals(eventStore, trusted, violations);
+  const { marks, keys } = await verifySeals(eventStore, trusted, violations);
   const { signal } = new AbortController();
-  const acknowledgements = await loadAcknowledgements(eventStore, trusted, violations);
+  const acknowledgements = await loadAcknowledgements(eventStore, keys, violations);
   const logResult = await verifyLog({
     eventStore,
     acknowledgements,

@@ -7,6 +7,7 @@ import { key, sealing } from './ledger.ts';
 
 const [esdbUrl = '', databaseUrl = '', everyEvents = '', folder = ''] = process.argv.slice(2);
 const eventStore = connectEventStore({ url: esdbUrl, log, runtime: systemRuntime });
+const keys = () => ({ current: key, previous: null });
 const pace = { everyEvents: Number(everyEvents), everyMs: 50 };
-startSealer({ ...sealing(databaseUrl, folder), eventStore, key, runtime: systemRuntime, log, pace });
+startSealer({ ...sealing(databaseUrl, folder), eventStore, keys, runtime: systemRuntime, log, pace });
 process.on('disconnect', () => process.exit());

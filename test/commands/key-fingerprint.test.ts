@@ -1,5 +1,6 @@
 import test from 'ava';
-import { assertKey, assertKeys } from '../../src/commands/key-fingerprint.ts';
+import { sealKeyOf } from '../../src/audit/seals/key.ts';
+import { assertKey, assertKeys, fingerprintOf } from '../../src/commands/key-fingerprint.ts';
 import { connectEventStore } from '../../src/eventstore/client.ts';
 import { systemRuntime } from '../../src/kernel/system-runtime.ts';
 import { temporaryFolder } from '../embedded/helpers.ts';
@@ -56,4 +57,9 @@ test('the first key that is used is the key of the log; any other is refused; LI
   }
   t.is((await runLedger(['keys', 'replace-link-key'], environment)).code, 0);
   await check('the key', 'another-link-key');
+  const SEAL_KEY = '5ea1'.repeat(16);
+  const named = await runLedger(['keys', 'replace-seal-key'], { ...environment, SEAL_KEY });
+  t.is(named.code, 0, named.output);
+  const [stored] = await eventStore.load('key-fingerprint-SEAL_KEY');
+  t.like(stored?.data, { fingerprint: fingerprintOf(sealKeyOf(SEAL_KEY).publicKey) });
 });

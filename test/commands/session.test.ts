@@ -1,8 +1,16 @@
 // Decisions about a session of the console: given events, a command, and what it adds or why not.
+import { randomUUID } from 'node:crypto';
 import test from 'ava';
 import { Refused } from '../../src/commands/decider.ts';
+import { headOf } from '../../src/commands/execute.ts';
+import { passkeyDecider } from '../../src/commands/passkeys.ts';
 import { type SessionCommand, sessionDecider } from '../../src/commands/session.ts';
+import { settlementDecider } from '../../src/commands/settlement.ts';
+import { userDecider } from '../../src/commands/user.ts';
+import { UnreadableEvent } from '../../src/events/codec.ts';
+import { chain, genesisHash } from '../../src/events/envelope.ts';
 import type { Session, SessionEvent } from '../../src/events/session.ts';
+import type { RecordedEvent } from '../../src/eventstore/event-store.ts';
 
 const at = '2026-11-20T01:00:00.000Z';
 const endsAt = '2026-11-20T13:00:00.000Z';
@@ -70,4 +78,59 @@ test('a second beginning, and an end without a beginning, change nothing', (t) =
   t.deepEqual(fold(one, other), fold(one));
   t.deepEqual(fold(one, issued), fold(one));
   t.is(fold(signedOut), null);
+});
+
+const cause = { commandId: randomUUID(), correlationId: 'x', causationId: 'x', actor: 'staff:U' };
+const stored = (events: Parameters<typeof chain>[0]): RecordedEvent[] =>
+  chain(events, genesisHash, cause).map((event, revision) => ({
+    ...event,
+    revision,
+    streamName: 'stream',
+    position: { commit: 1n, prepare: 1n },
+    created: new Date(at),
+  }));
+const viewed = (what: 'payer' | 'search'): SessionEvent => ({
+  type: 'PersonalDataViewed',
+  data: { at, userId: 'U', what, transactionId: null, detail: '' },
+});
+const wasChanged = { instanceOf: UnreadableEvent, message: /was changed, or does not follow/ };
+
+test('a session is folded from its ends, and not if one of them was changed or was not written after the other', (t) => {
+  const all = stored([issued, signedIn, viewed('payer'), viewed('search'), signedOut]);
+  const ends = [...all.slice(0, 2), ...all.slice(-1)];
+  t.is(headOf(ends, sessionDecider).state?.status, 'over');
+  t.is(headOf(all.slice(0, 2), sessionDecider).state?.status, 'open');
+  t.deepEqual(headOf([...all.slice(0, 1), ...all.slice(0, 1)], sessionDecider).revision, 0);
+  for (const index of ends.keys()) {
+    const changed = ends.map((event, each) =>
+      each === index ? { ...event, data: { ...Object(event.data), userId: 'V' } } : event,
+    );
+    t.throws(() => headOf(changed, sessionDecider), wasChanged, String(index));
+  }
+  const [first] = all;
+  const [, foreign] = stored([{ ...issued, data: { ...issued.data, userId: 'V' } }, signedIn]);
+  t.throws(
+    () =>
+      headOf(
+        [first, foreign].filter((it) => it !== undefined),
+        sessionDecider,
+      ),
+    wasChanged,
+  );
+});
+
+test('an account or a settlement of whose events one is missing or was changed is not folded', (t) => {
+  const created = { at, id: 'U', name: 'Siti', email: 'siti@agency.example', role: 'viewer' };
+  const user = stored([
+    { type: 'UserCreated', data: created },
+    { type: 'UserDeactivated', data: { at } },
+    { type: 'UserReactivated', data: { at } },
+  ]);
+  t.true(headOf(user, userDecider).state?.active);
+  t.throws(() => headOf(user.toSpliced(1, 1), userDecider), wasChanged);
+  const [first, ...others] = user;
+  const admin = [{ ...first, data: { ...created, role: 'admin' } } as RecordedEvent, ...others];
+  t.throws(() => headOf(admin, userDecider), wasChanged);
+  t.throws(() => headOf(admin, passkeyDecider), wasChanged);
+  t.throws(() => headOf(user.slice(1), settlementDecider), wasChanged);
 });

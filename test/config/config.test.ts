@@ -341,11 +341,12 @@ test('the retention is a number of years, months or days, and there is none by d
 });
 
 test('a process that seals the log needs the key, and no other does', (t) => {
-  t.is(loadConfig({}, complete).sealKey, '');
+  t.is(loadConfig({}, complete).sealKeys.current, '');
   t.throws(() => loadConfig({}, complete, { seals: true }), { message: /SEAL_KEY is not set/ });
-  t.is(loadConfig({ SEAL_KEY: 'a'.repeat(64) }, complete, { seals: true }).sealKey, 'a'.repeat(64));
+  t.is(loadConfig({ SEAL_KEY: 'a'.repeat(64) }, complete, { seals: true }).sealKeys.current, 'a'.repeat(64));
   for (const SEAL_KEY of ['a'.repeat(63), 'a'.repeat(66), 'g'.repeat(64)])
-    t.deepEqual(faultsOf(t, { ...complete, SEAL_KEY }), ['SEAL_KEY must be 64 hexadecimal digits']);
+    for (const name of ['SEAL_KEY', 'SEAL_KEY_PREVIOUS'])
+      t.deepEqual(faultsOf(t, { ...complete, [name]: SEAL_KEY }), [`${name} must be 64 hexadecimal digits`]);
 });
 
 test('emails go to files in development, and are from one address', (t) => {

@@ -271,8 +271,7 @@ test('every answer matches the description', async (t) => {
     config,
     registry: createTransactionRegistry({
       runtime: testRuntime(),
-      url: registry.url,
-      token: 'a-token',
+      config: { url: registry.url, token: 'a-token' },
       log,
       timeoutMs: 5_000,
     }),

@@ -1,12 +1,13 @@
 // The alert rules on a running ledger: a real Prometheus scrapes each role, and each rule fires by the fault it names.
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, statfsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import { freePort } from '../../packages/embedded/free-port.ts';
 import { loadConfig } from '../../src/config/config.ts';
+import { reloadConfig } from '../../src/config/reload.ts';
 import { systemRuntime } from '../../src/kernel/system-runtime.ts';
 import { connectPostgres } from '../../src/postgres/pool.ts';
 import { startHttp } from '../../src/roles/http.ts';
@@ -28,7 +29,7 @@ const rules = readFileSync(rulesFile, 'utf8');
 const alerts = [...rules.matchAll(/- alert: (\w+)/g)].map(([, name = '']) => name);
 const day = 24 * 60 * 60_000;
 const minute = 60_000;
-const firesWithinMs = 40_000;
+const firesWithinMs = 120_000;
 
 const has = (program: string) => {
   try {
@@ -82,6 +83,12 @@ async function smallDisk(t: ExecutionContext): Promise<string | null> {
   return folder;
 }
 
+/** Until 5 % is free: how much else is on it depends on the speed of the machine. */
+function fill(disk: string): void {
+  const { bavail, blocks, bsize } = statfsSync(disk);
+  writeFileSync(join(disk, 'filler'), Buffer.alloc(Math.floor(bavail - 0.05 * blocks) * bsize));
+}
+
 /** The roles, each with a monitoring of its own as in processes of their own. `faults` changes what they see. */
 async function startRoles(t: ExecutionContext, environment: Record<string, string>) {
   const faults = { timeMs: 0, machineMs: 0 };
@@ -121,7 +128,28 @@ async function startRoles(t: ExecutionContext, environment: Record<string, strin
     }
     await stores.stop();
   });
-  return { faults, ports, http, eventStore: stores.eventStore };
+  const changed = () => loadConfig({ ...environment, MERCHANTS_FILE: '/nowhere' });
+  return {
+    faults,
+    ports,
+    http,
+    eventStore: stores.eventStore,
+    refuse: () => reloadConfig(config, changed, log),
+  };
+}
+
+/** Does something again and again until something else has ended, in whatever way. */
+async function whileRepeating(repeated: () => Promise<unknown>, work: () => Promise<void>): Promise<void> {
+  let isEnding = false;
+  const repeating = (async () => {
+    while (!isEnding) await repeated();
+  })();
+  try {
+    await work();
+  } finally {
+    isEnding = true;
+    await repeating;
+  }
 }
 
 /** Scrapes the ports every second, and evaluates the rules without waiting for their `for`. */
@@ -189,11 +217,11 @@ async function startPrometheus(t: ExecutionContext, ports: Iterable<number>) {
 withPrometheus(
   'each role is scraped, and each rule fires by its fault (skipped without prometheus)',
   async (t) => {
-    t.timeout(180_000);
+    t.timeout(600_000);
     const database = await emptyDatabase(t, await createDatabase());
     const store = await startServerProcess(t);
     const disk = await smallDisk(t);
-    const { faults, ports, http, eventStore } = await startRoles(t, {
+    const { faults, ports, http, eventStore, refuse } = await startRoles(t, {
       ...settingsFor({ esdbUrl: store.url, databaseUrl: database.url }),
       DATA_DIR: disk ?? (await temporaryFolder(t)),
     });
@@ -223,7 +251,6 @@ withPrometheus(
 
     // What is stored goes wrong, and nine days pass.
     const [hanging, gone] = [await startReceiver(t, hang), await startReceiver(t, status(410))];
-    await append(eventStore, 'STUCK', paymentEvents('STUCK', hanging.url, 'succeeded'));
     await append(eventStore, 'GONE', paymentEvents('GONE', gone.url, 'succeeded'));
     const requested = (transactionId: string) => ({
       type: 'PaymentRequested' as const,
@@ -233,31 +260,43 @@ withPrometheus(
     await append(eventStore, 'WRONG', [requested('WRONG'), chosen(1), mismatched(result(1, 'succeeded'))]);
     await append(eventStore, 'UNREADABLE', [{ type: 'PaymentRequested', data: {} }]);
     const holder = connectPostgres({ url: database.url, log });
-    t.teardown(() => holder.destroy());
     const held = await holder.transaction();
+    const release = async () => {
+      if (!held.isCompleted()) await held.rollback();
+    };
+    t.teardown(async () => {
+      await release();
+      await holder.destroy();
+    });
     await held.raw(`select from checkpoints where name = 'journal' for update`);
     await database.db.raw(`update checkpoints set version = version + 1 where name = 'details'`);
     await append(eventStore, 'LATER', [requested('LATER')]);
-    if (disk) writeFileSync(join(disk, 'filler'), Buffer.alloc(15_000_000));
+    if (disk) fill(disk);
+    refuse();
     faults.timeMs = 9 * day;
     faults.machineMs = 10 * minute;
-    let isBusy = true;
-    const busy = (async () => {
-      while (isBusy) {
+    // For the reactors it has been due for nine days, as long as the attempt hangs.
+    await append(eventStore, 'STUCK', paymentEvents('STUCK', hanging.url, 'succeeded'));
+    await whileRepeating(
+      async () => {
         for (const endMs = Date.now() + 600; Date.now() < endMs; );
         await sleep(200);
-      }
-    })();
-    await untilFired(['LedgerEventLoopDelayed']);
-    isBusy = false;
-    await busy;
+      },
+      () => untilFired(['LedgerEventLoopDelayed']),
+    );
     await untilFired([
       ...['LedgerNotReady', 'LedgerProjectionStopped', 'LedgerProjectionBehind', 'LedgerStreamParked'],
       ...['LedgerDeliveriesStuck', 'LedgerDeliveriesGivenUp', 'LedgerExceptionsOpen', 'LedgerRequeriesStuck'],
-      ...['LedgerAttemptOpenTooLong', 'LedgerNotSealed', 'LedgerCheckFailed', 'LedgerClockWrong'],
+      ...[
+        'LedgerConfigurationRefused',
+        'LedgerAttemptOpenTooLong',
+        'LedgerNotSealed',
+        'LedgerCheckFailed',
+        'LedgerClockWrong',
+      ],
       ...(disk ? ['LedgerDiskNearlyFull'] : []),
     ]);
-    await held.rollback();
+    await release();
 
     // PostgreSQL takes nobody.
     const name = new URL(database.url).pathname.slice(1);
@@ -273,24 +312,23 @@ withPrometheus(
 
     // The event store does not answer.
     store.signal('SIGSTOP');
+    t.teardown(() => store.signal('SIGCONT'));
     const post = () =>
       fetch(`http://127.0.0.1:${http.role.port}/api/v1/users`, {
         method: 'POST',
         headers: { 'content-type': 'application/json' },
         body: JSON.stringify({ name: 'Aminah', email: 'aminah@agency.example' }),
       });
-    let isAway = true;
-    const refused = (async () => {
-      while (isAway) t.is((await post()).status, 503);
-    })();
-    await untilFired([
-      'LedgerEventStoreDown',
-      'LedgerMetricsMissing',
-      'LedgerAppendsFail',
-      'LedgerRequestsFail',
-    ]);
-    isAway = false;
-    await refused;
+    await whileRepeating(
+      async () => t.is((await post()).status, 503),
+      () =>
+        untilFired([
+          'LedgerEventStoreDown',
+          'LedgerMetricsMissing',
+          'LedgerAppendsFail',
+          'LedgerRequestsFail',
+        ]),
+    );
     store.signal('SIGCONT');
 
     // Whatever rules and dashboard name is there.

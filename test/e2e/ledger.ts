@@ -197,8 +197,12 @@ export function gatewayResult(
   return new URLSearchParams({ ...fields, CHECKSUM: checksumOf(fields, secret) });
 }
 
-export function postResult(baseUrl: string, body: URLSearchParams): Promise<Response> {
-  return fetch(`${baseUrl}/generic/response`, {
+export function postResult(
+  baseUrl: string,
+  body: URLSearchParams,
+  channel: 'generic' | 'landreg' = 'generic',
+): Promise<Response> {
+  return fetch(`${baseUrl}/${channel}/response`, {
     method: 'POST',
     body,
     redirect: 'manual',

@@ -3,7 +3,8 @@ import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { chmod, readdir, readFile, stat, writeFile } from 'node:fs/promises';
-import { request } from 'node:http';
+import { createServer, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AccessDeniedError, type EventStoreDBClient, jsonEvent } from '@eventstore/db-client';
@@ -13,6 +14,7 @@ import { freePort } from '../../packages/embedded/free-port.ts';
 import { createClient } from '../../src/eventstore/new-client.ts';
 import { readEnd } from '../../src/eventstore/read.ts';
 import { isAlive, postgresPids, temporaryFolder, until } from '../embedded/helpers.ts';
+import { requestBody } from '../http/landreg/helpers.ts';
 import { runLedger, settingsFor } from '../support/ledger.ts';
 import { folderWithCluster } from '../support/postgres.ts';
 import { runs } from '../support/property-runs.ts';
@@ -45,13 +47,33 @@ const secretFiles = Object.fromEntries(
     ['GATEWAY_SECRET_PREVIOUS', ''],
     ['LANDREG_ACCESS_KEY', 'first-landreg-key'],
     ['LANDREG_ACCESS_KEY_PREVIOUS', ''],
+    ['LANDREG_ACCESS_TOKEN', 'first-token'],
+    ['REGISTRY_TOKEN', 'first-token'],
+    ['API_KEYS', ''],
+    ['SEAL_KEY', ''],
+    ['SEAL_KEY_PREVIOUS', ''],
   ].map(([name = '', value = '']) => {
     writeFileSync(join(files, name), value);
     return [`${name}_FILE`, join(files, name)];
   }),
 );
+// The transaction registry and the land registry, which know us by tokens.
+const peers = { accepted: ['first-token'], asked: 0, reported: 0, refused: 0 };
+const peer = createServer((incoming, response) => {
+  const { authorization = '', 'access-token': token = authorization.replace('Bearer ', '') } =
+    incoming.headers;
+  if (!peers.accepted.includes(String(token))) peers.refused += 1;
+  peers[incoming.method === 'POST' ? 'reported' : 'asked'] += 1;
+  response.end(incoming.method === 'POST' ? '{"statusCode":"SUCCESS","noresit":"1"}' : '[]');
+}).listen(await freePort(), '127.0.0.1');
+wholeFile.teardown(() => peer.close());
+await once(peer, 'listening');
+const peerUrl = `http://127.0.0.1:${(peer.address() as AddressInfo).port}`;
 const served = {
   ...environment,
+  REGISTRY_URL: peerUrl,
+  LANDREG_BASE_URL: peerUrl,
+  LANDREG_CALLBACK_PATH: '/callback',
   ...secretFiles,
   MERCHANTS_FILE: merchantsFile,
   RATE_LIMIT_FAILURES: '1000000',
@@ -159,7 +181,13 @@ test.serial(
   async (t) => {
     const base = `http://localhost:${port}`;
     const id = await transactionId();
-    const used = { gateway: gatewaySecret, landreg: 'first-landreg-key', merchant: 'demo-key' };
+    const used = {
+      gateway: gatewaySecret,
+      landreg: 'first-landreg-key',
+      merchant: 'demo-key',
+      api: 'first-api-key',
+      registry: 'demo-key',
+    };
     const ask = {
       gateway: (secret: string) => postResult(base, gatewayResult(id, { STATUS: '0' }, secret)),
       landreg: (key: string) =>
@@ -168,8 +196,30 @@ test.serial(
         fetch(`${base}/generic/check`, {
           headers: { authorization: `Bearer ${key}`, 'x-merchant-code': 'demo-app' },
         }),
+      api: (key: string) => fetch(projects, { headers: { authorization: `Bearer ${key}` } }),
+      /** Each asks the registry; `peers` says what it got. */
+      registry: (key: string) =>
+        fetch(`${base}/generic/requery/SERVE-1`, {
+          headers: { authorization: `Bearer ${key}`, 'x-merchant-code': 'demo-app' },
+        }),
     };
-    const callers = ['gateway', 'landreg', 'merchant'] as const;
+    const callers = ['gateway', 'landreg', 'merchant', 'api', 'registry'] as const;
+    /** A payment of the land registry, which is paid and then reported to it. */
+    const payLand = async (number: number) => {
+      const answer = await fetch(`${base}/landreg/request`, {
+        method: 'POST',
+        headers: {
+          authorization: `Bearer ${used.landreg}`,
+          'content-type': 'application/json',
+          accept: 'application/json',
+        },
+        body: JSON.stringify(requestBody({ transaksi_id: `ROTATED-${number}` })),
+      });
+      const { data } = (await answer.json()) as { data: { transaction_id: string } };
+      const paid = gatewayResult(data.transaction_id, { MERCHANT_CODE: 'ptgnm-app' }, used.gateway);
+      const recorded = await postResult(base, paid, 'landreg');
+      if (answer.status === 401 || recorded.status === 401) refused += 1;
+    };
     const isRefused = async (caller: keyof typeof used, secret: string) =>
       (await ask[caller](secret)).status === 401;
     let [isDone, asked, refused] = [false, 0, 0];
@@ -178,10 +228,15 @@ test.serial(
         for (; !isDone; asked += 1) if (await isRefused(caller, used[caller])) refused += 1;
       }),
     );
+    const payments = (async () => {
+      for (let number = 1; !isDone; number += 1) await payLand(number);
+    })();
     const next = {
       gateway: 'the next secret of the gateway',
       landreg: 'second-landreg-key',
       merchant: 'second-key',
+      api: 'second-api-key',
+      registry: 'second-key',
     };
     const set = async (secrets: Record<string, string>, keys: string[]) => {
       for (const [name, value] of Object.entries(secrets)) await writeFile(join(files, name), `${value}\n`);
@@ -191,10 +246,19 @@ test.serial(
     const accepts = async (caller: keyof typeof used, secret: string) =>
       await until(async () => !(await isRefused(caller, secret)));
 
-    await set({ GATEWAY_SECRET_PREVIOUS: next.gateway, LANDREG_ACCESS_KEY_PREVIOUS: next.landreg }, [
-      'demo-key',
-      'second-key',
-    ]);
+    await until(() => peers.asked > 0 && peers.reported > 0);
+    peers.accepted.push('second-token');
+    await set(
+      {
+        GATEWAY_SECRET_PREVIOUS: next.gateway,
+        LANDREG_ACCESS_KEY_PREVIOUS: next.landreg,
+        API_KEYS: 'first-api-key,second-api-key',
+        LANDREG_ACCESS_TOKEN: 'second-token',
+        REGISTRY_TOKEN: 'second-token',
+      },
+      ['demo-key', 'second-key'],
+    );
+    await until(async () => await isRefused('api', 'no-api-key'));
     for (const caller of callers) await accepts(caller, next[caller]);
     Object.assign(used, next);
     await set(
@@ -203,10 +267,18 @@ test.serial(
         GATEWAY_SECRET_PREVIOUS: gatewaySecret,
         LANDREG_ACCESS_KEY: next.landreg,
         LANDREG_ACCESS_KEY_PREVIOUS: '',
+        API_KEYS: 'second-api-key',
+        SEAL_KEY_PREVIOUS: JSON.parse(await readFile(join(folder, 'keys.json'), 'utf8')).SEAL_KEY,
+        SEAL_KEY: '07e4'.repeat(16),
       },
       ['second-key'],
     );
     await until(async () => await isRefused('merchant', 'demo-key'));
+    t.true(await isRefused('api', 'first-api-key'));
+    // What was under way with the first token has arrived.
+    const reported = peers.reported;
+    await until(() => peers.reported > reported + 2);
+    peers.accepted.shift();
     t.false(await isRefused('gateway', gatewaySecret), 'a result that is on its way');
     t.true(await isRefused('landreg', 'first-landreg-key'));
 
@@ -219,9 +291,11 @@ test.serial(
     ]);
     await accepts('merchant', 'demo-key');
     isDone = true;
-    await load;
+    await Promise.all([load, payments]);
+    await set({ API_KEYS: '' }, ['demo-key', 'second-key']);
+    await until(async () => !(await isRefused('api', 'no-api-key')));
     t.true(asked > 50);
-    t.is(refused, 0);
+    t.is(refused + peers.refused, 0);
   },
 );
 
@@ -309,6 +383,11 @@ test.serial(
     t.is(await transactionId(), before, 'the key that ids are derived from is kept');
     const receipt = await fetch(`http://localhost:${port}/generic/receipt/${before}`);
     t.is(receipt.status, 200);
+    const { output } = await until(async () => {
+      const shown = await runLedger(['seals'], environment);
+      return shown.output.startsWith('For checkpoints of 0 to ') && shown;
+    }, 500);
+    t.regex(output, /^For checkpoints of \d+ or more events$/m, 'one seal key has handed over to the other');
     // What an account got that listened at the old address and waited for a command to send the password.
     const { ESDB_URL: url = '' } = readEndpoints(folder);
     const client = createClient(

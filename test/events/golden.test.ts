@@ -104,7 +104,7 @@ async function stateAfter(version: number, file: string): Promise<unknown> {
     return { ...data, raw: await contentOf(evidence, { stream: unmatchedStream, field: 'evidence' }) };
   }
   if (type === 'FaultAcknowledged') return readAcknowledgement(golden(version, type)).data;
-  if (Object.hasOwn(sealEvents, type)) return readSeal(golden(version, type)).data;
+  if (Object.hasOwn(sealEvents, type)) return readSeal(golden(version, file)).data;
   if (Object.hasOwn(unmatchedEvents, type) && !Object.hasOwn(paymentEvents, type))
     return evolveUnmatched(notHandled, readUnmatchedEvent(golden(version, type))).resolved;
   const events = [...before(type), file].map((name) => readPaymentEvent(golden(version, name)));

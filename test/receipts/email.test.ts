@@ -8,14 +8,14 @@ import { hasPoppler, pdfOf, textOf } from './pdf-reader.ts';
 import { paid } from './receipts.ts';
 
 const receiptUrl = (lang: string) => `https://pay.example/generic/receipt/01ABC?lang=${lang}`;
-const entity = (text: string) => text.replace(/[&<>"']/g, (it) => `&#${it.charCodeAt(0)};`);
+const characters = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'" };
 
 /** What a mail program shows of the HTML, white space as single spaces. */
 const shown = (html: string) =>
   html
     .replace(/<(title|style)>[\s\S]*?<\/\1>/g, ' ')
     .replace(/<[^>]+>/g, ' ')
-    .replace(/&#(\d+);/g, (_, code) => String.fromCharCode(Number(code)))
+    .replace(/&(amp|lt|gt|quot|#39);/g, (_, name: keyof typeof characters) => characters[name])
     .replace(/\s+/g, ' ');
 
 const receipt = paid({
@@ -92,5 +92,5 @@ test('any name stays one line of text', (t) => {
 
 test('names are shown, not read as HTML', (t) => {
   const { html } = receiptMessage({ ...receipt, payerName: `O'Neil & "Sons" <x>` }, 'en', receiptUrl);
-  t.true(html.includes(entity(`O'Neil & "Sons" <x>`)));
+  t.true(html.includes('O&#39;Neil &amp; &quot;Sons&quot; &lt;x&gt;'));
 });

@@ -14,7 +14,7 @@ const run = (args: readonly string[], environment: Environment = {}, cwd = proce
 
 test('an invalid port is a usage error', async (t) => {
   for (const port of ['abc', '70000', '-1', ''])
-    await t.throwsAsync(eventstore.run({ port }, []), {
+    await t.throwsAsync(eventstore({ port }, []), {
       instanceOf: UsageError,
       message: '--port must be a number from 0 to 65535',
     });

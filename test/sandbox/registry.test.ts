@@ -41,8 +41,7 @@ for (const [decisions, epsStatus, message, registryKnows] of [
     t.deepEqual(await one.json(), records[0]);
     const client = createTransactionRegistry({
       runtime: testRuntime(),
-      url: `${url}/registry`,
-      token: registryToken,
+      config: { url: `${url}/registry`, token: registryToken },
       log,
     });
     t.is((await client.ask(transId)).status, registryKnows);
@@ -57,8 +56,7 @@ test('a double charge has two records, a second attempt another one, and other t
   await post(url, order({ MERCHANT_ORDER_NO: 'OTHER-1', TRANS_ID: 'OTHER' }));
   const client = createTransactionRegistry({
     runtime: testRuntime(),
-    url: `${url}/registry`,
-    token: registryToken,
+    config: { url: `${url}/registry`, token: registryToken },
     log,
   });
   const answer = await client.ask(transId);
@@ -77,8 +75,7 @@ test('the transaction name of the land registry leads to its records', async (t)
   await post(`${url}${headers.get('location')}`, { outcome: 'approve', delivery: 'none' });
   const client = createTransactionRegistry({
     runtime: testRuntime(),
-    url: `${url}/registry`,
-    token: registryToken,
+    config: { url: `${url}/registry`, token: registryToken },
     log,
   });
   const ask = (reference: string) => client.askByTransaksiId({ transactionId: transId, reference });
@@ -111,8 +108,7 @@ test('a requery finds a payment whose result was lost', async (t) => {
   const { url } = await startGateway(t);
   const registry = createTransactionRegistry({
     runtime: testRuntime(),
-    url: `${url}/registry`,
-    token: registryToken,
+    config: { url: `${url}/registry`, token: registryToken },
     log,
   });
   const gateway = { url, secret, otherSecrets: [], labelledFrom: null, acceptUnsigned: false };

@@ -29,8 +29,8 @@ export const mutants: Readonly<Record<string, Omit<Mutant, 'name'>>> = {
   'json-numbers': {
     what: 'A result sent as JSON numbers is refused',
     file: 'http/server/body.ts',
-    code: 'parseNumbersAsText(rawBody)',
-    becomes: 'JSON.parse(rawBody)',
+    code: 'parseNumbersAsText(json)',
+    becomes: 'JSON.parse(json)',
     seenBy: ['signed-result-refused'],
     payments: 40,
     seeds: 20,
@@ -68,7 +68,7 @@ export const mutants: Readonly<Record<string, Omit<Mutant, 'name'>>> = {
   'shared-id-unseen': {
     what: 'One gateway transaction pays two payments, and nobody is told',
     file: 'projections/journal/shared-numbers.ts',
-    code: "await db.raw(insertShared, [JSON.stringify(firstBy('id'))]);",
+    code: "await prepared(db, insertShared, [JSON.stringify(firstBy('id'))]);",
     becomes: '',
     seenBy: ['gateway-id-twice'],
     fault: 'shared-gateway-id',
@@ -100,8 +100,9 @@ export const mutants: Readonly<Record<string, Omit<Mutant, 'name'>>> = {
   'checkpoint-unchecked': {
     what: 'A projection writes although another process has moved its checkpoint',
     file: 'projections/runtime/checkpoints.ts',
-    code: 'and commit_position is not distinct from :fromCommit and prepare_position is not distinct from :fromPrepare',
-    becomes: 'and (:fromCommit::bigint, :fromPrepare::bigint) is not null',
+    code: "sqlOf('advance-checkpoint')",
+    becomes:
+      "sqlOf('advance-checkpoint').replaceAll('_position is not distinct from', '_position is null or 0::bigint <=')",
     seenBy: ['rows-differ', 'projection-behind'],
     fault: 'pause',
     payments: 60,
@@ -206,8 +207,8 @@ export const mutants: Readonly<Record<string, Omit<Mutant, 'name'>>> = {
   'unreadable-skipped': {
     what: 'An event that nobody can read is skipped, and nobody is told',
     file: 'projections/runtime/parking.ts',
-    code: 'added.push({ stream, revision, type: indexable(type), message: indexable(message), parkedAt });',
-    becomes: '',
+    code: 'return atFault.map(',
+    becomes: 'return [].map(',
     seenBy: ['health-lies', 'rows-differ'],
     plan: 'unreadable-event',
     fault: 'unreadable',

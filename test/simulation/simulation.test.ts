@@ -1,8 +1,10 @@
 // The simulator as people run it, in processes of its own: it replaces parts of Node.
 import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import test from 'ava';
+import { mutants } from './mutants.ts';
 
 const run = promisify(execFile);
 const main = fileURLToPath(new URL('./main.ts', import.meta.url));
@@ -26,4 +28,9 @@ test('a mutant is found in the plan that once showed its fault', async (t) => {
     await simulate('--mutant', 'keys-uncompared'),
     /^keys-uncompared: found by the plan wrong-key: two-payments/m,
   );
+});
+
+test('each mutant fits the program as it is', (t) => {
+  for (const [name, { file, code }] of Object.entries(mutants))
+    t.is(readFileSync(`src/${file}`, 'utf8').split(code).length, 2, name);
 });

@@ -21,8 +21,9 @@ import { type PaymentEvent, paymentStream } from '../../src/events/payment.ts';
 import { sealedValuesOf } from '../../src/events/personal-data.ts';
 import { connectEventStore } from '../../src/eventstore/client.ts';
 import type { EventStore, RecordedEvent } from '../../src/eventstore/event-store.ts';
-import { createApp, type Dependencies } from '../../src/http/app.ts';
+import { createApp } from '../../src/http/app.ts';
 import { type ConsoleRoute, consoleRoutes } from '../../src/http/console/routes.ts';
+import type { Dependencies as AllDependencies } from '../../src/http/server/dependencies.ts';
 import { createKnownHeads } from '../../src/http/server/known-heads.ts';
 import { createLimitedServer } from '../../src/http/server/limits.ts';
 import { createLog } from '../../src/kernel/log.ts';
@@ -36,6 +37,8 @@ import { sen } from './payments.ts';
 import { personalData } from './personal-data.ts';
 import { quarantined } from './quarantine.ts';
 import { testRuntime } from './runtime.ts';
+
+type Dependencies = Omit<AllDependencies, 'quarantine'>;
 
 export const gatewaySecret = 'a gateway secret of the tests';
 export const transactionIdKey = 'a key of the tests';

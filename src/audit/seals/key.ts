@@ -4,6 +4,11 @@ import { signedText } from '../../events/seals.ts';
 
 export type SealKey = ReturnType<typeof sealKeyOf>;
 
+/** A public key as seals name it, and the sizes of the checkpoints that it may sign, both inclusive. */
+export type KeyTerm = { publicKey: string; from: number; to: number };
+
+export const forAll = (publicKey: string): KeyTerm => ({ publicKey, from: 0, to: Infinity });
+
 /** PKCS#8 of an Ed25519 key is this prefix and the seed (RFC 8410). */
 const pkcs8Head = Buffer.from('302e020100300506032b657004220420', 'hex');
 
@@ -15,29 +20,49 @@ export function sealKeyOf(seed: string) {
   return {
     /** SPKI in base64, as seals name it. */
     publicKey: spkiOf(publicKey),
-    /** The same as PEM, for an auditor to keep. */
-    publicKeyPem: publicKey.export({ format: 'pem', type: 'spki' }).toString(),
     /** In base64. */
     sign: (text: string) => sign(null, Buffer.from(text), privateKey).toString('base64'),
   };
 }
 
-/** The Ed25519 keys in a PEM file, as seals name them. Throws Error when there are none, or others. */
-export function publicKeysIn(pem: string): string[] {
-  const blocks = pem.match(/-----BEGIN PUBLIC KEY-----[\s\S]+?-----END PUBLIC KEY-----/g) ?? [];
-  const keys = blocks.map((block) => createPublicKey(block));
-  if (keys.length === 0 || keys.some(({ asymmetricKeyType }) => asymmetricKeyType !== 'ed25519'))
-    throw new Error('The file must hold Ed25519 public keys in PEM, and no others');
-  return keys.map(spkiOf);
+const pemBlock =
+  /(?:^For checkpoints of (\d+)(?: to (\d+)| or more) events\n)?(-----BEGIN PUBLIC KEY-----[\s\S]+?-----END PUBLIC KEY-----)/gm;
+
+/**
+ * The Ed25519 keys in a PEM file, each for all checkpoints unless the line before it names a term, as `termText` does.
+ * Throws Error when there are none, or others.
+ */
+export function publicKeysIn(pem: string): KeyTerm[] {
+  const keys = Array.from(pem.matchAll(pemBlock), ([, from = '0', to, block = '']) => {
+    const key = createPublicKey(block);
+    if (key.asymmetricKeyType !== 'ed25519') throw new Error(mustBe);
+    return { publicKey: spkiOf(key), from: Number(from), to: to === undefined ? Infinity : Number(to) };
+  });
+  if (keys.length === 0) throw new Error(mustBe);
+  return keys;
 }
 
-/** Whether the key that something names has signed its content. Whose key that is must be checked separately. */
-export function isSigned(signed: { publicKey: string; signature: string }): boolean {
+const mustBe = 'The file must hold Ed25519 public keys in PEM, and no others';
+
+/** A key and its term, for a file that publicKeysIn reads. */
+export function termText({ publicKey, from, to }: KeyTerm): string {
+  const pem = `-----BEGIN PUBLIC KEY-----\n${publicKey}\n-----END PUBLIC KEY-----`;
+  if (from === 0 && to === Infinity) return pem;
+  return `For checkpoints of ${from}${to === Infinity ? ' or more' : ` to ${to}`} events\n${pem}`;
+}
+
+/**
+ * Whether the key that something names has signed it, or this text. Whose key that is must be checked separately.
+ */
+export function isSigned(
+  signed: { publicKey: string; signature: string },
+  text: string = signedText(signed),
+): boolean {
   const { publicKey, signature } = signed;
   try {
     const key = createPublicKey({ key: Buffer.from(publicKey, 'base64'), format: 'der', type: 'spki' });
-    const text = Buffer.from(signedText(signed));
-    return key.asymmetricKeyType === 'ed25519' && verify(null, text, key, Buffer.from(signature, 'base64'));
+    const isEd25519 = key.asymmetricKeyType === 'ed25519';
+    return isEd25519 && verify(null, Buffer.from(text), key, Buffer.from(signature, 'base64'));
   } catch {
     return false;
   }

@@ -27,9 +27,9 @@ import { checkpointText, signatureLine } from '../tree/note.ts';
 import { growTree, leafHash, type Range, rootOf } from '../tree/tree.ts';
 import type { Offer } from '../witness/offer.ts';
 import type { KeptCheckpoints } from './kept.ts';
-import type { SealKey } from './key.ts';
 import { findStart } from './start.ts';
 import { disagreement, type LastSeal, type Seal, Unaccountable } from './stored-seals.ts';
+import { type SealKeys, signersAfter } from './succession.ts';
 
 type Dependencies = {
   eventStore: Pick<EventStore, 'append' | 'load' | 'loadLast' | 'subscribe'>;
@@ -38,7 +38,8 @@ type Dependencies = {
   kept: KeptCheckpoints;
   /** The name of the log in its checkpoints, unless earlier ones have another. */
   origin: string;
-  key: SealKey;
+  /** May change while it runs; then the previous key hands over in the next seal. */
+  keys: () => SealKeys;
   /** Has witnesses sign each checkpoint; resolves to their lines. */
   offer?: Offer;
   runtime: Runtime;
@@ -97,11 +98,10 @@ async function sealWhile(
   dependencies: Dependencies,
   onSealed: () => void,
 ): Promise<void> {
-  const { eventStore, key, kept, runtime, log, pace = usualPace } = dependencies;
+  const { eventStore, keys, kept, runtime, log, pace = usualPace } = dependencies;
   const start = await findStart(dependencies);
   const { last, old, expected, eras } = start;
-  if (last.seal && last.seal.publicKey !== key.publicKey)
-    log.warn({ seal: last.revision }, 'the last seal was signed with another key');
+  await signersAfter(last, keys(), eventStore);
   if (start.range.size === 0) log.info({}, 'the tree of the log is made from its first event');
   const mustReach = Math.max(0, ...expected.map(({ size }) => size));
   const origin = start.origin ?? dependencies.origin;
@@ -183,8 +183,8 @@ async function sealWhile(
  * of seals even when two processes seal at once.
  */
 async function append(
-  { eventStore, kept, key, offer, runtime }: Dependencies,
-  { revision, hash: previousSeal }: LastSeal,
+  { eventStore, kept, keys, log, offer, runtime }: Dependencies,
+  last: LastSeal,
   {
     origin,
     range,
@@ -192,6 +192,8 @@ async function append(
     leaves,
   }: { origin: string; range: Range; lastEvent: RecordedEvent; leaves: readonly Buffer[] },
 ): Promise<LastSeal> {
+  const { revision, hash: previousSeal } = last;
+  const { key, before } = await signersAfter(last, keys(), eventStore);
   const head = { origin, size: range.size, root: rootOf(range) };
   const text = checkpointText(head);
   const signed = `${text}\n${signatureLine(text, origin, key)}`;
@@ -200,7 +202,7 @@ async function append(
   const note =
     signed + ((await offer?.(signed, (size) => proveSince(eventStore, size, { leaves, signal }))) ?? '');
   const { streamName: stream, revision: lastRevision, id } = lastEvent;
-  const unsigned = {
+  const content = {
     at: runtime.now().toISOString(),
     checkpoint: note,
     range: range.roots.map((each) => each.toString('base64')),
@@ -208,17 +210,22 @@ async function append(
     streams: [...streamPrefixes],
     publicKey: key.publicKey,
   };
+  const handOver = before && { publicKey: before.publicKey, signature: before.sign(signedText(content)) };
+  const unsigned = { ...content, ...(handOver && { handOver }) };
   const data: CheckpointSigned = { ...unsigned, signature: key.sign(signedText(unsigned)) };
   const commandId = runtime.uuid();
   const cause = { commandId, correlationId: commandId, causationId: commandId, actor: 'sealer' };
   const envelopes = chain<LogSealedEvent>([{ type: 'CheckpointSigned', data }], previousSeal, cause);
   const appended = await eventStore.append(sealsStream, envelopes, revision);
+  if (key.publicKey !== (last.seal?.publicKey ?? key.publicKey))
+    log.warn({ seal: appended.revision, isHandedOver: before !== null }, 'another key seals from now on');
   const seal: Seal = {
-    ...unsigned,
+    ...content,
     count: head.size,
     hash: head.root.toString('hex'),
     checkpoint: { ...head, note, range },
     previousSeal: null,
+    handedOverBy: before?.publicKey ?? null,
     isSigned: true,
   };
   return { seal, revision: appended.revision, hash: envelopes[0]?.metadata.hash ?? genesisHash };

@@ -1,7 +1,7 @@
 /** Stored seals, the last of them (from which sealing continues), and whether events are waiting for the next. */
 import { readSeal, tryRead, UnreadableEvent } from '../../events/codec.ts';
 import { genesisHash, hashIn } from '../../events/envelope.ts';
-import { type LogSealed, sealsStream } from '../../events/seals.ts';
+import { handOverText, type LogSealed, sealsStream } from '../../events/seals.ts';
 import { streamPrefixes } from '../../events/streams.ts';
 import type { EventStore, ExpectedRevision, RecordedEvent } from '../../eventstore/event-store.ts';
 import { type Checkpoint, parseCheckpoint, parseNote, rawKeyOf, signedAt } from '../tree/note.ts';
@@ -21,6 +21,8 @@ export type Seal = Pick<LogSealed, 'at' | 'lastEvent' | 'streams' | 'publicKey'>
   checkpoint: (Checkpoint & { note: string; range: Range }) | null;
   /** The hash of the seal before as it was signed; null in a checkpoint, which the tree binds to those before. */
   previousSeal: string | null;
+  /** The key before, which has signed that the seal's own key follows it; null in all but the first seal of a key. */
+  handedOverBy: string | null;
   /** Whether the key that it names has signed it. */
   isSigned: boolean;
 };
@@ -44,6 +46,7 @@ export function readSealOrNull(stored: RecordedEvent): Seal | null {
       hash: runningHash,
       checkpoint: null,
       previousSeal,
+      handedOverBy: null,
       isSigned: isSigned(read.data),
     };
   }
@@ -52,6 +55,8 @@ export function readSealOrNull(stored: RecordedEvent): Seal | null {
   if (!checkpoint) return null;
   const { origin: name, size: count, root } = checkpoint;
   const range = { size: count, roots: read.data.range.map((each) => Buffer.from(each, 'base64')) };
+  const { handOver } = read.data;
+  const isHandedOver = handOver !== undefined && isSigned(handOver, handOverText(read.data));
   const isNoteSigned = signedAt(note, { kind: 'log', name, publicKey: rawKeyOf(publicKey) }) !== null;
   return {
     ...said,
@@ -59,6 +64,7 @@ export function readSealOrNull(stored: RecordedEvent): Seal | null {
     hash: root.toString('hex'),
     checkpoint: { ...checkpoint, note: read.data.checkpoint, range },
     previousSeal: null,
+    handedOverBy: isHandedOver ? handOver.publicKey : null,
     isSigned: isSigned(read.data) && isNoteSigned && isRangeOf(range, root),
   };
 }

@@ -3,7 +3,7 @@
  * text, and a line for each Ed25519 signature.
  */
 import { createPublicKey, hash, verify } from 'node:crypto';
-import type { SealKey } from '../seals/key.ts';
+import type { KeyTerm, SealKey } from '../seals/key.ts';
 
 /** The type byte of a key: a log signs the note itself, a witness signs it together with the time. */
 const signatureTypes = { log: 0x01, witness: 0x04 } as const;
@@ -113,15 +113,18 @@ export function checkpointText({ origin, size, root }: Checkpoint): string {
 }
 
 /**
- * The checkpoint of a signed note; a sentence on what is wrong if it is none, or no trusted key has signed it. Keys are
- * named as seals name them; with null, any signer is trusted.
+ * The checkpoint of a signed note; a sentence on what is wrong if it is none, or no trusted key has signed it in its time.
+ * With null, any signer is trusted.
  */
-export function openCheckpoint(note: string, trusted: readonly string[] | null): Checkpoint | string {
+export function openCheckpoint(note: string, trusted: readonly KeyTerm[] | null): Checkpoint | string {
   const parsed = parseNote(note);
   const checkpoint = parsed && parseCheckpoint(parsed.text);
   if (!checkpoint) return 'It is not a checkpoint';
-  const isSigned = (key: string) =>
-    signedAt(parsed, { kind: 'log', name: checkpoint.origin, publicKey: rawKeyOf(key) }) !== null;
+  const { origin: name, size } = checkpoint;
+  const isSigned = ({ publicKey, from, to }: KeyTerm) =>
+    size >= from &&
+    size <= to &&
+    signedAt(parsed, { kind: 'log', name, publicKey: rawKeyOf(publicKey) }) !== null;
   return !trusted || trusted.some(isSigned) ? checkpoint : 'The checkpoint was not signed with a trusted key';
 }
 

@@ -7,7 +7,7 @@ import {
 import { type Cause, chain, hashIn } from '../../events/envelope.ts';
 import { signedText } from '../../events/seals.ts';
 import type { EventStore } from '../../eventstore/event-store.ts';
-import type { SealKey } from '../seals/key.ts';
+import { forAll, type SealKey } from '../seals/key.ts';
 import { faultsOf, hashBefore, noEvents } from './log.ts';
 
 /**
@@ -24,7 +24,7 @@ export async function acknowledge(
   if (!event) return [];
   const before = loaded.find(({ revision }) => revision < place.revision);
   const head = before ? { revision: before.revision, hash: hashIn(before) } : noEvents;
-  const faults = faultsOf(event, head, [key.publicKey]);
+  const faults = faultsOf(event, head, [{ ...forAll(key.publicKey), end: null }]);
   const contentHash = contentHashOf(event, hashBefore(event, head));
   if (faults.length === 0 || contentHash === null) return [];
   const events = faults.map(({ kind }): FaultAcknowledgedEvent => {

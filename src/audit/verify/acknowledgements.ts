@@ -8,6 +8,7 @@ import {
 import { readAcknowledgement, tryRead, UnreadableEvent } from '../../events/codec.ts';
 import type { EventStore, RecordedEvent } from '../../eventstore/event-store.ts';
 import { isSigned } from '../seals/key.ts';
+import { isInTime, type Reign } from '../seals/succession.ts';
 import type { Violations } from './violations.ts';
 
 type Place = { stream: string; revision: number };
@@ -16,11 +17,11 @@ const nameOf = ({ stream, revision }: Place) => `${stream} revision ${revision}`
 
 export type Acknowledgements = Awaited<ReturnType<typeof loadAcknowledgements>>;
 
-/** What an event acknowledges; null unless one of these keys has signed it. */
-export function acknowledgedIn(stored: RecordedEvent, trusted: readonly string[]): FaultAcknowledged | null {
+/** What an event acknowledges; null unless one of these keys has signed it in its time. */
+export function acknowledgedIn(stored: RecordedEvent, trusted: readonly Reign[]): FaultAcknowledged | null {
   const read = tryRead(readAcknowledgement, stored);
   const isValid = !(read instanceof UnreadableEvent) && isSigned(read.data);
-  return isValid && trusted.includes(read.data.publicKey) ? read.data : null;
+  return isValid && isInTime(trusted, read.data.publicKey, stored) ? read.data : null;
 }
 
 /**
@@ -29,7 +30,7 @@ export function acknowledgedIn(stored: RecordedEvent, trusted: readonly string[]
  */
 export async function loadAcknowledgements(
   eventStore: Pick<EventStore, 'load'>,
-  trusted: readonly string[] | null,
+  trusted: readonly Reign[] | null,
   violations: Violations,
 ) {
   const stored = trusted ? await eventStore.load(acknowledgementsStream) : [];

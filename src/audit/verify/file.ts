@@ -17,7 +17,7 @@ import {
   tail,
   tailLength,
 } from '../export/lines.ts';
-
+import type { KeyTerm } from '../seals/key.ts';
 import { createLeafCheck } from './leaves.ts';
 
 type FileViolation = {
@@ -34,7 +34,7 @@ type FileViolation = {
  * Reads an export of `ledger export` up to the first violation, which is null when the export is whole. Needs as much
  * memory as the longest line. Throws the operating system's error when the file cannot be read.
  */
-export async function verifyFile(path: string, trusted: readonly string[] | null = null) {
+export async function verifyFile(path: string, trusted: readonly KeyTerm[] | null = null) {
   const { state, totals, leaves, take } = createFileCheck(trusted);
   const verdict = (violation: FileViolation | null) => ({ violation, ...totals, ...leaves.result() });
   for await (const { bytes, ended } of linesOf(path)) {
@@ -53,7 +53,7 @@ export async function verifyFile(path: string, trusted: readonly string[] | null
  * `take` returns why the line is not what must come next, or null when it is. Over 70 lines: one state machine over the
  * kinds of line, whose steps share their state.
  */
-function createFileCheck(trusted: readonly string[] | null) {
+function createFileCheck(trusted: readonly KeyTerm[] | null) {
   const state = {
     /** Valid lines so far. */
     lines: 0,

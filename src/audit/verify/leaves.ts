@@ -2,6 +2,7 @@
 import { type Leaf, leafEntry } from '../../events/seals.ts';
 import { disorderMs, isAskedFor } from '../export/export.ts';
 import type { ExportRange, LeafEntry, TreeStart } from '../export/lines.ts';
+import type { KeyTerm } from '../seals/key.ts';
 import { type Checkpoint, openCheckpoint } from '../tree/note.ts';
 import { growTree, isRangeOf, leafHash, rootOf, rootOfInclusion } from '../tree/tree.ts';
 
@@ -10,10 +11,9 @@ const bytesOf = (hashes: readonly string[]) => hashes.map((each) => Buffer.from(
 type Proof = { checkpoint: string; index: number; hashes: readonly string[] };
 
 /**
- * `take` functions return what is wrong, or null. `trusted` holds public keys as seals name them; with null, any signer is
- * trusted. Needs some 200 bytes of memory for each event of the file.
+ * `take` functions return what is wrong, or null. With null, any signer is trusted. Needs some 200 bytes of memory for each event of the file.
  */
-export function createLeafCheck(range: () => ExportRange | null, trusted: readonly string[] | null) {
+export function createLeafCheck(range: () => ExportRange | null, trusted: readonly KeyTerm[] | null) {
   const payments: { stream: string; leaves: Map<number, Buffer> }[] = [];
   const tags = new Map<string, string>();
   let tree: ReturnType<typeof growTree> | null = null;

@@ -10,6 +10,7 @@ import {
   type RecordedEvent,
 } from '../../eventstore/event-store.ts';
 import { isAfter } from '../../eventstore/position.ts';
+import type { Reign } from '../seals/succession.ts';
 import type { Range } from '../tree/tree.ts';
 import { type Acknowledgements, acknowledgedIn } from './acknowledgements.ts';
 import { createSealCheck, type SealMark } from './seals.ts';
@@ -138,7 +139,7 @@ function checkPlace(event: RecordedEvent, head: Head, violations: Violations): v
 export function faultsOf(
   event: RecordedEvent,
   head: Head,
-  trusted: readonly string[] | null,
+  trusted: readonly Reign[] | null,
 ): { kind: EventFault; sentence: string }[] {
   const faults: { kind: EventFault; sentence: string }[] = [];
   const name = nameOf(event);

@@ -5,7 +5,9 @@
 import { genesisHash, hashIn, isChainedOnto, previousHashIn } from '../../events/envelope.ts';
 import { countIn, emptyTally, isCovered, leafEntry, leafOf, sealsStream } from '../../events/seals.ts';
 import { type EventStore, EventStoreUnavailable, type RecordedEvent } from '../../eventstore/event-store.ts';
+import type { KeyTerm } from '../seals/key.ts';
 import { allSeals, readSignedSeal, type Seal } from '../seals/stored-seals.ts';
+import { followKeys } from '../seals/succession.ts';
 import { emptyRange, growTree, leafHash, type Range } from '../tree/tree.ts';
 import type { Violations } from './violations.ts';
 
@@ -17,19 +19,20 @@ export type SealMark = Pick<Seal, 'at' | 'count' | 'hash' | 'lastEvent' | 'strea
 };
 
 /**
- * Every valid seal, in order. `trusted` holds public keys as seals name them; with null, any signer is trusted. Needs some
- * 300 bytes of memory for each seal.
+ * Every valid seal, in order, and the keys that may have signed. With null as `trusted`, any signer is trusted, and the
+ * keys are null. Needs some 300 bytes of memory for each seal.
  */
 export async function verifySeals(
   eventStore: Pick<EventStore, 'load'>,
-  trusted: readonly string[] | null,
+  trusted: readonly KeyTerm[] | null,
   violations: Violations,
-): Promise<SealMark[]> {
-  const marks: SealMark[] = [];
+) {
+  const keys = followKeys(trusted);
+  const marks: (SealMark & { line: number })[] = [];
   let before = { revision: -1, hash: genesisHash, count: 0, isTree: false };
   try {
     for await (const stored of allSeals(eventStore)) {
-      const seal = checkSeal(stored, before, trusted, violations);
+      const seal = checkSeal(stored, before, keys, violations);
       const { revision } = stored;
       before = { ...before, revision, hash: hashIn(stored) };
       if (!seal) continue;
@@ -39,21 +42,26 @@ export async function verifySeals(
       // Nearly all seals name the same streams: they share one list.
       const last = marks.at(-1)?.streams ?? [];
       const streams = last.join() === seal.streams.join() ? last : seal.streams;
-      marks.push({ revision, at, count, hash, lastEvent, streams, isTree });
+      marks.push({ revision, at, count, hash, lastEvent, streams, isTree, line: keys.line() });
     }
   } catch (error) {
     // Seals after one that is no longer a readable event cannot be read.
     if (!(error instanceof EventStoreUnavailable)) throw error;
     violations.add('seals', `Not all seals can be read: ${error.message}`);
   }
-  return marks;
+  const isTrusted = ({ line, revision }: (typeof marks)[number]) => {
+    if (keys.isTrusted(line)) return true;
+    violations.add('keys of seals', `Seal ${revision} was signed with a key that is not trusted`);
+    return false;
+  };
+  return { marks: marks.filter(isTrusted) as readonly SealMark[], keys: keys.trusted() };
 }
 
 /** Null for a seal that the log cannot be compared with. */
 function checkSeal(
   stored: RecordedEvent,
   before: { revision: number; hash: string; count: number; isTree: boolean },
-  trusted: readonly string[] | null,
+  keys: ReturnType<typeof followKeys>,
   violations: Violations,
 ): Seal | null {
   const name = `Seal ${stored.revision}`;
@@ -64,8 +72,9 @@ function checkSeal(
     violations.add('seals', `${name} is not what was signed, or does not follow the seal before it`);
     return null;
   }
-  if (trusted && !trusted.includes(seal.publicKey)) {
-    violations.add('keys of seals', `${name} was signed with a key that is not trusted`);
+  const fault = keys.take(seal, stored, before.count);
+  if (fault !== null) {
+    violations.add('keys of seals', `${name} ${fault}`);
     return null;
   }
   const continuesHash = !isNext || seal.previousSeal === null || seal.previousSeal === before.hash;

@@ -14,6 +14,7 @@ import { openSharedNumbers } from '../../projections/journal/shared-number-queri
 import { projectionStatus } from '../../projections/runtime/checkpoints.ts';
 import { describeFailure } from '../../projections/runtime/failures.ts';
 import { check } from '../check/check.ts';
+import type { KeyTerm } from '../seals/key.ts';
 import { lastEventOf, readSignedSeal, sealedWithinMs } from '../seals/stored-seals.ts';
 import { type Checkpoint, parseNote, signedAt, type Verifier } from '../tree/note.ts';
 import { loadAcknowledgements } from './acknowledgements.ts';
@@ -28,8 +29,8 @@ export type VerifyDependencies = {
   db: Knex;
   /** The database of `db`: a fresh fold needs connections of its own. */
   databaseUrl: string;
-  /** Public keys as seals name them; null when there is none to check by, so that any signer is trusted. */
-  trusted: readonly string[] | null;
+  /** Null when there is no key to check by, so that any signer is trusted. */
+  trusted: readonly KeyTerm[] | null;
   /** The log up to this checkpoint was verified before; null to verify all of it. */
   since?: Checkpoint | null;
   /** How many of these must have signed the last seal; null to ask for none. */
@@ -62,9 +63,9 @@ export async function verify(
     signal,
   } = dependencies;
   const violations = createViolations();
-  const marks = await verifySeals(eventStore, trusted, violations);
+  const { marks, keys } = await verifySeals(eventStore, trusted, violations);
   if (witnesses) await checkWitnesses(witnesses, eventStore, violations);
-  const acknowledgements = await loadAcknowledgements(eventStore, trusted, violations);
+  const acknowledgements = await loadAcknowledgements(eventStore, keys, violations);
   const { explained } = acknowledgements;
   const from = since && (await findVerified(since, marks, eventStore));
   if (since && !from)

@@ -3,6 +3,7 @@ import type { SealKey } from '../seals/key.ts';
 import {
   type Checkpoint,
   cosignatureLine,
+  type Note,
   parseCheckpoint,
   parseNote,
   signedAt,
@@ -15,7 +16,7 @@ type WitnessAnswer = { status: number; type: string; text: string };
 type Dependencies = {
   name: string;
   key: SealKey;
-  /** The logs whose checkpoints it signs, by name and key. */
+  /** The logs whose checkpoints it signs, by name and key; a key that comes later ends the time of those before it. */
   logs: readonly Verifier[];
   /** The last checkpoint that it signed of each log, as signed notes; `save` resolves when it is on disk. */
   kept: { load(origin: string): Promise<string | null>; save(origin: string, note: string): Promise<void> };
@@ -43,9 +44,12 @@ async function addCheckpoint(
   const { oldSize, proof, note, checkpoint, text } = request;
   const known = logs.filter((log) => log.name === checkpoint.origin);
   if (known.length === 0) return answer(404);
-  if (known.every((log) => signedAt(note, log) === null)) return answer(403);
+  const signerOf = (each: Note) => known.findLastIndex((log) => signedAt(each, log) !== null);
+  const signer = signerOf(note);
+  if (signer < 0) return answer(403);
   if (oldSize > checkpoint.size) return answer(400);
   const signed = parseNote((await kept.load(checkpoint.origin)) ?? '');
+  if (signed && signer < signerOf(signed)) return answer(403);
   const last = signed && parseCheckpoint(signed.text);
   const conflict = answer(409, `${last?.size ?? 0}\n`, 'text/x.tlog.size');
   if (oldSize !== (last?.size ?? 0)) return conflict;

@@ -54,20 +54,17 @@ export type LandRegistry = ReturnType<typeof createLandRegistry>;
 
 /** One report makes several attempts to connect, within `timeoutMs` in all. */
 export function createLandRegistry(dependencies: {
+  /** Its access token may change. */
   config: Omit<LandRegistryConfig, 'connectTimeoutMs'>;
   post: PostOutbound;
   runtime: Pick<Runtime, 'monotonicMs' | 'random' | 'sleep' | 'timeout'>;
 }) {
-  const {
-    config: { accessToken, attempts, callbackUrl, dimasuk, pauseMs, timeoutMs },
-    post,
-    runtime,
-  } = dependencies;
+  const { config, post, runtime } = dependencies;
+  const { attempts, callbackUrl, dimasuk, pauseMs, timeoutMs } = config;
   const headers = {
     'content-type': 'application/json',
     accept: 'application/json',
     'user-agent': 'payment-ledger',
-    'access-token': accessToken,
   };
   return {
     /** Throws AddressRefused and NoAnswer. */
@@ -76,7 +73,7 @@ export function createLandRegistry(dependencies: {
       { correlationId, signal: stopping }: { correlationId: string; signal: AbortSignal },
     ): Promise<OutboundAnswer> {
       const signal = AbortSignal.any([stopping, runtime.timeout(timeoutMs)]);
-      const sent = { ...headers, 'x-correlation-id': correlationId };
+      const sent = { ...headers, 'access-token': config.accessToken, 'x-correlation-id': correlationId };
       const body = JSON.stringify(callbackFields(item, dimasuk));
       return retry(() => post({ url: callbackUrl, headers: sent, body, signal }), {
         runtime,

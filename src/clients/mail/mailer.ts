@@ -34,21 +34,25 @@ const silenceTimeoutMs = 20_000;
 
 /** Emails go to `outboxDir`, as `<id>.eml`, where there is no `smtpUrl`. */
 export function createMailer(dependencies: {
+  /** May change. */
   mail: Config['mail'];
   outboxDir: string;
   runtime: Pick<Runtime, 'uuid'>;
 }): Mailer {
-  const {
-    mail: { smtpUrl, requireTls, from },
-    outboxDir,
-    runtime,
-  } = dependencies;
-  const deliver = smtpUrl === null ? writeTo(outboxDir, runtime) : sendThrough(smtpUrl, requireTls);
+  const { mail: settings, outboxDir, runtime } = dependencies;
+  const deliverBy = ({ smtpUrl, requireTls }: Config['mail']) =>
+    smtpUrl === null ? writeTo(outboxDir, runtime) : sendThrough(smtpUrl, requireTls);
+  let used = { ...settings };
+  let deliver = deliverBy(used);
   return {
     async send(mail, signal) {
       if (!idPattern.test(mail.id)) throw new Error('An email needs an id of letters, digits and hyphens');
       if (!addressPattern.test(mail.to)) return { kind: 'refused', reason: 'not an email address' };
-      return deliver(messageOf(mail, from), signal);
+      if (settings.smtpUrl !== used.smtpUrl) {
+        used = { ...settings };
+        deliver = deliverBy(used);
+      }
+      return deliver(messageOf(mail, settings.from), signal);
     },
   };
 }

@@ -27,21 +27,20 @@ const maxConnections = 100;
 const transaksiIdKey = 'transaksi id';
 
 /**
- * A client of the registry at `url`, with `token` as Bearer. One question takes at most `timeoutMs`, including further
+ * A client of the registry at `config.url`, with `config.token`, which may change, as Bearer. One question takes at most `timeoutMs`, including further
  * attempts after a broken connection or a 5xx. Redirects are not followed.
  */
 export function createTransactionRegistry(dependencies: {
-  url: string;
-  token: string;
+  config: { url: string; token: string };
   log: Pick<Logger, 'warn'>;
   runtime: Pick<Runtime, 'monotonicMs' | 'random' | 'sleep' | 'timeout'>;
   timeoutMs?: number;
 }): TransactionRegistry {
-  const { url, token, log, runtime, timeoutMs = 10_000 } = dependencies;
+  const { config, log, runtime, timeoutMs = 10_000 } = dependencies;
   const connections = { keepAlive: true, maxSockets: maxConnections };
   const client = got.extend({
     agent: { http: new HttpAgent(connections), https: new HttpsAgent(connections) },
-    headers: { accept: 'application/json', authorization: `Bearer ${token}`, 'user-agent': 'payment-ledger' },
+    headers: { accept: 'application/json', 'user-agent': 'payment-ledger' },
     decompress: false,
     followRedirect: false,
     retry: { limit: 0 },
@@ -52,12 +51,13 @@ export function createTransactionRegistry(dependencies: {
   async function ask<T>(question: (get: Get) => Promise<T>): Promise<T> {
     const signal = runtime.timeout(timeoutMs);
     const get: Get = (path, query = {}) => {
-      const address = new URL(`${url}/${path}`);
+      const address = new URL(`${config.url}/${path}`);
       // Not URLSearchParams, which would write a space as a plus sign.
       address.search = Object.entries(query)
         .map(([name, value]) => `${name}=${encodeURIComponent(value)}`)
         .join('&');
-      return retry(() => fetchBody(client, address, signal), {
+      const authorized = () => ({ signal, headers: { authorization: `Bearer ${config.token}` } });
+      return retry(() => fetchBody(client, address, authorized()), {
         runtime,
         signal,
         firstMs: 400,
@@ -118,8 +118,12 @@ async function getRecord(get: Get, id: string): Promise<RegistryRecord[]> {
 }
 
 /** Stops reading as soon as the body is too large. */
-async function fetchBody(client: typeof got, url: URL, signal: AbortSignal): Promise<string> {
-  const answer = client.stream(url, { signal });
+async function fetchBody(
+  client: typeof got,
+  url: URL,
+  options: { signal: AbortSignal; headers: { authorization: string } },
+): Promise<string> {
+  const answer = client.stream(url, options);
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of answer) {

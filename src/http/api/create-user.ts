@@ -6,8 +6,8 @@ import type { Log } from '../../kernel/log.ts';
 import type { Runtime } from '../../kernel/runtime.ts';
 import type { ListQueries } from '../../projections/runtime/list-projection.ts';
 import { type Context, causeOf } from '../server/context.ts';
+import type { Dependencies } from '../server/dependencies.ts';
 import { answer, presentUser, User } from './bodies.ts';
-import type { ContentDependencies } from './dependencies.ts';
 
 /** How long the answer waits until the list holds the new user. */
 const listedWithinMs = 3_000;
@@ -17,7 +17,7 @@ const lastPauseMs = 80;
 
 export function createCreateUser(dependencies: {
   config: { baseUrl: string; transactionIdKey: string };
-  executeUser: ContentDependencies['executeUser'];
+  executeUser: Dependencies['content']['executeUser'];
   users: Pick<ListQueries<Account>, 'has'>;
   log: Log;
   runtime: Pick<Runtime, 'now' | 'sleep' | 'timeout'>;

@@ -3,15 +3,15 @@ import type Router from '@koa/router';
 import { NewUser } from '../../commands/user.ts';
 import { jsonBody, validate } from '../server/body.ts';
 import type { RequestState } from '../server/context.ts';
+import type { Dependencies } from '../server/dependencies.ts';
 import { createApiKeyCheck } from './authenticate.ts';
 import { Project, presentUser, User } from './bodies.ts';
 import { createCreateUser } from './create-user.ts';
-import type { ApiDependencies } from './dependencies.ts';
 import { createHealth } from './health.ts';
 import { createList } from './list.ts';
 import { createShowUser } from './show-user.ts';
 
-export function addApiRoutes(router: Router<RequestState>, dependencies: ApiDependencies): void {
+export function addApiRoutes(router: Router<RequestState>, dependencies: Dependencies): void {
   const { config, content, eventStore, heads, log, runtime } = dependencies;
   const { baseUrl } = config;
   const { users, projects } = content;

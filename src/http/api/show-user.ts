@@ -6,9 +6,9 @@ import type { Log } from '../../kernel/log.ts';
 import { toIsoWithOffset } from '../../kernel/malaysian-time.ts';
 import type { ListQueries } from '../../projections/runtime/list-projection.ts';
 import type { Context } from '../server/context.ts';
+import type { Dependencies } from '../server/dependencies.ts';
 import { createReadState } from '../server/read-state.ts';
 import { answer, presentUser, User } from './bodies.ts';
-import type { ApiDependencies } from './dependencies.ts';
 import { apiProblem } from './errors.ts';
 
 const nobody = { state: null, outdated: null };
@@ -18,7 +18,7 @@ export function createShowUser({
   heads,
   log,
   users,
-}: Pick<ApiDependencies, 'eventStore' | 'heads'> & { log: Log; users: Pick<ListQueries<Account>, 'find'> }) {
+}: Pick<Dependencies, 'eventStore' | 'heads'> & { log: Log; users: Pick<ListQueries<Account>, 'find'> }) {
   const readUser = createReadState({
     streamOf: userStream,
     decider: userDecider,

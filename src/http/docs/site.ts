@@ -1,9 +1,8 @@
 /** The whole documentation: every address and its answer. No part of a URL ever becomes a file name. */
-import { fileURLToPath } from 'node:url';
 import { escapeHtml, parseMarkdown } from '@ledger/markdown/markdown.ts';
 import { ConfigError } from '../../config/yaml-file.ts';
+import { createTemplates } from '../../kernel/templates.ts';
 import { type Answer, createAnswer } from '../server/static-files.ts';
-import { createTemplates } from '../server/views.ts';
 import { addAssets, pagePolicy, themeScript } from './assets.ts';
 import { type DocsFile, readDocsFiles } from './files.ts';
 import { createSearch } from './search.ts';
@@ -12,8 +11,6 @@ export type Site = Awaited<ReturnType<typeof createSite>>;
 
 type Page = DocsFile & ReturnType<typeof parseMarkdown>;
 type Category = { name: string; pages: readonly DocsFile[] };
-
-const views = fileURLToPath(new URL('../../../views/docs/', import.meta.url));
 
 /**
  * Reads, checks and renders everything in `folder`, which takes most of a second. `baseUrl` is for links that must be
@@ -41,7 +38,7 @@ async function renderSite(pages: readonly Page[], baseUrl: string) {
     Map.groupBy(pages, ({ category }) => category),
     ([name, itsPages]) => ({ name, pages: itsPages }),
   );
-  const environment = createTemplates(views);
+  const environment = createTemplates('docs');
   const show = (name: string, model: object) =>
     environment.render(name, { assets, baseUrl, categories, themeScript, ...model });
 

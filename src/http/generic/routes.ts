@@ -3,25 +3,17 @@ import type Router from '@koa/router';
 import { transactionIdOf } from '../../commands/transaction-id.ts';
 import { createChannel } from '../pay/channel.ts';
 import { createCheck } from '../pay/check-credentials.ts';
-import type { PayDependencies } from '../pay/dependencies.ts';
 import { createRequery } from '../pay/requery.ts';
 import { checkBody, formBody, gatewayBody, jsonBody, validate } from '../server/body.ts';
 import type { Context, RequestState } from '../server/context.ts';
+import type { Dependencies } from '../server/dependencies.ts';
 import { createAuthenticateMerchant, type FromMerchant } from './authenticate.ts';
-import { createGatewayResultForm, type ResultFormDependencies } from './gateway-result-form.ts';
-import {
-  createMakeRequest,
-  createShowRequestForm,
-  type RequestFormDependencies,
-} from './payment-request-form.ts';
+import { createGatewayResultForm } from './gateway-result-form.ts';
+import { createMakeRequest, createShowRequestForm } from './payment-request-form.ts';
 import { createRequestPayment } from './request.ts';
 import { paymentRequestBody } from './request-body.ts';
 
-export type GenericDependencies = PayDependencies &
-  Pick<ResultFormDependencies, 'latestPayments'> &
-  Pick<RequestFormDependencies, 'fetchOwn'> & { config: { sandbox: { enabled: boolean } } };
-
-export function addGenericRoutes(router: Router<RequestState>, dependencies: GenericDependencies): void {
+export function addGenericRoutes(router: Router<RequestState>, dependencies: Dependencies): void {
   const { config, fetchOwn, latestPayments, registry, runtime } = dependencies;
   const { transactionIdKey } = config;
   const channel = createChannel('generic', dependencies);

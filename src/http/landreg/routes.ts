@@ -3,17 +3,15 @@ import type Router from '@koa/router';
 import { landregTransactionId } from '../../commands/transaction-id.ts';
 import { createChannel } from '../pay/channel.ts';
 import { createCheck } from '../pay/check-credentials.ts';
-import type { PayDependencies } from '../pay/dependencies.ts';
 import { createRequery } from '../pay/requery.ts';
 import { formBody, gatewayBody, jsonBody, validate } from '../server/body.ts';
 import type { RequestState } from '../server/context.ts';
+import type { Dependencies } from '../server/dependencies.ts';
 import { createLandregAuth } from './authenticate.ts';
 import { createRequestPayment } from './request.ts';
 import { paymentRequestBody } from './request-body.ts';
 
-export type LandregDependencies = PayDependencies & { config: { landregAccessKeys: readonly string[] } };
-
-export function addLandregRoutes(router: Router<RequestState>, dependencies: LandregDependencies): void {
+export function addLandregRoutes(router: Router<RequestState>, dependencies: Dependencies): void {
   const { config, registry, runtime } = dependencies;
   const { transactionIdKey } = config;
   const channel = createChannel('landreg', dependencies);

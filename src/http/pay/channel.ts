@@ -1,8 +1,8 @@
 /** The steps that both payment channels have in common, made for one of them; its routes.ts puts them in order. */
 import type { Channel } from '../../events/payment.ts';
 import { createLinks } from '../../receipts/payment-links.ts';
+import type { Dependencies } from '../server/dependencies.ts';
 import { createChooseMethod } from './choose-method.ts';
-import type { PayDependencies } from './dependencies.ts';
 import { createDownload } from './download.ts';
 import { createResponse } from './gateway-response.ts';
 import { createReceiptRedirect } from './lead-to-receipt.ts';
@@ -13,7 +13,7 @@ import { createShowReceipt } from './receipt-page.ts';
 import { createSendReceipt } from './send-receipt.ts';
 import { createStartPayment } from './start-payment.ts';
 
-export function createChannel(channel: Channel, dependencies: PayDependencies) {
+export function createChannel(channel: Channel, dependencies: Dependencies) {
   const { config, runtime } = dependencies;
   const links = createLinks({ ...config, runtime })[channel];
   const readPayment = createReadPayment(channel, dependencies);

@@ -10,9 +10,9 @@ import { addSen, displaySen } from '../../kernel/money.ts';
 import type { Links } from '../../receipts/payment-links.ts';
 import { bodyText } from '../server/body.ts';
 import { type Context, causeOf, HttpProblem, languageOf } from '../server/context.ts';
+import type { Dependencies } from '../server/dependencies.ts';
 import { scriptHash } from '../server/inline-style.ts';
 import { pagePolicy } from '../server/security-headers.ts';
-import type { PayDependencies } from './dependencies.ts';
 import type { LeadToReceipt } from './lead-to-receipt.ts';
 import type { PaymentWithHead } from './load-payment.ts';
 import { type Offer, offersFor } from './payment-methods.ts';
@@ -21,7 +21,7 @@ import { texts } from './texts.ts';
 
 type ChooseDependencies = PaymentPageDependencies & {
   config: Pick<Config, 'gateway'>;
-  execute: PayDependencies['execute'];
+  execute: Dependencies['execute'];
   leadToReceipt: LeadToReceipt;
 };
 
@@ -80,7 +80,7 @@ async function carryOut(
   ctx: Context<PaymentWithHead>,
   command: PaymentCommand,
   { execute }: ChooseDependencies,
-): Promise<Awaited<ReturnType<PayDependencies['execute']>> | 'settled' | 'open'> {
+): Promise<Awaited<ReturnType<Dependencies['execute']>> | 'settled' | 'open'> {
   const { head, payment } = ctx.state;
   const stream = paymentStream(payment.request.transactionId);
   try {

@@ -13,10 +13,10 @@ import { type Channel, paymentStream } from '../../events/payment.ts';
 import type { GatewayResultUnmatched } from '../../events/unmatched.ts';
 import type { ExpectedRevision } from '../../eventstore/event-store.ts';
 import { type Context, causeOf, HttpProblem } from '../server/context.ts';
-import type { PayDependencies } from './dependencies.ts';
+import type { Dependencies } from '../server/dependencies.ts';
 import type { LeadToReceipt } from './lead-to-receipt.ts';
 
-type ResponseDependencies = Pick<PayDependencies, 'execute' | 'quarantine' | 'runtime'> & {
+type ResponseDependencies = Pick<Dependencies, 'execute' | 'quarantine' | 'runtime'> & {
   channel: Channel;
   config: Pick<Config, 'gateway' | 'merchants'>;
   leadToReceipt: LeadToReceipt;

@@ -12,8 +12,8 @@ import {
   type RequestedPayment,
 } from '../../events/payment.ts';
 import { type Context, HttpProblem } from '../server/context.ts';
+import type { Dependencies } from '../server/dependencies.ts';
 import { createReadState } from '../server/read-state.ts';
-import type { PayDependencies } from './dependencies.ts';
 
 export type LoadedPayment = {
   payment: OpenPayment;
@@ -36,7 +36,7 @@ export function createReadPayment(
     heads,
     log,
     personalData,
-  }: Pick<PayDependencies, 'eventStore' | 'findPayment' | 'heads' | 'log' | 'personalData'>,
+  }: Pick<Dependencies, 'eventStore' | 'findPayment' | 'heads' | 'log' | 'personalData'>,
 ): ReadPayment {
   const readState = createReadState({
     streamOf: paymentStream,
@@ -76,7 +76,7 @@ export function createLoadPayment(
 /** Koa middleware that folds the payment of a path, for a decision. Throws HttpProblem 404 and EventStoreUnavailable. */
 export function createLoadHead(
   channel: Channel,
-  { eventStore, personalData }: Pick<PayDependencies, 'eventStore' | 'personalData'>,
+  { eventStore, personalData }: Pick<Dependencies, 'eventStore' | 'personalData'>,
 ) {
   return async (ctx: Context<PaymentWithHead>, next: Next): Promise<void> => {
     const { id = '' } = ctx.params;

@@ -8,7 +8,7 @@ import type { Runtime } from '../../kernel/runtime.ts';
 import { adjustmentFields, type PaymentFields, paymentFields } from '../../receipts/payment-fields.ts';
 import { askRegistry } from '../server/ask-registry.ts';
 import { type Context, causeOf, HttpProblem } from '../server/context.ts';
-import type { PayDependencies } from './dependencies.ts';
+import type { Dependencies } from '../server/dependencies.ts';
 import type { LoadedPayment, ReadPayment } from './load-payment.ts';
 
 type Asked = Pick<PaymentRequested, 'channel' | 'merchant' | 'reference' | 'transactionId'>;
@@ -17,10 +17,10 @@ type Asked = Pick<PaymentRequested, 'channel' | 'merchant' | 'reference' | 'tran
 export function createRequery<State>(dependencies: {
   idOf: (ctx: Context<State>) => string;
   ask: (request: Asked) => Promise<RegistryAnswer>;
-  personalData: PayDependencies['personalData'];
-  config: Pick<PayDependencies['config'], 'merchants'>;
+  personalData: Dependencies['personalData'];
+  config: Pick<Dependencies['config'], 'merchants'>;
   readPayment: ReadPayment;
-  recordAnswer: PayDependencies['recordAnswer'];
+  recordAnswer: Dependencies['recordAnswer'];
   runtime: Pick<Runtime, 'now'>;
 }) {
   const { idOf, ask, personalData, config, readPayment, recordAnswer, runtime } = dependencies;

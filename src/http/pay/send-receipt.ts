@@ -4,7 +4,7 @@ import type { Runtime } from '../../kernel/runtime.ts';
 import type { Links } from '../../receipts/payment-links.ts';
 import { bodyText } from '../server/body.ts';
 import { type Context, causeOf, HttpProblem } from '../server/context.ts';
-import type { PayDependencies } from './dependencies.ts';
+import type { Dependencies } from '../server/dependencies.ts';
 import type { LeadToReceipt } from './lead-to-receipt.ts';
 import type { PaymentWithHead } from './load-payment.ts';
 import type { PageTokens } from './page-token.ts';
@@ -12,7 +12,7 @@ import type { PageTokens } from './page-token.ts';
 /** Leads back to the receipt, which says what became of it. Throws HttpProblem 401. */
 export function createSendReceipt(dependencies: {
   emailTokens: PageTokens;
-  execute: PayDependencies['execute'];
+  execute: Dependencies['execute'];
   leadToReceipt: LeadToReceipt;
   links: Links;
   runtime: Pick<Runtime, 'now'>;

@@ -4,7 +4,7 @@ import { type PaymentRequested, paymentStream } from '../../events/payment.ts';
 import { isPlain } from '../../events/personal-data.ts';
 import { statusCodeOf } from '../../receipts/payment-fields.ts';
 import { type Context, causeOf } from '../server/context.ts';
-import type { PayDependencies } from './dependencies.ts';
+import type { Dependencies } from '../server/dependencies.ts';
 import { drawPaymentPage, isSettled, type PaymentPageDependencies } from './payment-page.ts';
 import { drawReceipt, type ReceiptPageDependencies } from './receipt-page.ts';
 
@@ -14,7 +14,7 @@ export type StartPayment = (ctx: Context, request: PaymentRequested, actor: stri
 export function createStartPayment(
   dependencies: PaymentPageDependencies &
     ReceiptPageDependencies &
-    Pick<PayDependencies, 'execute' | 'personalData'>,
+    Pick<Dependencies, 'execute' | 'personalData'>,
 ): StartPayment {
   const { execute, links, personalData } = dependencies;
   return async (ctx, request, actor) => {

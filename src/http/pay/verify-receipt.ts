@@ -3,7 +3,6 @@ import { loadHead } from '../../commands/execute.ts';
 import { paymentDecider } from '../../commands/payment.ts';
 import { unopened } from '../../events/open-payment.ts';
 import { type Payment, paymentStream } from '../../events/payment.ts';
-import type { EventStore } from '../../eventstore/event-store.ts';
 import type { LinkKeys } from '../../kernel/expiring-signature.ts';
 import { payments } from '../../projections/payments/projection.ts';
 import { isReady, type LagSources } from '../../projections/runtime/lag.ts';
@@ -16,15 +15,15 @@ import {
 import { receiptOf } from '../../receipts/receipt.ts';
 import { noteText, statusName, timeText } from '../../receipts/texts.ts';
 import { type Context, HttpProblem, languageOf } from '../server/context.ts';
-import type { PayDependencies } from './dependencies.ts';
+import type { Dependencies } from '../server/dependencies.ts';
 import { otherLanguage } from './links.ts';
 
-export type VerifyDependencies = Pick<PayDependencies, 'findPayment' | 'log' | 'runtime'> & {
+type VerifyDependencies = Pick<
+  Dependencies,
+  'eventStore' | 'findByReceiptNo' | 'findPayment' | 'log' | 'runtime'
+> & {
   config: { baseUrl: string; linkKeys: LinkKeys };
   content: Pick<LagSources, 'projectionStatus'>;
-  eventStore: LagSources['eventStore'] & Pick<EventStore, 'load'>;
-  /** Ids of the payments in the read model that have this receipt number. Rejects when Postgres is down. */
-  findByReceiptNo(receiptNo: string): Promise<readonly string[]>;
 };
 
 /** How long a projection that is behind may take to catch up. */

@@ -1,6 +1,7 @@
 /** What a request may cost before anybody knows who sent it. */
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
 import type { Next } from 'koa';
+import type { Runtime } from '../../kernel/runtime.ts';
 import { type Context, HttpProblem } from './context.ts';
 
 /** Each may hold a body of 64 KiB. */
@@ -49,16 +50,28 @@ function cutLongQuery(request: IncomingMessage): void {
   cut.add(request);
 }
 
+/** Before the refusal, so that somebody who sends again at once cannot keep the process busy. */
+const refusalPauseMs = 200;
+
 /**
- * Koa middleware. Throws HttpProblem 400 if a long query was cut off, and 415 for an encoded body, because a few bytes may decode to
- * many.
+ * Koa middleware. Throws HttpProblem 400 if a long query was cut off, and 415 for an encoded body, because a few bytes
+ * may decode to many; each after a pause.
  */
-export function refuseCostly(ctx: Context, next: Next): Promise<unknown> {
+export function createRefuseCostly(runtime: Pick<Runtime, 'sleep'>) {
+  return async (ctx: Context, next: Next): Promise<void> => {
+    const problem = costlyProblem(ctx);
+    if (problem === null) return await next();
+    await runtime.sleep(refusalPauseMs);
+    throw problem;
+  };
+}
+
+function costlyProblem(ctx: Context): HttpProblem | null {
   if (cut.has(ctx.req)) {
     const message = `The query must have at most ${maxQueryBytes} bytes and ${maxQueryParameters} parameters`;
-    throw new HttpProblem(400, message, { code: 'invalid_parameter' });
+    return new HttpProblem(400, message, { code: 'invalid_parameter' });
   }
   if (!['', 'identity'].includes(ctx.get('Content-Encoding')))
-    throw new HttpProblem(415, 'The body must not have a Content-Encoding');
-  return next();
+    return new HttpProblem(415, 'The body must not have a Content-Encoding');
+  return null;
 }

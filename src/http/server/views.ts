@@ -4,11 +4,11 @@ import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Middleware } from 'koa';
 import koaViews from 'koa-views';
-import nunjucks from 'nunjucks';
 import { format } from '../../kernel/format.ts';
 import type { Language } from '../../kernel/languages.ts';
 import { toDateTime } from '../../kernel/malaysian-time.ts';
 import { displaySen } from '../../kernel/money.ts';
+import { createTemplates, SafeString } from '../../kernel/templates.ts';
 import { script, style } from './inline-style.ts';
 
 const folder = fileURLToPath(new URL('../../../views/', import.meta.url));
@@ -19,12 +19,12 @@ const folder = fileURLToPath(new URL('../../../views/', import.meta.url));
  * extension (`payment.njk`), so that koa-views looks on disk once and not twice.
  */
 export const createViews = (texts: Readonly<Record<Language, object>>): Middleware => {
-  const environment = createTemplates(folder);
+  const environment = createTemplates();
   environment.addFilter('money', displaySen);
   environment.addFilter('time', toDateTime);
   environment.addFilter('format', format);
-  environment.addGlobal('style', new nunjucks.runtime.SafeString(style));
-  environment.addGlobal('script', new nunjucks.runtime.SafeString(script));
+  environment.addGlobal('style', new SafeString(style));
+  environment.addGlobal('script', new SafeString(script));
   environment.addGlobal('drawnOnce', createDrawnOnce(environment));
 
   // Bytes, because Koa would encode a text twice: once to count the bytes and once to send them.
@@ -34,24 +34,14 @@ export const createViews = (texts: Readonly<Record<Language, object>>): Middlewa
   return koaViews(folder, { extension: 'njk', engineSource: { njk: render } });
 };
 
-/** The templates of a folder: escaped, compiled once, and strict about missing values. */
-export function createTemplates(templates: string): nunjucks.Environment {
-  return new nunjucks.Environment(new nunjucks.FileSystemLoader(templates), {
-    autoescape: true,
-    throwOnUndefined: true,
-    trimBlocks: true,
-    lstripBlocks: true,
-  });
-}
-
 /**
  * `drawnOnce(template, list)` renders a template for a list of the configuration, which it sees as `list`, and keeps
  * the result as long as the list exists. Rendering the lists of banks was most of the cost of a payment page.
  */
-function createDrawnOnce(environment: nunjucks.Environment) {
-  const kept = new WeakMap<object, nunjucks.runtime.SafeString>();
+function createDrawnOnce(environment: ReturnType<typeof createTemplates>) {
+  const kept = new WeakMap<object, InstanceType<typeof SafeString>>();
   return (template: string, list: object) => {
-    const drawn = kept.get(list) ?? new nunjucks.runtime.SafeString(environment.render(template, { list }));
+    const drawn = kept.get(list) ?? new SafeString(environment.render(template, { list }));
     kept.set(list, drawn);
     return drawn;
   };

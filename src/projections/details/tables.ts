@@ -3,42 +3,20 @@
  * content/docs/details-tables.md.
  */
 import type { Knex } from 'knex';
+import tables from '../../../content/tables/details.json' with { type: 'json' };
 import { isPostgresError, isRefusal } from '../../postgres/error-codes.ts';
-import { quoteIdentifier, type Table } from '../../postgres/table.ts';
+import { sqlOf } from '../../postgres/sql.ts';
+import { quoteIdentifier } from '../../postgres/table.ts';
 import { actAsOwner, lockTables } from '../runtime/checkpoints.ts';
 import type { ComparedRows } from '../runtime/projection.ts';
 
 /** Named like the projection that fills them. */
 export const detailsSchema = 'details';
 
-export const sharedTable = 'generic_details';
-
 /** Money is in RM, since agencies read these tables. */
-export const sharedDetails = {
-  name: sharedTable,
-  columns: {
-    transaction_id: 'text',
-    merchant_code: 'text not null',
-    trans_id: 'text not null',
-    amount: 'numeric not null',
-    service: 'text not null',
-    description: 'text not null',
-    callback_url: 'text not null',
-    redirect_url: 'text not null',
-    name: 'text',
-    email: 'text',
-    ic_no: 'text',
-    address_1: 'text',
-    address_2: 'text',
-    city: 'text',
-    postcode: 'text',
-    state: 'text',
-    phone_no: 'text',
-    requested_at: 'timestamptz not null',
-    extra: 'jsonb not null',
-  },
-  primaryKey: ['transaction_id'],
-} satisfies Table;
+export const sharedDetails = tables.generic;
+
+export const sharedTable = sharedDetails.name;
 
 export type StandardColumn = Exclude<keyof typeof sharedDetails.columns, 'extra'>;
 
@@ -46,17 +24,7 @@ export type StandardColumn = Exclude<keyof typeof sharedDetails.columns, 'extra'
 export const standardColumns = Object.keys(sharedDetails.columns).filter((column) => column !== 'extra');
 
 /** The columns that hold personal data, beside `extra` and whatever an agency's own columns take from it. */
-export const personalColumns = [
-  'name',
-  'email',
-  'ic_no',
-  'address_1',
-  'address_2',
-  'city',
-  'postcode',
-  'state',
-  'phone_no',
-] as const satisfies readonly StandardColumn[];
+export const { personalColumns } = sharedDetails;
 
 /** A column that an agency added, and its type as Postgres writes it. */
 type OwnColumn = { name: string; type: string };
@@ -115,18 +83,10 @@ export async function findAgencyTables(
   db: Knex.Transaction,
   names: readonly string[],
 ): Promise<ReadonlyMap<string, readonly OwnColumn[]>> {
-  const { rows } = await db.raw<{ rows: { table: string; columns: OwnColumn[] }[] }>(
-    `select c.relname as "table", coalesce(json_agg(json_build_object(
-         'name', a.attname, 'type', format_type(a.atttypid, a.atttypmod)
-       ) order by a.attnum) filter (where a.attname <> all(?)), '[]') as columns
-     from pg_class c
-     join pg_namespace n on n.oid = c.relnamespace
-     join pg_attribute a on a.attrelid = c.oid
-     where n.nspname = current_schema() and c.relkind in ('r', 'p') and c.relname = any(?)
-       and a.attnum > 0 and not a.attisdropped and a.attgenerated = '' and a.attidentity = ''
-     group by c.relname`,
-    [Object.keys(sharedDetails.columns), [...names]],
-  );
+  const { rows } = await db.raw<{ rows: { table: string; columns: OwnColumn[] }[] }>(sqlOf('agency-tables'), [
+    Object.keys(sharedDetails.columns),
+    [...names],
+  ]);
   return new Map(rows.map(({ table, columns }) => [table, columns]));
 }
 
@@ -158,7 +118,10 @@ export async function haveSameAgencyTables(
     await db.raw(
       `lock table ${quoteIdentifier(schema)}.${quoteIdentifier(name)} in share row exclusive mode`,
     );
-  const { rows } = await db.raw<{ rows: unknown[] }>(differentShapes, { schema, sharedTable });
+  const { rows } = await db.raw<{ rows: unknown[] }>(sqlOf('different-agency-tables'), {
+    schema,
+    sharedTable,
+  });
   return rows.length === 0;
 }
 
@@ -170,32 +133,6 @@ async function agencyTables(db: Knex.Transaction, schema: string): Promise<strin
   );
   return rows.map(({ name }) => name);
 }
-
-// Everything that `including all` copies, except for names that Postgres gives.
-const shapes = (schema: string) => `
-  select relname, 'column' as kind, concat_ws(' ', attname, format_type(atttypid, atttypmod), attnotnull,
-    attgenerated, attidentity, pg_get_expr(adbin, adrelid)) as shape
-  from agency_tables
-  join pg_attribute on attrelid = agency_tables.oid and attnum > 0 and not attisdropped
-  left join pg_attrdef on adrelid = attrelid and adnum = attnum
-  where nspname = ${schema}
-  union all
-  select relname, 'constraint', regexp_replace(pg_get_constraintdef(pg_constraint.oid), ' NOT VALID$', '')
-  from agency_tables join pg_constraint on conrelid = agency_tables.oid and contype = 'c'
-  where nspname = ${schema}
-  union all
-  select relname, 'index', concat_ws(' ', indisunique, regexp_replace(pg_get_indexdef(indexrelid), '^.* USING ', ''))
-  from agency_tables join pg_index on indrelid = agency_tables.oid
-  where nspname = ${schema}`;
-
-const differentShapes = `
-  with agency_tables as (
-    select pg_class.oid, relname, nspname from pg_class join pg_namespace on pg_namespace.oid = relnamespace
-    where relkind in ('r', 'p') and relname <> :sharedTable and right(relname, 8) = '_details'
-  ),
-  theirs as (${shapes(':schema')}),
-  mine as (${shapes('current_schema()')})
-  (table theirs except all table mine) union all (table mine except all table theirs)`;
 
 /**
  * The details of all payments, from all tables. Which table has a row depends on when the agency's table was created,

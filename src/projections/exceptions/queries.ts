@@ -3,13 +3,10 @@ import type { Knex } from 'knex';
 import { exceptionKinds } from '../../events/exceptions.ts';
 import { sharedNumberKinds } from '../../events/shared-number.ts';
 import type { Sen } from '../../kernel/money.ts';
+import { sqlOf } from '../../postgres/sql.ts';
 import { indexable, type TimeSpan, within } from '../../postgres/table.ts';
-import { journal } from '../journal/projection.ts';
-import { payments } from '../payments/projection.ts';
-import { reconciliation } from '../reconciliation/projection.ts';
-import { unmatched } from '../unmatched/projection.ts';
 
-/** Each kind comes from one source: a new source adds its kinds here and its rows below. */
+/** Each kind comes from one source: a new source adds its kinds here and its rows to content/sql/listed-exceptions.sql. */
 export const listedKinds = [
   ...exceptionKinds,
   ...sharedNumberKinds,
@@ -21,28 +18,8 @@ export const listedKinds = [
 ] as const;
 type ListedKind = (typeof listedKinds)[number];
 
-// With the same columns. The id begins with the source and identifies the exception.
-const sources = [
-  `select 'payment/' || transaction_id || '/' || result_no as id, kind, merchant_code, at, amount_sen,
-     resolution, resolved_at
-   from ${payments.name}.exceptions`,
-  `select 'attempt/' || transaction_id || '/' || no, 'outcomeUnknown', merchant_code, at, amount_sen, resolution, resolved_at
-   from ${payments.name}.unknown_outcomes`,
-  `select 'approval/' || transaction_id || '/' || no, 'approval', merchant_code, at, amount_sen, resolution, resolved_at
-   from ${payments.name}.approvals`,
-  `select 'unmatched/' || id, 'unmatched', null, at, null, resolution, resolved_at
-   from ${unmatched.name}.unmatched`,
-  `select 'difference/' || id, 'difference', nullif(merchant_code, ''), at, amount_sen, resolution, resolved_at
-   from ${reconciliation.name}.discrepancies`,
-  `select 'shared/' || id, kind, merchant_code, at, amount_sen, resolution, resolved_at
-   from ${journal.name}.shared_numbers`,
-  // Without U+0000, which a text of Postgres cannot contain.
-  `select 'parked/' || stream, 'parked', null, min("parkedAt"), null, null, null
-   from checkpoints, json_to_recordset(replace(parked::text, '\\u0000', '')::json) as it (stream text, "parkedAt" timestamptz)
-   group by stream`,
-];
 /** All of them, for a `from`. */
-export const listedSql = `(${sources.join(' union all ')}) as listed`;
+export const listedSql = `(${sqlOf('listed-exceptions')}) as listed`;
 
 export type ListedException = {
   /** `payment/<transaction id>/<result number>`, `attempt/<transaction id>/<number>`, `approval/<transaction id>/<number>`, `unmatched/<id>`, `difference/<id>`, `shared/<id>` or `parked/<stream>`. */

@@ -1,7 +1,7 @@
 /** What of the clearing accounts has not come back to zero, by the age of the money. */
 import type { Knex } from 'knex';
 import { boundsOfDay, dayOf } from '../../kernel/malaysian-time.ts';
-import { journal } from './projection.ts';
+import { sqlOf } from '../../postgres/sql.ts';
 
 /** In whole Malaysian days up to the day of the as-of time, which is day 0. */
 export const ages = ['0–1', '2–3', '4–7', '8–30', 'over 30'] as const;
@@ -56,17 +56,4 @@ function settleOldestFirst(byAge: readonly bigint[]): bigint[] {
 /** The place of what has no day, after the ages. */
 const undated = ages.length;
 
-// Whole days come from their sums, as in the trial balance.
-const openByAge = `
-  select account,
-    case when opened_on = 'infinity' then ${undated}
-      else width_bucket(:day::date - opened_on, array[2, 4, 8, 31]) end as age,
-    sum(case when account like 'gateway:%' then debit_sen - credit_sen else credit_sen - debit_sen end)::text as sen
-  from (
-    select account, opened_on, debit_sen, credit_sen from ${journal.name}.daily_sums where day < :day
-    union all
-    select account, opened_on, debit_sen, credit_sen from ${journal.name}.postings
-    where at >= :dayStart and at <= :asOf
-  ) both_parts
-  where account like 'gateway:%' or account like 'merchant:%' or account like 'suspense:%'
-  group by 1, 2 order by 1`;
+const openByAge = sqlOf('open-by-age', { undated });

@@ -6,6 +6,7 @@ import type { Knex } from 'knex';
 import { boundsOfDay } from '../../kernel/malaysian-time.ts';
 import type { Sen } from '../../kernel/money.ts';
 import type { PaymentMode } from '../../kernel/payment-modes.ts';
+import { sqlOf } from '../../postgres/sql.ts';
 import { journal } from './projection.ts';
 import { merchantAccount } from './queries.ts';
 
@@ -64,17 +65,7 @@ export async function collectionPage(
 ): Promise<CollectedReceipt[]> {
   const next = after ? 'and (merchant.value_at, merchant.transaction_id) > (:paidAt, :transactionId)' : '';
   const { rows } = await db.raw<{ rows: CollectedReceipt[] }>(
-    `select day.*, reference, receipt_no as "receiptNo"
-     from (
-       select merchant.transaction_id as "transactionId", ${method},
-         merchant.credit_sen as "amountSen", gateway.debit_sen - merchant.credit_sen as "chargeSen",
-         merchant.value_at as "paidAt", merchant.at as "recordedAt", merchant.at >= :end as "isLate"
-       ${receipts} ${next}
-       order by merchant.value_at, merchant.transaction_id
-       limit :limit
-     ) day
-     join ${journal.name}.books on transaction_id = "transactionId"
-     order by "paidAt", "transactionId"`,
+    sqlOf('collected-receipts', { receipts, next }),
     { ...bindingsOf(collection), ...after, limit },
   );
   return rows;

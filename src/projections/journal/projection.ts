@@ -4,6 +4,7 @@
  * books of each payment and settlement, on which its next entries depend.
  */
 import type { Knex } from 'knex';
+import tables from '../../../content/tables/journal.json' with { type: 'json' };
 import { approvalEvents } from '../../events/approvals.ts';
 import { readPaymentEvent, readSettlementEvent } from '../../events/codec.ts';
 import { deliveryEvents } from '../../events/deliveries.ts';
@@ -21,74 +22,20 @@ import { sharedNumberStreamPrefix } from '../../events/shared-number.ts';
 import type { RecordedEvent } from '../../eventstore/event-store.ts';
 import { dayOf } from '../../kernel/malaysian-time.ts';
 import { prepared } from '../../postgres/prepared.ts';
-import { createTables, givenRows, indexable, type Row, type Table, upsert } from '../../postgres/table.ts';
+import { sqlOf } from '../../postgres/sql.ts';
+import { createTables, givenRows, indexable, indexesOf, type Row, upsert } from '../../postgres/table.ts';
 import { type Projection, ProjectionFault } from '../runtime/projection.ts';
-import {
-  type Claim,
-  claimsOf,
-  sharedNumberIndexes,
-  sharedNumberTables,
-  writeClaims,
-  writeExplanations,
-} from './shared-numbers.ts';
+import { type Claim, claimsOf, writeClaims, writeExplanations } from './shared-numbers.ts';
 
-const postingsTable = {
-  name: 'postings',
-  columns: {
-    transaction_id: 'text not null',
-    revision: 'integer not null',
-    line: 'integer not null',
-    kind: 'text not null',
-    account: 'text not null',
-    merchant_code: 'text not null',
-    debit_sen: 'bigint not null check (debit_sen >= 0)',
-    credit_sen: 'bigint not null check (credit_sen >= 0)',
-    at: 'timestamptz not null',
-    value_at: 'timestamptz not null',
-    // The Malaysian day on which the money came that the posting is about; infinity where that is not known.
-    opened_on: 'date not null',
-  },
-  primaryKey: ['transaction_id', 'revision', 'line'],
-} satisfies Table;
-
-const dailySumsTable: Table = {
-  name: 'daily_sums',
-  // Sums outgrow 64 bits sooner than single amounts.
-  columns: {
-    account: 'text not null',
-    day: 'date not null',
-    opened_on: 'date not null',
-    debit_sen: 'numeric not null',
-    credit_sen: 'numeric not null',
-  },
-  primaryKey: ['account', 'day', 'opened_on'],
-};
-
-const booksTable = {
-  name: 'books',
-  // json for the reasons given in runtime/stream-projection.ts.
-  columns: {
-    transaction_id: 'text',
-    revision: 'integer not null',
-    reference: 'text not null',
-    receipt_no: 'text not null',
-    state: 'json not null',
-    opened: 'json not null',
-  },
-  primaryKey: ['transaction_id'],
-} satisfies Table;
+const { postings: postingsTable, books: booksTable } = tables;
 
 export const journal: Projection = {
   name: 'journal',
   version: 6,
   streamPrefixes: [paymentStreamPrefix, sharedNumberStreamPrefix, settlementStreamPrefix],
 
-  createTables: (db) => createTables(db, postingsTable, dailySumsTable, booksTable, ...sharedNumberTables),
-  indexes: [
-    'postings_by_account on postings (account, at, transaction_id, revision, line)',
-    `receipts_by_value on postings (account, value_at, transaction_id) where kind = 'payment' and line = 2`,
-    ...sharedNumberIndexes,
-  ],
+  createTables: (db) => createTables(db, ...Object.values(tables)),
+  indexes: indexesOf(...Object.values(tables)),
 
   async project(events, db) {
     const isExplanation = ({ streamName }: RecordedEvent) => streamName.startsWith(sharedNumberStreamPrefix);
@@ -233,18 +180,7 @@ function rowOf({ transactionId, revision, reference, receiptNo, state, opened }:
   };
 }
 
-const postingColumns = Object.keys(postingsTable.columns).join(', ');
-
-// A posting that exists already is refused, because it would count twice in the sums.
-const insertPostings = `
-  with added as materialized (
-    select * from ${givenRows({ ...postingsTable.columns, day: 'date' })}
-  ),
-  inserted as (
-    insert into postings (${postingColumns}) select ${postingColumns} from added
-  )
-  insert into daily_sums
-  select account, day, opened_on, sum(debit_sen), sum(credit_sen) from added group by account, day, opened_on
-  on conflict (account, day, opened_on) do update set
-    debit_sen = daily_sums.debit_sen + excluded.debit_sen,
-    credit_sen = daily_sums.credit_sen + excluded.credit_sen`;
+const insertPostings = sqlOf('insert-postings', {
+  given: givenRows({ ...postingsTable.columns, day: 'date' }),
+  columns: Object.keys(postingsTable.columns).join(', '),
+});

@@ -7,6 +7,7 @@ import type { EntryKind } from '../../events/postings.ts';
 import { EventStoreUnavailable } from '../../eventstore/event-store.ts';
 import { boundsOfDay, dayOf } from '../../kernel/malaysian-time.ts';
 import type { Runtime } from '../../kernel/runtime.ts';
+import { sqlOf } from '../../postgres/sql.ts';
 import { indexable } from '../../postgres/table.ts';
 import { projectionStatus } from '../runtime/checkpoints.ts';
 import { isReady, type LagSources, recordedUntil } from '../runtime/lag.ts';
@@ -50,31 +51,18 @@ const inSen = <Row extends Sums>({ debit, credit, ...row }: Row) => ({
 
 /** All debits and credits there are, and the number of entries in which they differ; for `ledger verify`. */
 export async function journalBalance(db: Knex) {
-  const { rows } = await db.raw<{ rows: (Sums & { unbalanced: number })[] }>(`
-    select coalesce(sum(debit), 0)::text as debit, coalesce(sum(credit), 0)::text as credit,
-      count(*) filter (where debit <> credit) as unbalanced
-    from (
-      select sum(debit_sen) as debit, sum(credit_sen) as credit
-      from ${postings} group by transaction_id, revision
-    ) entries`);
+  const { rows } = await db.raw<{ rows: (Sums & { unbalanced: number })[] }>(sqlOf('journal-balance'));
   return inSen(rows[0] ?? { debit: '0', credit: '0', unbalanced: 0 });
 }
 
 /** The accounts whose sums of the day are not those of its postings. */
 export async function differingSums(db: Knex, day: string): Promise<string[]> {
-  // By account, as the index of the postings is.
-  const query = db.raw<{ rows: { account: string }[] }>(
-    `select distinct account
-     from (select account, opened_on, debit_sen, credit_sen from ${dailySums} where day = :day) kept
-     full join (
-       select account, opened_on, sum(debit_sen) as debit, sum(credit_sen) as credit
-       from (select distinct account from ${dailySums}) accounts join ${postings} using (account)
-       where at >= :start and at < :end group by 1, 2
-     ) fresh using (account, opened_on)
-     where (debit_sen, credit_sen) is distinct from (debit, credit)
-     order by account`,
-    { day, start: null, end: null, ...boundsOfDay(day) },
-  );
+  const query = db.raw<{ rows: { account: string }[] }>(sqlOf('differing-sums'), {
+    day,
+    start: null,
+    end: null,
+    ...boundsOfDay(day),
+  });
   return (await query.timeout(30_000)).rows.map(({ account }) => account);
 }
 
@@ -90,21 +78,14 @@ export async function trialBalance(
   asOf: Date,
   account: string | null = null,
 ): Promise<AccountSums[]> {
-  // Whole days come from their sums, the last day from its postings, so the cost does not grow with the journal.
   const day = dayOf(asOf.toISOString());
   const dayStart = boundsOfDay(day)?.start ?? asOf.toISOString();
-  const { rows } = await db.raw<{ rows: (Sums & { account: string })[] }>(
-    `select account, sum(debit_sen)::text as debit, sum(credit_sen)::text as credit
-     from (
-       select account, debit_sen, credit_sen from ${dailySums}
-       where day < :day and (cast(:account as text) is null or account = :account)
-       union all
-       select account, debit_sen, credit_sen from ${postings}
-       where at >= :dayStart and at <= :asOf and (cast(:account as text) is null or account = :account)
-     ) both_parts
-     group by account order by account`,
-    { day, dayStart, asOf, account },
-  );
+  const { rows } = await db.raw<{ rows: (Sums & { account: string })[] }>(sqlOf('trial-balance'), {
+    day,
+    dayStart,
+    asOf,
+    account,
+  });
   return rows.map(inSen);
 }
 

@@ -4,6 +4,7 @@ import type { SettlementKind } from '../../events/settlement.ts';
 import { numberIdOf } from '../../events/shared-number.ts';
 import { boundsOfDay } from '../../kernel/malaysian-time.ts';
 import type { Sen } from '../../kernel/money.ts';
+import { sqlOf } from '../../postgres/sql.ts';
 import { givenRows, indexable } from '../../postgres/table.ts';
 import { journal } from './projection.ts';
 
@@ -54,18 +55,4 @@ export async function findCharges(db: Knex, charges: readonly NamedCharge[]) {
 }
 
 const columns = { line: 'integer', transaction_id: 'text', number_id: 'text', amount_sen: 'bigint' };
-const chargesOfLines = `
-  select line, account, opened_on::text as "openedOn"
-  from (
-    select line, id, amount_sen, row_number() over (partition by id, amount_sen order by line) as no
-    from (
-      select line, amount_sen, coalesce(nullif(given.transaction_id, ''), numbers.transaction_id) as id
-      from ${givenRows(columns)} left join ${journal.name}.numbers on numbers.id = number_id
-      where given.transaction_id in ('', coalesce(numbers.transaction_id, given.transaction_id))
-    ) named
-  ) numbered
-  cross join lateral (
-    select account, opened_on, row_number() over (order by revision, line) as no from ${journal.name}.postings
-    where transaction_id = numbered.id and account like 'gateway:%' and debit_sen = numbered.amount_sen
-  ) charge
-  where charge.no = numbered.no`;
+const chargesOfLines = sqlOf('settled-charges', { given: givenRows(columns) });

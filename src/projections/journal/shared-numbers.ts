@@ -4,6 +4,7 @@
  * `shared_numbers`, which is an exception for staff. Nothing of this stops the journal.
  */
 import type { Knex } from 'knex';
+import tables from '../../../content/tables/journal.json' with { type: 'json' };
 import { readSharedNumberEvent } from '../../events/codec.ts';
 import type { PaymentEvent } from '../../events/payment.ts';
 import type { Books } from '../../events/postings.ts';
@@ -16,36 +17,7 @@ import {
 } from '../../events/shared-number.ts';
 import type { RecordedEvent } from '../../eventstore/event-store.ts';
 import { prepared } from '../../postgres/prepared.ts';
-import { givenRows, indexable, type Table, upsert } from '../../postgres/table.ts';
-
-const numbersTable = {
-  name: 'numbers',
-  columns: { id: 'text', transaction_id: 'text not null' },
-  primaryKey: ['id'],
-} satisfies Table;
-
-const foundColumns = {
-  id: 'text',
-  kind: 'text not null',
-  number: 'text not null',
-  merchant_code: 'text not null',
-  transaction_id: 'text not null',
-  at: 'timestamptz not null',
-  amount_sen: 'bigint',
-};
-const sharedTable = {
-  name: 'shared_numbers',
-  columns: {
-    ...foundColumns,
-    first_transaction_id: 'text not null',
-    resolution: 'text',
-    resolved_at: 'timestamptz',
-  },
-  primaryKey: ['id'],
-} satisfies Table;
-
-export const sharedNumberTables: readonly Table[] = [numbersTable, sharedTable];
-export const sharedNumberIndexes = ['shared_numbers_open on shared_numbers (at) where resolved_at is null'];
+import { givenRows, indexable, upsert } from '../../postgres/table.ts';
 
 export type Claim = NumberOfPayment & {
   transactionId: string;
@@ -104,15 +76,16 @@ export async function writeClaims(claims: readonly Claim[], db: Knex.Transaction
   const firstBy = (key: 'number_id' | 'id') =>
     Array.from(new Map(rows.toReversed().map((row) => [row[key], row] as const)).values());
   const first = firstBy('number_id').map(({ number_id: id, transaction_id }) => ({ id, transaction_id }));
-  await upsert(db, numbersTable, first);
+  await upsert(db, tables.numbers, first);
   await prepared(db, insertShared, [JSON.stringify(firstBy('id'))]);
 }
 
-const names = Object.keys(foundColumns);
+const found = tables.sharedNumbers.columns;
+const names = Object.keys(found);
 const insertShared = `
   insert into shared_numbers (${names.join(', ')}, first_transaction_id)
   select ${names.map((name) => `given.${name}`).join(', ')}, numbers.transaction_id
-  from ${givenRows({ ...foundColumns, number_id: 'text' })}
+  from ${givenRows({ ...found, number_id: 'text' })}
   join numbers on numbers.id = given.number_id and numbers.transaction_id <> given.transaction_id
   on conflict (id) do nothing`;
 

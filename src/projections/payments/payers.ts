@@ -1,17 +1,10 @@
 /** How payments are found by payer: a blind index, so that the table holds nothing that names or identifies a person. */
 import type { Knex } from 'knex';
+import tables from '../../../content/tables/payments.json' with { type: 'json' };
 import { paymentStream, type RequestedPayment } from '../../events/payment.ts';
 import { KeysUnavailable, openOrWait, type PersonalDataReader } from '../../events/personal-data.ts';
-import { type Table, upsert } from '../../postgres/table.ts';
+import { upsert } from '../../postgres/table.ts';
 import { searchTokens } from './search-tokens.ts';
-
-export const payersTable = {
-  name: 'payers',
-  columns: { transaction_id: 'text', tokens: 'text[] not null' },
-  primaryKey: ['transaction_id'],
-} satisfies Table;
-
-export const payersIndexes = ['payers_by_token on payers using gin (tokens)'];
 
 /** No word of a payer. The row of no payment holds it: if it is another there, the table was made under another key. */
 const keyMark = '\0';
@@ -67,7 +60,7 @@ export async function writePayers(
   // Of every new payment, so that the rows do not depend on what was erased by the time they are written.
   if (!changed.some(({ first }) => first.revision === 0)) return;
   const [mark = '', ...indexed] = await blindIndex([keyMark, ...found.flatMap(({ tokens }) => tokens)]);
-  await upsert(db, payersTable, [{ transaction_id: '', tokens: [mark] }]);
+  await upsert(db, tables.payers, [{ transaction_id: '', tokens: [mark] }]);
   await checkMark(db('payers'), mark);
   let next = 0;
   const written = found.map(({ id, tokens }) => {
@@ -75,5 +68,5 @@ export async function writePayers(
     next += tokens.length;
     return { transaction_id: id, tokens: indexed.slice(start, next) };
   });
-  await upsert(db, payersTable, written, ['tokens']);
+  await upsert(db, tables.payers, written, ['tokens']);
 }

@@ -2,6 +2,7 @@
  * One row per payment: the state that its events fold to, and the columns by which payments are found. What the state
  * leaves for staff goes into the table of exceptions, and how its payer is found into that of payers.
  */
+import tables from '../../../content/tables/payments.json' with { type: 'json' };
 import { priceOf } from '../../events/charges.ts';
 import { readPaymentEvent } from '../../events/codec.ts';
 import {
@@ -14,11 +15,11 @@ import {
 import { isHolding } from '../../events/personal-data.ts';
 import { standingOf } from '../../events/standing.ts';
 import { indexable } from '../../postgres/table.ts';
-import { exceptionIndexes, exceptionTables, writeExceptions } from '../exceptions/tables.ts';
+import { writeExceptions } from '../exceptions/write.ts';
 import type { Projection } from '../runtime/projection.ts';
 import { streamProjection } from '../runtime/stream-projection.ts';
 import { macOf } from './mac.ts';
-import { payersIndexes, payersTable, writePayers } from './payers.ts';
+import { writePayers } from './payers.ts';
 
 export const payments: Projection = {
   ...streamProjection({
@@ -30,23 +31,7 @@ export const payments: Projection = {
       const next = evolve(state ?? noPayment, readPaymentEvent(event));
       return next.status === 'none' ? null : next;
     },
-    // The reference is not unique here: the transaction id, derived from it, is, and `indexable` may make two
-    // references equal. A unique index would let one merchant stop everybody's payments.
-    columns: {
-      channel: 'text not null',
-      merchant_code: 'text not null',
-      reference: 'text not null',
-      status: 'text not null',
-      mode: 'text not null',
-      amount_sen: 'bigint not null',
-      receipt_no: 'text',
-      requested_at: 'timestamptz not null',
-      paid_at: 'timestamptz',
-      updated_at: 'timestamptz not null',
-      holds_personal_data: 'boolean not null',
-      was_erased: 'boolean not null',
-      mac: 'text not null',
-    },
+    table: tables.payments,
     async columnsOf({ id, revision, state, last }, personalData) {
       const { request, receipt } = state;
       return {
@@ -65,23 +50,12 @@ export const payments: Projection = {
         mac: await macOf({ id, revision, state }, personalData),
       };
     },
-    moreTables: [...exceptionTables, payersTable],
+    moreTables: [tables.exceptions, tables.unknownOutcomes, tables.approvals, tables.payers],
     async writeMore(changed, db, personalData) {
       await writePayers(changed, db, personalData);
       await writeExceptions(changed, db);
     },
   }),
-
-  indexes: [
-    'payments_by_reference on payments (merchant_code, reference)',
-    'payments_by_receipt_no on payments (receipt_no)',
-    ...payersIndexes,
-    'payments_with_personal_data on payments (updated_at) where holds_personal_data',
-    'payments_erased_before on payments (transaction_id) where holds_personal_data and was_erased',
-    'payments_by_time on payments (requested_at)',
-    'payments_by_paid_at on payments (paid_at) where paid_at is not null',
-    ...exceptionIndexes,
-  ],
 };
 
 /** When the gateway says it was paid, else when it was recorded; null for a year that Postgres cannot store. */

@@ -4,6 +4,7 @@ import { reasonOf } from '../../kernel/reason-of.ts';
 import { retry } from '../../kernel/retry.ts';
 import { withLeaderLock } from '../../postgres/leader-lock.ts';
 import { connectPostgres } from '../../postgres/pool.ts';
+import { sqlOf } from '../../postgres/sql.ts';
 import { quoteIdentifier } from '../../postgres/table.ts';
 import { discard, holdCheckpoint, projectionStatus } from '../runtime/checkpoints.ts';
 import type { ParkedStream } from '../runtime/failures.ts';
@@ -202,7 +203,7 @@ async function comparedRows(
 ): Promise<readonly ComparedRows[]> {
   if (comparedIn) return await comparedIn(trx, schema);
   const { rows } = await trx.raw<{ rows: { table: string; columns: string[]; key: string[] | null }[] }>(
-    tablesOfSchema,
+    sqlOf('tables-of-schema'),
     [schema],
   );
   return rows.map(({ table, key, columns: all }) => {
@@ -217,16 +218,6 @@ async function comparedRows(
     return { table, key: ['row', 'number'], columns: ['row', 'number'], sql };
   });
 }
-
-const tablesOfSchema = `
-  select relname as "table",
-    (select json_agg(attname order by attnum) from pg_attribute
-     where attrelid = pg_class.oid and attnum > 0 and not attisdropped) as columns,
-    (select json_agg(attname order by attnum) from pg_index join pg_attribute on attrelid = indrelid
-     where indrelid = pg_class.oid and indisprimary and attnum = any(indkey)) as key
-  from pg_class
-  where relnamespace = to_regnamespace(?) and relkind in ('r', 'p')
-  order by relname`;
 
 /** In one pass over both, which Postgres does with bounded memory; values never leave it. */
 async function compareTable(
@@ -245,20 +236,16 @@ async function compareTable(
         `case when ${ofServing(column)}::text is distinct from ${ofFresh(column)}::text then '${column}' end`,
     );
   const either = key.map((column) => `coalesce(${ofServing(column)}, ${ofFresh(column)})::text`);
-  const first = key[0] ?? '';
   const { rows: counted } = await trx.raw(`select count(*) from (${serving.sql}) as serving`);
   const { rows } = await trx.raw<{ rows: (Omit<RowDifference, 'table'> & { total: number })[] }>(
-    `select key, kind, case kind when 'changed' then columns else '{}' end as columns, count(*) over () as total
-     from (
-       select concat_ws(' ', ${either.join(', ')}) as key,
-         case when ${ofServing(first)} is null then 'missing' when ${ofFresh(first)} is null then 'extra' else 'changed' end
-           as kind,
-         array_remove(array[${differing.join(', ')}]::text[], null) as columns
-       from (${serving.sql}) as serving full join (${sql}) as fresh on ${same.join(' and ')}
-     ) as compared
-     where kind <> 'changed' or cardinality(columns) > 0
-     order by key
-     limit ?`,
+    sqlOf('compared-rows', {
+      keys: either.join(', '),
+      first: quoteIdentifier(key[0] ?? ''),
+      differing: differing.join(', '),
+      serving: serving.sql,
+      fresh: sql,
+      same: same.join(' and '),
+    }),
     [Math.max(limit, 1)],
   );
   const total = rows[0]?.total ?? 0;

@@ -7,6 +7,7 @@ import { isAfter } from '../../eventstore/position.ts';
 import { retry } from '../../kernel/retry.ts';
 import type { Runtime } from '../../kernel/runtime.ts';
 import { isPostgresError } from '../../postgres/error-codes.ts';
+import { sqlOf } from '../../postgres/sql.ts';
 import { discard, holdCheckpoint, lockTables } from '../runtime/checkpoints.ts';
 import type { Projection } from '../runtime/projection.ts';
 import type { ShadowTables } from './shadow-tables.ts';
@@ -46,16 +47,7 @@ export async function cutOver(
       await trx.raw('alter schema ?? rename to ??', [name, retiredSchema(projection)]);
     }
     await trx.raw('alter schema ?? rename to ??', [schema, name]);
-    // Updates the row in place, so that a runner that waits for it finds its checkpoint and continues.
-    await trx.raw(
-      `insert into checkpoints (name, version, commit_position, prepare_position, last_event, events, parked)
-       select ?, version, commit_position, prepare_position, last_event, events, parked from checkpoints where name = ?
-       on conflict (name) do update set
-         version = excluded.version, commit_position = excluded.commit_position,
-         prepare_position = excluded.prepare_position, last_event = excluded.last_event, events = excluded.events,
-         parked = excluded.parked, updated_at = now(), fault = null`,
-      [name, schema],
-    );
+    await trx.raw(sqlOf('cut-over-checkpoint'), [name, schema]);
     await trx.raw('delete from checkpoints where name = ?', [schema]);
   });
 }
@@ -79,36 +71,6 @@ export async function dropRetired(
 
 /** Copies the grants on a schema, its tables and columns to another schema, so that a rebuild locks no readers out. */
 async function copyGrants(trx: Knex.Transaction, from: string, to: string): Promise<void> {
-  const { rows } = await trx.raw<{ rows: { statement: string }[] }>(grantStatements, { from, to });
+  const { rows } = await trx.raw<{ rows: { statement: string }[] }>(sqlOf('copied-grants'), { from, to });
   for (const { statement } of rows) await trx.raw(statement.replaceAll('?', '\\?'));
 }
-
-// The owner needs no grant. Privileges on columns name the column.
-const grantStatements = `
-  select format('grant %s%s on %s to %s%s',
-    privilege.privilege_type,
-    case when attname is not null then format(' (%I)', attname) else '' end,
-    case when relname is null then format('schema %I', cast(:to as text)) else format('%I.%I', cast(:to as text), relname) end,
-    case privilege.grantee when 0 then 'public' else quote_ident(pg_get_userbyid(privilege.grantee)) end,
-    case when privilege.is_grantable then ' with grant option' else '' end
-  ) as statement
-  from (
-    select cast(null as name) as relname, cast(null as name) as attname, nspacl as acl, nspowner as owner
-    from pg_namespace where nspname = :from
-    union all
-    select relname, null, relacl, relowner
-    from pg_class where relnamespace = to_regnamespace(:from) and relkind in ('r', 'p', 'v', 'm')
-      and exists (
-        select from pg_class twin where twin.relnamespace = to_regnamespace(:to) and twin.relname = pg_class.relname
-      )
-    union all
-    select relname, attname, attacl, relowner
-    from pg_attribute join pg_class on pg_class.oid = attrelid
-    where relnamespace = to_regnamespace(:from) and attacl is not null and not attisdropped
-      and exists (
-        select from pg_attribute twin join pg_class table_of_twin on table_of_twin.oid = twin.attrelid
-        where table_of_twin.relnamespace = to_regnamespace(:to)
-          and table_of_twin.relname = pg_class.relname and twin.attname = pg_attribute.attname
-      )
-  ) granted, aclexplode(granted.acl) privilege
-  where privilege.grantee <> granted.owner`;

@@ -1,4 +1,5 @@
 /** The discrepancies that imports found, one row each. */
+import tables from '../../../content/tables/reconciliation.json' with { type: 'json' };
 import { readReconciliationEvent } from '../../events/codec.ts';
 import {
   type Discrepancy,
@@ -14,18 +15,8 @@ export const reconciliation: Projection = {
     name: 'reconciliation',
     version: 2,
     streamPrefix: reconciliationStreamPrefix,
-    tableName: 'discrepancies',
     evolve: (state: Discrepancy | null, event) => evolveDiscrepancy(state, readReconciliationEvent(event)),
-    columns: {
-      kind: 'text not null',
-      source: 'text not null',
-      transaction_id: 'text not null',
-      merchant_code: 'text not null',
-      amount_sen: 'bigint',
-      at: 'timestamptz not null',
-      resolution: 'text',
-      resolved_at: 'timestamptz',
-    },
+    table: tables.discrepancies,
     columnsOf: ({ state: { at, kind, merchantCode, ours, resolved, source, theirs, transactionId } }) => ({
       kind,
       source,
@@ -37,8 +28,4 @@ export const reconciliation: Projection = {
       resolved_at: resolved?.at ?? null,
     }),
   }),
-  indexes: [
-    'discrepancies_open on discrepancies (at, id) where resolved_at is null',
-    'discrepancies_by_payment on discrepancies (transaction_id)',
-  ],
 };

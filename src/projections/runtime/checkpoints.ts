@@ -6,6 +6,7 @@ import type { Knex } from 'knex';
 import type { LogMark, Position } from '../../eventstore/event-store.ts';
 import { emptyIfUndefined } from '../../postgres/error-codes.ts';
 import { prepared } from '../../postgres/prepared.ts';
+import { sqlOf } from '../../postgres/sql.ts';
 import type { Batch } from './batches.ts';
 import type { Fault, ParkedStream } from './failures.ts';
 import type { Projection } from './projection.ts';
@@ -69,30 +70,7 @@ export async function lockTables(trx: Knex.Transaction): Promise<void> {
   await trx.raw(`select pg_advisory_xact_lock(hashtextextended('checkpoints', 0))`);
 }
 
-// Earlier releases had none of the columns below. All is looked up first, because altering the table waits for its
-// readers, and because an account of a role may not create it, not even if it exists.
-export const checkpointsSql = `
-    do $$ begin
-      if to_regclass('checkpoints') is null then
-        create table checkpoints (
-          name text primary key,
-          version integer not null,
-          commit_position bigint,
-          prepare_position bigint,
-          updated_at timestamptz not null default now(),
-          fault json
-        );
-      end if;
-      if (
-        select count(*) from pg_attribute
-        where attrelid = to_regclass('checkpoints') and attname in ('events', 'last_event', 'parked')
-      ) < 3 then
-        alter table checkpoints
-          add column if not exists events bigint not null default 0,
-          add column if not exists last_event json,
-          add column if not exists parked json not null default '[]';
-      end if;
-    end $$`;
+export const checkpointsSql = sqlOf('checkpoints');
 
 /** A schema without a checkpoint was not made by a projection: it is left alone. */
 async function dropFormer(trx: Knex.Transaction, name: string): Promise<void> {
@@ -141,6 +119,8 @@ export async function createIndexes(
   for (const index of indexes) await trx.raw(`create index if not exists ${index}`);
 }
 
+const advanceSql = sqlOf('advance-checkpoint');
+
 /**
  * Moves the checkpoint over a batch and clears the fault; resolves to the parked streams. For the rest of the transaction,
  * names of tables are those in the schema, and plans use indexes, because they are kept while the tables grow. Holds the
@@ -153,25 +133,16 @@ export async function advance(
   from: Position | null,
   { events, position: to, last = events.at(-1) }: Batch,
 ): Promise<readonly ParkedStream[]> {
-  const { rows } = await prepared<{ rows: Pick<ProjectionStatus, 'parked'>[] }>(
-    trx,
-    `update checkpoints
-     set commit_position = :commit, prepare_position = :prepare, events = events + :events,
-       last_event = coalesce(cast(:lastEvent as json), last_event), updated_at = now(), fault = null
-     where name = :schema and version = :version
-       and commit_position is not distinct from :fromCommit and prepare_position is not distinct from :fromPrepare
-     returning parked, set_config('search_path', quote_ident(name), true), set_config('enable_seqscan', 'off', true)`,
-    {
-      commit: to.commit.toString(),
-      prepare: to.prepare.toString(),
-      events: events.length,
-      lastEvent: lastEventOf(last),
-      schema,
-      version: projection.version,
-      fromCommit: from?.commit.toString() ?? null,
-      fromPrepare: from?.prepare.toString() ?? null,
-    },
-  );
+  const { rows } = await prepared<{ rows: Pick<ProjectionStatus, 'parked'>[] }>(trx, advanceSql, {
+    commit: to.commit.toString(),
+    prepare: to.prepare.toString(),
+    events: events.length,
+    lastEvent: lastEventOf(last),
+    schema,
+    version: projection.version,
+    fromCommit: from?.commit.toString() ?? null,
+    fromPrepare: from?.prepare.toString() ?? null,
+  });
   if (!rows[0]) throw new Error(`The checkpoint of ${schema} was moved by another process`);
   return rows[0].parked;
 }

@@ -8,7 +8,7 @@ export function listProjection<State>(
 ): Projection {
   return streamProjection({
     ...options,
-    columns: { created_position: 'bigint not null unique', updated_at: 'timestamptz not null' },
+    table: { columns: { created_position: 'bigint not null unique', updated_at: 'timestamptz not null' } },
     constantColumns: ['created_position'],
     // 64 bits wide: it travels as text.
     columnsOf: ({ first, last }) => ({

@@ -3,7 +3,7 @@ import type { Knex } from 'knex';
 import type { PersonalDataReader } from '../../events/personal-data.ts';
 import type { RecordedEvent } from '../../eventstore/event-store.ts';
 import { prepared } from '../../postgres/prepared.ts';
-import { createTables, type Row, type Table, upsert } from '../../postgres/table.ts';
+import { createTables, indexesOf, type Row, type Table, upsert } from '../../postgres/table.ts';
 import { type Projection, ProjectionFault } from './projection.ts';
 
 /** A stream as a batch of events has left it. */
@@ -22,13 +22,11 @@ export type StreamOptions<State, Column extends string> = {
   name: string;
   version: number;
   streamPrefix: string;
-  /** The projection's name if not given. */
-  tableName?: string;
   idColumn?: string;
   /** Null before the first event, and if a stream cannot begin with that event. Throws on what it cannot read. */
   evolve(state: State | null, event: RecordedEvent): State | null;
-  /** In addition to id, revision and state. */
-  columns: Readonly<Record<Column, string>>;
+  /** Its columns in addition to id, revision and state. Its name is the projection's if not given. */
+  table: { name?: string; columns: Readonly<Record<Column, string>>; indexes?: readonly string[] };
   columnsOf(
     changed: ChangedStream<State>,
     personalData: PersonalDataReader,
@@ -48,13 +46,19 @@ export type StreamOptions<State, Column extends string> = {
 export function streamProjection<State, Column extends string = never>(
   options: StreamOptions<State, Column>,
 ): Projection {
-  const { name, version, streamPrefix, tableName = name, idColumn = 'id' } = options;
-  const { columns, columnsOf, constantColumns = [], moreTables = [], writeMore } = options;
+  const { name, version, streamPrefix, idColumn = 'id' } = options;
+  const { columnsOf, constantColumns = [], moreTables = [], writeMore } = options;
   const table: Table = {
-    name: tableName,
+    name,
+    ...options.table,
     // json, not jsonb: jsonb refuses U+0000 and lone surrogates, which people's input can hold, and a state that
     // storage had altered would fold differently.
-    columns: { [idColumn]: 'text', revision: 'integer not null', ...columns, state: 'json not null' },
+    columns: {
+      [idColumn]: 'text',
+      revision: 'integer not null',
+      ...options.table.columns,
+      state: 'json not null',
+    },
     primaryKey: [idColumn],
   };
   const kept: readonly string[] = [idColumn, ...constantColumns];
@@ -65,11 +69,12 @@ export function streamProjection<State, Column extends string = never>(
     version,
     streamPrefixes: [streamPrefix],
     createTables: (db) => createTables(db, table, ...moreTables),
+    indexes: indexesOf(table, ...moreTables),
     async project(events, db, personalData) {
       const ids = new Set(events.map(({ streamName }) => streamName.slice(streamPrefix.length)));
       const { rows } = await prepared<{ rows: Stored<State>[] }>(
         db,
-        `select ${idColumn} as id, revision, state from ${tableName} where ${idColumn} = any(?)`,
+        `select ${idColumn} as id, revision, state from ${table.name} where ${idColumn} = any(?)`,
         [[...ids]],
       );
       const changed = foldStreams(rows, events, options);

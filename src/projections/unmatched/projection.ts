@@ -1,28 +1,17 @@
 /** The quarantine: gateway results that match no payment, a row each, with how staff resolved them and when they were erased. */
 import type { Knex } from 'knex';
+import tables from '../../../content/tables/unmatched.json' with { type: 'json' };
 import { readUnmatchedEvent, readUnmatchedResult } from '../../events/codec.ts';
 import { unmatchedIdOf, unmatchedStream, unmatchedStreamPrefix } from '../../events/unmatched.ts';
-import { createTables, givenRows, type Row, type Table, upsert } from '../../postgres/table.ts';
+import { createTables, givenRows, indexesOf, type Row, upsert } from '../../postgres/table.ts';
 import { type Projection, ProjectionFault } from '../runtime/projection.ts';
-
-const resultColumns = {
-  id: 'text',
-  at: 'timestamptz not null',
-  channel: 'text not null',
-  reason: 'text not null',
-  verified: 'boolean not null',
-};
-const resolutionColumns = { resolution: 'text', resolved_at: 'timestamptz' };
-const erasureColumns = { erased_at: 'timestamptz' };
-const results: Table = { name: 'unmatched', columns: resultColumns, primaryKey: ['id'] };
 
 export const unmatched: Projection = {
   name: 'unmatched',
   version: 3,
   streamPrefixes: [unmatchedStream, unmatchedStreamPrefix],
-  createTables: (db) =>
-    createTables(db, { ...results, columns: { ...resultColumns, ...resolutionColumns, ...erasureColumns } }),
-  indexes: ['unmatched_open on unmatched (at) where resolved_at is null'],
+  createTables: (db) => createTables(db, tables.unmatched),
+  indexes: indexesOf(tables.unmatched),
 
   async project(events, db) {
     const received = events
@@ -31,18 +20,19 @@ export const unmatched: Projection = {
         const { at, channel, reason, verified } = readUnmatchedResult(event).data;
         return { id: unmatchedIdOf(event), at, channel, reason, verified };
       });
-    await upsert(db, results, received);
+    await upsert(db, tables.unmatched, received);
     const handled = events.filter(({ streamName }) => streamName.startsWith(unmatchedStreamPrefix));
-    const resolutions: Row<keyof typeof resolutionColumns | 'id'>[] = [];
-    const erasures: Row<keyof typeof erasureColumns | 'id'>[] = [];
+    const resolutions: Row<'id' | 'resolution' | 'resolved_at'>[] = [];
+    const erasures: Row<'id' | 'erased_at'>[] = [];
     for (const event of handled) {
       const id = event.streamName.slice(unmatchedStreamPrefix.length);
       const { type, data } = readUnmatchedEvent(event);
       if (type === 'PersonalDataErased') erasures.push({ id, erased_at: data.at });
       else resolutions.push({ id, resolution: data.resolution, resolved_at: data.at });
     }
-    await write(resolutions, resolutionColumns, db);
-    await write(erasures, erasureColumns, db);
+    const { resolution, resolved_at, erased_at } = tables.unmatched.moreColumns;
+    await write(resolutions, { resolution, resolved_at }, db);
+    await write(erasures, { erased_at }, db);
   },
 };
 

@@ -4,8 +4,8 @@
  */
 import type { Knex } from 'knex';
 import { unlessUndefined } from '../../postgres/error-codes.ts';
+import { sqlOf } from '../../postgres/sql.ts';
 import { listedSql } from '../../projections/exceptions/queries.ts';
-import { toDoSchema } from '../../to-do/table.ts';
 
 /** How many of one kind are new, and how many of it wait altogether. */
 export type News = {
@@ -18,25 +18,7 @@ export type News = {
 
 export type StaffEmail = { at: Date; news: readonly News[]; recipients: readonly string[] };
 
-/** One row for each thing; the item is another one when the same thing comes up again. */
-const waiting = `
-  select 'exception' as subject, kind, id || ' ' || extract(epoch from at) as item
-  from ${listedSql} where resolved_at is null
-  union all
-  select 'delivery', kind, transaction_id || ' ' || delivery || ' ' || extract(epoch from coalesce(settled_at, called_at))
-  from ${toDoSchema}.deliveries where state = 'abandoned'
-  union all
-  select 'projection', name, coalesce(commit_position, 0)::text from checkpoints where fault is not null`;
-
-const tell = `
-  with waiting as materialized (${waiting}),
-  told as (
-    insert into staff_email.told select subject || ' ' || kind || ' ' || item from waiting
-    on conflict do nothing returning item
-  )
-  select subject, kind, count(told.item) as added, count(*) as waiting
-  from waiting left join told on told.item = subject || ' ' || kind || ' ' || waiting.item
-  group by subject, kind having count(told.item) > 0 order by 1, 2`;
+const tell = sqlOf('staff-news', { listed: listedSql });
 
 const emailColumns = 'sent.at, sent.news, sent.recipients';
 

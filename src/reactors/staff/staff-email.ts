@@ -8,6 +8,7 @@ import { reasonOf } from '../../kernel/reason-of.ts';
 import { retry } from '../../kernel/retry.ts';
 import { type Background, runUntilStopped } from '../../kernel/run-until-stopped.ts';
 import type { Runtime } from '../../kernel/runtime.ts';
+import { createTemplates } from '../../kernel/templates.ts';
 import { withLeaderLock } from '../../postgres/leader-lock.ts';
 import { makeStaffEmail, type News, noteRecipients, type StaffEmail, unsentStaffEmail } from './news.ts';
 
@@ -21,6 +22,7 @@ type Dependencies = {
   runtime: Runtime;
 };
 
+const templates = createTemplates('email');
 const pollMs = 2 * 60_000;
 const pauseMs = 60 * 60_000;
 const sendWithinMs = 60_000;
@@ -76,12 +78,11 @@ export function messageOf({ at, news }: StaffEmail, address: string, baseUrl: st
     const { name, path } = about(each);
     return { text: `${name}: ${added} new, ${waiting} in all`, url: `${baseUrl}/console/${path}` };
   });
-  const items = lines.map(({ text, url }) => `<li><a href="${url}">${text}</a></li>`);
   return {
     id: `staff-${at.getTime()}-${digest}`,
     subject,
     text: [...lines.map(({ text, url }) => `${text}\n${url}\n`), ''].join('\n'),
-    html: `<!doctype html><html lang="en"><meta charset="utf-8"><title>${subject}</title><ul>${items.join('')}</ul></html>\n`,
+    html: templates.render('staff.njk', { subject, lines }),
   };
 }
 

@@ -8,11 +8,21 @@ import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
 import { pino } from 'pino';
 import { keptCheckpoints, sealingRefused } from '../../../src/audit/seals/kept.ts';
-import { isSigned, sealKeyOf } from '../../../src/audit/seals/key.ts';
+import { forAll, isSigned, publicKeysIn, sealKeyOf, termText } from '../../../src/audit/seals/key.ts';
 import { startSealer } from '../../../src/audit/seals/sealer.ts';
 import { readSealOrNull } from '../../../src/audit/seals/stored-seals.ts';
-import { parseCheckpoint, parseNote } from '../../../src/audit/tree/note.ts';
+import type { SealKeys } from '../../../src/audit/seals/succession.ts';
+import {
+  checkpointText,
+  openCheckpoint,
+  parseCheckpoint,
+  parseNote,
+  signatureLine,
+} from '../../../src/audit/tree/note.ts';
 import { growTree, leafHash } from '../../../src/audit/tree/tree.ts';
+import { verifySeals } from '../../../src/audit/verify/seals.ts';
+import { createViolations } from '../../../src/audit/verify/violations.ts';
+import { assertKey } from '../../../src/commands/key-fingerprint.ts';
 import { readSeal } from '../../../src/events/codec.ts';
 import { paymentStream } from '../../../src/events/payment.ts';
 import { countIn, emptyTally, leafEntry, leafOf, sealsStream } from '../../../src/events/seals.ts';
@@ -42,7 +52,9 @@ async function newPlace(t: ExecutionContext) {
   return { ...stores, folder };
 }
 
-type Logged = { level: number; msg: string; reason?: string };
+const third = sealKeyOf('7d1e'.repeat(16));
+
+type Logged = { level: number; msg: string; reason?: string; isHandedOver?: boolean };
 
 /** A sealer in this process, and what it logs. */
 async function runSealer(
@@ -52,17 +64,19 @@ async function runSealer(
     everyEvents?: number;
     everyMs?: number;
     signer?: typeof key;
+    keys?: SealKeys;
     place?: Awaited<ReturnType<typeof newPlace>>;
   } = {},
 ) {
   const { everyEvents = 3, everyMs = 3_600_000, signer = key } = options;
+  const { keys = { current: signer, previous: null } } = options;
   const place = options.place ?? (await newPlace(t));
   const logged: Logged[] = [];
   const log = pino({ level: 'warn' }, { write: (line: string) => void logged.push(JSON.parse(line)) });
   const sealer = startSealer({
     ...place,
     eventStore,
-    key: signer,
+    keys: () => keys,
     runtime: testRuntime({ now: () => new Date('2026-11-20T02:00:00.000Z') }),
     log,
     pace: { everyEvents, everyMs },
@@ -270,35 +284,113 @@ test.serial(
   },
 );
 
-test.serial('another key continues from the last seal, and the change is logged', async (t) => {
+test.serial('while it runs, a key hands over to the next, and each counts only in its time', async (t) => {
   const { eventStore } = await startStore(t);
+  const place = await newPlace(t);
   await addPayments(eventStore, 1, 4);
-  await (await sealedBy(t, eventStore, 4)).stop();
-  const { logged } = await runSealer(t, eventStore, { signer: otherKey });
+  const keys: SealKeys = { current: key, previous: null };
+  const { logged } = await runSealer(t, eventStore, { place, keys });
+  await sealedUpTo(eventStore, 4);
+  Object.assign(keys, { current: otherKey, previous: key });
   await addPayments(eventStore, 5, 8);
   await until(async () => ((await sealed(eventStore)).at(-1) ?? 0) >= 7);
-  t.like(logged[0], { level: 40, msg: 'the last seal was signed with another key' });
-  t.deepEqual((await verdictOn(eventStore, [key.publicKey, otherKey.publicKey])).found, []);
-  t.regex((await verdictOn(eventStore)).first('keys of seals') ?? '', /^Seal 2 was signed with a key/);
+  t.like(logged, [{ level: 40, msg: 'another key seals from now on', isHandedOver: true }]);
+  for (const trusted of [key, otherKey])
+    t.deepEqual(
+      (await verdictOn(eventStore, [forAll(trusted.publicKey)])).found,
+      [],
+      'one vouches for the other',
+    );
+  t.regex(
+    (await verdictOn(eventStore, [forAll(third.publicKey)])).first('keys of seals') ?? '',
+    /^Seal 0 was signed with a key that is not trusted$/,
+  );
+
+  const { keys: found } = await verifySeals(eventStore, [forAll(key.publicKey)], createViolations());
+  const reigns = found ?? [];
+  const terms = [
+    { publicKey: key.publicKey, from: 0, to: 4 },
+    { publicKey: otherKey.publicKey, from: 5, to: Infinity },
+  ];
+  t.like(reigns, terms);
+  t.deepEqual(publicKeysIn(reigns.map(termText).join('\n')), terms);
+  t.deepEqual((await verdictOn(eventStore, terms)).found, []);
+  const notes = (await eventStore.load(sealsStream)).map(({ data }) => Object(data).checkpoint);
+  t.like(openCheckpoint(notes[1], terms), { size: 4 });
+  t.like(openCheckpoint(notes[2], terms), { size: 7 });
+  const late = checkpointText({ origin: 'o', size: 9, root: Buffer.alloc(32) });
+  t.is(
+    openCheckpoint(`${late}\n${signatureLine(late, 'o', key)}`, terms),
+    'The checkpoint was not signed with a trusted key',
+  );
 });
 
-test.serial('an old checkpoint stays valid: leaf, root and signatures never change', (t) => {
-  const golden = (type: string) =>
-    JSON.parse(readFileSync(new URL(`../../events/golden/v2/${type}.json`, import.meta.url), 'utf8'));
-  const stored = { ...golden('CheckpointSigned'), streamName: sealsStream, revision: 0 };
-  const seal = readSealOrNull(stored);
-  const { stream, revision, id } = stored.data.lastEvent;
-  const leaf = leafOf({ streamName: stream, revision, id, ...golden('PaymentRequested') });
-  t.is(leaf.label, '2026-11-20T01:00:00.000Z council');
-  t.like(seal, { isSigned: true, count: 1, hash: leafHash(leafEntry(leaf)).toString('hex') });
-  for (const [field, value] of Object.entries(stored.data))
-    if (field !== 'signature')
-      t.not(
-        readSealOrNull({ ...stored, data: { ...stored.data, [field]: otherThan(value) } })?.isSigned,
-        true,
-        field,
-      );
-});
+test.serial(
+  'a change of keys without a hand-over is refused, unless staff say that the key is lost',
+  async (t) => {
+    const { eventStore } = await startStore(t);
+    const place = await newPlace(t);
+    await addPayments(eventStore, 1, 4);
+    const first = await runSealer(t, eventStore, { place });
+    await sealedUpTo(eventStore, 4);
+    await first.stop();
+    await addPayments(eventStore, 5, 5);
+    const reasonWith = async (keys: SealKeys) => {
+      const { logged, stop } = await runSealer(t, eventStore, { place, keys });
+      await until(() => logged.length > 0);
+      await stop();
+      t.is(await sealingRefused(place.db), logged[0]?.reason ?? '');
+      return logged[0]?.reason;
+    };
+    const missing = 'Seal 1 was signed with another key than SEAL_KEY, and SEAL_KEY_PREVIOUS is not that key';
+    t.is(await reasonWith({ current: otherKey, previous: null }), missing);
+    t.is(await reasonWith({ current: otherKey, previous: third }), missing);
+    const lost = { name: 'SEAL_KEY', key: otherKey.publicKey, others: null };
+    const { signal } = new AbortController();
+    await assertKey(lost, { eventStore, runtime: testRuntime(), signal });
+    const { logged, stop } = await runSealer(t, eventStore, { place, signer: otherKey });
+    await sealedUpTo(eventStore, 6);
+    t.like(logged, [{ msg: 'another key seals from now on', isHandedOver: false }]);
+    await stop();
+    t.regex(
+      (await verdictOn(eventStore)).first('keys of seals') ?? '',
+      /^Seal 2 was signed with another key, to which the key before did not hand over$/,
+    );
+    t.deepEqual(
+      (
+        await verdictOn(
+          eventStore,
+          [key, otherKey].map(({ publicKey }) => forAll(publicKey)),
+        )
+      ).found,
+      [],
+    );
+    t.is(
+      await reasonWith({ current: key, previous: otherKey }),
+      'SEAL_KEY has handed over to another key and must not sign again',
+    );
+  },
+);
+
+for (const name of ['CheckpointSigned', 'CheckpointSigned.hand-over'])
+  test.serial(`an old checkpoint stays valid: leaf, root and signatures never change (${name})`, (t) => {
+    const golden = (type: string) =>
+      JSON.parse(readFileSync(new URL(`../../events/golden/v2/${type}.json`, import.meta.url), 'utf8'));
+    const stored = { ...golden(name), streamName: sealsStream, revision: 0 };
+    const seal = readSealOrNull(stored);
+    const { stream, revision, id } = stored.data.lastEvent;
+    const leaf = leafOf({ streamName: stream, revision, id, ...golden('PaymentRequested') });
+    t.is(leaf.label, '2026-11-20T01:00:00.000Z council');
+    const handedOverBy = stored.data.handOver?.publicKey ?? null;
+    t.like(seal, { isSigned: true, handedOverBy, count: 1, hash: leafHash(leafEntry(leaf)).toString('hex') });
+    for (const [field, value] of Object.entries(stored.data))
+      if (field !== 'signature')
+        t.not(
+          readSealOrNull({ ...stored, data: { ...stored.data, [field]: otherThan(value) } })?.isSigned,
+          true,
+          field,
+        );
+  });
 
 test.serial('after the seals and the tables are lost, the log must still agree with the file', async (t) => {
   const store = await startStore(t);

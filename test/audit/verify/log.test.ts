@@ -7,7 +7,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import streams from '@eventstore/db-client/generated/streams_pb.js';
 import test, { type ExecutionContext } from 'ava';
 import { sealingRefused } from '../../../src/audit/seals/kept.ts';
-import { publicKeysIn } from '../../../src/audit/seals/key.ts';
+import { forAll, type KeyTerm, publicKeysIn, sealKeyOf } from '../../../src/audit/seals/key.ts';
 import { startSealer } from '../../../src/audit/seals/sealer.ts';
 import { readSealOrNull } from '../../../src/audit/seals/stored-seals.ts';
 import { checkpointText, signatureLine } from '../../../src/audit/tree/note.ts';
@@ -20,7 +20,7 @@ import { type LogSealed, type LogSealedEvent, sealsStream, signedText } from '..
 import type { EventStore } from '../../../src/eventstore/event-store.ts';
 import { systemRuntime } from '../../../src/kernel/system-runtime.ts';
 import { temporaryFolder, until } from '../../embedded/helpers.ts';
-import { log } from '../../projections/helpers.ts';
+import { append, log, paymentRequested } from '../../projections/helpers.ts';
 import { createDatabase } from '../../support/postgres.ts';
 import {
   cause,
@@ -30,6 +30,7 @@ import {
   openStore,
   otherKey,
   paymentId,
+  pemOf,
   type Store,
   sealAll,
   sealByRunningHash,
@@ -311,7 +312,8 @@ test('seals of releases before the tree still verify, find what is missing, and 
   );
   const refused = sealing((await createDatabase()).url, await temporaryFolder(t));
   t.teardown(() => refused.db.destroy());
-  const sealer = startSealer({ ...refused, eventStore: cut.eventStore, key, runtime: systemRuntime, log });
+  const keys = () => ({ current: key, previous: null });
+  const sealer = startSealer({ ...refused, eventStore: cut.eventStore, keys, runtime: systemRuntime, log });
   await until(
     async () => (await sealingRefused(refused.db).catch(() => null)) === 'The log does not agree with seal 8',
   );
@@ -330,7 +332,7 @@ test('seals of releases before the tree still verify, find what is missing, and 
 
 test('with few heads kept in memory, the others are read from the store', async (t) => {
   const { eventStore } = await tampered(t, file, () => {});
-  const { found, result } = await verdictOn(eventStore, [key.publicKey], { headsKept: 1 });
+  const { found, result } = await verdictOn(eventStore, [forAll(key.publicKey)], { headsKept: 1 });
   t.deepEqual(found, []);
   t.is(result.streams, 12);
 });
@@ -347,11 +349,13 @@ async function forgeSeal(
   eventStore: EventStore,
   signer: typeof key,
   change: Partial<LogSealed>,
+  before: typeof key | null = null,
 ): Promise<void> {
   const last = await eventStore.loadLast(sealsStream);
   if (!last) throw new Error('no seal');
   const { hash } = last.metadata as Metadata;
-  const { type, data: before } = readSeal(last);
+  const { type, data: said } = readSeal(last);
+  const { handOver: _, ...stored } = { handOver: null, ...said };
   const { count = 0, ...others } = change;
   const head = {
     origin: 'ledger.example/log',
@@ -363,8 +367,10 @@ async function forgeSeal(
     type === 'LogSealed'
       ? { previousSeal: hash, ...change }
       : { checkpoint: `${text}\n${signatureLine(text, head.origin, signer)}`, ...others };
-  const said = { ...before, publicKey: signer.publicKey, ...content };
-  const data = { ...said, signature: signer.sign(signedText(said)) };
+  const unsigned = { ...stored, publicKey: signer.publicKey, ...content };
+  const handOver = before && { publicKey: before.publicKey, signature: before.sign(signedText(unsigned)) };
+  const forged = { ...unsigned, ...(handOver && { handOver }) };
+  const data = { ...forged, signature: signer.sign(signedText(forged)) };
   const chained = chain([{ type, data } as LogSealedEvent], hash, cause());
   await eventStore.append(sealsStream, chained, last.revision);
 }
@@ -390,12 +396,41 @@ test.serial(
   },
 );
 
+test.serial('after a hand-over: the key before, and keys that nobody handed over to', async (t) => {
+  const { eventStore } = await tampered(t, file, () => {});
+  const sealedIn = sealing((await createDatabase()).url, await temporaryFolder(t));
+  t.teardown(() => sealedIn.db.destroy());
+  await append(eventStore, paymentId(99), [paymentRequested()]);
+  await sealAll(eventStore, sealedIn, filled + 1, otherKey, key);
+  t.deepEqual((await verdictOn(eventStore)).found, []);
+  const thief = sealKeyOf('7d1e'.repeat(16));
+  const forgeries = [
+    [key, null, 'with a key that had handed over to another'],
+    [thief, null, 'with another key, to which the key before did not hand over'],
+    [thief, key, 'by a key that had handed over'],
+    [thief, { ...thief, publicKey: otherKey.publicKey }, 'in the name of the key before'],
+  ] as const;
+  for (const [index, [signer, before, what]] of forgeries.entries()) {
+    await forgeSeal(eventStore, signer, { count: 51 }, before);
+    const found = (await verdictOn(eventStore)).found.filter(({ kind }) => kind === 'keys of seals');
+    t.like(found, [{ count: index + 1, first: `Seal 10 was signed ${forgeries[0][2]}` }], what);
+  }
+
+  await append(eventStore, 'UNREADABLE', [{ type: 'PaymentForgotten', data: {} }]);
+  const place = { stream: paymentStream('UNREADABLE'), revision: 0 };
+  await acknowledge({ eventStore, key }, { at: new Date(), place, reason: 'A thief says so' }, cause());
+  t.regex(
+    (await verdictOn(eventStore)).first('acknowledgements') ?? '',
+    /is not what a trusted key has signed$/,
+  );
+});
+
 test('the auditor’s key decides, not the one that the seals name', async (t) => {
   const { eventStore } = await tampered(t, file, () => {});
-  const kept = publicKeysIn(`${otherKey.publicKeyPem}\n${key.publicKeyPem}`);
+  const kept = publicKeysIn(`${pemOf(otherKey)}\n${pemOf(key)}`);
   t.deepEqual((await verdictOn(eventStore, kept)).found, []);
   t.deepEqual((await verdictOn(eventStore, null)).found, []);
-  const wrong = await verdictOn(eventStore, publicKeysIn(otherKey.publicKeyPem));
+  const wrong = await verdictOn(eventStore, publicKeysIn(pemOf(otherKey)));
   t.is(wrong.first('keys of seals'), 'Seal 0 was signed with a key that is not trusted');
   t.is(wrong.result.seals.unsealed().events, filled);
   t.throws(() => publicKeysIn('no key'));
@@ -439,7 +474,7 @@ test('a fault that was acknowledged is explained, and no violation', async (t) =
 
 test('an acknowledgement that somebody forged, altered or moved does not count, and is a violation', async (t) => {
   const unreadable = 'unreadable events';
-  const kindsIn = async (store: EventStore, trusted: readonly string[] | null = [key.publicKey]) =>
+  const kindsIn = async (store: EventStore, trusted: readonly KeyTerm[] | null = [forAll(key.publicKey)]) =>
     (await verdictOn(store, trusted)).found.map(({ kind }) => kind).toSorted();
 
   const other = await acknowledged(t, otherKey);

@@ -5,6 +5,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
+import { forAll, type KeyTerm } from '../../../src/audit/seals/key.ts';
 import { verify } from '../../../src/audit/verify/verify.ts';
 import { reportText } from '../../../src/cli/verify.ts';
 import { loadConfig } from '../../../src/config/config.ts';
@@ -30,6 +31,7 @@ import {
   openStore,
   otherKey,
   paymentId,
+  pemOf,
   projectId,
   sealAll,
   sealing,
@@ -81,7 +83,7 @@ type Edits = {
   sql?: string;
   log?: Parameters<typeof tampered>[2];
   now?: string;
-  trusted?: readonly string[];
+  trusted?: readonly KeyTerm[];
 };
 
 /** What `verify` says of a copy of the ledger that was edited. */
@@ -103,7 +105,7 @@ async function verdictAfter(t: ExecutionContext, { sql, log: edit = () => {}, no
       db,
       databaseUrl: url.href,
       personalData: copy.personalData,
-      trusted: trusted ?? [key.publicKey],
+      trusted: trusted ?? [forAll(key.publicKey)],
       runtime: testRuntime({ now: () => new Date(now ?? '2026-11-20T02:00:00.000Z') }),
       log,
       signal,
@@ -344,8 +346,8 @@ test.serial('as a command: exit code 0 or 1, by the key that an auditor keeps', 
   const url = `esdb://127.0.0.1:${port}?tls=false`;
   const folderOfKeys = await temporaryFolder(t);
   const [kept, wrong] = [join(folderOfKeys, 'kept.pem'), join(folderOfKeys, 'wrong.pem')];
-  await writeFile(kept, key.publicKeyPem);
-  await writeFile(wrong, otherKey.publicKeyPem);
+  await writeFile(kept, pemOf(key));
+  await writeFile(wrong, pemOf(otherKey));
   const whole = await ledger(t, url, 'verify', '--public-key', kept);
   t.regex(whole.said, /9 {2}seals, each with its signature/);
   t.is(whole.code, 0, whole.said);
@@ -364,7 +366,7 @@ test.serial('as a command: exit code 0 or 1, by the key that an auditor keeps', 
   t.is((await ledger(t, url, 'verify', '--file', nonsense, '--public-key', kept)).code, 1);
   const listed = await ledger(t, url, 'seals');
   t.is(listed.code, 0);
-  t.true(listed.said.startsWith(key.publicKeyPem));
+  t.true(listed.said.startsWith(pemOf(key)));
   t.regex(listed.said, /^ +8 {2}2026-11-20T10:00:00\+08:00 +45 events {2}[0-9a-f]{64}\n9 seals\.$/m);
 });
 

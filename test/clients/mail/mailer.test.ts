@@ -232,6 +232,16 @@ test('without a server each email becomes a complete file that only its owner ca
   t.deepEqual(Buffer.from(parsed.attachments[0]?.content as ArrayBuffer), pdf);
 });
 
+test('another mail server is used from the next email on', async (t) => {
+  const [first, second] = [await startServer(t), await startServer(t)];
+  const changing = { ...settings, smtpUrl: first.url };
+  const mailer = createMailer({ runtime: testRuntime(), mail: changing, outboxDir: '/nowhere' });
+  await mailer.send(mail(), patient());
+  changing.smtpUrl = second.url;
+  await mailer.send(mail(), patient());
+  t.deepEqual([first.received.length, second.received.length], [1, 1]);
+});
+
 test('an outbox that cannot be written leaves no partial file', async (t) => {
   const folder = await temporaryFolder(t);
   await writeFile(join(folder, 'outbox'), 'a file');

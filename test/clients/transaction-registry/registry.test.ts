@@ -27,8 +27,7 @@ test('a success is read in full, and the record is kept as it came', async (t) =
   });
   const { ask } = createTransactionRegistry({
     runtime: testRuntime(),
-    url: registry.url,
-    token: 'a-token',
+    config: { url: registry.url, token: 'a-token' },
     log,
   });
   const answer = await ask(id);
@@ -73,8 +72,7 @@ for (const [number, status, results] of [
     registry.answer(listOf(record({ eps_status: number })));
     const answer = await createTransactionRegistry({
       runtime: testRuntime(),
-      url: registry.url,
-      token: 't',
+      config: { url: registry.url, token: 't' },
       log,
     }).ask(id);
     t.is(answer.status, status);
@@ -100,8 +98,7 @@ for (const [title, statuses, status, ids] of [
       registry.answer(listOf(...(order === 'backwards' ? records.toReversed() : records)));
       const answer = await createTransactionRegistry({
         runtime: testRuntime(),
-        url: registry.url,
-        token: 't',
+        config: { url: registry.url, token: 't' },
         log,
       }).ask(id);
       t.is(answer.status, status);
@@ -121,8 +118,7 @@ test("other people's transactions are left out, and the log says only how many",
   const noted = pino({ level: 'info' }, { write: (line: string) => void lines.push(line) });
   const { ask } = createTransactionRegistry({
     runtime: testRuntime(),
-    url: registry.url,
-    token: 't',
+    config: { url: registry.url, token: 't' },
     log: noted,
   });
   t.is((await ask(id)).status, 'pending');
@@ -177,8 +173,7 @@ for (const [title, [listener, { asked }]] of Object.entries(noAnswers)) {
     registry.answer(listener);
     const { ask } = createTransactionRegistry({
       runtime: testRuntime(),
-      url: registry.url,
-      token: 'secret-token',
+      config: { url: registry.url, token: 'secret-token' },
       log,
     });
     const error = await t.throwsAsync(ask(id), { instanceOf: RegistryUnavailable });
@@ -193,8 +188,7 @@ test('a registry that never answers, or never ends its answer, times out', async
   const ask = () =>
     createTransactionRegistry({
       runtime: testRuntime(),
-      url: registry.url,
-      token: 't',
+      config: { url: registry.url, token: 't' },
       log,
       timeoutMs: 1_000,
     }).ask(id);
@@ -215,8 +209,7 @@ test('nobody listens: no connection, after a few attempts', async (t) => {
   closed.close();
   const { ask } = createTransactionRegistry({
     runtime: testRuntime(),
-    url: `http://127.0.0.1:${port}`,
-    token: 't',
+    config: { url: `http://127.0.0.1:${port}`, token: 't' },
     log,
   });
   const error = await t.throwsAsync(ask(id), { instanceOf: RegistryUnavailable });
@@ -224,8 +217,7 @@ test('nobody listens: no connection, after a few attempts', async (t) => {
   // Less than the pause before the second try.
   const brief = createTransactionRegistry({
     runtime: testRuntime(),
-    url: `http://127.0.0.1:${port}`,
-    token: 't',
+    config: { url: `http://127.0.0.1:${port}`, token: 't' },
     log,
     timeoutMs: 150,
   });
@@ -242,7 +234,11 @@ for (const title of ['before', 'in the middle of'] as const) {
       response.writeHead(200, { 'content-length': 1_000 }).write('[{');
       setImmediate(() => request.destroy());
     });
-    const { ask } = createTransactionRegistry({ runtime: testRuntime(), url: registry.url, token: 't', log });
+    const { ask } = createTransactionRegistry({
+      runtime: testRuntime(),
+      config: { url: registry.url, token: 't' },
+      log,
+    });
     t.is((await ask(id)).status, 'succeeded');
     t.is(registry.asked.length, 2);
   });

@@ -24,8 +24,7 @@ async function start(t: ExecutionContext, timeoutMs = 10_000): Promise<Parts> {
   const registry = await startRegistry(t);
   const client = createTransactionRegistry({
     runtime: testRuntime(),
-    url: registry.url,
-    token: 'a-token',
+    config: { url: registry.url, token: 'a-token' },
     log,
     timeoutMs,
   });
@@ -277,8 +276,7 @@ test('a registry that cannot be asked: 502 or 504, and the failure is recorded',
 test('no connection to the registry: 502', async (t) => {
   const client = createTransactionRegistry({
     runtime: testRuntime(),
-    url: 'http://127.0.0.1:1',
-    token: 'secret-token',
+    config: { url: 'http://127.0.0.1:1', token: 'secret-token' },
     log,
   });
   const app = await startApp({ registry: client }, store);
@@ -295,8 +293,7 @@ test('a requery loads the payment once, to decide: its row has the request', asy
   const registry = await startRegistry(t);
   const client = createTransactionRegistry({
     runtime: testRuntime(),
-    url: registry.url,
-    token: 'a-token',
+    config: { url: registry.url, token: 'a-token' },
     log,
   });
   const { eventStore, loadsOf } = countLoads(store.eventStore);

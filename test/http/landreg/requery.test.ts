@@ -19,8 +19,7 @@ async function start(t: ExecutionContext, timeoutMs = 10_000) {
   const registry = await startRegistry(t);
   const client = createTransactionRegistry({
     runtime: testRuntime(),
-    url: registry.url,
-    token: 'a-token',
+    config: { url: registry.url, token: 'a-token' },
     log,
     timeoutMs,
   });
@@ -177,8 +176,7 @@ test('error: no response at either step: 504; an unusable answer: 502; the failu
 test('error: no connection to the registry', async (t) => {
   const client = createTransactionRegistry({
     runtime: testRuntime(),
-    url: 'http://127.0.0.1:1',
-    token: 'a-token',
+    config: { url: 'http://127.0.0.1:1', token: 'a-token' },
     log,
   });
   const app = await startApp({ registry: client }, store);
@@ -195,8 +193,7 @@ test('a payment whose agency has left the configuration can still be requeried',
   const { transactionId } = await createLandPayment(app, { transaksi_id: 'LEFT' });
   const client = createTransactionRegistry({
     runtime: testRuntime(),
-    url: registry.url,
-    token: 'a-token',
+    config: { url: registry.url, token: 'a-token' },
     log,
   });
   const without = await startApp({ registry: client, config: { merchants: new Map() } }, store);

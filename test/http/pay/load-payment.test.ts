@@ -153,8 +153,7 @@ test.serial(
     const registry = await startRegistry(t);
     const client = createTransactionRegistry({
       runtime: systemRuntime,
-      url: registry.url,
-      token: 'a-token',
+      config: { url: registry.url, token: 'a-token' },
       log,
     });
     const app = await stores.beside({ registry: client });

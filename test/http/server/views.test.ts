@@ -3,7 +3,7 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
-import { createTemplates } from '../../../src/http/server/views.ts';
+import { createTemplates } from '../../../src/kernel/templates.ts';
 
 const attack = `{{ 7 * 7 }}{% include "secret.njk" %}<script>alert('x')</script>{{ range.constructor("return 49")() }}`;
 const escaped =
@@ -28,7 +28,7 @@ test('a text that is shown is escaped and never evaluated, however it reaches th
 });
 
 test('no template outside its folder is found', (t) => {
-  const environment = createTemplates('views/docs');
+  const environment = createTemplates('docs');
   for (const name of ['../payment.njk', '../../package.json', '/etc/passwd', attack])
     t.throws(() => environment.render(name, {}), { message: /template not found/ }, name);
 });

@@ -45,8 +45,7 @@ async function start(t: ExecutionContext) {
   const dependencies = {
     registry: createTransactionRegistry({
       runtime: testRuntime(),
-      url: registry.url,
-      token: 't',
+      config: { url: registry.url, token: 't' },
       log,
       timeoutMs: 2_000,
     }),

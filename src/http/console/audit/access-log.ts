@@ -3,7 +3,6 @@ import { listAccessLog } from '../../../projections/access-log/queries.ts';
 import { noSuchPage, pageOf, readQuery, readText } from '../frame/forms-and-lists.ts';
 import type { Page } from '../frame/page.ts';
 import { loadAccount } from '../frame/session.ts';
-import { texts } from '../texts.ts';
 
 const path = '/console/access-log';
 const size = 50;
@@ -22,11 +21,7 @@ export const showAccessLog: Page = async (ctx, { askReadModels, db, eventStore, 
   await show(ctx, 'audit/access-log.njk', {
     title: 'Access log',
     filter: fields,
-    rows: rows.map((row) => ({
-      ...row,
-      name: names.get(row.userId),
-      text: texts.accesses[row.what],
-    })),
+    rows: rows.map((row) => ({ ...row, name: names.get(row.userId) })),
     ...links,
   });
 };

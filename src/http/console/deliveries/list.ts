@@ -4,7 +4,6 @@ import {
   cursorText,
   type Fields,
   keysOf,
-  optionsOf,
   pageOf,
   queryOf,
   readChoice,
@@ -39,8 +38,6 @@ export const showDeliveries: Page = async (ctx, { askReadModels, db, show }) => 
   await show(ctx, 'deliveries/deliveries.njk', {
     title: 'Deliveries',
     filter: fields,
-    states: optionsOf(texts.deliveryStates),
-    kinds: optionsOf(texts.deliveryKinds),
     countText: `${countText(count)} ${count === 1 ? 'delivery' : 'deliveries'}`,
     rows: rows.map((row) => ({ ...row, canSendAgain: canSendAgain(row.state) })),
     here: `${deliveriesPath}${queryOf({ ...fields, after: query.after })}`,

@@ -4,7 +4,6 @@ import { countDeliveries, findDeliveries } from '../../../to-do/queries.ts';
 import { type Context, HttpProblem } from '../../server/context.ts';
 import { type Fields, queryOf, readForm, readQuery } from '../frame/forms-and-lists.ts';
 import { type Page, type PageDependencies, staffCause } from '../frame/page.ts';
-import { texts } from '../texts.ts';
 import { canSendAgain, countText, deliveriesPath, maxCounted, readFilter, sendListPath } from './list.ts';
 
 /** One request gives at most this many commands; `ledger send-again` takes more. */
@@ -33,8 +32,7 @@ async function showConfirmation(
   await show(ctx, 'deliveries/send-again.njk', {
     title: 'Send again',
     filter: fields,
-    stateText: filter.states.map((state) => texts.deliveryStates[state]).join(', '),
-    kindsText: filter.kinds.map((kind) => texts.deliveryKinds[kind]).join(', '),
+    sent: filter,
     count,
     isTooMany: count > maxAtOnce,
     countText: countText(count),

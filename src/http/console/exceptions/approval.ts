@@ -1,35 +1,24 @@
 /** /console/exceptions/approval/{id}/{no}: what one member of staff proposed, for another to approve or reject. */
-import { endOf } from '../../../commands/execute.ts';
 import { chargesOf } from '../../../events/charges.ts';
-import { readPaymentEvent } from '../../../events/codec.ts';
-import { evolve, noPayment, type Payment } from '../../../events/payment.ts';
-import { standingOf } from '../../../events/standing.ts';
-import { HttpProblem } from '../../server/context.ts';
 import { actingFor } from '../frame/page.ts';
 import { texts } from '../texts.ts';
-import { type ExceptionSource, loadNumbered } from './exception-page.ts';
+import { type ExceptionSource, loadNumbered, noSuchException } from './exception-page.ts';
 
 export const approval: ExceptionSource<'granted' | 'rejected'> = {
   template: 'approval.njk',
   meanings: texts.exceptions.meanings.approval,
   async find(ctx, dependencies) {
-    const { transactionId, no, stream, stored } = await loadNumbered(ctx, dependencies);
-    const state = stored.map(readPaymentEvent).reduce<Payment>(evolve, noPayment);
-    const approval = state.status === 'none' ? null : state.approvals?.find((each) => each.no === no);
-    if (state.status === 'none' || !approval) throw new HttpProblem(404, 'There is no such proposal');
+    const { about, no, stream, head, payment } = await loadNumbered(ctx, dependencies);
+    const approval = payment.approvals?.find((each) => each.no === no);
+    if (!approval) throw noSuchException();
     const { action, amountSen, at, by, decided } = approval;
-    const { merchant, reference } = state.request;
     const isOwn = by === `staff:${ctx.state.staff.id}`;
     return {
       kind: texts.exceptions.kinds.approval,
       model: {
-        url: `/console/exceptions/approval/${transactionId}/${no}`,
         legend: 'Your decision',
         submit: 'Decide',
-        transactionId,
-        merchant,
-        reference,
-        paymentStatus: standingOf(state),
+        ...about,
         action,
         amountSen,
         at,
@@ -37,15 +26,8 @@ export const approval: ExceptionSource<'granted' | 'rejected'> = {
         isOwn,
         charge:
           action.kind === 'refund'
-            ? chargesOf(state).find(({ resultNo }) => resultNo === action.chargeNo)
+            ? chargesOf(payment).find(({ resultNo }) => resultNo === action.chargeNo)
             : null,
-        proposed:
-          action.kind === 'refund'
-            ? { name: 'Refund', meaning: 'The payer gets money back.' }
-            : {
-                name: texts.exceptions.resolutions[action.resolution],
-                meaning: texts.exceptions.meanings.payment[action.resolution],
-              },
       },
       choices: isOwn ? ['rejected'] : ['granted', 'rejected'],
       resolved: decided && { resolution: decided.outcome, at: decided.at, note: decided.note },
@@ -56,9 +38,9 @@ export const approval: ExceptionSource<'granted' | 'rejected'> = {
           no,
           outcome,
           note,
-          ...actingFor(ctx, dependencies, merchant),
+          ...actingFor(ctx, dependencies, about.merchant),
         } as const;
-        return dependencies.execute(stream, command, cause, { from: { state, ...endOf(stored) } });
+        return dependencies.execute(stream, command, cause, { from: head });
       },
     };
   },

@@ -24,7 +24,6 @@ export const discrepancy: ExceptionSource<DiscrepancyResolution> = {
     return {
       kind: texts.exceptions.discrepancies[discrepancy.kind],
       model: {
-        url: `/console/exceptions/difference/${id}`,
         discrepancy,
         paymentId: paymentIdOf(discrepancy),
         foundBy: actorOfLast('ReconciliationDifferenceFound'),

@@ -1,12 +1,16 @@
 /** One exception: shows it with its resolution, or with the form in which staff record what they did about it. */
 import { validate } from 'superstruct';
 import { Refused } from '../../../commands/decider.ts';
+import { headOf } from '../../../commands/execute.ts';
 import { InvalidFields, note as noteField } from '../../../commands/fields.ts';
+import { paymentDecider } from '../../../commands/payment.ts';
 import { transactionIdPattern } from '../../../commands/transaction-id.ts';
 import type { ApprovalEvent } from '../../../events/approvals.ts';
+import { readPaymentEvent } from '../../../events/codec.ts';
 import type { Cause } from '../../../events/envelope.ts';
-import { paymentStream } from '../../../events/payment.ts';
-import type { Context } from '../../server/context.ts';
+import { evolve, noPayment, paymentStream, type RequestedPayment } from '../../../events/payment.ts';
+import { standingOf } from '../../../events/standing.ts';
+import { type Context, HttpProblem } from '../../server/context.ts';
 import { type Fields, readForm } from '../frame/forms-and-lists.ts';
 import { leadTo, type NoticeCode, type Page, type PageDependencies, staffCause } from '../frame/page.ts';
 import type { StaffContext } from '../frame/session.ts';
@@ -19,7 +23,7 @@ export type ResolutionName = keyof typeof texts.exceptions.resolutions;
 
 export type FoundException<Choice extends ResolutionName> = {
   kind: { name: string; meaning: string };
-  model: { url: string } & Record<string, unknown>;
+  model: Record<string, unknown>;
   choices: readonly Choice[];
   resolved: Resolution<Choice> | null;
   resolvedBy: string;
@@ -53,14 +57,27 @@ const emptyForm = {
   problem: null,
 };
 
-/** The payment of the path, and the number of what is asked for; no events if either cannot be. */
+/** The payment of the path, with its state after each event, and the number of what is asked for. Throws HttpProblem 404. */
 export async function loadNumbered(ctx: StaffContext, { eventStore }: Pick<PageDependencies, 'eventStore'>) {
   const { transactionId = '', no: text = '' } = ctx.params;
   const no = /^[1-9]\d{0,5}$/.test(text) ? Number(text) : 0;
   const stream = paymentStream(transactionId);
   const stored = no > 0 && transactionIdPattern.test(transactionId) ? await eventStore.load(stream) : [];
-  return { transactionId, no, stream, stored };
+  const head = headOf(stored, paymentDecider);
+  const { state: payment } = head;
+  if (payment.status === 'none') throw noSuchException();
+  const states: RequestedPayment[] = [];
+  let state = noPayment;
+  for (const event of stored) {
+    state = evolve(state, readPaymentEvent(event));
+    if (state.status !== 'none') states.push(state);
+  }
+  const { merchant, reference } = payment.request;
+  const about = { transactionId, merchant, reference, paymentStatus: standingOf(payment) };
+  return { no, stream, stored, head, payment, states, about };
 }
+
+export const noSuchException = () => new HttpProblem(404, 'There is no such exception');
 
 /** Shows the exception; `more` adds to its model. */
 export async function showException<Choice extends ResolutionName>(
@@ -75,6 +92,7 @@ export async function showException<Choice extends ResolutionName>(
   await show(ctx, `exceptions/${template}`, {
     title: kind.name,
     meaning: kind.meaning,
+    url: ctx.path,
     ...model,
     resolved: resolved && { ...resolved, ...textOf(resolved.resolution), by: resolvedBy },
     choices: choices.map((value) => ({ value, ...textOf(value) })),

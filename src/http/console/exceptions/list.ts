@@ -17,7 +17,6 @@ import type { Page } from '../frame/page.ts';
 import { texts } from '../texts.ts';
 
 const size = 50;
-const resolutionNames: Readonly<Record<string, string>> = texts.exceptions.resolutions;
 
 export const showExceptions: Page = async (ctx, { askReadModels, db, show }) => {
   const query = readQuery(ctx);
@@ -37,17 +36,12 @@ export const showExceptions: Page = async (ctx, { askReadModels, db, show }) => 
   const cursor = readCursor(query.after, 1);
   const after = cursor && { at: cursor.at, id: cursor.ids[0] ?? '' };
   const [found] = await askReadModels(ctx, [listExceptions(db, filter, { limit: size + 1, after })]);
-  const page = { size, path: '/console/exceptions', filter: fields, isFirst: cursor === null };
-  const { rows, ...links } = pageOf(found, page, ({ at, id }) => ({ after: cursorText(at, id) }));
+  const place = { size, path: '/console/exceptions', filter: fields, isFirst: cursor === null };
+  const page = pageOf(found, place, ({ at, id }) => ({ after: cursorText(at, id) }));
   await show(ctx, 'exceptions/exceptions.njk', {
     title: 'Exceptions',
     filter: fields,
     kinds: listedKinds.map((value) => ({ value, text: texts.exceptions.kinds[value].name })),
-    rows: rows.map((row) => ({
-      ...row,
-      name: texts.exceptions.kinds[row.kind].name,
-      resolution: row.resolution && (resolutionNames[row.resolution] ?? row.resolution),
-    })),
-    ...links,
+    ...page,
   });
 };

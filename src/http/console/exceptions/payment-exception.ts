@@ -1,87 +1,62 @@
 /** /console/exceptions/payment/{id}/{resultNo}: what was expected of a payment, what was reported, which result counts. */
-import { endOf } from '../../../commands/execute.ts';
 import { readPaymentEvent } from '../../../events/codec.ts';
 import { actorOf } from '../../../events/envelope.ts';
 import { exceptionsOf, resolutionsFor } from '../../../events/exceptions.ts';
-import {
-  currentResult,
-  evolve,
-  noPayment,
-  type Payment,
-  type PaymentEvent,
-} from '../../../events/payment.ts';
+import { currentResult } from '../../../events/payment.ts';
 import type { ExceptionResolution } from '../../../events/recorded-result.ts';
-import { standingOf } from '../../../events/standing.ts';
 import type { RecordedEvent } from '../../../eventstore/event-store.ts';
-import { HttpProblem } from '../../server/context.ts';
 import { actingFor } from '../frame/page.ts';
 import { texts } from '../texts.ts';
-import { type ExceptionSource, loadNumbered } from './exception-page.ts';
+import { type ExceptionSource, loadNumbered, noSuchException } from './exception-page.ts';
 
 export const paymentException: ExceptionSource<ExceptionResolution> = {
   template: 'payment.njk',
   meanings: texts.exceptions.meanings.payment,
   async find(ctx, dependencies) {
-    const { transactionId, no: resultNo, stream, stored } = await loadNumbered(ctx, dependencies);
-    const { state, revision, recorded } = foldUpTo(stored, resultNo);
-    const exceptions = state.status === 'none' ? [] : exceptionsOf(state);
-    const exception = exceptions.find((each) => each.resultNo === resultNo);
-    if (state.status === 'none' || !recorded || !exception)
-      throw new HttpProblem(404, 'There is no such exception');
-    const { kind } = exception;
-    const { amountSen, merchant, reference } = state.request;
-    const current = currentResult(state);
-    const reported = state.results[resultNo - 1];
+    const {
+      about,
+      no: resultNo,
+      stream,
+      stored,
+      head,
+      payment,
+      states,
+    } = await loadNumbered(ctx, dependencies);
+    const exception = exceptionsOf(payment).find((each) => each.resultNo === resultNo);
+    const recordedIn = stored[states.findIndex(({ results }) => results.length >= resultNo)];
+    if (!recordedIn || !exception) throw noSuchException();
+    const recorded = readPaymentEvent(recordedIn);
+    const { amountSen, merchant } = payment.request;
+    const current = currentResult(payment);
+    const reported = payment.results[resultNo - 1];
     const resolution = stored.findLast((event) => isResolutionOf(event, resultNo));
     return {
-      kind: texts.exceptions.kinds[kind],
+      kind: texts.exceptions.kinds[exception.kind],
       model: {
-        url: `/console/exceptions/payment/${transactionId}/${resultNo}`,
-        transactionId,
-        merchant,
-        reference,
-        evidenceUrl: `/console/payments/${transactionId}/events/${revision}`,
-        paymentStatus: standingOf(state),
+        ...about,
+        evidenceUrl: `/console/payments/${about.transactionId}/events/${recordedIn.revision}`,
         expectedSen: 'expectedSen' in recorded.data ? recorded.data.expectedSen : amountSen,
         reported,
         isCurrent: reported === current,
         verified: 'verified' in recorded.data && recorded.data.verified,
         current,
-        approval: state.approvals?.find(
+        approval: payment.approvals?.find(
           ({ action, decided }) =>
             decided === null && action.kind === 'resolution' && action.resultNo === resultNo,
         ),
       },
-      choices: resolutionsFor(state, exception),
+      choices: resolutionsFor(payment, exception),
       resolved: exception.resolved,
       resolvedBy: actorOf(resolution),
       resolve({ note, resolution }, cause) {
         if (resolution === 'superseded') throw new Error('Nobody is offered this choice');
         const action = { kind: 'resolution', resultNo, resolution, note } as const;
         const command = { type: 'TakeAction', action, ...actingFor(ctx, dependencies, merchant) } as const;
-        return dependencies.execute(stream, command, cause, { from: { state, ...endOf(stored) } });
+        return dependencies.execute(stream, command, cause, { from: head });
       },
     };
   },
 };
-
-/** The whole payment, and the event that recorded its result of that number. */
-function foldUpTo(stored: readonly RecordedEvent[], resultNo: number) {
-  let state: Payment = noPayment;
-  let recorded: PaymentEvent | null = null;
-  let revision = -1;
-  for (const [index, event] of stored.map(readPaymentEvent).entries()) {
-    const before = countResults(state);
-    state = evolve(state, event);
-    if (before < resultNo && countResults(state) === resultNo) {
-      recorded = event;
-      revision = index;
-    }
-  }
-  return { state, revision, recorded };
-}
-
-const countResults = (state: Payment) => (state.status === 'none' ? 0 : state.results.length);
 
 const settling = new Set(['ExceptionResolved', 'AmountMismatchCredited', 'PaymentReversed']);
 

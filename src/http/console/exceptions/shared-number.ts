@@ -24,10 +24,7 @@ export const sharedNumber: ExceptionSource<'explained'> = {
     const explained = head.state;
     return {
       kind: texts.exceptions.kinds[shared.kind],
-      model: {
-        url: `/console/exceptions/shared/${id}`,
-        shared,
-      },
+      model: { shared },
       choices: ['explained'],
       resolved: explained && { ...explained, resolution: 'explained' },
       resolvedBy: actorOf(events[0]),

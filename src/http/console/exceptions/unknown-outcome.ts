@@ -1,48 +1,37 @@
 /** /console/exceptions/attempt/{id}/{no}: an attempt whose outcome nobody knows, and the verdict of staff on it. */
-import { endOf, type Head } from '../../../commands/execute.ts';
 import { InvalidFields } from '../../../commands/fields.ts';
 import { type Verdict, verdicts } from '../../../commands/verdict.ts';
-import { readPaymentEvent } from '../../../events/codec.ts';
 import { actorOf } from '../../../events/envelope.ts';
-import { evolve, noPayment, type Payment } from '../../../events/payment.ts';
-import { standingOf } from '../../../events/standing.ts';
-import {
-  type FinalOutcome,
-  type UnknownOutcome,
-  unknownOutcomesOf,
-} from '../../../events/unknown-outcomes.ts';
-import type { RecordedEvent } from '../../../eventstore/event-store.ts';
+import type { RequestedPayment } from '../../../events/payment.ts';
+import { type FinalOutcome, unknownOutcomesOf } from '../../../events/unknown-outcomes.ts';
 import { formatSen, readAmount, type Sen } from '../../../kernel/money.ts';
-import { HttpProblem } from '../../server/context.ts';
 import type { Fields } from '../frame/forms-and-lists.ts';
 import { texts } from '../texts.ts';
-import { type ExceptionSource, loadNumbered } from './exception-page.ts';
+import { type ExceptionSource, loadNumbered, noSuchException } from './exception-page.ts';
 
 export const unknownOutcome: ExceptionSource<FinalOutcome> = {
   template: 'unknown-outcome.njk',
   meanings: texts.exceptions.meanings.unknownOutcome,
   async find(ctx, dependencies) {
-    const { transactionId, no, stream, stored } = await loadNumbered(ctx, dependencies);
-    const { state, unknown, settledIn } = fold(stored, no);
-    if (state.status === 'none' || !unknown) throw new HttpProblem(404, 'There is no such exception');
+    const { about, no, stream, stored, head, payment, states } = await loadNumbered(ctx, dependencies);
+    const outcomeIn = (state: RequestedPayment) => unknownOutcomesOf(state).find((each) => each.no === no);
+    const unknown = outcomeIn(payment);
+    if (!unknown) throw noSuchException();
+    const settledIn = stored[states.findLastIndex((state) => !outcomeIn(state)?.settled) + 1];
     const { amountSen, at, orderNo, settled } = unknown;
-    const { merchant, reference } = state.request;
-    const head: Head<Payment> = { state, ...endOf(stored) };
     return {
       kind: texts.exceptions.kinds.outcomeUnknown,
       model: {
-        url: `/console/exceptions/attempt/${transactionId}/${no}`,
-        transactionId,
-        merchant,
-        reference,
-        paymentStatus: standingOf(state),
+        ...about,
         at,
         orderNo,
         amountSen,
         expected: formatSen(amountSen),
-        attempt: state.attempts.find(({ sellerOrderNo }) => sellerOrderNo === orderNo) ?? null,
-        lastRequery: state.lastRequery,
-        evidenceUrl: settledIn && `/console/payments/${transactionId}/events/${settledIn.revision}`,
+        attempt: payment.attempts.find(({ sellerOrderNo }) => sellerOrderNo === orderNo) ?? null,
+        lastRequery: payment.lastRequery,
+        evidenceUrl: settledIn
+          ? `/console/payments/${about.transactionId}/events/${settledIn.revision}`
+          : null,
       },
       choices: verdicts,
       resolved: settled && {
@@ -53,7 +42,7 @@ export const unknownOutcome: ExceptionSource<FinalOutcome> = {
             ? 'By a verdict; the evidence is with its event.'
             : 'A result arrived after all.',
       },
-      resolvedBy: actorOf(settledIn ?? undefined),
+      resolvedBy: actorOf(settledIn),
       resolve({ at: givenAt, note: evidence, resolution }, cause, fields) {
         const given = { at: givenAt, no, evidence, ...readVerdict(resolution as Verdict, fields) };
         return dependencies.execute(stream, { type: 'GiveVerdict', ...given }, cause, { from: head });
@@ -61,22 +50,6 @@ export const unknownOutcome: ExceptionSource<FinalOutcome> = {
     };
   },
 };
-
-/** The whole payment, and the event that settled the unknown outcome of that number. */
-function fold(stored: readonly RecordedEvent[], no: number) {
-  let state: Payment = noPayment;
-  let unknown: UnknownOutcome | null = null;
-  let settledIn: RecordedEvent | null = null;
-  for (const event of stored) {
-    state = evolve(state, readPaymentEvent(event));
-    const now: UnknownOutcome | null =
-      state.status === 'none' ? null : (unknownOutcomesOf(state).find((each) => each.no === no) ?? null);
-    if (!now?.settled) settledIn = null;
-    else if (!unknown?.settled) settledIn = event;
-    unknown = now;
-  }
-  return { state, unknown, settledIn };
-}
 
 /** Throws InvalidFields. */
 function readVerdict(

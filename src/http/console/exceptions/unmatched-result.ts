@@ -36,7 +36,7 @@ async function findResult(ctx: Context, { eventStore, executeUnmatched }: PageDe
       url,
       stream,
       revision,
-      result: { ...result, reasonText: texts.exceptions.unmatchedReasons[result.reason] },
+      result,
       erasedAt: head.state.erasedAt,
       mayBeRecorded: result.reason !== 'unreadable' && head.state.erasedAt === null,
       evidence: null,

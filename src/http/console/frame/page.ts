@@ -5,7 +5,7 @@ import type { Role } from '../../../events/user.ts';
 import type { Log } from '../../../kernel/log.ts';
 import { codeOf } from '../../../kernel/reason-of.ts';
 import { type Context, causeOf, HttpProblem, seeOther } from '../../server/context.ts';
-import type { ConsoleDependencies } from '../dependencies.ts';
+import type { Dependencies } from '../../server/dependencies.ts';
 import { createLookAtRebuilds } from '../projections/rebuilds.ts';
 import { texts } from '../texts.ts';
 import { type ConsoleAssets, createConsoleAssets } from './assets.ts';
@@ -20,7 +20,7 @@ export type Page = (ctx: StaffContext, dependencies: PageDependencies) => Promis
 /** Every page and action receives all of it and names the few things that it uses. */
 export type PageDependencies = ReturnType<typeof createPageDependencies>;
 
-export function createPageDependencies(dependencies: ConsoleDependencies) {
+export function createPageDependencies(dependencies: Dependencies) {
   const { console: own, content, ...shared } = dependencies;
   const assets = createConsoleAssets();
   const sessions = createSessions(dependencies);
@@ -64,7 +64,7 @@ type Access = { what: AccessKind; transactionId: string | null; detail: string }
 /** Await it before the data is shown; when it throws (EventStoreUnavailable, Refused), show nothing. */
 type RecordAccess = (ctx: StaffContext, access: Access) => Promise<void>;
 
-function createRecordAccess({ console: { executeSession }, runtime }: ConsoleDependencies): RecordAccess {
+function createRecordAccess({ console: { executeSession }, runtime }: Dependencies): RecordAccess {
   return async (ctx, access) => {
     const { head: from, ticket } = ctx.state.staff;
     const command = { type: 'ViewPersonalData' as const, at: runtime.now().toISOString(), ...access };
@@ -118,6 +118,7 @@ function createShowPage({
       lang: 'en',
       assets: assets.urls,
       path: ctx.path,
+      texts,
       notice: noticeOf(readQuery(ctx).notice),
       staff: staff ? { id: staff.id, name: staff.name, role: staff.role } : null,
       may: staff ? permissionsOf(staff.role) : null,

@@ -11,7 +11,7 @@ import { EventStoreUnavailable } from '../../../eventstore/event-store.ts';
 import { createExpiringSignatures } from '../../../kernel/expiring-signature.ts';
 import { reasonOf } from '../../../kernel/reason-of.ts';
 import { maskable } from '../../../kernel/structs.ts';
-import type { ConsoleDependencies } from '../dependencies.ts';
+import type { Dependencies } from '../../server/dependencies.ts';
 import type { Fields } from './forms-and-lists.ts';
 import type { Holder } from './session.ts';
 
@@ -21,14 +21,14 @@ type Demand = 'use' | 'register' | 'nothing';
 /** The form that a page sends, and the session that its question was for, which is open or is to be opened. */
 type Answer = { form: Fields; sessionId: string; isOpen: boolean; holder: Holder; cause: Cause };
 
-type Dependencies = Pick<ConsoleDependencies, 'config' | 'eventStore' | 'log' | 'runtime'>;
+type PasskeyDependencies = Pick<Dependencies, 'config' | 'eventStore' | 'log' | 'runtime'>;
 
 /** EdDSA, ES256 and RS256: named, because the library's default depends on the version of Node.js. */
 const algorithms = [-8, -7, -257];
 const knownTransports = ['ble', 'cable', 'hybrid', 'internal', 'nfc', 'smart-card', 'usb'];
 const timeout = 5 * 60_000;
 
-export function createPasskeys(dependencies: Dependencies) {
+export function createPasskeys(dependencies: PasskeyDependencies) {
   const { config, eventStore, log, runtime } = dependencies;
   const rpId = new URL(config.baseUrl).hostname;
   const challenges = createChallenges(dependencies);
@@ -98,7 +98,7 @@ export function createPasskeys(dependencies: Dependencies) {
 }
 
 /** Challenges are signed and not stored. Each serves once, because what it opens or registers does so once. */
-function createChallenges({ config: { baseUrl, linkKeys }, runtime }: Dependencies) {
+function createChallenges({ config: { baseUrl, linkKeys }, runtime }: PasskeyDependencies) {
   const signatures = createExpiringSignatures(linkKeys, 'console passkey');
   const { hostname, origin } = new URL(baseUrl);
   return {

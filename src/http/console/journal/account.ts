@@ -12,7 +12,6 @@ import { accountCsv } from '../../../statements/csv.ts';
 import { type Context, HttpProblem } from '../../server/context.ts';
 import { cursorText, noSuchPage, queryOf, readCursor, readQuery } from '../frame/forms-and-lists.ts';
 import type { Page, PageDependencies } from '../frame/page.ts';
-import { texts } from '../texts.ts';
 import { readAsOf, refuseGap } from './as-of.ts';
 
 export const accountPath = '/console/journal/account';
@@ -59,11 +58,7 @@ export const showAccount: Page = async (ctx, dependencies) => {
     gap: gap?.message ?? null,
     opening: balanceOf(openingSen),
     closing: balanceOf(closingSen),
-    rows: lines.map((line) => ({
-      ...line,
-      kindText: texts.journalEntries[line.kind],
-      ...balanceOf(line.balanceSen),
-    })),
+    rows: lines.map((line) => ({ ...line, ...balanceOf(line.balanceSen) })),
     csvUrl: `${csvPath}${queryOf(request)}`,
     firstUrl: after && `${accountPath}${queryOf(request)}`,
     nextUrl: nextAfter ? `${accountPath}${queryOf({ ...request, after: nextAfter })}` : null,

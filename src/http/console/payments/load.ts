@@ -17,7 +17,7 @@ type LoadedPayment = History & {
   events: readonly (PaymentEvent | null)[];
   /** Null if the stream does not begin with a request or cannot be read. */
   payment: RequestedPayment | null;
-  /** For a command; null if an event cannot be read. */
+  /** For a command; null if an event cannot be read, or was changed. */
   head: Head<Payment> | null;
 };
 
@@ -35,6 +35,6 @@ export async function loadHistory(
   );
   const state = history.entries.at(-1)?.state;
   const payment = state && state.status !== 'none' ? state : null;
-  const head = state && !events.includes(null) ? { state, ...endOf(stored) } : null;
+  const head = state && history.verdict.kind === 'whole' ? { state, ...endOf(stored) } : null;
   return { ...history, events, payment, head };
 }

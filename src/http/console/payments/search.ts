@@ -4,14 +4,12 @@ import { paymentModes } from '../../../kernel/payment-modes.ts';
 import { indexedTokens } from '../../../projections/payments/payers.ts';
 import { type PaymentFilter, searchPayments } from '../../../projections/payments/queries.ts';
 import { termsOf } from '../../../projections/payments/search-tokens.ts';
-import { texts as receiptTexts } from '../../../receipts/texts.ts';
 import { type Context, seeOther } from '../../server/context.ts';
 import {
   cursorText,
   type Fields,
   keysOf,
   merchantOptions,
-  optionsOf,
   pageOf,
   readChoice,
   readCursor,
@@ -96,8 +94,6 @@ async function showFound(
   await show(ctx, 'payments/payments.njk', {
     title: 'Payments',
     merchants: merchantOptions(config.merchants),
-    modes: optionsOf(receiptTexts.en.modes),
-    statuses: optionsOf(texts.statuses),
     filter: fields,
     payer: payer.text,
     rows,

@@ -1,6 +1,7 @@
 /** The progress of rebuilds, for the page and for the browsers that watch it. */
-import { readRebuildEvent } from '../../../events/codec.ts';
-import { evolveRebuilds, noRebuilds, projectionStream, type Rebuilds } from '../../../events/rebuild.ts';
+import { headOf } from '../../../commands/execute.ts';
+import { rebuildDecider } from '../../../commands/rebuild.ts';
+import { projectionStream, type Rebuilds } from '../../../events/rebuild.ts';
 import type { Position } from '../../../eventstore/event-store.ts';
 import {
   createMeter,
@@ -9,7 +10,7 @@ import {
   shareDone,
 } from '../../../projections/rebuild/progress.ts';
 import type { ProjectionStatus } from '../../../projections/runtime/checkpoints.ts';
-import type { ConsoleDependencies } from '../dependencies.ts';
+import type { Dependencies } from '../../server/dependencies.ts';
 
 export type RebuildView = {
   name: string;
@@ -30,7 +31,7 @@ export function createLookAtRebuilds({
   content: { projections },
   eventStore,
   runtime,
-}: ConsoleDependencies): () => Promise<RebuildView[]> {
+}: Dependencies): () => Promise<RebuildView[]> {
   const names = projections.map(({ name }) => name);
   const meters = new Map<string, ReturnType<typeof createMeter>>();
   let latest: { atMs: number; views: Promise<RebuildView[]> } | null = null;
@@ -42,7 +43,7 @@ export function createLookAtRebuilds({
       ...names.map((name) => eventStore.load(projectionStream(name))),
     ]);
     return names.map((name, index) => {
-      const rebuilds = (histories[index] ?? []).map(readRebuildEvent).reduce(evolveRebuilds, noRebuilds);
+      const rebuilds = headOf(histories[index] ?? [], rebuildDecider).state;
       const standing = found.find((each) => each.name === name);
       if (!standing) meters.delete(name);
       return viewOf(name, rebuilds, standing, head);

@@ -2,8 +2,7 @@
 import type { Middleware } from 'koa';
 import type { DiscrepancyFound } from '../../../events/reconciliation.ts';
 import { parseAsOf } from '../../../kernel/malaysian-time.ts';
-import type { Sen } from '../../../kernel/money.ts';
-import { type VerdictClass, verdictClasses } from '../../../reconciliation/compare.ts';
+import { verdictClasses } from '../../../reconciliation/compare.ts';
 import type { BadRow } from '../../../reconciliation/csv-rows.ts';
 import { UnreadableExport } from '../../../reconciliation/export-format.ts';
 import { ReadModelBehind, reconcile } from '../../../reconciliation/reconcile.ts';
@@ -104,27 +103,15 @@ export const importExport: Page = async (ctx, dependencies) => {
   // A dry run keeps nothing, so that its discrepancies may have no page to link to.
   const rows = found.map((each) => ({ ...rowOf(each), ...(dryRun && { id: null }) }));
   await show(ctx, 'reconciliation/result.njk', {
-    ...summaryModel(summary),
     title: 'Import',
+    summary,
+    scope: scopeText(summary),
+    isAllMatched: isAllMatched(summary),
+    kept: keptText(summary),
+    classes: verdictClasses.map((each) => ({ name: classNames[each], ...summary.classes[each] })),
     isDryRun: dryRun,
     badRows,
     rows,
     maxShown,
   });
 };
-
-function summaryModel(summary: Summary) {
-  const shownClasses: readonly VerdictClass[] = verdictClasses;
-  return {
-    scope: scopeText(summary),
-    isAllMatched: isAllMatched(summary),
-    classes: shownClasses.map((each) => {
-      const { count, oursSen, theirsSen } = summary.classes[each];
-      return { name: classNames[each], count, oursSen: oursSen as Sen, theirsSen: theirsSen as Sen };
-    }),
-    opened: summary.opened,
-    cleared: summary.cleared,
-    kept: keptText(summary),
-    badRowCount: summary.badRows,
-  };
-}

@@ -6,7 +6,6 @@ import type { Context } from '../../server/context.ts';
 import { paymentIdOf } from '../exceptions/discrepancy.ts';
 import { cursorText, pageOf, readCursor, readQuery } from '../frame/forms-and-lists.ts';
 import type { Page, PageDependencies } from '../frame/page.ts';
-import { texts } from '../texts.ts';
 
 const size = 50;
 
@@ -38,18 +37,7 @@ export async function showList(
 
 /** A discrepancy as a row of a table: of this list, or of what an import found. */
 export function rowOf({ id, difference }: { id: string; difference: DiscrepancyFound }) {
-  const { file, kind, merchantCode, ours, paidAt, recordId, source, theirs, transactionId } = difference;
-  return {
-    id,
-    name: texts.exceptions.discrepancies[kind].name,
-    source,
-    merchantCode,
-    paidAt,
-    recordId,
-    transactionId,
-    paymentId: paymentIdOf(difference),
-    line: file.line,
-    ours: sideText(ours),
-    theirs: sideText(theirs),
-  };
+  const { ours, theirs } = difference;
+  const paymentId = paymentIdOf(difference);
+  return { ...difference, id, paymentId, ours: sideText(ours), theirs: sideText(theirs) };
 }

@@ -1,10 +1,7 @@
 /** The email with the sign-in link. */
-import { fileURLToPath } from 'node:url';
-import { createTemplates } from '../../server/views.ts';
+import { createTemplates } from '../../../kernel/templates.ts';
 
-const templates = createTemplates(
-  fileURLToPath(new URL('../../../../views/console/sign-in/', import.meta.url)),
-);
+const templates = createTemplates('email');
 
 export function linkEmail({ name, url }: { name: string; url: string }) {
   const why = `You, or somebody who knows your address, asked to sign in to the console of the payment ledger as ${name}.`;
@@ -16,6 +13,6 @@ export function linkEmail({ name, url }: { name: string; url: string }) {
   return {
     subject: title,
     text: [why, '', url, '', ...notes, ''].join('\n'),
-    html: templates.render('link-email.njk', { title, why, url, notes }),
+    html: templates.render('sign-in.njk', { title, why, url, notes }),
   };
 }

@@ -1,38 +1,14 @@
 /**
  * What payments leave for staff, one row each: results that they have to settle, attempts whose outcome nobody knows, and
- * what one of them proposed. Tables of the projection `payments`.
+ * what one of them proposed. The tables are those of the projection `payments`.
  */
 import type { Knex } from 'knex';
+import tables from '../../../content/tables/payments.json' with { type: 'json' };
 import { exceptionsOf } from '../../events/exceptions.ts';
 import type { RequestedPayment } from '../../events/payment.ts';
 import { unknownOutcomesOf } from '../../events/unknown-outcomes.ts';
 import type { Sen } from '../../kernel/money.ts';
-import { indexable, type Table, upsert } from '../../postgres/table.ts';
-
-const columnsAfter = <Column extends string>(columns: Readonly<Record<Column, string>>) => ({
-  transaction_id: 'text not null',
-  ...columns,
-  merchant_code: 'text not null',
-  at: 'timestamptz not null',
-  amount_sen: 'bigint',
-  resolution: 'text',
-  resolved_at: 'timestamptz',
-});
-
-const exceptions = {
-  name: 'exceptions',
-  columns: columnsAfter({ result_no: 'integer not null', kind: 'text not null' }),
-  primaryKey: ['transaction_id', 'result_no'],
-} satisfies Table;
-
-const numbered = { columns: columnsAfter({ no: 'integer not null' }), primaryKey: ['transaction_id', 'no'] };
-const unknownOutcomes = { ...numbered, name: 'unknown_outcomes' } satisfies Table;
-const approvals = { ...numbered, name: 'approvals' } satisfies Table;
-
-export const exceptionTables: readonly Table[] = [exceptions, unknownOutcomes, approvals];
-export const exceptionIndexes = exceptionTables.map(
-  ({ name }) => `${name}_open on ${name} (at) where resolved_at is null`,
-);
+import { indexable, upsert } from '../../postgres/table.ts';
 
 type Changed = { id: string; state: RequestedPayment };
 
@@ -58,9 +34,9 @@ export async function writeExceptions(payments: readonly Changed[], db: Knex.Tra
     })),
   );
   const settlement = ['resolution', 'resolved_at'] as const;
-  await upsert(db, exceptions, results, settlement);
-  await upsert(db, unknownOutcomes, outcomes, settlement);
-  await upsert(db, approvals, proposals, settlement);
+  await upsert(db, tables.exceptions, results, settlement);
+  await upsert(db, tables.unknownOutcomes, outcomes, settlement);
+  await upsert(db, tables.approvals, proposals, settlement);
 }
 
 function rowOf(

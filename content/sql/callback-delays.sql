@@ -1,0 +1,12 @@
+with delays as (
+  select extract(epoch from settled_at - called_at)::float8 * 1000 as ms
+  from reactor_deliveries.deliveries
+  where state = 'delivered' and kind = 'callback' and called_at >= :start and called_at < :end
+),
+slots as (
+  select width_bucket(ms, :bounds::float8[]) as slot, count(*)::integer as count from delays group by 1
+)
+select count(*) as delivered,
+  percentile_cont(array[0.5, 0.95, 0.99]) within group (order by ms) as percentiles,
+  (select json_object_agg(slot, count) from slots) as buckets
+from delays

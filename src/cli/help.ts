@@ -1,0 +1,79 @@
+/** What content/commands.json declares of the commands, and the help that is made of it. */
+import declarations from '../../content/commands.json' with { type: 'json' };
+
+/** Of each command, the options that it takes, with a value or without. */
+export type Declarations = typeof declarations;
+export type CommandName = keyof Declarations;
+
+type Declaration = {
+  summary: string;
+  usage: readonly string[];
+  options: Readonly<Record<string, { value?: string; meaning: string }>>;
+  examples: readonly string[];
+  exitCodes: Readonly<Record<string, string>>;
+  takesArguments?: boolean;
+};
+
+const commands: Readonly<Record<CommandName, Declaration>> = declarations;
+
+const exitCodes = {
+  '0': 'done',
+  '1': 'failed or refused',
+  '2': 'wrong arguments',
+  '78': 'wrong configuration',
+};
+
+export const isCommand = (name: string): name is CommandName => Object.hasOwn(commands, name);
+
+/** As `parseArgs` of node:util takes it. (Not commander or citty: both are larger than what they would replace.) */
+export function argumentsOf(name: CommandName) {
+  const { options: declared, takesArguments = false } = commands[name];
+  const options: Record<string, { type: 'string' | 'boolean'; short?: string }> = {
+    help: { type: 'boolean', short: 'h' },
+  };
+  for (const [option, { value }] of Object.entries(declared))
+    options[option] = { type: value === undefined ? 'boolean' : 'string' };
+  return { options, strict: true, allowPositionals: takesArguments };
+}
+
+/** One line, for wrong arguments. */
+export const usageOf = (name: CommandName) => `ledger ${name} ${commands[name].usage.join(' | ')}`;
+
+export function helpOn(name: CommandName): string {
+  const { summary, usage, options, examples, exitCodes: own } = commands[name];
+  const optionLines = Object.entries(options).map(
+    ([option, { value = '', meaning }]) => [`--${option} ${value}`, meaning] as const,
+  );
+  return [
+    `ledger ${name}: ${summary}\n`,
+    section(
+      'Usage',
+      usage.map((form) => `ledger ${name} ${form}`),
+    ),
+    section('Options', columns([...optionLines, ['--help, -h', 'this text']])),
+    section('Examples', examples),
+    section('Exit codes', columns(Object.entries({ ...exitCodes, ...own }))),
+  ].join('\n');
+}
+
+export function helpOnAll(): string {
+  const summaries = Object.entries(commands).map(([name, { summary }]) => [name, summary] as const);
+  return [
+    'ledger <command>\n',
+    section('Commands', columns(summaries)),
+    '`ledger <command> --help` says more about each.\n',
+  ].join('\n');
+}
+
+const section = (title: string, lines: readonly string[]) =>
+  `${title}:\n${lines.map((line) => `  ${line.trimEnd()}\n`).join('')}`;
+
+const columnWidth = 28;
+
+function columns(rows: readonly (readonly [string, string])[]): string[] {
+  return rows.map(([first, second]) =>
+    first.trimEnd().length < columnWidth
+      ? `${first.padEnd(columnWidth)}${second}`
+      : `${first.trimEnd()}\n${' '.repeat(columnWidth + 2)}${second}`,
+  );
+}

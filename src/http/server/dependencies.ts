@@ -1,0 +1,85 @@
+/** What the HTTP role needs from the rest of the program. Each handler names the few things that it uses. */
+import type { Knex } from 'knex';
+import type { Mailer } from '../../clients/mail/mailer.ts';
+import type { TransactionRegistry } from '../../clients/transaction-registry/registry.ts';
+import type { ExecuteOf, SealEvents } from '../../commands/execute.ts';
+import type { paymentDecider } from '../../commands/payment.ts';
+import type { rebuildDecider } from '../../commands/rebuild.ts';
+import type { reconciliationDecider } from '../../commands/reconciliation.ts';
+import type { RecordAnswer } from '../../commands/record-requery.ts';
+import type { sessionDecider } from '../../commands/session.ts';
+import type { sharedNumberDecider } from '../../commands/shared-numbers.ts';
+import type { Quarantine, unmatchedDecider } from '../../commands/unmatched.ts';
+import type { userDecider } from '../../commands/user.ts';
+import type { Config } from '../../config/config.ts';
+import type { PersonalDataReader } from '../../events/personal-data.ts';
+import type { Project } from '../../events/project.ts';
+import type { Account } from '../../events/user.ts';
+import type { EventStore } from '../../eventstore/event-store.ts';
+import type { Log } from '../../kernel/log.ts';
+import type { Runtime } from '../../kernel/runtime.ts';
+import type { AnsweredRequest } from '../../monitoring/counters.ts';
+import type { LookDependencies } from '../../monitoring/look.ts';
+import type { Erase } from '../../personal-data/erase.ts';
+import type { LatestPayment, PaymentRow } from '../../projections/payments/queries.ts';
+import type { ListQueries } from '../../projections/runtime/list-projection.ts';
+import type { KnownHeads } from './known-heads.ts';
+
+type UsedConfig =
+  | 'apiKeys'
+  | 'approvalAboveSen'
+  | 'baseUrl'
+  | 'environment'
+  | 'gateway'
+  | 'landregAccessKeys'
+  | 'linkKeys'
+  | 'maxAmountSen'
+  | 'merchants'
+  | 'methods'
+  | 'passkeysRequired'
+  | 'production'
+  | 'rateLimits'
+  | 'transactionIdKey'
+  | 'trustedProxies';
+
+export type Dependencies = {
+  config: Pick<Config, UsedConfig> & { sandbox: { enabled: boolean } };
+  countRequest?: ((answered: AnsweredRequest) => void) | undefined;
+  execute: ExecuteOf<typeof paymentDecider>;
+  eventStore: EventStore;
+  /** Of the streams that `execute`, `executeUser` and `eventStore` write and read. */
+  heads: Pick<KnownHeads, 'revisionOf'>;
+  personalData: PersonalDataReader & { seal: SealEvents };
+  quarantine: Quarantine;
+  registry: TransactionRegistry;
+  recordAnswer: RecordAnswer;
+  /** The read model's row, which may lag; null when there is none (yet). Rejects when Postgres is down, as the next two do. */
+  findPayment(transactionId: string): Promise<PaymentRow | null>;
+  /** Ids of the payments in the read model that have this receipt number. */
+  findByReceiptNo(receiptNo: string): Promise<readonly string[]>;
+  /** The latest generic payments in the read model. */
+  latestPayments(): Promise<readonly LatestPayment[]>;
+  /** Calls this very server. */
+  fetchOwn: typeof fetch;
+  content: {
+    executeUser: ExecuteOf<typeof userDecider>;
+    users: ListQueries<Account>;
+    projects: ListQueries<Project>;
+    version: string;
+  } & Pick<LookDependencies, 'clockDifferenceMs' | 'projections' | 'projectionStatus' | 'sealingRefused'>;
+  console: {
+    executeSession: ExecuteOf<typeof sessionDecider>;
+    executeUnmatched: ExecuteOf<typeof unmatchedDecider>;
+    executeSharedNumber: ExecuteOf<typeof sharedNumberDecider>;
+    executeDiscrepancy: ExecuteOf<typeof reconciliationDecider>;
+    executeRebuild: ExecuteOf<typeof rebuildDecider>;
+    mailer: Mailer;
+    erase: Erase;
+    /** Aborts when the process is asked to stop, which ends open streams of events. */
+    closing: AbortSignal;
+    /** For the queries of src/projections; they reject within a few seconds when Postgres is down. */
+    db: Knex;
+  };
+  log: Log;
+  runtime: Runtime;
+};

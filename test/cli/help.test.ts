@@ -1,0 +1,28 @@
+// What the help says of a command is what the command takes.
+import test from 'ava';
+import declarations from '../../content/commands.json' with { type: 'json' };
+import { argumentsOf, helpOn, helpOnAll, isCommand, usageOf } from '../../src/cli/help.ts';
+import { runLedger } from '../support/ledger.ts';
+
+for (const name of Object.keys(declarations).filter(isCommand)) {
+  test(`${name}: the usage names every option, and no other`, (t) => {
+    const named = new Set(Array.from(usageOf(name).matchAll(/--([a-z-]+)/g), ([, option]) => option));
+    const { options, allowPositionals } = argumentsOf(name);
+    t.deepEqual([...named, 'help'].toSorted(), Object.keys(options).toSorted());
+    const forms: readonly string[] = declarations[name].usage;
+    t.is(
+      allowPositionals,
+      forms.some((form) => /^[<[]?[^-[]/.test(form)),
+    );
+    for (const option of Object.keys(options)) t.true(helpOn(name).includes(`--${option}`));
+    t.true(helpOnAll().includes(`  ${name} `));
+  });
+}
+
+test('--help of a command exits with 0, whatever else is given', async (t) => {
+  for (const args of [['verify', '--help'], ['statement', '--format', 'csv', '-h'], ['help']]) {
+    const { code, stdout } = await runLedger(args, {});
+    t.is(code, 0);
+    t.regex(stdout, /^ledger /);
+  }
+});
