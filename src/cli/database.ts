@@ -1,7 +1,7 @@
 /** `ledger database grants`: an account in PostgreSQL for each role, with the rights that it needs and no others. */
 import { readFileSync } from 'node:fs';
+import { lastCheckSql } from '../audit/check/checks.ts';
 import { forgedRowsSql } from '../audit/check/forged-rows.ts';
-import { lastCheckSql } from '../audit/check/hourly.ts';
 import { logCheckpointSql } from '../audit/seals/kept.ts';
 import { readEnvironment } from '../config/environment-reader.ts';
 import { checkPostgres, checkSecrets } from '../config/security.ts';

@@ -38,7 +38,7 @@ export function openRebuildProgress(name: string) {
   };
 }
 
-function bar(share: number): string {
+export function bar(share: number): string {
   const filled = Math.round(share * barWidth);
   return `[${'█'.repeat(filled)}${'░'.repeat(barWidth - filled)}]`;
 }

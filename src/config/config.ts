@@ -88,6 +88,12 @@ function readConfig(env: EnvironmentReader, seals: boolean) {
     witnessUrls: env
       .list('WITNESS_URLS', /^https?:\/\/[^/]/, 'be a comma list of URLs')
       .map((url) => url.replace(/\/$/, '')),
+    /** When everything is verified each day, in Malaysian time; `off`: never. */
+    verifyAt: env.matching(
+      'VERIFY_SCHEDULE',
+      /^(off|([01]\d|2[0-3]):[0-5]\d)$/,
+      'be off, or a time of day such as 02:30',
+    ),
     maxAmountSen: readMaxAmount(env),
     /** Null: nothing has to be approved. */
     approvalAboveSen: readApprovalAbove(env),

@@ -35,7 +35,10 @@ export async function createApp(dependencies: Omit<Dependencies, 'quarantine'>):
   // The router must know all methods to answer an unknown one with 405 (it would say 501), or 404 where there is no path.
   const router = new Router<RequestState>({ sensitive: true, strict: true, methods: METHODS });
   router.get('/', createHome(config));
-  router.get('/verify/:receiptNo', createVerify(dependencies));
+  const verify = createVerify(dependencies);
+  router.get('/verify/:receiptNo', verify.confirm);
+  router.get('/verify/:receiptNo/proof', verify.prove);
+  router.get('/verify/:receiptNo/proof.jsonl', verify.prove);
   const quarantine = createQuarantine({
     eventStore,
     seal: personalData.seal,

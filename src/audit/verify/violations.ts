@@ -2,7 +2,8 @@
 
 export type Checked = { what: string; count: number };
 
-export type VerifyProgress = { step: string; done: number };
+/** `share` is from 0 to 1, or null if it is not known. */
+export type VerifyProgress = { step: string; done: number; share: number | null };
 
 export type ViolationKind =
   | 'the log'
@@ -39,6 +40,9 @@ export function createViolations() {
       const violation = found.get(kind);
       if (violation) violation.count += count;
       else found.set(kind, { kind, count, first: sentence });
+    },
+    addAll(others: readonly { kind: string; count: number; first: string }[]): void {
+      for (const { kind, first, count } of others) this.add(kind as ViolationKind, first, count);
     },
     /** In the order in which the kinds were first found. */
     all: (): Violation[] => [...found.values()],
