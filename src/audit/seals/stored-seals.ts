@@ -1,7 +1,7 @@
 /** Stored seals, the last of them (from which sealing continues), and whether events are waiting for the next. */
 import { readSeal, tryRead, UnreadableEvent } from '../../events/codec.ts';
 import { genesisHash, hashIn } from '../../events/envelope.ts';
-import { handOverText, type LogSealed, sealsStream } from '../../events/seals.ts';
+import { type LogSealed, sealsStream, signedText } from '../../events/seals.ts';
 import { streamPrefixes } from '../../events/streams.ts';
 import type { EventStore, ExpectedRevision, RecordedEvent } from '../../eventstore/event-store.ts';
 import { type Checkpoint, parseCheckpoint, parseNote, rawKeyOf, signedAt } from '../tree/note.ts';
@@ -45,8 +45,8 @@ export function readSignedSeal(stored: Pick<RecordedEvent, 'type' | 'data' | 'me
   if (!checkpoint) return null;
   const { origin: name, size: count, root } = checkpoint;
   const range = { size: count, roots: read.data.range.map((each) => Buffer.from(each, 'base64')) };
-  const { handOver } = read.data;
-  const isHandedOver = handOver !== undefined && isSigned(handOver, handOverText(read.data));
+  const { handOver, ...rest } = read.data;
+  const isHandedOver = handOver !== undefined && isSigned(handOver, signedText(rest));
   const isNoteSigned = signedAt(note, { kind: 'log', name, publicKey: rawKeyOf(publicKey) }) !== null;
   if (!isNoteSigned || !isRangeOf(range, root)) return null;
   return {

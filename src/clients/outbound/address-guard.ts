@@ -5,6 +5,7 @@
 import { lookup as systemLookup } from 'node:dns';
 import { Resolver } from 'node:dns/promises';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
+import outbound from '../../../content/outbound.json' with { type: 'json' };
 
 /** The host is, or resolves to, an address that is not public. */
 export class AddressRefused extends Error {
@@ -12,29 +13,11 @@ export class AddressRefused extends Error {
   readonly code = 'ERR_ADDRESS_REFUSED';
 }
 
-// IANA's registries of special-purpose addresses, documentation ranges included, and multicast. Most clouds' metadata
-// addresses are in them; Azure's is a public one.
-const notPublicV4 = [
-  '0.0.0.0/8',
-  '10.0.0.0/8',
-  '100.64.0.0/10',
-  '127.0.0.0/8',
-  '168.63.129.16/32',
-  '169.254.0.0/16',
-  '172.16.0.0/12',
-  '192.0.0.0/24',
-  '192.0.2.0/24',
-  '192.88.99.0/24',
-  '192.168.0.0/16',
-  '198.18.0.0/15',
-  '198.51.100.0/24',
-  '203.0.113.0/24',
-  '224.0.0.0/3',
-];
-// Only 2000::/3 is allocated for public use; these are its exceptions. IPv4 inside IPv6 is refused whatever its
-// address: mapped (::ffff:0:0/96), translated (64:ff9b::/96) or tunnelled (2001::/32, 2002::/16).
-const publicV6 = ['2000::/3'];
-const notPublicV6 = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'];
+// IPv4: IANA's registries of special-purpose addresses, documentation ranges included, and multicast. Most clouds'
+// metadata addresses are in them; Azure's is a public one.
+// IPv6: only 2000::/3 is allocated for public use; the others are its exceptions. IPv4 inside IPv6 is refused whatever
+// its address: mapped (::ffff:0:0/96), translated (64:ff9b::/96) or tunnelled (2001::/32, 2002::/16).
+const { notPublicV4, publicV6, notPublicV6 } = outbound.networks;
 
 const refused = blockList([...notPublicV4, ...notPublicV6]);
 const allocated = blockList(publicV6);

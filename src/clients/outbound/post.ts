@@ -2,6 +2,7 @@
 import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import got, { type PlainResponse, RequestError, type Request as Stream, TimeoutError } from 'got';
+import outbound from '../../../content/outbound.json' with { type: 'json' };
 import type { Runtime } from '../../kernel/runtime.ts';
 import { AddressRefused, checkUrl, createGuardedLookup, type Resolve } from './address-guard.ts';
 
@@ -30,6 +31,8 @@ export type PostOutbound = (request: {
   body: string;
   signal: AbortSignal;
 }) => Promise<OutboundAnswer>;
+
+const reasons: Readonly<Record<string, string>> = outbound.reasons;
 
 const maxBodyBytes = 64 * 1024;
 /**
@@ -138,26 +141,6 @@ async function readBody(request: Stream): Promise<string> {
   }
   return Buffer.concat(chunks).subarray(0, maxBodyBytes).toString('utf8');
 }
-
-const reasons: Readonly<Record<string, string>> = {
-  ERR_ABORTED: 'given up',
-  ECONNREFUSED: 'connection refused',
-  ECONNRESET: 'connection closed before an answer',
-  EPIPE: 'connection closed before an answer',
-  EHOSTUNREACH: 'host unreachable',
-  ENETUNREACH: 'network unreachable',
-  ENOTFOUND: 'no such host',
-  ENODATA: 'no such host',
-  EAI_AGAIN: 'name server did not answer',
-  ESERVFAIL: 'name server did not answer',
-  ETIMEOUT: 'name server did not answer',
-  DEPTH_ZERO_SELF_SIGNED_CERT: 'certificate not trusted',
-  SELF_SIGNED_CERT_IN_CHAIN: 'certificate not trusted',
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'certificate not trusted',
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'certificate not trusted',
-  CERT_HAS_EXPIRED: 'certificate expired',
-  ERR_TLS_CERT_ALTNAME_INVALID: 'certificate of another host',
-};
 
 function asOutboundError(error: RequestError, { protocol }: URL): Error {
   if (error.cause instanceof AddressRefused) return error.cause;

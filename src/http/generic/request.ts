@@ -1,45 +1,30 @@
 /** POST /generic/request: a merchant requests a payment, and receives the page on which its payer pays. */
-import { createFingerprint } from '../../commands/fingerprint.ts';
 import { transactionIdOf } from '../../commands/transaction-id.ts';
-import type { PaymentRequested } from '../../events/payment.ts';
 import type { RequestDetails } from '../../events/personal-data.ts';
-import type { Runtime } from '../../kernel/runtime.ts';
 import { checkRedirectHost } from '../pay/request-fields.ts';
 import type { StartPayment } from '../pay/start-payment.ts';
 import type { Context } from '../server/context.ts';
 import type { FromMerchant } from './authenticate.ts';
 import type { PaymentRequestBody } from './request-body.ts';
 
-export function createRequestPayment(dependencies: {
-  transactionIdKey: string;
-  startPayment: StartPayment;
-  runtime: Pick<Runtime, 'now'>;
-}) {
-  const { transactionIdKey, startPayment, runtime } = dependencies;
-  const fingerprint = createFingerprint(transactionIdKey);
+export function createRequestPayment(transactionIdKey: string, startPayment: StartPayment) {
   return async (ctx: Context<FromMerchant & { body: PaymentRequestBody }>): Promise<void> => {
     const { body, merchant } = ctx.state;
     checkRedirectHost('redirect_url', body.redirect_url, merchant);
-    const details = detailsOf(body);
-    const transactionId = transactionIdOf(transactionIdKey, 'generic', merchant.code, body.trans_id);
-    const request: PaymentRequested = {
-      at: runtime.now().toISOString(),
-      transactionId,
-      channel: 'generic',
-      merchant: { code: merchant.code, id: merchant.id, name: merchant.name },
+    const requested = {
+      transactionId: transactionIdOf(transactionIdKey, 'generic', merchant.code, body.trans_id),
+      merchant,
       reference: body.trans_id,
       amountSen: body.amount,
       service: body.service,
       description: body.description,
       items: [],
-      personal: { plain: details },
-      fingerprint: fingerprint([transactionId, details]),
-      emailReceipt: body.email !== '',
+      details: detailsOf(body),
       callbackUrl: body.callback_url,
       redirectUrl: body.redirect_url,
       branchCode: '',
     };
-    await startPayment(ctx, request, `merchant:${merchant.code}`);
+    await startPayment(ctx, requested, `merchant:${merchant.code}`);
   };
 }
 

@@ -24,7 +24,7 @@ export function addGenericRoutes(router: Router<RequestState>, dependencies: Dep
     config,
     runtime,
   });
-  const requestPayment = createRequestPayment({ transactionIdKey, startPayment, runtime });
+  const requestPayment = createRequestPayment(transactionIdKey, startPayment);
   const requery = createRequery({
     ...dependencies,
     readPayment,

@@ -1,11 +1,8 @@
 /** POST /landreg/request: the land registry requests a payment of up to 20 items to one of its agencies. */
-import { createFingerprint, type Fingerprint } from '../../commands/fingerprint.ts';
 import { landregTransactionId } from '../../commands/transaction-id.ts';
 import type { Merchant } from '../../config/merchants.ts';
-import type { PaymentRequested } from '../../events/payment.ts';
 import type { RequestDetails } from '../../events/personal-data.ts';
 import { addSen, formatSen } from '../../kernel/money.ts';
-import type { Runtime } from '../../kernel/runtime.ts';
 import { checkRedirectHost } from '../pay/request-fields.ts';
 import type { StartPayment } from '../pay/start-payment.ts';
 import { type Context, HttpProblem } from '../server/context.ts';
@@ -16,22 +13,33 @@ const service = 'Urusan Tanah';
 /** As on the generic channel. */
 const maxDescriptionLength = 250;
 
-export function createRequestPayment(dependencies: {
-  config: { transactionIdKey: string; merchants: ReadonlyMap<string, Merchant> };
-  startPayment: StartPayment;
-  runtime: Pick<Runtime, 'now'>;
-}) {
-  const { config, startPayment, runtime } = dependencies;
-  const fingerprint = createFingerprint(config.transactionIdKey);
+export function createRequestPayment(
+  { transactionIdKey, merchants }: { transactionIdKey: string; merchants: ReadonlyMap<string, Merchant> },
+  startPayment: StartPayment,
+) {
   return async (ctx: Context<{ body: PaymentRequestBody }>): Promise<void> => {
     const { body } = ctx.state;
-    const agencies = Array.from(config.merchants.values()).filter(({ branchCode }) => branchCode !== '');
+    const agencies = Array.from(merchants.values()).filter(({ branchCode }) => branchCode !== '');
     const agency = checkRequest(body, agencies);
     ctx.state.logFields = { merchant: agency.code };
-    const transactionId = landregTransactionId(config.transactionIdKey, body.transaksi_id);
-    const at = runtime.now().toISOString();
-    const request = requestOf(body, agency, { transactionId, at, fingerprint });
-    await startPayment(ctx, request, 'land-registry');
+    const requested = {
+      transactionId: landregTransactionId(transactionIdKey, body.transaksi_id),
+      merchant: agency,
+      reference: body.transaksi_id,
+      amountSen: body.jumlah_bayaran,
+      service,
+      description: descriptionOf(body),
+      items: body.maklumat_bayaran.map((item) => ({
+        description: item.urusan,
+        titleId: item.id_hakmilik,
+        amountSen: item.jumlah_bayaran,
+      })),
+      details: detailsOf(body),
+      callbackUrl: '',
+      redirectUrl: body.return_url,
+      branchCode: body.kod_cawangan,
+    };
+    await startPayment(ctx, requested, 'land-registry');
   };
 }
 
@@ -49,35 +57,6 @@ export function checkRequest(body: PaymentRequestBody, agencies: readonly Mercha
     400,
     `jumlah_bayaran is ${formatSen(body.jumlah_bayaran)}, but the items of maklumat_bayaran come to ${formatSen(sumSen)}`,
   );
-}
-
-function requestOf(
-  body: PaymentRequestBody,
-  agency: Merchant,
-  { transactionId, at, fingerprint }: { transactionId: string; at: string; fingerprint: Fingerprint },
-): PaymentRequested {
-  const details = detailsOf(body);
-  return {
-    at,
-    transactionId,
-    channel: 'landreg',
-    merchant: { code: agency.code, id: agency.id, name: agency.name },
-    reference: body.transaksi_id,
-    amountSen: body.jumlah_bayaran,
-    service,
-    description: descriptionOf(body),
-    items: body.maklumat_bayaran.map((item) => ({
-      description: item.urusan,
-      titleId: item.id_hakmilik,
-      amountSen: item.jumlah_bayaran,
-    })),
-    personal: { plain: details },
-    fingerprint: fingerprint([transactionId, details]),
-    emailReceipt: details.payer.email !== '',
-    callbackUrl: '',
-    redirectUrl: body.return_url,
-    branchCode: body.kod_cawangan,
-  };
 }
 
 function detailsOf({ extra }: PaymentRequestBody): RequestDetails {

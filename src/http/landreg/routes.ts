@@ -18,7 +18,7 @@ export function addLandregRoutes(router: Router<RequestState>, dependencies: Dep
   const { loadHead, loadPayment, readPayment, startPayment } = channel;
   const { authenticateSystem, authenticatePayer } = createLandregAuth({ ...config, runtime });
   const check = createCheck({ about: () => ({ service: 'Land registry payments' }), config, runtime });
-  const requestPayment = createRequestPayment({ config, startPayment, runtime });
+  const requestPayment = createRequestPayment(config, startPayment);
   const requery = createRequery({
     ...dependencies,
     readPayment,

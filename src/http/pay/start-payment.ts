@@ -1,24 +1,45 @@
 /** The end of POST /<channel>/request: records the payment, and shows the page on which to pay it. */
+import { createFingerprint } from '../../commands/fingerprint.ts';
+import type { Merchant } from '../../config/merchants.ts';
 import { openedAs, openPayment } from '../../events/open-payment.ts';
-import { type PaymentRequested, paymentStream } from '../../events/payment.ts';
-import { isPlain } from '../../events/personal-data.ts';
+import { type Channel, type PaymentRequested, paymentStream } from '../../events/payment.ts';
+import type { RequestDetails } from '../../events/personal-data.ts';
 import { statusCodeOf } from '../../receipts/payment-fields.ts';
 import { type Context, causeOf } from '../server/context.ts';
 import type { Dependencies } from '../server/dependencies.ts';
 import { drawPaymentPage, isSettled, type PaymentPageDependencies } from './payment-page.ts';
 import { drawReceipt, type ReceiptPageDependencies } from './receipt-page.ts';
 
+/** What the channels find in their requests. */
+type Requested = Omit<
+  PaymentRequested,
+  'at' | 'channel' | 'merchant' | 'personal' | 'fingerprint' | 'emailReceipt'
+> & { merchant: Merchant; details: RequestDetails };
+
 /** Answers the request; a repeated request gets the payment in its present state. Throws Refused. */
-export type StartPayment = (ctx: Context, request: PaymentRequested, actor: string) => Promise<void>;
+export type StartPayment = (ctx: Context, requested: Requested, actor: string) => Promise<void>;
 
 export function createStartPayment(
   dependencies: PaymentPageDependencies &
     ReceiptPageDependencies &
-    Pick<Dependencies, 'execute' | 'personalData'>,
+    Pick<Dependencies, 'execute' | 'personalData'> & {
+      channel: Channel;
+      config: { transactionIdKey: string };
+    },
 ): StartPayment {
-  const { execute, links, personalData } = dependencies;
-  return async (ctx, request, actor) => {
-    const { transactionId } = request;
+  const { channel, config, execute, links, personalData, runtime } = dependencies;
+  const fingerprint = createFingerprint(config.transactionIdKey);
+  return async (ctx, { merchant, details, ...requested }, actor) => {
+    const { transactionId } = requested;
+    const request: PaymentRequested = {
+      ...requested,
+      at: runtime.now().toISOString(),
+      channel,
+      merchant: { code: merchant.code, id: merchant.id, name: merchant.name },
+      personal: { plain: details },
+      fingerprint: fingerprint([transactionId, details]),
+      emailReceipt: details.payer.email !== '',
+    };
     const { events, state } = await execute(
       paymentStream(transactionId),
       { type: 'RequestPayment', request },
@@ -29,9 +50,7 @@ export function createStartPayment(
     if (!wantsJson(ctx)) {
       // What has just been sealed need not be opened.
       const payment =
-        events.length > 0 && isPlain(request.personal)
-          ? openedAs(state, request.personal.plain)
-          : await openPayment(state, personalData.open);
+        events.length > 0 ? openedAs(state, details) : await openPayment(state, personalData.open);
       return isSettled(payment)
         ? drawReceipt(ctx, { payment, asAt: null }, dependencies)
         : drawPaymentPage(ctx, payment, dependencies);

@@ -1,7 +1,6 @@
 /** What the pages and actions of the console have in common: what they are given, what surrounds them, who acts. */
 import type { ActionContext } from '../../../commands/exceptions.ts';
 import { type AccessKind, sessionStream } from '../../../events/session.ts';
-import type { Role } from '../../../events/user.ts';
 import type { Log } from '../../../kernel/log.ts';
 import { codeOf } from '../../../kernel/reason-of.ts';
 import { type Context, causeOf, HttpProblem, seeOther } from '../../server/context.ts';
@@ -11,7 +10,7 @@ import { texts } from '../texts.ts';
 import { type ConsoleAssets, createConsoleAssets } from './assets.ts';
 import { readQuery } from './forms-and-lists.ts';
 import { createPasskeys } from './passkeys.ts';
-import { may, type Permission, permissionsOf } from './permissions.ts';
+import { permissionsOf } from './permissions.ts';
 import { createReturnTo } from './return-to.ts';
 import { createSessions, type Sessions, type StaffContext, type VisitorContext } from './session.ts';
 
@@ -122,38 +121,10 @@ function createShowPage({
       notice: noticeOf(readQuery(ctx).notice),
       staff: staff ? { id: staff.id, name: staff.name, role: staff.role } : null,
       may: staff ? permissionsOf(staff.role) : null,
-      navigation: staff ? navigationFor(staff.role, ctx.path) : [],
       token: staff ? sessions.formToken(staff) : '',
       ...model,
     });
   };
-}
-
-const pages: readonly { path: string; title: string; permission: Permission }[] = [
-  { path: '/console', title: 'Today', permission: 'read' },
-  { path: '/console/payments', title: 'Payments', permission: 'read' },
-  { path: '/console/exceptions', title: 'Exceptions', permission: 'read' },
-  { path: '/console/reconciliation', title: 'Reconciliation', permission: 'read' },
-  { path: '/console/deliveries', title: 'Deliveries', permission: 'read' },
-  { path: '/console/statements', title: 'Statements', permission: 'read' },
-  { path: '/console/settlements', title: 'Settlement', permission: 'read' },
-  { path: '/console/journal', title: 'Journal', permission: 'read' },
-  { path: '/console/export', title: 'Export', permission: 'export' },
-  { path: '/console/projections', title: 'Projections', permission: 'read' },
-  { path: '/console/seals', title: 'Seals', permission: 'read' },
-  { path: '/console/access-log', title: 'Access log', permission: 'readAccessLog' },
-  { path: '/console/staff', title: 'Staff', permission: 'manageStaff' },
-];
-
-/** The pages that the role may see; the current one is the page at or above the request's path. */
-function navigationFor(role: Role, path: string) {
-  return pages
-    .filter(({ permission }) => may(role, permission))
-    .map((page) => ({
-      path: page.path,
-      title: page.title,
-      isCurrent: path === page.path || (page.path !== '/console' && path.startsWith(`${page.path}/`)),
-    }));
 }
 
 export type NoticeCode = keyof typeof texts.notices;
