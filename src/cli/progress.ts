@@ -1,4 +1,5 @@
 /** A command's progress on standard error: a line rewritten on a terminal, plain lines or nothing elsewhere. */
+import type { VerifyProgress } from '../audit/verify/violations.ts';
 import { systemRuntime } from '../kernel/system-runtime.ts';
 import { type RebuildProgress, secondsLeft, shareDone } from '../projections/rebuild/progress.ts';
 
@@ -38,7 +39,19 @@ export function openRebuildProgress(name: string) {
   };
 }
 
-export function bar(share: number): string {
+/** Such as `[██░░] 62 % 1,284,000 events of the log`, on a terminal only. */
+export function openVerifyProgress(out?: NodeJS.WriteStream) {
+  const { show, end } = openProgress(out);
+  return {
+    show({ step, done, share }: VerifyProgress): void {
+      const part = share === null ? '' : `${bar(share)} ${Math.floor(share * 100)} % `;
+      show(() => `${part}${done.toLocaleString('en')} ${step}`);
+    },
+    end,
+  };
+}
+
+function bar(share: number): string {
   const filled = Math.round(share * barWidth);
   return `[${'█'.repeat(filled)}${'░'.repeat(barWidth - filled)}]`;
 }

@@ -10,7 +10,6 @@ import { acceptOlderLog, acknowledge } from '../audit/verify/acknowledge.ts';
 import { verifyFile } from '../audit/verify/file.ts';
 import { progressFile } from '../audit/verify/resume.ts';
 import { type VerifyReport, verify as verifyStores } from '../audit/verify/verify.ts';
-import type { VerifyProgress } from '../audit/verify/violations.ts';
 import { Refused } from '../commands/decider.ts';
 import type { Config } from '../config/config.ts';
 import type { EventStore } from '../eventstore/event-store.ts';
@@ -18,7 +17,7 @@ import { reasonOf } from '../kernel/reason-of.ts';
 import { withLeaderLock } from '../postgres/leader-lock.ts';
 import { longestStatementMs } from '../projections/rebuild/rebuild.ts';
 import { type CommandOf, UsageError } from './command.ts';
-import { bar, openProgress } from './progress.ts';
+import { openVerifyProgress } from './progress.ts';
 import { type ContextWithDatabase, fail, print, staffCause, withEventStore, withStores } from './stores.ts';
 
 const needs = { uses: ['sealKeys'] } as const;
@@ -36,10 +35,10 @@ export const verify: CommandOf<'verify'> = async (options) => {
     const own = sealKeys.current === '' ? null : [forAll(sealKeyOf(sealKeys.current).publicKey)];
     const trusted = given ?? own;
     const progress = progressFile(join(dataDir, 'verify-progress.json'), stores.runtime);
-    const shown = openProgress();
+    const shown = openVerifyProgress();
     const report = await verifyStores(
       { ...stores, trusted, since: verified, witnesses, progress, signal },
-      (step) => shown.show(() => stepText(step)),
+      shown.show,
     ).finally(shown.end);
     if (!verified) progress.remove();
     if (record && !verified) await recordVerified(stores.db, stores.runtime.now(), report);
@@ -62,12 +61,6 @@ async function whileAlone(
     await withLeaderLock(lock, async (signal) => void codes.push(await work(signal, context)));
     return codes[0] ?? fail('Another `ledger verify` is running.');
   });
-}
-
-/** Such as `[██░░] 62 % 1,284,000 events of the log`. */
-function stepText({ step, done, share }: VerifyProgress): string {
-  const part = share === null ? '' : `${bar(share)} ${Math.floor(share * 100)} % `;
-  return `${part}${done.toLocaleString('en')} ${step}`;
 }
 
 /** A checkpoint as `ledger seals --last` prints it. Whether a trusted key has signed it, the seal in the log says. */
@@ -166,9 +159,10 @@ async function verifyExport(file: string, trusted: readonly KeyTerm[] | null): P
     return 1;
   }
   const isProven = unproven === 0 && (checkpoint !== null || payments === 1 || alone.length > 0);
-  print(
-    `${events.toLocaleString('en')} events of ${payments.toLocaleString('en')} payments are as they were written.\nChecksum ${checksum}`,
-  );
+  if (events > 0 || alone.length === 0)
+    print(
+      `${events.toLocaleString('en')} events of ${payments.toLocaleString('en')} payments are as they were written.\nChecksum ${checksum}`,
+    );
   if (checkpoint)
     print(
       `Of what was asked for nothing is missing that the first ${checkpoint.size.toLocaleString('en')} events of ${checkpoint.origin} hold.`,

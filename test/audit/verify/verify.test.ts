@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { lastCheck } from '../../../src/audit/check/checks.ts';
+import { proveReceipt } from '../../../src/audit/export/receipt-proof.ts';
 import { forAll, type KeyTerm } from '../../../src/audit/seals/key.ts';
 import { checkpointText, signatureLine } from '../../../src/audit/tree/note.ts';
 import { progressFile } from '../../../src/audit/verify/resume.ts';
@@ -429,7 +430,7 @@ test.serial('events that are not sealed are noted, and reported as a violation l
 });
 
 test.serial('as a command: exit code 0 or 1, by the key that an auditor keeps', async (t) => {
-  const { port } = await tampered(t, file, () => {});
+  const { eventStore, port } = await tampered(t, file, () => {});
   const url = `esdb://127.0.0.1:${port}?tls=false`;
   const folderOfKeys = await temporaryFolder(t);
   const [kept, wrong] = [join(folderOfKeys, 'kept.pem'), join(folderOfKeys, 'wrong.pem')];
@@ -451,6 +452,19 @@ test.serial('as a command: exit code 0 or 1, by the key that an auditor keeps', 
   t.is(exported.code, 1);
   t.true(exported.said.startsWith('VIOLATION line 1: '), exported.said);
   t.is((await ledger(t, url, 'verify', '--file', nonsense, '--public-key', kept)).code, 1);
+  const proof = await proveReceipt(eventStore, paymentId(4), new AbortController().signal);
+  const [ofReceipt, forgedProof] = [join(folderOfKeys, 'proof.jsonl'), join(folderOfKeys, 'forged.jsonl')];
+  await writeFile(ofReceipt, proof?.file ?? '');
+  const proven = await ledger(t, url, 'verify', '--file', ofReceipt, '--public-key', kept);
+  t.is(proven.code, 0, proven.said);
+  t.regex(
+    proven.said,
+    new RegExp(`^Event ${proof?.number} of the log is the one that this file is about\\.$`, 'm'),
+  );
+  t.notRegex(proven.said, /0 events/);
+  t.is((await ledger(t, url, 'verify', '--file', ofReceipt, '--public-key', wrong)).code, 1);
+  await writeFile(forgedProof, (proof?.file ?? '').replace('"index":', '"index":1'));
+  t.is((await ledger(t, url, 'verify', '--file', forgedProof)).code, 1);
   const listed = await ledger(t, url, 'seals');
   t.is(listed.code, 0);
   t.true(listed.said.startsWith(pemOf(key)));
