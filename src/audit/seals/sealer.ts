@@ -175,13 +175,9 @@ async function sealWhile(
 async function append(
   { eventStore, kept, keys, log, offer, runtime }: Dependencies,
   last: LastSeal,
-  {
-    origin,
-    range,
-    lastEvent,
-    leaves,
-  }: { origin: string; range: Range; lastEvent: RecordedEvent; leaves: readonly Buffer[] },
+  sealing: { origin: string; range: Range; lastEvent: RecordedEvent; leaves: readonly Buffer[] },
 ): Promise<LastSeal> {
+  const { origin, range, lastEvent, leaves } = sealing;
   const { revision, hash: previousSeal } = last;
   const { key, before } = await signersAfter(last, keys(), eventStore);
   const head = { origin, size: range.size, root: rootOf(range) };

@@ -65,7 +65,7 @@ export async function verifyLog({
 }) {
   const heads = createHeads(eventStore, { kept: headsKept, isComplete: from === null });
   const counts = from?.counts;
-  const seals = createSealCheck(marks, violations, { eventStore, from });
+  const seals = createSealCheck(marks, violations, eventStore, from);
   const after = from?.after ?? null;
   let events = counts?.events ?? 0;
   let streams = counts?.streams ?? 0;

@@ -9,6 +9,7 @@ import type { KeyTerm } from '../seals/key.ts';
 import { allSeals, readSignedSeal, type Seal } from '../seals/stored-seals.ts';
 import { followKeys } from '../seals/succession.ts';
 import { emptyRange, growTree, leafHash, type Range } from '../tree/tree.ts';
+import type { LogCounts } from './resume.ts';
 import type { Violations } from './violations.ts';
 
 /** What a seal says about the log; `revision` is the seal's own. */
@@ -97,13 +98,8 @@ function checkSeal(
 export function createSealCheck(
   marks: readonly SealMark[],
   violations: Violations,
-  {
-    eventStore,
-    from,
-  }: {
-    eventStore: Pick<EventStore, 'load'>;
-    from: { mark: SealMark; range: Range; counts: { seals: number; uncovered: number } | null } | null;
-  },
+  eventStore: Pick<EventStore, 'load'>,
+  from: { mark: SealMark; range: Range; counts: LogCounts | null } | null,
 ) {
   const trees = marks.filter(({ isTree }) => isTree);
   const old = marks.findLast(({ isTree }) => !isTree);
