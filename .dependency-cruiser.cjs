@@ -74,6 +74,7 @@ module.exports = {
       'src/projections',
       ...folders('kernel', 'events', 'eventstore', 'postgres'),
       ...library('knex', 'pg', 'pino'),
+      'content/tables/',
     ),
     only(
       'src/personal-data',
@@ -90,8 +91,9 @@ module.exports = {
       'src/to-do',
       ...folders('kernel', 'events', 'eventstore', 'postgres', 'projections/runtime'),
       ...library('knex'),
+      'content/tables/',
     ),
-    only('src/clients', ...folders('kernel', 'config', 'events'), anyLibrary),
+    only('src/clients', ...folders('kernel', 'config', 'events'), 'content/outbound.json', anyLibrary),
     only(
       'src/receipts',
       ...folders('kernel', 'events'),

@@ -13,6 +13,7 @@ import { benchRebuild } from './rebuild.ts';
 import { isMet, type Row } from './row.ts';
 import { benchScale } from './scale.ts';
 import { benchService } from './service.ts';
+import { benchVerify } from './verify.ts';
 
 const benchmarks: Readonly<Record<string, () => Promise<Row[]>>> = {
   eventstore: benchEventStore,
@@ -24,6 +25,7 @@ const benchmarks: Readonly<Record<string, () => Promise<Row[]>>> = {
   docs: benchDocs,
   pdf: benchPdf,
   rebuild: benchRebuild,
+  verify: benchVerify,
   attack: benchAttack,
 };
 

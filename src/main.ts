@@ -24,7 +24,7 @@ const commands: { readonly [Name in CommandName]: () => Promise<CommandOf<Name>>
   restore: async () => (await import('./cli/restore.ts')).restore,
   keys: async () => (await import('./cli/keys.ts')).keys.run,
   export: async () => (await import('./cli/export.ts')).exportPayments,
-  verify: async () => (await import('./cli/verify.ts')).verify.run,
+  verify: async () => (await import('./cli/verify.ts')).verify,
   rebuild: async () => (await import('./cli/rebuild.ts')).rebuild,
   balances: async () => (await import('./cli/balances.ts')).balances,
   statement: async () => (await import('./cli/statement.ts')).statement,
@@ -32,7 +32,7 @@ const commands: { readonly [Name in CommandName]: () => Promise<CommandOf<Name>>
   settle: async () => (await import('./cli/settle.ts')).settle,
   account: async () => (await import('./cli/account.ts')).account,
   database: async () => (await import('./cli/database.ts')).database,
-  seals: async () => (await import('./cli/seals.ts')).seals.run,
+  seals: async () => (await import('./cli/seals.ts')).seals,
   witness: async () => (await import('./cli/witness.ts')).witness,
   configuration: async () => (await import('./cli/configuration.ts')).configuration,
 };

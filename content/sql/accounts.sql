@@ -21,9 +21,7 @@ grant "{database}_projections", "{database}_reactors" to current_user;
 
 -- What several roles write.
 {checkpoints};
-{lastCheck};
-{logCheckpoint};
-{forgedRows};
+{auditTables};
 {keyTables};
 grant select on checkpoints, last_check, log_checkpoint, forged_rows to "{database}_readers";
 grant insert, update, delete on checkpoints to "{database}_projections", "{database}_reactors";

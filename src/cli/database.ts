@@ -1,8 +1,6 @@
 /** `ledger database grants`: an account in PostgreSQL for each role, with the rights that it needs and no others. */
 import { readFileSync } from 'node:fs';
-import { forgedRowsSql } from '../audit/check/forged-rows.ts';
-import { lastCheckSql } from '../audit/check/hourly.ts';
-import { logCheckpointSql } from '../audit/seals/kept.ts';
+import { auditTablesSql } from '../audit/check/forged-rows.ts';
 import { readEnvironment } from '../config/environment-reader.ts';
 import { checkPostgres, checkSecrets } from '../config/security.ts';
 import { ConfigError } from '../config/yaml-file.ts';
@@ -74,9 +72,7 @@ function grantsOf(name: string): string {
   return format(readFileSync(new URL('../../content/sql/accounts.sql', import.meta.url), 'utf8'), {
     database: name,
     checkpoints: checkpointsSql.trim(),
-    lastCheck: lastCheckSql.trim(),
-    logCheckpoint: logCheckpointSql.trim(),
-    forgedRows: forgedRowsSql.trim(),
+    auditTables: auditTablesSql,
     keyTables: keyTablesSql.trim(),
     readModels: allProjections.map((each) => each.name).join('|'),
     toDoLists: [toDoList.name, requeryList.name].join('|'),

@@ -3,6 +3,7 @@ import { StartError } from '@ledger/embedded/start-error.ts';
 import { Refused } from '../commands/decider.ts';
 import { ConfigError } from '../config/yaml-file.ts';
 import { EventStoreUnavailable } from '../eventstore/event-store.ts';
+import { answerOf, isPostgresError, isRefusal } from '../postgres/error-codes.ts';
 import { UnreadableExport } from '../reconciliation/export-format.ts';
 import { ReadModelBehind } from '../reconciliation/reconcile.ts';
 
@@ -18,6 +19,9 @@ export function exitCodeOf(error: unknown): number {
 /** Only the message for a fault of the configuration, machine or a file; anything else is a bug, with stack. */
 export function failureText(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
+  const answer = answerOf(error);
+  if (answer !== null && (!isRefusal(error) || isPostgresError(error, 'insufficientPrivilege')))
+    return `PostgreSQL refuses: ${answer}.`;
   const isExpected =
     expected.some((type) => error instanceof type) ||
     // Errors of the operating system have it. Errors about arguments have a `code` too, but not this.

@@ -1,4 +1,5 @@
 /** A command's progress on standard error: a line rewritten on a terminal, plain lines or nothing elsewhere. */
+import type { VerifyProgress } from '../audit/verify/violations.ts';
 import { systemRuntime } from '../kernel/system-runtime.ts';
 import { type RebuildProgress, secondsLeft, shareDone } from '../projections/rebuild/progress.ts';
 
@@ -33,6 +34,18 @@ export function openRebuildProgress(name: string) {
     show(progress: RebuildProgress): void {
       const text = () => progressText(name, progress);
       show(() => `${bar(shareDone(progress))} ${text()}`, text);
+    },
+    end,
+  };
+}
+
+/** Such as `[██░░] 62 % 1,284,000 events of the log`, on a terminal only. */
+export function openVerifyProgress(out?: NodeJS.WriteStream) {
+  const { show, end } = openProgress(out);
+  return {
+    show({ step, done, share }: VerifyProgress): void {
+      const part = share === null ? '' : `${bar(share)} ${Math.floor(share * 100)} % `;
+      show(() => `${part}${done.toLocaleString('en')} ${step}`);
     },
     end,
   };

@@ -1,66 +1,67 @@
 /** `ledger verify`: whether everything is still as it was written; with --file, whether an export is. */
 import { readFileSync } from 'node:fs';
-import { forAll, type KeyTerm, publicKeysIn, sealKeyOf } from '../audit/seals/key.ts';
+import { join } from 'node:path';
+import { recordVerified } from '../audit/check/checks.ts';
+import { keptCheckpoints, lastCheckpointFile, sealingRefused } from '../audit/seals/kept.ts';
+import { forAll, type KeyTerm, publicKeysIn, type SealKey, sealKeyOf } from '../audit/seals/key.ts';
 import { lastCheckpoint } from '../audit/tree/leaves.ts';
 import { type Checkpoint, openCheckpoint, readVerifier } from '../audit/tree/note.ts';
-import { acknowledge } from '../audit/verify/acknowledge.ts';
+import { acceptOlderLog, acknowledge } from '../audit/verify/acknowledge.ts';
 import { verifyFile } from '../audit/verify/file.ts';
+import { progressFile } from '../audit/verify/resume.ts';
 import { type VerifyReport, verify as verifyStores } from '../audit/verify/verify.ts';
+import { Refused } from '../commands/decider.ts';
+import type { Config } from '../config/config.ts';
+import type { EventStore } from '../eventstore/event-store.ts';
 import { reasonOf } from '../kernel/reason-of.ts';
+import { withLeaderLock } from '../postgres/leader-lock.ts';
 import { longestStatementMs } from '../projections/rebuild/rebuild.ts';
-import { type Command, text, UsageError } from './command.ts';
-import { openProgress } from './progress.ts';
-import { fail, print, staffCause, withEventStore, withStores } from './stores.ts';
+import { type CommandOf, UsageError } from './command.ts';
+import { openVerifyProgress } from './progress.ts';
+import { type ContextWithDatabase, fail, print, staffCause, withEventStore, withStores } from './stores.ts';
 
 const needs = { uses: ['sealKeys'] } as const;
 
-export const verify: Command = {
-  summary:
-    'whether the log, its seals and all that is made from it are as they were written; or whether an export is',
-  usage:
-    '[--public-key FILE] [--since CHECKPOINT] [--witness-keys FILE [--witnesses N]] | --file EXPORT [--public-key FILE] | --acknowledge STREAM@REVISION --reason TEXT',
-  options: {
-    acknowledge: text,
-    file: text,
-    'public-key': text,
-    reason: text,
-    since: text,
-    'witness-keys': text,
-    witnesses: text,
-  },
-  async run({
-    acknowledge: place,
-    file,
-    'public-key': publicKey,
-    reason,
-    since,
-    'witness-keys': keyFile,
-    witnesses,
-  }) {
-    if (place !== undefined || reason !== undefined) return await acknowledgeFaults(place, reason);
-    const given = publicKey === undefined ? null : keysOf(publicKey);
-    if (file !== undefined) return await verifyExport(file, given);
-    const cosigned = keyFile === undefined ? null : witnessesIn(keyFile, witnesses);
-    const verified = since === undefined ? null : checkpointIn(since);
-    const interrupted = new AbortController();
-    process.once('SIGINT', () => interrupted.abort(new Error('Interrupted')));
-    const progress = openProgress();
-    return await withStores(
-      'verify',
-      { uses: ['sealKeys'], onlyReads: true, longestQueryMs: longestStatementMs },
-      async ({ config: { sealKeys }, ...stores }) => {
-        const own = sealKeys.current === '' ? null : [forAll(sealKeyOf(sealKeys.current).publicKey)];
-        const trusted = given ?? own;
-        const report = await verifyStores(
-          { ...stores, trusted, since: verified, witnesses: cosigned, signal: interrupted.signal },
-          ({ step, done }) => progress.show(() => `${done.toLocaleString('en')} ${step}`),
-        ).finally(progress.end);
-        print(reportText(report));
-        return report.violations.length === 0 ? 0 : 1;
-      },
-    );
-  },
+export const verify: CommandOf<'verify'> = async (options) => {
+  const { acknowledge: place, 'accept-older-log': accepts = false, file, reason, since } = options;
+  if (accepts) return await acceptLog(reason);
+  if (place !== undefined || reason !== undefined) return await acknowledgeFaults(place, reason);
+  const { 'public-key': publicKey, 'witness-keys': keyFile, record = false } = options;
+  const given = publicKey === undefined ? null : keysOf(publicKey);
+  if (file !== undefined) return await verifyExport(file, given);
+  const witnesses = keyFile === undefined ? null : witnessesIn(keyFile, options.witnesses);
+  const verified = since === undefined ? null : checkpointIn(since);
+  return await whileAlone(async (signal, { config: { dataDir, sealKeys }, ...stores }) => {
+    const own = sealKeys.current === '' ? null : [forAll(sealKeyOf(sealKeys.current).publicKey)];
+    const trusted = given ?? own;
+    const progress = progressFile(join(dataDir, 'verify-progress.json'), stores.runtime);
+    const shown = openVerifyProgress();
+    const report = await verifyStores(
+      { ...stores, trusted, since: verified, witnesses, progress, signal },
+      shown.show,
+    ).finally(shown.end);
+    if (!verified) progress.remove();
+    if (record && !verified) await recordVerified(stores.db, stores.runtime.now(), report);
+    print(reportText(report));
+    return report.violations.length === 0 ? 0 : 1;
+  });
 };
+
+/** Fresh rows are made by one process at a time. Resolves to the exit code. */
+async function whileAlone(
+  work: (signal: AbortSignal, context: ContextWithDatabase<'sealKeys'>) => Promise<number>,
+): Promise<number> {
+  const interrupted = new AbortController();
+  const interrupt = () => interrupted.abort(new Error('Interrupted: the next run goes on from here'));
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, interrupt);
+  const requirements = { ...needs, onlyReads: true, longestQueryMs: longestStatementMs };
+  return await withStores('verify', requirements, async (context) => {
+    const lock = { ...context, name: 'verify', waits: false, signal: interrupted.signal };
+    const codes: number[] = [];
+    await withLeaderLock(lock, async (signal) => void codes.push(await work(signal, context)));
+    return codes[0] ?? fail('Another `ledger verify` is running.');
+  });
+}
 
 /** A checkpoint as `ledger seals --last` prints it. Whether a trusted key has signed it, the seal in the log says. */
 function checkpointIn(file: string): Checkpoint {
@@ -110,12 +111,7 @@ async function acknowledgeFaults(place = '', reason = ''): Promise<number> {
       '--acknowledge needs an event, such as payment-X@3, and --reason why it is as it is',
     );
   return await withEventStore('verify', needs, async ({ config, eventStore, runtime }) => {
-    const { current } = config.sealKeys;
-    if (current === '') return fail('SEAL_KEY is not set: an acknowledgement is signed with it.');
-    const key = sealKeyOf(current);
-    const last = await lastCheckpoint(eventStore).catch(() => null);
-    if (last && last.seal.publicKey !== key.publicKey)
-      return fail('SEAL_KEY is not the key of the last seal: what it signs would not count.');
+    const key = await signerOf(config.sealKeys, eventStore);
     const sentences = await acknowledge(
       { eventStore, key },
       { at: runtime.now(), place: { stream, revision: Number(revision) }, reason },
@@ -126,25 +122,53 @@ async function acknowledgeFaults(place = '', reason = ''): Promise<number> {
   });
 }
 
+/** Resolves to the exit code. */
+async function acceptLog(reason = ''): Promise<number> {
+  if (reason.trim() === '') throw new UsageError('--accept-older-log needs --reason why it was restored');
+  return await withStores('verify', needs, async ({ config, db, eventStore, runtime }) => {
+    const key = await signerOf(config.sealKeys, eventStore);
+    if ((await sealingRefused(db)) === null) return fail('The sealer does not refuse to seal this log.');
+    const kept = keptCheckpoints(db, join(config.dataDir, lastCheckpointFile));
+    const given = { at: runtime.now(), reason };
+    const missing = await acceptOlderLog({ eventStore, kept, key }, given, staffCause());
+    for (const { name, size } of missing)
+      print(`Accepted: the log does not have ${name}, of ${size.toLocaleString('en')} events.`);
+    return missing.length > 0 ? 0 : fail('The log has all that is kept: run `ledger verify`.');
+  });
+}
+
+/** The key that acknowledgements are signed with. Throws Refused without one that would count. */
+async function signerOf(
+  { current }: Config['sealKeys'],
+  eventStore: Pick<EventStore, 'loadLast'>,
+): Promise<SealKey> {
+  if (current === '') throw new Refused('wrong_key', 'SEAL_KEY is not set: this is signed with it');
+  const key = sealKeyOf(current);
+  const last = await lastCheckpoint(eventStore).catch(() => null);
+  if (!last || last.seal.publicKey === key.publicKey) return key;
+  throw new Refused('wrong_key', 'SEAL_KEY is not the key of the last seal: what it signs would not count');
+}
+
 async function verifyExport(file: string, trusted: readonly KeyTerm[] | null): Promise<number> {
-  const { violation, events, payments, checksum, checkpoint, unproven, first } = await verifyFile(
-    file,
-    trusted,
-  );
+  const found = await verifyFile(file, trusted);
+  const { violation, events, payments, checksum, checkpoint, unproven, first, alone } = found;
   if (violation) {
     const { line, stream, revision, reason } = violation;
     const event = stream === null ? '' : `, ${stream} revision ${revision}`;
     print(`VIOLATION line ${line}${event}: ${reason}.`);
     return 1;
   }
-  const isProven = unproven === 0 && (checkpoint !== null || payments === 1);
-  print(
-    `${events.toLocaleString('en')} events of ${payments.toLocaleString('en')} payments are as they were written.\nChecksum ${checksum}`,
-  );
+  const isProven = unproven === 0 && (checkpoint !== null || payments === 1 || alone.length > 0);
+  if (events > 0 || alone.length === 0)
+    print(
+      `${events.toLocaleString('en')} events of ${payments.toLocaleString('en')} payments are as they were written.\nChecksum ${checksum}`,
+    );
   if (checkpoint)
     print(
       `Of what was asked for nothing is missing that the first ${checkpoint.size.toLocaleString('en')} events of ${checkpoint.origin} hold.`,
     );
+  for (const number of alone)
+    print(`Event ${number.toLocaleString('en')} of the log is the one that this file is about.`);
   if (!trusted) print('No public key was given: whose log this is was not checked.');
   if (isProven) return 0;
   const what = unproven > 0 ? `${unproven} events, the first of them ${first}, are` : 'The file is';

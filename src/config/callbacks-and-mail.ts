@@ -1,5 +1,4 @@
 /** How other systems and people are notified of payments: callbacks to merchants, the land registry, emails. */
-import { emailPattern } from '../kernel/email-address.ts';
 import type { EnvironmentReader } from './environment-reader.ts';
 
 const unitMs: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000 };
@@ -19,12 +18,10 @@ export function readCallbacks(env: EnvironmentReader) {
     'be a list such as 0s,5s,5m,2h that begins with 0s',
   );
   const fallback = env.production ? '' : 'localhost,127.0.0.1,::1';
-  const allowHosts = env.list('CALLBACK_ALLOW_HOSTS', { fallback }).map((host) => host.toLowerCase());
-  env.must(
-    'CALLBACK_ALLOW_HOSTS',
-    allowHosts.every((host) => /^[a-z0-9.-]+$|^[0-9a-f:]+$/.test(host)),
-    'be a list of host names or IP addresses, without ports',
-  );
+  const what = 'be a list of host names or IP addresses, without ports';
+  const allowHosts = env
+    .list('CALLBACK_ALLOW_HOSTS', /^[a-z0-9.-]+$|^[0-9a-f:]+$/i, what, { fallback })
+    .map((host) => host.toLowerCase());
   return {
     /** How many attempts at deliveries of one kind a process makes at a time. */
     concurrency: {
@@ -97,14 +94,6 @@ export function readMail(env: EnvironmentReader) {
     requireTls: production,
     from: from ?? { name: '', address: '' },
   };
-}
-
-/** Who is told what waits for staff; none: every admin. */
-export function readStaffAlertsTo(env: EnvironmentReader): readonly string[] {
-  const addresses = env.list('STAFF_ALERTS_TO');
-  const areAddresses = addresses.every((address) => emailPattern.test(address));
-  env.must('STAFF_ALERTS_TO', areAddresses, 'be a comma list of email addresses');
-  return addresses;
 }
 
 function readSender(text: string): { name: string; address: string } | null {

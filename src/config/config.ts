@@ -4,11 +4,12 @@
  */
 import { isIP } from 'node:net';
 import { hostname } from 'node:os';
+import { emailPattern } from '../kernel/email-address.ts';
 import type { LinkKeys } from '../kernel/expiring-signature.ts';
 import { logLevels } from '../kernel/log.ts';
 import { boundsOfDay } from '../kernel/malaysian-time.ts';
 import { parseAmount, readAmount, type Sen } from '../kernel/money.ts';
-import { readCallbacks, readLandRegistry, readMail, readStaffAlertsTo } from './callbacks-and-mail.ts';
+import { readCallbacks, readLandRegistry, readMail } from './callbacks-and-mail.ts';
 import { type Environment, type EnvironmentReader, readEnvironment } from './environment-reader.ts';
 import { loadMerchants } from './merchants.ts';
 import { loadPaymentMethods } from './payment-methods.ts';
@@ -84,7 +85,15 @@ function readConfig(env: EnvironmentReader, seals: boolean) {
     retention: readRetention(env),
     sealKeys: readSealKeys(env, seals),
     /** Who cosigns the checkpoints of the log; without a final slash. */
-    witnessUrls: readWitnessUrls(env),
+    witnessUrls: env
+      .list('WITNESS_URLS', /^https?:\/\/[^/]/, 'be a comma list of URLs')
+      .map((url) => url.replace(/\/$/, '')),
+    /** When everything is verified each day, in Malaysian time; `off`: never. */
+    verifyAt: env.matching(
+      'VERIFY_SCHEDULE',
+      /^(off|([01]\d|2[0-3]):[0-5]\d)$/,
+      'be off, or a time of day such as 02:30',
+    ),
     maxAmountSen: readMaxAmount(env),
     /** Null: nothing has to be approved. */
     approvalAboveSen: readApprovalAbove(env),
@@ -111,7 +120,8 @@ function readConfig(env: EnvironmentReader, seals: boolean) {
     /** Null: its address is not configured, and its callbacks wait. */
     landRegistry: readLandRegistry(env, { ...callbacks, hasAgencies }),
     mail: readMail(env),
-    staffAlertsTo: readStaffAlertsTo(env),
+    /** Who is told what waits for staff; none: every admin. */
+    staffAlertsTo: env.list('STAFF_ALERTS_TO', emailPattern, 'be a comma list of email addresses'),
     apiKeys: readApiKeys(env),
     /** The keys that the land registry may send; none if nobody has access. */
     landregAccessKeys: readLandregAccessKeys(env, hasAgencies),
@@ -198,16 +208,6 @@ function linkHost(host: string): string {
   return host === '127.0.0.1' ? 'localhost' : host.includes(':') ? `[${host}]` : host;
 }
 
-function readWitnessUrls(env: EnvironmentReader): readonly string[] {
-  const urls = env.list('WITNESS_URLS').map((url) => url.replace(/\/$/, ''));
-  env.must(
-    'WITNESS_URLS',
-    urls.every((url) => /^https?:$/.test(URL.parse(url)?.protocol ?? '')),
-    'be a comma list of URLs',
-  );
-  return urls;
-}
-
 function readLabelledFrom(env: EnvironmentReader): Date | null {
   const day = env.text('GATEWAY_RESULT_LABEL_FROM');
   const bounds = boundsOfDay(day);
@@ -237,13 +237,10 @@ const keyForm = /^(sha256:[0-9a-f]{64}|(?!sha256:)\S{6,200})$/;
 
 /** The Bearer keys of /api/v1, each `sha256:<64 hex digits>` or plain; none leaves it open, which production refuses. */
 function readApiKeys(env: EnvironmentReader): string[] {
-  const keys = [...env.list('API_KEYS', { required: env.production })];
-  env.must(
-    'API_KEYS',
-    keys.every((key) => keyForm.test(key)) && (keys.length > 0 || !env.given('API_KEYS')),
-    'be a comma list of sha256:<64 hex digits> or keys of at least 6 characters',
-  );
-  return keys;
+  const what = 'be a comma list of sha256:<64 hex digits> or keys of at least 6 characters';
+  const keys = env.list('API_KEYS', keyForm, what, { required: env.production });
+  env.must('API_KEYS', keys.length > 0 || !env.given('API_KEYS'), what);
+  return [...keys];
 }
 
 /**
@@ -258,11 +255,7 @@ function readLandregAccessKeys(env: EnvironmentReader, hasAgencies: boolean): st
     fallback,
     required: production && hasAgencies,
   });
-  const others = env.list('LANDREG_ACCESS_KEY_PREVIOUS');
-  env.must(
-    'LANDREG_ACCESS_KEY_PREVIOUS',
-    others.every((key) => keyForm.test(key)),
-    'be a comma list of keys in the form of LANDREG_ACCESS_KEY',
-  );
+  const whatOthers = 'be a comma list of keys in the form of LANDREG_ACCESS_KEY';
+  const others = env.list('LANDREG_ACCESS_KEY_PREVIOUS', keyForm, whatOthers);
   return [current, ...others].filter((key) => key !== '');
 }

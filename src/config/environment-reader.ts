@@ -52,13 +52,13 @@ export function readEnvironment(
   function read(name: VariableName): string | undefined {
     const value = environment[name]?.trim();
     const file = variables[name].isSecret && environment[`${name}_FILE`]?.trim();
-    if (!file || !isUsed(name)) return value;
-    if (value) faults.push(`${name} and ${name}_FILE are both set`);
+    if (!file) return value;
+    if (value && isUsed(name)) faults.push(`${name} and ${name}_FILE are both set`);
     files.push(file);
     try {
       return readFileSync(file, 'utf8').trim();
     } catch (error) {
-      faults.push(`${name}_FILE names a file that cannot be read: ${reasonOf(error)}`);
+      if (isUsed(name)) faults.push(`${name}_FILE names a file that cannot be read: ${reasonOf(error)}`);
       return value;
     }
   }
@@ -109,12 +109,16 @@ export function readEnvironment(
     return value;
   };
 
-  /** The entries of a comma list that are not empty. */
-  const list = (name: VariableName, reading?: Reading): readonly string[] =>
-    text(name, reading)
+  /** The entries of a comma list that are not empty; each must match `form`, as `matching` has it. */
+  const list = (name: VariableName, form = /^/, what = '', reading?: Reading): readonly string[] => {
+    const entries = text(name, reading)
       .split(',')
       .map((entry) => entry.trim())
       .filter((entry) => entry !== '');
+    const areSo = entries.every((entry) => form.test(entry));
+    must(name, areSo, what);
+    return entries;
+  };
 
   /** Runs the loader of the configuration file that a variable names, and adds its faults. */
   const file = <Content>(

@@ -9,12 +9,7 @@ const keyForm = /^[A-Za-z0-9+/]{43}=$/;
 export function readDataKeys(env: EnvironmentReader): { current: string; previous: readonly string[] } {
   const what = 'be 32 bytes in base64';
   const current = env.matching('DATA_KEY', keyForm, what, { required: true });
-  const previous = env.list('DATA_KEY_PREVIOUS');
-  env.must(
-    'DATA_KEY_PREVIOUS',
-    previous.every((key) => keyForm.test(key)),
-    'be a comma list of keys of 32 bytes in base64',
-  );
+  const previous = env.list('DATA_KEY_PREVIOUS', keyForm, 'be a comma list of keys of 32 bytes in base64');
   return { current, previous };
 }
 

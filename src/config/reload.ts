@@ -2,10 +2,20 @@
  * What may change without a restart: the merchants, and the secrets that nothing stored depends on. Whoever holds the
  * configuration sees the change, because its values are replaced in place.
  */
+import { isDeepStrictEqual } from 'node:util';
 import type { Log } from '../kernel/log.ts';
 import { reasonOf } from '../kernel/reason-of.ts';
 import type { Config } from './config.ts';
 import { ConfigError } from './yaml-file.ts';
+
+/** Secrets that are read at the start alone. */
+const fixed = {
+  DATABASE_URL: 'databaseUrl',
+  DATA_KEY: 'dataKeys',
+  ESDB_URL: 'esdbUrl',
+  LINK_KEY: 'linkKeys',
+  TRANSACTION_ID_KEY: 'transactionIdKey',
+} as const satisfies Record<string, keyof Config>;
 
 /** If what `load` reads is at fault, nothing changes; the log and `config.refused` then name the faults. */
 export function reloadConfig(config: Config, load: () => Config, log: Log): void {
@@ -19,6 +29,9 @@ export function reloadConfig(config: Config, load: () => Config, log: Log): void
     for (const list of ['apiKeys', 'landregAccessKeys', 'files', 'refused'] as const)
       config[list].splice(0, Number.POSITIVE_INFINITY, ...fresh[list]);
     log.info('merchants and secrets were loaded again');
+    const changed = Object.entries(fixed).filter(([, name]) => !isDeepStrictEqual(config[name], fresh[name]));
+    if (changed.length > 0)
+      log.warn({ variables: changed.map(([name]) => name) }, 'a change of these takes a restart');
   } catch (error) {
     const faults = error instanceof ConfigError ? error.faults : [reasonOf(error)];
     config.refused.splice(0, Number.POSITIVE_INFINITY, ...faults);

@@ -1,10 +1,10 @@
 /**
- * Faults of the log that staff have explained, so that `ledger verify` does not fail because of them for ever. Each names
- * the event as it was found, and is signed with the key of the seals: who can only write to the log cannot explain away
+ * What is wrong with the log and was explained by staff, so that `ledger verify` does not fail because of it for ever. Each names
+ * what was found, and is signed with the key of the seals: who can only write to the log cannot explain away
  * what they have changed.
  */
 import { createHash } from 'node:crypto';
-import { enums, type Infer, integer, min, object, pattern, string } from 'superstruct';
+import { array, enums, type Infer, integer, min, object, pattern, string } from 'superstruct';
 import { canonicalJson } from '../kernel/canonical-json.ts';
 import { type EventOf, utc } from '../kernel/structs.ts';
 
@@ -35,8 +35,20 @@ export const FaultAcknowledged = object({
 });
 export type FaultAcknowledged = Infer<typeof FaultAcknowledged>;
 
-export const acknowledgementEvents = { FaultAcknowledged };
-export type FaultAcknowledgedEvent = EventOf<typeof acknowledgementEvents>;
+/** An older copy of the log was restored on purpose: the sealer goes on from it. */
+export const OlderLogAccepted = object({
+  at: utc,
+  /** The signed notes of the checkpoints that it does not have, and that were kept outside it. */
+  checkpoints: array(string()),
+  /** The last four as in FaultAcknowledged. */
+  reason: string(),
+  by: string(),
+  publicKey: string(),
+  signature: string(),
+});
+
+export const acknowledgementEvents = { FaultAcknowledged, OlderLogAccepted };
+export type AcknowledgementEvent = EventOf<typeof acknowledgementEvents>;
 
 type Found = {
   streamName: string;

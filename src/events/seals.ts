@@ -46,7 +46,7 @@ export const CheckpointSigned = object({
   lastEvent,
   streams: array(string()),
   publicKey: string(),
-  /** In the first seal of a key: the key before it, and its signature over `handOverText`. */
+  /** In the first seal of a key: the key before it, and its signature over the `signedText` of the rest. */
   handOver: optional(object({ publicKey: string(), signature: string() })),
   signature: string(),
 });
@@ -125,11 +125,6 @@ function chainHashOf(event: Counted): string {
 /** The text that is signed: the canonical JSON of the rest of a seal, or of an acknowledgement, which has other fields. */
 export function signedText(signed: object): string {
   return canonicalJson({ ...signed, signature: undefined });
-}
-
-/** What the key before signs too, in the first seal of a key: that the key which the seal names follows it. */
-export function handOverText(seal: object): string {
-  return signedText({ ...seal, handOver: undefined });
 }
 
 /** Whether a seal of streams with these prefixes covers the event. */

@@ -41,7 +41,10 @@ export async function createApp(dependencies: Omit<Dependencies, 'quarantine'>):
     fingerprint: createFingerprint(config.transactionIdKey),
   });
   const all = { ...dependencies, quarantine };
-  router.get('/verify/:receiptNo', createVerify(all));
+  const verify = createVerify(all);
+  router.get('/verify/:receiptNo', verify.confirm);
+  router.get('/verify/:receiptNo/proof', verify.prove);
+  router.get('/verify/:receiptNo/proof.jsonl', verify.prove);
   addGenericRoutes(router, all);
   addLandregRoutes(router, all);
   addApiRoutes(router, all);

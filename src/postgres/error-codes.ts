@@ -51,6 +51,14 @@ export async function unlessUndefined<Answer>(
   }
 }
 
+/**
+ * What Postgres answered, without the statement; null for any other error. Only where the code begins with 42, about names
+ * and rights, it is known to quote no values.
+ */
+export function answerOf(error: unknown): string | null {
+  return error instanceof pg.DatabaseError ? (error.message.split(' - ').at(-1) ?? '') : null;
+}
+
 function codeOf(error: unknown): string {
   return error instanceof pg.DatabaseError ? (error.code ?? '') : '';
 }

@@ -1,4 +1,5 @@
 /** What the program needs of PostgreSQL, checked before a role starts. */
+import { reasonOf } from '../kernel/reason-of.ts';
 import { isPostgresError } from './error-codes.ts';
 import { createClient } from './pool.ts';
 
@@ -32,6 +33,8 @@ export async function unsuitability(databaseUrl: string, oldest = oldestVersion)
       return 'DATABASE_URL: PostgreSQL does not accept the user or the password';
     if (isPostgresError(error, 'unknownDatabase'))
       return 'DATABASE_URL: PostgreSQL has no database of this name';
+    if (/certificate|not support SSL/.test(reasonOf(error)))
+      return `DATABASE_URL: there is no TLS connection to trust: ${reasonOf(error)}`;
     return null;
   } finally {
     await client.end().catch(() => {});

@@ -1,7 +1,7 @@
-/** `ledger projections`: the role that keeps the read models, rebuilds them on request, seals the log, and checks it all hourly. */
+/** `ledger projections`: the role that keeps the read models, rebuilds them on request, seals the log, and checks it all. */
 import { join } from 'node:path';
-import { startHourlyCheck } from '../audit/check/hourly.ts';
-import { keptCheckpoints } from '../audit/seals/kept.ts';
+import { startDailyVerify, startHourlyCheck } from '../audit/check/checks.ts';
+import { keptCheckpoints, lastCheckpointFile } from '../audit/seals/kept.ts';
 import { sealKeyOf } from '../audit/seals/key.ts';
 import { startSealer } from '../audit/seals/sealer.ts';
 import { offerTo } from '../audit/witness/offer.ts';
@@ -22,12 +22,13 @@ import { createEraser } from './eraser.ts';
 import type { RoleDependencies, Running } from './lifecycle.ts';
 import { roleCommand } from './role-command.ts';
 import { rebuildInProcess } from './start-rebuild-child.ts';
+import { verifyInProcess } from './start-verify-child.ts';
 
 /** Of these, the admins are told what waits for staff, unless STAFF_ALERTS_TO names others. */
 const mostUsers = 1_000;
 
 /**
- * Starts every projection, the sealer, the hourly check, what erases by itself, and the email to staff. Each waits for its
+ * Starts every projection, the sealer, the checks, what erases by itself, and the email to staff. Each waits for its
  * stores, and stands by while another process leads.
  */
 export function startProjections({
@@ -69,7 +70,7 @@ export function startProjections({
   });
   const sealer = startSealer({
     ...common,
-    kept: keptCheckpoints(db, join(config.dataDir, 'last-checkpoint')),
+    kept: keptCheckpoints(db, join(config.dataDir, lastCheckpointFile)),
     origin: `${new URL(config.baseUrl).host}/ledger`,
     keys: () => ({
       current: sealKeyOf(config.sealKeys.current),
@@ -83,6 +84,9 @@ export function startProjections({
   const eraser = createEraser({ ...common, config }, db);
   const retention = startRetention({ ...common, ...eraser, retention: config.retention });
   const hourly = startHourlyCheck(common);
+  const { verifyAt } = config;
+  const daily =
+    verifyAt === 'off' ? [] : [startDailyVerify({ ...common, at: verifyAt, verify: verifyInProcess })];
   const admins = createListQueries<Account>(db, users.name);
   const { baseUrl, dataDir, mail, staffAlertsTo } = config;
   const staffEmail = startStaffEmail({
@@ -99,7 +103,9 @@ export function startProjections({
     async stop() {
       // First, because it may start projections.
       await rebuilds.stop();
-      await Promise.all([...runs.values(), sealer, hourly, retention, staffEmail].map((each) => each.stop()));
+      await Promise.all(
+        [...runs.values(), sealer, hourly, ...daily, retention, staffEmail].map((each) => each.stop()),
+      );
       await db.destroy();
     },
   };

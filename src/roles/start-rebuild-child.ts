@@ -2,7 +2,7 @@
  * Runs a rebuild that staff requested in a separate process with low priority (rebuild-child.ts). In this process it
  * would share the event loop with everything else that runs here, in `ledger serve` with all roles.
  */
-import { fork } from 'node:child_process';
+import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import type { Config } from '../config/config.ts';
@@ -31,15 +31,21 @@ export async function rebuildInProcess(
   if (await isUnderWay({ name: projection, databaseUrl, runtime, signal }))
     throw new RebuildUnderWay(`A rebuild of ${projection} is already running`);
   const child = fork(modulePath, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
-  const ended = once(child, 'exit');
-  const interrupt = () => void child.kill('SIGTERM');
-  signal.addEventListener('abort', interrupt);
-  if (signal.aborted) interrupt();
+  const ended = endOf(child, signal);
   child.send({ projection, esdbUrl, databaseUrl, dataKeys, logLevel } satisfies RebuildTask, (error) => {
     if (error)
       log.warn({ projection, reason: error.message }, 'the process of a rebuild did not get its task');
   });
-  const [code, killedBy] = await ended.finally(() => signal.removeEventListener('abort', interrupt));
+  const [code, killedBy] = await ended;
   if (code !== 0)
     throw new RebuildInterrupted(`The process of the rebuild ended with ${killedBy ?? `exit code ${code}`}`);
+}
+
+/** Resolves to the exit code or the signal that has ended a process, which is asked to end when the signal aborts. */
+export async function endOf(child: ChildProcess, signal: AbortSignal): Promise<unknown[]> {
+  const ended = once(child, 'exit');
+  const interrupt = () => void child.kill('SIGTERM');
+  signal.addEventListener('abort', interrupt);
+  if (signal.aborted) interrupt();
+  return await ended.finally(() => signal.removeEventListener('abort', interrupt));
 }

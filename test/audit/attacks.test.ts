@@ -17,23 +17,35 @@ import { startSealer } from '../../src/audit/seals/sealer.ts';
 import { lastCheckpoint, proveEvents } from '../../src/audit/tree/leaves.ts';
 import { checkpointText, rawKeyOf, signatureLine } from '../../src/audit/tree/note.ts';
 import { growTree, leafHash } from '../../src/audit/tree/tree.ts';
+import { acceptOlderLog } from '../../src/audit/verify/acknowledge.ts';
 import { verifyFile } from '../../src/audit/verify/file.ts';
 import { verify } from '../../src/audit/verify/verify.ts';
 import { offerTo } from '../../src/audit/witness/offer.ts';
 import { createWitness } from '../../src/audit/witness/witness.ts';
 import { createExecute, loadHead } from '../../src/commands/execute.ts';
 import { paymentDecider } from '../../src/commands/payment.ts';
+import { unmatchedDecider } from '../../src/commands/unmatched.ts';
 import { UnreadableEvent } from '../../src/events/codec.ts';
-import { chain, hashIn } from '../../src/events/envelope.ts';
 import { paymentStream } from '../../src/events/payment.ts';
 import { sealsStream } from '../../src/events/seals.ts';
 import type { EventStore } from '../../src/eventstore/event-store.ts';
 import { systemRuntime } from '../../src/kernel/system-runtime.ts';
+import { createErase } from '../../src/personal-data/erase.ts';
+import {
+  isDestroyed,
+  keyIn,
+  keysPerBlock,
+  readKeyId,
+  wrappingKeys,
+} from '../../src/personal-data/key-store.ts';
+import { createPersonalData, type PersonalData } from '../../src/personal-data/personal-data.ts';
+import { createPostgresKeyStore, destroyedChannel } from '../../src/personal-data/postgres-key-store.ts';
+import { listenForNotifications } from '../../src/postgres/notifications.ts';
 import { payments } from '../../src/projections/payments/projection.ts';
+import { runProjection } from '../../src/projections/runtime/run.ts';
 import { temporaryFolder, until } from '../embedded/helpers.ts';
-import { append, log, paymentRequested, reached, run } from '../projections/helpers.ts';
-import { choose } from '../support/payments.ts';
-import { personalData } from '../support/personal-data.ts';
+import { append, log, paymentRequested, reached } from '../projections/helpers.ts';
+import { choose, payer } from '../support/payments.ts';
 import { createDatabase } from '../support/postgres.ts';
 import {
   cause,
@@ -55,6 +67,7 @@ let file: string;
 /** What the sealer keeps outside the event store. */
 let place: ReturnType<typeof sealing>;
 let db: Knex;
+let personalData: PersonalData;
 let exported: string;
 const { signal } = new AbortController();
 
@@ -64,14 +77,21 @@ test.before(async () => {
   place = sealing((await createDatabase()).url, folder);
   db = place.db;
   const { eventStore, close } = await openStore(file);
-  await fill(eventStore);
+  const stores = { db, databaseUrl: place.databaseUrl, log, runtime: systemRuntime };
+  personalData = createPersonalData({
+    ...stores,
+    store: createPostgresKeyStore({
+      ...stores,
+      wrapping: wrappingKeys(Buffer.alloc(32, 'k').toString('base64'), []),
+    }),
+    listen: (onNotification) =>
+      listenForNotifications({ ...stores, channel: destroyedChannel, onNotification }),
+    ahead: keysPerBlock,
+  });
+  await personalData.start();
+  await fill(eventStore, personalData);
   await sealAll(eventStore, place, filled);
-  const projection = run(
-    { teardown: () => {} } as unknown as ExecutionContext,
-    payments,
-    { url: '', eventStore },
-    { url: place.databaseUrl, db },
-  );
+  const projection = runProjection({ ...stores, projection: payments, eventStore, personalData });
   const head = await eventStore.head();
   if (head) await reached(db, payments.name, head);
   exported = await exportOf(eventStore);
@@ -79,12 +99,13 @@ test.before(async () => {
   await close();
 });
 test.after.always(async () => {
+  await personalData?.stop();
   await db?.destroy();
   await rm(folder, { recursive: true, force: true, maxRetries: 10 });
 });
 
-async function exportOf(eventStore: EventStore, merchant?: string): Promise<string> {
-  const asked = readExportRequest({ from: '2026-11-20', to: '2026-11-20', merchant });
+async function exportOf(eventStore: EventStore, fields: { opened?: string } = {}): Promise<string> {
+  const asked = readExportRequest({ from: '2026-11-20', to: '2026-11-20', ...fields });
   const { pieces } = await beginExport(asked, { eventStore, db, personalData, runtime: systemRuntime });
   let text = '';
   for await (const piece of pieces) text += piece;
@@ -134,8 +155,8 @@ async function refusalOf(
   eventStore: EventStore,
   signer = key,
   previous: typeof key | null = null,
+  own = sealing(place.databaseUrl, folder),
 ): Promise<string | null> {
-  const own = sealing(place.databaseUrl, folder);
   t.teardown(() => own.db.destroy());
   await own.kept.createTable();
   await own.kept.refuse(null);
@@ -244,6 +265,43 @@ test.serial('older copy restored: of the whole event store', async (t) => {
   t.truthy(await refusalOf(t, eventStore));
 });
 
+test.serial('older copy restored on purpose: staff accept it, which verify says from then on', async (t) => {
+  const own = sealing((await createDatabase()).url, await temporaryFolder(t));
+  t.teardown(() => own.db.destroy());
+  const { eventStore: whole } = await tampered(t, file, (sqlite) =>
+    sqlite.exec(`delete from events where stream = ${streamIn(sealsStream)}`),
+  );
+  await sealAll(whole, own, filled);
+  const lost = (await lastCheckpoint(whole))?.checkpoint;
+  const { eventStore, close } = await openStore(join(await temporaryFolder(t), 'older.db'));
+  t.teardown(close);
+  await append(eventStore, paymentId(1), [paymentRequested()]);
+  const given = { at: new Date('2026-11-20T02:00:00.000Z'), reason: 'The disk failed' };
+  const accept = (kept = own.kept) => acceptOlderLog({ eventStore, kept, key }, given, cause());
+  t.regex(
+    (await refusalOf(t, eventStore, key, null, own)) ?? '',
+    /does not agree with the checkpoint kept in PostgreSQL/,
+  );
+  const accepted = await accept();
+  t.deepEqual(
+    accepted.map(({ size, note }) => ({ size, note })),
+    [lost, lost].map((each) => ({ size: filled, note: each?.note })),
+    'in PostgreSQL and in the file',
+  );
+  t.deepEqual(await own.kept.load(), []);
+  t.is(await sealingRefused(own.db), null);
+  await sealAll(eventStore, own, 2);
+  t.deepEqual(await accept(), [], 'the log has what is kept');
+  const verdict = await verdictOn(eventStore);
+  t.deepEqual(verdict.found, []);
+  t.deepEqual(verdict.explained, [
+    'An older copy of the log was restored, without what was sealed up to 45 events. Accepted by gateway on 2026-11-20T02:00:00.000Z: The disk failed',
+  ]);
+  const distrusting = await verdictOn(eventStore, [forAll(otherKey.publicKey)]);
+  t.truthy(distrusting.first('acknowledgements'));
+  t.deepEqual(distrusting.explained, []);
+});
+
 test.serial('event inserted: a payment that nobody made, in the middle of the log', async (t) => {
   const { eventStore, close } = await openStore(join(await temporaryFolder(t), 'other.db'));
   await append(eventStore, paymentId(77), [paymentRequested()]);
@@ -328,15 +386,41 @@ test.serial(
   },
 );
 
-test.serial('erasure of personal data changes no proof', async (t) => {
+test.serial('erasure: with its keys destroyed, the proofs and exports of a payment still hold', async (t) => {
   const { eventStore } = await tampered(t, file, () => {});
-  const events = await eventStore.load(stream);
+  const own = sealing((await createDatabase()).url, await temporaryFolder(t));
+  t.teardown(() => own.db.destroy());
+  const id = paymentId(7);
+  const events = await eventStore.load(paymentStream(id));
   const before = await proveEvents(eventStore, events, signal);
   t.true(before.every((each) => each !== null));
-  const data = { at: '2033-11-20T01:00:00.000Z', reason: 'requested' as const, keys: ['1.1'] };
-  const erased = chain([{ type: 'PersonalDataErased' as const, data }], hashIn(events.at(-1)), cause());
-  await eventStore.append(stream, erased, events.length - 1);
-  t.deepEqual(await proveEvents(eventStore, await eventStore.load(stream), signal), [...before, null]);
+  const payersIn = async () => (await exportOf(eventStore, { opened: 'yes' })).split(payer.name).length - 1;
+  const payers = await payersIn();
+  t.true(payers >= 9);
+  const erase = createErase({
+    ...{ store: personalData.store, eventStore, runtime: systemRuntime },
+    execute: createExecute({ eventStore, decider: paymentDecider }),
+    executeUnmatched: createExecute({ eventStore, decider: unmatchedDecider }),
+    onErased: async () => true,
+  });
+  t.deepEqual(await erase([{ subject: id, reason: 'requested', actor: 'staff:tests' }]), [id]);
+  const after = await eventStore.load(paymentStream(id));
+  t.is(after.at(-1)?.type, 'PersonalDataErased');
+  const { keys } = Object(after.at(-1)?.data) as { keys: string[] };
+  const blocks = await personalData.store.read(keys.map((key) => readKeyId(key)?.block ?? ''));
+  for (const { block, index } of keys.map(readKeyId).filter((each) => each !== null))
+    t.true(isDestroyed(keyIn(blocks.get(block) as Buffer, index)), 'in PostgreSQL, too');
+  t.true((await payersIn()) < payers);
+
+  t.deepEqual(await proveEvents(eventStore, after, signal), [...before, null]);
+  t.is((await verified(t, exported)).violation, null, 'an export from before');
+  await sealAll(eventStore, own, filled + 1);
+  t.deepEqual((await proveEvents(eventStore, after, signal)).slice(0, -1), before);
+  t.like(await verified(t, await exportOf(eventStore)), {
+    ...{ violation: null, payments: 9, unproven: 0 },
+    checkpoint: { size: filled + 1 },
+  });
+  t.deepEqual((await verdictOn(eventStore)).found, []);
   const lines = createLines();
   const at = '2026-11-20T00:00:00.000Z';
   const range = { from: at, to: new Date(Date.parse(at) + 1).toISOString(), merchant: null, exportedAt: at };

@@ -8,7 +8,7 @@ import { startEventStore } from '../../packages/embedded/eventstore/server.ts';
 import { keptCheckpoints } from '../../src/audit/seals/kept.ts';
 import { forAll, type KeyTerm, type SealKey, sealKeyOf, termText } from '../../src/audit/seals/key.ts';
 import { startSealer } from '../../src/audit/seals/sealer.ts';
-import { readSealOrNull } from '../../src/audit/seals/stored-seals.ts';
+import { readSignedSeal } from '../../src/audit/seals/stored-seals.ts';
 import { loadAcknowledgements } from '../../src/audit/verify/acknowledgements.ts';
 import { type LogResult, type VerifiedUntil, verifyLog } from '../../src/audit/verify/log.ts';
 import { verifySeals } from '../../src/audit/verify/seals.ts';
@@ -139,7 +139,7 @@ export async function sealAll(
   });
   await until(async () => {
     const last = await eventStore.loadLast(sealsStream);
-    return last?.type === 'CheckpointSigned' && readSealOrNull(last)?.count === events;
+    return last?.type === 'CheckpointSigned' && readSignedSeal(last)?.count === events;
   });
   await sealer.stop();
 }

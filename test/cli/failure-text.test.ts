@@ -1,6 +1,7 @@
 // Which failures are shown as a sentence, and which with their stack.
 import { readFileSync } from 'node:fs';
 import test from 'ava';
+import pg from 'pg';
 import { StartError } from '../../packages/embedded/start-error.ts';
 import { failureText } from '../../src/cli/failure-text.ts';
 import { ConfigError } from '../../src/config/yaml-file.ts';
@@ -31,6 +32,17 @@ for (const [title, error] of Object.entries(sentences)) {
     t.is(failureText(error), (error as Error).message);
   });
 }
+
+test('what PostgreSQL refuses is a sentence without the statement, unless it is a bug', (t) => {
+  const answer = (code: string, message: string) =>
+    Object.assign(new pg.DatabaseError(`select * from payments - ${message}`, 0, 'error'), { code });
+  t.is(
+    failureText(answer('42501', 'permission denied for table payments')),
+    'PostgreSQL refuses: permission denied for table payments.',
+  );
+  t.is(failureText(answer('53300', 'too many clients')), 'PostgreSQL refuses: too many clients.');
+  t.regex(failureText(answer('42703', 'column "a" does not exist')), /\n\s+at /);
+});
 
 test('a bug shows its stack, also when Node gives it a code', (t) => {
   const invalid = failureOf(() => Buffer.from(undefined as never));

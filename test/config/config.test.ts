@@ -4,8 +4,10 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
+import { pino } from 'pino';
 import { configurationPage } from '../../src/cli/configuration.ts';
 import { loadConfig } from '../../src/config/config.ts';
+import { reloadConfig } from '../../src/config/reload.ts';
 import { variables } from '../../src/config/variables.ts';
 import { ConfigError } from '../../src/config/yaml-file.ts';
 
@@ -66,6 +68,10 @@ test('a command demands only the variables that it uses', (t) => {
   t.is(loadConfig({ ...given, TRANSACTION_ID_KEY }, {}, { uses }).transactionIdKey, TRANSACTION_ID_KEY);
   const faults = t.throws(() => loadConfig(given, {}, { uses }), { instanceOf: ConfigError })?.faults;
   t.deepEqual(faults, [`TRANSACTION_ID_KEY is not set. ${variables.TRANSACTION_ID_KEY.meaning}`]);
+
+  // What it can do without, it reads all the same.
+  const more = { TRANSACTION_ID_KEY, DATA_KEY_FILE: file(t, complete.DATA_KEY), SEAL_KEY_FILE: '/nowhere' };
+  t.is(loadConfig({ ...given, ...more }, {}, { uses }).dataKeys.current, complete.DATA_KEY);
 });
 
 test('with a configured secret, unsigned results are refused', (t) => {
@@ -90,6 +96,7 @@ test('every fault is named at once, and no value', (t) => {
     GATEWAY_URL: 'ftp://private-address',
     REGISTRY_URL: 'registry.private-address',
     REQUERY_SCHEDULE: '2m,5m',
+    VERIFY_SCHEDULE: '24:00',
     LOG_LEVEL: 'loud',
     MAX_AMOUNT_RM: '1e3',
     SANDBOX: 'yes',
@@ -103,6 +110,7 @@ test('every fault is named at once, and no value', (t) => {
     'GATEWAY_URL',
     'REGISTRY_URL',
     'REQUERY_SCHEDULE',
+    'VERIFY_SCHEDULE',
     'LOG_LEVEL',
     'MAX_AMOUNT_RM',
     'SANDBOX',
@@ -338,6 +346,28 @@ test('the retention is a number of years, months or days, and there is none by d
   t.deepEqual(loadConfig({ RETENTION: '90d' }, complete).retention, { count: 90, unit: 'days' });
   for (const RETENTION of ['0y', '7', 'y', '7 years', '-1d'])
     t.deepEqual(faultsOf(t, { ...complete, RETENTION }), ['RETENTION must be a time such as 7y, 18m or 90d']);
+});
+
+test('what is adopted while it runs, and what is named as taking a restart', (t) => {
+  const config = loadConfig(complete);
+  const { registry, sealKeys } = config;
+  const logged: object[] = [];
+  const log = pino({}, { write: (line: string) => void logged.push(JSON.parse(line)) });
+  const SEAL_KEY = 'a'.repeat(64);
+  const changes = {
+    REGISTRY_TOKEN: 'another',
+    API_KEYS: 'a-new-key',
+    SEAL_KEY,
+    LINK_KEY: 'another-link-key',
+  };
+  reloadConfig(config, () => loadConfig({ ...complete, ...changes }), log);
+  t.like({ registry, sealKeys }, { registry: { token: 'another' }, sealKeys: { current: SEAL_KEY } });
+  t.deepEqual(config.apiKeys, ['a-new-key']);
+  t.not(config.linkKeys.current, 'another-link-key');
+  t.like(logged, [
+    { msg: 'merchants and secrets were loaded again' },
+    { msg: 'a change of these takes a restart', variables: ['LINK_KEY'] },
+  ]);
 });
 
 test('a process that seals the log needs the key, and no other does', (t) => {

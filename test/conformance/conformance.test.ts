@@ -10,6 +10,7 @@ import { createTransactionRegistry } from '../../src/clients/transaction-registr
 import { startService } from '../http/api/helpers.ts';
 import { createPayment, resultFields, signed, tokenOf } from '../http/generic/helpers.ts';
 import { createLandPayment, landResult } from '../http/landreg/helpers.ts';
+import { anyText } from '../support/any-text.ts';
 
 import { apiKey, landregAccessKey, startApp, type TestApp } from '../support/app.ts';
 import { createDatabase } from '../support/postgres.ts';
@@ -131,7 +132,7 @@ function knowingRegistry(landPaidId: string): RequestListener {
 
 const often = <T>(right: T, wrong: fc.Arbitrary<T>) =>
   fc.oneof({ weight: 3, arbitrary: fc.constant(right) }, wrong);
-const words = fc.oneof(fc.string({ maxLength: 40 }), fc.string({ unit: 'binary', maxLength: 10 }));
+const words = fc.oneof(fc.string({ maxLength: 40 }), anyText({ maxLength: 10 }));
 
 /** Each part right more often than not. */
 const changes = fc.record({

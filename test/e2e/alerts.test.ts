@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import { freePort } from '../../packages/embedded/free-port.ts';
+import { recordVerified } from '../../src/audit/check/checks.ts';
 import { loadConfig } from '../../src/config/config.ts';
 import { reloadConfig } from '../../src/config/reload.ts';
 import { systemRuntime } from '../../src/kernel/system-runtime.ts';
@@ -93,7 +94,14 @@ function fill(disk: string): void {
 async function startRoles(t: ExecutionContext, environment: Record<string, string>) {
   const faults = { timeMs: 0, machineMs: 0 };
   const config = loadConfig(
-    { ...environment, PORT: '0', ADMIN_PORT: '0', REQUERY_SCHEDULE: 'off', SEAL_KEY: 'ab'.repeat(32) },
+    {
+      ...environment,
+      PORT: '0',
+      ADMIN_PORT: '0',
+      REQUERY_SCHEDULE: 'off',
+      VERIFY_SCHEDULE: 'off',
+      SEAL_KEY: 'ab'.repeat(32),
+    },
     {},
     { seals: true },
   );
@@ -273,6 +281,8 @@ withPrometheus(
     await append(eventStore, 'LATER', [requested('LATER')]);
     if (disk) fill(disk);
     refuse();
+    const forged = { kind: 'changed events', count: 1, first: 'An event is not what was written' } as const;
+    await recordVerified(database.db, new Date(), { checked: [], violations: [forged] });
     faults.timeMs = 9 * day;
     faults.machineMs = 10 * minute;
     // For the reactors it has been due for nine days, as long as the attempt hangs.
@@ -292,6 +302,7 @@ withPrometheus(
         'LedgerAttemptOpenTooLong',
         'LedgerNotSealed',
         'LedgerCheckFailed',
+        'LedgerVerifyFailed',
         'LedgerClockWrong',
       ],
       ...(disk ? ['LedgerDiskNearlyFull'] : []),

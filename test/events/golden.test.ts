@@ -103,7 +103,8 @@ async function stateAfter(version: number, file: string): Promise<unknown> {
     const { evidence, fingerprint: _, ...data } = readUnmatchedResult(golden(version, type)).data;
     return { ...data, raw: await contentOf(evidence, { stream: unmatchedStream, field: 'evidence' }) };
   }
-  if (type === 'FaultAcknowledged') return readAcknowledgement(golden(version, type)).data;
+  if (type === 'FaultAcknowledged' || type === 'OlderLogAccepted')
+    return readAcknowledgement(golden(version, type)).data;
   if (Object.hasOwn(sealEvents, type)) return readSeal(golden(version, file)).data;
   if (Object.hasOwn(unmatchedEvents, type) && !Object.hasOwn(paymentEvents, type))
     return evolveUnmatched(notHandled, readUnmatchedEvent(golden(version, type))).resolved;
@@ -184,7 +185,7 @@ test('every event type has a golden file of the current version', (t) => {
   });
   t.deepEqual(
     [...new Set(files)].toSorted(),
-    [...types, 'FaultAcknowledged', 'GatewayResultUnmatched'].toSorted(),
+    [...types, 'FaultAcknowledged', 'GatewayResultUnmatched', 'OlderLogAccepted'].toSorted(),
   );
 });
 

@@ -23,6 +23,10 @@ test('an old version, a refusal and an unknown database are named; a server that
     await unsuitability(url.replace(/[^/]*$/, 'elsewhere')),
     'DATABASE_URL: PostgreSQL has no database of this name',
   );
+  t.is(
+    await unsuitability(`${url}?sslmode=verify-full`),
+    'DATABASE_URL: there is no TLS connection to trust: The server does not support SSL connections',
+  );
 });
 
 const hasBouncer = (() => {

@@ -133,8 +133,8 @@ export async function append(
     causationId: randomUUID(),
     actor: 'gateway',
   };
-  const stored = expected === 'no_stream' ? [] : await eventStore.load(paymentStream(transactionId));
-  const before = stored.find(({ revision }) => revision === expected);
+  const [before] =
+    expected === 'no_stream' ? [] : await eventStore.load(paymentStream(transactionId), expected, 1);
   const sealed = chain(events, before ? hashIn(before) : genesisHash, cause);
   const { position } = await until(() =>
     eventStore.append(paymentStream(transactionId), sealed, expected).catch(falseWhenUnavailable),

@@ -11,6 +11,7 @@ import {
   resolutions as staffResolutions,
 } from '../../src/events/recorded-result.ts';
 import { paymentModes } from '../../src/kernel/payment-modes.ts';
+import { anyText } from './any-text.ts';
 import { amountSen, choose, orderNo, recorded, request, sen } from './payments.ts';
 
 const times = fc
@@ -30,7 +31,7 @@ export const results: fc.Arbitrary<ReportedResult> = fc.record({
   paidAt: fc.option(times),
   receiptNo: fc.constantFrom('', 'R-1'),
   buyerBank: fc.string(),
-  buyerName: fc.string({ unit: 'binary' }),
+  buyerName: anyText(),
   raw: fc.dictionary(fc.string(), fc.string()),
 });
 

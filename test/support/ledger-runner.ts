@@ -8,6 +8,7 @@ import type { LedgerCall } from './ledger.ts';
 const main = new URL('../../src/main.ts', import.meta.url);
 const { PATH, NODE_COMPILE_CACHE } = process.env;
 const [endOfOutput = ''] = process.argv.slice(2);
+const signals = ['SIGINT', 'SIGTERM'] as const;
 let calls = 0;
 
 process.on('message', async ({ args, environment }: LedgerCall) => {
@@ -16,15 +17,16 @@ process.on('message', async ({ args, environment }: LedgerCall) => {
   process.argv = [process.execPath, fileURLToPath(main), ...args];
   process.exitCode = undefined;
   const ofOutput = process.stdout.listeners('error');
-  const ofSignal = process.listeners('SIGINT');
+  const ofSignals = signals.flatMap((signal) => process.listeners(signal));
   calls += 1;
   // Only this module runs again: all that it imports stays loaded.
   await import(`${main}?call=${calls}`);
   // In a process of its own they would end with the command.
   for (const listener of process.stdout.listeners('error'))
     if (!ofOutput.includes(listener)) process.stdout.off('error', listener as () => void);
-  for (const listener of process.listeners('SIGINT'))
-    if (!ofSignal.includes(listener)) process.off('SIGINT', listener);
+  for (const signal of signals)
+    for (const listener of process.listeners(signal))
+      if (!ofSignals.includes(listener)) process.off(signal, listener);
   process.stdout.write(endOfOutput);
   process.stderr.write(endOfOutput);
   process.send?.(process.exitCode ?? 0);

@@ -13,8 +13,14 @@ import pg from 'pg';
 import { freePort } from '../../packages/embedded/free-port.ts';
 import { clusterFolder, openCluster, spawnPostmaster } from '../../packages/embedded/postgres/cluster.ts';
 
-/** After a crash of the machine nobody asks for this data again. */
-const settings = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_connections: '200' };
+/** After a crash of the machine nobody asks for this data again. Databases of tests are gone before autovacuum helps. */
+const settings = {
+  fsync: 'off',
+  synchronous_commit: 'off',
+  full_page_writes: 'off',
+  autovacuum: 'off',
+  max_connections: '200',
+};
 
 const runEnded = new AbortController();
 process.on('disconnect', () => runEnded.abort());

@@ -3,13 +3,9 @@ import type { Knex } from 'knex';
 import type { Logger } from 'pino';
 import { codeOf } from '../../kernel/reason-of.ts';
 import { emptyIfUndefined } from '../../postgres/error-codes.ts';
+import { sqlOf } from '../../postgres/sql.ts';
 
-export const forgedRowsSql = `
-  do $$ begin
-    if to_regclass('forged_rows') is null then
-      create table forged_rows (stream text primary key, found_at timestamptz not null default now());
-    end if;
-  end $$`;
+export const auditTablesSql = sqlOf('audit-tables');
 
 /** Never rejects: the page that found it shows what the stream says. */
 export async function reportForgedRow(stream: string, { db, log }: { db: Knex; log: Logger }): Promise<void> {

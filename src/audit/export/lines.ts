@@ -19,6 +19,7 @@ import {
   unknown,
 } from 'superstruct';
 import { genesisHash } from '../../events/envelope.ts';
+import type { Leaf } from '../../events/seals.ts';
 import type { RecordedEvent } from '../../eventstore/event-store.ts';
 import { utc } from '../../kernel/structs.ts';
 
@@ -37,6 +38,9 @@ const Range = object({
 export type ExportRange = Infer<typeof Range>;
 
 export const HeadLine = object({ ...line, export: Range });
+const Proof = object({ checkpoint: string(), index: count, hashes: array(string()) });
+export type Proof = Infer<typeof Proof>;
+
 export const EventLine = object({
   ...line,
   stream: string(),
@@ -50,7 +54,7 @@ export const EventLine = object({
   /** Only in an export with personal data: the data with what they hold sealed opened. Not part of the event. */
   opened: optional(unknown()),
   /** That the event is in the log; where the file has the leaves of the tree, those prove it. */
-  proof: optional(nullable(object({ checkpoint: string(), index: count, hashes: array(string()) }))),
+  proof: optional(nullable(Proof)),
 });
 export type EventLine = Infer<typeof EventLine>;
 export const EndLine = object({ ...line, end: object({ events: count, payments: count }) });
@@ -61,6 +65,9 @@ export const TreeLine = object({
   tree: object({ size: count, roots: array(string()), checkpoint: string() }),
 });
 export type TreeStart = Infer<typeof TreeLine>['tree'];
+
+/** An event of the log by its leaf alone, without its content. */
+export const LeafLine = object({ ...line, leaf: tuple([string(), string(), string()]), proof: Proof });
 
 /** In the order of the log: of an event in the file its payment, counted from 0, and revision; of others the leaf. */
 const LeafEntry = union([tuple([count, count]), tuple([string(), string(), string()])]);
@@ -109,6 +116,7 @@ export function createLines() {
       });
       return stored.map((event, index) => next({ ...contentOf(event), ...more(index) })).join('');
     },
+    leaf: ({ tag, label, digest }: Leaf, proof: Proof) => next({ leaf: [tag, label, digest], proof }),
     tree: (tree: TreeStart) => next({ tree }),
     leaves: (leaves: readonly LeafEntry[]) => next({ leaves }),
     end: () => next({ end: { events, payments } }),

@@ -2,26 +2,22 @@
  * The last checkpoint that was signed, kept outside the event store: in PostgreSQL, and in a file of the data folder. The
  * log may never go behind it. Also why the sealer refuses to seal, for the pages and commands of other processes.
  */
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Knex } from 'knex';
 import { codeOf } from '../../kernel/reason-of.ts';
 import { emptyIfUndefined } from '../../postgres/error-codes.ts';
+import { auditTablesSql } from '../check/forged-rows.ts';
 import { type Checkpoint, openCheckpoint } from '../tree/note.ts';
 import { Unaccountable } from './stored-seals.ts';
 
-/** `name` says where it is kept, for a message. */
-export type KeptCheckpoint = Checkpoint & { name: string };
+/** `name` says where it is kept, for a message; `note` is the signed text. */
+export type KeptCheckpoint = Checkpoint & { name: string; note: string };
 
 export type KeptCheckpoints = ReturnType<typeof keptCheckpoints>;
 
-/** Looked up first: the account of a role may not make tables. */
-export const logCheckpointSql = `
-  do $$ begin
-    if to_regclass('log_checkpoint') is null then
-      create table log_checkpoint (id integer primary key, checkpoint text, refused text);
-    end if;
-  end $$`;
+/** In the data folder. */
+export const lastCheckpointFile = 'last-checkpoint';
 
 /** `file` is its path. */
 export function keptCheckpoints(db: Knex, file: string) {
@@ -35,7 +31,7 @@ export function keptCheckpoints(db: Knex, file: string) {
   };
   return {
     async createTable(): Promise<void> {
-      await db.raw(logCheckpointSql);
+      await db.raw(auditTablesSql);
     },
     /** Throws Unaccountable if one was changed. */
     async load(): Promise<KeptCheckpoint[]> {
@@ -50,7 +46,7 @@ export function keptCheckpoints(db: Knex, file: string) {
         if (text === null) return [];
         const checkpoint = openCheckpoint(text, null);
         if (typeof checkpoint === 'string') throw new Unaccountable(`It cannot be read: ${name}`);
-        return { ...checkpoint, name };
+        return { ...checkpoint, name, note: text };
       });
     },
     async keep(note: string): Promise<void> {
@@ -58,6 +54,10 @@ export function keptCheckpoints(db: Knex, file: string) {
       await writeFile(`${file}.new`, note, { flush: true });
       await rename(`${file}.new`, file);
       await set({ checkpoint: note, refused: null });
+    },
+    async forget(): Promise<void> {
+      await set({ checkpoint: null, refused: null });
+      await rm(file, { force: true });
     },
     /** Why nothing is sealed; null if sealing goes on. */
     refuse: (reason: string | null) => set({ refused: reason }),

@@ -3,11 +3,9 @@
  * by recounting what the last seal covers, and never signs what does not continue a checkpoint that was signed before.
  */
 import type { Logger } from 'pino';
-import { chain, genesisHash } from '../../events/envelope.ts';
+import { chain, hashIn } from '../../events/envelope.ts';
 import {
   type CheckpointSigned,
-  countIn,
-  emptyTally,
   isCovered,
   type LogSealedEvent,
   leafEntry,
@@ -28,7 +26,7 @@ import { growTree, leafHash, type Range, rootOf } from '../tree/tree.ts';
 import type { Offer } from '../witness/offer.ts';
 import type { KeptCheckpoints } from './kept.ts';
 import { findStart } from './start.ts';
-import { disagreement, type LastSeal, type Seal, Unaccountable } from './stored-seals.ts';
+import { disagreement, type LastSeal, readSignedSeal, Unaccountable } from './stored-seals.ts';
 import { type SealKeys, signersAfter } from './succession.ts';
 
 type Dependencies = {
@@ -100,20 +98,19 @@ async function sealWhile(
 ): Promise<void> {
   const { eventStore, keys, kept, runtime, log, pace = usualPace } = dependencies;
   const start = await findStart(dependencies);
-  const { last, old, expected, eras } = start;
+  const { last, expected, eras } = start;
   await signersAfter(last, keys(), eventStore);
   if (start.range.size === 0) log.info({}, 'the tree of the log is made from its first event');
   const mustReach = Math.max(0, ...expected.map(({ size }) => size));
   const origin = start.origin ?? dependencies.origin;
   const tree = growTree(start.range);
   let sealed = last;
-  let tally = emptyTally;
   /** Since the last seal, for witnesses. */
   let leaves: Buffer[] = [];
   let newest: RecordedEvent | null = null;
   let turn: Promise<void> = Promise.resolve();
 
-  const isRecounting = () => tree.size() < mustReach || tally.count < (old?.count ?? 0);
+  const isRecounting = () => tree.size() < mustReach;
 
   /** Seals up to the newest event, if it is not sealed. */
   const sealNow = () => {
@@ -130,11 +127,6 @@ async function sealWhile(
   };
 
   function take(event: RecordedEvent): void {
-    if (old && tally.count < old.count && isCovered(event, old.streams)) {
-      tally = countIn(tally, event);
-      if (tally.count === old.count && tally.runningHash !== old.hash)
-        throw disagreement(`seal ${last.revision}`);
-    }
     const era = eras.find(({ until }) => tree.size() < until);
     if (!isCovered(event, era?.streams ?? streamPrefixes)) return;
     newest = event;
@@ -146,14 +138,12 @@ async function sealWhile(
   }
 
   async function count(signal: AbortSignal): Promise<void> {
-    const prefixes = [...new Set([...eras, ...(old ? [old] : [])].flatMap(({ streams }) => streams))];
-    const reading = { streamPrefixes: [...new Set([...prefixes, ...streamPrefixes])], after: start.after };
+    const prefixes = new Set([...eras.flatMap(({ streams }) => streams), ...streamPrefixes]);
+    const reading = { streamPrefixes: [...prefixes], after: start.after };
     for await (const message of eventStore.subscribe({ ...reading, signal, maxFailures })) {
       if (message.kind === 'caught_up') {
-        if (isRecounting())
-          throw disagreement(
-            expected.find(({ size }) => size > tree.size())?.name ?? `seal ${last.revision}`,
-          );
+        const missing = expected.find(({ size }) => size > tree.size());
+        if (missing) throw disagreement(missing.name);
         await kept.refuse(null);
         await sealNow();
       }
@@ -185,13 +175,9 @@ async function sealWhile(
 async function append(
   { eventStore, kept, keys, log, offer, runtime }: Dependencies,
   last: LastSeal,
-  {
-    origin,
-    range,
-    lastEvent,
-    leaves,
-  }: { origin: string; range: Range; lastEvent: RecordedEvent; leaves: readonly Buffer[] },
+  sealing: { origin: string; range: Range; lastEvent: RecordedEvent; leaves: readonly Buffer[] },
 ): Promise<LastSeal> {
+  const { origin, range, lastEvent, leaves } = sealing;
   const { revision, hash: previousSeal } = last;
   const { key, before } = await signersAfter(last, keys(), eventStore);
   const head = { origin, size: range.size, root: rootOf(range) };
@@ -219,14 +205,7 @@ async function append(
   const appended = await eventStore.append(sealsStream, envelopes, revision);
   if (key.publicKey !== (last.seal?.publicKey ?? key.publicKey))
     log.warn({ seal: appended.revision, isHandedOver: before !== null }, 'another key seals from now on');
-  const seal: Seal = {
-    ...content,
-    count: head.size,
-    hash: head.root.toString('hex'),
-    checkpoint: { ...head, note, range },
-    previousSeal: null,
-    handedOverBy: before?.publicKey ?? null,
-    isSigned: true,
-  };
-  return { seal, revision: appended.revision, hash: envelopes[0]?.metadata.hash ?? genesisHash };
+  const [envelope] = envelopes;
+  const seal = envelope ? readSignedSeal(envelope) : null;
+  return { seal, revision: appended.revision, hash: hashIn(envelope) };
 }

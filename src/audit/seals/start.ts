@@ -2,8 +2,9 @@
 import { hashIn, previousHashIn } from '../../events/envelope.ts';
 import { sealsStream } from '../../events/seals.ts';
 import type { EventStore, Position } from '../../eventstore/event-store.ts';
+import type { Checkpoint } from '../tree/note.ts';
 import { emptyRange, type Range } from '../tree/tree.ts';
-import type { KeptCheckpoint, KeptCheckpoints } from './kept.ts';
+import type { KeptCheckpoints } from './kept.ts';
 import {
   allSeals,
   disagreement,
@@ -11,7 +12,6 @@ import {
   lastEventOf,
   loadLastSeal,
   readSignedSeal,
-  type Seal,
   signedSealIn,
 } from './stored-seals.ts';
 
@@ -22,14 +22,12 @@ type Dependencies = { eventStore: Pick<EventStore, 'load' | 'loadLast'>; kept: K
 
 export type Start = {
   last: LastSeal;
-  /** The last seal if it has a running hash, to be counted once more before the first checkpoint. */
-  old: Seal | null;
   /** The tree to begin with, and the position of its last leaf. */
   range: Range;
   after: Position | null;
   eras: readonly Era[];
   /** What the tree must agree with when it has that size. */
-  expected: readonly KeptCheckpoint[];
+  expected: readonly (Checkpoint & { name: string })[];
   /** The name of the log in the checkpoints so far; null if there are none. */
   origin: string | null;
 };
@@ -42,7 +40,6 @@ export async function findStart({ eventStore, kept }: Dependencies): Promise<Sta
   const expected = [...(sealed ? [sealed] : []), ...(await kept.load())];
   const common = {
     last,
-    old: last.seal && !sealed ? last.seal : null,
     expected,
     origin: expected[0]?.origin ?? null,
   };

@@ -1,7 +1,7 @@
 /** Stored seals, the last of them (from which sealing continues), and whether events are waiting for the next. */
 import { readSeal, tryRead, UnreadableEvent } from '../../events/codec.ts';
 import { genesisHash, hashIn } from '../../events/envelope.ts';
-import { handOverText, type LogSealed, sealsStream } from '../../events/seals.ts';
+import { type LogSealed, sealsStream, signedText } from '../../events/seals.ts';
 import { streamPrefixes } from '../../events/streams.ts';
 import type { EventStore, ExpectedRevision, RecordedEvent } from '../../eventstore/event-store.ts';
 import { type Checkpoint, parseCheckpoint, parseNote, rawKeyOf, signedAt } from '../tree/note.ts';
@@ -23,8 +23,6 @@ export type Seal = Pick<LogSealed, 'at' | 'lastEvent' | 'streams' | 'publicKey'>
   previousSeal: string | null;
   /** The key before, which has signed that the seal's own key follows it; null in all but the first seal of a key. */
   handedOverBy: string | null;
-  /** Whether the key that it names has signed it. */
-  isSigned: boolean;
 };
 
 /** The last seal: the next one is chained onto it and continues its count. */
@@ -32,32 +30,25 @@ export type LastSeal = { seal: Seal | null; revision: ExpectedRevision; hash: st
 
 const pageSize = 500;
 
-/** Null if somebody has made it unreadable. */
-export function readSealOrNull(stored: RecordedEvent): Seal | null {
+/** Null unless the key that it names has signed it. */
+export function readSignedSeal(stored: Pick<RecordedEvent, 'type' | 'data' | 'metadata'>): Seal | null {
   const read = tryRead(readSeal, stored);
-  if (read instanceof UnreadableEvent) return null;
+  if (read instanceof UnreadableEvent || !isSigned(read.data)) return null;
   const { at, lastEvent, streams, publicKey } = read.data;
   const said = { at, lastEvent, streams, publicKey };
   if (read.type === 'LogSealed') {
     const { count, runningHash, previousSeal } = read.data;
-    return {
-      ...said,
-      count,
-      hash: runningHash,
-      checkpoint: null,
-      previousSeal,
-      handedOverBy: null,
-      isSigned: isSigned(read.data),
-    };
+    return { ...said, count, hash: runningHash, checkpoint: null, previousSeal, handedOverBy: null };
   }
   const note = parseNote(read.data.checkpoint);
   const checkpoint = note && parseCheckpoint(note.text);
   if (!checkpoint) return null;
   const { origin: name, size: count, root } = checkpoint;
   const range = { size: count, roots: read.data.range.map((each) => Buffer.from(each, 'base64')) };
-  const { handOver } = read.data;
-  const isHandedOver = handOver !== undefined && isSigned(handOver, handOverText(read.data));
+  const { handOver, ...rest } = read.data;
+  const isHandedOver = handOver !== undefined && isSigned(handOver, signedText(rest));
   const isNoteSigned = signedAt(note, { kind: 'log', name, publicKey: rawKeyOf(publicKey) }) !== null;
+  if (!isNoteSigned || !isRangeOf(range, root)) return null;
   return {
     ...said,
     count,
@@ -65,14 +56,7 @@ export function readSealOrNull(stored: RecordedEvent): Seal | null {
     checkpoint: { ...checkpoint, note: read.data.checkpoint, range },
     previousSeal: null,
     handedOverBy: isHandedOver ? handOver.publicKey : null,
-    isSigned: isSigned(read.data) && isNoteSigned && isRangeOf(range, root),
   };
-}
-
-/** Null unless the key that it names has signed it. */
-export function readSignedSeal(stored: RecordedEvent): Seal | null {
-  const seal = readSealOrNull(stored);
-  return seal?.isSigned ? seal : null;
 }
 
 export async function* allSeals(eventStore: Pick<EventStore, 'load'>): AsyncGenerator<RecordedEvent> {

@@ -3,13 +3,7 @@ import { isCovered, type Leaf, leafEntry, leafOf, sealsStream } from '../../even
 import { streamPrefixes } from '../../events/streams.ts';
 import type { EventStore, Position, RecordedEvent } from '../../eventstore/event-store.ts';
 import { isAfter } from '../../eventstore/position.ts';
-import {
-  disagreement,
-  lastEventOf,
-  readSignedSeal,
-  type Seal,
-  Unaccountable,
-} from '../seals/stored-seals.ts';
+import { disagreement, lastEventOf, type Seal, signedSealIn } from '../seals/stored-seals.ts';
 import { emptyRange, leafHash, proveConsistency, proveInclusion, rootOfInclusion } from './tree.ts';
 
 type Reader = Pick<EventStore, 'load' | 'loadLast' | 'subscribe'>;
@@ -23,8 +17,7 @@ export type Sealed = {
 
 /** Null for a seal with a running hash. Throws Unaccountable for one that was changed. */
 function sealedIn(stored: RecordedEvent): Sealed | null {
-  const seal = readSignedSeal(stored);
-  if (!seal) throw new Unaccountable(`Seal ${stored.revision} is not what was signed`);
+  const seal = signedSealIn(stored);
   return seal.checkpoint && { stored, seal, checkpoint: seal.checkpoint };
 }
 
@@ -46,7 +39,7 @@ export async function checkpointBefore(
 }
 
 /** The checkpoint of this size; null if there is none. Throws Unaccountable. */
-async function checkpointOfSize(
+export async function checkpointOfSize(
   eventStore: Pick<EventStore, 'load'>,
   size: number,
   last: Sealed,
@@ -134,10 +127,11 @@ export async function proveSince(
 }
 
 /** That an event is a leaf of the tree of a checkpoint; hashes in base64. */
-type InclusionProof = { checkpoint: string; index: number; hashes: string[] };
+export type InclusionProof = { checkpoint: string; index: number; hashes: string[] };
 
 /**
- * A proof for each event of a stream, by the first checkpoint that covers it; null for those that none covers yet. Throws
+ * A proof for each of these events of a stream, which are in order, by the first checkpoint that covers it; null for those
+ * that none covers yet. Throws
  * Unaccountable if the log does not agree with its seals.
  */
 export async function proveEvents(
@@ -147,6 +141,7 @@ export async function proveEvents(
 ): Promise<(InclusionProof | null)[]> {
   const proofs: (InclusionProof | null)[] = [];
   const last = await lastCheckpoint(eventStore);
+  const wanted = new Set(events.map(({ id }) => id));
   while (proofs.length < events.length) {
     const first = events[proofs.length] as RecordedEvent;
     const from = last && (await checkpointBefore(eventStore, first.position, last));
@@ -157,8 +152,7 @@ export async function proveEvents(
     const found: { index: number; leaf: Buffer }[] = [];
     for await (const { event, leaf } of leavesBetween(eventStore, { from, to, signal })) {
       const hashed = leafHash(leafEntry(leaf));
-      if (event.streamName === first.streamName)
-        found.push({ index: range.size + leaves.length, leaf: hashed });
+      if (wanted.has(event.id)) found.push({ index: range.size + leaves.length, leaf: hashed });
       leaves.push(hashed);
     }
     if (found.length === 0) throw disagreement(`seal ${to.stored.revision}`);

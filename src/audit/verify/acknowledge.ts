@@ -1,21 +1,25 @@
-/** `ledger verify --acknowledge`: records that staff have explained what is wrong with an event. */
+/** Records that staff have explained what is wrong with an event, or that they have restored an older copy of the log. */
 import {
+  type AcknowledgementEvent,
   acknowledgementsStream,
   contentHashOf,
-  type FaultAcknowledgedEvent,
 } from '../../events/acknowledgements.ts';
 import { type Cause, chain, hashIn } from '../../events/envelope.ts';
 import { signedText } from '../../events/seals.ts';
 import type { EventStore } from '../../eventstore/event-store.ts';
+import type { KeptCheckpoint, KeptCheckpoints } from '../seals/kept.ts';
 import { forAll, type SealKey } from '../seals/key.ts';
+import { checkpointOfSize, lastCheckpoint } from '../tree/leaves.ts';
 import { faultsOf, hashBefore, noEvents } from './log.ts';
+
+type Stores = { eventStore: Pick<EventStore, 'append' | 'load' | 'loadLast'>; key: SealKey };
 
 /**
  * Appends an acknowledgement of each fault of an event; resolves to a sentence on each fault, none if nothing is wrong with
  * the event. Throws EventStoreUnavailable and WrongExpectedRevision.
  */
 export async function acknowledge(
-  { eventStore, key }: { eventStore: Pick<EventStore, 'append' | 'load' | 'loadLast'>; key: SealKey },
+  { eventStore, key }: Stores,
   { at, place, reason }: { at: Date; place: { stream: string; revision: number }; reason: string },
   cause: Cause,
 ): Promise<string[]> {
@@ -27,13 +31,48 @@ export async function acknowledge(
   const faults = faultsOf(event, head, [{ ...forAll(key.publicKey), end: null }]);
   const contentHash = contentHashOf(event, hashBefore(event, head));
   if (faults.length === 0 || contentHash === null) return [];
-  const events = faults.map(({ kind }): FaultAcknowledgedEvent => {
+  const events = faults.map(({ kind }) => {
     const said = { at: at.toISOString(), ...place, fault: kind, contentHash, reason };
-    const unsigned = { ...said, by: cause.actor, publicKey: key.publicKey };
-    return { type: 'FaultAcknowledged', data: { ...unsigned, signature: key.sign(signedText(unsigned)) } };
+    return { type: 'FaultAcknowledged' as const, data: signed(said, key, cause) };
   });
+  await append(eventStore, events, cause);
+  return faults.map(({ sentence }) => sentence);
+}
+
+/**
+ * Appends an acceptance of the kept checkpoints that the log does not have, and forgets all that are kept, so that the
+ * sealer goes on from the last seal of the log. Resolves to those that it does not have; nothing is done if there are
+ * none. Throws Unaccountable, EventStoreUnavailable, WrongExpectedRevision and the errors of the database and the disk.
+ */
+export async function acceptOlderLog(
+  { eventStore, kept, key }: Stores & { kept: Pick<KeptCheckpoints, 'load' | 'forget'> },
+  { at, reason }: { at: Date; reason: string },
+  cause: Cause,
+): Promise<KeptCheckpoint[]> {
+  const last = await lastCheckpoint(eventStore);
+  const missing: KeptCheckpoint[] = [];
+  for (const checkpoint of await kept.load()) {
+    const found = last && (await checkpointOfSize(eventStore, checkpoint.size, last));
+    if (!found?.checkpoint.root.equals(checkpoint.root)) missing.push(checkpoint);
+  }
+  if (missing.length === 0) return [];
+  const said = { at: at.toISOString(), checkpoints: missing.map(({ note }) => note), reason };
+  await append(eventStore, [{ type: 'OlderLogAccepted', data: signed(said, key, cause) }], cause);
+  await kept.forget();
+  return missing;
+}
+
+function signed<Said extends object>(said: Said, key: SealKey, { actor }: Cause) {
+  const unsigned = { ...said, by: actor, publicKey: key.publicKey };
+  return { ...unsigned, signature: key.sign(signedText(unsigned)) };
+}
+
+async function append(
+  eventStore: Stores['eventStore'],
+  events: readonly AcknowledgementEvent[],
+  cause: Cause,
+): Promise<void> {
   const last = await eventStore.loadLast(acknowledgementsStream);
   const envelopes = chain(events, hashIn(last ?? undefined), cause);
   await eventStore.append(acknowledgementsStream, envelopes, last?.revision ?? 'no_stream');
-  return faults.map(({ sentence }) => sentence);
 }

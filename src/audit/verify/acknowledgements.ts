@@ -1,14 +1,15 @@
 /** Tells `ledger verify` which faults are explained by acknowledgements. */
 import {
+  type AcknowledgementEvent,
   acknowledgementsStream,
   contentHashOf,
   type EventFault,
-  type FaultAcknowledged,
 } from '../../events/acknowledgements.ts';
 import { readAcknowledgement, tryRead, UnreadableEvent } from '../../events/codec.ts';
 import type { EventStore, RecordedEvent } from '../../eventstore/event-store.ts';
 import { isSigned } from '../seals/key.ts';
 import { isInTime, type Reign } from '../seals/succession.ts';
+import { openCheckpoint } from '../tree/note.ts';
 import type { Violations } from './violations.ts';
 
 type Place = { stream: string; revision: number };
@@ -17,11 +18,14 @@ const nameOf = ({ stream, revision }: Place) => `${stream} revision ${revision}`
 
 export type Acknowledgements = Awaited<ReturnType<typeof loadAcknowledgements>>;
 
-/** What an event acknowledges; null unless one of these keys has signed it in its time. */
-export function acknowledgedIn(stored: RecordedEvent, trusted: readonly Reign[]): FaultAcknowledged | null {
+/** Null unless one of these keys has signed it in its time. */
+export function acknowledgedIn(
+  stored: RecordedEvent,
+  trusted: readonly Reign[],
+): AcknowledgementEvent | null {
   const read = tryRead(readAcknowledgement, stored);
   const isValid = !(read instanceof UnreadableEvent) && isSigned(read.data);
-  return isValid && isInTime(trusted, read.data.publicKey, stored) ? read.data : null;
+  return isValid && isInTime(trusted, read.data.publicKey, stored) ? read : null;
 }
 
 /**
@@ -35,8 +39,15 @@ export async function loadAcknowledgements(
 ) {
   const stored = trusted ? await eventStore.load(acknowledgementsStream) : [];
   const said = stored.flatMap((event) => (trusted && acknowledgedIn(event, trusted)) ?? []);
-  const byPlace = Map.groupBy(said, nameOf);
-  const explained: string[] = [];
+  const faults = said.flatMap((each) => (each.type === 'FaultAcknowledged' ? each.data : []));
+  const byPlace = Map.groupBy(faults, nameOf);
+  const explained = said.flatMap(({ type, data }) => {
+    if (type !== 'OlderLogAccepted') return [];
+    const lost = data.checkpoints.map((note) => openCheckpoint(note, null));
+    const sizes = lost.flatMap((each) => (typeof each === 'string' ? [] : each.size));
+    const what = `An older copy of the log was restored, without what was sealed up to ${Math.max(...sizes)} events`;
+    return `${what}. Accepted by ${data.by} on ${data.at}: ${data.reason}`;
+  });
   return {
     trusted,
     take(event: RecordedEvent, hashBefore: string): void {
@@ -50,12 +61,17 @@ export async function loadAcknowledgements(
         violations.add('acknowledgements', `${place} is not the event that was acknowledged`);
     },
     /** A violation, unless it is explained; any fault of an event explains that its stream is parked there. */
-    report(fault: EventFault | 'parked streams', place: Place, sentence: string): void {
+    report(
+      fault: EventFault | 'parked streams',
+      place: Place,
+      sentence: string,
+      to: Violations = violations,
+    ): void {
       const given = byPlace.get(nameOf(place)) ?? [];
       const fitting = given.find((each) => each.fault === fault || fault === 'parked streams');
       if (fitting)
         explained.push(`${sentence}. Explained by ${fitting.by} on ${fitting.at}: ${fitting.reason}`);
-      else violations.add(fault, sentence);
+      else to.add(fault, sentence);
     },
     explained,
   };

@@ -12,6 +12,7 @@ import {
   type ExportRange,
   firstChecksum,
   HeadLine,
+  LeafLine,
   LeavesLine,
   TreeLine,
   tail,
@@ -105,6 +106,7 @@ function createFileCheck(trusted: readonly KeyTerm[] | null) {
 
   function takeNext(parsed: object): string | null {
     if (is(parsed, EventLine)) return takeEvent(parsed);
+    if (is(parsed, LeafLine)) return leaves.takeLeaf(parsed.leaf, parsed.proof);
     if (is(parsed, TreeLine)) return leaves.takeTree(parsed.tree);
     if (is(parsed, LeavesLine)) return leaves.takeLeaves(parsed.leaves);
     if (!is(parsed, EndLine)) return 'It is neither an event nor the end of the export';

@@ -1,14 +1,12 @@
 /** Verifies that the events of an export are in the log, and are all that was asked for. */
 import { type Leaf, leafEntry } from '../../events/seals.ts';
 import { disorderMs, isAskedFor } from '../export/export.ts';
-import type { ExportRange, LeafEntry, TreeStart } from '../export/lines.ts';
+import type { ExportRange, LeafEntry, Proof, TreeStart } from '../export/lines.ts';
 import type { KeyTerm } from '../seals/key.ts';
 import { type Checkpoint, openCheckpoint } from '../tree/note.ts';
 import { growTree, isRangeOf, leafHash, rootOf, rootOfInclusion } from '../tree/tree.ts';
 
 const bytesOf = (hashes: readonly string[]) => hashes.map((each) => Buffer.from(each, 'base64'));
-
-type Proof = { checkpoint: string; index: number; hashes: readonly string[] };
 
 /**
  * `take` functions return what is wrong, or null. With null, any signer is trusted. Needs some 200 bytes of memory for each event of the file.
@@ -20,6 +18,16 @@ export function createLeafCheck(range: () => ExportRange | null, trusted: readon
   let checkpoint: Checkpoint | null = null;
   let hasBegun = false;
   let unproven = 0;
+  /** The places in the log, counted from 1, of events that are there by their leaves alone. */
+  const alone: number[] = [];
+
+  function faultOf(hash: Buffer, { checkpoint: note, hashes, index }: Proof): string | null {
+    const said = openCheckpoint(note, trusted);
+    if (typeof said === 'string') return said;
+    const path = { index, size: said.size, proof: bytesOf(hashes) };
+    const isIn = rootOfInclusion(hash, path)?.equals(said.root) === true;
+    return isIn ? null : 'The event is not the one in the log that its proof is for';
+  }
 
   function takeOther([tag, label, digest]: Extract<LeafEntry, { length: 3 }>): string | null {
     const request = range();
@@ -45,11 +53,11 @@ export function createLeafCheck(range: () => ExportRange | null, trusted: readon
         unproven += 1;
         return null;
       }
-      const said = openCheckpoint(proof.checkpoint, trusted);
-      if (typeof said === 'string') return said;
-      const path = { index: proof.index, size: said.size, proof: bytesOf(proof.hashes) };
-      const isIn = rootOfInclusion(hash, path)?.equals(said.root) === true;
-      return isIn ? null : 'The event is not the one in the log that its proof is for';
+      return faultOf(hash, proof);
+    },
+    takeLeaf([tag, label, digest]: Extract<LeafEntry, { length: 3 }>, proof: Proof): string | null {
+      alone.push(proof.index + 1);
+      return faultOf(leafHash(leafEntry({ tag, label, digest })), proof);
     },
     takeTree(start: TreeStart): string | null {
       const said = openCheckpoint(start.checkpoint, trusted);
@@ -91,7 +99,7 @@ export function createLeafCheck(range: () => ExportRange | null, trusted: readon
     result() {
       const first = payments.find(({ leaves }) => leaves.size > 0);
       const [revision] = first?.leaves.keys() ?? [];
-      return { unproven, first: first ? `${first.stream} revision ${revision}` : '', checkpoint };
+      return { unproven, first: first ? `${first.stream} revision ${revision}` : '', checkpoint, alone };
     },
   };
 }

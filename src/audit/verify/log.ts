@@ -13,6 +13,7 @@ import { isAfter } from '../../eventstore/position.ts';
 import type { Reign } from '../seals/succession.ts';
 import type { Range } from '../tree/tree.ts';
 import { type Acknowledgements, acknowledgedIn } from './acknowledgements.ts';
+import type { LogCounts } from './resume.ts';
 import { createSealCheck, type SealMark } from './seals.ts';
 import type { Violations } from './violations.ts';
 
@@ -24,8 +25,16 @@ const maxFailures = 6;
 /** The heads of so many streams are kept, at some 250 bytes each; those of others are read from the store. */
 const maxHeads = 100_000;
 
-/** A seal up to which the log has been verified before, its tree, and the position of its last event. */
-export type VerifiedUntil = { mark: SealMark; range: Range; after: Position };
+/**
+ * A seal up to which the log has been verified before, its tree, and the position of its last event; `counts` if that
+ * is part of this verification.
+ */
+export type VerifiedUntil = {
+  mark: SealMark;
+  range: Range;
+  after: Position;
+  counts: LogCounts | null;
+};
 
 /**
  * Reads the log to its end, from its start or from where it has been verified; not `complete` when only a part can be
@@ -40,6 +49,7 @@ export async function verifyLog({
   violations,
   signal,
   onProgress,
+  onSealed = () => {},
   headsKept = maxHeads,
 }: {
   eventStore: Pick<EventStore, 'load' | 'subscribe'>;
@@ -49,13 +59,16 @@ export async function verifyLog({
   violations: Violations;
   signal: AbortSignal;
   onProgress: (events: number) => void;
+  /** All up to this seal was verified. */
+  onSealed?: (mark: SealMark, counts: LogCounts) => void;
   headsKept?: number;
 }) {
   const heads = createHeads(eventStore, { kept: headsKept, isComplete: from === null });
-  const seals = createSealCheck(marks, violations, { eventStore, from });
+  const counts = from?.counts;
+  const seals = createSealCheck(marks, violations, eventStore, from);
   const after = from?.after ?? null;
-  let events = 0;
-  let streams = 0;
+  let events = counts?.events ?? 0;
+  let streams = counts?.streams ?? 0;
   let last: RecordedEvent | null = null;
   const result = (complete: boolean) => ({ events, streams, seals, complete });
   try {
@@ -74,8 +87,9 @@ export async function verifyLog({
       for (const { kind, sentence } of faultsOf(last, head, acknowledgements.trusted))
         acknowledgements.report(kind, { stream: last.streamName, revision: last.revision }, sentence);
       heads.keep(last);
-      await seals.take(last);
+      const mark = await seals.take(last);
       events += 1;
+      if (mark) onSealed(mark, { events, streams, seals: seals.met(), uncovered: seals.uncovered() });
       onProgress(events);
     }
   } catch (error) {

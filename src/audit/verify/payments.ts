@@ -34,7 +34,7 @@ export async function verifyPayments(
       deliveriesChecked.count += state.deliveries.length;
       checkPayment(id, state, overdueBeforeMs, violations);
     }
-    onProgress({ step: 'payments', done: paymentsChecked.count });
+    onProgress({ step: 'payments', done: paymentsChecked.count, share: null });
     const end = rows.at(-1);
     if (!end || rows.length < pageSize) return [paymentsChecked, deliveriesChecked];
     last = end.id;

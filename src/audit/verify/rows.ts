@@ -7,39 +7,51 @@ import type { EventStore } from '../../eventstore/event-store.ts';
 import { isRefusal } from '../../postgres/error-codes.ts';
 import { allProjections } from '../../projections/all.ts';
 import { compareWithFresh, type RowDifference } from '../../projections/rebuild/compare.ts';
+import { shareDone } from '../../projections/rebuild/progress.ts';
 import { type RebuildOptions, RebuildRefused, RebuildUnderWay } from '../../projections/rebuild/rebuild.ts';
 import { describeFailure, ProjectionHalted } from '../../projections/runtime/failures.ts';
 import { createToDoList } from '../../to-do/projection.ts';
 import { requeries } from '../../to-do/requeries.ts';
-import type { Checked, VerifyProgress, Violations } from './violations.ts';
+import type { VerifiedSoFar } from './resume.ts';
+import { type Checked, createViolations, type VerifyProgress, type Violations } from './violations.ts';
 
 /** For each projection; further violations are only counted. */
 const maxDifferences = 1000;
 
-/** The number of rows compared in each projection. Throws the stores' errors. */
+/**
+ * The number of rows compared in each projection. What is in `done` was compared before; `onDone` is called with what is
+ * added to it. Throws the stores' errors.
+ */
 export async function verifyRows(
   stores: Omit<RebuildOptions, 'projection' | 'onProgress'> & { eventStore: Pick<EventStore, 'load'> },
   violations: Violations,
   onProgress: (progress: VerifyProgress) => void,
+  { done, onDone }: { done: VerifiedSoFar['rows']; onDone: () => void },
 ): Promise<Checked[]> {
-  const checked: Checked[] = [];
   for (const projection of [...allProjections, createToDoList(stores).projection, requeries]) {
     const { name } = projection;
+    if (done[name]) continue;
+    const found = createViolations();
+    let checked: Checked | null = null;
     try {
       const { rows, differences, more } = await compareWithFresh({
         ...stores,
         projection,
         limit: maxDifferences,
-        onProgress: ({ events }) => onProgress({ step: `events for ${name}`, done: events }),
+        onProgress: (progress) =>
+          onProgress({ step: `events for ${name}`, done: progress.events, share: shareDone(progress) }),
       });
-      checked.push({ what: `rows of ${name} against a fresh fold`, count: rows });
-      for (const each of differences) violations.add(`rows of ${name}.${each.table}`, differenceText(each));
-      if (more > 0) violations.add(`rows of ${name}`, `${more} more differ`, more);
+      checked = { what: `rows of ${name} against a fresh fold`, count: rows };
+      for (const each of differences) found.add(`rows of ${name}.${each.table}`, differenceText(each));
+      if (more > 0) found.add(`rows of ${name}`, `${more} more differ`, more);
     } catch (error) {
-      violations.add(`rows of ${name}`, reasonNotCompared(error));
+      found.add(`rows of ${name}`, reasonNotCompared(error));
     }
+    done[name] = { checked, violations: found.all() };
+    onDone();
   }
-  return checked;
+  for (const each of Object.values(done)) violations.addAll(each.violations);
+  return Object.values(done).flatMap(({ checked }) => checked ?? []);
 }
 
 /** Throws an error that is not about the log, the tables or another comparison. */

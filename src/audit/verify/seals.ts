@@ -9,6 +9,7 @@ import type { KeyTerm } from '../seals/key.ts';
 import { allSeals, readSignedSeal, type Seal } from '../seals/stored-seals.ts';
 import { followKeys } from '../seals/succession.ts';
 import { emptyRange, growTree, leafHash, type Range } from '../tree/tree.ts';
+import type { LogCounts } from './resume.ts';
 import type { Violations } from './violations.ts';
 
 /** What a seal says about the log; `revision` is the seal's own. */
@@ -97,10 +98,8 @@ function checkSeal(
 export function createSealCheck(
   marks: readonly SealMark[],
   violations: Violations,
-  {
-    eventStore,
-    from,
-  }: { eventStore: Pick<EventStore, 'load'>; from: { mark: SealMark; range: Range } | null },
+  eventStore: Pick<EventStore, 'load'>,
+  from: { mark: SealMark; range: Range; counts: LogCounts | null } | null,
 ) {
   const trees = marks.filter(({ isTree }) => isTree);
   const old = marks.findLast(({ isTree }) => !isTree);
@@ -108,8 +107,8 @@ export function createSealCheck(
   const oldCheck = old && !from ? createOldCheck(old, violations) : null;
   let next = from ? trees.findIndex(({ revision }) => revision === from.mark.revision) + 1 : 0;
   let tree = growTree(from?.range ?? emptyRange);
-  let met = 0;
-  let uncovered = 0;
+  let met = from?.counts?.seals ?? 0;
+  let uncovered = from?.counts?.uncovered ?? 0;
   let unsealed: { events: number; since: Date | null } = { events: 0, since: null };
 
   async function compare(mark: SealMark): Promise<void> {
@@ -138,25 +137,27 @@ export function createSealCheck(
   }
 
   return {
-    async take(event: RecordedEvent): Promise<void> {
+    /** The seal that ends with the event, if any. */
+    async take(event: RecordedEvent): Promise<SealMark | null> {
       oldCheck?.take(event);
       const awaited = trees[next] ?? (oldCheck?.isMet() === false ? old : undefined);
       if (!awaited) {
         unsealed = { events: unsealed.events + 1, since: unsealed.since ?? event.created };
-        return;
+        return null;
       }
       if (!isCovered(event, awaited.streams)) {
         uncovered += 1;
-        return;
+        return null;
       }
       tree.add(leafHash(leafEntry(leafOf(event))));
       const index = byLastEvent.get(nameOf({ stream: event.streamName, revision: event.revision })) ?? -1;
       const mark = trees[index];
-      if (!mark || index < next) return;
+      if (!mark || index < next) return null;
       addMissingUntil(index);
       await compare(mark);
       next = index + 1;
       met += 1;
+      return mark;
     },
     /** To be called after the last event. */
     end(): void {

@@ -20,6 +20,7 @@ import { type Checkpoint, parseNote, signedAt, type Verifier } from '../tree/not
 import { loadAcknowledgements } from './acknowledgements.ts';
 import { type LogResult, type VerifiedUntil, verifyLog } from './log.ts';
 import { verifyPayments } from './payments.ts';
+import type { progressFile, VerifiedSoFar } from './resume.ts';
 import { verifyRows } from './rows.ts';
 import { type SealMark, verifySeals } from './seals.ts';
 import { type Checked, createViolations, type VerifyProgress, type Violations } from './violations.ts';
@@ -33,6 +34,8 @@ export type VerifyDependencies = {
   trusted: readonly KeyTerm[] | null;
   /** The log up to this checkpoint was verified before; null to verify all of it. */
   since?: Checkpoint | null;
+  /** What an interrupted run had verified, with these keys, and where to keep what this one has. */
+  progress?: Pick<ReturnType<typeof progressFile>, 'load' | 'save'> | null;
   /** How many of these must have signed the last seal; null to ask for none. */
   witnesses?: { known: readonly Verifier[]; needed: number } | null;
   /** Null, and an account that only reads: rows are not compared with fresh ones. */
@@ -52,57 +55,44 @@ export async function verify(
   dependencies: VerifyDependencies,
   onProgress: (progress: VerifyProgress) => void,
 ) {
-  const {
-    eventStore,
-    db,
-    personalData,
-    trusted,
-    since = null,
-    witnesses = null,
-    runtime,
-    signal,
-  } = dependencies;
+  const { eventStore, db, personalData, trusted, since, progress, witnesses, runtime, signal } = dependencies;
   const violations = createViolations();
-  const { marks, keys } = await verifySeals(eventStore, trusted, violations);
+  const seals = await verifySeals(eventStore, trusted, violations);
   if (witnesses) await checkWitnesses(witnesses, eventStore, violations);
-  const acknowledgements = await loadAcknowledgements(eventStore, keys, violations);
+  const events = await verifyEvents(dependencies, seals, onProgress);
+  const { acknowledgements, found, from, log, resumedAfter, soFar } = events;
+  violations.addAll(found);
   const { explained } = acknowledgements;
-  const from = since && (await findVerified(since, marks, eventStore));
-  if (since && !from)
-    violations.add(
-      'the log',
-      `It has no seal of the checkpoint of ${since.size} events from which it was to be verified`,
-    );
-  const log = await verifyLog({
-    eventStore,
-    acknowledgements,
-    marks,
-    from,
-    violations,
-    signal,
-    onProgress: (done) => onProgress({ step: 'events of the log', done }),
-  });
   const checked: Checked[] = [
     { what: 'events, each with its hash and its place in its stream', count: log.events },
     { what: 'streams, each without gaps', count: log.streams },
     { what: 'seals, each with its signature and what it counted', count: log.seals.met() },
   ];
   const notes = sealNotes(log, trusted, runtime.now(), violations);
+  if (resumedAfter > 0)
+    notes.push(
+      `The first ${resumedAfter} events were verified by a run that began at ${soFar.startedAt} and was interrupted.`,
+    );
   if (!log.complete) {
     notes.push('The read models were not checked, since they are made from the whole log.');
     return { checked, explained, violations: violations.all(), notes };
   }
-  if (from && personalData) {
+  if (since && from && personalData) {
     const { commit, prepare } = from.after;
     const until = { commit: String(commit), prepare: String(prepare) };
     const before = { at: '', checked: [], violations: [], streams: [], days: [], until };
     const rows = await check({ ...dependencies, personalData }, before, signal);
-    for (const { kind, first, count } of rows.violations) violations.add(kind, first, count);
+    violations.addAll(rows.violations);
     notes.push('Events before the checkpoint, and rows that have not changed since, were not checked.');
     return { checked: [...checked, ...rows.checked], explained, violations: violations.all(), notes };
   }
   if (personalData && (await mayMakeTables(db)))
-    checked.push(...(await verifyRows({ ...dependencies, personalData }, violations, onProgress)));
+    checked.push(
+      ...(await verifyRows({ ...dependencies, personalData }, violations, onProgress, {
+        done: soFar.rows,
+        onDone: () => progress?.save(() => soFar, true),
+      })),
+    );
   else
     notes.push(
       'Rows were not compared with the log: that takes DATA_KEY, and an account of PostgreSQL that may make schemas.',
@@ -111,7 +101,8 @@ export async function verify(
     if (fault) notes.push(`The projection ${name} has halted: what came after was not checked.`);
     for (const each of parked) {
       const place = `${each.stream} revision ${each.revision}`;
-      acknowledgements.report('parked streams', each, `${name} has parked ${place}: ${each.message}`);
+      const sentence = `${name} has parked ${place}: ${each.message}`;
+      acknowledgements.report('parked streams', each, sentence, violations);
     }
   }
   // Tables that are gone or have another form are reported with the rows, and must not stop the other checks.
@@ -125,6 +116,51 @@ export async function verify(
   const payments = verifyPayments({ db, now: runtime.now(), signal }, violations, onProgress);
   checked.push(...(await payments.catch(unlessRefused('rows of payments', 'Receipts and deliveries'))));
   return { checked, explained, violations: violations.all(), notes };
+}
+
+/** The log, from its first event, from `since`, or from where an interrupted run has verified it. */
+async function verifyEvents(
+  dependencies: VerifyDependencies,
+  { marks, keys }: Awaited<ReturnType<typeof verifySeals>>,
+  onProgress: (progress: VerifyProgress) => void,
+) {
+  const { eventStore, progress, runtime, signal, since, trusted } = dependencies;
+  const violations = createViolations();
+  const acknowledgements = await loadAcknowledgements(eventStore, keys, violations);
+  const { explained } = acknowledgements;
+  const saved = since ? null : (progress?.load(trusted) ?? null);
+  const start = since ? { size: since.size, root: since.root.toString('hex') } : saved?.log;
+  const from = start ? await findVerified(start, marks, eventStore) : null;
+  if (since && !from)
+    violations.add(
+      'the log',
+      `It has no seal of the checkpoint of ${since.size} events from which it was to be verified`,
+    );
+  const keysAsJson = JSON.stringify(trusted);
+  const anew = { startedAt: runtime.now().toISOString(), trusted: keysAsJson, log: null, rows: {} };
+  const soFar: VerifiedSoFar = saved && (from || !saved.log) ? saved : anew;
+  const counts = soFar.log;
+  violations.addAll(counts?.violations ?? []);
+  if (counts) explained.splice(0, explained.length, ...counts.explained);
+  const sealed = marks.at(-1)?.count ?? 0;
+  const log = await verifyLog({
+    eventStore,
+    acknowledgements,
+    marks,
+    from: from && { ...from, counts },
+    violations,
+    signal,
+    onProgress(done) {
+      const share = since || sealed === 0 ? null : Math.min(1, done / sealed);
+      onProgress({ step: 'events of the log', done, share });
+    },
+    onSealed: ({ count: size, hash: root }, counted) =>
+      progress?.save(() => {
+        soFar.log = { size, root, ...counted, violations: violations.all(), explained: [...explained] };
+        return soFar;
+      }),
+  });
+  return { acknowledgements, found: violations.all(), from, log, resumedAfter: counts?.events ?? 0, soFar };
 }
 
 async function checkWitnesses(
@@ -146,16 +182,15 @@ async function checkWitnesses(
 
 /** The seal of a checkpoint; null if the log has none. */
 async function findVerified(
-  { size, root }: Checkpoint,
+  { size, root }: { size: number; root: string },
   marks: readonly SealMark[],
   eventStore: Pick<EventStore, 'load'>,
 ): Promise<VerifiedUntil | null> {
-  const mark = marks.find(
-    ({ isTree, count, hash }) => isTree && count === size && hash === root.toString('hex'),
-  );
+  const mark = marks.find(({ isTree, count, hash }) => isTree && count === size && hash === root);
   const [stored] = mark ? await eventStore.load(sealsStream, mark.revision, 1) : [];
   const range = stored && readSignedSeal(stored)?.checkpoint?.range;
-  return mark && range ? { mark, range, after: (await lastEventOf(stored, eventStore)).position } : null;
+  if (!mark || !range) return null;
+  return { mark, range, after: (await lastEventOf(stored, eventStore)).position, counts: null };
 }
 
 /** A fresh fold needs tables of its own. */

@@ -2,7 +2,8 @@
 
 export type Checked = { what: string; count: number };
 
-export type VerifyProgress = { step: string; done: number };
+/** `share` is from 0 to 1, or null if it is not known. */
+export type VerifyProgress = { step: string; done: number; share: number | null };
 
 export type ViolationKind =
   | 'the log'
@@ -40,7 +41,10 @@ export function createViolations() {
       if (violation) violation.count += count;
       else found.set(kind, { kind, count, first: sentence });
     },
+    addAll(others: readonly Violation[]): void {
+      for (const { kind, first, count } of others) this.add(kind, first, count);
+    },
     /** In the order in which the kinds were first found. */
-    all: (): Violation[] => [...found.values()],
+    all: (): Violation[] => Array.from(found.values(), (each) => ({ ...each })),
   };
 }

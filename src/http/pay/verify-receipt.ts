@@ -1,8 +1,13 @@
-/** GET /verify/{receipt_no}?c=<check>: confirms a receipt to anyone who scans its code. Says nothing about who paid. */
+/**
+ * GET /verify/{receipt_no}?c=<check>: confirms a receipt to anyone who scans its code. `…/proof` shows that the payment is
+ * in the sealed log. Says nothing about who paid.
+ */
+import { proveReceipt } from '../../audit/export/receipt-proof.ts';
 import { loadHead } from '../../commands/execute.ts';
 import { paymentDecider } from '../../commands/payment.ts';
 import { unopened } from '../../events/open-payment.ts';
 import { type Payment, paymentStream } from '../../events/payment.ts';
+import { reasonOf } from '../../kernel/reason-of.ts';
 import { payments } from '../../projections/payments/projection.ts';
 import { isReady } from '../../projections/runtime/lag.ts';
 import {
@@ -19,29 +24,70 @@ import { otherLanguage } from './links.ts';
 
 /** How long a projection that is behind may take to catch up. */
 const waitMs = 1_000;
+/** Up to 10,000 events of the log are read for a proof. */
+const proveWithinMs = 10_000;
 
 /** A number that does not exist, a wrong check and a missing one get the same answer: 404. */
 export function createVerify(dependencies: Dependencies) {
-  const { baseUrl, linkKeys } = dependencies.config;
+  const { config, eventStore, log, runtime } = dependencies;
+  const { baseUrl, linkKeys } = config;
   const keys = verificationKeys(linkKeys);
   const find = createFind(dependencies, keys);
-  return async (ctx: Context): Promise<void> => {
+
+  async function findReceipt(ctx: Context) {
     const { c: check } = ctx.query;
     const payment = await find(ctx.params.receiptNo ?? '', typeof check === 'string' ? check : '');
     if (payment?.status !== 'succeeded')
       throw new HttpProblem(404, 'Receipt not found', { kind: 'receiptNotFound' });
     const lang = languageOf(ctx);
     const receipt = receiptOf(unopened(payment));
-    await ctx.render('verify.njk', {
-      lang,
-      otherLanguageUrl: `${verificationUrl(baseUrl, keys, receipt)}&lang=${otherLanguage(lang)}`,
-      status: statusName(receipt.status),
-      agency: receipt.agency,
-      receiptNo: receipt.receiptNo,
-      dateTime: timeText(receipt.at, lang),
-      total: receipt.total,
-      notes: receipt.notes.map((note) => noteText(note, lang, { isPublic: true })),
-    });
+    const [path = '', query = ''] = verificationUrl(baseUrl, keys, receipt).split('?');
+    const urlOf = (page: string, language = lang) => `${path}${page}?${query}&lang=${language}`;
+    return { lang, receipt, urlOf };
+  }
+
+  return {
+    async confirm(ctx: Context): Promise<void> {
+      const { lang, receipt, urlOf } = await findReceipt(ctx);
+      await ctx.render('verify.njk', {
+        lang,
+        otherLanguageUrl: urlOf('', otherLanguage(lang)),
+        proofUrl: urlOf('/proof'),
+        status: statusName(receipt.status),
+        agency: receipt.agency,
+        receiptNo: receipt.receiptNo,
+        dateTime: timeText(receipt.at, lang),
+        total: receipt.total,
+        notes: receipt.notes.map((note) => noteText(note, lang, { isPublic: true })),
+      });
+    },
+    /** As a page; with `.jsonl` at the end, as a file. */
+    async prove(ctx: Context): Promise<void> {
+      const { lang, receipt, urlOf } = await findReceipt(ctx);
+      await ctx.state.spend('proofs', '');
+      const signal = runtime.timeout(proveWithinMs);
+      const proof = await proveReceipt(eventStore, receipt.transactionId, signal).catch((error) => {
+        log.error({ reason: reasonOf(error) }, 'the proof of a receipt cannot be made');
+        throw new HttpProblem(503, 'The proof cannot be shown at the moment');
+      });
+      if (ctx.path.endsWith('.jsonl')) {
+        if (!proof) throw new HttpProblem(404, 'This payment is not sealed yet');
+        ctx.attachment(`proof-of-entry-${proof.number}.jsonl`);
+        ctx.type = 'application/jsonl';
+        ctx.body = proof.file;
+        return;
+      }
+      await ctx.render('verify-proof.njk', {
+        lang,
+        otherLanguageUrl: urlOf('/proof', otherLanguage(lang)),
+        receiptUrl: urlOf(''),
+        downloadUrl: urlOf('/proof.jsonl'),
+        agency: receipt.agency,
+        receiptNo: receipt.receiptNo,
+        proof,
+        sealedAt: proof && timeText(proof.sealedAt, lang),
+      });
+    },
   };
 }
 

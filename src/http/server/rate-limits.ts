@@ -39,6 +39,8 @@ export function createRateLimits({ failuresPerMinute, callsPerSecond, pagesPerMi
     pages: { limiter: limiter('pages', pagesPerMinute, minute), isPerAddress: true },
     // Less than a payment has in a day, so that one address cannot use them up.
     attempts: { limiter: limiter('attempts', 20, 24 * 60 * minute), isPerAddress: true },
+    // Each reads up to 10,000 events.
+    proofs: { limiter: limiter('proofs', 20, minute), isPerAddress: true },
     // A whole agency may sit behind one address.
     signIns: { limiter: limiter('sign-ins', 300, 15 * minute), isPerAddress: true },
     // For one user, whoever asks. Links that were sent before still work.

@@ -23,6 +23,7 @@ export const createViews = (texts: Readonly<Record<Language, object>>): Middlewa
   environment.addFilter('money', displaySen);
   environment.addFilter('time', toDateTime);
   environment.addFilter('format', format);
+  environment.addFilter('thousands', (count: number) => count.toLocaleString('en'));
   environment.addGlobal('style', new SafeString(style));
   environment.addGlobal('script', new SafeString(script));
   environment.addGlobal('drawnOnce', createDrawnOnce(environment));

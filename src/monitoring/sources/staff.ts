@@ -1,7 +1,7 @@
-/** What waits for staff, and what the hourly check found. */
+/** What waits for staff, and what the checks found. */
 import type { Reading } from '@ledger/observability/metrics.ts';
 import type { Knex } from 'knex';
-import { lastCheck } from '../../audit/check/hourly.ts';
+import { lastCheck } from '../../audit/check/checks.ts';
 import type { Runtime } from '../../kernel/runtime.ts';
 import { countOpenExceptions } from '../../projections/exceptions/queries.ts';
 
@@ -13,10 +13,13 @@ export const readExceptions = (db: Knex) => async (): Promise<Reading[]> =>
   ]);
 
 export const readCheck = (db: Knex, runtime: Pick<Runtime, 'now'>) => async (): Promise<Reading[]> => {
-  const last = await lastCheck(db);
-  if (!last) return [];
-  return [
-    ['ledger_check_age_seconds', (runtime.now().getTime() - Date.parse(last.at)) / 1_000],
-    ['ledger_check_violations', last.violations.reduce((sum, { count }) => sum + count, 0)],
-  ];
+  const readings = async (name: 'check' | 'verify'): Promise<Reading[]> => {
+    const last = await lastCheck(db, name);
+    if (!last) return [];
+    return [
+      [`ledger_${name}_age_seconds`, (runtime.now().getTime() - Date.parse(last.at)) / 1_000],
+      [`ledger_${name}_violations`, last.violations.reduce((sum, { count }) => sum + count, 0)],
+    ];
+  };
+  return [...(await readings('check')), ...(await readings('verify'))];
 };

@@ -1,6 +1,7 @@
 /** Why a projection halts or parks a stream, in words without personal data. */
 import pg from 'pg';
 import { UnreadableEvent } from '../../events/codec.ts';
+import { answerOf } from '../../postgres/error-codes.ts';
 import { ProjectionFault } from './projection.ts';
 
 /** Why a projection halted. No personal data. */
@@ -34,7 +35,9 @@ export function describeFailure(error: unknown): string {
   );
   if (error instanceof Error && hasOwnText) return error.message;
   if (error instanceof pg.DatabaseError) {
-    const place = [error.table, error.column, error.constraint].filter(Boolean).join(' ');
+    const place = error.code?.startsWith('42')
+      ? answerOf(error)
+      : [error.table, error.column, error.constraint].filter(Boolean).join(' ');
     return `Postgres refused the rows: ${error.code} ${place}`.trim();
   }
   if (!(error instanceof Error)) return 'A value that is not an error was thrown';

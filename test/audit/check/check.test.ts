@@ -4,12 +4,17 @@ import { randomUUID } from 'node:crypto';
 import test, { type ExecutionContext } from 'ava';
 import { type CheckResult, check } from '../../../src/audit/check/check.ts';
 import {
+  lastCheck,
+  recordVerified,
+  startDailyVerify,
+  startHourlyCheck,
+} from '../../../src/audit/check/checks.ts';
+import {
+  auditTablesSql,
   forgedRows,
-  forgedRowsSql,
   forgetForgedRows,
   reportForgedRow,
 } from '../../../src/audit/check/forged-rows.ts';
-import { lastCheck, startHourlyCheck } from '../../../src/audit/check/hourly.ts';
 import { type PaymentEvent, paymentStream } from '../../../src/events/payment.ts';
 import { EventStoreUnavailable } from '../../../src/eventstore/event-store.ts';
 import { systemRuntime } from '../../../src/kernel/system-runtime.ts';
@@ -70,7 +75,7 @@ const countOf = ({ checked }: CheckResult, what: RegExp) =>
 test.serial('a row whose MAC was wrong when it was read is compared with its stream', async (t) => {
   const { db, dependencies } = await start(t);
   const agreed = await check(dependencies, null, signal);
-  await db.raw(forgedRowsSql);
+  await db.raw(auditTablesSql);
   await db('payments.payments').where('transaction_id', idOf(3)).update({ mac: 'none' });
   t.deepEqual(
     (await check(dependencies, agreed, signal)).violations,
@@ -242,6 +247,52 @@ test.serial('one process of several checks, once an hour, and keeps the result',
   t.is((await next(60))?.at, '2026-11-21T05:01:00.000Z');
   t.deepEqual((await lastCheck(db))?.violations, []);
 });
+
+test.serial(
+  'everything is verified once a day, by one process, and again after an interruption',
+  async (t) => {
+    const { db, url } = await start(t);
+    // 12:01 in Malaysia.
+    clock.time = new Date('2026-11-21T04:01:00.000Z');
+    const began: string[] = [];
+    let interruptions = 1;
+    const violation = { kind: 'the log', count: 1, first: 'It ends early' } as const;
+    const verify = async () => {
+      began.push(clock.time.toISOString());
+      if (interruptions-- > 0) return;
+      await recordVerified(db, clock.time, { checked: [], violations: [violation] });
+    };
+    let sleeps = 0;
+    const quick = testRuntime({
+      now: () => clock.time,
+      async sleep(ms, stop) {
+        sleeps += ms === 60_000 ? 1 : 0;
+        await systemRuntime.sleep(Math.min(ms, 5), stop);
+      },
+    });
+    const dependencies = { db, databaseUrl: url, log, runtime: quick, at: '12:30', verify };
+    const both = [1, 2].map(() => startDailyVerify(dependencies));
+    t.teardown(() => Promise.all(both.map((each) => each.stop())));
+    const lookedAgain = async () => {
+      const before = sleeps;
+      await until(async () => sleeps > before + 4);
+    };
+    await lookedAgain();
+    t.deepEqual(began, [], 'yesterday it did not run yet');
+    clock.time = new Date('2026-11-21T04:30:00.000Z');
+    await until(async () => (await lastCheck(db, 'verify')) !== null);
+    await lookedAgain();
+    t.deepEqual(began, ['2026-11-21T04:30:00.000Z', '2026-11-21T04:30:00.000Z']);
+    t.deepEqual((await lastCheck(db, 'verify'))?.violations, [violation]);
+    t.is(await lastCheck(db), null);
+    clock.time = new Date('2026-11-22T04:29:00.000Z');
+    await lookedAgain();
+    t.is(began.length, 2);
+    clock.time = new Date('2026-11-22T05:00:00.000Z');
+    await until(async () => began.length === 3);
+    clock.time = new Date('2026-11-21T04:00:00.000Z');
+  },
+);
 
 test.serial('a process that cannot reach the log lets another check after an hour', async (t) => {
   const { dependencies, db, url } = await start(t);

@@ -6,10 +6,8 @@ import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import streams from '@eventstore/db-client/generated/streams_pb.js';
 import test, { type ExecutionContext } from 'ava';
-import { sealingRefused } from '../../../src/audit/seals/kept.ts';
 import { forAll, type KeyTerm, publicKeysIn, sealKeyOf } from '../../../src/audit/seals/key.ts';
-import { startSealer } from '../../../src/audit/seals/sealer.ts';
-import { readSealOrNull } from '../../../src/audit/seals/stored-seals.ts';
+import { readSignedSeal } from '../../../src/audit/seals/stored-seals.ts';
 import { checkpointText, signatureLine } from '../../../src/audit/tree/note.ts';
 import { acknowledge } from '../../../src/audit/verify/acknowledge.ts';
 import { acknowledgementsStream } from '../../../src/events/acknowledgements.ts';
@@ -18,12 +16,12 @@ import { chain, genesisHash, hashIn, type Metadata } from '../../../src/events/e
 import { paymentStream } from '../../../src/events/payment.ts';
 import { type LogSealed, type LogSealedEvent, sealsStream, signedText } from '../../../src/events/seals.ts';
 import type { EventStore } from '../../../src/eventstore/event-store.ts';
-import { systemRuntime } from '../../../src/kernel/system-runtime.ts';
-import { temporaryFolder, until } from '../../embedded/helpers.ts';
-import { append, log, paymentRequested } from '../../projections/helpers.ts';
+import { temporaryFolder } from '../../embedded/helpers.ts';
+import { append, paymentRequested } from '../../projections/helpers.ts';
 import { createDatabase } from '../../support/postgres.ts';
 import {
   cause,
+  everyEvents,
   fill,
   filled,
   key,
@@ -306,18 +304,12 @@ test('seals of releases before the tree still verify, find what is missing, and 
   const cut = await tampered(t, oldFile, (db) =>
     db.exec(`delete from events where stream = ${streamNo} and revision = 3`),
   );
-  t.regex(
-    (await verdictOn(cut.eventStore)).first('what was sealed') ?? '',
-    /counted: 44 of 45 events are there$/,
-  );
-  const refused = sealing((await createDatabase()).url, await temporaryFolder(t));
-  t.teardown(() => refused.db.destroy());
-  const keys = () => ({ current: key, previous: null });
-  const sealer = startSealer({ ...refused, eventStore: cut.eventStore, keys, runtime: systemRuntime, log });
-  await until(
-    async () => (await sealingRefused(refused.db).catch(() => null)) === 'The log does not agree with seal 8',
-  );
-  await sealer.stop();
+  const missing = async () => (await verdictOn(cut.eventStore)).first('what was sealed') ?? '';
+  t.regex(await missing(), /counted: 44 of 45 events are there$/);
+  const newer = sealing((await createDatabase()).url, await temporaryFolder(t));
+  t.teardown(() => newer.db.destroy());
+  await sealAll(cut.eventStore, newer, filled - 1);
+  t.regex(await missing(), /counted: 44 of 45 events are there$/, 'checkpoints after it do not hide it');
   await cut.close();
   const { eventStore } = await tampered(t, oldFile, () => {});
   t.deepEqual((await verdictOn(eventStore)).found, []);
@@ -326,7 +318,7 @@ test('seals of releases before the tree still verify, find what is missing, and 
   await sealAll(eventStore, place, filled);
   const { found, result } = await verdictOn(eventStore);
   t.deepEqual(found, []);
-  t.is(result.seals.met(), 2);
+  t.is(result.seals.met(), 1 + filled / everyEvents);
   t.is(result.seals.unsealed().events, 0);
 });
 
@@ -360,7 +352,7 @@ async function forgeSeal(
   const head = {
     origin: 'ledger.example/log',
     size: count,
-    root: readSealOrNull(last)?.checkpoint?.root ?? Buffer.alloc(32),
+    root: readSignedSeal(last)?.checkpoint?.root ?? Buffer.alloc(32),
   };
   const text = checkpointText(head);
   const content =

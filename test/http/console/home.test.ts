@@ -1,5 +1,7 @@
 // The first page: its metrics are those of the day, and each links to as many rows as it counts.
 import test from 'ava';
+import { recordVerified } from '../../../src/audit/check/checks.ts';
+import type { Violation } from '../../../src/audit/verify/violations.ts';
 import { chain, genesisHash } from '../../../src/events/envelope.ts';
 import { sealsStream } from '../../../src/events/seals.ts';
 import { cause } from '../../audit/ledger.ts';
@@ -124,6 +126,8 @@ test.serial('the first page says what the last check found', async (t) => {
     await db.raw('create table last_check (id integer primary key, result json not null)');
     await db.raw('insert into last_check values (1, ?)', [JSON.stringify({ checked: [], ...result })]);
   };
+  const verified = async (at: string, violations: Violation[]) =>
+    await recordVerified(db, new Date(at), { checked: [], violations });
   const now = new Date().toISOString();
   await keep({ at: now, violations: [] });
   t.regex(await page(), /Books, rows and exceptions agreed at/);
@@ -134,4 +138,18 @@ test.serial('the first page says what the last check found', async (t) => {
   await keep({ at: now, violations: [{ kind: 'rows of payments.payments', count: 3, first }] });
   t.regex(await page(), /found what does not agree.*The row 0+ is missing *, and 2 more/);
   t.true((await (await viewer.get('/console')).text()).includes(`href="/console/payments/${id}"`));
+  await keep({ at: now, violations: [] });
+  t.notRegex(await page(), /verified/);
+  await verified(now, []);
+  t.regex(
+    await page(),
+    /Books, rows and exceptions agreed at.*The whole log, its seals and all rows were verified at/,
+  );
+  await verified('2026-01-01T00:00:00.000Z', []);
+  t.regex(await page(), /The whole log was last verified at/);
+  await verified(now, [{ kind: 'changed events', count: 1, first: 'X revision 0 is not what was written' }]);
+  t.regex(
+    await page(),
+    /The verification of .* found what does not agree.*X revision 0 is not what was written/,
+  );
 });

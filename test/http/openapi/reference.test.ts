@@ -1,42 +1,18 @@
 // /reference in a real browser, under its policy: it contacts no other host, stores no key, and its requests work.
 import test from 'ava';
-import { openBrowser, skippedWithoutBrowser } from '../../e2e/browser.ts';
+import { openBrowser, skippedWithoutBrowser } from '../../e2e/browser/chromium.ts';
 import { startApp } from '../../support/app.ts';
 
-test.serial('POST /api/v1/users can be tried on the page, without complaints by the browser', async (t) => {
+test('samples in three languages, and a request that is tried on the page, without complaints by the browser', async (t) => {
   if (skippedWithoutBrowser(t)) return;
   const app = await startApp({ config: { apiKeys: ['an-api-key'] } });
   t.teardown(app.close);
-  const { page, complaints } = await openBrowser(t, {});
+  const { page, complaints } = await openBrowser(t, { colorScheme: 'dark' });
   const hosts = new Set<string>();
   page.on('request', (request) => hosts.add(new URL(request.url()).host));
-  await page.goto(`${app.url}/reference`);
-  const operation = page.locator('#operations-Users-createUser');
-  await operation.locator('.opblock-summary-control').click();
-
-  await operation.locator('button.authorization__btn').click();
-  const dialog = page.locator('.dialog-ux');
-  await dialog.locator('input').fill('an-api-key');
-  await dialog.getByRole('button', { name: 'Apply credentials' }).click();
-  await dialog.getByRole('button', { name: 'Close', exact: true }).last().click();
-  await operation.getByRole('button', { name: 'Execute' }).click();
-
-  const status = operation.locator('.live-responses-table .response-col_status').last();
-  t.regex(await status.innerText(), /^201/);
-  t.deepEqual([...hosts], [new URL(app.url).host]);
-  t.deepEqual(complaints, []);
-  const kept = await page.evaluate(
-    'JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie])',
-  );
-  t.is(kept, '[{},{},""]');
-});
-
-test.serial('samples in three languages, on a dark page where the documentation is dark', async (t) => {
-  if (skippedWithoutBrowser(t)) return;
-  const app = await startApp();
-  t.teardown(app.close);
-  const { page, complaints } = await openBrowser(t, { colorScheme: 'dark' });
   await page.goto(`${app.url}/reference#/Projects/listProjects`);
+  t.is(await page.evaluate('document.documentElement.className'), 'dark-mode', 'as the documentation is');
+  t.is(await page.locator('.servers').count(), 0, 'its policy refuses other servers');
   const samples = page.getByRole('region', { name: 'Samples' });
   for (const [label, beginning] of [
     ['curl', `curl -X GET '${app.url}/api/v1/projects?limit=20'`],
@@ -46,7 +22,21 @@ test.serial('samples in three languages, on a dark page where the documentation 
     await samples.getByRole('button', { name: label }).click();
     t.true((await samples.locator('code').innerText()).startsWith(beginning));
   }
-  t.is(await page.locator('.servers').count(), 0, 'its policy refuses other servers');
-  t.is(await page.evaluate('document.documentElement.className'), 'dark-mode');
+
+  const operation = page.locator('#operations-Users-createUser');
+  await operation.locator('.opblock-summary-control').click();
+  await operation.locator('button.authorization__btn').click();
+  const dialog = page.locator('.dialog-ux');
+  await dialog.locator('input').fill('an-api-key');
+  await dialog.getByRole('button', { name: 'Apply credentials' }).click();
+  await dialog.getByRole('button', { name: 'Close', exact: true }).last().click();
+  await operation.getByRole('button', { name: 'Execute' }).click();
+  const status = operation.locator('.live-responses-table .response-col_status').last();
+  t.regex(await status.innerText(), /^201/);
+  t.deepEqual([...hosts], [new URL(app.url).host]);
   t.deepEqual(complaints, []);
+  const kept = await page.evaluate(
+    'JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie])',
+  );
+  t.is(kept, '[{},{},""]');
 });

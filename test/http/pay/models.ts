@@ -80,7 +80,24 @@ export const receiptPage = {
   pdfUrl: 'https://pay.example/generic/download/01ABC',
 };
 
+export const verifyProofPage = {
+  lang: 'en',
+  otherLanguageUrl: 'https://pay.example/verify/1-1/proof?c=0&lang=ms',
+  receiptUrl: 'https://pay.example/verify/1-1?c=0&lang=en',
+  downloadUrl: 'https://pay.example/verify/1-1/proof.jsonl?c=0&lang=en',
+  agency: 'Example City Council',
+  receiptNo: '1-20261120-87N3WE45',
+  sealedAt: '20 November 2026 at 09:10:00',
+  proof: {
+    number: 1204,
+    size: 2530,
+    origin: 'pay.agency.example/ledger',
+    witnesses: ['witness.audit.example/1'],
+  },
+};
+
 export const verifyPage = {
+  proofUrl: 'https://pay.example/verify/1-1/proof?c=0&lang=en',
   lang: 'en',
   otherLanguageUrl: 'https://pay.example/verify/7-1?c=0123456789ABCDEF&lang=ms',
   status: 'success',

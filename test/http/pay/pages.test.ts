@@ -12,6 +12,7 @@ import {
   receiptPage,
   simulatePage,
   verifyPage,
+  verifyProofPage,
 } from './models.ts';
 import { render, request } from './render.ts';
 
@@ -28,6 +29,7 @@ const pages: Record<string, object> = {
     email: { text: 'Sent to a***@example.my', action: 'https://pay.example/e', token: 'TOKEN' },
   },
   verify: verifyPage,
+  'verify-proof': verifyProofPage,
   error: { ...errorPage, detail: 'amount: more than two decimals' },
   home: homePage,
   debug: debugPage,

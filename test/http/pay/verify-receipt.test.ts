@@ -1,5 +1,17 @@
 // GET /verify/{receipt_no}?c=<check>: what a receipt says is confirmed, and nothing else is said to anyone.
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import test from 'ava';
+import { createLines } from '../../../src/audit/export/lines.ts';
+import { keptCheckpoints } from '../../../src/audit/seals/kept.ts';
+import { forAll, sealKeyOf } from '../../../src/audit/seals/key.ts';
+import { startSealer } from '../../../src/audit/seals/sealer.ts';
+import { cosignatureLine } from '../../../src/audit/tree/note.ts';
+import { verifyFile } from '../../../src/audit/verify/file.ts';
+import { paymentStream } from '../../../src/events/payment.ts';
+import { leafOf } from '../../../src/events/seals.ts';
+import { EventStoreUnavailable } from '../../../src/eventstore/event-store.ts';
 import { systemRuntime } from '../../../src/kernel/system-runtime.ts';
 import { connectPostgres } from '../../../src/postgres/pool.ts';
 import { payments } from '../../../src/projections/payments/projection.ts';
@@ -150,6 +162,86 @@ test('it says nothing about who paid, and discloses no id that opens the receipt
   for (const secret of [id, 'Aminah', 'AMINAH', '5678', 'aminah@example.my', 'INV-', 'Second half'])
     t.false(html.includes(secret), secret);
 });
+
+test.serial(
+  'the proof: not sealed yet, then sealed, to check elsewhere, and nothing about the payment',
+  async (t) => {
+    const id = await paid('V-30');
+    const at = (page: string, check = verificationCheck(key, { receiptNo: 'V-30', transactionId: id })) =>
+      `${app.url}/verify/V-30${page}?c=${check}`;
+    const before = await open(at('/proof'));
+    t.is(before.status, 200);
+    t.regex(before.text, /Not sealed yet This payment is not sealed yet.*within ten minutes/);
+    t.notRegex(before.text, /Entry|Download/);
+    t.is((await open(at('/proof.jsonl'))).status, 404);
+    t.regex((await open(at(''))).html, /href="[^"]*\/verify\/V-30\/proof\?c=\w+&amp;lang=en"/);
+
+    const folder = await mkdtemp(join(tmpdir(), 'ledger-proof-'));
+    t.teardown(() => rm(folder, { recursive: true }));
+    const sealKey = sealKeyOf('5ea1'.repeat(16));
+    const witnessKey = sealKeyOf('717e'.repeat(16));
+    const sealer = startSealer({
+      ...{ eventStore: app.eventStore, databaseUrl, origin: 'ledger.example/log', log },
+      keys: () => ({ current: sealKey, previous: null }),
+      kept: keptCheckpoints(db, join(folder, 'last-checkpoint')),
+      offer: async (note) =>
+        cosignatureLine(`${note.split('\n\n')[0]}\n`, 'witness.example/1', witnessKey, new Date()),
+      runtime: systemRuntime,
+      pace: { everyEvents: 3, everyMs: 100 },
+    });
+    t.teardown(() => sealer.stop());
+    await until(async () => (await open(at('/proof'))).text.includes('in the sealed log'));
+    const { text, html } = await open(at('/proof'));
+    const [, entry = ''] = /Place in the log Entry (\d+)/.exec(text) ?? [];
+    t.regex(
+      text,
+      /This payment is in the sealed log.*Receipt number V-30.*The seal covers the first \d+ entries of ledger\.example\/log/,
+    );
+    t.regex(text, /Also signed by witness\.example\/1/);
+    const malay = /<a href="([^"]+)" lang="ms"/.exec(html)?.[1]?.replaceAll('&amp;', '&') ?? '';
+    t.regex((await open(malay)).text, /Bayaran ini ada dalam log yang dimeterai.*Catatan \d+/);
+
+    const answer = await fetch(at('/proof.jsonl'));
+    t.is(answer.headers.get('content-disposition'), `attachment; filename="proof-of-entry-${entry}.jsonl"`);
+    const proof = await answer.text();
+    const verified = async (content: string, by = sealKey) => {
+      await writeFile(join(folder, 'proof.jsonl'), content);
+      return await verifyFile(join(folder, 'proof.jsonl'), [forAll(by.publicKey)]);
+    };
+    t.like(await verified(proof), { violation: null, events: 0, unproven: 0, alone: [Number(entry)] });
+    t.regex((await verified(proof, witnessKey)).violation?.reason ?? '', /not signed with a trusted key/);
+    const stored = await app.eventStore.load(paymentStream(id));
+    const digests = stored
+      .filter(({ type }) => type === 'PaymentSucceeded')
+      .map((event) => leafOf(event).digest);
+    t.is(digests.filter((digest) => proof.includes(digest)).length, 1, 'of the event that paid');
+    const forged = createLines();
+    const parsed = JSON.parse(proof.split('\n')[1] ?? '');
+    const [tag, label] = parsed.leaf;
+    const lines = [JSON.parse(proof.split('\n')[0] ?? '').export].map((range) => forged.head(range));
+    lines.push(forged.leaf({ tag, label, digest: '0'.repeat(64) }, parsed.proof), forged.end());
+    t.regex((await verified(lines.join(''))).violation?.reason ?? '', /is not the one in the log/);
+    for (const secret of [id, 'Aminah', 'AMINAH', '5678', 'aminah@example.my', 'INV-', 'Second half', 'V-30'])
+      t.false(proof.includes(secret), secret);
+    t.false(html.includes(id));
+    for (const page of ['/proof', '/proof.jsonl']) t.is((await open(at(page, '0'.repeat(16)))).status, 404);
+
+    // A stream that somebody has changed, and a store that is away.
+    for (const load of [
+      async (...args: Parameters<typeof app.eventStore.load>) =>
+        (await app.eventStore.load(...args)).map((event) => ({
+          ...event,
+          data: { ...Object(event.data), at },
+        })),
+      () => Promise.reject(new EventStoreUnavailable('It does not answer')),
+    ]) {
+      const apart = await startApp({ ...queries, eventStore: { load } }, app);
+      const other = at('/proof').replace(app.url, apart.url);
+      t.is((await fetch(other)).status, 503);
+      await apart.close();
+    }
+  },
+);
 
 test('the address in the PDF is the one that confirms it', async (t) => {
   const id = await paid('V/3 #?%&');

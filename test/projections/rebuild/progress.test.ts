@@ -1,6 +1,6 @@
 /** What is said of a rebuild while it runs. */
 import test from 'ava';
-import { progressText } from '../../../src/cli/progress.ts';
+import { openVerifyProgress, progressText } from '../../../src/cli/progress.ts';
 import { createMeter, secondsLeft, shareDone } from '../../../src/projections/rebuild/progress.ts';
 
 const at = (commit: bigint) => ({ commit, prepare: commit });
@@ -27,4 +27,20 @@ test('the share is that of the log, the time left follows from it', (t) => {
     'users 0 %, 0 events, 0/s',
   );
   t.regex(progressText('payments', { ...progress, eventsPerSecond: 100 }), /2:22:41 left$/);
+});
+
+test('verifying shows a bar on a terminal, and nothing elsewhere', (t) => {
+  const written: string[] = [];
+  const out = (isTTY: boolean) =>
+    ({ isTTY, write: (text: string) => written.push(text) > 0 }) as unknown as NodeJS.WriteStream;
+  const elsewhere = openVerifyProgress(out(false));
+  elsewhere.show({ step: 'events of the log', done: 620_000, share: 0.62 });
+  elsewhere.end();
+  t.deepEqual(written, []);
+  const terminal = openVerifyProgress(out(true));
+  terminal.show({ step: 'events of the log', done: 620_000, share: 0.62 });
+  t.is(written.pop(), '\r\u001b[K[███████████████░░░░░░░░░] 62 % 620,000 events of the log');
+  terminal.end();
+  openVerifyProgress(out(true)).show({ step: 'payments', done: 3, share: null });
+  t.deepEqual(written, ['\r\u001b[K', '\r\u001b[K3 payments']);
 });

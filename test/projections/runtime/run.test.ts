@@ -268,7 +268,7 @@ test.serial('if too many streams would be parked, the projection halts and keeps
   const halted = await statusOf(db, 'event_counts');
   t.regex(
     halted?.fault?.message ?? '',
-    /^More than 100 streams .* at revision 0: Postgres refused the rows: 42P01$/,
+    /^More than 100 streams .* at revision 0: Postgres refused the rows: 42P01 relation "no_such_table" does not exist$/,
   );
   t.true((halted?.parked.length ?? 0) <= 100);
   const mendedRun = run(t, eventCounts, store, database);

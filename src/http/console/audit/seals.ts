@@ -1,6 +1,6 @@
 /** GET /console/seals: the seals of the log, newest first, and how long events have been waiting for one. */
 import { sealingRefused } from '../../../audit/seals/kept.ts';
-import { readSealOrNull, unsealed } from '../../../audit/seals/stored-seals.ts';
+import { readSignedSeal, unsealed } from '../../../audit/seals/stored-seals.ts';
 import { paymentStreamPrefix } from '../../../events/payment.ts';
 import { sealsStream } from '../../../events/seals.ts';
 import type { RecordedEvent } from '../../../eventstore/event-store.ts';
@@ -34,10 +34,10 @@ export const showSeals: Page = async (ctx, { db, eventStore, runtime, show }) =>
 
 /** `seal` is null if the event is no longer a valid seal. Only `ledger verify` checks whose key signed it. */
 function rowOf(stored: RecordedEvent) {
-  const seal = readSealOrNull(stored);
+  const seal = readSignedSeal(stored);
   const stream = seal?.lastEvent.stream ?? '';
   const transactionId = stream.startsWith(paymentStreamPrefix)
     ? stream.slice(paymentStreamPrefix.length)
     : null;
-  return { revision: stored.revision, seal, transactionId, isValid: seal?.isSigned === true };
+  return { revision: stored.revision, seal, transactionId };
 }

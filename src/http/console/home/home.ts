@@ -1,6 +1,5 @@
 /** GET /console: the metrics of a day, each a link to what it counts, and what waits for staff. */
-import type { CheckResult } from '../../../audit/check/check.ts';
-import { lastCheck, lateAfterMs } from '../../../audit/check/hourly.ts';
+import { lastCheck, lateAfterMs, type Outcome } from '../../../audit/check/checks.ts';
 import { sealingRefused } from '../../../audit/seals/kept.ts';
 import { unsealed } from '../../../audit/seals/stored-seals.ts';
 import type { Standing } from '../../../events/standing.ts';
@@ -26,13 +25,14 @@ export const showHome: Page = async (ctx, { askReadModels, db, eventStore, runti
   const span = spanOfDay(day);
   const countIn = (state: 'due' | 'abandoned') =>
     countDeliveries(db, { states: [state], kinds: [] }, maxCounted + 1);
-  const [metrics, delay, open, due, abandoned, checked, refused] = await askReadModels(ctx, [
+  const [metrics, delay, open, due, abandoned, checked, verified, refused] = await askReadModels(ctx, [
     dayMetrics(db, span),
     callbackDelays(db, span),
     countOpenExceptions(db),
     countIn('due'),
     countIn('abandoned'),
     lastCheck(db),
+    lastCheck(db, 'verify'),
     sealingRefused(db),
   ]);
   await show(ctx, 'home/home.njk', {
@@ -42,7 +42,11 @@ export const showHome: Page = async (ctx, { askReadModels, db, eventStore, runti
     dayBefore: dayOf(new Date(Date.parse(span.start) - dayMs).toISOString()),
     dayAfter: day < today ? dayOf(span.end) : null,
     unsealed: await unsealed(eventStore, { now, refused, signal: runtime.timeout(answerWithinMs) }),
-    check: checked && checkModel(checked, now),
+    checks: [
+      ...(checked ? [checkModel('check', checked, now)] : []),
+      ...(verified ? [checkModel('verify', verified, now)] : []),
+    ],
+    isChecked: checked !== null,
     tiles: tilesOf(metrics, day),
     waiting: [
       ...listedKinds.map((kind) => ({
@@ -64,15 +68,18 @@ export const showHome: Page = async (ctx, { askReadModels, db, eventStore, runti
   });
 };
 
-/** Each violation with a link to the payment that it names, or to the books. */
-function checkModel({ at, checked, violations }: CheckResult, now: Date) {
+const otherwise = { check: '/console/journal', verify: '/docs/seals#what-verify-checks' } as const;
+
+/** Each violation with a link to the payment that it names, or to the books or what a violation means. */
+function checkModel(is: keyof typeof lateAfterMs, { at, checked, violations }: Outcome, now: Date) {
   return {
+    is,
     at,
-    isLate: now.getTime() - Date.parse(at) > lateAfterMs,
+    isLate: now.getTime() - Date.parse(at) > lateAfterMs[is],
     checked,
     violations: violations.map(({ count, first, kind }) => {
       const [id] = kind.startsWith('rows of payments') ? (/\b[0-9A-Z]{26}\b/.exec(first) ?? []) : [];
-      return { text: first, more: count - 1, url: id ? `/console/payments/${id}` : '/console/journal' };
+      return { text: first, more: count - 1, url: id ? `/console/payments/${id}` : otherwise[is] };
     }),
   };
 }

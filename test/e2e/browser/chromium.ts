@@ -1,5 +1,7 @@
 // A real browser, where the machine has one. Tests that need it say so when they are skipped.
 import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
 import type { ExecutionContext } from 'ava';
 import {
   type Browser,
@@ -8,7 +10,7 @@ import {
   chromium,
   type Page,
 } from 'playwright-core';
-import { wholeFile } from '../support/whole-file.ts';
+import { wholeFile } from '../../support/whole-file.ts';
 
 const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
 
@@ -61,4 +63,16 @@ export async function openBrowser(t: ExecutionContext, options: BrowserContextOp
   });
   page.on('pageerror', (error) => complaints.push(error.message));
   return { page, context, complaints };
+}
+
+/** The serious and critical violations that axe finds, on the page and in its frames. */
+export async function seriousFaults(page: Page, options: object = {}): Promise<string[]> {
+  const source = await readFile(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
+  for (const frame of page.frames()) await frame.evaluate(source);
+  const found = await page.evaluate<{ id: string; impact: string; nodes: { html: string }[] }[]>(
+    `axe.run(${JSON.stringify(options)}).then(({ violations }) => violations)`,
+  );
+  return found
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join(' | ')}`);
 }

@@ -1,0 +1,127 @@
+/**
+ * Runs the background check once an hour and `ledger verify` once a day, each in one process of the fleet, and keeps the
+ * last result of both.
+ */
+import type { Knex } from 'knex';
+import type { Logger } from 'pino';
+import { dayOf, readSpan } from '../../kernel/malaysian-time.ts';
+import { reasonOf } from '../../kernel/reason-of.ts';
+import { type Background, runUntilStopped } from '../../kernel/run-until-stopped.ts';
+import { emptyIfUndefined } from '../../postgres/error-codes.ts';
+import { withLeaderLock } from '../../postgres/leader-lock.ts';
+import { projectionStatus } from '../../projections/runtime/checkpoints.ts';
+import { type LagSources, untilCaughtUp } from '../../projections/runtime/lag.ts';
+import { type CheckResult, check, compared } from './check.ts';
+import { auditTablesSql, forgedRows, forgetForgedRows } from './forged-rows.ts';
+
+type Dependencies = Parameters<typeof check>[0] &
+  Pick<LagSources, 'eventStore'> & { databaseUrl: string; log: Logger };
+
+const hourMs = 60 * 60_000;
+const dayMs = 24 * hourMs;
+const tryAgainMs = 10 * 60_000;
+/** How often it looks whether a check is due. */
+const lookMs = 60_000;
+/** A check whose last result is older is late. */
+export const lateAfterMs = { check: 2 * hourMs, verify: 2 * dayMs } as const;
+
+/**
+ * Runs until stopped. A check that an outage interrupted begins again. What does not agree is logged as an error, by kind
+ * and number.
+ */
+export function startHourlyCheck(dependencies: Dependencies): Background {
+  // A process that cannot reach the log must not keep the lock: another may.
+  const check = (leading: AbortSignal) =>
+    checkIfDue(dependencies, AbortSignal.any([leading, dependencies.runtime.timeout(hourMs)]));
+  return inOneProcess('hourly-check', check, dependencies);
+}
+
+type VerifyDependencies = Pick<Dependencies, 'databaseUrl' | 'db' | 'log' | 'runtime'> & {
+  /** The time of day in Malaysia, such as `02:30`. */
+  at: string;
+  /** Verifies everything, and records what it found (`recordVerified`). */
+  verify(signal: AbortSignal): Promise<void>;
+};
+
+/** Runs until stopped. What is interrupted, or cannot be verified, is tried again ten minutes later. */
+export function startDailyVerify({ at, verify, ...dependencies }: VerifyDependencies): Background {
+  const { db, log, runtime } = dependencies;
+  const startedAt = runtime.now().toISOString();
+  async function verifyIfDue(signal: AbortSignal): Promise<void> {
+    const lastAt = (await lastCheck(db, 'verify'))?.at;
+    const now = runtime.now().toISOString();
+    const today = readSpan(`${dayOf(now)} ${at}`)?.start ?? '';
+    const due = today <= now ? today : new Date(Date.parse(today) - dayMs).toISOString();
+    if (signal.aborted || (lastAt ?? startedAt) >= due) return;
+    await verify(signal);
+    const found = await lastCheck(db, 'verify');
+    if (found === null || found.at === lastAt) await runtime.sleep(tryAgainMs, signal);
+    else if (found.violations.length > 0)
+      log.error({ violations: countsOf(found) }, 'the daily verification found violations');
+    else log.info({ checked: found.checked }, 'the daily verification found no violations');
+  }
+  return inOneProcess('daily-verify', verifyIfDue, dependencies);
+}
+
+/** Calls `work` every minute, in one process of those that call this, until stopped. */
+function inOneProcess(
+  name: string,
+  work: (leading: AbortSignal) => Promise<void>,
+  { databaseUrl, log, runtime }: Pick<Dependencies, 'databaseUrl' | 'log' | 'runtime'>,
+): Background {
+  return runUntilStopped(async (signal) => {
+    while (!signal.aborted) {
+      await runtime.sleep(lookMs, signal);
+      await withLeaderLock({ databaseUrl, name, runtime, signal, waits: false }, work).catch((error) =>
+        log.warn({ check: name, reason: reasonOf(error) }, 'a check was interrupted'),
+      );
+    }
+  });
+}
+
+async function checkIfDue(dependencies: Dependencies, signal: AbortSignal): Promise<void> {
+  const { db, log, runtime } = dependencies;
+  const last = await lastCheck(db);
+  await db.raw(auditTablesSql);
+  const forged = await forgedRows(db);
+  const isDue = !last || forged.length > 0 || runtime.now().getTime() >= Date.parse(last.at) + hourMs;
+  if (signal.aborted || !isDue) return;
+  // What a projection has not processed yet, such as while it is made again, would never be compared.
+  const sources = { ...dependencies, projectionStatus: () => projectionStatus(db), signal };
+  for (const projection of compared) await untilCaughtUp(projection, sources);
+  const result = await check(dependencies, last, signal, forged);
+  await keepResult(db, 'check', result);
+  await forgetForgedRows(db, forged);
+  if (result.violations.length > 0)
+    log.error({ violations: countsOf(result) }, 'the hourly check found what does not agree');
+  else log.info({ checked: result.checked }, 'the hourly check found that all agrees');
+}
+
+/** The rows of the table. */
+const ids = { check: 1, verify: 2 } as const;
+
+async function keepResult(db: Knex, of: keyof typeof ids, result: object): Promise<void> {
+  await db.raw(auditTablesSql);
+  await db.raw(
+    'insert into last_check values (?, ?) on conflict (id) do update set result = excluded.result',
+    [ids[of], JSON.stringify(result)],
+  );
+}
+
+export type Outcome = Pick<CheckResult, 'at' | 'checked' | 'violations'>;
+
+/** What `ledger verify` found, for the console and for metrics. */
+export async function recordVerified(db: Knex, at: Date, found: Omit<Outcome, 'at'>): Promise<void> {
+  const { checked, violations } = found;
+  await keepResult(db, 'verify', { at: at.toISOString(), checked, violations } satisfies Outcome);
+}
+
+const countsOf = ({ violations }: Outcome) => violations.map(({ kind, count }) => ({ kind, count }));
+
+/** The last result, for the console and for metrics; null before the first. Rejects when Postgres is down. */
+export async function lastCheck(db: Knex, of: keyof typeof ids = 'check'): Promise<CheckResult | null> {
+  const query = db.raw<{ rows: { result: CheckResult }[] }>('select result from last_check where id = ?', [
+    ids[of],
+  ]);
+  return (await emptyIfUndefined(query.timeout(2_000)))[0]?.result ?? null;
+}

@@ -1,0 +1,50 @@
+/**
+ * The proof that the success of a payment is in the sealed log, as anybody may see it who has a receipt in hand: without
+ * the event, which names the payment, and whose content is nobody else's business.
+ */
+import { endOf } from '../../commands/execute.ts';
+import { paymentStream } from '../../events/payment.ts';
+import { leafOf } from '../../events/seals.ts';
+import type { EventStore } from '../../eventstore/event-store.ts';
+import { checkpointOfSize, lastCheckpoint, proveEvents } from '../tree/leaves.ts';
+import { openCheckpoint, parseNote } from '../tree/note.ts';
+import { createLines } from './lines.ts';
+
+export type ReceiptProof = {
+  /** The event's place in the log, counted from 1. */
+  number: number;
+  /** The name of the log, and how many events its checkpoint covers. */
+  origin: string;
+  size: number;
+  sealedAt: string;
+  /** The names that the other signatures of the checkpoint give. */
+  witnesses: string[];
+  /** For `ledger verify --file`. */
+  file: string;
+};
+
+/**
+ * Null until the event is sealed, or if there is none. Throws UnreadableEvent for a stream that was changed, Unaccountable
+ * if the log does not agree with its seals, EventStoreUnavailable, and the signal's reason.
+ */
+export async function proveReceipt(
+  eventStore: Pick<EventStore, 'load' | 'loadLast' | 'subscribe'>,
+  transactionId: string,
+  signal: AbortSignal,
+): Promise<ReceiptProof | null> {
+  const stored = await eventStore.load(paymentStream(transactionId));
+  endOf(stored);
+  const success = stored.find(({ type }) => type === 'PaymentSucceeded');
+  const [proof] = success ? await proveEvents(eventStore, [success], signal) : [];
+  const checkpoint = proof ? openCheckpoint(proof.checkpoint, null) : '';
+  const last = await lastCheckpoint(eventStore);
+  if (!success || !proof || typeof checkpoint === 'string' || !last) return null;
+  const { origin, size } = checkpoint;
+  const sealedAt = (await checkpointOfSize(eventStore, size, last))?.seal.at ?? '';
+  const names = parseNote(proof.checkpoint)?.signatures.map(({ name }) => name) ?? [];
+  const lines = createLines();
+  const range = { from: sealedAt, to: sealedAt, merchant: null, exportedAt: sealedAt };
+  const file = [lines.head({ version: 2, ...range }), lines.leaf(leafOf(success), proof), lines.end()];
+  const witnesses = names.filter((name) => name !== origin);
+  return { number: proof.index + 1, origin, size, sealedAt, witnesses, file: file.join('') };
+}

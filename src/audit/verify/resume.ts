@@ -1,0 +1,52 @@
+/** What an interrupted `ledger verify` had found, in a file, so that the next one goes on from there. */
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import type { Runtime } from '../../kernel/runtime.ts';
+import type { KeyTerm } from '../seals/key.ts';
+import type { Checked, Violation } from './violations.ts';
+
+/** How much of the log was read up to a seal: events, streams, seals met, and events that no seal covers. */
+export type LogCounts = { events: number; streams: number; seals: number; uncovered: number };
+
+export type VerifiedSoFar = {
+  startedAt: string;
+  /** The keys, as JSON. */
+  trusted: string;
+  /** The log up to a checkpoint, whose root is in hexadecimal; null before the first. */
+  log:
+    | (LogCounts & { size: number; root: string; violations: readonly Violation[]; explained: string[] })
+    | null;
+  /** By projection; null if its rows could not be compared. */
+  rows: Record<string, { checked: Checked | null; violations: readonly Violation[] }>;
+};
+
+const keptForMs = 24 * 60 * 60_000;
+const everyMs = 2_000;
+
+/** `load` gives null if there is nothing to go on from: after a day, or with other keys, everything is verified anew. */
+export function progressFile(path: string, runtime: Pick<Runtime, 'now' | 'monotonicMs'>) {
+  let savedMs = runtime.monotonicMs();
+  return {
+    load(trusted: readonly KeyTerm[] | null): VerifiedSoFar | null {
+      try {
+        // Written below, for this account alone.
+        const saved: VerifiedSoFar = JSON.parse(readFileSync(path, 'utf8'));
+        const isRecent = runtime.now().getTime() - Date.parse(saved.startedAt) < keptForMs;
+        return isRecent && saved.trusted === JSON.stringify(trusted) ? saved : null;
+      } catch {
+        return null; // there is none, or it cannot be read: nothing is lost but time
+      }
+    },
+    /** Every two seconds at most, unless `isStep`. */
+    save(progress: () => VerifiedSoFar, isStep = false): void {
+      if (!isStep && runtime.monotonicMs() - savedMs < everyMs) return;
+      savedMs = runtime.monotonicMs();
+      try {
+        writeFileSync(`${path}.new`, JSON.stringify(progress()), { mode: 0o600 });
+        renameSync(`${path}.new`, path);
+      } catch {
+        // Where this account may not write, the next run begins anew.
+      }
+    },
+    remove: () => rmSync(path, { force: true }),
+  };
+}
