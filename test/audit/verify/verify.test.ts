@@ -483,7 +483,7 @@ test.serial('as the daily verification: in a process of its own, which records w
   const dataDir = await temporaryFolder(t);
   const own = { DATA_DIR: dataDir, SEAL_KEY: '07e4'.repeat(16) };
   Object.assign(process.env, settingsFor({ esdbUrl, databaseUrl: template.href }), own);
-  await db.raw('drop table if exists last_check');
+  await db.raw('drop table if exists last_verify');
   await verifyInProcess(new AbortController().signal);
   const found = await lastCheck(db, 'verify');
   t.like(found?.violations[0], { kind: 'keys of seals', count: 9 });
