@@ -92,7 +92,7 @@ test('nothing acknowledged is lost or doubled when every process is killed in tu
     const isDone = ({ state }: { state: RequestedPayment }) =>
       state.status === 'succeeded' && state.deliveries.every((delivery) => delivery.state === 'delivered');
     return found.length === payments && found.every(isDone) && found;
-  }, 1_000);
+  }, 5_000);
   for (const row of rows) {
     const events = await eventStore.load(paymentStream(row.transaction_id));
     const types = events.map(({ type }) => type).filter((type) => !type.endsWith('AttemptFailed'));

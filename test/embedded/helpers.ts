@@ -18,15 +18,15 @@ export async function temporaryFolder(t: Owner): Promise<string> {
   return folder;
 }
 
-/** Waits for something that another process does, looking every `everyMs`; the test's own time limit is the limit. */
+/** Waits for something that another process does, looking ever more seldom, but every `mostMs`; the test's own time limit is the limit. */
 export async function until<T>(
   look: () => T | false | undefined | Promise<T | false | undefined>,
-  everyMs = 20,
+  mostMs = 100,
 ): Promise<T> {
-  while (true) {
+  for (let pauseMs = 10; ; pauseMs = Math.min(pauseMs * 1.25, mostMs)) {
     const found = await look();
     if (found !== undefined && found !== false) return found;
-    await sleep(everyMs);
+    await sleep(pauseMs);
   }
 }
 

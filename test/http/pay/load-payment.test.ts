@@ -19,9 +19,9 @@ import { log } from '../../projections/helpers.ts';
 import { hasPoppler, textOf } from '../../receipts/pdf-reader.ts';
 import { type Changes, linkKeys, startApp, type TestApp } from '../../support/app.ts';
 import { countLoads } from '../../support/count-loads.ts';
-import { startServerProcess } from '../../support/event-store.ts';
+import { startServer, startServerProcess } from '../../support/event-store.ts';
 import { personalData } from '../../support/personal-data.ts';
-import { folderWithCluster } from '../../support/postgres.ts';
+import { createDatabase, folderWithCluster } from '../../support/postgres.ts';
 import { listOf, registryRecord, startRegistry } from '../../support/registry.ts';
 import {
   chooseMethod,
@@ -33,12 +33,24 @@ import {
 } from '../generic/helpers.ts';
 import { createLandPayment, keyHeaders, reportLandResult } from '../landreg/helpers.ts';
 
-/** Both stores, the projections and one process of the HTTP role; `beside` starts another. */
-async function start(t: ExecutionContext) {
-  const dataDir = await folderWithCluster(t);
+type Stores = { server: { url: string }; postgres: { url: string } };
+
+/** Stores that the test may stop. */
+async function ownStores(t: ExecutionContext) {
   const server = await startServerProcess(t);
-  const postgres = await startPostgres({ dataDir, log });
+  const postgres = await startPostgres({ dataDir: await folderWithCluster(t), log });
   t.teardown(() => postgres.stop());
+  return { server, postgres };
+}
+
+async function sharedStores(t: ExecutionContext): Promise<Stores> {
+  const server = await startServer();
+  t.teardown(server.close);
+  return { server, postgres: await createDatabase() };
+}
+
+/** The projections and one process of the HTTP role on both stores; `beside` starts another. */
+async function start(t: ExecutionContext, { server, postgres }: Stores) {
   const eventStore = connectEventStore({ url: server.url, log, runtime: systemRuntime });
   t.teardown(() => eventStore.close());
   const db = connectPostgres({ url: postgres.url, log });
@@ -78,7 +90,7 @@ async function start(t: ExecutionContext) {
     const { length } = await eventStore.load(paymentStream(id));
     await until(async () => (await queries.findPayment(id))?.revision === length - 1);
   };
-  return { beside, eventStore, postgres, project, projected, server, stopProjections, userQueries };
+  return { beside, eventStore, project, projected, stopProjections, userQueries };
 }
 
 const states = {
@@ -149,7 +161,8 @@ test.serial(
   'with the event store killed, and then with Postgres gone: receipts in every state, requery and users',
   async (t) => {
     t.timeout(180_000);
-    const stores = await start(t);
+    const { server, postgres } = await ownStores(t);
+    const stores = await start(t, { server, postgres });
     const registry = await startRegistry(t);
     const client = createTransactionRegistry({
       runtime: systemRuntime,
@@ -168,7 +181,7 @@ test.serial(
     await until(() => stores.userQueries.has(user.id));
     await openAll(t, app, payments, false);
 
-    await stores.server.end('SIGKILL');
+    await server.end('SIGKILL');
     // It knows nothing about any stream.
     const restarted = await stores.beside({ registry: client });
     const requery = async (from: TestApp, { channel, reference }: Made) => {
@@ -215,11 +228,11 @@ test.serial(
     t.is(form.status, 503);
     t.is((await fetch(`${restarted.url}/generic/receipt/${'0'.repeat(26)}`)).status, 503, 'there may be one');
 
-    await stores.server.start();
+    await server.start();
     // While it is known to be away nothing is asked of it; one look a second finds that it is back.
     await until(() => stores.eventStore.load(paymentStream('none')).then(Boolean, () => false));
     await stores.stopProjections();
-    await stores.postgres.stop();
+    await postgres.stop();
     const folding = await stores.beside({ registry: client });
     await openAll(t, folding, payments, false);
     for (const each of payments) {
@@ -237,7 +250,7 @@ test.serial(
 
 test.serial('with the projection stopped, the payer sees what was written, in any process', async (t) => {
   t.timeout(120_000);
-  const stores = await start(t);
+  const stores = await start(t, await sharedStores(t));
   const app = await stores.beside();
   const other = await stores.beside();
   const id = await createPayment(app);
@@ -264,7 +277,7 @@ test.serial(
   'with the projection stopped, a receipt shows the second payment that was just reported',
   async (t) => {
     t.timeout(120_000);
-    const stores = await start(t);
+    const stores = await start(t, await sharedStores(t));
     const app = await stores.beside();
     const id = await createPayment(app);
     await postResult(app, signed(resultFields(id)));
@@ -287,7 +300,7 @@ const cookieOf = (response: Response): string =>
 
 test.serial('the revision in a cookie is signed, and enough for a row after a restart', async (t) => {
   t.timeout(120_000);
-  const stores = await start(t);
+  const stores = await start(t, await sharedStores(t));
   const startedAt = new Date();
   const app = await stores.beside({ clock: () => startedAt });
   const { transactionId } = await createLandPayment(app);
@@ -317,7 +330,7 @@ test.serial('the revision in a cookie is signed, and enough for a row after a re
 
 test.serial('how often the life of a payment reads its stream', async (t) => {
   t.timeout(120_000);
-  const stores = await start(t);
+  const stores = await start(t, await sharedStores(t));
   const { eventStore, loadsOf } = countLoads(stores.eventStore);
   // What is known stays known, however slow the machine is.
   const app = await stores.beside({ eventStore, monotonicMs: () => 0 });
