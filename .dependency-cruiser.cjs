@@ -20,6 +20,7 @@ const belowHttp = [
   ...folders('to-do', 'receipts', 'statements', 'reconciliation', 'audit', 'personal-data', 'monitoring'),
   'packages/markdown/',
   'content/texts/',
+  'content/refusals.json',
   anyLibrary,
 ];
 const httpFolders = (...names) => folders(...names.map((name) => `http/${name}`));
@@ -68,7 +69,12 @@ module.exports = {
     only('src/config', ...folders('kernel'), 'content/', anyLibrary),
     only('src/events', ...folders('kernel'), ...library('superstruct', 'uuid')),
     only('src/eventstore', ...folders('kernel'), ...library('@eventstore/db-client', '@grpc/grpc-js')),
-    only('src/commands', ...folders('kernel', 'events', 'eventstore'), ...library('superstruct')),
+    only(
+      'src/commands',
+      ...folders('kernel', 'events', 'eventstore'),
+      ...library('superstruct'),
+      'content/refusals.json',
+    ),
     only('src/postgres', ...folders('kernel'), ...library('knex', 'pg', 'pino')),
     only(
       'src/projections',
@@ -112,6 +118,7 @@ module.exports = {
       'src/reconciliation',
       ...folders('kernel', 'events', 'commands', 'eventstore', 'postgres', 'projections', 'clients'),
       ...library('csv-parse', 'superstruct', 'knex'),
+      'content/texts/',
     ),
     only(
       'src/audit',

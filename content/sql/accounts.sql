@@ -23,11 +23,11 @@ grant "{database}_projections", "{database}_reactors" to current_user;
 {checkpoints};
 {auditTables};
 {keyTables};
-grant select on checkpoints, last_check, log_checkpoint, forged_rows to "{database}_readers";
+grant select on checkpoints, last_check, last_verify, log_checkpoint, forged_rows to "{database}_readers";
 grant insert, update, delete on checkpoints to "{database}_projections", "{database}_reactors";
 grant insert on forged_rows to "{database}_http";
 grant delete on forged_rows to "{database}_projections";
-grant insert, update on last_check, log_checkpoint to "{database}_projections";
+grant insert, update on last_check, last_verify, log_checkpoint to "{database}_projections";
 grant usage on schema personal_data to "{database}_http", "{database}_projections", "{database}_reactors";
 -- All roles make data keys and remove unused ones. http and projections erase personal data.
 grant select, insert, delete on personal_data.key_blocks

@@ -1,8 +1,11 @@
 -- The tables of the checks and of the sealer. Each is looked up first: the account of a role may not make tables.
 do $$ begin
-  -- Of the hourly check and of the daily verification, the last result.
+  -- The last result of the hourly check, and of the daily verification; one row each.
   if to_regclass('last_check') is null then
     create table last_check (id integer primary key, result json not null);
+  end if;
+  if to_regclass('last_verify') is null then
+    create table last_verify (id integer primary key, result json not null);
   end if;
   -- The last checkpoint that was signed, and why the sealer refuses to sign the next; one row.
   if to_regclass('log_checkpoint') is null then

@@ -6,44 +6,37 @@ import { paymentStreamPrefix } from '../events/payment.ts';
 import { unmatchedStreamPrefix } from '../events/unmatched.ts';
 import type { EventStore } from '../eventstore/event-store.ts';
 import type { KeyStore } from '../personal-data/key-store.ts';
-import { type Command, UsageError } from './command.ts';
+import { type CommandOf, UsageError } from './command.ts';
 import { fail, print, withEventStore, withStores } from './stores.ts';
 
 const batchSize = 1_000;
 const needs = { uses: ['dataKeys', 'linkKeys'] } as const;
 const actions = ['rewrap', 'destroy-erased', 'replace-link-key', 'replace-seal-key'];
 
-export const keys: Command = {
-  summary:
-    'moves all keys under the present DATA_KEY, destroys again what a restored backup brought back, or names the present LINK_KEY or SEAL_KEY in the log',
-  usage: actions.join(' | '),
-  options: {},
-  takesArguments: true,
-  async run(_, [action = '', ...more]) {
-    if (more.length > 0 || !actions.includes(action))
-      throw new UsageError(`The action must be one of ${actions.join(', ')}`);
-    if (action === 'replace-seal-key') return await replaceSealKey();
-    return await withStores('keys', needs, async ({ config, eventStore, personalData, runtime }) => {
-      const { store } = personalData;
-      if (action === 'replace-link-key') {
-        const link = { name: 'LINK_KEY', key: config.linkKeys.current, others: null };
-        await assertKey(link, { eventStore, runtime, signal: new AbortController().signal });
-        print('The log names the present LINK_KEY now. A process that does not know it does not start.');
-        return 0;
-      }
-      if (action === 'rewrap') {
-        const { moved, left } = await store.rewrap();
-        print(`${moved} blocks of keys were moved under the present DATA_KEY.`);
-        if (left === 0) return 0;
-        return fail(
-          `${left} blocks are left under other keys, because they cannot be decrypted: keep DATA_KEY_PREVIOUS, and add every key that was in use before.`,
-        );
-      }
-      const count = await destroyErased(store, eventStore);
-      print(`${count} keys of erased personal data are destroyed.`);
+export const keys: CommandOf<'keys'> = async (_, [action = '', ...more]) => {
+  if (more.length > 0 || !actions.includes(action))
+    throw new UsageError(`The action must be one of ${actions.join(', ')}`);
+  if (action === 'replace-seal-key') return await replaceSealKey();
+  return await withStores('keys', needs, async ({ config, eventStore, personalData, runtime }) => {
+    const { store } = personalData;
+    if (action === 'replace-link-key') {
+      const link = { name: 'LINK_KEY', key: config.linkKeys.current, others: null };
+      await assertKey(link, { eventStore, runtime, signal: new AbortController().signal });
+      print('The log names the present LINK_KEY now. A process that does not know it does not start.');
       return 0;
-    });
-  },
+    }
+    if (action === 'rewrap') {
+      const { moved, left } = await store.rewrap();
+      print(`${moved} blocks of keys were moved under the present DATA_KEY.`);
+      if (left === 0) return 0;
+      return fail(
+        `${left} blocks are left under other keys, because they cannot be decrypted: keep DATA_KEY_PREVIOUS, and add every key that was in use before.`,
+      );
+    }
+    const count = await destroyErased(store, eventStore);
+    print(`${count} keys of erased personal data are destroyed.`);
+    return 0;
+  });
 };
 
 /** Has the sealer go on although the key before is lost, and can hand over to nobody. */

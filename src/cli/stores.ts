@@ -19,7 +19,7 @@ const variablesOf = {
   linkKeys: ['LINK_KEY', 'LINK_KEY_PREVIOUS', 'TRANSACTION_ID_KEY'],
   mail: ['SMTP_URL', 'MAIL_FROM'],
   merchants: ['MERCHANTS_FILE'],
-  sealKeys: ['SEAL_KEY'],
+  sealKeys: ['SEAL_KEY', 'SEAL_KEY_PREVIOUS'],
   transactionIdKey: ['TRANSACTION_ID_KEY'],
 } as const satisfies Partial<Record<keyof Config, readonly VariableName[]>>;
 type Part = keyof typeof variablesOf;

@@ -32,8 +32,9 @@ export const verify: CommandOf<'verify'> = async (options) => {
   const witnesses = keyFile === undefined ? null : witnessesIn(keyFile, options.witnesses);
   const verified = since === undefined ? null : checkpointIn(since);
   return await whileAlone(async (signal, { config: { dataDir, sealKeys }, ...stores }) => {
-    const own = sealKeys.current === '' ? null : [forAll(sealKeyOf(sealKeys.current).publicKey)];
-    const trusted = given ?? own;
+    // Until its first seal, the log knows a new key no more than it knows a stranger's.
+    const own = [sealKeys.current, sealKeys.previous].filter((key) => key !== '');
+    const trusted = given ?? (own.length > 0 ? own.map((key) => forAll(sealKeyOf(key).publicKey)) : null);
     const progress = progressFile(join(dataDir, 'verify-progress.json'), stores.runtime);
     const shown = openVerifyProgress();
     const report = await verifyStores(

@@ -1,4 +1,5 @@
 /** What a decider is, and how it refuses a command. */
+import type refusals from '../../content/refusals.json';
 
 export type Decider<State, Command, Event> = {
   initial: State;
@@ -15,44 +16,8 @@ export type Decider<State, Command, Event> = {
   evolve(state: State, event: Event): State;
 };
 
-/** Why a command was refused. src/http/server/errors.ts maps each code to a status. */
-export type RefusalCode =
-  | 'request_differs'
-  | 'unknown_payment'
-  | 'payment_pending'
-  | 'payment_succeeded'
-  | 'wrong_amount'
-  | 'attempt_open'
-  | 'too_many_attempts'
-  | 'unmatched_result'
-  | 'unknown_delivery'
-  | 'delivery_superseded'
-  | 'unknown_exception'
-  | 'exception_resolved'
-  | 'charge_recorded'
-  | 'no_money_in_suspense'
-  | 'nothing_to_refund'
-  | 'refund_differs'
-  | 'refund_too_large'
-  | 'approval_open'
-  | 'approval_decided'
-  | 'own_proposal'
-  | 'proposal_outdated'
-  | 'personal_data_added'
-  | 'invalid_settlement'
-  | 'settlement_recorded'
-  | 'unknown_settlement'
-  | 'email_taken'
-  | 'unknown_user'
-  | 'own_account'
-  | 'passkey_refused'
-  | 'last_passkey'
-  | 'too_many_passkeys'
-  | 'unknown_link'
-  | 'link_over'
-  | 'session_over'
-  | 'project_differs'
-  | 'wrong_key';
+/** Why a command was refused: content/refusals.json also has the status that http answers. */
+export type RefusalCode = keyof typeof refusals;
 
 /** An expected refusal: `decide` returns it, and `execute` throws it, so that http handles it in one place. */
 export class Refused extends Error {

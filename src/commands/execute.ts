@@ -16,6 +16,7 @@ import {
   type RecordedEvent,
   WrongExpectedRevision,
 } from '../eventstore/event-store.ts';
+import { RecentMap } from '../kernel/recent-map.ts';
 import { type Decider, Refused } from './decider.ts';
 
 /** A folded stream, and where its next event goes. */
@@ -81,7 +82,7 @@ export function createExecute<State, Command, Event extends { type: string; data
 }): Execute<State, Command, Event> {
   const { eventStore, decider, seal = sealNothing, maxConflicts = 50 } = dependencies;
   const load = dependencies.load ?? eventStore.load;
-  const heads = rememberLast<Head<State>>(dependencies.remembered ?? 0);
+  const heads = new RecentMap<Head<State>>(dependencies.remembered ?? 0);
   const loadAgain = async (streamName: string) => headOf(await load(streamName), decider);
 
   return async (streamName, command, cause, { creates = false, from = null } = {}) => {
@@ -127,21 +128,6 @@ export function createExecute<State, Command, Event extends { type: string; data
     throw new EventStoreUnavailable(
       `Stream ${streamName} changed ${maxConflicts} times while a command waited`,
     );
-  };
-}
-
-/** A map that keeps the entries that were set last. */
-function rememberLast<Value>(most: number) {
-  const kept = new Map<string, Value>();
-  return {
-    get: (name: string) => kept.get(name),
-    delete: (name: string) => kept.delete(name),
-    set(name: string, value: Value): void {
-      kept.delete(name);
-      kept.set(name, value);
-      const [oldest] = kept.keys();
-      if (kept.size > most && oldest !== undefined) kept.delete(oldest);
-    },
   };
 }
 

@@ -35,16 +35,16 @@ export async function createApp(dependencies: Omit<Dependencies, 'quarantine'>):
   // The router must know all methods to answer an unknown one with 405 (it would say 501), or 404 where there is no path.
   const router = new Router<RequestState>({ sensitive: true, strict: true, methods: METHODS });
   router.get('/', createHome(config));
-  const verify = createVerify(dependencies);
-  router.get('/verify/:receiptNo', verify.confirm);
-  router.get('/verify/:receiptNo/proof', verify.prove);
-  router.get('/verify/:receiptNo/proof.jsonl', verify.prove);
   const quarantine = createQuarantine({
     eventStore,
     seal: personalData.seal,
     fingerprint: createFingerprint(config.transactionIdKey),
   });
   const all = { ...dependencies, quarantine };
+  const verify = createVerify(all);
+  router.get('/verify/:receiptNo', verify.confirm);
+  router.get('/verify/:receiptNo/proof', verify.prove);
+  router.get('/verify/:receiptNo/proof.jsonl', verify.prove);
   addGenericRoutes(router, all);
   addLandregRoutes(router, all);
   addApiRoutes(router, all);
@@ -63,14 +63,14 @@ export async function createApp(dependencies: Omit<Dependencies, 'quarantine'>):
   const { rateLimits, trustedProxies } = config;
   // Koa takes the last `maxIpsCount` addresses of X-Forwarded-For, and the first of these is the source.
   const app = new Koa<RequestState>({ proxy: trustedProxies > 0, maxIpsCount: trustedProxies });
-  app.use(createRequestLog({ countRequest: dependencies.countRequest, log, runtime }));
+  app.use(createRequestLog(all));
   app.use(createSecurityHeaders(config));
   app.use((ctx: Context, next: Next) => {
     if (isConsolePath(ctx.path)) ctx.set(consoleHeaders);
     return next();
   });
   app.use(createViews(texts));
-  app.use(createErrorAnswers({ log, presenterOf }));
+  app.use(createErrorAnswers(all, presenterOf));
   app.use(createRefuseCostly(runtime));
   app.use(createRateLimits(rateLimits));
   app.use(router.routes());

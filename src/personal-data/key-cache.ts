@@ -1,5 +1,6 @@
 /** Blocks of data keys in memory, for opening: limited in number and in age. */
 import { KeysUnavailable } from '../events/personal-data.ts';
+import { RecentMap } from '../kernel/recent-map.ts';
 import type { Runtime } from '../kernel/runtime.ts';
 import type { KeyBlock, KeyStore } from './key-store.ts';
 
@@ -17,20 +18,12 @@ export function createKeyCache({
   store: Pick<KeyStore, 'read'>;
   runtime: Pick<Runtime, 'monotonicMs'>;
 }) {
-  /** The one that was read longest ago first. */
-  const blocks = new Map<string, { keys: Buffer; readMs: number }>();
+  const blocks = new RecentMap<{ keys: Buffer; readMs: number }>(maxBlocks);
   let wanted: { ids: Set<string>; read: ReturnType<KeyStore['read']> } | null = null;
   /** Counts the times that everything was forgotten: what was being read then must not be kept. */
   let generation = 0;
 
-  function keep({ id, keys }: KeyBlock): void {
-    blocks.delete(id);
-    blocks.set(id, { keys, readMs: runtime.monotonicMs() });
-    for (const [oldest] of blocks) {
-      if (blocks.size <= maxBlocks) break;
-      blocks.delete(oldest);
-    }
-  }
+  const keep = ({ id, keys }: KeyBlock): void => void blocks.set(id, { keys, readMs: runtime.monotonicMs() });
 
   /** Blocks that are asked for in the same turn of the event loop are read in one query. */
   function read(id: string): ReturnType<KeyStore['read']> {

@@ -1,5 +1,7 @@
 /** The result of an import, and its texts: ids, kinds and amounts, without names or free text from the file. */
+import texts from '../../content/texts/reconciliation.en.json' with { type: 'json' };
 import type { DiscrepancyFound, ExportSource } from '../events/reconciliation.ts';
+import { format } from '../kernel/format.ts';
 import { toDateTime } from '../kernel/malaysian-time.ts';
 import { displaySen, isRinggit, type Sen } from '../kernel/money.ts';
 import { type Verdict, type VerdictClass, verdictClasses } from './compare.ts';
@@ -45,14 +47,7 @@ function paidSen(side: Verdict['ours'] | Verdict['theirs']): number {
   return side?.status === 'succeeded' ? (side.amountSen ?? 0) : 0;
 }
 
-export const classNames: Readonly<Record<VerdictClass, string>> = {
-  matched: 'matched',
-  missingHere: 'missing here',
-  missingThere: 'missing there',
-  amountDiffers: 'amount differs',
-  statusDiffers: 'status differs',
-  repeated: 'repeated rows',
-};
+export const classNames: Readonly<Record<VerdictClass, string>> = texts.classes;
 
 export function discrepancyText(id: string, discrepancy: DiscrepancyFound): string {
   const { file, kind, ours, paidAt, recordId, theirs, transactionId } = discrepancy;
@@ -73,8 +68,8 @@ export function sideText(side: DiscrepancyFound['ours'] | DiscrepancyFound['thei
 export function scopeText({ asOf, merchantCodes, period, rows, source }: Summary): string {
   const whose = merchantCodes === null ? 'every merchant' : merchantCodes.join(', ');
   const scope = period
-    ? `Payments of ${whose} from ${toDateTime(period.start)} to before ${toDateTime(period.end)} were looked for in it.`
-    : 'No row has a time: payments that the file lacks were not looked for.';
+    ? format(texts.period, { whose, start: toDateTime(period.start), end: toDateTime(period.end) })
+    : texts.noPeriod;
   const moment = asOf === null ? '' : `, as of ${toDateTime(asOf)}`;
   return `Export of the ${source}, ${rows} ${rows === 1 ? 'row' : 'rows'}${moment}. ${scope}`;
 }
@@ -82,11 +77,7 @@ export function scopeText({ asOf, merchantCodes, period, rows, source }: Summary
 /** Null if no newer export is in the way. */
 export function keptText({ keptFromNewer: kept }: Summary): string | null {
   if (kept === 0) return null;
-  const which =
-    kept === 1
-      ? '1 open discrepancy that it does not show stays'
-      : `${kept} open discrepancies that it does not show stay`;
-  return `${which} open, because a newer export showed ${kept === 1 ? 'it' : 'them'}. If this export was made later, give the time at which it was made.`;
+  return kept === 1 ? texts.keptOne : format(texts.keptMany, { kept });
 }
 
 /** The scope, a table of the classes, and what is new. */

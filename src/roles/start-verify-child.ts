@@ -6,7 +6,7 @@ import { endOf } from './start-rebuild-child.ts';
 
 const modulePath = fileURLToPath(new URL('../main.ts', import.meta.url));
 
-/** Resolves when the process has ended; what it found is in `last_check`. When the signal aborts, it goes on next time. */
+/** Resolves when the process has ended; what it found is in `last_verify`. When the signal aborts, it goes on next time. */
 export async function verifyInProcess(signal: AbortSignal): Promise<void> {
   // Its report is for terminals. What kept it from verifying comes on standard error.
   const child = fork(modulePath, ['verify', '--record'], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });

@@ -28,7 +28,9 @@ import { unmatchedDecider } from '../../src/commands/unmatched.ts';
 import { UnreadableEvent } from '../../src/events/codec.ts';
 import { paymentStream } from '../../src/events/payment.ts';
 import { sealsStream } from '../../src/events/seals.ts';
+import { userStream } from '../../src/events/user.ts';
 import type { EventStore } from '../../src/eventstore/event-store.ts';
+import { loadAccount } from '../../src/http/console/frame/session.ts';
 import { systemRuntime } from '../../src/kernel/system-runtime.ts';
 import { createErase } from '../../src/personal-data/erase.ts';
 import {
@@ -58,6 +60,7 @@ import {
   sealAll,
   sealing,
   tampered,
+  userId,
   verdictOn,
 } from './ledger.ts';
 import { changeEvent, forge, replace } from './tamper.ts';
@@ -197,6 +200,14 @@ test.serial('edit, rehash: nothing is decided or shown on events that were chang
     const execute = createExecute({ eventStore, decider: paymentDecider, seal: personalData.seal });
     await t.throwsAsync(execute(stream, choose(2), cause()), { instanceOf: UnreadableEvent });
   }
+});
+
+test.serial('edit: nobody signs in to an account that was changed', async (t) => {
+  const { eventStore } = await tampered(t, file, (sqlite) =>
+    changeEvent(sqlite, { stream: userStream(userId), revision: 0 }, replace('"Aminah"', '"Amanah"')),
+  );
+  await t.throwsAsync(loadAccount(eventStore, userId), { instanceOf: UnreadableEvent });
+  t.truthy((await verdictOn(eventStore)).first('changed events'));
 });
 
 test.serial('cut tail: the last events of the log, and their seals', async (t) => {

@@ -1,6 +1,7 @@
 // The message catalogues: what a translator must keep, and how the program fills them.
 import { readdirSync, readFileSync } from 'node:fs';
 import test from 'ava';
+import refusals from '../../content/refusals.json' with { type: 'json' };
 import { texts } from '../../src/http/pay/texts.ts';
 import { format } from '../../src/kernel/format.ts';
 
@@ -84,4 +85,9 @@ test('statuses and modes are called what the interface documents call them', (t)
     dnqr: 'DuitNow QR',
     wallet: 'e-Dompet',
   });
+});
+
+test('a refusal that has an explanation of its own names one that pages have', (t) => {
+  for (const [code, refusal] of Object.entries(refusals))
+    if ('kind' in refusal) t.true(refusal.kind in texts.en.problems, code);
 });

@@ -97,14 +97,14 @@ async function checkIfDue(dependencies: Dependencies, signal: AbortSignal): Prom
   else log.info({ checked: result.checked }, 'the hourly check found that all agrees');
 }
 
-/** The rows of the table. */
-const ids = { check: 1, verify: 2 } as const;
+/** Each has a table of one row: `last_check`, `last_verify`. */
+type Kind = 'check' | 'verify';
 
-async function keepResult(db: Knex, of: keyof typeof ids, result: object): Promise<void> {
+async function keepResult(db: Knex, of: Kind, result: object): Promise<void> {
   await db.raw(auditTablesSql);
   await db.raw(
-    'insert into last_check values (?, ?) on conflict (id) do update set result = excluded.result',
-    [ids[of], JSON.stringify(result)],
+    `insert into last_${of} values (1, ?) on conflict (id) do update set result = excluded.result`,
+    [JSON.stringify(result)],
   );
 }
 
@@ -119,9 +119,7 @@ export async function recordVerified(db: Knex, at: Date, found: Omit<Outcome, 'a
 const countsOf = ({ violations }: Outcome) => violations.map(({ kind, count }) => ({ kind, count }));
 
 /** The last result, for the console and for metrics; null before the first. Rejects when Postgres is down. */
-export async function lastCheck(db: Knex, of: keyof typeof ids = 'check'): Promise<CheckResult | null> {
-  const query = db.raw<{ rows: { result: CheckResult }[] }>('select result from last_check where id = ?', [
-    ids[of],
-  ]);
+export async function lastCheck(db: Knex, of: Kind = 'check'): Promise<CheckResult | null> {
+  const query = db.raw<{ rows: { result: CheckResult }[] }>(`select result from last_${of}`);
   return (await emptyIfUndefined(query.timeout(2_000)))[0]?.result ?? null;
 }

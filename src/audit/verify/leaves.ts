@@ -9,7 +9,8 @@ import { growTree, isRangeOf, leafHash, rootOf, rootOfInclusion } from '../tree/
 const bytesOf = (hashes: readonly string[]) => hashes.map((each) => Buffer.from(each, 'base64'));
 
 /**
- * `take` functions return what is wrong, or null. With null, any signer is trusted. Needs some 200 bytes of memory for each event of the file.
+ * `take` functions return what is wrong, or null. With null, any signer is trusted. Needs some 200 bytes of memory for each
+ * event of the file. Over 70 lines: what the kinds of lines share is its state.
  */
 export function createLeafCheck(range: () => ExportRange | null, trusted: readonly KeyTerm[] | null) {
   const payments: { stream: string; leaves: Map<number, Buffer> }[] = [];

@@ -1,10 +1,7 @@
 /** POST /api/v1/users */
 import { once } from 'node:events';
 import { type NewUser, userIdOf } from '../../commands/user.ts';
-import { type Account, userStream } from '../../events/user.ts';
-import type { Log } from '../../kernel/log.ts';
-import type { Runtime } from '../../kernel/runtime.ts';
-import type { ListQueries } from '../../projections/runtime/list-projection.ts';
+import { userStream } from '../../events/user.ts';
 import { type Context, causeOf } from '../server/context.ts';
 import type { Dependencies } from '../server/dependencies.ts';
 import { answer, presentUser, User } from './bodies.ts';
@@ -15,14 +12,8 @@ const listedWithinMs = 3_000;
 const firstPauseMs = 10;
 const lastPauseMs = 80;
 
-export function createCreateUser(dependencies: {
-  config: { baseUrl: string; transactionIdKey: string };
-  executeUser: Dependencies['content']['executeUser'];
-  users: Pick<ListQueries<Account>, 'has'>;
-  log: Log;
-  runtime: Pick<Runtime, 'now' | 'sleep' | 'timeout'>;
-}) {
-  const { config, executeUser, users, log, runtime } = dependencies;
+export function createCreateUser({ config, content, log, runtime }: Dependencies) {
+  const { executeUser, users } = content;
   /** Waits until the list has the new user, who is created even if the read model is down or behind. */
   async function untilListed(id: string): Promise<void> {
     const late = runtime.timeout(listedWithinMs);

@@ -1,9 +1,9 @@
 /** GET /api/v1/users and /api/v1/projects: a bare array in the order of creation, a page at a time. */
 import { array, type Struct } from 'superstruct';
 import { derivedIdPattern } from '../../kernel/derived-id.ts';
-import type { Log } from '../../kernel/log.ts';
 import type { ListQueries } from '../../projections/runtime/list-projection.ts';
 import type { Context, HttpProblem } from '../server/context.ts';
+import type { Dependencies } from '../server/dependencies.ts';
 import { answer } from './bodies.ts';
 import { apiProblem } from './errors.ts';
 
@@ -13,15 +13,13 @@ export const defaultPageSize = 50;
 type Page = { limit: number; after: string | null };
 
 /** `?limit=` and `?starting_after=` choose the page; where more follow, a Link header leads to the next. */
-export function createList<Entry extends { id: string }, Shown>(dependencies: {
-  entries: Pick<ListQueries<Entry>, 'list'>;
+export function createList<Entry extends { id: string }, Shown>(
+  { config, log }: Dependencies,
+  entries: ListQueries<Entry>,
   /** Of one entry of the answer. */
-  struct: Struct<Shown, unknown>;
-  present: (entry: Entry) => Shown;
-  baseUrl: string;
-  log: Log;
-}) {
-  const { entries, struct, present, baseUrl, log } = dependencies;
+  struct: Struct<Shown, unknown>,
+  present: (entry: Entry) => Shown,
+) {
   async function find(page: Page): Promise<Entry[] | null> {
     try {
       return await entries.list(page);
@@ -39,7 +37,7 @@ export function createList<Entry extends { id: string }, Shown>(dependencies: {
     const page = found.slice(0, limit);
     const last = page.at(-1);
     if (last && found.length > limit)
-      ctx.set('Link', `<${baseUrl}${ctx.path}?limit=${limit}&starting_after=${last.id}>; rel="next"`);
+      ctx.set('Link', `<${config.baseUrl}${ctx.path}?limit=${limit}&starting_after=${last.id}>; rel="next"`);
     answer(ctx, array(struct), page.map(present));
   };
 }

@@ -12,24 +12,14 @@ import { createList } from './list.ts';
 import { createShowUser } from './show-user.ts';
 
 export function addApiRoutes(router: Router<RequestState>, dependencies: Dependencies): void {
-  const { config, content, eventStore, heads, log, runtime } = dependencies;
-  const { baseUrl } = config;
-  const { users, projects } = content;
+  const { config, content } = dependencies;
   const checkKey = createApiKeyCheck(config.apiKeys);
-  const listUsers = createList({ entries: users, struct: User, present: presentUser, baseUrl, log });
-  const listProjects = createList({
-    entries: projects,
-    struct: Project,
-    present: (project) => project,
-    baseUrl,
-    log,
-  });
+  const listUsers = createList(dependencies, content.users, User, presentUser);
+  const listProjects = createList(dependencies, content.projects, Project, (project) => project);
 
-  const createUser = createCreateUser({ config, users, executeUser: content.executeUser, log, runtime });
-
-  router.get('/api/v1/health', createHealth({ ...content, eventStore, log, runtime }));
+  router.get('/api/v1/health', createHealth({ ...dependencies, ...content }));
   router.get('/api/v1/users', checkKey, listUsers);
-  router.post('/api/v1/users', checkKey, jsonBody, validate(NewUser), createUser);
-  router.get('/api/v1/users/:id', checkKey, createShowUser({ eventStore, heads, log, users }));
+  router.post('/api/v1/users', checkKey, jsonBody, validate(NewUser), createCreateUser(dependencies));
+  router.get('/api/v1/users/:id', checkKey, createShowUser(dependencies));
   router.get('/api/v1/projects', checkKey, listProjects);
 }

@@ -1,10 +1,8 @@
 /** GET /api/v1/users/{id} */
 import { userDecider } from '../../commands/user.ts';
-import { type Account, userStream } from '../../events/user.ts';
+import { userStream } from '../../events/user.ts';
 import { derivedIdPattern } from '../../kernel/derived-id.ts';
-import type { Log } from '../../kernel/log.ts';
 import { toIsoWithOffset } from '../../kernel/malaysian-time.ts';
-import type { ListQueries } from '../../projections/runtime/list-projection.ts';
 import type { Context } from '../server/context.ts';
 import type { Dependencies } from '../server/dependencies.ts';
 import { createReadState } from '../server/read-state.ts';
@@ -13,20 +11,13 @@ import { apiProblem } from './errors.ts';
 
 const nobody = { state: null, outdated: null };
 
-export function createShowUser({
-  eventStore,
-  heads,
-  log,
-  users,
-}: Pick<Dependencies, 'eventStore' | 'heads'> & { log: Log; users: Pick<ListQueries<Account>, 'find'> }) {
+export function createShowUser(dependencies: Dependencies) {
   const readUser = createReadState({
     streamOf: userStream,
     decider: userDecider,
-    findRow: (id) => users.find(id),
+    findRow: (id) => dependencies.content.users.find(id),
     isFinal: () => false,
-    eventStore,
-    heads,
-    log,
+    ...dependencies,
   });
   return async (ctx: Context): Promise<void> => {
     const { id = '' } = ctx.params;

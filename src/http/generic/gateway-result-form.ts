@@ -4,7 +4,6 @@
  */
 import { signFields } from '../../clients/gateway/checksum.ts';
 import type { GatewayFields } from '../../clients/gateway/read-result.ts';
-import type { Config } from '../../config/config.ts';
 import { outstandingSen } from '../../events/adjustments.ts';
 import type { OpenPayment } from '../../events/open-payment.ts';
 import type { RequestedPayment } from '../../events/payment.ts';
@@ -12,27 +11,17 @@ import { standingOf } from '../../events/standing.ts';
 import { toDateTime, toDigits } from '../../kernel/malaysian-time.ts';
 import { addSen, displaySen, formatSen, type Sen } from '../../kernel/money.ts';
 import { paymentModes } from '../../kernel/payment-modes.ts';
-import type { Runtime } from '../../kernel/runtime.ts';
-import type { LatestPayment } from '../../projections/payments/queries.ts';
 import type { Links } from '../../receipts/payment-links.ts';
 import type { Language } from '../../receipts/texts.ts';
 import { statusName } from '../../receipts/texts.ts';
+import type { ChannelDependencies } from '../pay/dependencies.ts';
 import { otherLanguage } from '../pay/links.ts';
 import type { ReadPayment } from '../pay/load-payment.ts';
 import { texts } from '../pay/texts.ts';
 import { type Context, HttpProblem, languageOf } from '../server/context.ts';
 
-export type ResultFormDependencies = {
-  config: Pick<Config, 'baseUrl' | 'gateway'>;
-  /** The latest generic payments in the read model. Rejects when Postgres is down. */
-  latestPayments(): Promise<readonly LatestPayment[]>;
-  links: Links;
-  readPayment: ReadPayment;
-  runtime: Pick<Runtime, 'now'>;
-};
-
 /** `?TRANS_ID=` chooses the payment; the query may also set every other field of the result. */
-export function createGatewayResultForm(dependencies: ResultFormDependencies) {
+export function createGatewayResultForm(dependencies: ChannelDependencies) {
   const { config, latestPayments, links, readPayment, runtime } = dependencies;
   const pageUrl = `${config.baseUrl}/generic/debug`;
   const urlOf = (query: Record<string, string>) => `${pageUrl}?${new URLSearchParams(query)}`;

@@ -2,21 +2,13 @@
  * /generic/simulate: builds a call of POST /generic/request and makes it over HTTP to this server, as a merchant's server
  * would, so that people see what a merchant would see.
  */
-import type { Config } from '../../config/config.ts';
 import { toDigits } from '../../kernel/malaysian-time.ts';
-import type { Runtime } from '../../kernel/runtime.ts';
 import { otherLanguage } from '../pay/links.ts';
 import type { Texts } from '../pay/texts.ts';
 import { bodyText } from '../server/body.ts';
 import { type Context, HttpProblem, languageOf } from '../server/context.ts';
+import type { Dependencies } from '../server/dependencies.ts';
 import { shellQuoted } from '../server/openapi/samples.ts';
-
-export type RequestFormDependencies = {
-  config: Pick<Config, 'baseUrl' | 'gateway' | 'merchants'>;
-  /** Calls this very server. */
-  fetchOwn: typeof fetch;
-  runtime: Pick<Runtime, 'now' | 'timeout'>;
-};
 
 /** The fields of the form, as the interface document calls them. */
 const required = [
@@ -47,7 +39,7 @@ type Values = Readonly<Record<(typeof required)[number] | (typeof optional)[numb
 const timeoutMs = 15_000;
 
 /** GET: the form, filled in with a payment that has not been requested yet. */
-export function createShowRequestForm(dependencies: Omit<RequestFormDependencies, 'fetchOwn'>) {
+export function createShowRequestForm(dependencies: Dependencies) {
   return (ctx: Context): Promise<void> => {
     const values = example(dependencies);
     return ctx.render('simulate.njk', formPage(ctx, values, dependencies));
@@ -55,7 +47,7 @@ export function createShowRequestForm(dependencies: Omit<RequestFormDependencies
 }
 
 /** POST: shows the call, and makes it unless the user only wants to see it. */
-export function createMakeRequest(dependencies: RequestFormDependencies) {
+export function createMakeRequest(dependencies: Dependencies) {
   const { config } = dependencies;
   return async (ctx: Context): Promise<void> => {
     const values = valuesOf((name) => bodyText(ctx, name));
@@ -114,7 +106,7 @@ function parseObject(text: string): object | null {
 async function make(
   ctx: Context,
   { headers, body }: Call,
-  { fetchOwn, runtime }: Pick<RequestFormDependencies, 'fetchOwn' | 'runtime'>,
+  { fetchOwn, runtime }: Dependencies,
 ): Promise<Answer> {
   const { localAddress = '', localPort } = ctx.req.socket;
   const host = localAddress.includes(':') ? `[${localAddress}]` : localAddress;
@@ -150,7 +142,7 @@ function shownAnswer({ status, type, body }: Answer, baseUrl: string) {
   };
 }
 
-function formPage(ctx: Context, values: Values, { config }: Omit<RequestFormDependencies, 'fetchOwn'>) {
+function formPage(ctx: Context, values: Values, { config }: Dependencies) {
   const lang = languageOf(ctx);
   const pageUrl = `${config.baseUrl}/generic/simulate`;
   const inputs = (names: readonly (keyof Values)[]) => names.map((name) => ({ name, value: values[name] }));
@@ -165,7 +157,7 @@ function formPage(ctx: Context, values: Values, { config }: Omit<RequestFormDepe
 }
 
 /** The only key that is ever filled in is the public one of the development merchant. */
-function example({ config, runtime }: Omit<RequestFormDependencies, 'fetchOwn'>): Values {
+function example({ config, runtime }: Dependencies): Values {
   const isDemo = config.merchants.get('demo-app')?.apiKeys.includes('demo-key') ?? false;
   return {
     ...valuesOf(() => ''),

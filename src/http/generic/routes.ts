@@ -14,25 +14,19 @@ import { createRequestPayment } from './request.ts';
 import { paymentRequestBody } from './request-body.ts';
 
 export function addGenericRoutes(router: Router<RequestState>, dependencies: Dependencies): void {
-  const { config, fetchOwn, latestPayments, registry, runtime } = dependencies;
+  const { config, registry } = dependencies;
   const { transactionIdKey } = config;
   const channel = createChannel('generic', dependencies);
-  const { loadHead, loadPayment, readPayment, startPayment } = channel;
+  const { loadHead, loadPayment } = channel;
   const authenticateMerchant = createAuthenticateMerchant(config.merchants);
-  const check = createCheck({
-    about: (ctx: Context<FromMerchant>) => ({ merchant_code: ctx.state.merchant.code }),
-    config,
-    runtime,
-  });
-  const requestPayment = createRequestPayment(transactionIdKey, startPayment);
-  const requery = createRequery({
-    ...dependencies,
-    readPayment,
-    // The id depends on the merchant's code: no reference leads to another merchant's payment.
-    idOf: (ctx: Context<FromMerchant>) =>
-      transactionIdOf(transactionIdKey, 'generic', ctx.state.merchant.code, ctx.params.reference ?? ''),
-    ask: ({ transactionId }) => registry.ask(transactionId),
-  });
+  const check = createCheck(dependencies, (ctx: Context<FromMerchant>) => ({
+    merchant_code: ctx.state.merchant.code,
+  }));
+  const requestPayment = createRequestPayment(transactionIdKey, channel.startPayment);
+  // The id depends on the merchant's code: no reference leads to another merchant's payment.
+  const idOf = (ctx: Context<FromMerchant>) =>
+    transactionIdOf(transactionIdKey, 'generic', ctx.state.merchant.code, ctx.params.reference ?? '');
+  const requery = createRequery(channel.common, idOf, ({ transactionId }) => registry.ask(transactionId));
 
   router.get('/generic/check', checkBody, authenticateMerchant, check);
   router.post(
@@ -50,11 +44,8 @@ export function addGenericRoutes(router: Router<RequestState>, dependencies: Dep
   router.post('/generic/receipt/:id', formBody, loadHead, channel.sendReceipt);
   router.get('/generic/download/:id', loadPayment, channel.download);
   if (config.sandbox.enabled) {
-    router.get(
-      '/generic/debug',
-      createGatewayResultForm({ config, latestPayments, links: channel.links, readPayment, runtime }),
-    );
-    router.get('/generic/simulate', createShowRequestForm({ config, runtime }));
-    router.post('/generic/simulate', formBody, createMakeRequest({ config, fetchOwn, runtime }));
+    router.get('/generic/debug', createGatewayResultForm(channel.common));
+    router.get('/generic/simulate', createShowRequestForm(dependencies));
+    router.post('/generic/simulate', formBody, createMakeRequest(dependencies));
   }
 }

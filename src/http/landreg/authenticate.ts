@@ -1,19 +1,14 @@
 /** Who may use /landreg: the land registry by its key, and a payer's browser, which cannot send one, by a signed link. */
 import type { Next } from 'koa';
-import { endOf, type LinkKeys } from '../../kernel/expiring-signature.ts';
-import type { Runtime } from '../../kernel/runtime.ts';
+import { endOf } from '../../kernel/expiring-signature.ts';
 import { createLinkCheck, type PaymentPageName } from '../../receipts/payment-links.ts';
 import { bearerOf, digestOfConfigured, isOneOf } from '../server/bearer.ts';
 import { type Context, HttpProblem } from '../server/context.ts';
+import type { Dependencies } from '../server/dependencies.ts';
 
 /** Koa middleware for the land registry's own calls, and for each page of a payer. Both throw HttpProblem 401. */
-export function createLandregAuth(dependencies: {
-  /** Changes with the configuration. */
-  landregAccessKeys: readonly string[];
-  linkKeys: LinkKeys;
-  runtime: Pick<Runtime, 'now'>;
-}) {
-  const { landregAccessKeys, linkKeys, runtime } = dependencies;
+export function createLandregAuth({ config, runtime }: Dependencies) {
+  const { landregAccessKeys, linkKeys } = config;
   const checkLink = createLinkCheck(linkKeys);
   const hasKey = (ctx: Context) => isOneOf(landregAccessKeys.map(digestOfConfigured), bearerOf(ctx));
 

@@ -5,26 +5,21 @@ import { createChannel } from '../pay/channel.ts';
 import { createCheck } from '../pay/check-credentials.ts';
 import { createRequery } from '../pay/requery.ts';
 import { formBody, gatewayBody, jsonBody, validate } from '../server/body.ts';
-import type { RequestState } from '../server/context.ts';
+import type { Context, RequestState } from '../server/context.ts';
 import type { Dependencies } from '../server/dependencies.ts';
 import { createLandregAuth } from './authenticate.ts';
 import { createRequestPayment } from './request.ts';
 import { paymentRequestBody } from './request-body.ts';
 
 export function addLandregRoutes(router: Router<RequestState>, dependencies: Dependencies): void {
-  const { config, registry, runtime } = dependencies;
-  const { transactionIdKey } = config;
+  const { config, registry } = dependencies;
   const channel = createChannel('landreg', dependencies);
-  const { loadHead, loadPayment, readPayment, startPayment } = channel;
-  const { authenticateSystem, authenticatePayer } = createLandregAuth({ ...config, runtime });
-  const check = createCheck({ about: () => ({ service: 'Land registry payments' }), config, runtime });
-  const requestPayment = createRequestPayment(config, startPayment);
-  const requery = createRequery({
-    ...dependencies,
-    readPayment,
-    idOf: (ctx) => landregTransactionId(transactionIdKey, ctx.params.reference ?? ''),
-    ask: registry.askByTransaksiId,
-  });
+  const { loadHead, loadPayment } = channel;
+  const { authenticateSystem, authenticatePayer } = createLandregAuth(dependencies);
+  const check = createCheck(dependencies, () => ({ service: 'Land registry payments' }));
+  const requestPayment = createRequestPayment(config, channel.startPayment);
+  const idOf = (ctx: Context) => landregTransactionId(config.transactionIdKey, ctx.params.reference ?? '');
+  const requery = createRequery(channel.common, idOf, registry.askByTransaksiId);
 
   router.get('/landreg/check', authenticateSystem, check);
   router.post(

@@ -17,13 +17,12 @@ export function createChannel(channel: Channel, dependencies: Dependencies) {
   const { config, runtime } = dependencies;
   const links = createLinks({ ...config, runtime })[channel];
   const readPayment = createReadPayment(channel, dependencies);
-  const { leadToReceipt, toldOf } = createReceiptRedirect({ config, links, runtime });
+  const { leadToReceipt, toldOf } = createReceiptRedirect(dependencies, links);
   const tokens = createPageTokens({ ...config, runtime });
   const emailTokens = createEmailTokens({ ...config, runtime });
-  const common = { ...dependencies, channel, emailTokens, leadToReceipt, links, tokens };
+  const common = { ...dependencies, channel, emailTokens, leadToReceipt, links, readPayment, tokens };
   return {
-    links,
-    readPayment,
+    common,
     loadPayment: createLoadPayment(readPayment, toldOf),
     loadHead: createLoadHead(channel, dependencies),
     startPayment: createStartPayment(common),

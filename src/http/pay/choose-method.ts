@@ -2,30 +2,21 @@
 import { handOverFields } from '../../clients/gateway/hand-over.ts';
 import { type RefusalCode, Refused } from '../../commands/decider.ts';
 import { chosenAttempt, type PaymentCommand } from '../../commands/payment.ts';
-import type { Config } from '../../config/config.ts';
 import { outstandingSen } from '../../events/adjustments.ts';
 import type { OpenPayment } from '../../events/open-payment.ts';
 import { type Attempt, paymentStream } from '../../events/payment.ts';
 import { addSen, displaySen } from '../../kernel/money.ts';
-import type { Links } from '../../receipts/payment-links.ts';
 import { bodyText } from '../server/body.ts';
 import { type Context, causeOf, HttpProblem, languageOf } from '../server/context.ts';
-import type { Dependencies } from '../server/dependencies.ts';
 import { scriptHash } from '../server/inline-style.ts';
 import { pagePolicy } from '../server/security-headers.ts';
-import type { LeadToReceipt } from './lead-to-receipt.ts';
+import type { ChannelDependencies } from './dependencies.ts';
 import type { PaymentWithHead } from './load-payment.ts';
 import { type Offer, offersFor } from './payment-methods.ts';
-import { drawPaymentPage, type FormFault, isSettled, type PaymentPageDependencies } from './payment-page.ts';
+import { drawPaymentPage, type FormFault, isSettled } from './payment-page.ts';
 import { texts } from './texts.ts';
 
-type ChooseDependencies = PaymentPageDependencies & {
-  config: Pick<Config, 'gateway'>;
-  execute: Dependencies['execute'];
-  leadToReceipt: LeadToReceipt;
-};
-
-export function createChooseMethod(dependencies: ChooseDependencies) {
+export function createChooseMethod(dependencies: ChannelDependencies) {
   const { config, leadToReceipt, runtime } = dependencies;
   // Browsers also check the redirects that follow a post, and only the gateway knows its banks' addresses.
   const policy = pagePolicy(scriptHash, `${new URL(config.gateway.url).origin} https:`);
@@ -79,8 +70,8 @@ const settledCodes: readonly RefusalCode[] = ['payment_succeeded', 'payment_pend
 async function carryOut(
   ctx: Context<PaymentWithHead>,
   command: PaymentCommand,
-  { execute }: ChooseDependencies,
-): Promise<Awaited<ReturnType<Dependencies['execute']>> | 'settled' | 'open'> {
+  { execute }: ChannelDependencies,
+): Promise<Awaited<ReturnType<ChannelDependencies['execute']>> | 'settled' | 'open'> {
   const { head, payment } = ctx.state;
   const stream = paymentStream(payment.request.transactionId);
   try {
@@ -93,7 +84,7 @@ async function carryOut(
 }
 
 /** The attempt that this form's page starts. Throws HttpProblem 401. */
-function readToken(ctx: Context, transactionId: string, { tokens, links }: ChooseDependencies): number {
+function readToken(ctx: Context, transactionId: string, { tokens, links }: ChannelDependencies): number {
   const read = tokens.read(bodyText(ctx, 'token'), transactionId);
   if (typeof read === 'object') return read.number;
   const actionUrl = links.pay(transactionId, undefined, ctx.state.linkEndsAtMs);
@@ -122,7 +113,7 @@ function handOverPage(
   payment: OpenPayment,
   attempt: Attempt,
   { offer, bankCode }: Choice,
-  { config, links }: { config: Pick<Config, 'gateway'>; links: Links },
+  { config, links }: ChannelDependencies,
 ) {
   const lang = languageOf(ctx);
   const responseUrl = links.gatewayResult;

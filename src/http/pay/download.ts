@@ -3,6 +3,7 @@ import { hash } from 'node:crypto';
 import { buffer } from 'node:stream/consumers';
 import { chosenLanguage } from '../../events/payment.ts';
 import type { LinkKeys } from '../../kernel/expiring-signature.ts';
+import { RecentMap } from '../../kernel/recent-map.ts';
 import { createReceiptFiles } from '../../receipts/pdf.ts';
 import { receiptOf } from '../../receipts/receipt.ts';
 import { type Context, languageOf } from '../server/context.ts';
@@ -16,7 +17,7 @@ const maxKept = 500;
 export function createDownload(config: { baseUrl: string; linkKeys: LinkKeys }) {
   const receiptFile = createReceiptFiles(config);
   /** By what they say, in order of use: drawing one takes some 50 ms of CPU. */
-  const kept = new Map<string, File>();
+  const kept = new RecentMap<File>(maxKept);
 
   return async (ctx: Context<LoadedPayment>): Promise<void> => {
     const { payment, asAt } = ctx.state;
@@ -24,10 +25,7 @@ export function createDownload(config: { baseUrl: string; linkKeys: LinkKeys }) 
     const lang = languageOf(ctx, chosenLanguage(payment));
     const key = hash('sha256', JSON.stringify([lang, receipt]), 'base64');
     const file = kept.get(key) ?? draw();
-    kept.delete(key);
     kept.set(key, file);
-    const [leastUsed] = kept.keys();
-    if (kept.size > maxKept && leastUsed !== undefined) kept.delete(leastUsed);
     ctx.body = await file.pdf;
     ctx.type = 'application/pdf';
     ctx.set('Content-Disposition', `inline; filename="${file.name}"`);

@@ -9,20 +9,13 @@ import { Refused } from '../../commands/decider.ts';
 import { transactionIdPattern } from '../../commands/transaction-id.ts';
 import type { Config } from '../../config/config.ts';
 import { UnreadableEvent } from '../../events/codec.ts';
-import { type Channel, paymentStream } from '../../events/payment.ts';
+import { paymentStream } from '../../events/payment.ts';
 import type { GatewayResultUnmatched } from '../../events/unmatched.ts';
 import type { ExpectedRevision } from '../../eventstore/event-store.ts';
 import { type Context, causeOf, HttpProblem } from '../server/context.ts';
-import type { Dependencies } from '../server/dependencies.ts';
-import type { LeadToReceipt } from './lead-to-receipt.ts';
+import type { ChannelDependencies } from './dependencies.ts';
 
-type ResponseDependencies = Pick<Dependencies, 'execute' | 'quarantine' | 'runtime'> & {
-  channel: Channel;
-  config: Pick<Config, 'gateway' | 'merchants'>;
-  leadToReceipt: LeadToReceipt;
-};
-
-export function createResponse(dependencies: ResponseDependencies) {
+export function createResponse(dependencies: ChannelDependencies) {
   const { channel, config, leadToReceipt, quarantine, runtime } = dependencies;
   return async (ctx: Context): Promise<void> => {
     const raw = fieldsOf(ctx.request.body);
@@ -62,7 +55,7 @@ async function record(
   ctx: Context,
   { transactionId, merchantCode, result }: GatewayResult,
   verified: boolean,
-  { channel, execute, runtime }: ResponseDependencies,
+  { channel, execute, runtime }: ChannelDependencies,
 ): Promise<ExpectedRevision | 'unknown_transaction' | 'unreadable_payment'> {
   if (!transactionIdPattern.test(transactionId)) return 'unknown_transaction';
   const at = runtime.now().toISOString();

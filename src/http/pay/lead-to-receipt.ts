@@ -1,11 +1,10 @@
 /** The redirect to a receipt after a write, and what the browser remembers of it. */
 import { transactionIdPattern } from '../../commands/transaction-id.ts';
 import type { ExpectedRevision } from '../../eventstore/event-store.ts';
-import type { LinkKeys } from '../../kernel/expiring-signature.ts';
-import type { Runtime } from '../../kernel/runtime.ts';
 import type { Links } from '../../receipts/payment-links.ts';
 import { type Context, seeOther } from '../server/context.ts';
 import { createCookie } from '../server/cookie.ts';
+import type { Dependencies } from '../server/dependencies.ts';
 import { knownForMs } from '../server/known-heads.ts';
 import { createRevisionTokens } from './page-token.ts';
 
@@ -16,12 +15,7 @@ export type LeadToReceipt = ReturnType<typeof createReceiptRedirect>['leadToRece
  * payment that this browser opens then shows at least that, whichever process serves it and however far its row is.
  * Pages work without the cookie; the address is exactly the documented one.
  */
-export function createReceiptRedirect(dependencies: {
-  config: { baseUrl: string; linkKeys: LinkKeys };
-  links: Links;
-  runtime: Pick<Runtime, 'now'>;
-}) {
-  const { config, links, runtime } = dependencies;
+export function createReceiptRedirect({ config, runtime }: Dependencies, links: Links) {
   const tokens = createRevisionTokens({ ...config, runtime });
   const cookieOf = (transactionId: string) => createCookie(config.baseUrl, `written-${transactionId}`, '/');
   return {

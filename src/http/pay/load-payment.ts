@@ -28,25 +28,15 @@ export type PaymentWithHead = { payment: OpenPayment; head: Head<Payment> };
 export type ReadPayment = (transactionId: string, told?: number | null) => Promise<LoadedPayment>;
 
 /** The function returned throws HttpProblem 404, EventStoreUnavailable and UnreadableEvent. */
-export function createReadPayment(
-  channel: Channel,
-  {
-    eventStore,
-    findPayment,
-    heads,
-    log,
-    personalData,
-  }: Pick<Dependencies, 'eventStore' | 'findPayment' | 'heads' | 'log' | 'personalData'>,
-): ReadPayment {
+export function createReadPayment(channel: Channel, dependencies: Dependencies): ReadPayment {
+  const { findPayment, personalData } = dependencies;
   const readState = createReadState({
     streamOf: paymentStream,
     decider: paymentDecider,
     findRow: findPayment,
     // A payment never leaves success.
     isFinal: ({ status }) => status === 'succeeded',
-    eventStore,
-    heads,
-    log,
+    ...dependencies,
   });
   return async (transactionId, told) => {
     const isId = transactionIdPattern.test(transactionId);
@@ -74,10 +64,7 @@ export function createLoadPayment(
 }
 
 /** Koa middleware that folds the payment of a path, for a decision. Throws HttpProblem 404 and EventStoreUnavailable. */
-export function createLoadHead(
-  channel: Channel,
-  { eventStore, personalData }: Pick<Dependencies, 'eventStore' | 'personalData'>,
-) {
+export function createLoadHead(channel: Channel, { eventStore, personalData }: Dependencies) {
   return async (ctx: Context<PaymentWithHead>, next: Next): Promise<void> => {
     const { id = '' } = ctx.params;
     if (!transactionIdPattern.test(id)) throw notFound();

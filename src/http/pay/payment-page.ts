@@ -44,45 +44,22 @@ export function isSettled(payment: RequestedPayment): boolean {
   return ['succeeded', 'pending', 'wrongAmount'].includes(standingOf(payment));
 }
 
-/** A merchant may relay the page from its own origin: every URL in it is absolute. */
+/** A merchant may relay the page from its own origin: every URL in it is absolute. Amounts read `RM 1,234.50`. */
 export function drawPaymentPage(
   ctx: Context,
   payment: OpenPayment,
   { config, links, tokens, runtime }: PaymentPageDependencies,
   more: FormFault | { asAt: string | null } = { asAt: null },
 ): Promise<void> {
-  const { transactionId } = payment.request;
-  const token = tokens.issue(transactionId, payment.attempts.length + 1);
-  const page = paymentPage(payment, {
-    lang: languageOf(ctx),
-    linkEndsAtMs: ctx.state.linkEndsAtMs,
-    token,
-    links,
-    offers: offersFor(payment, config),
-    now: runtime.now(),
-  });
-  return ctx.render('payment.njk', { ...page, ...more });
-}
-
-/** Texts are in the page's language, and amounts read `RM 1,234.50`. */
-function paymentPage(
-  payment: OpenPayment,
-  page: {
-    lang: Language;
-    linkEndsAtMs: number | undefined;
-    token: string;
-    links: Links;
-    offers: readonly Offer[];
-    now: Date;
-  },
-) {
   const { request, status } = payment;
-  const { lang, linkEndsAtMs, links } = page;
-  return {
+  const { linkEndsAtMs } = ctx.state;
+  const lang = languageOf(ctx);
+  const offers = offersFor(payment, config);
+  return ctx.render('payment.njk', {
     lang,
     otherLanguageUrl: links.pay(request.transactionId, otherLanguage(lang), linkEndsAtMs),
     action: links.pay(request.transactionId, lang, linkEndsAtMs),
-    token: page.token,
+    token: tokens.issue(request.transactionId, payment.attempts.length + 1),
     amount: displaySen(outstandingSen(payment)),
     agency: request.merchant.name,
     service: request.service,
@@ -94,13 +71,14 @@ function paymentPage(
       detail: titleId,
       amount: displaySen(amountSen),
     })),
-    methods: page.offers.map((offer) => methodOf(offer, lang)),
+    methods: offers.map((offer) => methodOf(offer, lang)),
     otherCharges: otherChargeTexts(receiptOf(payment), lang),
     lastAttempt: status === 'failed' || status === 'cancelled' ? status : undefined,
-    openAttempts: openAttemptTexts(payment, page),
+    openAttempts: openAttemptTexts(payment, { lang, offers, now: runtime.now() }),
     isPartlyPaid: status === 'partlyPaid',
     receiptUrl: links.receipt(request.transactionId, lang),
-  };
+    ...more,
+  });
 }
 
 const shownAttempts = 3;

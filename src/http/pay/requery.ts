@@ -1,29 +1,24 @@
 /** GET /<channel>/requery/{transaksi_id}: asks the transaction registry what became of a payment, and records its answer. */
+import texts from '../../../content/texts/requery.en.json' with { type: 'json' };
 import { openPayment } from '../../events/open-payment.ts';
 import type { PaymentEvent, PaymentRequested } from '../../events/payment.ts';
-import type { RegistryAnswer, RegistryStatus } from '../../events/payment-result.ts';
+import type { RegistryAnswer } from '../../events/payment-result.ts';
 import { EventStoreUnavailable } from '../../eventstore/event-store.ts';
 import { toIsoWithOffset } from '../../kernel/malaysian-time.ts';
-import type { Runtime } from '../../kernel/runtime.ts';
 import { adjustmentFields, type PaymentFields, paymentFields } from '../../receipts/payment-fields.ts';
 import { askRegistry } from '../server/ask-registry.ts';
 import { type Context, causeOf, HttpProblem } from '../server/context.ts';
-import type { Dependencies } from '../server/dependencies.ts';
-import type { LoadedPayment, ReadPayment } from './load-payment.ts';
+import type { ChannelDependencies } from './dependencies.ts';
+import type { LoadedPayment } from './load-payment.ts';
 
 type Asked = Pick<PaymentRequested, 'channel' | 'merchant' | 'reference' | 'transactionId'>;
 
 /** `idOf` is the transaction id that a request's reference leads to. */
-export function createRequery<State>(dependencies: {
-  idOf: (ctx: Context<State>) => string;
-  ask: (request: Asked) => Promise<RegistryAnswer>;
-  personalData: Dependencies['personalData'];
-  config: Pick<Dependencies['config'], 'merchants'>;
-  readPayment: ReadPayment;
-  recordAnswer: Dependencies['recordAnswer'];
-  runtime: Pick<Runtime, 'now'>;
-}) {
-  const { idOf, ask, personalData, config, readPayment, recordAnswer, runtime } = dependencies;
+export function createRequery<State>(
+  { personalData, config, readPayment, recordAnswer, runtime }: ChannelDependencies,
+  idOf: (ctx: Context<State>) => string,
+  ask: (request: Asked) => Promise<RegistryAnswer>,
+) {
   const at = () => runtime.now().toISOString();
 
   /** The payment after the registry's answer, and its new events: null when the event store cannot take any. */
@@ -67,22 +62,10 @@ export function createRequery<State>(dependencies: {
 /** Any row has the request, which never changes. */
 const requestRevision = 0;
 
-const answerTexts: Readonly<Record<RegistryStatus, string>> = {
-  succeeded: 'successful',
-  pending: 'pending',
-  attempted: 'attempted, without a result yet',
-  failed: 'failed',
-  not_found: 'not found',
-};
-
-/** What is left to staff, in words for the merchant. */
-const reviewTexts: Partial<Record<PaymentEvent['type'], string>> = {
-  AmountMismatchDetected: 'its amount differs, which is kept for review; ',
-  DuplicatePaymentDetected: 'it was paid a second time, which is kept for review; ',
-  GatewayResultContradicted: 'that contradicts what is known, which is kept for review; ',
-};
-
 const appliedTypes: readonly PaymentEvent['type'][] = ['PaymentSucceeded', 'PaymentFailed', 'PaymentPending'];
+
+/** What is left to staff. */
+const reviews: Partial<Record<PaymentEvent['type'], string>> = texts.reviews;
 
 /** Ends with what happened to the status. */
 function messageOf(
@@ -90,10 +73,10 @@ function messageOf(
   events: readonly PaymentEvent[] | null,
   data: PaymentFields,
 ): string {
-  const said = `The registry says ${answerTexts[answer.status]}`;
+  const said = `The registry says ${texts.answers[answer.status]}`;
   if (!events)
     return `${said}, which cannot be recorded at the moment: status remains ${data.payment_status}`;
-  const review = events.map(({ type }) => reviewTexts[type] ?? '').join('');
+  const left = events.flatMap(({ type }) => reviews[type] ?? []);
   const became = events.some(({ type }) => appliedTypes.includes(type)) ? 'updated to' : 'remains';
-  return `${said}: ${review}status ${became} ${data.payment_status}`;
+  return `${said}: ${[...left, `status ${became} ${data.payment_status}`].join('; ')}`;
 }

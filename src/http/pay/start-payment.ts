@@ -2,13 +2,13 @@
 import { createFingerprint } from '../../commands/fingerprint.ts';
 import type { Merchant } from '../../config/merchants.ts';
 import { openedAs, openPayment } from '../../events/open-payment.ts';
-import { type Channel, type PaymentRequested, paymentStream } from '../../events/payment.ts';
+import { type PaymentRequested, paymentStream } from '../../events/payment.ts';
 import type { RequestDetails } from '../../events/personal-data.ts';
 import { statusCodeOf } from '../../receipts/payment-fields.ts';
 import { type Context, causeOf } from '../server/context.ts';
-import type { Dependencies } from '../server/dependencies.ts';
-import { drawPaymentPage, isSettled, type PaymentPageDependencies } from './payment-page.ts';
-import { drawReceipt, type ReceiptPageDependencies } from './receipt-page.ts';
+import type { ChannelDependencies } from './dependencies.ts';
+import { drawPaymentPage, isSettled } from './payment-page.ts';
+import { drawReceipt } from './receipt-page.ts';
 
 /** What the channels find in their requests. */
 type Requested = Omit<
@@ -19,14 +19,7 @@ type Requested = Omit<
 /** Answers the request; a repeated request gets the payment in its present state. Throws Refused. */
 export type StartPayment = (ctx: Context, requested: Requested, actor: string) => Promise<void>;
 
-export function createStartPayment(
-  dependencies: PaymentPageDependencies &
-    ReceiptPageDependencies &
-    Pick<Dependencies, 'execute' | 'personalData'> & {
-      channel: Channel;
-      config: { transactionIdKey: string };
-    },
-): StartPayment {
+export function createStartPayment(dependencies: ChannelDependencies): StartPayment {
   const { channel, config, execute, links, personalData, runtime } = dependencies;
   const fingerprint = createFingerprint(config.transactionIdKey);
   return async (ctx, { merchant, details, ...requested }, actor) => {

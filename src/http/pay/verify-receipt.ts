@@ -7,10 +7,9 @@ import { loadHead } from '../../commands/execute.ts';
 import { paymentDecider } from '../../commands/payment.ts';
 import { unopened } from '../../events/open-payment.ts';
 import { type Payment, paymentStream } from '../../events/payment.ts';
-import type { LinkKeys } from '../../kernel/expiring-signature.ts';
 import { reasonOf } from '../../kernel/reason-of.ts';
 import { payments } from '../../projections/payments/projection.ts';
-import { isReady, type LagSources } from '../../projections/runtime/lag.ts';
+import { isReady } from '../../projections/runtime/lag.ts';
 import {
   isVerificationCheck,
   type VerificationKeys,
@@ -23,21 +22,13 @@ import { type Context, HttpProblem, languageOf } from '../server/context.ts';
 import type { Dependencies } from '../server/dependencies.ts';
 import { otherLanguage } from './links.ts';
 
-type VerifyDependencies = Pick<
-  Dependencies,
-  'eventStore' | 'findByReceiptNo' | 'findPayment' | 'log' | 'runtime'
-> & {
-  config: { baseUrl: string; linkKeys: LinkKeys };
-  content: Pick<LagSources, 'projectionStatus'>;
-};
-
 /** How long a projection that is behind may take to catch up. */
 const waitMs = 1_000;
 /** Up to 10,000 events of the log are read for a proof. */
 const proveWithinMs = 10_000;
 
 /** A number that does not exist, a wrong check and a missing one get the same answer: 404. */
-export function createVerify(dependencies: VerifyDependencies) {
+export function createVerify(dependencies: Dependencies) {
   const { config, eventStore, log, runtime } = dependencies;
   const { baseUrl, linkKeys } = config;
   const keys = verificationKeys(linkKeys);
@@ -102,7 +93,7 @@ export function createVerify(dependencies: VerifyDependencies) {
 
 /** Undefined only if the rows hold everything in the log, so that a genuine receipt is never called unknown. */
 function createFind(
-  { content, eventStore, findByReceiptNo, findPayment, log, runtime }: VerifyDependencies,
+  { content, eventStore, findByReceiptNo, findPayment, log, runtime }: Dependencies,
   keys: VerificationKeys,
 ) {
   async function lookUp(receiptNo: string, check: string): Promise<Payment | undefined> {

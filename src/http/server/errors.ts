@@ -1,5 +1,6 @@
 /** Turns every error into one neutral answer; each interface presents it in its own way. */
 import type { Next } from 'koa';
+import table from '../../../content/refusals.json' with { type: 'json' };
 import { RegistryUnavailable } from '../../clients/transaction-registry/answer.ts';
 import { type RefusalCode, Refused } from '../../commands/decider.ts';
 import { InvalidFields } from '../../commands/fields.ts';
@@ -7,28 +8,13 @@ import { UnreadableEvent } from '../../events/codec.ts';
 import type { RegistryFault } from '../../events/payment-result.ts';
 import { KeysUnavailable } from '../../events/personal-data.ts';
 import { EventStoreUnavailable } from '../../eventstore/event-store.ts';
-import type { Log } from '../../kernel/log.ts';
 import { type Context, type ErrorAnswer, HttpProblem, type PresentError } from './context.ts';
+import type { Dependencies } from './dependencies.ts';
+
+type Refusal = { status: number; kind?: ErrorAnswer['kind']; code?: string };
 
 /** Most refusals say that the command does not fit the state of things: 409. */
-const refusals: { [Code in RefusalCode]?: { status: number; kind?: ErrorAnswer['kind']; code?: string } } = {
-  unknown_payment: { status: 404, kind: 'paymentNotFound' },
-  unmatched_result: { status: 404, kind: 'paymentNotFound' },
-  unknown_delivery: { status: 404 },
-  unknown_exception: { status: 404 },
-  unknown_settlement: { status: 404 },
-  unknown_user: { status: 404 },
-  unknown_link: { status: 404 },
-  link_over: { status: 410 },
-  payment_pending: { status: 409, kind: 'alreadyPaid' },
-  payment_succeeded: { status: 409, kind: 'alreadyPaid' },
-  too_many_attempts: { status: 409, kind: 'tooManyAttempts' },
-  invalid_settlement: { status: 400 },
-  email_taken: { status: 400, code: 'email_taken' },
-  session_over: { status: 401 },
-  passkey_refused: { status: 403 },
-  wrong_key: { status: 503 },
-};
+const refusals = table as Readonly<Record<RefusalCode, Refusal>>;
 
 const registryFaults: Readonly<Record<RegistryFault, [status: number, message: string]>> = {
   unreachable: [502, 'The transaction registry cannot be reached; try again later'],
@@ -44,13 +30,7 @@ const unavailableSeconds = 5;
  * Koa middleware around everything that can fail. Logs what was not expected; the answer says nothing about it.
  * `presenterOf` chooses the interface that presents errors at a path.
  */
-export function createErrorAnswers({
-  log,
-  presenterOf,
-}: {
-  log: Log;
-  presenterOf: (path: string) => PresentError;
-}) {
+export function createErrorAnswers({ log }: Dependencies, presenterOf: (path: string) => PresentError) {
   const answerWith = async (ctx: Context, answer: ErrorAnswer): Promise<void> => {
     ctx.status = answer.status;
     const retryAfter = answer.status === 503 ? unavailableSeconds : answer.retryAfterSeconds;
@@ -82,7 +62,7 @@ export function bodyProblem(error: Error): HttpProblem {
 function answerTo(error: unknown): ErrorAnswer {
   if (error instanceof HttpProblem) return error;
   if (error instanceof Refused) {
-    const { status, ...more } = refusals[error.code] ?? { status: 409 };
+    const { status, ...more } = refusals[error.code];
     return new HttpProblem(status, error.message, more);
   }
   if (error instanceof InvalidFields)

@@ -1,5 +1,6 @@
 /** The heads of streams that this process has written or read a moment ago. */
 import type { EventStore } from '../../eventstore/event-store.ts';
+import { RecentMap } from '../../kernel/recent-map.ts';
 import type { Runtime } from '../../kernel/runtime.ts';
 
 /**
@@ -22,16 +23,12 @@ export function createKnownHeads(
   runtime: Pick<Runtime, 'monotonicMs'>,
   { most = maxStreams }: { most?: number } = {},
 ): KnownHeads {
-  const heads = new Map<string, { revision: number; atMs: number }>();
+  const heads = new RecentMap<{ revision: number; atMs: number }>(most);
 
-  /** Moved to the end, so that the first is the one unused for the longest. */
   function know(streamName: string, head: { revision: number; atMs: number }): void {
     const known = heads.get(streamName);
-    heads.delete(streamName);
-    // An answer that was overtaken by a later one.
+    // An answer may be overtaken by a later one.
     heads.set(streamName, known && known.revision > head.revision ? known : head);
-    const [oldest] = heads.keys();
-    if (heads.size > most && oldest !== undefined) heads.delete(oldest);
   }
 
   return {

@@ -1,10 +1,8 @@
 /** Gives every request an id, and a line in the log when it is answered: no body, no query, no full path. */
 import type { Next } from 'koa';
-import type { Log } from '../../kernel/log.ts';
-import type { Runtime } from '../../kernel/runtime.ts';
 import { inSpan } from '../../kernel/tracing.ts';
-import type { AnsweredRequest } from '../../monitoring/counters.ts';
 import type { Context } from './context.ts';
+import type { Dependencies } from './dependencies.ts';
 import { sourceAddress } from './source-address.ts';
 
 /** An id that a caller may send: it can contain nothing that would break a log line or a header. */
@@ -14,15 +12,7 @@ const requestIdPattern = /^[A-Za-z0-9][A-Za-z0-9._-]{7,63}$/;
 const shownIdLength = 6;
 
 /** Koa middleware; accepts the caller's X-Request-Id when it has the form of an id. */
-export function createRequestLog({
-  countRequest,
-  log,
-  runtime,
-}: {
-  countRequest?: ((answered: AnsweredRequest) => void) | undefined;
-  log: Log;
-  runtime: Pick<Runtime, 'monotonicMs' | 'uuid'>;
-}) {
+export function createRequestLog({ countRequest, log, runtime }: Dependencies) {
   return async (ctx: Context, next: Next): Promise<void> => {
     const startedMs = runtime.monotonicMs();
     const given = ctx.get('X-Request-Id');

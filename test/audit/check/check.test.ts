@@ -53,7 +53,7 @@ async function start(t: ExecutionContext) {
   const ledger = await startLedger(t, postgres);
   const { database, store } = ledger;
   for (const projection of [journal, unmatched]) run(t, projection, store, database);
-  await database.db.raw('drop table if exists last_check');
+  await database.db.raw('drop table if exists last_check, last_verify');
   const again = result(1, 'succeeded', { gatewayTransactionId: 'D', amountSen: sen(700) });
   const pay = async (no: number) => {
     const last = no === 2 ? [duplicated(again, 'G2')] : [];

@@ -180,7 +180,7 @@ test('10,000 payments are written and verified in a small heap', async (t) => {
   file.end(lines.end());
   await once(file, 'finish');
   const script = fileURLToPath(new URL('../verify-child.ts', import.meta.url));
-  const { stdout } = await promisify(execFile)(process.execPath, ['--max-old-space-size=24', script, path]);
+  const { stdout } = await promisify(execFile)(process.execPath, ['--max-old-space-size=28', script, path]);
   t.like(JSON.parse(stdout), { violation: null, ...lines.totals() });
   t.like(lines.totals(), { events: 30_000, payments: 10_000 });
 });

@@ -119,7 +119,7 @@ test.serial('the first page says what the last check found', async (t) => {
   await caughtUp();
   const viewer = await signIn(app, 'viewer');
   const page = async () => (await (await viewer.get('/console')).text()).replace(/<[^>]+>|\s+/g, ' ');
-  t.teardown(() => db.raw('drop table if exists last_check'));
+  t.teardown(() => db.raw('drop table if exists last_check, last_verify'));
   t.regex(await page(), /exceptions have not been checked yet/);
   const keep = async (result: object) => {
     await db.raw('drop table if exists last_check');

@@ -43,6 +43,8 @@ export function configurationOf(
       LANDREG_ACCESS_TOKEN: landRegistryToken,
       DATA_KEY: Buffer.alloc(32, 'data').toString('base64'),
       SEAL_KEY: '5ea1'.repeat(16),
+      // It would start a process outside the simulation.
+      VERIFY_SCHEDULE: 'off',
       LOG_LEVEL: 'warn',
       SANDBOX: 'false',
       CALLBACK_RETRY_SCHEDULE: '0s,5s,1m,10m,30m,1h',

@@ -27,6 +27,7 @@ export function createGateway({
   history: History;
 }) {
   let unanswered = 0;
+  let sharesId = false;
 
   /** Sends a result until it is taken or refused; a server gives up after some hours. */
   async function send(fields: Fields, message: Pick<MessagePlan, 'form' | 'by'>): Promise<void> {
@@ -90,6 +91,14 @@ export function createGateway({
     };
   }
 
+  function shareIdWith(order: Order): void {
+    const other = bank.charges.find(({ transactionId }) => transactionId !== order.transactionId);
+    if (!sharesId || !other) return;
+    sharesId = false;
+    order.chargeId = other.id;
+    history.tell(`gateway: reports ${order.orderNo} as ${other.id}, which it has used before`);
+  }
+
   return {
     unanswered: () => unanswered,
 
@@ -117,6 +126,7 @@ export function createGateway({
       order.endedAtMs = process.nowMs();
       const amountSen = order.amountSen + plan.wrongBySen;
       if (plan.outcome === 'charged') {
+        shareIdWith(order);
         const charge = bank.charge(order, amountSen);
         history.tell(`bank: charges ${ringgit(amountSen)} as ${order.chargeId} for ${order.orderNo}`);
         if (plan.reversedAfterMs !== null)
@@ -162,15 +172,9 @@ export function createGateway({
         }
     },
 
-    /** The gateway uses the id of one charge for a charge of another payment. */
+    /** The gateway uses the id of one charge for the next charge of another payment. */
     shareId(): void {
-      const [one] = bank.charges;
-      const other = [...bank.orders.values()].find(
-        (order) => order.status === 'open' && order.transactionId !== one?.transactionId,
-      );
-      if (!one || !other) return;
-      other.chargeId = one.id;
-      history.tell(`gateway: will report ${other.orderNo} as ${one.id}, which it has used before`);
+      sharesId = true;
     },
   };
 }

@@ -31,7 +31,7 @@ export function createPageDependencies(dependencies: Dependencies) {
     sessions,
     passkeys: createPasskeys(dependencies),
     returnTo: createReturnTo(shared.config.baseUrl),
-    show: createShowPage({ assets, sessions }),
+    show: createShowPage(assets, sessions),
     recordAccess: createRecordAccess(dependencies),
     askReadModels: createAskReadModels(shared),
     lookAtRebuilds: createLookAtRebuilds(dependencies),
@@ -104,13 +104,7 @@ export type ShowPage = (
   model: { title: string } & Record<string, unknown>,
 ) => Promise<void>;
 
-function createShowPage({
-  assets,
-  sessions,
-}: {
-  assets: ConsoleAssets;
-  sessions: Pick<Sessions, 'formToken'>;
-}): ShowPage {
+function createShowPage(assets: ConsoleAssets, sessions: Sessions): ShowPage {
   return async (ctx, template, model) => {
     const { staff } = ctx.state;
     await ctx.render(`console/${template}`, {

@@ -21,14 +21,12 @@ type Demand = 'use' | 'register' | 'nothing';
 /** The form that a page sends, and the session that its question was for, which is open or is to be opened. */
 type Answer = { form: Fields; sessionId: string; isOpen: boolean; holder: Holder; cause: Cause };
 
-type PasskeyDependencies = Pick<Dependencies, 'config' | 'eventStore' | 'log' | 'runtime'>;
-
 /** EdDSA, ES256 and RS256: named, because the library's default depends on the version of Node.js. */
 const algorithms = [-8, -7, -257];
 const knownTransports = ['ble', 'cable', 'hybrid', 'internal', 'nfc', 'smart-card', 'usb'];
 const timeout = 5 * 60_000;
 
-export function createPasskeys(dependencies: PasskeyDependencies) {
+export function createPasskeys(dependencies: Dependencies) {
   const { config, eventStore, log, runtime } = dependencies;
   const rpId = new URL(config.baseUrl).hostname;
   const challenges = createChallenges(dependencies);
@@ -98,7 +96,7 @@ export function createPasskeys(dependencies: PasskeyDependencies) {
 }
 
 /** Challenges are signed and not stored. Each serves once, because what it opens or registers does so once. */
-function createChallenges({ config: { baseUrl, linkKeys }, runtime }: PasskeyDependencies) {
+function createChallenges({ config: { baseUrl, linkKeys }, runtime }: Dependencies) {
   const signatures = createExpiringSignatures(linkKeys, 'console passkey');
   const { hostname, origin } = new URL(baseUrl);
   return {

@@ -12,10 +12,10 @@ import { type Session, sessionStream } from '../../../events/session.ts';
 import { type Account, maySignIn, type User, userStream } from '../../../events/user.ts';
 import type { EventStore, RecordedEvent } from '../../../eventstore/event-store.ts';
 import { isAfter } from '../../../eventstore/position.ts';
-import { createExpiringSignatures, type LinkKeys } from '../../../kernel/expiring-signature.ts';
-import type { Runtime } from '../../../kernel/runtime.ts';
+import { createExpiringSignatures } from '../../../kernel/expiring-signature.ts';
 import type { Context, RequestState } from '../../server/context.ts';
 import { createCookie } from '../../server/cookie.ts';
+import type { Dependencies } from '../../server/dependencies.ts';
 
 /** What the cookie says. The secret is stored nowhere else: the session's stream has its hash. */
 type Ticket = { sessionId: string; secret: string };
@@ -46,16 +46,8 @@ type Streams = Pick<EventStore, 'load' | 'loadLast'>;
 
 export type Sessions = ReturnType<typeof createSessions>;
 
-export function createSessions(dependencies: {
-  config: { baseUrl: string; linkKeys: LinkKeys; passkeysRequired: boolean };
-  eventStore: Streams;
-  runtime: Pick<Runtime, 'now'>;
-}) {
-  const {
-    config: { baseUrl, linkKeys, passkeysRequired },
-    eventStore,
-    runtime,
-  } = dependencies;
+export function createSessions({ config, eventStore, runtime }: Dependencies) {
+  const { baseUrl, linkKeys, passkeysRequired } = config;
   const cookie = createCookie(baseUrl, 'console', '/console');
   // The secret gives access; the signature only limits how long the cookie may go unused.
   const cookies = createExpiringSignatures(linkKeys, 'console session');
