@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import test from 'ava';
 import { createExecute } from '../../../src/commands/execute.ts';
 import { paymentDecider } from '../../../src/commands/payment.ts';
-import { metadataText } from '../../../src/events/envelope.ts';
+import { genesisHash, hashOf, metadataText } from '../../../src/events/envelope.ts';
 import type { OpenPayment } from '../../../src/events/open-payment.ts';
 import { type PaymentEvent, paymentStream } from '../../../src/events/payment.ts';
 import { createLog } from '../../../src/kernel/log.ts';
@@ -441,11 +441,13 @@ function ofVersion1(event: PaymentEvent): { type: string; data: unknown } {
 }
 
 async function appendVersion1({ store }: Ledger, id: string, events: readonly PaymentEvent[]): Promise<void> {
-  const stored = events.map((event) => ({
-    ...ofVersion1(event),
-    id: systemRuntime.uuid(),
-    metadata: { schemaVersion: 1 },
-  }));
+  let previousHash = genesisHash;
+  const stored = events.map((event) => {
+    const { type, data } = ofVersion1(event);
+    const unhashed = { schemaVersion: 1, previousHash };
+    previousHash = hashOf(type, data, unhashed);
+    return { type, data, id: systemRuntime.uuid(), metadata: { ...unhashed, hash: previousHash } };
+  });
   await store.eventStore.append(paymentStream(id), stored, 'no_stream');
 }
 
