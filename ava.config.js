@@ -26,7 +26,8 @@ const cache = process.env.NODE_V8_COVERAGE
 // biome-ignore lint/style/noDefaultExport: what ava reads
 export default {
   extensions: ['ts'],
-  files: ['test/**/*.test.ts'],
+  // What test/support/run.ts writes imports files that are run by themselves otherwise.
+  files: ['test/**/*.test.ts', ...(process.env.TESTS_SHARE ? [] : ['!test/shared/**'])],
   require: ['./test/support/property-seed.ts'],
   timeout: '2m',
   workerThreads: false,

@@ -1,7 +1,7 @@
 /** A command's progress on standard error: a line rewritten on a terminal, plain lines or nothing elsewhere. */
 import type { VerifyProgress } from '../audit/verify/violations.ts';
 import { systemRuntime } from '../kernel/system-runtime.ts';
-import { type RebuildProgress, secondsLeft, shareDone } from '../projections/rebuild/progress.ts';
+import { progressText, type RebuildProgress, shareDone } from '../projections/rebuild/progress.ts';
 
 const terminalMs = 100;
 const plainMs = 5_000;
@@ -32,7 +32,7 @@ export function openRebuildProgress(name: string) {
   const { show, end } = openProgress();
   return {
     show(progress: RebuildProgress): void {
-      const text = () => progressText(name, progress);
+      const text = () => `${name} ${Math.floor(shareDone(progress) * 100)} %, ${progressText(progress)}`;
       show(() => `${bar(shareDone(progress))} ${text()}`, text);
     },
     end,
@@ -54,23 +54,4 @@ export function openVerifyProgress(out?: NodeJS.WriteStream) {
 function bar(share: number): string {
   const filled = Math.round(share * barWidth);
   return `[${'█'.repeat(filled)}${'░'.repeat(barWidth - filled)}]`;
-}
-
-/** Such as `payments 62 %, 1,284,000 events, 18,400/s, 1:12 left`. */
-export function progressText(name: string, progress: RebuildProgress): string {
-  const { events, eventsPerSecond } = progress;
-  const left = secondsLeft(progress);
-  return [
-    `${name} ${Math.floor(shareDone(progress) * 100)} %`,
-    `${events.toLocaleString('en')} events`,
-    `${Math.round(eventsPerSecond).toLocaleString('en')}/s`,
-    ...(left === null ? [] : [`${clock(left)} left`]),
-  ].join(', ');
-}
-
-function clock(seconds: number): string {
-  const whole = Math.ceil(seconds);
-  const [hours, minutes, rest] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60, whole % 60];
-  const two = (part: number) => String(part).padStart(2, '0');
-  return hours > 0 ? `${hours}:${two(minutes)}:${two(rest)}` : `${minutes}:${two(rest)}`;
 }

@@ -1,5 +1,7 @@
 /** GET /: says what this service is; if the sandbox runs, also how to try a first payment. */
+import { readFileSync } from 'node:fs';
 import type { Config } from '../config/config.ts';
+import { format } from '../kernel/format.ts';
 import { otherLanguage } from './pay/links.ts';
 import { texts } from './pay/texts.ts';
 import { type Context, languageOf } from './server/context.ts';
@@ -33,22 +35,11 @@ export function createHome({
   };
 }
 
+const firstRequestText = readFileSync(
+  new URL('../../content/samples/first-request.txt', import.meta.url),
+  'utf8',
+);
+
 /** A call by the development merchant of config/merchants.yaml; the sandbox's merchant page receives the callback. */
-export function firstRequest(baseUrl: string, sandboxUrl: string): string {
-  const body = {
-    trans_id: 'FIRST-1',
-    amount: '25.00',
-    service: 'Licences',
-    description: 'Dog licence',
-    callback_url: `${sandboxUrl}/merchant/callback`,
-    redirect_url: `${sandboxUrl}/merchant`,
-    name: 'Aminah binti Ismail',
-    email: 'payer@example.com',
-  };
-  return [
-    `curl ${baseUrl}/generic/request \\`,
-    `  -H 'Authorization: Bearer demo-key' -H 'X-Merchant-Code: demo-app' \\`,
-    `  -H 'Content-Type: application/json' -H 'Accept: application/json' \\`,
-    `  -d '${JSON.stringify(body)}'`,
-  ].join('\n');
-}
+export const firstRequest = (baseUrl: string, sandboxUrl: string): string =>
+  format(firstRequestText.trimEnd(), { baseUrl, sandboxUrl });

@@ -130,7 +130,7 @@ const specs: Record<string, Spec<PaymentCommand, PaymentEvent>> = {
     when: refund(),
     expect: 'nothing_to_refund',
   },
-  'no such payment': { given: [], when: refund(), expect: 'unknown_payment' },
+  'an action on no such payment': { given: [], when: refund(), expect: 'unknown_payment' },
   'a second charge has its own exception': {
     given: twice,
     when: refund({ chargeNo: 2 }),

@@ -169,7 +169,7 @@ const specs: Record<string, Spec<DeliveryCommand, PaymentEvent>> = {
   },
 
   'no such delivery': { given: paid, when: askAgain('callback-2'), expect: 'unknown_delivery' },
-  'no such payment': { given: [], when: askAgain('callback-1'), expect: 'unknown_payment' },
+  'a delivery of no such payment': { given: [], when: askAgain('callback-1'), expect: 'unknown_payment' },
 };
 
 for (const [name, spec] of Object.entries(specs)) test(name, (t) => checkSpec(t, resultDecider, spec));

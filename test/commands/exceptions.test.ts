@@ -97,7 +97,7 @@ const withException: Record<ExceptionKind, PaymentEvent[]> = {
 };
 
 const specs: Record<string, Spec<TakeAction, PaymentEvent>> = {
-  'no such payment': { given: [], when: resolve(), expect: 'unknown_payment' },
+  'an exception of no such payment': { given: [], when: resolve(), expect: 'unknown_payment' },
   'no such result': { given: paid, when: resolve(), expect: 'unknown_exception' },
   'a result that is no exception': {
     given: paid,

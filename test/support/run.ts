@@ -1,7 +1,9 @@
 // All tests, as `npm test` runs them: the files that start whole stacks one after another, and beside them the others.
 // A stack that waits for its processes leaves the processor to the others; two stacks at once would miss their timeouts.
+// The files of some folders share a process, because loading what they import takes longer than their tests.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { globSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
@@ -19,7 +21,8 @@ const silence = setTimeout(() => {
 
 /** Runs ava on some files; its lines are shown as they come, among those of the other run. */
 async function run(...args: readonly string[]): Promise<void> {
-  const child = spawn(ava, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+  const env = { ...process.env, TESTS_SHARE: 'yes' };
+  const child = spawn(ava, args, { env, stdio: ['ignore', 'pipe', 'inherit'] });
   running.push(child);
   createInterface(child.stdout).on('line', (line) => {
     silence.refresh();
@@ -30,9 +33,44 @@ async function run(...args: readonly string[]): Promise<void> {
   failed ||= code !== 0;
 }
 
+/** None of their files waits for anything before it declares its tests, or has hooks, which would be those of all. */
+const sharing = [
+  'clients',
+  'commands',
+  'config',
+  'content',
+  'docs',
+  'events',
+  'kernel',
+  'pdf',
+  'receipts',
+  'sandbox',
+];
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const shared = `${root}test/shared/`;
+
+function filesOf(pattern: string): string[] {
+  return globSync(pattern, { cwd: root }).toSorted();
+}
+
+/** Writes a file for each of these folders that imports all of its tests. */
+function writeShared(): void {
+  rmSync(shared, { recursive: true, force: true });
+  mkdirSync(shared);
+  for (const folder of sharing) {
+    const imports = filesOf(`test/${folder}/**/*.test.ts`).map((file) => `import '../../${file}';\n`);
+    writeFileSync(`${shared}${folder}.test.ts`, imports.join(''));
+  }
+}
+
+const stacks = filesOf('test/{e2e,embedded,fuzz}/**/*.test.ts');
+const elsewhere = new Set([...stacks, ...filesOf(`test/{${sharing},shared}/**/*.test.ts`)]);
+const others = filesOf('test/**/*.test.ts').filter((file) => !elsewhere.has(file));
+writeShared();
 await Promise.all([
-  run('--concurrency=1', 'test/{e2e,embedded,fuzz}/**/*.test.ts'),
-  run('--concurrency=3', 'test/!(e2e|embedded|fuzz)/**/*.test.ts'),
+  run('--concurrency=1', ...stacks),
+  run('--concurrency=3', 'test/shared/*.test.ts', ...others),
 ]);
+rmSync(shared, { recursive: true });
 // What ava wrote last may still be in the pipes.
 setTimeout(() => process.exit(failed ? 1 : 0), 500);

@@ -35,12 +35,23 @@ export function shareDone({ position, head }: Pick<RebuildProgress, 'position' |
   return Math.min(1, Number(position.commit) / Math.max(1, Number(head.commit)));
 }
 
-/** At the present speed; null while that is not known. */
-export function secondsLeft(progress: RebuildProgress): number | null {
+/** Such as `1,284,000 events, 18,400/s, 1:12 left`, as far as it is known. */
+export function progressText(progress: RebuildProgress): string {
+  const { events, eventsPerSecond } = progress;
   const share = shareDone(progress);
-  if (share === 1) return 0;
-  if (progress.eventsPerSecond === 0 || share === 0) return null;
-  return (progress.events * (1 / share - 1)) / progress.eventsPerSecond;
+  const left = share === 0 || eventsPerSecond === 0 ? null : (events * (1 / share - 1)) / eventsPerSecond;
+  return [
+    `${events.toLocaleString('en')} events`,
+    ...(eventsPerSecond > 0 ? [`${Math.round(eventsPerSecond).toLocaleString('en')}/s`] : []),
+    ...(left === null ? [] : [`${clock(left)} left`]),
+  ].join(', ');
+}
+
+function clock(seconds: number): string {
+  const whole = Math.ceil(seconds);
+  const [hours, minutes, rest] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60, whole % 60];
+  const two = (part: number) => String(part).padStart(2, '0');
+  return hours > 0 ? `${hours}:${two(minutes)}:${two(rest)}` : `${minutes}:${two(rest)}`;
 }
 
 const suffix = '_rebuild';

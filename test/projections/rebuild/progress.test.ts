@@ -1,7 +1,7 @@
 /** What is said of a rebuild while it runs. */
 import test from 'ava';
-import { openVerifyProgress, progressText } from '../../../src/cli/progress.ts';
-import { createMeter, secondsLeft, shareDone } from '../../../src/projections/rebuild/progress.ts';
+import { openVerifyProgress } from '../../../src/cli/progress.ts';
+import { createMeter, progressText, shareDone } from '../../../src/projections/rebuild/progress.ts';
 
 const at = (commit: bigint) => ({ commit, prepare: commit });
 
@@ -18,15 +18,11 @@ test('the speed is that of the last ten seconds', (t) => {
 test('the share is that of the log, the time left follows from it', (t) => {
   const progress = { events: 1_284_000, position: at(600n), head: at(1_000n), eventsPerSecond: 18_400 };
   t.is(shareDone(progress), 0.6);
-  t.is(Math.round(secondsLeft(progress) ?? 0), 47);
-  t.is(progressText('payments', progress), 'payments 60 %, 1,284,000 events, 18,400/s, 0:47 left');
-  t.is(secondsLeft({ ...progress, eventsPerSecond: 0 }), null);
-  t.is(secondsLeft({ ...progress, position: at(2_000n) }), 0);
-  t.is(
-    progressText('users', { ...progress, events: 0, position: null, eventsPerSecond: 0 }),
-    'users 0 %, 0 events, 0/s',
-  );
-  t.regex(progressText('payments', { ...progress, eventsPerSecond: 100 }), /2:22:41 left$/);
+  t.is(progressText(progress), '1,284,000 events, 18,400/s, 0:47 left');
+  t.is(progressText({ ...progress, eventsPerSecond: 0 }), '1,284,000 events');
+  t.regex(progressText({ ...progress, position: at(2_000n) }), /0:00 left$/);
+  t.is(progressText({ ...progress, events: 0, position: null, eventsPerSecond: 0 }), '0 events');
+  t.regex(progressText({ ...progress, eventsPerSecond: 100 }), /2:22:41 left$/);
 });
 
 test('verifying shows a bar on a terminal, and nothing elsewhere', (t) => {

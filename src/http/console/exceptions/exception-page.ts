@@ -1,8 +1,6 @@
 /** One exception: shows it with its resolution, or with the form in which staff record what they did about it. */
-import { validate } from 'superstruct';
-import { Refused } from '../../../commands/decider.ts';
 import { headOf } from '../../../commands/execute.ts';
-import { InvalidFields, note as noteField } from '../../../commands/fields.ts';
+import { InvalidFields } from '../../../commands/fields.ts';
 import { paymentDecider } from '../../../commands/payment.ts';
 import { transactionIdPattern } from '../../../commands/transaction-id.ts';
 import type { ApprovalEvent } from '../../../events/approvals.ts';
@@ -11,7 +9,7 @@ import type { Cause } from '../../../events/envelope.ts';
 import { evolve, noPayment, paymentStream, type RequestedPayment } from '../../../events/payment.ts';
 import { standingOf } from '../../../events/standing.ts';
 import { type Context, HttpProblem } from '../../server/context.ts';
-import { type Fields, readForm } from '../frame/forms-and-lists.ts';
+import { type Fields, linesOf, orShowAgain, readForm, readNote } from '../frame/forms-and-lists.ts';
 import { leadTo, type NoticeCode, type Page, type PageDependencies, staffCause } from '../frame/page.ts';
 import type { StaffContext } from '../frame/session.ts';
 import { texts } from '../texts.ts';
@@ -109,41 +107,20 @@ export function showOne<Choice extends ResolutionName>(source: ExceptionSource<C
 export function resolveOne<Choice extends ResolutionName>(source: ExceptionSource<Choice>): Page {
   return async (ctx, dependencies) => {
     const { choices, resolve } = await source.find(ctx, dependencies);
-    const { typed, ...read } = readResolution(ctx, choices);
-    const showAgain = async (status: number, problem: string) => {
-      ctx.status = status;
-      const found = await source.find(ctx, dependencies);
-      await showException(ctx, dependencies, source, found, { form: { typed, problem } });
-    };
-    if ('fault' in read) return showAgain(400, read.fault);
-    try {
-      const resolution = { at: dependencies.runtime.now().toISOString(), ...read };
-      const { events } = await resolve(resolution, staffCause(ctx), readForm(ctx));
+    const form = readForm(ctx);
+    const typed = { ...emptyForm.typed, ...form, note: linesOf(form.note) };
+    const resolveAsTyped = async () => {
+      const resolution = choices.find((choice) => choice === form.resolution);
+      if (resolution === undefined) throw new InvalidFields('Choose what was done');
+      const read = { resolution, note: readNote('note', form.note) };
+      const at = dependencies.runtime.now().toISOString();
+      const { events } = await resolve({ at, ...read }, staffCause(ctx), form);
       const told = events.find(({ type }) => Object.hasOwn(notices, type))?.type as keyof typeof notices;
       leadTo(ctx, ctx.path, notices[told] ?? 'resolved');
-    } catch (error) {
-      if (error instanceof InvalidFields) return showAgain(400, error.message);
-      if (error instanceof Refused) return showAgain(409, error.message);
-      throw error;
-    }
+    };
+    await orShowAgain(ctx, resolveAsTyped, async (problem) => {
+      const found = await source.find(ctx, dependencies);
+      await showException(ctx, dependencies, source, found, { form: { typed, problem } });
+    });
   };
-}
-
-/** What was typed, to show the form again, and either its values or what is wrong with it. */
-function readResolution<Choice extends ResolutionName>(
-  ctx: Context,
-  choices: readonly Choice[],
-): { typed: (typeof emptyForm)['typed'] } & ({ resolution: Choice; note: string } | { fault: string }) {
-  const { resolution: chosen = '', note: text = '', amount = '', gatewayTransactionId = '' } = readForm(ctx);
-  // Browsers end lines with CRLF.
-  const typed = {
-    resolution: chosen,
-    note: text.replaceAll('\r\n', '\n').trim(),
-    amount,
-    gatewayTransactionId,
-  };
-  const resolution = choices.find((choice) => choice === chosen);
-  if (resolution === undefined) return { typed, fault: 'Choose what was done' };
-  const [failure, note] = validate(typed.note, noteField);
-  return failure ? { typed, fault: `The note ${failure.message}` } : { typed, resolution, note };
 }

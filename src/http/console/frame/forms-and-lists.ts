@@ -1,4 +1,6 @@
 /** Forms, queries and lists: what was typed, what a list is filtered by, and the links between its pages. */
+import { Refused } from '../../../commands/decider.ts';
+import { InvalidFields, note as noteField } from '../../../commands/fields.ts';
 import { boundsOfDay } from '../../../kernel/malaysian-time.ts';
 import type { TimeSpan } from '../../../postgres/table.ts';
 import { type Context, HttpProblem } from '../../server/context.ts';
@@ -22,6 +24,31 @@ function textsOf(fields: unknown): Fields {
   const texts = entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string');
   // Without a prototype, so that `constructor` is a field only if somebody sent it.
   return Object.assign(Object.create(null), Object.fromEntries(texts));
+}
+
+/** What was typed into several lines, with the line ends of a stored note. */
+export const linesOf = (text = '') => text.replaceAll('\r\n', '\n').trim();
+
+/** A note or reason as staff give it. Throws InvalidFields. */
+export function readNote(name: string, text: string | undefined): string {
+  const [failure, note] = noteField.validate(linesOf(text));
+  if (failure) throw new InvalidFields(`The ${name} ${failure.message}`);
+  return note;
+}
+
+/** Carries out an action; if its form is invalid or the action is refused, shows the form again and says why. */
+export async function orShowAgain(
+  ctx: Context,
+  act: () => Promise<void>,
+  showAgain: (problem: string) => Promise<void>,
+): Promise<void> {
+  try {
+    await act();
+  } catch (error) {
+    if (!(error instanceof InvalidFields || error instanceof Refused)) throw error;
+    ctx.status = error instanceof InvalidFields ? 400 : 409;
+    await showAgain(error.message);
+  }
 }
 
 /** The choices that a filter offers, with the text of each. */

@@ -2,7 +2,6 @@
 import { stringify } from 'csv-stringify/sync';
 import { Refused } from '../../../commands/decider.ts';
 import { createExecute, headOf } from '../../../commands/execute.ts';
-import { note as noteField } from '../../../commands/fields.ts';
 import { settlementDecider } from '../../../commands/settlement.ts';
 import { actorOf } from '../../../events/envelope.ts';
 import { settlementStream } from '../../../events/settlement.ts';
@@ -14,7 +13,7 @@ import { ReadModelBehind } from '../../../reconciliation/reconcile.ts';
 import { importSettlement } from '../../../reconciliation/settle.ts';
 import { methods } from '../../../reconciliation/settlement-file.ts';
 import { type Context, HttpProblem, seeOther } from '../../server/context.ts';
-import { type Fields, readForm } from '../frame/forms-and-lists.ts';
+import { type Fields, readForm, readNote } from '../frame/forms-and-lists.ts';
 import { leadTo, type Page, type PageDependencies, staffCause } from '../frame/page.ts';
 import { uploadOf } from '../reconciliation/import.ts';
 
@@ -98,9 +97,7 @@ export const showSettlement: Page = async (ctx, { eventStore, show }) => {
 
 export const reverseSettlement: Page = async (ctx, { eventStore, runtime }) => {
   const { id = '' } = ctx.params;
-  const note = (readForm(ctx).note ?? '').replaceAll('\r\n', '\n').trim();
-  const [failure] = noteField.validate(note);
-  if (failure) throw new HttpProblem(400, `The note ${failure.message}`);
+  const note = readNote('note', readForm(ctx).note);
   const command = { type: 'ReverseSettlement', at: runtime.now().toISOString(), note } as const;
   const execute = createExecute({ eventStore, decider: settlementDecider });
   await execute(settlementStream(id), command, staffCause(ctx));

@@ -1,13 +1,11 @@
 /** /console/payments/{id}/refund: records that the payer was refunded, in whole or in part. */
-import { validate } from 'superstruct';
-import { Refused } from '../../../commands/decider.ts';
-import { note as noteField } from '../../../commands/fields.ts';
+import { InvalidFields } from '../../../commands/fields.ts';
 import { type Charge, chargesOf } from '../../../events/charges.ts';
 import { paymentStream, type RequestedPayment } from '../../../events/payment.ts';
 import { formatSen, readAmount } from '../../../kernel/money.ts';
 import { texts } from '../../../receipts/texts.ts';
 import { HttpProblem } from '../../server/context.ts';
-import { type Fields, readForm } from '../frame/forms-and-lists.ts';
+import { type Fields, orShowAgain, readForm, readNote } from '../frame/forms-and-lists.ts';
 import { actingFor, leadTo, type Page, type PageDependencies, staffCause } from '../frame/page.ts';
 import type { StaffContext } from '../frame/session.ts';
 import { loadHistory } from './load.ts';
@@ -24,25 +22,18 @@ export const recordRefund: Page = async (ctx, dependencies) => {
   if (!payment) throw new HttpProblem(409, 'This payment cannot be read');
   const { merchant, transactionId } = payment.request;
   const typed = readForm(ctx);
-  const read = readRefund(typed);
-  const again = async (status: number, problem: string) => {
-    ctx.status = status;
-    const now = await loadHistory(ctx, dependencies.eventStore);
-    await draw(ctx, dependencies, now.payment ?? payment, { typed, problem });
-  };
-  if (typeof read === 'string') return again(400, read);
-  const action = { kind: 'refund', ...read } as const;
-  const command = { type: 'TakeAction', action, ...actingFor(ctx, dependencies, merchant) } as const;
-  try {
-    const { events } = await dependencies.execute(paymentStream(transactionId), command, staffCause(ctx), {
-      from: head,
-    });
+  const refund = async () => {
+    const action = { kind: 'refund', ...readRefund(typed) } as const;
+    const command = { type: 'TakeAction', action, ...actingFor(ctx, dependencies, merchant) } as const;
+    const stream = paymentStream(transactionId);
+    const { events } = await dependencies.execute(stream, command, staffCause(ctx), { from: head });
     const isProposed = events.some(({ type }) => type === 'ApprovalRequested');
     leadTo(ctx, `${paymentsPath}/${transactionId}`, isProposed ? 'approval-requested' : 'refunded');
-  } catch (error) {
-    if (error instanceof Refused) return again(409, error.message);
-    throw error;
-  }
+  };
+  await orShowAgain(ctx, refund, async (problem) => {
+    const now = await loadHistory(ctx, dependencies.eventStore);
+    await draw(ctx, dependencies, now.payment ?? payment, { typed, problem });
+  });
 };
 
 async function draw(
@@ -68,15 +59,14 @@ async function draw(
 
 const methodOf = ({ mode }: Charge) => (mode === '' ? 'method not known' : texts.en.modes[mode]);
 
-function readRefund({ amount = '', chargeNo = '', gatewayReference = '', reason = '' }: Fields) {
+/** Throws InvalidFields. */
+function readRefund({ amount = '', chargeNo = '', gatewayReference = '', reason }: Fields) {
   const amountSen = readAmount(amount.trim());
-  if (!amountSen) return 'The amount must be a text such as 120.50, more than 0.00';
-  if (!/^[1-9]\d{0,5}$/.test(chargeNo)) return 'Choose the charge';
+  if (!amountSen) throw new InvalidFields('The amount must be a text such as 120.50, more than 0.00');
+  if (!/^[1-9]\d{0,5}$/.test(chargeNo)) throw new InvalidFields('Choose the charge');
   const named = gatewayReference.trim();
   if (!/^[\x21-\x7e](?:[\x20-\x7e]{0,98}[\x21-\x7e])?$/.test(named))
-    return 'The reference must have 1 to 100 letters, digits and signs';
-  // Browsers end lines with CRLF.
-  const [failure, text] = validate(reason.replaceAll('\r\n', '\n').trim(), noteField);
-  if (failure) return `The reason ${failure.message}`;
-  return { chargeNo: Number(chargeNo), amountSen, gatewayReference: named, reason: text };
+    throw new InvalidFields('The reference must have 1 to 100 letters, digits and signs');
+  const read = { chargeNo: Number(chargeNo), amountSen, gatewayReference: named };
+  return { ...read, reason: readNote('reason', reason) };
 }

@@ -5,8 +5,8 @@ import { projectionStream, type Rebuilds } from '../../../events/rebuild.ts';
 import type { Position } from '../../../eventstore/event-store.ts';
 import {
   createMeter,
+  progressText,
   rebuildStandings,
-  secondsLeft,
   shareDone,
 } from '../../../projections/rebuild/progress.ts';
 import type { ProjectionStatus } from '../../../projections/runtime/checkpoints.ts';
@@ -17,7 +17,7 @@ export type RebuildView = {
   /** A waiting rebuild has no shadow tables yet; an interrupted one has them, but no open request. */
   state: 'none' | 'waiting' | 'running' | 'interrupted';
   percent: number;
-  /** Such as `1,284,000 events, 18,400/s, 72 s left`; empty if there is nothing to say. */
+  /** Such as `1,284,000 events, 18,400/s, 1:12 left`; empty if there is nothing to say. */
   text: string;
   last: Rebuilds['last'];
 };
@@ -62,15 +62,7 @@ export function createLookAtRebuilds({
     const { events, position } = standing;
     const meter = meters.get(name) ?? createMeter(runtime);
     meters.set(name, meter);
-    const eventsPerSecond = meter(events);
-    const left = secondsLeft({ events, position, head, eventsPerSecond });
-    const text = [
-      `${events.toLocaleString('en')} events`,
-      ...(isRequested && eventsPerSecond > 0
-        ? [`${Math.round(eventsPerSecond).toLocaleString('en')}/s`]
-        : []),
-      ...(isRequested && left !== null ? [`${Math.ceil(left).toLocaleString('en')} s left`] : []),
-    ].join(', ');
+    const text = progressText({ events, position, head, eventsPerSecond: meter(events) });
     const percent = Math.floor(shareDone({ position, head }) * 100);
     return { name, state: isRequested ? 'running' : 'interrupted', percent, text, last };
   }
