@@ -100,9 +100,9 @@ export async function startMonitoring<Role extends RoleDependencies>(
     onError: (error) => log.warn({ reason: reasonOf(error) }, 'the admin port could not answer'),
   });
   log.info({ address: `http://${config.admin.host}:${server.port}` }, 'admin port listening');
-  const { countRequest, watch } = createCounters(metrics.registers, runtime);
+  const { watch, ...counts } = createCounters(metrics.registers, runtime);
   return {
-    role: { ...role, eventStore: watch(eventStore), countRequest },
+    role: { ...role, eventStore: watch(eventStore), ...counts },
     port: server.port,
     enter(next) {
       state = next;

@@ -304,6 +304,12 @@ test.serial('both stores gone: still an answer', async (t) => {
   t.true(service.logged.some((line) => JSON.stringify(line).includes('ECONNREFUSED')));
 });
 
+test.serial('Postgres goes away between two questions: still an answer', async (t) => {
+  const content = { sealingRefused: () => Promise.reject(new Error('connect ECONNREFUSED 10.0.0.7')) };
+  const service = await startService(t, postgres, { content });
+  t.like(await service.look(), { status: 'error', postgres: 'down' });
+});
+
 test.serial('however many callers ask, the stores are asked once', async (t) => {
   let looks = 0;
   const service = await startService(t, postgres, {
