@@ -14,13 +14,15 @@ import {
 import { dirname, join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { array, is, object, string } from 'superstruct';
+import { array, is, object, pattern, string } from 'superstruct';
 import { lockDataFolder, unfinishedRestore } from './data-folder.ts';
 import { StartError } from './start-error.ts';
 
 /** The file that names all others with their SHA-256, in hex. */
 const manifestFile = 'backup.json';
-const Manifest = object({ madeAt: string(), files: array(object({ name: string(), sha256: string() })) });
+/** A name and no path, so that nothing is restored outside the folder. */
+const fileName = pattern(string(), /^\w[\w.-]*$/);
+const Manifest = object({ madeAt: string(), files: array(object({ name: fileName, sha256: string() })) });
 
 /** Of the data folder, which a backup has too if the ledger generated its keys. It may be kept apart from the rest. */
 export const keysFile = 'keys.json';
@@ -66,8 +68,9 @@ async function write(file: string, bytes: Bytes): Promise<string> {
 /** The names of the files in a backup, which are as they were written. Throws StartError. */
 export async function readBackupFolder(folder: string): Promise<string[]> {
   const file = join(folder, manifestFile);
-  const manifest: unknown = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : null;
-  if (!is(manifest, Manifest)) throw new StartError(`${folder} is not a backup: it has no ${manifestFile}.`);
+  const manifest = existsSync(file) ? manifestIn(readFileSync(file, 'utf8')) : null;
+  if (!manifest)
+    throw new StartError(`${folder} is not a backup: it has no ${manifestFile}, or one that no backup has.`);
   const present = manifest.files.filter(({ name }) => name !== keysFile || existsSync(join(folder, name)));
   for (const { name, sha256 } of present) {
     const hash = createHash('sha256');
@@ -75,6 +78,15 @@ export async function readBackupFolder(folder: string): Promise<string[]> {
     if (hash.digest('hex') !== sha256) throw new StartError(`${name} in ${folder} is not as it was written.`);
   }
   return present.map(({ name }) => name);
+}
+
+function manifestIn(text: string): typeof Manifest.TYPE | null {
+  try {
+    const manifest: unknown = JSON.parse(text);
+    return is(manifest, Manifest) ? manifest : null;
+  } catch {
+    return null;
+  }
 }
 
 /**

@@ -7,6 +7,7 @@ import { fillDataFolder, readBackupFolder } from '@ledger/embedded/backup-folder
 import { newEventStoreCredentials, readEndpoints } from '@ledger/embedded/endpoints.ts';
 import { startEventStore } from '@ledger/embedded/eventstore/server.ts';
 import { startPostgres } from '@ledger/embedded/postgres.ts';
+import { StartError } from '@ledger/embedded/start-error.ts';
 import { type Config, loadConfig } from '../config/config.ts';
 import { createLog } from '../kernel/log.ts';
 import { writeKeyTables } from '../personal-data/key-backup.ts';
@@ -20,6 +21,10 @@ import { print } from './stores.ts';
 export const restore: CommandOf<'restore'> = async (_, args) => {
   const backup = readArgument(args, 'Name the folder of a backup');
   const names = await readBackupFolder(backup);
+  // Without the log, the ledger would begin anew; without its keys, all personal data would be lost.
+  const missing = [logFile, ...keyTableFiles].find((name) => !names.includes(name));
+  if (missing !== undefined)
+    throw new StartError(`${backup} is not the backup of a ledger: it has no ${missing}.`);
   // With the keys of the backup, if it has any.
   const config = loadConfig(process.env, readEndpoints(backup), {
     uses: ['DATA_KEY', 'DATA_KEY_PREVIOUS'],

@@ -36,7 +36,7 @@ export function loadConfig(
   const env = readEnvironment(environment, provided, uses && new Set(uses));
   const config = readConfig(env, seals);
   checkSecurity(env, config);
-  if (env.faults.length > 0) throw new ConfigError(env.faults);
+  if (env.faults.length > 0) throw new ConfigError(env.faults, env.files);
   return config;
 }
 

@@ -56,7 +56,11 @@ export function readEnvironment(
     if (value && isUsed(name)) faults.push(`${name} and ${name}_FILE are both set`);
     files.push(file);
     try {
-      return readFileSync(file, 'utf8').trim();
+      const content = readFileSync(file, 'utf8').trim();
+      // It may be about to be written. Only the values before are removed by emptying their file.
+      if (content === '' && isUsed(name) && !name.endsWith('_PREVIOUS'))
+        faults.push(`${name}_FILE names an empty file`);
+      return content;
     } catch (error) {
       if (isUsed(name)) faults.push(`${name}_FILE names a file that cannot be read: ${reasonOf(error)}`);
       return value;

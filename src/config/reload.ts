@@ -33,7 +33,9 @@ export function reloadConfig(config: Config, load: () => Config, log: Log): void
     if (changed.length > 0)
       log.warn({ variables: changed.map(([name]) => name) }, 'a change of these takes a restart');
   } catch (error) {
-    const faults = error instanceof ConfigError ? error.faults : [reasonOf(error)];
+    const { faults, files } =
+      error instanceof ConfigError ? error : { faults: [reasonOf(error)], files: config.files };
+    config.files.splice(0, Number.POSITIVE_INFINITY, ...new Set([...config.files, ...files]));
     config.refused.splice(0, Number.POSITIVE_INFINITY, ...faults);
     log.error({ faults }, 'the changed configuration is at fault: the one before stays');
   }

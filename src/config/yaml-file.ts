@@ -11,7 +11,7 @@ import {
   string,
   union,
 } from 'superstruct';
-import { parse } from 'yaml';
+import { parseDocument, type YAMLError } from 'yaml';
 import { readAmount, type Sen } from '../kernel/money.ts';
 import { reasonOf } from '../kernel/reason-of.ts';
 
@@ -19,9 +19,12 @@ import { reasonOf } from '../kernel/reason-of.ts';
 export class ConfigError extends Error {
   override name = 'ConfigError';
   readonly faults: readonly string[];
-  constructor(faults: readonly string[]) {
+  /** Those that were read: a change of one may mend it. */
+  readonly files: readonly string[];
+  constructor(faults: readonly string[], files: readonly string[] = []) {
     super(['The configuration is at fault:', ...faults.map((fault) => `  - ${fault}`)].join('\n'));
     this.faults = faults;
+    this.files = files;
   }
 }
 
@@ -41,9 +44,15 @@ export function readYamlFile<T>(path: string, struct: Struct<T, unknown>): T {
 export function checkYaml<T>(path: string, read: () => string, struct: Struct<T, unknown>): T {
   let content: unknown;
   try {
-    content = parse(read(), { maxAliasCount: 10 });
+    const document = parseDocument(read(), { prettyErrors: true });
+    const [fault] = [...document.errors, ...document.warnings];
+    if (fault) throw new ConfigError([`${path} cannot be read: ${fault.code}${placeOf(fault)}`]);
+    content = document.toJS({ maxAliasCount: 10 });
   } catch (error) {
-    throw new ConfigError([`${path} cannot be read: ${reasonOf(error).split('\n')[0]}`]);
+    if (error instanceof ConfigError) throw error;
+    // Thrown by `toJS`, with the name of the alias.
+    const reason = error instanceof ReferenceError ? 'an alias that is not known' : reasonOf(error);
+    throw new ConfigError([`${path} cannot be read: ${reason}`]);
   }
   try {
     return create(content, struct);
@@ -51,6 +60,12 @@ export function checkYaml<T>(path: string, read: () => string, struct: Struct<T,
     if (!(error instanceof StructError)) throw error;
     throw new ConfigError([...new Set(error.failures().map((failure) => `${path}: ${wordsFor(failure)}`))]);
   }
+}
+
+/** Not its message, which may quote what was read. */
+function placeOf({ linePos }: YAMLError): string {
+  const at = linePos?.[0];
+  return at ? ` at line ${at.line}, column ${at.col}` : '';
 }
 
 function wordsFor({ path, type, refinement, value }: Failure): string {

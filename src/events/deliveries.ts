@@ -83,6 +83,7 @@ export function isDeliveryEvent(event: { type: string }): event is DeliveryEvent
 
 /** `callback`: to the merchant, one per status change and per adjustment that it is told of. `item`: to the land registry, one per item. `email`: the receipt. */
 export type DeliveryKind = PlannedDelivery['kind'];
+export const deliveryKinds = Object.keys(plannedByKind) as DeliveryKind[];
 
 export type Delivery = {
   /** `callback-<change>`, `item-<nn>` or `email`: unique within the payment, the same on every replay. */

@@ -1,5 +1,6 @@
-/** What a process counts and times itself: requests and appends. */
+/** What a process counts and times itself: requests, appends, and attempts at deliveries. */
 import { Counter, Histogram, type Registry } from 'prom-client';
+import { type DeliveryKind, deliveryKinds } from '../events/deliveries.ts';
 import {
   AppendRefused,
   type EventStore,
@@ -11,6 +12,9 @@ import { inSpan } from '../kernel/tracing.ts';
 
 /** `route` is the pattern, null where there is none. */
 export type AnsweredRequest = { method: string; route: string | null; status: number; durationMs: number };
+
+const attemptOutcomes = ['delivered', 'failed', 'abandoned'] as const;
+export type AttemptOutcome = (typeof attemptOutcomes)[number];
 
 export function createCounters(registers: Registry[], runtime: Pick<Runtime, 'monotonicMs'>) {
   const requests = new Histogram({
@@ -32,6 +36,13 @@ export function createCounters(registers: Registry[], runtime: Pick<Runtime, 'mo
     labelNames: ['error'],
     registers,
   });
+  const attempts = new Counter({
+    name: 'ledger_delivery_attempts_total',
+    help: 'Attempts at deliveries, by what came of them',
+    labelNames: ['kind', 'outcome'],
+    registers,
+  });
+  for (const kind of deliveryKinds) for (const outcome of attemptOutcomes) attempts.inc({ kind, outcome }, 0);
   for (const error of ['conflict', 'refused', 'full', 'unavailable']) failedAppends.inc({ error }, 0);
 
   return {
@@ -41,6 +52,10 @@ export function createCounters(registers: Registry[], runtime: Pick<Runtime, 'mo
         { method: route === null ? '' : method, route: route ?? '', status },
         durationMs / 1_000,
       );
+    },
+
+    countAttempt(kind: DeliveryKind, outcome: AttemptOutcome): void {
+      attempts.inc({ kind, outcome });
     },
 
     /** The same event store, whose appends are counted. */

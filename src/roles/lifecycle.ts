@@ -8,13 +8,14 @@ import { type Config, loadConfig, type Needs } from '../config/config.ts';
 import { readEnvironment } from '../config/environment-reader.ts';
 import { reloadConfig } from '../config/reload.ts';
 import { ConfigError } from '../config/yaml-file.ts';
+import type { DeliveryKind } from '../events/deliveries.ts';
 import { connectEventStore } from '../eventstore/client.ts';
 import type { EventStore } from '../eventstore/event-store.ts';
 import { refusal } from '../eventstore/requirements.ts';
 import type { Log } from '../kernel/log.ts';
 import type { Runtime } from '../kernel/runtime.ts';
 import { systemRuntime } from '../kernel/system-runtime.ts';
-import type { AnsweredRequest } from '../monitoring/counters.ts';
+import type { AnsweredRequest, AttemptOutcome } from '../monitoring/counters.ts';
 import { createKeyReserve } from '../personal-data/key-reserve.ts';
 import { wrappingKeys } from '../personal-data/key-store.ts';
 import { createPersonalData, type PersonalData } from '../personal-data/personal-data.ts';
@@ -27,6 +28,8 @@ import { createSharedClock, type SharedClock } from '../postgres/shared-clock.ts
 /** EX_SOFTWARE of sysexits.h. */
 const uncaughtExitCode = 70;
 const lookAtFilesEveryMs = 2_000;
+/** A file that has changed may still be being written, and others may change with it. */
+const settleFilesMs = 1_000;
 
 /** Something that runs and can be stopped; `stop` lets work that has begun finish. */
 export type Running = { stop(): Promise<void> };
@@ -42,6 +45,8 @@ export type RoleDependencies = {
   clock: SharedClock;
   /** Told of each request that was answered. */
   countRequest?: (answered: AnsweredRequest) => void;
+  /** Told of each attempt at a delivery. */
+  countAttempt?: (kind: DeliveryKind, outcome: AttemptOutcome) => void;
 };
 
 /** The stores of the configuration, which other parts of a process share. Nothing is connected until it is used. */
@@ -120,21 +125,32 @@ export async function assertStores({
  */
 export function followFiles(config: Config, load: () => Config, log: Log): Running {
   let watched: readonly string[] = [];
-  const unwatch = () => {
-    for (const file of watched) unwatchFile(file, reload);
+  let cancelTimer = () => {};
+  const changed = () => {
+    cancelTimer();
+    cancelTimer = systemRuntime.setTimer(settleFilesMs, reload);
   };
-  const watch = () => {
-    unwatch();
-    watched = [...config.files];
-    for (const file of watched) watchFile(file, { interval: lookAtFilesEveryMs, persistent: false }, reload);
+  // Those that were watched before are left alone: to watch a file that is missing reports it as changed.
+  const watch = (files: readonly string[]) => {
+    for (const file of watched) if (!files.includes(file)) unwatchFile(file, changed);
+    for (const file of new Set(files))
+      if (!watched.includes(file))
+        watchFile(file, { interval: lookAtFilesEveryMs, persistent: false }, changed);
+    watched = [...files];
   };
   const reload = () => {
     reloadConfig(config, load, log);
-    watch();
+    watch(config.files);
   };
-  watch();
+  watch(config.files);
   if (!process.stdout.isTTY) process.on('SIGHUP', reload);
-  return { stop: async () => unwatch() };
+  return {
+    async stop() {
+      process.off('SIGHUP', reload);
+      cancelTimer();
+      watch([]);
+    },
+  };
 }
 
 /**
@@ -151,6 +167,8 @@ export async function runUntilSignal(log: Log, start: () => Promise<Running>): P
   }
   const orphaned = () => requestStop('the parent process ended');
   endOnUncaught(log);
+  // Before files are followed, and in a role that has none, it must not end the process.
+  if (!process.stdout.isTTY) process.on('SIGHUP', () => {});
   if (process.connected) process.once('disconnect', orphaned);
   else if (process.send) orphaned();
   const running = await start();

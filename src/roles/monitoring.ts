@@ -8,7 +8,7 @@ import { toIsoWithOffset } from '../kernel/malaysian-time.ts';
 import { reasonOf } from '../kernel/reason-of.ts';
 import { recordSpansWith } from '../kernel/tracing.ts';
 import { createCounters } from '../monitoring/counters.ts';
-import { createLook, type Look } from '../monitoring/look.ts';
+import { createLook, type Look } from '../monitoring/health.ts';
 import { readDeliveries } from '../monitoring/sources/deliveries.ts';
 import { readMachine } from '../monitoring/sources/machine.ts';
 import { readProjections } from '../monitoring/sources/projections.ts';
@@ -100,9 +100,9 @@ export async function startMonitoring<Role extends RoleDependencies>(
     onError: (error) => log.warn({ reason: reasonOf(error) }, 'the admin port could not answer'),
   });
   log.info({ address: `http://${config.admin.host}:${server.port}` }, 'admin port listening');
-  const { countRequest, watch } = createCounters(metrics.registers, runtime);
+  const { watch, ...counts } = createCounters(metrics.registers, runtime);
   return {
-    role: { ...role, eventStore: watch(eventStore), countRequest },
+    role: { ...role, eventStore: watch(eventStore), ...counts },
     port: server.port,
     enter(next) {
       state = next;

@@ -33,6 +33,7 @@ import { roleCommand } from './role-command.ts';
 export function startReactors({
   clock,
   config,
+  countAttempt,
   eventStore,
   log,
   personalData,
@@ -65,6 +66,7 @@ export function startReactors({
     openSealed: personalData.open,
     scheduleMs: config.callbacks.scheduleMs,
     concurrency: config.callbacks.concurrency,
+    countAttempt,
     runtime,
     log,
   };

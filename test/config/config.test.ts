@@ -61,6 +61,33 @@ test('a secret is read from the file that a variable names; both, and a file tha
   ]);
 });
 
+test('an empty file of a secret is a fault, except for the values before', (t) => {
+  const empty = file(t, '\n');
+  const given = {
+    ...complete,
+    SMTP_URL_FILE: empty,
+    API_KEYS_FILE: empty,
+    GATEWAY_SECRET_PREVIOUS_FILE: empty,
+  };
+  t.deepEqual(faultsOf(t, given), ['SMTP_URL_FILE names an empty file', 'API_KEYS_FILE names an empty file']);
+});
+
+test('no part of a merchants file is quoted, whatever YAML makes of a key', (t) => {
+  const warned: Error[] = [];
+  const onWarning = (warning: Error) => void warned.push(warning);
+  process.on('warning', onWarning);
+  t.teardown(() => process.off('warning', onWarning));
+  for (const sign of ['*', '|', '!', '&', '%', '@', '"', '}', 'x: ', '>']) {
+    const text = `merchants:\n  a: { name: A, id: 1, api_keys: [${sign}hidden-secret-of-a] }\n`;
+    const block = `merchants:\n  a:\n    name: A\n    id: 1\n    api_keys: ${sign}hidden-secret-of-a\n`;
+    for (const each of [text, block]) {
+      const faults = faultsOf(t, { ...complete, MERCHANTS_FILE: file(t, each) });
+      t.notRegex(faults.join(), /hidden/, sign);
+    }
+  }
+  t.deepEqual(warned, []);
+});
+
 test('a command demands only the variables that it uses', (t) => {
   const uses = ['ESDB_URL', 'TRANSACTION_ID_KEY'] as const;
   const { ESDB_URL, TRANSACTION_ID_KEY } = complete;

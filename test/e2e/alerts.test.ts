@@ -258,7 +258,11 @@ withPrometheus(
     t.notRegex(shown, /SECRET/);
 
     // What is stored goes wrong, and nine days pass.
-    const [hanging, gone] = [await startReceiver(t, hang), await startReceiver(t, status(410))];
+    const [hanging, gone, failing] = [
+      await startReceiver(t, hang),
+      await startReceiver(t, status(410)),
+      await startReceiver(t, status(500)),
+    ];
     await append(eventStore, 'GONE', paymentEvents('GONE', gone.url, 'succeeded'));
     const requested = (transactionId: string) => ({
       type: 'PaymentRequested' as const,
@@ -285,6 +289,8 @@ withPrometheus(
     await recordVerified(database.db, new Date(), { checked: [], violations: [forged] });
     faults.timeMs = 9 * day;
     faults.machineMs = 10 * minute;
+    for (const id of ['FAILS-1', 'FAILS-2', 'FAILS-3'])
+      await append(eventStore, id, paymentEvents(id, failing.url, 'succeeded'));
     // For the reactors it has been due for nine days, as long as the attempt hangs.
     await append(eventStore, 'STUCK', paymentEvents('STUCK', hanging.url, 'succeeded'));
     await whileRepeating(
@@ -296,7 +302,8 @@ withPrometheus(
     );
     await untilFired([
       ...['LedgerNotReady', 'LedgerProjectionStopped', 'LedgerProjectionBehind', 'LedgerStreamParked'],
-      ...['LedgerDeliveriesStuck', 'LedgerDeliveriesGivenUp', 'LedgerExceptionsOpen', 'LedgerRequeriesStuck'],
+      ...['LedgerDeliveriesStuck', 'LedgerDeliveriesFail', 'LedgerDeliveriesGivenUp'],
+      ...['LedgerExceptionsOpen', 'LedgerRequeriesStuck'],
       ...[
         'LedgerConfigurationRefused',
         'LedgerAttemptOpenTooLong',

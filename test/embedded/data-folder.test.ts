@@ -1,10 +1,13 @@
 import { fork } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { chmod, mkdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
+import { readBackupFolder } from '../../packages/embedded/backup-folder.ts';
 import { lockDataFolder, unfinishedRestore } from '../../packages/embedded/data-folder.ts';
 import { StartError } from '../../packages/embedded/start-error.ts';
+import { restore } from '../../src/cli/restore.ts';
 import { temporaryFolder } from './helpers.ts';
 
 test('a data folder is created with its parent folders, and closed to other accounts', async (t) => {
@@ -38,6 +41,31 @@ test('no ledger starts on a folder whose restore was interrupted', async (t) => 
   t.throws(() => lockDataFolder(path), {
     instanceOf: StartError,
     message: /empty the folder and restore again/,
+  });
+});
+
+test('a folder that is no backup is not restored, and nothing outside it is named', async (t) => {
+  const folder = await temporaryFolder(t);
+  const path = join(folder, 'backup');
+  await mkdir(path);
+  const madeAt = new Date().toISOString();
+  const sha256 = createHash('sha256').update('other').digest('hex');
+  await writeFile(join(folder, 'of-somebody-else'), 'other');
+  const manifests = [
+    '{"madeAt": "2026-',
+    'null',
+    JSON.stringify({ madeAt, files: [{ name: '../of-somebody-else', sha256 }] }),
+  ];
+  for (const manifest of manifests) {
+    await writeFile(join(path, 'backup.json'), manifest);
+    await t.throwsAsync(readBackupFolder(path), { instanceOf: StartError, message: /is not a backup/ });
+  }
+  await writeFile(join(path, 'eventstore.db'), 'other');
+  const half = { madeAt, files: [{ name: 'eventstore.db', sha256 }] };
+  await writeFile(join(path, 'backup.json'), JSON.stringify(half));
+  await t.throwsAsync(async () => await restore({}, [path]), {
+    instanceOf: StartError,
+    message: /it has no personal-data-1.jsonl/,
   });
 });
 

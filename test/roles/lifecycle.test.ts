@@ -1,6 +1,13 @@
 // How what a process has started is stopped.
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import test from 'ava';
-import { stopAll } from '../../src/roles/lifecycle.ts';
+import { pino } from 'pino';
+import { loadConfig } from '../../src/config/config.ts';
+import { followFiles, stopAll } from '../../src/roles/lifecycle.ts';
+import { temporaryFolder, until } from '../embedded/helpers.ts';
+import { settingsFor } from '../support/ledger.ts';
 
 test('everything is stopped in the reverse order, also when something fails, and the first failure is thrown', async (t) => {
   const stopped: string[] = [];
@@ -15,4 +22,49 @@ test('everything is stopped in the reverse order, also when something fails, and
     is: first,
   });
   t.deepEqual(stopped, ['d', 'c', 'b', 'a']);
+});
+
+test('files: a missing one is reported once, half a one is not adopted, and what mends a fault is noticed', async (t) => {
+  const folder = await temporaryFolder(t);
+  const [secret, merchants] = [join(folder, 'secret'), join(folder, 'merchants.yaml')];
+  const secretOfMerchant = join(folder, 'secret-of-a');
+  const write = (more = '') =>
+    writeFileSync(merchants, `merchants:\n  a:\n    name: A\n    id: 1\n    api_keys: [key-of-a]\n${more}`);
+  write();
+  writeFileSync(secret, 'first');
+  const { GATEWAY_SECRET: _, ...settings } = settingsFor({
+    esdbUrl: 'esdb://127.0.0.1:9?tls=false',
+    databaseUrl: 'postgres://127.0.0.1:9/none',
+  });
+  const load = () => loadConfig({ ...settings, GATEWAY_SECRET_FILE: secret, MERCHANTS_FILE: merchants });
+  const config = load();
+  const logged: string[] = [];
+  const log = pino({}, { write: (line: string) => void logged.push(line) });
+  const following = followFiles(config, load, log);
+  t.teardown(following.stop);
+
+  // A slow program writes it; the loop looks every two seconds.
+  const used = new Set<string>();
+  const watching = setInterval(() => used.add(config.gateway.secret), 20);
+  t.teardown(() => clearInterval(watching));
+  for (const part of ['', 'se', 'seco', 'second']) {
+    writeFileSync(secret, part);
+    await sleep(300);
+  }
+  await until(() => config.gateway.secret === 'second');
+  t.deepEqual([...used], ['first', 'second']);
+
+  logged.length = 0;
+  rmSync(secret);
+  await until(() => config.refused.length > 0);
+  await sleep(1_500);
+  t.is(logged.length, 1);
+  writeFileSync(secret, 'third');
+  await until(() => config.gateway.secret === 'third');
+
+  write(`    webhook_secret_file: ${secretOfMerchant}\n`);
+  await until(() => config.refused.length > 0);
+  writeFileSync(secretOfMerchant, 'a secret of at least 24 characters'.replaceAll(' ', '-'));
+  await until(() => config.merchants.get('a')?.webhookSecrets.length === 1);
+  t.deepEqual(config.refused, []);
 });

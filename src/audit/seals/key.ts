@@ -26,11 +26,11 @@ export function sealKeyOf(seed: string) {
 }
 
 const pemBlock =
-  /(?:^For checkpoints of (\d+)(?: to (\d+)| or more) events\n)?(-----BEGIN PUBLIC KEY-----[\s\S]+?-----END PUBLIC KEY-----)/gm;
+  /(?:^For checkpoints of (\d+)(?: to (\d+)| or more) events\s+)?(-----BEGIN PUBLIC KEY-----[\s\S]+?-----END PUBLIC KEY-----)/gm;
 
 /**
  * The Ed25519 keys in a PEM file, each for all checkpoints unless the line before it names a term, as `termText` does.
- * Throws Error when there are none, or others.
+ * Throws Error when there are none, or others, or a term that belongs to no key.
  */
 export function publicKeysIn(pem: string): KeyTerm[] {
   const keys = Array.from(pem.matchAll(pemBlock), ([, from = '0', to, block = '']) => {
@@ -39,6 +39,8 @@ export function publicKeysIn(pem: string): KeyTerm[] {
     return { publicKey: spkiOf(key), from: Number(from), to: to === undefined ? Infinity : Number(to) };
   });
   if (keys.length === 0) throw new Error(mustBe);
+  // Without its term, a key would count for all checkpoints.
+  if (/for checkpoints/i.test(pem.replace(pemBlock, ''))) throw new Error('A term must stand before its key');
   return keys;
 }
 

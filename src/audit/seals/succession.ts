@@ -60,7 +60,9 @@ export function followKeys(trusted: readonly KeyTerm[] | null) {
       if (reigns.some((each) => each.publicKey === publicKey))
         return 'was signed with a key that had handed over to another';
       const isHandedOver = last?.publicKey === handedOverBy;
-      if (last && !isHandedOver && !term)
+      // Whoever names the end of a key's time names the next key too, so the key can hand over to no other.
+      const mayHandOver = (termOf(last?.publicKey ?? '')?.to ?? Infinity) === Infinity;
+      if (last && !term && !(isHandedOver && mayHandOver))
         return 'was signed with another key, to which the key before did not hand over';
       if (last) Object.assign(last, { to: countBefore, end: position });
       const line = (last?.line ?? 0) + (isHandedOver ? 0 : 1);

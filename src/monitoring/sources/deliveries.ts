@@ -1,12 +1,10 @@
 /** Callbacks and emails that are due or given up. */
 import type { Reading } from '@ledger/observability/metrics.ts';
 import type { Knex } from 'knex';
-import type { DeliveryKind } from '../../events/deliveries.ts';
+import { deliveryKinds } from '../../events/deliveries.ts';
 import type { Runtime } from '../../kernel/runtime.ts';
 import { emptyIfUndefined } from '../../postgres/error-codes.ts';
 import { toDoSchema } from '../../to-do/table.ts';
-
-const kinds: readonly DeliveryKind[] = ['callback', 'item', 'email'];
 
 export const readDeliveries = (db: Knex, runtime: Pick<Runtime, 'now'>) => async (): Promise<Reading[]> => {
   type Row = { kind: string; due: number; givenUp: number; overdue: number };
@@ -18,7 +16,7 @@ export const readDeliveries = (db: Knex, runtime: Pick<Runtime, 'now'>) => async
     [runtime.now()],
   );
   const rows = await emptyIfUndefined(query.timeout(5_000));
-  return kinds.flatMap((kind): Reading[] => {
+  return deliveryKinds.flatMap((kind): Reading[] => {
     const row = rows.find((each) => each.kind === kind);
     return [
       ['ledger_deliveries_due', row?.due ?? 0, kind],

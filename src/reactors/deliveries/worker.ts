@@ -8,6 +8,7 @@ import type { PlacedEvent } from '../../to-do/projection.ts';
 import type { ClaimedDelivery, DeliveryQueue } from '../../to-do/queue.ts';
 import { type AttemptDependencies, attemptDelivery } from './attempt.ts';
 import { createBreaker } from './breaker.ts';
+import type { DeliveryOutcome } from './delivery-task.ts';
 
 export type DeliveryWorker = {
   /** Looks for work now, because something became due. */
@@ -23,6 +24,8 @@ type Dependencies = WorkerTask &
     queue: DeliveryQueue;
     /** The most attempts at a time; a merchant may name any number of receivers, which together get no more than its part. */
     concurrency: { total: number; perReceiver: number; perMerchant: number };
+    /** Told of each attempt. */
+    countAttempt?: ((kind: DeliveryKind, outcome: DeliveryOutcome['kind']) => void) | undefined;
     /** Nothing is claimed before it resolves: the list must know what was delivered already. */
     ready?: Promise<unknown>;
     /** Longer than an attempt can take. */
@@ -86,6 +89,7 @@ export function startDeliveryWorker(dependencies: Dependencies): DeliveryWorker 
       settleLater,
     }).then((outcome) => {
       const hadNoRoom = hasNoRoom(claimed);
+      if (outcome) dependencies.countAttempt?.(kind, outcome.kind);
       if (outcome) breaker.record(claimed.receiver, outcome.kind === 'failed' && outcome.isReceiverDown);
       attempts.delete(attempt);
       if (hadNoRoom) wakeUp.abort();

@@ -7,7 +7,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import streams from '@eventstore/db-client/generated/streams_pb.js';
 import test, { type ExecutionContext } from 'ava';
 import { sealingRefused } from '../../../src/audit/seals/kept.ts';
-import { forAll, type KeyTerm, publicKeysIn, sealKeyOf } from '../../../src/audit/seals/key.ts';
+import { forAll, type KeyTerm, publicKeysIn, sealKeyOf, termText } from '../../../src/audit/seals/key.ts';
 import { startSealer } from '../../../src/audit/seals/sealer.ts';
 import { readSignedSeal } from '../../../src/audit/seals/stored-seals.ts';
 import { checkpointText, signatureLine } from '../../../src/audit/tree/note.ts';
@@ -421,6 +421,35 @@ test.serial('after a hand-over: the key before, and keys that nobody handed over
     (await verdictOn(eventStore)).first('acknowledgements') ?? '',
     /is not what a trusted key has signed$/,
   );
+});
+
+test.serial(
+  'a key that leaked hands over to nobody in the time of a key that the auditor knows',
+  async (t) => {
+    const { eventStore } = await tampered(t, file, () => {});
+    const sealedIn = sealing((await createDatabase()).url, await temporaryFolder(t));
+    t.teardown(() => sealedIn.db.destroy());
+    const thief = sealKeyOf('7d1e'.repeat(16));
+    await append(eventStore, paymentId(99), [paymentRequested()]);
+    await sealAll(eventStore, sealedIn, filled + 1, thief, key);
+    t.deepEqual((await verdictOn(eventStore)).found, [], 'with the first key alone nothing tells');
+    const known = [
+      { publicKey: key.publicKey, from: 0, to: filled },
+      { publicKey: otherKey.publicKey, from: filled + 1, to: Infinity },
+    ];
+    t.regex(
+      (await verdictOn(eventStore, known)).first('keys of seals') ?? '',
+      /^Seal 9 was signed with another key, to which the key before did not hand over$/,
+    );
+  },
+);
+
+test('a term counts however the file was saved, and is never left out', (t) => {
+  const term = { publicKey: key.publicKey, from: 0, to: 9 };
+  for (const between of ['\n', '\r\n', ' \r\n', '\n\n'])
+    t.deepEqual(publicKeysIn(termText(term).replace('\n', between)), [term], JSON.stringify(between));
+  for (const text of [` ${termText(term)}`, termText(term).replace('events', 'event')])
+    t.throws(() => publicKeysIn(text), { message: 'A term must stand before its key' });
 });
 
 test('the auditor’s key decides, not the one that the seals name', async (t) => {

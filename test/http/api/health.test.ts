@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import { startPostgres } from '../../../packages/embedded/postgres.ts';
 import { EventStoreFull } from '../../../src/eventstore/event-store.ts';
-import type { Look } from '../../../src/monitoring/look.ts';
+import type { Look } from '../../../src/monitoring/health.ts';
 import { connectPostgres } from '../../../src/postgres/pool.ts';
 import { projectionStatus } from '../../../src/projections/runtime/checkpoints.ts';
 import { spawnStore } from '../../embedded/eventstore/harness.ts';
@@ -302,6 +302,12 @@ test.serial('both stores gone: still an answer', async (t) => {
   t.like(health, { status: 'error', postgres: 'down' });
   t.false(JSON.stringify(health).includes('10.0.0.7'));
   t.true(service.logged.some((line) => JSON.stringify(line).includes('ECONNREFUSED')));
+});
+
+test.serial('Postgres goes away between two questions: still an answer', async (t) => {
+  const content = { sealingRefused: () => Promise.reject(new Error('connect ECONNREFUSED 10.0.0.7')) };
+  const service = await startService(t, postgres, { content });
+  t.like(await service.look(), { status: 'error', postgres: 'down' });
 });
 
 test.serial('however many callers ask, the stores are asked once', async (t) => {

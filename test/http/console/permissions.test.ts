@@ -28,6 +28,13 @@ for (const role of roles)
       for (const { method, path } of forbidden)
         t.is((await member[method](pathOf(path))).status, 403, `${method} ${path}`);
       t.deepEqual(await app.eventStore.head(), before);
+      const menu = await (await member.get('/console/own-account')).text();
+      for (const [path, permission] of [
+        ['payments', 'read'],
+        ['access-log', 'readAccessLog'],
+        ['staff', 'manageStaff'],
+      ] as const)
+        t.is(menu.includes(`<a href="/console/${path}"`), may(role, permission), `${path} in the menu`);
       const open = app.consoleRoutes.filter(
         ({ method, permission }) => method === 'get' && may(role, permission),
       );

@@ -126,14 +126,15 @@ async function look({
       'the event store',
       eventStore.loadLast('health').then(() => true),
     ),
-    answered('Postgres', projectionStatus()).then(
-      async (statuses) =>
-        statuses && {
-          isSealed: (await sealingRefused()) === null,
-          isDiskFull: statuses.some(({ fault }) => fault?.message === diskFullText),
-          projections: await Promise.all(projections.map((each) => projectionHealth(each, statuses))),
-        },
-    ),
+    answered('Postgres', Promise.all([projectionStatus(), sealingRefused()])).then(async (found) => {
+      if (!found) return null;
+      const [statuses, refused] = found;
+      return {
+        isSealed: refused === null,
+        isDiskFull: statuses.some(({ fault }) => fault?.message === diskFullText),
+        projections: await Promise.all(projections.map((each) => projectionHealth(each, statuses))),
+      };
+    }),
   ]);
   const unknown = projections.map(({ name }): ProjectionHealth => {
     return { name, status: 'unknown', lagMs: null, fault: null, parked: 0 };
