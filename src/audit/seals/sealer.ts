@@ -102,20 +102,18 @@ async function sealWhile(
   const start = await findStart(dependencies);
   const { last, expected, eras } = start;
   await signersAfter(last, keys(), eventStore);
+  await recountOld(last, eventStore, leading);
   if (start.range.size === 0) log.info({}, 'the tree of the log is made from its first event');
   const mustReach = Math.max(0, ...expected.map(({ size }) => size));
   const origin = start.origin ?? dependencies.origin;
   const tree = growTree(start.range);
-  /** The last seal if it has a running hash: the first checkpoint must not cover another log. */
-  const old = last.seal && !last.seal.checkpoint ? last.seal : null;
-  let tally = emptyTally;
   let sealed = last;
   /** Since the last seal, for witnesses. */
   let leaves: Buffer[] = [];
   let newest: RecordedEvent | null = null;
   let turn: Promise<void> = Promise.resolve();
 
-  const isRecounting = () => tree.size() < mustReach || tally.count < (old?.count ?? 0);
+  const isRecounting = () => tree.size() < mustReach;
 
   /** Seals up to the newest event, if it is not sealed. */
   const sealNow = () => {
@@ -132,11 +130,6 @@ async function sealWhile(
   };
 
   function take(event: RecordedEvent): void {
-    if (old && tally.count < old.count && isCovered(event, old.streams)) {
-      tally = countIn(tally, event);
-      if (tally.count === old.count && tally.runningHash !== old.hash)
-        throw disagreement(`seal ${last.revision}`);
-    }
     const era = eras.find(({ until }) => tree.size() < until);
     if (!isCovered(event, era?.streams ?? streamPrefixes)) return;
     newest = event;
@@ -148,12 +141,12 @@ async function sealWhile(
   }
 
   async function count(signal: AbortSignal): Promise<void> {
-    const prefixes = new Set([...[...eras, old].flatMap((each) => each?.streams ?? []), ...streamPrefixes]);
+    const prefixes = new Set([...eras.flatMap(({ streams }) => streams), ...streamPrefixes]);
     const reading = { streamPrefixes: [...prefixes], after: start.after };
     for await (const message of eventStore.subscribe({ ...reading, signal, maxFailures })) {
       if (message.kind === 'caught_up') {
         const missing = expected.find(({ size }) => size > tree.size());
-        if (isRecounting()) throw disagreement(missing?.name ?? `seal ${last.revision}`);
+        if (missing) throw disagreement(missing.name);
         await kept.refuse(null);
         await sealNow();
       }
@@ -176,6 +169,23 @@ async function sealWhile(
   const both = [count(signal), keepTime(signal)].map((work) => work.finally(() => ended.abort()));
   await Promise.allSettled(both);
   await Promise.all(both);
+}
+
+/** The first checkpoint must not cover another log than the last seal with a running hash. Throws Unaccountable. */
+async function recountOld(
+  { seal, revision }: LastSeal,
+  eventStore: Pick<EventStore, 'subscribe'>,
+  signal: AbortSignal,
+): Promise<void> {
+  if (!seal || seal.checkpoint) return;
+  let tally = emptyTally;
+  const reading = { streamPrefixes: seal.streams, after: null, signal, maxFailures };
+  for await (const message of eventStore.subscribe(reading)) {
+    if (message.kind === 'event') tally = countIn(tally, message.event);
+    if (message.kind === 'caught_up' || tally.count === seal.count) break;
+  }
+  signal.throwIfAborted();
+  if (tally.runningHash !== seal.hash) throw disagreement(`seal ${revision}`);
 }
 
 /**

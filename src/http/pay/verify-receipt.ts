@@ -2,8 +2,8 @@
  * GET /verify/{receipt_no}?c=<check>: confirms a receipt to anyone who scans its code. `…/proof` shows that the payment is
  * in the sealed log. Says nothing about who paid.
  */
-import { proveReceipt } from '../../audit/export/receipt-proof.ts';
-import { sealingRefused } from '../../audit/seals/kept.ts';
+import { proveReceipt, type ReceiptProof } from '../../audit/export/receipt-proof.ts';
+import { Unaccountable } from '../../audit/seals/stored-seals.ts';
 import { loadHead } from '../../commands/execute.ts';
 import { paymentDecider } from '../../commands/payment.ts';
 import { unopened } from '../../events/open-payment.ts';
@@ -30,7 +30,7 @@ const proveWithinMs = 10_000;
 
 /** A number that does not exist, a wrong check and a missing one get the same answer: 404. */
 export function createVerify(dependencies: Dependencies) {
-  const { config, eventStore, log, runtime } = dependencies;
+  const { config, content, eventStore, log, runtime } = dependencies;
   const { baseUrl, linkKeys } = config;
   const keys = verificationKeys(linkKeys);
   const find = createFind(dependencies, keys);
@@ -45,6 +45,13 @@ export function createVerify(dependencies: Dependencies) {
     const [path = '', query = ''] = verificationUrl(baseUrl, keys, receipt).split('?');
     const urlOf = (page: string, language = lang) => `${path}${page}?${query}&lang=${language}`;
     return { lang, receipt, urlOf };
+  }
+
+  async function prove(transactionId: string, signal: AbortSignal): Promise<ReceiptProof | null> {
+    // Seals in a log that the sealer refuses to go on from may be anybody's.
+    const refused = await content.sealingRefused();
+    if (refused !== null) throw new Unaccountable(refused);
+    return await proveReceipt(eventStore, transactionId, signal);
   }
 
   return {
@@ -67,15 +74,9 @@ export function createVerify(dependencies: Dependencies) {
       const { lang, receipt, urlOf } = await findReceipt(ctx);
       await ctx.state.spend('proofs', '');
       const signal = runtime.timeout(proveWithinMs);
-      const unproven = (reason: string) => {
-        log.error({ reason }, 'the proof of a receipt cannot be made');
-        return new HttpProblem(503, 'The proof cannot be shown at the moment');
-      };
-      // Seals in a log that the sealer refuses to go on from may be anybody's.
-      const refused = await sealingRefused(dependencies.console.db);
-      if (refused !== null) throw unproven(refused);
-      const proof = await proveReceipt(eventStore, receipt.transactionId, signal).catch((error) => {
-        throw unproven(reasonOf(error));
+      const proof = await prove(receipt.transactionId, signal).catch((error) => {
+        log.error({ reason: reasonOf(error) }, 'the proof of a receipt cannot be made');
+        throw new HttpProblem(503, 'The proof cannot be shown at the moment');
       });
       if (ctx.path.endsWith('.jsonl')) {
         if (!proof) throw new HttpProblem(404, 'This payment is not sealed yet');

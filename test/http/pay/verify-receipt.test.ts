@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
 import { createLines } from '../../../src/audit/export/lines.ts';
-import { keptCheckpoints } from '../../../src/audit/seals/kept.ts';
+import { keptCheckpoints, sealingRefused } from '../../../src/audit/seals/kept.ts';
 import { forAll, sealKeyOf } from '../../../src/audit/seals/key.ts';
 import { startSealer } from '../../../src/audit/seals/sealer.ts';
 import { cosignatureLine } from '../../../src/audit/tree/note.ts';
@@ -31,7 +31,10 @@ const forged: string[] = [];
 const { url: databaseUrl } = await createDatabase();
 const db = connectPostgres({ url: databaseUrl, log });
 const queries = createPaymentQueries(db, personalData, async (id) => void forged.push(id));
-const app = await startApp({ ...queries, content: { projectionStatus: () => projectionStatus(db) } });
+const app = await startApp({
+  ...queries,
+  content: { projectionStatus: () => projectionStatus(db), sealingRefused: () => sealingRefused(db) },
+});
 const project = () =>
   runProjection({
     projection: payments,
