@@ -27,7 +27,7 @@ const always = ['ALLOW_INSECURE', 'DATABASE_URL', 'DATA_DIR', 'ESDB_URL', 'LOG_L
 
 /** `Used` are the parts of the configuration that the command demands; without `dataKeys`, there may be no DATA_KEY. */
 export type Context<Used extends Part = never> = Omit<RoleDependencies, 'config' | 'personalData'> & {
-  config: Pick<Config, Used | 'databaseUrl' | 'dataDir' | 'esdbUrl'>;
+  config: Pick<Config, Used | 'databaseUrl' | 'dataDir' | 'dataKeys' | 'esdbUrl'>;
   personalData: 'dataKeys' extends Used ? PersonalData : PersonalData | null;
 };
 export type ContextWithDatabase<Used extends Part = never> = Context<Used> & {

@@ -5,7 +5,7 @@ import { recordVerified } from '../audit/check/checks.ts';
 import { keptCheckpoints, lastCheckpointFile, sealingRefused } from '../audit/seals/kept.ts';
 import { forAll, type KeyTerm, publicKeysIn, type SealKey, sealKeyOf } from '../audit/seals/key.ts';
 import { lastCheckpoint } from '../audit/tree/leaves.ts';
-import { type Checkpoint, openCheckpoint, readVerifier } from '../audit/tree/note.ts';
+import { type Checkpoint, openCheckpoint, readVerifier, type Witnesses } from '../audit/tree/note.ts';
 import { acceptOlderLog, acknowledge } from '../audit/verify/acknowledge.ts';
 import { verifyFile } from '../audit/verify/file.ts';
 import { progressFile } from '../audit/verify/resume.ts';
@@ -28,20 +28,23 @@ export const verify: CommandOf<'verify'> = async (options) => {
   if (place !== undefined || reason !== undefined) return await acknowledgeFaults(place, reason);
   const { 'public-key': publicKey, 'witness-keys': keyFile, record = false } = options;
   const given = publicKey === undefined ? null : keysOf(publicKey);
-  if (file !== undefined) return await verifyExport(file, given);
   const witnesses = keyFile === undefined ? null : witnessesIn(keyFile, options.witnesses);
+  if (file !== undefined) return await verifyExport(file, given, witnesses);
   const verified = since === undefined ? null : checkpointIn(since);
-  return await whileAlone(async (signal, { config: { dataDir, sealKeys }, ...stores }) => {
+  return await whileAlone(async (signal, { config, ...stores }) => {
+    const { dataDir, dataKeys, sealKeys } = config;
     // Until its first seal, the log knows a new key no more than it knows a stranger's.
     const own = [sealKeys.current, sealKeys.previous].filter((key) => key !== '');
     const trusted = given ?? (own.length > 0 ? own.map((key) => forAll(sealKeyOf(key).publicKey)) : null);
-    const progress = progressFile(join(dataDir, 'verify-progress.json'), stores.runtime);
+    const dataKey = dataKeys.current;
+    const path = join(dataDir, 'verify-progress.json');
+    const progress = dataKey === '' ? null : progressFile({ path, dataKey }, stores.runtime);
     const shown = openVerifyProgress();
     const report = await verifyStores(
-      { ...stores, trusted, since: verified, witnesses, progress, signal },
+      { ...stores, trusted, since: verified, witnesses, progress, signal, demandsRows: record },
       shown.show,
     ).finally(shown.end);
-    if (!verified) progress.remove();
+    if (!verified) progress?.remove();
     if (record && !verified) await recordVerified(stores.db, stores.runtime.now(), report);
     print(reportText(report));
     return report.violations.length === 0 ? 0 : 1;
@@ -72,7 +75,7 @@ function checkpointIn(file: string): Checkpoint {
 }
 
 /** All of the witnesses in the file, one in a line, unless fewer are demanded. */
-function witnessesIn(file: string, needed: string | undefined) {
+function witnessesIn(file: string, needed: string | undefined): Witnesses {
   const lines = readFileSync(file, 'utf8').trim().split('\n');
   const known = lines.flatMap((line) => {
     const verifier = readVerifier(line);
@@ -150,26 +153,33 @@ async function signerOf(
   throw new Refused('wrong_key', 'SEAL_KEY is not the key of the last seal: what it signs would not count');
 }
 
-async function verifyExport(file: string, trusted: readonly KeyTerm[] | null): Promise<number> {
-  const found = await verifyFile(file, trusted);
-  const { violation, events, payments, checksum, checkpoint, unproven, first, alone } = found;
+async function verifyExport(
+  file: string,
+  trusted: readonly KeyTerm[] | null,
+  witnesses: Witnesses | null,
+): Promise<number> {
+  const found = await verifyFile(file, trusted, witnesses);
+  const { violation, events, payments, checksum, checkpoint, unproven, first, alone, range } = found;
   if (violation) {
     const { line, stream, revision, reason } = violation;
     const event = stream === null ? '' : `, ${stream} revision ${revision}`;
     print(`VIOLATION line ${line}${event}: ${reason}.`);
     return 1;
   }
-  const isProven = unproven === 0 && (checkpoint !== null || payments === 1 || alone.length > 0);
+  // Without the leaves between its events, nothing shows that a file with more than one subject lacks nothing.
+  const isProven = unproven === 0 && (checkpoint !== null || payments + alone.length === 1);
   if (events > 0 || alone.length === 0)
     print(
       `${events.toLocaleString('en')} events of ${payments.toLocaleString('en')} payments are as they were written.\nChecksum ${checksum}`,
     );
-  if (checkpoint)
+  if (checkpoint && range)
     print(
-      `Of what was asked for nothing is missing that the first ${checkpoint.size.toLocaleString('en')} events of ${checkpoint.origin} hold.`,
+      `Of the payments requested from ${range.from} on and before ${range.to}, from ${range.merchant ?? 'all merchants'}, nothing is missing that the first ${checkpoint.size.toLocaleString('en')} events of ${checkpoint.origin} hold. The last payment in them was requested at ${found.lastRequest}.`,
     );
   for (const number of alone)
     print(`Event ${number.toLocaleString('en')} of the log is the one that this file is about.`);
+  if (isProven && !checkpoint)
+    print('Whether the log has other payments, or later events, this file does not show.');
   if (!trusted) print('No public key was given: whose log this is was not checked.');
   if (isProven) return 0;
   const what = unproven > 0 ? `${unproven} events, the first of them ${first}, are` : 'The file is';

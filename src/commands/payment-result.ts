@@ -15,9 +15,9 @@ import {
   type ReportedResult,
   type Source,
 } from '../events/payment-result.ts';
+import { standingOf } from '../events/payment-standing.ts';
 import { postingRule } from '../events/postings.ts';
 import type { RecordedResult } from '../events/recorded-result.ts';
-import { standingOf } from '../events/standing.ts';
 import { derivedId } from '../kernel/derived-id.ts';
 import { toDigits } from '../kernel/malaysian-time.ts';
 import { addSen, isRinggit, type Sen } from '../kernel/money.ts';

@@ -22,7 +22,7 @@ import { type ErasePersonalData, erasePersonalData } from './erasure.ts';
 import { isSameContent } from './fingerprint.ts';
 import { type RecordGatewayResult, recordGatewayResult, refusalToPay } from './payment-result.ts';
 import { type RecordRequery, recordRequery } from './requery.ts';
-import { type GiveVerdict, giveVerdict } from './verdict.ts';
+import { type GiveVerdict, giveVerdict } from './unknown-outcomes.ts';
 
 export type RequestPayment = { type: 'RequestPayment'; request: PaymentRequested };
 

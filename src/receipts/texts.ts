@@ -3,7 +3,7 @@ import { printable } from '@ledger/pdf/printable.ts';
 import en from '../../content/texts/receipts.en.json' with { type: 'json' };
 import ms from '../../content/texts/receipts.ms.json' with { type: 'json' };
 import type { Access } from '../events/open-payment.ts';
-import type { Standing } from '../events/standing.ts';
+import type { Standing } from '../events/payment-standing.ts';
 import { format } from '../kernel/format.ts';
 import type { Language } from '../kernel/languages.ts';
 import { displaySen } from '../kernel/money.ts';

@@ -8,7 +8,7 @@ import { toIsoWithOffset } from '../kernel/malaysian-time.ts';
 import { reasonOf } from '../kernel/reason-of.ts';
 import { recordSpansWith } from '../kernel/tracing.ts';
 import { createCounters } from '../monitoring/counters.ts';
-import { createLook, type Look } from '../monitoring/look.ts';
+import { createLook, type Look } from '../monitoring/health.ts';
 import { readDeliveries } from '../monitoring/sources/deliveries.ts';
 import { readMachine } from '../monitoring/sources/machine.ts';
 import { readProjections } from '../monitoring/sources/projections.ts';

@@ -31,7 +31,7 @@ import {
 import { startMonitoring } from './monitoring.ts';
 import { startProjections } from './projections.ts';
 import { startReactors } from './reactors.ts';
-import { welcome } from './welcome.ts';
+import { welcome } from './start-message.ts';
 
 export const serve: CommandOf<'serve'> = () => {
   // Reports every fault of the configuration before anything is started.

@@ -531,7 +531,7 @@ test.serial(
     t.false(statuses.includes(200));
     t.regex(
       (await witnesses(forged, 1)).violations.find(({ kind }) => kind === 'witnesses')?.first ?? '',
-      /^Of 1 witnesses 1 must have signed the last seal; signed have: none$/,
+      /^Of 1 witnesses 1 must have signed the last seal, and these have: none$/,
     );
   },
 );

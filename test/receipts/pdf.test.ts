@@ -1,5 +1,5 @@
 import test from 'ava';
-import type { Standing } from '../../src/events/standing.ts';
+import type { Standing } from '../../src/events/payment-standing.ts';
 import { format } from '../../src/kernel/format.ts';
 import { paymentModes } from '../../src/kernel/payment-modes.ts';
 import { historyText, statusName, texts, timeText } from '../../src/receipts/texts.ts';

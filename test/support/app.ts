@@ -24,11 +24,11 @@ import type { EventStore, RecordedEvent } from '../../src/eventstore/event-store
 import { createApp } from '../../src/http/app.ts';
 import { type ConsoleRoute, consoleRoutes } from '../../src/http/console/routes.ts';
 import type { Dependencies as AllDependencies } from '../../src/http/server/dependencies.ts';
-import { createKnownHeads } from '../../src/http/server/known-heads.ts';
-import { createLimitedServer } from '../../src/http/server/limits.ts';
+import { createKnownHeads } from '../../src/http/server/known-stream-heads.ts';
+import { createLimitedServer } from '../../src/http/server/request-limits.ts';
 import { createLog } from '../../src/kernel/log.ts';
 import { systemRuntime } from '../../src/kernel/system-runtime.ts';
-import { createLook, type Look } from '../../src/monitoring/look.ts';
+import { createLook, type Look } from '../../src/monitoring/health.ts';
 import { createErase } from '../../src/personal-data/erase.ts';
 import { connectPostgres } from '../../src/postgres/pool.ts';
 import { createAnswerCounts } from '../../src/to-do/requery-queue.ts';

@@ -52,7 +52,9 @@ export function startDailyVerify({ at, verify, ...dependencies }: VerifyDependen
     const now = runtime.now().toISOString();
     const today = readSpan(`${dayOf(now)} ${at}`)?.start ?? '';
     const due = today <= now ? today : new Date(Date.parse(today) - dayMs).toISOString();
-    if (signal.aborted || (lastAt ?? startedAt) >= due) return;
+    // Somebody has changed a result of the future, so that nothing would ever be verified again.
+    const before = lastAt !== undefined && lastAt <= now ? lastAt : startedAt;
+    if (signal.aborted || before >= due) return;
     await verify(signal);
     const found = await lastCheck(db, 'verify');
     if (found === null || found.at === lastAt) await runtime.sleep(tryAgainMs, signal);
@@ -84,7 +86,9 @@ async function checkIfDue(dependencies: Dependencies, signal: AbortSignal): Prom
   const last = await lastCheck(db);
   await db.raw(auditTablesSql);
   const forged = await forgedRows(db);
-  const isDue = !last || forged.length > 0 || runtime.now().getTime() >= Date.parse(last.at) + hourMs;
+  // A result of the future, which somebody has changed, counts for nothing either.
+  const agoMs = runtime.now().getTime() - Date.parse(last?.at ?? '');
+  const isDue = !last || forged.length > 0 || !(agoMs >= 0 && agoMs < hourMs);
   if (signal.aborted || !isDue) return;
   // What a projection has not processed yet, such as while it is made again, would never be compared.
   const sources = { ...dependencies, projectionStatus: () => projectionStatus(db), signal };

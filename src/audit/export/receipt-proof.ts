@@ -3,6 +3,7 @@
  * the event, which names the payment, and whose content is nobody else's business.
  */
 import { endOf } from '../../commands/execute.ts';
+import { UnreadableEvent } from '../../events/codec.ts';
 import { paymentStream } from '../../events/payment.ts';
 import { leafOf } from '../../events/seals.ts';
 import type { EventStore } from '../../eventstore/event-store.ts';
@@ -24,8 +25,8 @@ export type ReceiptProof = {
 };
 
 /**
- * Null until the event is sealed, or if there is none. Throws UnreadableEvent for a stream that was changed, Unaccountable
- * if the log does not agree with its seals, EventStoreUnavailable, and the signal's reason.
+ * Null until the event is sealed. Throws UnreadableEvent for a stream that was changed, also if it has no success,
+ * Unaccountable if the log does not agree with its seals, EventStoreUnavailable, and the signal's reason.
  */
 export async function proveReceipt(
   eventStore: Pick<EventStore, 'load' | 'loadLast' | 'subscribe'>,
@@ -35,10 +36,11 @@ export async function proveReceipt(
   const stored = await eventStore.load(paymentStream(transactionId));
   endOf(stored);
   const success = stored.find(({ type }) => type === 'PaymentSucceeded');
-  const [proof] = success ? await proveEvents(eventStore, [success], signal) : [];
+  if (!success) throw new UnreadableEvent('The payment of a receipt has no success');
+  const [proof] = await proveEvents(eventStore, [success], signal);
   const checkpoint = proof ? openCheckpoint(proof.checkpoint, null) : '';
   const last = await lastCheckpoint(eventStore);
-  if (!success || !proof || typeof checkpoint === 'string' || !last) return null;
+  if (!proof || typeof checkpoint === 'string' || !last) return null;
   const { origin, size } = checkpoint;
   const sealedAt = (await checkpointOfSize(eventStore, size, last))?.seal.at ?? '';
   const names = parseNote(proof.checkpoint)?.signatures.map(({ name }) => name) ?? [];

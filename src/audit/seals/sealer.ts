@@ -6,6 +6,8 @@ import type { Logger } from 'pino';
 import { chain, hashIn } from '../../events/envelope.ts';
 import {
   type CheckpointSigned,
+  countIn,
+  emptyTally,
   isCovered,
   type LogSealedEvent,
   leafEntry,
@@ -104,13 +106,16 @@ async function sealWhile(
   const mustReach = Math.max(0, ...expected.map(({ size }) => size));
   const origin = start.origin ?? dependencies.origin;
   const tree = growTree(start.range);
+  /** The last seal if it has a running hash: the first checkpoint must not cover another log. */
+  const old = last.seal && !last.seal.checkpoint ? last.seal : null;
+  let tally = emptyTally;
   let sealed = last;
   /** Since the last seal, for witnesses. */
   let leaves: Buffer[] = [];
   let newest: RecordedEvent | null = null;
   let turn: Promise<void> = Promise.resolve();
 
-  const isRecounting = () => tree.size() < mustReach;
+  const isRecounting = () => tree.size() < mustReach || tally.count < (old?.count ?? 0);
 
   /** Seals up to the newest event, if it is not sealed. */
   const sealNow = () => {
@@ -127,6 +132,11 @@ async function sealWhile(
   };
 
   function take(event: RecordedEvent): void {
+    if (old && tally.count < old.count && isCovered(event, old.streams)) {
+      tally = countIn(tally, event);
+      if (tally.count === old.count && tally.runningHash !== old.hash)
+        throw disagreement(`seal ${last.revision}`);
+    }
     const era = eras.find(({ until }) => tree.size() < until);
     if (!isCovered(event, era?.streams ?? streamPrefixes)) return;
     newest = event;
@@ -138,12 +148,12 @@ async function sealWhile(
   }
 
   async function count(signal: AbortSignal): Promise<void> {
-    const prefixes = new Set([...eras.flatMap(({ streams }) => streams), ...streamPrefixes]);
+    const prefixes = new Set([...[...eras, old].flatMap((each) => each?.streams ?? []), ...streamPrefixes]);
     const reading = { streamPrefixes: [...prefixes], after: start.after };
     for await (const message of eventStore.subscribe({ ...reading, signal, maxFailures })) {
       if (message.kind === 'caught_up') {
         const missing = expected.find(({ size }) => size > tree.size());
-        if (missing) throw disagreement(missing.name);
+        if (isRecounting()) throw disagreement(missing?.name ?? `seal ${last.revision}`);
         await kept.refuse(null);
         await sealNow();
       }

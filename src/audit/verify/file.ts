@@ -19,6 +19,7 @@ import {
   tailLength,
 } from '../export/lines.ts';
 import type { KeyTerm } from '../seals/key.ts';
+import type { Witnesses } from '../tree/note.ts';
 import { createLeafCheck } from './leaves.ts';
 
 type FileViolation = {
@@ -35,8 +36,12 @@ type FileViolation = {
  * Reads an export of `ledger export` up to the first violation, which is null when the export is whole. Needs as much
  * memory as the longest line. Throws the operating system's error when the file cannot be read.
  */
-export async function verifyFile(path: string, trusted: readonly KeyTerm[] | null = null) {
-  const { state, totals, leaves, take } = createFileCheck(trusted);
+export async function verifyFile(
+  path: string,
+  trusted: readonly KeyTerm[] | null = null,
+  witnesses: Witnesses | null = null,
+) {
+  const { state, totals, leaves, take } = createFileCheck(trusted, witnesses);
   const verdict = (violation: FileViolation | null) => ({ violation, ...totals, ...leaves.result() });
   for await (const { bytes, ended } of linesOf(path)) {
     const text = bytes.toString();
@@ -54,7 +59,7 @@ export async function verifyFile(path: string, trusted: readonly KeyTerm[] | nul
  * `take` returns why the line is not what must come next, or null when it is. Over 70 lines: one state machine over the
  * kinds of line, whose steps share their state.
  */
-function createFileCheck(trusted: readonly KeyTerm[] | null) {
+function createFileCheck(trusted: readonly KeyTerm[] | null, witnesses: Witnesses | null) {
   const state = {
     /** Valid lines so far. */
     lines: 0,
@@ -71,7 +76,7 @@ function createFileCheck(trusted: readonly KeyTerm[] | null) {
     /** Of the last valid line. For a complete file it covers every byte, so that two copies can be compared. */
     checksum: firstChecksum,
   };
-  const leaves = createLeafCheck(() => totals.range, trusted);
+  const leaves = createLeafCheck(() => totals.range, trusted, witnesses);
   /** Of the last payment, because payments are in order. */
   let requested = { atMs: Number.NEGATIVE_INFINITY, stream: '' };
 

@@ -3,7 +3,7 @@ import { type Leaf, leafEntry } from '../../events/seals.ts';
 import { disorderMs, isAskedFor } from '../export/export.ts';
 import type { ExportRange, LeafEntry, Proof, TreeStart } from '../export/lines.ts';
 import type { KeyTerm } from '../seals/key.ts';
-import { type Checkpoint, openCheckpoint } from '../tree/note.ts';
+import { type Checkpoint, lackOfWitnesses, openCheckpoint, parseNote, type Witnesses } from '../tree/note.ts';
 import { growTree, isRangeOf, leafHash, rootOf, rootOfInclusion } from '../tree/tree.ts';
 
 const bytesOf = (hashes: readonly string[]) => hashes.map((each) => Buffer.from(each, 'base64'));
@@ -12,7 +12,11 @@ const bytesOf = (hashes: readonly string[]) => hashes.map((each) => Buffer.from(
  * `take` functions return what is wrong, or null. With null, any signer is trusted. Needs some 200 bytes of memory for each
  * event of the file. Over 70 lines: what the kinds of lines share is its state.
  */
-export function createLeafCheck(range: () => ExportRange | null, trusted: readonly KeyTerm[] | null) {
+export function createLeafCheck(
+  range: () => ExportRange | null,
+  trusted: readonly KeyTerm[] | null,
+  witnesses: Witnesses | null,
+) {
   const payments: { stream: string; leaves: Map<number, Buffer> }[] = [];
   const tags = new Map<string, string>();
   let tree: ReturnType<typeof growTree> | null = null;
@@ -22,8 +26,15 @@ export function createLeafCheck(range: () => ExportRange | null, trusted: readon
   /** The places in the log, counted from 1, of events that are there by their leaves alone. */
   const alone: number[] = [];
 
+  /** When the last payment among the leaves was requested. */
+  let lastRequest = '';
+
+  function open(note: string): Checkpoint | string {
+    return (witnesses && lackOfWitnesses(parseNote(note), witnesses)) ?? openCheckpoint(note, trusted);
+  }
+
   function faultOf(hash: Buffer, { checkpoint: note, hashes, index }: Proof): string | null {
-    const said = openCheckpoint(note, trusted);
+    const said = open(note);
     if (typeof said === 'string') return said;
     const path = { index, size: said.size, proof: bytesOf(hashes) };
     const isIn = rootOfInclusion(hash, path)?.equals(said.root) === true;
@@ -40,6 +51,7 @@ export function createLeafCheck(range: () => ExportRange | null, trusted: readon
     if (isAskedFor(leaf, { span, merchantCode: request.merchant }))
       return `A payment of ${label} is in the log, and was left out of the file`;
     const [at = ''] = label.split(' ');
+    if (at > lastRequest) lastRequest = at;
     if (label !== '') hasBegun ||= Date.parse(at) < Date.parse(request.from) - disorderMs;
     return null;
   }
@@ -49,6 +61,8 @@ export function createLeafCheck(range: () => ExportRange | null, trusted: readon
       if (payments.at(-1)?.stream !== stream) payments.push({ stream, leaves: new Map() });
       tags.set(leaf.tag, stream);
       const hash = leafHash(leafEntry(leaf));
+      const [at = ''] = leaf.label.split(' ');
+      if (at > lastRequest) lastRequest = at;
       if (!proof) {
         payments.at(-1)?.leaves.set(revision, hash);
         unproven += 1;
@@ -61,7 +75,7 @@ export function createLeafCheck(range: () => ExportRange | null, trusted: readon
       return faultOf(leafHash(leafEntry({ tag, label, digest })), proof);
     },
     takeTree(start: TreeStart): string | null {
-      const said = openCheckpoint(start.checkpoint, trusted);
+      const said = open(start.checkpoint);
       if (typeof said === 'string') return said;
       const before = { size: start.size, roots: bytesOf(start.roots) };
       if (!isRangeOf(before, rootOf(before))) return 'It is not a part of a tree';
@@ -100,7 +114,8 @@ export function createLeafCheck(range: () => ExportRange | null, trusted: readon
     result() {
       const first = payments.find(({ leaves }) => leaves.size > 0);
       const [revision] = first?.leaves.keys() ?? [];
-      return { unproven, first: first ? `${first.stream} revision ${revision}` : '', checkpoint, alone };
+      const name = first ? `${first.stream} revision ${revision}` : '';
+      return { unproven, first: name, checkpoint, alone, lastRequest };
     },
   };
 }

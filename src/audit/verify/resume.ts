@@ -1,4 +1,8 @@
-/** What an interrupted `ledger verify` had found, in a file, so that the next one goes on from there. */
+/**
+ * What an interrupted `ledger verify` had found, in a file, so that the next one goes on from there. The file carries a
+ * MAC: whoever can only write to the data folder cannot have anything skipped.
+ */
+import { createHmac, hkdfSync } from 'node:crypto';
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import type { Runtime } from '../../kernel/runtime.ts';
 import type { KeyTerm } from '../seals/key.ts';
@@ -19,17 +23,28 @@ export type VerifiedSoFar = {
   rows: Record<string, { checked: Checked | null; violations: readonly Violation[] }>;
 };
 
-const keptForMs = 24 * 60 * 60_000;
+/** Less than from one daily run to the next, so that a copy of the file of one does not serve the next. */
+const keptForMs = 12 * 60 * 60_000;
 const everyMs = 2_000;
 
-/** `load` gives null if there is nothing to go on from: after a day, or with other keys, everything is verified anew. */
-export function progressFile(path: string, runtime: Pick<Runtime, 'now' | 'monotonicMs'>) {
+/**
+ * `dataKey` is DATA_KEY. `load` gives null if there is nothing to go on from: after half a day, with other keys, or if
+ * somebody has changed the file, everything is verified anew.
+ */
+export function progressFile(
+  { path, dataKey }: { path: string; dataKey: string },
+  runtime: Pick<Runtime, 'now' | 'monotonicMs'>,
+) {
   let savedMs = runtime.monotonicMs();
+  const secret = Buffer.from(hkdfSync('sha256', dataKey, '', 'progress of ledger verify', 32));
+  const macOf = (text: string) => createHmac('sha256', secret).update(text).digest('hex');
   return {
     load(trusted: readonly KeyTerm[] | null): VerifiedSoFar | null {
       try {
-        // Written below, for this account alone.
-        const saved: VerifiedSoFar = JSON.parse(readFileSync(path, 'utf8'));
+        const [mac, text = ''] = readFileSync(path, 'utf8').split('\n');
+        if (mac !== macOf(text)) return null;
+        // Written below, as the MAC shows.
+        const saved: VerifiedSoFar = JSON.parse(text);
         const isRecent = runtime.now().getTime() - Date.parse(saved.startedAt) < keptForMs;
         return isRecent && saved.trusted === JSON.stringify(trusted) ? saved : null;
       } catch {
@@ -41,7 +56,8 @@ export function progressFile(path: string, runtime: Pick<Runtime, 'now' | 'monot
       if (!isStep && runtime.monotonicMs() - savedMs < everyMs) return;
       savedMs = runtime.monotonicMs();
       try {
-        writeFileSync(`${path}.new`, JSON.stringify(progress()), { mode: 0o600 });
+        const text = JSON.stringify(progress());
+        writeFileSync(`${path}.new`, `${macOf(text)}\n${text}`, { mode: 0o600 });
         renameSync(`${path}.new`, path);
       } catch {
         // Where this account may not write, the next run begins anew.

@@ -14,9 +14,10 @@ import { openSharedNumbers } from '../../projections/journal/shared-number-queri
 import { projectionStatus } from '../../projections/runtime/checkpoints.ts';
 import { describeFailure } from '../../projections/runtime/failures.ts';
 import { check } from '../check/check.ts';
+import { sealingRefused } from '../seals/kept.ts';
 import type { KeyTerm } from '../seals/key.ts';
 import { lastEventOf, readSignedSeal, sealedWithinMs } from '../seals/stored-seals.ts';
-import { type Checkpoint, parseNote, signedAt, type Verifier } from '../tree/note.ts';
+import { type Checkpoint, lackOfWitnesses, parseNote, type Witnesses } from '../tree/note.ts';
 import { loadAcknowledgements } from './acknowledgements.ts';
 import { type LogResult, type VerifiedUntil, verifyLog } from './log.ts';
 import { verifyPayments } from './payments.ts';
@@ -37,7 +38,9 @@ export type VerifyDependencies = {
   /** What an interrupted run had verified, with these keys, and where to keep what this one has. */
   progress?: Pick<ReturnType<typeof progressFile>, 'load' | 'save'> | null;
   /** How many of these must have signed the last seal; null to ask for none. */
-  witnesses?: { known: readonly Verifier[]; needed: number } | null;
+  witnesses?: Witnesses | null;
+  /** Whether it is a violation if rows cannot be compared: otherwise a note says so. */
+  demandsRows?: boolean;
   /** Null, and an account that only reads: rows are not compared with fresh ones. */
   personalData: PersonalDataReader | null;
   runtime: Runtime;
@@ -56,11 +59,12 @@ export async function verify(
   onProgress: (progress: VerifyProgress) => void,
 ) {
   const { eventStore, db, personalData, trusted, since, progress, witnesses, runtime, signal } = dependencies;
+  const { demandsRows = false } = dependencies;
   const violations = createViolations();
   const seals = await verifySeals(eventStore, trusted, violations);
   if (witnesses) await checkWitnesses(witnesses, eventStore, violations);
   const events = await verifyEvents(dependencies, seals, onProgress);
-  const { acknowledgements, found, from, log, resumedAfter, soFar } = events;
+  const { acknowledgements, found, from, isResumed, log, resumedAfter, soFar } = events;
   violations.addAll(found);
   const { explained } = acknowledgements;
   const checked: Checked[] = [
@@ -69,10 +73,13 @@ export async function verify(
     { what: 'seals, each with its signature and what it counted', count: log.seals.met() },
   ];
   const notes = sealNotes(log, trusted, runtime.now(), violations);
-  if (resumedAfter > 0)
+  const resumedRows = Object.keys(soFar.rows).length;
+  if (isResumed)
     notes.push(
-      `The first ${resumedAfter} events were verified by a run that began at ${soFar.startedAt} and was interrupted.`,
+      `The first ${resumedAfter} events${resumedRows > 0 ? `, and the rows of ${resumedRows} read models,` : ''} were verified by a run that began at ${soFar.startedAt} and was interrupted.`,
     );
+  const refused = await sealingRefused(db);
+  if (refused !== null) violations.add('unsealed events', `Nothing is sealed any more: ${refused}`);
   if (!log.complete) {
     notes.push('The read models were not checked, since they are made from the whole log.');
     return { checked, explained, violations: violations.all(), notes };
@@ -93,10 +100,11 @@ export async function verify(
         onDone: () => progress?.save(() => soFar, true),
       })),
     );
-  else
-    notes.push(
-      'Rows were not compared with the log: that takes DATA_KEY, and an account of PostgreSQL that may make schemas.',
-    );
+  else {
+    const what = 'Rows were not compared with the log';
+    if (demandsRows) violations.add('rows of every read model', what);
+    notes.push(`${what}: that takes DATA_KEY, and an account of PostgreSQL that may make schemas.`);
+  }
   for (const { name, fault, parked } of await projectionStatus(db)) {
     if (fault) notes.push(`The projection ${name} has halted: what came after was not checked.`);
     for (const each of parked) {
@@ -160,24 +168,20 @@ async function verifyEvents(
         return soFar;
       }),
   });
-  return { acknowledgements, found: violations.all(), from, log, resumedAfter: counts?.events ?? 0, soFar };
+  const resumed = { isResumed: soFar === saved, resumedAfter: counts?.events ?? 0, soFar };
+  return { acknowledgements, found: violations.all(), from, log, ...resumed };
 }
 
 async function checkWitnesses(
-  { known, needed }: NonNullable<VerifyDependencies['witnesses']>,
+  witnesses: Witnesses,
   eventStore: Pick<EventStore, 'loadLast'>,
   violations: Violations,
 ): Promise<void> {
   const stored = await eventStore.loadLast(sealsStream);
   const checkpoint = stored && readSignedSeal(stored)?.checkpoint;
-  const note = checkpoint && parseNote(checkpoint.note);
-  const signed = known.filter((each) => note && signedAt(note, each) !== null).map(({ name }) => name);
-  const who = signed.length > 0 ? signed.join(', ') : 'none';
-  if (signed.length < needed)
-    violations.add(
-      'witnesses',
-      `Of ${known.length} witnesses ${needed} must have signed the last seal; signed have: ${who}`,
-    );
+  const note = checkpoint ? parseNote(checkpoint.note) : null;
+  const lack = lackOfWitnesses(note, witnesses);
+  if (lack !== null) violations.add('witnesses', lack);
 }
 
 /** The seal of a checkpoint; null if the log has none. */

@@ -1,6 +1,6 @@
 /** GET /api/v1/health: always 200, within a second, even while a store hangs. Open to everybody. */
 import { toIsoWithOffset } from '../../kernel/malaysian-time.ts';
-import { createLook, type LookDependencies } from '../../monitoring/look.ts';
+import { createLook, type LookDependencies } from '../../monitoring/health.ts';
 import type { Context } from '../server/context.ts';
 import { answer, Health } from './bodies.ts';
 

@@ -7,7 +7,7 @@ import type { GatewayFields } from '../../clients/gateway/read-result.ts';
 import { outstandingSen } from '../../events/adjustments.ts';
 import type { OpenPayment } from '../../events/open-payment.ts';
 import type { RequestedPayment } from '../../events/payment.ts';
-import { standingOf } from '../../events/standing.ts';
+import { standingOf } from '../../events/payment-standing.ts';
 import { toDateTime, toDigits } from '../../kernel/malaysian-time.ts';
 import { addSen, displaySen, formatSen, type Sen } from '../../kernel/money.ts';
 import { paymentModes } from '../../kernel/payment-modes.ts';

@@ -5,7 +5,7 @@ import type { Links } from '../../receipts/payment-links.ts';
 import { type Context, seeOther } from '../server/context.ts';
 import { createCookie } from '../server/cookie.ts';
 import type { Dependencies } from '../server/dependencies.ts';
-import { knownForMs } from '../server/known-heads.ts';
+import { knownForMs } from '../server/known-stream-heads.ts';
 import { createRevisionTokens } from './page-token.ts';
 
 export type LeadToReceipt = ReturnType<typeof createReceiptRedirect>['leadToReceipt'];

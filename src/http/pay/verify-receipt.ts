@@ -3,6 +3,7 @@
  * in the sealed log. Says nothing about who paid.
  */
 import { proveReceipt } from '../../audit/export/receipt-proof.ts';
+import { sealingRefused } from '../../audit/seals/kept.ts';
 import { loadHead } from '../../commands/execute.ts';
 import { paymentDecider } from '../../commands/payment.ts';
 import { unopened } from '../../events/open-payment.ts';
@@ -66,9 +67,15 @@ export function createVerify(dependencies: Dependencies) {
       const { lang, receipt, urlOf } = await findReceipt(ctx);
       await ctx.state.spend('proofs', '');
       const signal = runtime.timeout(proveWithinMs);
+      const unproven = (reason: string) => {
+        log.error({ reason }, 'the proof of a receipt cannot be made');
+        return new HttpProblem(503, 'The proof cannot be shown at the moment');
+      };
+      // Seals in a log that the sealer refuses to go on from may be anybody's.
+      const refused = await sealingRefused(dependencies.console.db);
+      if (refused !== null) throw unproven(refused);
       const proof = await proveReceipt(eventStore, receipt.transactionId, signal).catch((error) => {
-        log.error({ reason: reasonOf(error) }, 'the proof of a receipt cannot be made');
-        throw new HttpProblem(503, 'The proof cannot be shown at the moment');
+        throw unproven(reasonOf(error));
       });
       if (ctx.path.endsWith('.jsonl')) {
         if (!proof) throw new HttpProblem(404, 'This payment is not sealed yet');

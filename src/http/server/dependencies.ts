@@ -19,11 +19,11 @@ import type { EventStore } from '../../eventstore/event-store.ts';
 import type { Log } from '../../kernel/log.ts';
 import type { Runtime } from '../../kernel/runtime.ts';
 import type { AnsweredRequest } from '../../monitoring/counters.ts';
-import type { LookDependencies } from '../../monitoring/look.ts';
+import type { LookDependencies } from '../../monitoring/health.ts';
 import type { Erase } from '../../personal-data/erase.ts';
 import type { LatestPayment, PaymentRow } from '../../projections/payments/queries.ts';
 import type { ListQueries } from '../../projections/runtime/list-projection.ts';
-import type { KnownHeads } from './known-heads.ts';
+import type { KnownHeads } from './known-stream-heads.ts';
 
 type UsedConfig =
   | 'apiKeys'

@@ -8,7 +8,7 @@ import { UnreadableEvent } from '../../events/codec.ts';
 import { type EventStore, EventStoreUnavailable } from '../../eventstore/event-store.ts';
 import type { Log } from '../../kernel/log.ts';
 import { codeOf } from '../../kernel/reason-of.ts';
-import type { KnownHeads } from './known-heads.ts';
+import type { KnownHeads } from './known-stream-heads.ts';
 
 type Row<State> = { revision: number; state: State };
 

@@ -2,7 +2,7 @@
 import type { Reading } from '@ledger/observability/metrics.ts';
 import type { EventStore } from '../../eventstore/event-store.ts';
 import { selectionOf } from '../../projections/runtime/projection.ts';
-import type { LookDependencies } from '../look.ts';
+import type { LookDependencies } from '../health.ts';
 
 /** A projection that is so far behind is being made, or stands. */
 const mostCounted = 1_000;

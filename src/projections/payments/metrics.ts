@@ -1,6 +1,6 @@
 /** The metrics of a day: how many payments were requested and paid. */
 import type { Knex } from 'knex';
-import type { Standing } from '../../events/standing.ts';
+import type { Standing } from '../../events/payment-standing.ts';
 import type { Sen } from '../../kernel/money.ts';
 import type { PaymentMode } from '../../kernel/payment-modes.ts';
 import type { TimeSpan } from '../../postgres/table.ts';

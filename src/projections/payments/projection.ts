@@ -12,8 +12,8 @@ import {
   paymentStreamPrefix,
   type RequestedPayment,
 } from '../../events/payment.ts';
+import { standingOf } from '../../events/payment-standing.ts';
 import { isHolding } from '../../events/personal-data.ts';
-import { standingOf } from '../../events/standing.ts';
 import { indexable } from '../../postgres/table.ts';
 import { writeExceptions } from '../exceptions/write.ts';
 import type { Projection } from '../runtime/projection.ts';

@@ -1,8 +1,8 @@
 /** Queries on the projection `payments`. They reject within a few seconds when Postgres is down. */
 import type { Knex } from 'knex';
 import type { Channel, RequestedPayment } from '../../events/payment.ts';
+import type { Standing } from '../../events/payment-standing.ts';
 import type { PersonalDataReader } from '../../events/personal-data.ts';
-import type { Standing } from '../../events/standing.ts';
 import type { Sen } from '../../kernel/money.ts';
 import type { PaymentMode } from '../../kernel/payment-modes.ts';
 import { unlessUndefined } from '../../postgres/error-codes.ts';

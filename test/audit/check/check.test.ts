@@ -246,6 +246,11 @@ test.serial('one process of several checks, once an hour, and keeps the result',
   t.is((await next(1))?.at, '2026-11-21T04:01:00.000Z');
   t.is((await next(60))?.at, '2026-11-21T05:01:00.000Z');
   t.deepEqual((await lastCheck(db))?.violations, []);
+  // Whoever writes a result of the future does not stop the checks.
+  await db.raw(
+    `update last_check set result = jsonb_set(result::jsonb, '{at}', '"2999-01-01T00:00:00.000Z"')`,
+  );
+  t.is((await next(1))?.at, '2026-11-21T05:02:00.000Z');
 });
 
 test.serial(
@@ -290,6 +295,10 @@ test.serial(
     t.is(began.length, 2);
     clock.time = new Date('2026-11-22T05:00:00.000Z');
     await until(async () => began.length === 3);
+    await until(async () => (await lastCheck(db, 'verify'))?.at === '2026-11-22T05:00:00.000Z');
+    await recordVerified(db, new Date('2999-01-01T00:00:00.000Z'), { checked: [], violations: [] });
+    clock.time = new Date('2026-11-23T05:00:00.000Z');
+    await until(async () => began.length === 4);
     clock.time = new Date('2026-11-21T04:00:00.000Z');
   },
 );

@@ -1,14 +1,16 @@
 // `verify` as a whole: tampering with the read models is reported by table and key, and so are rows that a tampered log
 // no longer explains.
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { lastCheck } from '../../../src/audit/check/checks.ts';
+import { createLines } from '../../../src/audit/export/lines.ts';
 import { proveReceipt } from '../../../src/audit/export/receipt-proof.ts';
 import { forAll, type KeyTerm } from '../../../src/audit/seals/key.ts';
-import { checkpointText, signatureLine } from '../../../src/audit/tree/note.ts';
+import { proveEvents } from '../../../src/audit/tree/leaves.ts';
+import { checkpointText, rawKeyOf, signatureLine, verifierText } from '../../../src/audit/tree/note.ts';
 import { progressFile } from '../../../src/audit/verify/resume.ts';
 import { verify } from '../../../src/audit/verify/verify.ts';
 import type { VerifyProgress } from '../../../src/audit/verify/violations.ts';
@@ -93,6 +95,7 @@ type Edits = {
   log?: Parameters<typeof tampered>[2];
   now?: string;
   trusted?: readonly KeyTerm[];
+  seesRows?: boolean;
   /** Earlier runs, interrupted at this step once that many were done. */
   interruptedAt?: readonly (readonly [step: string, done: number])[];
 };
@@ -100,7 +103,7 @@ type Edits = {
 /** What `verify` says of a copy of the ledger that was edited. */
 async function verdictAfter(
   t: ExecutionContext,
-  { sql, log: edit = () => {}, now, trusted, interruptedAt = [] }: Edits,
+  { sql, log: edit = () => {}, now, trusted, seesRows = true, interruptedAt = [] }: Edits,
 ) {
   const url = new URL(template);
   url.pathname = `/copy_${randomUUID().replaceAll('-', '')}`;
@@ -117,7 +120,8 @@ async function verdictAfter(
     now: () => new Date(now ?? '2026-11-20T02:00:00.000Z'),
     monotonicMs: () => (monotonicMs += 5_000),
   });
-  const progress = progressFile(join(await temporaryFolder(t), 'verify-progress.json'), runtime);
+  const path = join(await temporaryFolder(t), 'verify-progress.json');
+  const progress = progressFile({ path, dataKey: 'a key' }, runtime);
   const given = {
     eventStore,
     db,
@@ -127,7 +131,10 @@ async function verdictAfter(
     log,
   };
   const run = async (signal: AbortSignal, onProgress: (progress: VerifyProgress) => void) =>
-    await verify({ ...given, personalData: copy.personalData, progress, signal }, onProgress);
+    await verify(
+      { ...given, personalData: seesRows ? copy.personalData : null, demandsRows: true, progress, signal },
+      onProgress,
+    );
   for (const [stop, after] of interruptedAt) {
     const interrupted = new AbortController();
     const reason = new Error('Interrupted');
@@ -189,11 +196,12 @@ test.serial(
     t.false(names.has('events for payments'), [...names].join());
     t.true(names.has('events for journal'));
     t.deepEqual({ ...twice.report, notes: [] }, { ...whole.report, notes: [] });
+    t.regex(twice.report.notes[0] ?? '', /events, and the rows of \d+ read models, were verified by a run/);
   },
 );
 
 test.serial(
-  'what was interrupted is verified anew after a day, with other keys, or if its file cannot be read',
+  'what was interrupted is verified anew after half a day, with other keys, or if its file was changed',
   async (t) => {
     const { progress } = await verdictAfter(t, { interruptedAt: [['events of the log', 23]] });
     const trusted = [forAll(key.publicKey)];
@@ -201,15 +209,29 @@ test.serial(
     t.is(saved?.log?.events, 45);
     t.is(progress.load([forAll(otherKey.publicKey)]), null);
     const path = join(await temporaryFolder(t), 'verify-progress.json');
-    const at = (now: string) => progressFile(path, testRuntime({ now: () => new Date(now) }));
+    const at = (now: string, dataKey = 'a key') =>
+      progressFile({ path, dataKey }, testRuntime({ now: () => new Date(now) }));
     t.is(at('2026-11-20T03:00:00.000Z').load(trusted), null);
     for (const text of ['', '{}']) {
       await writeFile(path, text);
       t.is(at('2026-11-20T03:00:00.000Z').load(trusted), null);
     }
-    await writeFile(path, JSON.stringify(saved));
+    if (!saved) return t.fail();
+    at('2026-11-20T03:00:00.000Z').save(() => saved, true);
     t.deepEqual(at('2026-11-20T03:00:00.000Z').load(trusted), saved);
-    t.is(at('2026-11-21T03:00:00.000Z').load(trusted), null);
+    t.is(at('2026-11-20T03:00:00.000Z', 'another key').load(trusted), null);
+    t.is(at('2026-11-20T14:00:00.000Z').load(trusted), null);
+    // Somebody who writes to the folder has a read model skipped.
+    const text = await readFile(path, 'utf8');
+    const skipped = { ...saved, rows: { ...saved.rows, payments: { checked: null, violations: [] } } };
+    for (const forged of [
+      JSON.stringify(skipped),
+      `${text.split('\n')[0]}\n${JSON.stringify(skipped)}`,
+      text.replace('"violations":[]', '"violations": []'),
+    ]) {
+      await writeFile(path, forged);
+      t.is(at('2026-11-20T03:00:00.000Z').load(trusted), null);
+    }
   },
 );
 
@@ -418,6 +440,17 @@ test.serial('receipts and deliveries that no history could lead to', async (t) =
   );
 });
 
+test.serial(
+  'that the sealer refuses, and that rows could not be compared, fails the daily verification',
+  async (t) => {
+    const refused = `update log_checkpoint set refused = 'The log does not agree with seal 3'`;
+    const { violations } = await verdictAfter(t, { sql: refused });
+    t.is(violations['unsealed events'], 'Nothing is sealed any more: The log does not agree with seal 3');
+    const blind = await verdictAfter(t, { seesRows: false });
+    t.is(blind.violations['rows of every read model'], 'Rows were not compared with the log');
+  },
+);
+
 test.serial('events that are not sealed are noted, and reported as a violation later', async (t) => {
   const withoutSeals: Edits = {
     log: (db) =>
@@ -462,6 +495,35 @@ test.serial('as a command: exit code 0 or 1, by the key that an auditor keeps', 
     new RegExp(`^Event ${proof?.number} of the log is the one that this file is about\\.$`, 'm'),
   );
   t.notRegex(proven.said, /0 events/);
+  t.regex(proven.said, /Whether the log has other payments, or later events, this file does not show/);
+  // The events of several payments, each proven, say nothing about what is between them: no leaf more helps.
+  const lines = createLines();
+  const at = '2026-11-20T00:00:00.000Z';
+  const cut = [
+    lines.head({ version: 2, from: at, to: '2026-11-21T00:00:00.000Z', merchant: null, exportedAt: at }),
+  ];
+  for (const number of [1, 2]) {
+    const events = await eventStore.load(paymentStream(paymentId(number)));
+    cut.push(
+      lines.payment(events, { proofs: await proveEvents(eventStore, events, new AbortController().signal) }),
+    );
+  }
+  const { leaf, proof: ofLeaf } = JSON.parse(proof?.file.split('\n')[1] ?? '');
+  const [tag, label, digest] = leaf;
+  cut.push(lines.leaf({ tag, label, digest }, ofLeaf), lines.end());
+  await writeFile(forgedProof, cut.join(''));
+  const cutSaid = await ledger(t, url, 'verify', '--file', forgedProof, '--public-key', kept);
+  t.is(cutSaid.code, 1, cutSaid.said);
+  const witnesses = join(folderOfKeys, 'witnesses');
+  const witness = {
+    kind: 'witness',
+    name: 'witness.example/1',
+    publicKey: rawKeyOf(otherKey.publicKey),
+  } as const;
+  await writeFile(witnesses, verifierText(witness));
+  const unwitnessed = await ledger(t, url, 'verify', '--file', ofReceipt, '--witness-keys', witnesses);
+  t.regex(unwitnessed.said, /^VIOLATION line 2: Of 1 witnesses 1 must have signed .*: none\.$/m);
+  t.is(unwitnessed.code, 1);
   t.is((await ledger(t, url, 'verify', '--file', ofReceipt, '--public-key', wrong)).code, 1);
   await writeFile(forgedProof, (proof?.file ?? '').replace('"index":', '"index":1'));
   t.is((await ledger(t, url, 'verify', '--file', forgedProof)).code, 1);

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import { startPostgres } from '../../../packages/embedded/postgres.ts';
 import { EventStoreFull } from '../../../src/eventstore/event-store.ts';
-import type { Look } from '../../../src/monitoring/look.ts';
+import type { Look } from '../../../src/monitoring/health.ts';
 import { connectPostgres } from '../../../src/postgres/pool.ts';
 import { projectionStatus } from '../../../src/projections/runtime/checkpoints.ts';
 import { spawnStore } from '../../embedded/eventstore/harness.ts';

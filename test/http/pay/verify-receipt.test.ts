@@ -226,8 +226,17 @@ test.serial(
     t.false(html.includes(id));
     for (const page of ['/proof', '/proof.jsonl']) t.is((await open(at(page, '0'.repeat(16)))).status, 404);
 
-    // A stream that somebody has changed, and a store that is away.
+    // Seals that the sealer refuses to go on from may be anybody's.
+    await sealer.stop();
+    await db.raw(`update log_checkpoint set refused = 'The log does not agree with seal 1'`);
+    t.is((await fetch(at('/proof'))).status, 503);
+    await db.raw('update log_checkpoint set refused = null');
+    t.is((await fetch(at('/proof'))).status, 200);
+
+    // A stream that somebody has changed, or cut off before its success, and a store that is away.
     for (const load of [
+      async (...args: Parameters<typeof app.eventStore.load>) =>
+        (await app.eventStore.load(...args)).slice(0, args[0].startsWith('payment-') ? 1 : undefined),
       async (...args: Parameters<typeof app.eventStore.load>) =>
         (await app.eventStore.load(...args)).map((event) => ({
           ...event,

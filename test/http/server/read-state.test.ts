@@ -6,7 +6,7 @@ import { UnreadableEvent } from '../../../src/events/codec.ts';
 import { chain, genesisHash } from '../../../src/events/envelope.ts';
 import { connectEventStore } from '../../../src/eventstore/client.ts';
 import { EventStoreUnavailable, type RecordedEvent } from '../../../src/eventstore/event-store.ts';
-import { createKnownHeads, knownForMs } from '../../../src/http/server/known-heads.ts';
+import { createKnownHeads, knownForMs } from '../../../src/http/server/known-stream-heads.ts';
 import { createReadState } from '../../../src/http/server/read-state.ts';
 import { log } from '../../projections/helpers.ts';
 import { startServer } from '../../support/event-store.ts';

@@ -2,7 +2,7 @@
 import test from 'ava';
 import fc from 'fast-check';
 import { currentResult, type RequestedPayment } from '../../../src/events/payment.ts';
-import { standingOf } from '../../../src/events/standing.ts';
+import { standingOf } from '../../../src/events/payment-standing.ts';
 import { type DayMetrics, dayMetrics } from '../../../src/projections/payments/metrics.ts';
 import { createDatabase } from '../../support/postgres.ts';
 import { runs } from '../../support/property-runs.ts';

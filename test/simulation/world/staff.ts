@@ -7,7 +7,7 @@ import type { Config } from '../../../src/config/config.ts';
 import { exceptionsOf, resolutionsFor } from '../../../src/events/exceptions.ts';
 import { paymentStream } from '../../../src/events/payment.ts';
 import { createLog } from '../../../src/kernel/log.ts';
-import { createLook } from '../../../src/monitoring/look.ts';
+import { createLook } from '../../../src/monitoring/health.ts';
 import { connectPostgres } from '../../../src/postgres/pool.ts';
 import { allProjections } from '../../../src/projections/all.ts';
 import { rebuild } from '../../../src/projections/rebuild/rebuild.ts';

@@ -7,7 +7,7 @@ import type { ApprovalEvent } from '../../../events/approvals.ts';
 import { readPaymentEvent } from '../../../events/codec.ts';
 import type { Cause } from '../../../events/envelope.ts';
 import { evolve, noPayment, paymentStream, type RequestedPayment } from '../../../events/payment.ts';
-import { standingOf } from '../../../events/standing.ts';
+import { standingOf } from '../../../events/payment-standing.ts';
 import { type Context, HttpProblem } from '../../server/context.ts';
 import { type Fields, linesOf, orShowAgain, readForm, readNote } from '../frame/forms-and-lists.ts';
 import { leadTo, type NoticeCode, type Page, type PageDependencies, staffCause } from '../frame/page.ts';

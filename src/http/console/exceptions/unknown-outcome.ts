@@ -1,6 +1,6 @@
 /** /console/exceptions/attempt/{id}/{no}: an attempt whose outcome nobody knows, and the verdict of staff on it. */
 import { InvalidFields } from '../../../commands/fields.ts';
-import { type Verdict, verdicts } from '../../../commands/verdict.ts';
+import { type Verdict, verdicts } from '../../../commands/unknown-outcomes.ts';
 import { actorOf } from '../../../events/envelope.ts';
 import type { RequestedPayment } from '../../../events/payment.ts';
 import { type FinalOutcome, unknownOutcomesOf } from '../../../events/unknown-outcomes.ts';

@@ -2,7 +2,7 @@
 import { displaySen } from '../../../kernel/money.ts';
 import type { DayMetrics } from '../../../projections/payments/metrics.ts';
 import { texts } from '../../../receipts/texts.ts';
-import { type CallbackDelays, delayBoundsMs } from '../../../to-do/delays.ts';
+import { type CallbackDelays, delayBoundsMs } from '../../../to-do/callback-times.ts';
 import { queryOf } from '../frame/forms-and-lists.ts';
 import { columnPlot, sharePlot } from './plots.ts';
 

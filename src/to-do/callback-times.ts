@@ -8,7 +8,7 @@ const hourMs = 3_600_000;
 /** 1, 5 and 30 seconds, 5 and 30 minutes, 2 and 24 hours. */
 export const delayBoundsMs = [1_000, 5_000, 30_000, 300_000, 1_800_000, 2 * hourMs, 24 * hourMs] as const;
 
-const delaysSql = sqlOf('callback-delays');
+const delaysSql = sqlOf('callback-times');
 type Found = { delivered: number; percentiles: (number | null)[] | null; buckets: number[] | null };
 
 /**

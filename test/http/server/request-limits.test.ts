@@ -3,7 +3,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import test from 'ava';
-import { createLimitedServer } from '../../../src/http/server/limits.ts';
+import { createLimitedServer } from '../../../src/http/server/request-limits.ts';
 import { landregAccessKey, startApp } from '../../support/app.ts';
 import {
   createPayment,

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import test from 'ava';
 import { connectEventStore } from '../../../src/eventstore/client.ts';
-import { createKnownHeads, knownForMs } from '../../../src/http/server/known-heads.ts';
+import { createKnownHeads, knownForMs } from '../../../src/http/server/known-stream-heads.ts';
 import { log } from '../../projections/helpers.ts';
 import { startServer } from '../../support/event-store.ts';
 import { testRuntime } from '../../support/runtime.ts';
