@@ -14,7 +14,7 @@ import { type Environment, type EnvironmentReader, readEnvironment } from './env
 import { loadMerchants } from './merchants.ts';
 import { loadPaymentMethods } from './payment-methods.ts';
 import { readDataKeys, readRetention } from './personal-data.ts';
-import { checkEventStore, checkPostgres, checkSecrets } from './security.ts';
+import { checkEventStore, checkPostgres, checkSecrets, isConnectionString } from './security.ts';
 import type { VariableName } from './variables.ts';
 import { ConfigError } from './yaml-file.ts';
 
@@ -149,6 +149,12 @@ function readConfig(env: EnvironmentReader, seals: boolean) {
 
 function checkSecurity(env: EnvironmentReader, config: Config): void {
   const { registry, sandbox, gateway, dataKeys, landRegistry, linkKeys } = config;
+  const isReadable = !/^esdb(\+discover)?:\/\//.test(config.esdbUrl) || isConnectionString(config.esdbUrl);
+  env.must(
+    'ESDB_URL',
+    isReadable,
+    'have options that the client knows, and user and password percent-encoded',
+  );
   checkEventStore(env, config.esdbUrl);
   checkPostgres(env, config.databaseUrl);
   const isEncrypted = registry.url === '' || registry.url.startsWith('https:');

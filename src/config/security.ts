@@ -4,6 +4,29 @@ import type { EnvironmentReader } from './environment-reader.ts';
 
 const shortestSecret = 32;
 
+/** Options of a connection string; the client reads their names in any case, and with - or _ in them. */
+const knownOptions =
+  /^(connectionname|defaultdeadline|discoveryinterval|dnsdiscover|gossiptimeout|keepaliveinterval|keepalivetimeout|maxdiscoverattempts|nodepreference|throwonappendfailure|tls|tlscafile|usercertfile|userkeyfile|tlsverifycert=true)(=|$)/;
+
+/** The client prints a URL that it cannot read, or of which it ignores an option, with the password. */
+export function isConnectionString(url: string): boolean {
+  const form = /^esdb(?:\+discover)?:\/\/(?:([^:/?@]+:[^:/?@]+)@)?[^$+!?*'();[\]{}|"%~#<>=&@]+(?:\?(.+))?$/;
+  const [isOfForm, credentials = '', query] = form.exec(url) ?? [''];
+  const options = query?.split('&') ?? [];
+  const isKnown = (option: string) =>
+    /^[^=]+=[^=?]+$/.test(option) && knownOptions.test(option.replace(/[\s_-]/g, '').toLowerCase());
+  return isOfForm !== '' && options.every(isKnown) && isDecodable(credentials);
+}
+
+function isDecodable(text: string): boolean {
+  try {
+    decodeURIComponent(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** Only TLS with a verified certificate counts. On this machine the embedded event store may do without, not without its password. */
 export function checkEventStore(env: EnvironmentReader, url: string): void {
   const isEncrypted = [...url.matchAll(/[?&]([^=&]+)=([^&?]*)/g)].every(
@@ -24,7 +47,7 @@ export function checkPostgres(env: EnvironmentReader, databaseUrl: string): void
   const url = URL.parse(databaseUrl);
   // As the driver does, the last of a repeated parameter counts, and `host` takes precedence over the address.
   const last = (name: string) => url?.searchParams.getAll(name).at(-1);
-  const host = last('host') || decodeURIComponent(url?.hostname ?? '');
+  const host = last('host') || (url?.hostname ?? '').replace(/^%2f/i, '/');
   const isLocal = host.startsWith('/') || ['127.0.0.1', 'localhost', '[::1]'].includes(host);
   env.mustInProduction(
     'postgres',
