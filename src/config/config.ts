@@ -14,7 +14,7 @@ import { type Environment, type EnvironmentReader, readEnvironment } from './env
 import { loadMerchants } from './merchants.ts';
 import { loadPaymentMethods } from './payment-methods.ts';
 import { readDataKeys, readRetention } from './personal-data.ts';
-import { checkEventStore, checkPostgres, checkSecrets, isConnectionString } from './security.ts';
+import { checkEventStore, checkPostgres, checkSecrets } from './security.ts';
 import type { VariableName } from './variables.ts';
 import { ConfigError } from './yaml-file.ts';
 
@@ -69,12 +69,7 @@ function readConfig(env: EnvironmentReader, seals: boolean) {
     otlpEndpoint: env.url('OTEL_EXPORTER_OTLP_ENDPOINT', ['http:', 'https:']),
     baseUrl: readBaseUrl(env, `http://${linkHost(host)}:${port}`),
     dataDir: env.text('DATA_DIR'),
-    esdbUrl: env.matching(
-      'ESDB_URL',
-      /^esdb(\+discover)?:\/\//,
-      'be a connection string that begins with esdb:// or esdb+discover://',
-      { required: true },
-    ),
+    esdbUrl: env.text('ESDB_URL', { required: true }),
     databaseUrl: env.url('DATABASE_URL', ['postgres:', 'postgresql:'], { required: true }),
     merchants,
     methods,
@@ -149,12 +144,6 @@ function readConfig(env: EnvironmentReader, seals: boolean) {
 
 function checkSecurity(env: EnvironmentReader, config: Config): void {
   const { registry, sandbox, gateway, dataKeys, landRegistry, linkKeys } = config;
-  const isReadable = !/^esdb(\+discover)?:\/\//.test(config.esdbUrl) || isConnectionString(config.esdbUrl);
-  env.must(
-    'ESDB_URL',
-    isReadable,
-    'have options that the client knows, and user and password percent-encoded',
-  );
   checkEventStore(env, config.esdbUrl);
   checkPostgres(env, config.databaseUrl);
   const isEncrypted = registry.url === '' || registry.url.startsWith('https:');

@@ -9,26 +9,26 @@ const knownOptions =
   /^(connectionname|defaultdeadline|discoveryinterval|dnsdiscover|gossiptimeout|keepaliveinterval|keepalivetimeout|maxdiscoverattempts|nodepreference|throwonappendfailure|tls|tlscafile|usercertfile|userkeyfile|tlsverifycert=true)(=|$)/;
 
 /** The client prints a URL that it cannot read, or of which it ignores an option, with the password. */
-export function isConnectionString(url: string): boolean {
+function isConnectionString(url: string): boolean {
   const form = /^esdb(?:\+discover)?:\/\/(?:([^:/?@]+:[^:/?@]+)@)?[^$+!?*'();[\]{}|"%~#<>=&@]+(?:\?(.+))?$/;
   const [isOfForm, credentials = '', query] = form.exec(url) ?? [''];
-  const options = query?.split('&') ?? [];
   const isKnown = (option: string) =>
     /^[^=]+=[^=?]+$/.test(option) && knownOptions.test(option.replace(/[\s_-]/g, '').toLowerCase());
-  return isOfForm !== '' && options.every(isKnown) && isDecodable(credentials);
-}
-
-function isDecodable(text: string): boolean {
   try {
-    decodeURIComponent(text);
-    return true;
+    decodeURIComponent(credentials);
   } catch {
     return false;
   }
+  return isOfForm !== '' && (query?.split('&') ?? []).every(isKnown);
 }
 
 /** Only TLS with a verified certificate counts. On this machine the embedded event store may do without, not without its password. */
 export function checkEventStore(env: EnvironmentReader, url: string): void {
+  env.must(
+    'ESDB_URL',
+    url === '' || isConnectionString(url),
+    'be a connection string such as esdb://user:password@node:2113?tls=true, with options that the client knows, and user and password percent-encoded',
+  );
   const isEncrypted = [...url.matchAll(/[?&]([^=&]+)=([^&?]*)/g)].every(
     // The client reads the names of options in any case, and with - or _ in them.
     ([, name = '', value]) => name.replace(/[\s_-]/g, '').toLowerCase() !== 'tls' || value === 'true',

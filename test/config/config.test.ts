@@ -100,7 +100,9 @@ test('a URL of the event store that its client would print with the password is 
   for (const rest of [...bad, ...options.map((each) => `a:hidden@db${each}`)])
     t.deepEqual(
       faultsOf(t, { ...complete, ESDB_URL: `esdb://${rest}` }),
-      ['ESDB_URL must have options that the client knows, and user and password percent-encoded'],
+      [
+        'ESDB_URL must be a connection string such as esdb://user:password@node:2113?tls=true, with options that the client knows, and user and password percent-encoded',
+      ],
       rest,
     );
   t.notThrows(() => loadConfig({ DATABASE_URL: 'postgres://%zz/ledger' }, complete));
