@@ -17,7 +17,7 @@ import { check } from '../check/check.ts';
 import { sealingRefused } from '../seals/kept.ts';
 import type { KeyTerm } from '../seals/key.ts';
 import { lastEventOf, readSignedSeal, sealedWithinMs } from '../seals/stored-seals.ts';
-import { type Checkpoint, lackOfWitnesses, parseNote, type Witnesses } from '../tree/note.ts';
+import { type Checkpoint, lackOfWitnesses, type Witnesses } from '../tree/note.ts';
 import { loadAcknowledgements } from './acknowledgements.ts';
 import { type LogResult, type VerifiedUntil, verifyLog } from './log.ts';
 import { verifyPayments } from './payments.ts';
@@ -62,7 +62,11 @@ export async function verify(
   const { demandsRows = false } = dependencies;
   const violations = createViolations();
   const seals = await verifySeals(eventStore, trusted, violations);
-  if (witnesses) await checkWitnesses(witnesses, eventStore, violations);
+  if (witnesses) {
+    const last = await eventStore.loadLast(sealsStream);
+    const lack = lackOfWitnesses((last && readSignedSeal(last)?.checkpoint?.note) ?? '', witnesses);
+    if (lack !== null) violations.add('witnesses', lack);
+  }
   const events = await verifyEvents(dependencies, seals, onProgress);
   const { acknowledgements, found, from, isResumed, log, resumedAfter, soFar } = events;
   violations.addAll(found);
@@ -170,18 +174,6 @@ async function verifyEvents(
   });
   const resumed = { isResumed: soFar === saved, resumedAfter: counts?.events ?? 0, soFar };
   return { acknowledgements, found: violations.all(), from, log, ...resumed };
-}
-
-async function checkWitnesses(
-  witnesses: Witnesses,
-  eventStore: Pick<EventStore, 'loadLast'>,
-  violations: Violations,
-): Promise<void> {
-  const stored = await eventStore.loadLast(sealsStream);
-  const checkpoint = stored && readSignedSeal(stored)?.checkpoint;
-  const note = checkpoint ? parseNote(checkpoint.note) : null;
-  const lack = lackOfWitnesses(note, witnesses);
-  if (lack !== null) violations.add('witnesses', lack);
 }
 
 /** The seal of a checkpoint; null if the log has none. */

@@ -121,7 +121,7 @@ async function verdictAfter(
     monotonicMs: () => (monotonicMs += 5_000),
   });
   const path = join(await temporaryFolder(t), 'verify-progress.json');
-  const progress = progressFile({ path, dataKey: 'a key' }, runtime);
+  const progress = progressFile(path, 'a key', runtime);
   const given = {
     eventStore,
     db,
@@ -210,7 +210,7 @@ test.serial(
     t.is(progress.load([forAll(otherKey.publicKey)]), null);
     const path = join(await temporaryFolder(t), 'verify-progress.json');
     const at = (now: string, dataKey = 'a key') =>
-      progressFile({ path, dataKey }, testRuntime({ now: () => new Date(now) }));
+      progressFile(path, dataKey, testRuntime({ now: () => new Date(now) }));
     t.is(at('2026-11-20T03:00:00.000Z').load(trusted), null);
     for (const text of ['', '{}']) {
       await writeFile(path, text);
