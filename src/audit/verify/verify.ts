@@ -77,11 +77,9 @@ export async function verify(
     { what: 'seals, each with its signature and what it counted', count: log.seals.met() },
   ];
   const notes = sealNotes(log, trusted, runtime.now(), violations);
-  const resumedRows = Object.keys(soFar.rows).length;
+  const before = `the first ${resumedAfter} events and the rows of ${Object.keys(soFar.rows).length} read models`;
   if (isResumed)
-    notes.push(
-      `The first ${resumedAfter} events${resumedRows > 0 ? `, and the rows of ${resumedRows} read models,` : ''} were verified by a run that began at ${soFar.startedAt} and was interrupted.`,
-    );
+    notes.push(`A run that began at ${soFar.startedAt} and was interrupted had verified ${before}.`);
   const refused = await sealingRefused(db);
   if (refused !== null) violations.add('unsealed events', `Nothing is sealed any more: ${refused}`);
   if (!log.complete) {
@@ -105,9 +103,10 @@ export async function verify(
       })),
     );
   else {
-    const what = 'Rows were not compared with the log';
-    if (demandsRows) violations.add('rows of every read model', what);
-    notes.push(`${what}: that takes DATA_KEY, and an account of PostgreSQL that may make schemas.`);
+    if (demandsRows) violations.add('rows of every read model', 'They were not compared with the log');
+    notes.push(
+      'Rows were not compared: that takes DATA_KEY, and an account of PostgreSQL that may make schemas.',
+    );
   }
   for (const { name, fault, parked } of await projectionStatus(db)) {
     if (fault) notes.push(`The projection ${name} has halted: what came after was not checked.`);
