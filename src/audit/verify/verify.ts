@@ -77,9 +77,9 @@ export async function verify(
     { what: 'seals, each with its signature and what it counted', count: log.seals.met() },
   ];
   const notes = sealNotes(log, trusted, runtime.now(), violations);
-  const before = `the first ${resumedAfter} events and the rows of ${Object.keys(soFar.rows).length} read models`;
+  const done = `the first ${resumedAfter} events and the rows of ${Object.keys(soFar.rows).length} read models`;
   if (isResumed)
-    notes.push(`A run that began at ${soFar.startedAt} and was interrupted had verified ${before}.`);
+    notes.push(`A run that began at ${soFar.startedAt} and was interrupted had verified ${done}.`);
   const refused = await sealingRefused(db);
   if (refused !== null) violations.add('unsealed events', `Nothing is sealed any more: ${refused}`);
   if (!log.complete) {
@@ -105,7 +105,7 @@ export async function verify(
   else {
     if (demandsRows) violations.add('rows of every read model', 'They were not compared with the log');
     notes.push(
-      'Rows were not compared: that takes DATA_KEY, and an account of PostgreSQL that may make schemas.',
+      'Rows were not compared with the log: that takes DATA_KEY, and an account of PostgreSQL that may make schemas.',
     );
   }
   for (const { name, fault, parked } of await projectionStatus(db)) {
