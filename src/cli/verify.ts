@@ -38,7 +38,7 @@ export const verify: CommandOf<'verify'> = async (options) => {
     const trusted = given ?? (own.length > 0 ? own.map((key) => forAll(sealKeyOf(key).publicKey)) : null);
     const dataKey = dataKeys.current;
     const path = join(dataDir, 'verify-progress.json');
-    const progress = dataKey === '' ? null : progressFile({ path, dataKey }, stores.runtime);
+    const progress = dataKey === '' ? null : progressFile(path, dataKey, stores.runtime);
     const shown = openVerifyProgress();
     const report = await verifyStores(
       { ...stores, trusted, since: verified, witnesses, progress, signal, demandsRows: record },
@@ -174,7 +174,7 @@ async function verifyExport(
     );
   if (checkpoint && range)
     print(
-      `Of the payments requested from ${range.from} on and before ${range.to}, from ${range.merchant ?? 'all merchants'}, nothing is missing that the first ${checkpoint.size.toLocaleString('en')} events of ${checkpoint.origin} hold. The last payment in them was requested at ${found.lastRequest}.`,
+      `Of the payments requested from ${range.from} on and before ${range.to}, from ${range.merchant ?? 'all merchants'}, nothing is missing that the first ${checkpoint.size.toLocaleString('en')} events of ${checkpoint.origin} hold, the last of which was requested at ${found.lastRequest || 'no time'}.`,
     );
   for (const number of alone)
     print(`Event ${number.toLocaleString('en')} of the log is the one that this file is about.`);

@@ -52,7 +52,7 @@ export function startDailyVerify({ at, verify, ...dependencies }: VerifyDependen
     const now = runtime.now().toISOString();
     const today = readSpan(`${dayOf(now)} ${at}`)?.start ?? '';
     const due = today <= now ? today : new Date(Date.parse(today) - dayMs).toISOString();
-    // Somebody has changed a result of the future, so that nothing would ever be verified again.
+    // A result of the future, which somebody has put there, must not stop this for ever.
     const before = lastAt !== undefined && lastAt <= now ? lastAt : startedAt;
     if (signal.aborted || before >= due) return;
     await verify(signal);
@@ -86,7 +86,7 @@ async function checkIfDue(dependencies: Dependencies, signal: AbortSignal): Prom
   const last = await lastCheck(db);
   await db.raw(auditTablesSql);
   const forged = await forgedRows(db);
-  // A result of the future, which somebody has changed, counts for nothing either.
+  // Also if somebody has put a result of the future there.
   const agoMs = runtime.now().getTime() - Date.parse(last?.at ?? '');
   const isDue = !last || forged.length > 0 || !(agoMs >= 0 && agoMs < hourMs);
   if (signal.aborted || !isDue) return;

@@ -22,12 +22,10 @@ export const lastCheckpointFile = 'last-checkpoint';
 /** `file` is its path. */
 export function keptCheckpoints(db: Knex, file: string) {
   const set = async (columns: Record<string, string | null>) => {
-    const names = Object.keys(columns);
-    await db.raw(
-      `insert into log_checkpoint (id, ${names.join(', ')}) values (1, ${names.map(() => '?').join(', ')})
-       on conflict (id) do update set ${names.map((name) => `${name} = excluded.${name}`).join(', ')}`,
-      Object.values(columns),
-    );
+    await db('log_checkpoint')
+      .insert({ id: 1, ...columns })
+      .onConflict('id')
+      .merge(columns);
   };
   return {
     async createTable(): Promise<void> {

@@ -176,7 +176,7 @@ async function recountOld(
   { seal, revision }: LastSeal,
   eventStore: Pick<EventStore, 'subscribe'>,
   signal: AbortSignal,
-): Promise<void> {
+) {
   if (!seal || seal.checkpoint) return;
   let tally = emptyTally;
   const reading = { streamPrefixes: seal.streams, after: null, signal, maxFailures };

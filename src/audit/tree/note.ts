@@ -87,12 +87,12 @@ export function signedAt({ text, signatures }: Note, verifier: Verifier): number
 /** How many of these must have signed a checkpoint. */
 export type Witnesses = { known: readonly Verifier[]; needed: number };
 
-/** A sentence if too few witnesses have signed the note, or there is none; otherwise null. */
-export function lackOfWitnesses(note: Note | null, { known, needed }: Witnesses): string | null {
+/** A sentence if too few witnesses have signed the note; otherwise null. */
+export function lackOfWitnesses(text: string, { known, needed }: Witnesses): string | null {
+  const note = parseNote(text);
   const signed = known.filter((each) => note && signedAt(note, each) !== null).map(({ name }) => name);
   if (signed.length >= needed) return null;
-  const who = signed.join(', ') || 'none';
-  return `Of ${known.length} witnesses ${needed} must have signed the last seal, and these have: ${who}`;
+  return `Of ${known.length} witnesses ${needed} must have signed the last seal, and these have: ${signed.join(', ') || 'none'}`;
 }
 
 const cosignedText = (text: string, seconds: number) => `cosignature/v1\ntime ${seconds}\n${text}`;

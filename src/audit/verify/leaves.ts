@@ -3,7 +3,7 @@ import { type Leaf, leafEntry } from '../../events/seals.ts';
 import { disorderMs, isAskedFor } from '../export/export.ts';
 import type { ExportRange, LeafEntry, Proof, TreeStart } from '../export/lines.ts';
 import type { KeyTerm } from '../seals/key.ts';
-import { type Checkpoint, lackOfWitnesses, openCheckpoint, parseNote, type Witnesses } from '../tree/note.ts';
+import { type Checkpoint, lackOfWitnesses, openCheckpoint, type Witnesses } from '../tree/note.ts';
 import { growTree, isRangeOf, leafHash, rootOf, rootOfInclusion } from '../tree/tree.ts';
 
 const bytesOf = (hashes: readonly string[]) => hashes.map((each) => Buffer.from(each, 'base64'));
@@ -29,9 +29,8 @@ export function createLeafCheck(
   /** When the last payment among the leaves was requested. */
   let lastRequest = '';
 
-  function open(note: string): Checkpoint | string {
-    return (witnesses && lackOfWitnesses(parseNote(note), witnesses)) ?? openCheckpoint(note, trusted);
-  }
+  const open = (note: string) =>
+    (witnesses && lackOfWitnesses(note, witnesses)) ?? openCheckpoint(note, trusted);
 
   function faultOf(hash: Buffer, { checkpoint: note, hashes, index }: Proof): string | null {
     const said = open(note);

@@ -1,7 +1,4 @@
-/**
- * What an interrupted `ledger verify` had found, in a file, so that the next one goes on from there. The file carries a
- * MAC: whoever can only write to the data folder cannot have anything skipped.
- */
+/** What an interrupted `ledger verify` had found, in a file with a MAC, so that the next one goes on from there. */
 import { createHmac, hkdfSync } from 'node:crypto';
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import type { Runtime } from '../../kernel/runtime.ts';
@@ -27,14 +24,8 @@ export type VerifiedSoFar = {
 const keptForMs = 12 * 60 * 60_000;
 const everyMs = 2_000;
 
-/**
- * `dataKey` is DATA_KEY. `load` gives null if there is nothing to go on from: after half a day, with other keys, or if
- * somebody has changed the file, everything is verified anew.
- */
-export function progressFile(
-  { path, dataKey }: { path: string; dataKey: string },
-  runtime: Pick<Runtime, 'now' | 'monotonicMs'>,
-) {
+/** `load` gives null after half a day, with other keys, or if somebody has changed the file: all is verified anew. */
+export function progressFile(path: string, dataKey: string, runtime: Pick<Runtime, 'now' | 'monotonicMs'>) {
   let savedMs = runtime.monotonicMs();
   const secret = Buffer.from(hkdfSync('sha256', dataKey, '', 'progress of ledger verify', 32));
   const macOf = (text: string) => createHmac('sha256', secret).update(text).digest('hex');
@@ -43,7 +34,6 @@ export function progressFile(
       try {
         const [mac, text = ''] = readFileSync(path, 'utf8').split('\n');
         if (mac !== macOf(text)) return null;
-        // Written below, as the MAC shows.
         const saved: VerifiedSoFar = JSON.parse(text);
         const isRecent = runtime.now().getTime() - Date.parse(saved.startedAt) < keptForMs;
         return isRecent && saved.trusted === JSON.stringify(trusted) ? saved : null;

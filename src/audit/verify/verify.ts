@@ -17,7 +17,7 @@ import { check } from '../check/check.ts';
 import { sealingRefused } from '../seals/kept.ts';
 import type { KeyTerm } from '../seals/key.ts';
 import { lastEventOf, readSignedSeal, sealedWithinMs } from '../seals/stored-seals.ts';
-import { type Checkpoint, lackOfWitnesses, parseNote, type Witnesses } from '../tree/note.ts';
+import { type Checkpoint, lackOfWitnesses, type Witnesses } from '../tree/note.ts';
 import { loadAcknowledgements } from './acknowledgements.ts';
 import { type LogResult, type VerifiedUntil, verifyLog } from './log.ts';
 import { verifyPayments } from './payments.ts';
@@ -62,7 +62,11 @@ export async function verify(
   const { demandsRows = false } = dependencies;
   const violations = createViolations();
   const seals = await verifySeals(eventStore, trusted, violations);
-  if (witnesses) await checkWitnesses(witnesses, eventStore, violations);
+  if (witnesses) {
+    const last = await eventStore.loadLast(sealsStream);
+    const lack = lackOfWitnesses((last && readSignedSeal(last)?.checkpoint?.note) ?? '', witnesses);
+    if (lack !== null) violations.add('witnesses', lack);
+  }
   const events = await verifyEvents(dependencies, seals, onProgress);
   const { acknowledgements, found, from, isResumed, log, resumedAfter, soFar } = events;
   violations.addAll(found);
@@ -73,11 +77,9 @@ export async function verify(
     { what: 'seals, each with its signature and what it counted', count: log.seals.met() },
   ];
   const notes = sealNotes(log, trusted, runtime.now(), violations);
-  const resumedRows = Object.keys(soFar.rows).length;
+  const done = `the first ${resumedAfter} events and the rows of ${Object.keys(soFar.rows).length} read models`;
   if (isResumed)
-    notes.push(
-      `The first ${resumedAfter} events${resumedRows > 0 ? `, and the rows of ${resumedRows} read models,` : ''} were verified by a run that began at ${soFar.startedAt} and was interrupted.`,
-    );
+    notes.push(`A run that began at ${soFar.startedAt} and was interrupted had verified ${done}.`);
   const refused = await sealingRefused(db);
   if (refused !== null) violations.add('unsealed events', `Nothing is sealed any more: ${refused}`);
   if (!log.complete) {
@@ -101,9 +103,10 @@ export async function verify(
       })),
     );
   else {
-    const what = 'Rows were not compared with the log';
-    if (demandsRows) violations.add('rows of every read model', what);
-    notes.push(`${what}: that takes DATA_KEY, and an account of PostgreSQL that may make schemas.`);
+    if (demandsRows) violations.add('rows of every read model', 'They were not compared with the log');
+    notes.push(
+      'Rows were not compared with the log: that takes DATA_KEY, and an account of PostgreSQL that may make schemas.',
+    );
   }
   for (const { name, fault, parked } of await projectionStatus(db)) {
     if (fault) notes.push(`The projection ${name} has halted: what came after was not checked.`);
@@ -170,18 +173,6 @@ async function verifyEvents(
   });
   const resumed = { isResumed: soFar === saved, resumedAfter: counts?.events ?? 0, soFar };
   return { acknowledgements, found: violations.all(), from, log, ...resumed };
-}
-
-async function checkWitnesses(
-  witnesses: Witnesses,
-  eventStore: Pick<EventStore, 'loadLast'>,
-  violations: Violations,
-): Promise<void> {
-  const stored = await eventStore.loadLast(sealsStream);
-  const checkpoint = stored && readSignedSeal(stored)?.checkpoint;
-  const note = checkpoint ? parseNote(checkpoint.note) : null;
-  const lack = lackOfWitnesses(note, witnesses);
-  if (lack !== null) violations.add('witnesses', lack);
 }
 
 /** The seal of a checkpoint; null if the log has none. */

@@ -2,8 +2,7 @@
  * GET /verify/{receipt_no}?c=<check>: confirms a receipt to anyone who scans its code. `…/proof` shows that the payment is
  * in the sealed log. Says nothing about who paid.
  */
-import { proveReceipt, type ReceiptProof } from '../../audit/export/receipt-proof.ts';
-import { Unaccountable } from '../../audit/seals/stored-seals.ts';
+import { proveReceipt } from '../../audit/export/receipt-proof.ts';
 import { loadHead } from '../../commands/execute.ts';
 import { paymentDecider } from '../../commands/payment.ts';
 import { unopened } from '../../events/open-payment.ts';
@@ -47,13 +46,6 @@ export function createVerify(dependencies: Dependencies) {
     return { lang, receipt, urlOf };
   }
 
-  async function prove(transactionId: string, signal: AbortSignal): Promise<ReceiptProof | null> {
-    // Seals in a log that the sealer refuses to go on from may be anybody's.
-    const refused = await content.sealingRefused();
-    if (refused !== null) throw new Unaccountable(refused);
-    return await proveReceipt(eventStore, transactionId, signal);
-  }
-
   return {
     async confirm(ctx: Context): Promise<void> {
       const { lang, receipt, urlOf } = await findReceipt(ctx);
@@ -74,7 +66,11 @@ export function createVerify(dependencies: Dependencies) {
       const { lang, receipt, urlOf } = await findReceipt(ctx);
       await ctx.state.spend('proofs', '');
       const signal = runtime.timeout(proveWithinMs);
-      const proof = await prove(receipt.transactionId, signal).catch((error) => {
+      // Seals in a log that the sealer refuses to go on from may be anybody's.
+      const refused = await content.sealingRefused();
+      const proving =
+        refused === null ? proveReceipt(eventStore, receipt.transactionId, signal) : Promise.reject(refused);
+      const proof = await proving.catch((error) => {
         log.error({ reason: reasonOf(error) }, 'the proof of a receipt cannot be made');
         throw new HttpProblem(503, 'The proof cannot be shown at the moment');
       });

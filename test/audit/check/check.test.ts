@@ -61,7 +61,7 @@ async function start(t: ExecutionContext) {
     for (const name of ['payments', 'journal']) await reached(database.db, name, position);
   };
   for (const no of [1, 2, 3]) await pay(no);
-  await until(() => statusOf(database.db, unmatched.name));
+  for (const name of [unmatched.name, 'reconciliation']) await until(() => statusOf(database.db, name));
   const dependencies = { eventStore: store.eventStore, db: database.db, personalData, runtime };
   return { database, dependencies, ledger, db: database.db, url: database.url, pay };
 }
