@@ -69,12 +69,7 @@ function readConfig(env: EnvironmentReader, seals: boolean) {
     otlpEndpoint: env.url('OTEL_EXPORTER_OTLP_ENDPOINT', ['http:', 'https:']),
     baseUrl: readBaseUrl(env, `http://${linkHost(host)}:${port}`),
     dataDir: env.text('DATA_DIR'),
-    esdbUrl: env.matching(
-      'ESDB_URL',
-      /^esdb(\+discover)?:\/\//,
-      'be a connection string that begins with esdb:// or esdb+discover://',
-      { required: true },
-    ),
+    esdbUrl: env.text('ESDB_URL', { required: true }),
     databaseUrl: env.url('DATABASE_URL', ['postgres:', 'postgresql:'], { required: true }),
     merchants,
     methods,

@@ -4,8 +4,31 @@ import type { EnvironmentReader } from './environment-reader.ts';
 
 const shortestSecret = 32;
 
+/** Options of a connection string; the client reads their names in any case, and with - or _ in them. */
+const knownOptions =
+  /^(connectionname|defaultdeadline|discoveryinterval|dnsdiscover|gossiptimeout|keepaliveinterval|keepalivetimeout|maxdiscoverattempts|nodepreference|throwonappendfailure|tls|tlscafile|usercertfile|userkeyfile|tlsverifycert=true)(=|$)/;
+
+/** The client prints a URL that it cannot read, or of which it ignores an option, with the password. */
+function isConnectionString(url: string): boolean {
+  const form = /^esdb(?:\+discover)?:\/\/(?:([^:/?@]+:[^:/?@]+)@)?[^$+!?*'();[\]{}|"%~#<>=&@]+(?:\?(.+))?$/;
+  const [isOfForm, credentials = '', query] = form.exec(url) ?? [''];
+  const isKnown = (option: string) =>
+    /^[^=]+=[^=?]+$/.test(option) && knownOptions.test(option.replace(/[\s_-]/g, '').toLowerCase());
+  try {
+    decodeURIComponent(credentials);
+  } catch {
+    return false;
+  }
+  return isOfForm !== '' && (query?.split('&') ?? []).every(isKnown);
+}
+
 /** Only TLS with a verified certificate counts. On this machine the embedded event store may do without, not without its password. */
 export function checkEventStore(env: EnvironmentReader, url: string): void {
+  env.must(
+    'ESDB_URL',
+    url === '' || isConnectionString(url),
+    'be a connection string such as esdb://user:password@node:2113?tls=true, with options that the client knows, and user and password percent-encoded',
+  );
   const isEncrypted = [...url.matchAll(/[?&]([^=&]+)=([^&?]*)/g)].every(
     // The client reads the names of options in any case, and with - or _ in them.
     ([, name = '', value]) => name.replace(/[\s_-]/g, '').toLowerCase() !== 'tls' || value === 'true',
@@ -24,7 +47,7 @@ export function checkPostgres(env: EnvironmentReader, databaseUrl: string): void
   const url = URL.parse(databaseUrl);
   // As the driver does, the last of a repeated parameter counts, and `host` takes precedence over the address.
   const last = (name: string) => url?.searchParams.getAll(name).at(-1);
-  const host = last('host') || decodeURIComponent(url?.hostname ?? '');
+  const host = last('host') || (url?.hostname ?? '').replace(/^%2f/i, '/');
   const isLocal = host.startsWith('/') || ['127.0.0.1', 'localhost', '[::1]'].includes(host);
   env.mustInProduction(
     'postgres',

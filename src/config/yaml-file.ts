@@ -11,7 +11,7 @@ import {
   string,
   union,
 } from 'superstruct';
-import { parseDocument, type YAMLError } from 'yaml';
+import { parseDocument } from 'yaml';
 import { readAmount, type Sen } from '../kernel/money.ts';
 import { reasonOf } from '../kernel/reason-of.ts';
 
@@ -44,9 +44,11 @@ export function readYamlFile<T>(path: string, struct: Struct<T, unknown>): T {
 export function checkYaml<T>(path: string, read: () => string, struct: Struct<T, unknown>): T {
   let content: unknown;
   try {
-    const document = parseDocument(read(), { prettyErrors: true });
+    const document = parseDocument(read());
     const [fault] = [...document.errors, ...document.warnings];
-    if (fault) throw new ConfigError([`${path} cannot be read: ${fault.code}${placeOf(fault)}`]);
+    // Not its message, which may quote what was read.
+    if (fault)
+      throw new ConfigError([`${path} cannot be read: ${fault.code} in line ${fault.linePos?.[0].line}`]);
     content = document.toJS({ maxAliasCount: 10 });
   } catch (error) {
     if (error instanceof ConfigError) throw error;
@@ -60,12 +62,6 @@ export function checkYaml<T>(path: string, read: () => string, struct: Struct<T,
     if (!(error instanceof StructError)) throw error;
     throw new ConfigError([...new Set(error.failures().map((failure) => `${path}: ${wordsFor(failure)}`))]);
   }
-}
-
-/** Not its message, which may quote what was read. */
-function placeOf({ linePos }: YAMLError): string {
-  const at = linePos?.[0];
-  return at ? ` at line ${at.line}, column ${at.col}` : '';
 }
 
 function wordsFor({ path, type, refinement, value }: Failure): string {

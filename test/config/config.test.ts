@@ -88,6 +88,26 @@ test('no part of a merchants file is quoted, whatever YAML makes of a key', (t) 
   t.deepEqual(warned, []);
 });
 
+test('a URL of the event store that its client would print with the password is a fault', (t) => {
+  const good = [
+    'esdb://127.0.0.1:2113?tls=false',
+    'esdb://a:p%25%C3%A4@node1:2113,node2:2113/?tls=true&node-preference=follower&TLSCAFile=/etc/ca.pem',
+    'esdb+discover://a:b@db.example?tlsVerifyCert=true&keepAliveInterval=10000',
+  ];
+  for (const ESDB_URL of good) t.is(loadConfig({ ESDB_URL }, complete).esdbUrl, ESDB_URL);
+  const bad = ['a:hidden%zz@db', 'a:hidden%E4@db', 'a:hid:den:x@db', 'a:hid@den@db', 'a:hid/den@db'];
+  const options = ['?hidden=1', '?tls=true&tlsVerifyCert=false', '?tls', '?tls=true&', '?tls=true?x=1'];
+  for (const rest of [...bad, ...options.map((each) => `a:hidden@db${each}`)])
+    t.deepEqual(
+      faultsOf(t, { ...complete, ESDB_URL: `esdb://${rest}` }),
+      [
+        'ESDB_URL must be a connection string such as esdb://user:password@node:2113?tls=true, with options that the client knows, and user and password percent-encoded',
+      ],
+      rest,
+    );
+  t.notThrows(() => loadConfig({ DATABASE_URL: 'postgres://%zz/ledger' }, complete));
+});
+
 test('a command demands only the variables that it uses', (t) => {
   const uses = ['ESDB_URL', 'TRANSACTION_ID_KEY'] as const;
   const { ESDB_URL, TRANSACTION_ID_KEY } = complete;

@@ -36,7 +36,9 @@ const environment = { PORT: String(port), SANDBOX_PORT: String(sandboxPort), DAT
 await chmod(folder, 0o755);
 const projects = `http://localhost:${port}/api/v1/projects`;
 let firstAnswer: Response | undefined;
+const authorization = 'Bearer first-api-key';
 // What is replaced while it runs.
+const firstSealKey = '5ea1'.repeat(16);
 const files = await temporaryFolder(wholeFile);
 const merchantsFile = join(files, 'merchants.yaml');
 const demoMerchants = await readFile(new URL('../../config/merchants.yaml', import.meta.url), 'utf8');
@@ -49,8 +51,8 @@ const secretFiles = Object.fromEntries(
     ['LANDREG_ACCESS_KEY_PREVIOUS', ''],
     ['LANDREG_ACCESS_TOKEN', 'first-token'],
     ['REGISTRY_TOKEN', 'first-token'],
-    ['API_KEYS', ''],
-    ['SEAL_KEY', ''],
+    ['API_KEYS', 'first-api-key'],
+    ['SEAL_KEY', firstSealKey],
     ['SEAL_KEY_PREVIOUS', ''],
   ].map(([name = '', value = '']) => {
     writeFileSync(join(files, name), value);
@@ -79,7 +81,7 @@ const served = {
   RATE_LIMIT_FAILURES: '1000000',
 };
 const serve = await startRole(wholeFile, ['serve'], served, async (output) => {
-  firstAnswer ??= await fetch(projects).catch(() => undefined);
+  firstAnswer ??= await fetch(projects, { headers: { authorization } }).catch(() => undefined);
   return output.includes('is running');
 });
 
@@ -100,10 +102,10 @@ test.serial('the first answer of a first start has the lists, and a new user is 
   t.is(firstAnswer.status, 200);
   t.is(((await firstAnswer.json()) as unknown[]).length, 4, 'the sample projects');
   const users = `http://localhost:${port}/api/v1/users`;
-  const headers = { 'content-type': 'application/json' };
+  const headers = { authorization, 'content-type': 'application/json' };
   const body = JSON.stringify({ name: 'Aminah', email: 'aminah@agency.example' });
   t.is((await fetch(users, { method: 'POST', headers, body })).status, 201);
-  t.is(((await (await fetch(users)).json()) as unknown[]).length, 1);
+  t.is(((await (await fetch(users, { headers })).json()) as unknown[]).length, 1);
 });
 
 test.serial('the data folder is for its owner alone, also one that was there before', async (t) => {
@@ -258,7 +260,6 @@ test.serial(
       },
       ['demo-key', 'second-key'],
     );
-    await until(async () => await isRefused('api', 'no-api-key'));
     for (const caller of callers) await accepts(caller, next[caller]);
     Object.assign(used, next);
     await set(
@@ -268,7 +269,7 @@ test.serial(
         LANDREG_ACCESS_KEY: next.landreg,
         LANDREG_ACCESS_KEY_PREVIOUS: '',
         API_KEYS: 'second-api-key',
-        SEAL_KEY_PREVIOUS: JSON.parse(await readFile(join(folder, 'keys.json'), 'utf8')).SEAL_KEY,
+        SEAL_KEY_PREVIOUS: firstSealKey,
         SEAL_KEY: '07e4'.repeat(16),
       },
       ['second-key'],
@@ -293,7 +294,9 @@ test.serial(
     isDone = true;
     await Promise.all([load, payments]);
     await set({ API_KEYS: '' }, ['demo-key', 'second-key']);
-    await until(async () => !(await isRefused('api', 'no-api-key')));
+    await until(() => serve.output().includes('API_KEYS_FILE names an empty file'));
+    t.true(await isRefused('api', 'no-api-key'), 'without a key it would be open to all');
+    await set({ API_KEYS: next.api }, ['demo-key', 'second-key']);
     t.true(asked > 50);
     t.is(refused + peers.refused, 0);
   },
@@ -338,6 +341,7 @@ for (const round of Array(runs(10) < 10 ? 1 : 10).keys())
         PORT: String(ownPort),
         SANDBOX_PORT: String(ownSandboxPort),
         DATA_DIR: await temporaryFolder(t),
+        SEAL_KEY: firstSealKey,
       };
       const done = await runLedger(['restore', backup], restored);
       t.is(done.code, 0, done.output);

@@ -35,7 +35,6 @@ async function run(...args: readonly string[]): Promise<void> {
 
 /** None of their files waits for anything before it declares its tests, or has hooks, which would be those of all. */
 const sharing = [
-  'clients',
   'commands',
   'config',
   'content',
