@@ -3,12 +3,15 @@ import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { chmod, readdir, readFile, stat, writeFile } from 'node:fs/promises';
-import { createServer, request } from 'node:http';
+import { createServer, type IncomingHttpHeaders, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AccessDeniedError, type EventStoreDBClient, jsonEvent } from '@eventstore/db-client';
 import test from 'ava';
+import { SMTPServer } from 'smtp-server';
+import { Webhook } from 'standardwebhooks';
 import { readEndpoints } from '../../packages/embedded/endpoints.ts';
 import { freePort } from '../../packages/embedded/free-port.ts';
 import { createClient } from '../../src/eventstore/new-client.ts';
@@ -42,7 +45,51 @@ const firstSealKey = '5ea1'.repeat(16);
 const files = await temporaryFolder(wholeFile);
 const merchantsFile = join(files, 'merchants.yaml');
 const demoMerchants = await readFile(new URL('../../config/merchants.yaml', import.meta.url), 'utf8');
-await writeFile(merchantsFile, demoMerchants);
+const hooks = ['first', 'second'].map(
+  (name) => `whsec_${Buffer.from(name.padEnd(24, '.')).toString('base64')}`,
+);
+const [firstHook = '', secondHook = ''] = hooks;
+/** The file with these keys and webhook secrets of the sample merchant. */
+const merchantsWith = (keys: readonly string[], secrets: readonly string[]) =>
+  demoMerchants.replace(
+    '      - demo-key',
+    `${keys.map((key) => `      - ${key}\n`).join('')}    webhook_secret: [${secrets.join(', ')}]`,
+  );
+await writeFile(merchantsFile, merchantsWith(['demo-key'], [firstHook]));
+// A mail server, which knows us by a password, and a merchant, who knows us by the webhook secret.
+const mail = { accepted: ['first-password'], heard: 0, refused: 0 };
+const mailServer = new SMTPServer({
+  allowInsecureAuth: true,
+  hideSTARTTLS: true,
+  onAuth({ password }, _, callback) {
+    const isKnown = mail.accepted.includes(password ?? '');
+    mail[isKnown ? 'heard' : 'refused'] += 1;
+    callback(isKnown ? null : new Error('Wrong password'), { user: 'ledger' });
+  },
+  onData: (stream, _, callback) => void stream.resume().on('end', () => callback()),
+}).listen(await freePort(), '127.0.0.1');
+wholeFile.teardown(() => new Promise<void>((resolve) => mailServer.close(() => resolve())));
+const mailUrl = (password: string) =>
+  `smtp://ledger:${password}@127.0.0.1:${(mailServer.address() as AddressInfo).port}`;
+const merchant = { accepted: [firstHook], heard: 0, refused: 0, signatures: 0 };
+const receiver = createServer(async (incoming, response) => {
+  const body = await text(incoming);
+  if (!merchant.accepted.some((secret) => isSigned(body, incoming.headers, secret))) merchant.refused += 1;
+  merchant.heard += 1;
+  merchant.signatures = String(incoming.headers['webhook-signature']).split(' ').length;
+  response.end('OK');
+}).listen(await freePort(), '127.0.0.1');
+wholeFile.teardown(() => receiver.close());
+
+function isSigned(body: string, headers: IncomingHttpHeaders, secret: string): boolean {
+  try {
+    new Webhook(secret).verify(body, headers as Record<string, string>);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 const secretFiles = Object.fromEntries(
   [
     ['GATEWAY_SECRET', gatewaySecret],
@@ -52,6 +99,7 @@ const secretFiles = Object.fromEntries(
     ['LANDREG_ACCESS_TOKEN', 'first-token'],
     ['REGISTRY_TOKEN', 'first-token'],
     ['API_KEYS', 'first-api-key'],
+    ['SMTP_URL', mailUrl('first-password')],
     ['SEAL_KEY', firstSealKey],
     ['SEAL_KEY_PREVIOUS', ''],
   ].map(([name = '', value = '']) => {
@@ -69,7 +117,7 @@ const peer = createServer((incoming, response) => {
   response.end(incoming.method === 'POST' ? '{"statusCode":"SUCCESS","noresit":"1"}' : '[]');
 }).listen(await freePort(), '127.0.0.1');
 wholeFile.teardown(() => peer.close());
-await once(peer, 'listening');
+await Promise.all([peer, receiver].map((server) => server.listening || once(server, 'listening')));
 const peerUrl = `http://127.0.0.1:${(peer.address() as AddressInfo).port}`;
 const served = {
   ...environment,
@@ -222,6 +270,22 @@ test.serial(
       const recorded = await postResult(base, paid, 'landreg');
       if (answer.status === 401 || recorded.status === 401) refused += 1;
     };
+    /** A payment of the merchant, which is paid, called back and receipted. */
+    const payMerchant = async (number: number) => {
+      const callback_url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}`;
+      const answer = await fetch(`${base}/generic/request`, {
+        method: 'POST',
+        headers: {
+          authorization: `Bearer ${used.merchant}`,
+          'content-type': 'application/json',
+          accept: 'application/json',
+        },
+        body: JSON.stringify(paymentRequest(`ROTATED-${number}`, { callback_url })),
+      });
+      const { data } = (await answer.json()) as { data: { transaction_id: string } };
+      const recorded = await postResult(base, gatewayResult(data.transaction_id, {}, used.gateway));
+      if (answer.status === 401 || recorded.status === 401) refused += 1;
+    };
     const isRefused = async (caller: keyof typeof used, secret: string) =>
       (await ask[caller](secret)).status === 401;
     let [isDone, asked, refused] = [false, 0, 0];
@@ -231,7 +295,7 @@ test.serial(
       }),
     );
     const payments = (async () => {
-      for (let number = 1; !isDone; number += 1) await payLand(number);
+      for (let number = 1; !isDone; number += 1) await Promise.all([payLand(number), payMerchant(number)]);
     })();
     const next = {
       gateway: 'the next secret of the gateway',
@@ -240,16 +304,17 @@ test.serial(
       api: 'second-api-key',
       registry: 'second-key',
     };
-    const set = async (secrets: Record<string, string>, keys: string[]) => {
+    const set = async (secrets: Record<string, string>, keys: string[], signedWith = [secondHook]) => {
       for (const [name, value] of Object.entries(secrets)) await writeFile(join(files, name), `${value}\n`);
-      await writeFile(merchantsFile, demoMerchants.replace('- demo-key', `- ${keys.join('\n      - ')}`));
+      await writeFile(merchantsFile, merchantsWith(keys, signedWith));
       serve.signal('SIGHUP');
     };
     const accepts = async (caller: keyof typeof used, secret: string) =>
       await until(async () => !(await isRefused(caller, secret)));
 
-    await until(() => peers.asked > 0 && peers.reported > 0);
+    await until(() => peers.asked > 0 && peers.reported > 0 && merchant.heard > 0 && mail.heard > 0);
     peers.accepted.push('second-token');
+    mail.accepted.push('second-password');
     await set(
       {
         GATEWAY_SECRET_PREVIOUS: next.gateway,
@@ -257,11 +322,18 @@ test.serial(
         API_KEYS: 'first-api-key,second-api-key',
         LANDREG_ACCESS_TOKEN: 'second-token',
         REGISTRY_TOKEN: 'second-token',
+        SMTP_URL: mailUrl('second-password'),
       },
       ['demo-key', 'second-key'],
+      hooks,
     );
+    await until(() => merchant.signatures === 2);
     for (const caller of callers) await accepts(caller, next[caller]);
     Object.assign(used, next);
+    // What was signed with the first secret alone has arrived.
+    const heard = merchant.heard;
+    await until(() => merchant.heard > heard + 2);
+    merchant.accepted = [secondHook];
     await set(
       {
         GATEWAY_SECRET: next.gateway,
@@ -277,9 +349,11 @@ test.serial(
     await until(async () => await isRefused('merchant', 'demo-key'));
     t.true(await isRefused('api', 'first-api-key'));
     // What was under way with the first token has arrived.
-    const reported = peers.reported;
-    await until(() => peers.reported > reported + 2);
+    const [reported, mailed] = [peers.reported, mail.heard];
+    await until(() => peers.reported > reported + 2 && mail.heard > mailed + 2);
     peers.accepted.shift();
+    mail.accepted.shift();
+    await until(() => merchant.signatures === 1);
     t.false(await isRefused('gateway', gatewaySecret), 'a result that is on its way');
     t.true(await isRefused('landreg', 'first-landreg-key'));
 
@@ -298,7 +372,7 @@ test.serial(
     t.true(await isRefused('api', 'no-api-key'), 'without a key it would be open to all');
     await set({ API_KEYS: next.api }, ['demo-key', 'second-key']);
     t.true(asked > 50);
-    t.is(refused + peers.refused, 0);
+    t.is(refused + peers.refused + merchant.refused + mail.refused, 0);
   },
 );
 
