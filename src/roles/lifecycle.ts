@@ -1,5 +1,5 @@
 /** How a long-running command runs and stops, and what the roles have in common. */
-import { unwatchFile, watchFile } from 'node:fs';
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { isServed } from '@ledger/embedded/data-folder.ts';
 import { readEndpoints } from '@ledger/embedded/endpoints.ts';
@@ -27,9 +27,7 @@ import { createSharedClock, type SharedClock } from '../postgres/shared-clock.ts
 
 /** EX_SOFTWARE of sysexits.h. */
 const uncaughtExitCode = 70;
-const lookAtFilesEveryMs = 2_000;
-/** A file that has changed may still be being written, and others may change with it. */
-const settleFilesMs = 1_000;
+const lookAtFilesEveryMs = 1_000;
 
 /** Something that runs and can be stopped; `stop` lets work that has begun finish. */
 export type Running = { stop(): Promise<void> };
@@ -124,33 +122,42 @@ export async function assertStores({
  * that its window was closed, and ends the program.
  */
 export function followFiles(config: Config, load: () => Config, log: Log): Running {
-  let watched: readonly string[] = [];
+  const reload = () => reloadConfig(config, load, log);
+  let loaded = stateOf(config.files);
+  let seen = loaded;
   let cancelTimer = () => {};
-  const changed = () => {
-    cancelTimer();
-    cancelTimer = systemRuntime.setTimer(settleFilesMs, reload);
+  const look = () => {
+    const state = stateOf(config.files);
+    // Between two looks nothing was written: what has changed is whole, and what changed with it has arrived.
+    if (state !== loaded && state === seen) {
+      // Before the load: a file that is named there for the first time counts as changed, and all are loaded once more.
+      loaded = state;
+      reload();
+    }
+    seen = state;
+    cancelTimer = systemRuntime.setTimer(lookAtFilesEveryMs, look);
   };
-  // Those that were watched before are left alone: to watch a file that is missing reports it as changed.
-  const watch = (files: readonly string[]) => {
-    for (const file of watched) if (!files.includes(file)) unwatchFile(file, changed);
-    for (const file of new Set(files))
-      if (!watched.includes(file))
-        watchFile(file, { interval: lookAtFilesEveryMs, persistent: false }, changed);
-    watched = [...files];
-  };
-  const reload = () => {
-    reloadConfig(config, load, log);
-    watch(config.files);
-  };
-  watch(config.files);
+  cancelTimer = systemRuntime.setTimer(lookAtFilesEveryMs, look);
   if (!process.stdout.isTTY) process.on('SIGHUP', reload);
   return {
     async stop() {
       process.off('SIGHUP', reload);
       cancelTimer();
-      watch([]);
     },
   };
+}
+
+/** Differs once a file was written, replaced, deleted or created. */
+function stateOf(files: readonly string[]): string {
+  const states = files.map((file) => {
+    try {
+      const { ctimeMs, ino, mtimeMs, size } = statSync(file);
+      return [file, ino, size, mtimeMs, ctimeMs];
+    } catch (error) {
+      return [file, (error as NodeJS.ErrnoException).code];
+    }
+  });
+  return JSON.stringify(states);
 }
 
 /**

@@ -30,10 +30,11 @@ export function roleCommand({
     const log = createLog(config.logLevel, name);
     warnOfExceptions(config, log);
     return runUntilSignal(log, async () => {
-      await assertStores(config);
-      const stores = openStores(config, log);
-      const running: Running[] = [stores, followFiles(config, load, log)];
+      const running: Running[] = [followFiles(config, load, log)];
       try {
+        await assertStores(config);
+        const stores = openStores(config, log);
+        running.push(stores);
         const monitoring = await startMonitoring(stores, { name, roles: [name] });
         running.push(monitoring, await start(monitoring.role));
         monitoring.enter('running');

@@ -18,16 +18,26 @@ export async function temporaryFolder(t: Owner): Promise<string> {
   return folder;
 }
 
-/** Waits for something that another process does, looking ever more seldom, but every `mostMs`; the test's own time limit is the limit. */
+/** Longer than anything takes that happens. Without it a test that waits in vain would only be seen to be missing. */
+const patienceMs = 180_000;
+
+/**
+ * Waits for something that another process does, looking ever more seldom, but every `mostMs`.
+ *
+ * @throws Error after three minutes
+ */
 export async function until<T>(
   look: () => T | false | undefined | Promise<T | false | undefined>,
   mostMs = 100,
 ): Promise<T> {
-  for (let pauseMs = 10; ; pauseMs = Math.min(pauseMs * 1.25, mostMs)) {
+  const inVain = new Error('waited for three minutes in vain');
+  const endMs = performance.now() + patienceMs;
+  for (let pauseMs = 10; performance.now() < endMs; pauseMs = Math.min(pauseMs * 1.25, mostMs)) {
     const found = await look();
     if (found !== undefined && found !== false) return found;
     await sleep(pauseMs);
   }
+  throw inVain;
 }
 
 /** Starts the stand-in for `ledger serve` on a data folder; the test may kill it. */

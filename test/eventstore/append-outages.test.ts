@@ -4,11 +4,12 @@ import test, { type ExecutionContext } from 'ava';
 import { EventStoreUnavailable, WrongExpectedRevision } from '../../src/eventstore/event-store.ts';
 import type { Runtime } from '../../src/kernel/runtime.ts';
 import { systemRuntime } from '../../src/kernel/system-runtime.ts';
+import { until } from '../embedded/helpers.ts';
 import { postRequest, requestBody } from '../http/generic/helpers.ts';
 import { startApp } from '../support/app.ts';
 import { startServerProcess } from '../support/event-store.ts';
 import { testRuntime } from '../support/runtime.ts';
-import { appendElsewhere, newEvent, open, range, startServer, startWire, until } from './helpers.ts';
+import { appendElsewhere, newEvent, open, range, startServer, startWire } from './helpers.ts';
 
 for (const [signal, rounds] of [
   ['SIGKILL', 5],

@@ -5,8 +5,9 @@ import { pino } from 'pino';
 import { connectEventStore } from '../../src/eventstore/client.ts';
 import { EventStoreUnavailable } from '../../src/eventstore/event-store.ts';
 import { systemRuntime } from '../../src/kernel/system-runtime.ts';
+import { until } from '../embedded/helpers.ts';
 import { startEventStoreCluster } from '../support/event-store-cluster.ts';
-import { newEvent, range, until } from './helpers.ts';
+import { newEvent, range } from './helpers.ts';
 
 const rounds = Number(process.env.CLUSTER_ROUNDS ?? 6);
 

@@ -3,7 +3,6 @@ import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { ExecutionContext } from 'ava';
@@ -113,8 +112,3 @@ export function newEvent(data: unknown = { some: 'thing' }): NewEvent {
 }
 
 export const range = (length: number) => Array.from({ length }, (_, index) => index);
-
-/** Waits for something that another process does; the test's own time limit is the limit. */
-export async function until(look: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await look())) await sleep(10);
-}

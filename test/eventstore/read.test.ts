@@ -3,7 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { binaryEvent, EventStoreDBClient } from '@eventstore/db-client';
 import test from 'ava';
 import { EventStoreUnavailable, type RecordedEvent } from '../../src/eventstore/event-store.ts';
-import { newEvent, open, range, startServer, startWire, until } from './helpers.ts';
+import { until } from '../embedded/helpers.ts';
+import { newEvent, open, range, startServer, startWire } from './helpers.ts';
 
 test.serial('a stream of several pages, from any revision', async (t) => {
   const store = open(t, (await startServer(t)).port);

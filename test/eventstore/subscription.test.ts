@@ -8,8 +8,9 @@ import {
   type Position,
   type SubscriptionMessage,
 } from '../../src/eventstore/event-store.ts';
+import { until } from '../embedded/helpers.ts';
 import { startServerProcess } from '../support/event-store.ts';
-import { newEvent, open, range, startServer, startWire, until } from './helpers.ts';
+import { newEvent, open, range, startServer, startWire } from './helpers.ts';
 
 const never = new AbortController().signal;
 

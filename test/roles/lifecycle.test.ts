@@ -43,7 +43,7 @@ test('files: a missing one is reported once, half a one is not adopted, and what
   const following = followFiles(config, load, log);
   t.teardown(following.stop);
 
-  // A slow program writes it; the loop looks every two seconds.
+  // A slow program writes it; the loop looks every second.
   const used = new Set<string>();
   const watching = setInterval(() => used.add(config.gateway.secret), 20);
   t.teardown(() => clearInterval(watching));
@@ -65,6 +65,7 @@ test('files: a missing one is reported once, half a one is not adopted, and what
   write(`    webhook_secret_file: ${secretOfMerchant}\n`);
   await until(() => config.refused.length > 0);
   writeFileSync(secretOfMerchant, 'a secret of at least 24 characters'.replaceAll(' ', '-'));
+  // It appears before anybody can have looked at it since it was found missing.
   await until(() => config.merchants.get('a')?.webhookSecrets.length === 1);
   t.deepEqual(config.refused, []);
 });

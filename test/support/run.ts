@@ -10,13 +10,16 @@ import { fileURLToPath } from 'node:url';
 const ava = fileURLToPath(new URL('../../node_modules/.bin/ava', import.meta.url));
 /** Longer than any test may take: ava itself ends a run in which nothing happens for two minutes, if it can. */
 const silenceMs = 6 * 60_000;
+/** For ava to name the tests that it waited for, on SIGINT. */
+const lastWordsMs = 10_000;
 
 const running: ChildProcess[] = [];
 let failed = false;
 const silence = setTimeout(() => {
   process.stderr.write('No test ended for six minutes: the run is ended.\n');
   failed = true;
-  for (const child of running) child.kill('SIGKILL');
+  for (const child of running) child.kill('SIGINT');
+  setTimeout(() => running.forEach((child) => void child.kill('SIGKILL')), lastWordsMs);
 }, silenceMs);
 
 /** Runs ava on some files; its lines are shown as they come, among those of the other run. */
