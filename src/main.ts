@@ -2,7 +2,15 @@
 /** The command line: `ledger <command>`. The long-running commands are in src/roles, all others in src/cli. */
 import { parseArgs } from 'node:util';
 import { type CommandOf, UsageError } from './cli/command.ts';
-import { argumentsOf, type CommandName, helpOn, helpOnAll, isCommand, usageOf } from './cli/help.ts';
+import {
+  argumentsOf,
+  type CommandName,
+  didYouMean,
+  helpOn,
+  helpOnAll,
+  isCommand,
+  usageOf,
+} from './cli/help.ts';
 import { reasonOf } from './kernel/reason-of.ts';
 
 /** Each command is imported only when it is called, because most need only a small part of the program. */
@@ -39,14 +47,22 @@ const commands: { readonly [Name in CommandName]: () => Promise<CommandOf<Name>>
 
 async function main(): Promise<number> {
   const [name = 'help', ...args] = process.argv.slice(2);
+  if (['help', '--help', '-h'].includes(name)) {
+    process.stdout.write(helpOnAll());
+    return 0;
+  }
+  if (['version', '--version', '-v'].includes(name)) {
+    const { default: program } = await import('../package.json', { with: { type: 'json' } });
+    process.stdout.write(`${program.version}\n`);
+    return 0;
+  }
   if (!isCommand(name)) {
-    const isHelp = ['help', '--help', '-h'].includes(name);
-    const out = isHelp ? process.stdout : process.stderr;
-    out.write(`${isHelp ? '' : `Unknown command ${name}\n\n`}${helpOnAll()}`);
-    return isHelp ? 0 : 2;
+    const suggestion = await didYouMean(name, Object.keys(commands));
+    process.stderr.write(`Unknown command ${name}${suggestion}\n\n${helpOnAll()}`);
+    return 2;
   }
   try {
-    const { values, positionals } = readArgs(name, args);
+    const { values, positionals } = await readArgs(name, args);
     if (!values.help)
       return await ((await commands[name]()) as CommandOf<never>)(values as never, positionals);
     process.stdout.write(helpOn(name));
@@ -58,11 +74,16 @@ async function main(): Promise<number> {
   }
 }
 
-function readArgs(name: CommandName, args: string[]) {
+async function readArgs(name: CommandName, args: string[]) {
+  const takes = argumentsOf(name);
   try {
-    return parseArgs({ args, ...argumentsOf(name) });
+    return parseArgs({ args, ...takes });
   } catch (error) {
-    throw new UsageError(reasonOf(error));
+    const reason = reasonOf(error);
+    const [, unknown] = /^Unknown option '-+([^']*)'/.exec(reason) ?? [];
+    const suggestion =
+      unknown === undefined ? '' : await didYouMean(unknown, Object.keys(takes.options), '--');
+    throw new UsageError(reason + suggestion);
   }
 }
 

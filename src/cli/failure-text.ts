@@ -2,19 +2,28 @@
 import { StartError } from '@ledger/embedded/start-error.ts';
 import { Refused } from '../commands/decider.ts';
 import { ConfigError } from '../config/yaml-file.ts';
+import { KeysUnavailable } from '../events/personal-data.ts';
 import { EventStoreUnavailable } from '../eventstore/event-store.ts';
-import { answerOf, isPostgresError, isRefusal } from '../postgres/error-codes.ts';
+import { answerOf, isConnectionFailure, isPostgresError, isRefusal } from '../postgres/error-codes.ts';
+import { PostgresUnavailable } from '../postgres/requirements.ts';
 import { UnreadableExport } from '../reconciliation/export-format.ts';
 import { ReadModelBehind } from '../reconciliation/reconcile.ts';
+import { StoresUnavailable } from '../roles/lifecycle.ts';
 
-const expected = [Refused, ConfigError, StartError, EventStoreUnavailable, UnreadableExport, ReadModelBehind];
+const away = [EventStoreUnavailable, KeysUnavailable, PostgresUnavailable, StoresUnavailable];
+const expected = [...away, Refused, ConfigError, StartError, UnreadableExport, ReadModelBehind];
 
 /** EX_CONFIG of sysexits.h: starting again does not help. */
 const configurationExitCode = 78;
+/** EX_TEMPFAIL: the same command may succeed later. */
+const unavailableExitCode = 75;
 
 export function exitCodeOf(error: unknown): number {
-  return error instanceof ConfigError ? configurationExitCode : 1;
+  if (error instanceof ConfigError) return configurationExitCode;
+  return isAway(error) ? unavailableExitCode : 1;
 }
+
+const isAway = (error: unknown) => away.some((type) => error instanceof type) || isConnectionFailure(error);
 
 /** Only the message for a fault of the configuration, machine or a file; anything else is a bug, with stack. */
 export function failureText(error: unknown): string {
@@ -25,6 +34,7 @@ export function failureText(error: unknown): string {
   const isExpected =
     expected.some((type) => error instanceof type) ||
     // Errors of the operating system have it. Errors about arguments have a `code` too, but not this.
-    'syscall' in error;
+    'syscall' in error ||
+    isConnectionFailure(error);
   return isExpected ? error.message : (error.stack ?? error.message);
 }

@@ -20,6 +20,7 @@ const exitCodes = {
   '0': 'done',
   '1': 'failed or refused',
   '2': 'wrong arguments',
+  '75': 'a store does not answer: try again later',
   '78': 'wrong configuration',
 };
 
@@ -61,8 +62,17 @@ export function helpOnAll(): string {
   return [
     'ledger <command>\n',
     section('Commands', columns(summaries)),
-    '`ledger <command> --help` says more about each.\n',
+    '`ledger <command> --help` says more about each, `ledger --version` which release this is.\n',
   ].join('\n');
+}
+
+/** A question to follow what was typed; empty if none of the names is near to it. */
+export async function didYouMean(typed: string, names: readonly string[], mark = ''): Promise<string> {
+  const { default: MiniSearch } = await import('minisearch');
+  const index = new MiniSearch({ fields: ['name'], idField: 'name' });
+  index.addAll(names.map((name) => ({ name })));
+  const [nearest] = index.search(typed, { fuzzy: 0.4, prefix: true });
+  return nearest ? `. Did you mean ${mark}${nearest.id}?` : '';
 }
 
 const section = (title: string, lines: readonly string[]) =>

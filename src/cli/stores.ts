@@ -51,7 +51,7 @@ export async function withEventStore<Used extends Part = never>(
   work: (context: Context<Used>) => Promise<number>,
 ): Promise<number> {
   try {
-    return await connected(name, requirements, work);
+    return await connected(name, requirements, { eventStore: true, postgres: false }, work);
   } catch (error) {
     if (error instanceof InvalidFields) throw new UsageError(error.message);
     if (!(error instanceof Refused)) throw error;
@@ -64,7 +64,7 @@ export async function withStores<Used extends Part = never>(
   { longestQueryMs, ...requirements }: Requirements<Used> & { longestQueryMs?: number },
   work: (context: ContextWithDatabase<Used>) => Promise<number>,
 ): Promise<number> {
-  return await connected(name, requirements, async (context) => {
+  return await connected(name, requirements, { eventStore: true, postgres: true }, async (context) => {
     const { databaseUrl } = context.config;
     const db = connectPostgres({
       url: databaseUrl,
@@ -98,10 +98,11 @@ export async function withJournal(
 async function connected<Used extends Part>(
   name: string,
   { uses = [], onlyReads = false }: Requirements<Used>,
+  needs: { eventStore: boolean; postgres: boolean },
   work: (context: Context<Used>) => Promise<number>,
 ): Promise<number> {
   const config = loadRoleConfig({ uses: [...always, ...uses.flatMap((part) => variablesOf[part])] });
-  await assertStores({ ...config, appends: !onlyReads });
+  await assertStores({ ...config, appends: !onlyReads, needs });
   const hasKeys = config.dataKeys.current !== '';
   const dataKeys = hasKeys ? config.dataKeys : { current: neverUsedKey, previous: [] };
   const stores = openStores({ ...config, dataKeys }, createLog('warn', name));

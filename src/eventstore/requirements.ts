@@ -5,7 +5,12 @@ import type { Runtime } from '../kernel/runtime.ts';
 import { encodeAppend } from './append-message.ts';
 import { connected, release } from './connection.ts';
 import { createDeadline } from './deadline.ts';
-import { AppendRefused } from './event-store.ts';
+import {
+  AppendRefused,
+  EventStoreFull,
+  EventStoreUnavailable,
+  WrongExpectedRevision,
+} from './event-store.ts';
 import { createClient } from './new-client.ts';
 import { readEnd } from './read.ts';
 
@@ -22,7 +27,11 @@ const neverStored = encodeAppend(
   lookWithinMs,
 );
 
-/** Why the event store refuses us, in one sentence; null if it does not, and while it does not answer. */
+/**
+ * Why the event store refuses us, in one sentence; null if it does not.
+ *
+ * @throws EventStoreUnavailable while it does not answer
+ */
 export async function refusal(
   url: string,
   runtime: Pick<Runtime, 'setTimer'>,
@@ -35,9 +44,11 @@ export async function refusal(
     if (appends) await withinDeadline(connection.appends.send(neverStored));
     return null;
   } catch (error) {
+    if (error instanceof WrongExpectedRevision || error instanceof EventStoreFull) return null;
     if (error instanceof AppendRefused)
       return `ESDB_URL: the user may not append to the streams of the ledger; ${rights}`;
-    if (!(error instanceof AccessDeniedError)) return null;
+    if (!(error instanceof AccessDeniedError))
+      throw new EventStoreUnavailable('The event store (ESDB_URL) does not answer', { cause: error });
     return error.code === status.UNAUTHENTICATED
       ? 'ESDB_URL: the event store does not accept the user or the password'
       : `ESDB_URL: the user may not read $all; ${rights}`;

@@ -33,6 +33,19 @@ export function isOverload(error: unknown): boolean {
   return isPostgresError(error, 'statementTimeout', 'outOfMemory');
 }
 
+const brokenConnection =
+  /^(ECONN|ETIMEDOUT|EPIPE|ENOTFOUND|EHOSTUNREACH|ENETUNREACH)|^Connection terminated|timeout expired|^Query read timeout/;
+
+/** Whether there was no connection, or it broke; Postgres itself refuses one with class 08 or 57, or 53300. */
+export function isConnectionFailure(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  if (error instanceof pg.DatabaseError) return /^(08|57P|53300)/.test(codeOf(error));
+  const { code = '' } = error as NodeJS.ErrnoException;
+  return (
+    error.name === 'KnexTimeoutError' || [code, error.message].some((text) => brokenConnection.test(text))
+  );
+}
+
 /** The rows of a query; none where its table has not been made yet. */
 export async function emptyIfUndefined<Row>(query: PromiseLike<{ rows: Row[] }>): Promise<Row[]> {
   return (await unlessUndefined(query, { rows: [] })).rows;

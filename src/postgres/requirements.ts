@@ -5,9 +5,15 @@ import { createClient } from './pool.ts';
 
 const oldestVersion = 16;
 
+/** PostgreSQL cannot be reached or does not answer. Trying again is safe. */
+export class PostgresUnavailable extends Error {
+  override name = 'PostgresUnavailable';
+}
+
 /**
- * Why the database cannot serve, in one sentence; null if it can, and while it does not answer, as roles wait for their
- * stores.
+ * Why the database cannot serve, in one sentence; null if it can.
+ *
+ * @throws PostgresUnavailable while it does not answer
  */
 export async function unsuitability(databaseUrl: string, oldest = oldestVersion): Promise<string | null> {
   const client = createClient(databaseUrl, 'ledger requirements');
@@ -35,7 +41,9 @@ export async function unsuitability(databaseUrl: string, oldest = oldestVersion)
       return 'DATABASE_URL: PostgreSQL has no database of this name';
     if (/certificate|not support SSL/.test(reasonOf(error)))
       return `DATABASE_URL: there is no TLS connection to trust: ${reasonOf(error)}`;
-    return null;
+    throw new PostgresUnavailable(`PostgreSQL (DATABASE_URL) does not answer: ${reasonOf(error)}`, {
+      cause: error,
+    });
   } finally {
     await client.end().catch(() => {});
   }

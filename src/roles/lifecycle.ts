@@ -3,7 +3,6 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { isServed } from '@ledger/embedded/data-folder.ts';
 import { readEndpoints } from '@ledger/embedded/endpoints.ts';
-import { StartError } from '@ledger/embedded/start-error.ts';
 import { type Config, loadConfig, type Needs } from '../config/config.ts';
 import { readEnvironment } from '../config/environment-reader.ts';
 import { reloadConfig } from '../config/reload.ts';
@@ -13,6 +12,7 @@ import { connectEventStore } from '../eventstore/client.ts';
 import type { EventStore } from '../eventstore/event-store.ts';
 import { refusal } from '../eventstore/requirements.ts';
 import type { Log } from '../kernel/log.ts';
+import { reasonOf } from '../kernel/reason-of.ts';
 import type { Runtime } from '../kernel/runtime.ts';
 import { systemRuntime } from '../kernel/system-runtime.ts';
 import type { AnsweredRequest, AttemptOutcome } from '../monitoring/counters.ts';
@@ -31,6 +31,11 @@ const lookAtFilesEveryMs = 1_000;
 
 /** Something that runs and can be stopped; `stop` lets work that has begun finish. */
 export type Running = { stop(): Promise<void> };
+
+/** A store that a command needs does not answer, or no ledger runs that has one. */
+export class StoresUnavailable extends Error {
+  override name = 'StoresUnavailable';
+}
 
 /** What a role is started with. Roles in a process share the event store, and the keys of personal data kept ahead. */
 export type RoleDependencies = {
@@ -87,14 +92,14 @@ export function openStores<
 
 /**
  * The configuration of a command that runs alongside `ledger serve` and uses its embedded stores where no URL is set.
- * In production nothing is read from a data folder. Throws ConfigError and StartError.
+ * In production nothing is read from a data folder. Throws ConfigError and StoresUnavailable.
  */
 export function loadRoleConfig(needs?: Needs): Config {
   const env = readEnvironment(process.env, {}, new Set(['ESDB_URL', 'DATABASE_URL', 'DATA_DIR', 'NODE_ENV']));
   if (env.production) return loadConfig(process.env, {}, needs);
   const dataDir = env.text('DATA_DIR');
   if (!(env.given('ESDB_URL') && env.given('DATABASE_URL')) && !isServed(dataDir))
-    throw new StartError(
+    throw new StoresUnavailable(
       `No ledger runs in ${dataDir}: run npm start, or set DATA_DIR to its folder, or ESDB_URL and DATABASE_URL.`,
     );
   return loadConfig(process.env, readEndpoints(dataDir), needs);
@@ -106,15 +111,31 @@ export function warnOfExceptions({ exceptions }: Pick<Config, 'exceptions'>, log
     log.warn({ insecurity, faults }, 'production runs with an insecurity that ALLOW_INSECURE names');
 }
 
-/** Throws ConfigError if a store cannot serve or refuses us; whether we may append is asked only of who does. One that does not answer is waited for later. */
+/**
+ * Throws ConfigError if a store cannot serve or refuses us; whether we may append is asked only of who does. A role waits
+ * for one that does not answer; of those that a command `needs`, it throws StoresUnavailable.
+ */
 export async function assertStores({
   databaseUrl,
   esdbUrl,
   appends = true,
-}: Pick<Config, 'databaseUrl' | 'esdbUrl'> & { appends?: boolean }): Promise<void> {
-  const found = await Promise.all([refusal(esdbUrl, systemRuntime, { appends }), unsuitability(databaseUrl)]);
-  const faults = found.filter((fault) => fault !== null);
+  needs = { eventStore: false, postgres: false },
+}: Pick<Config, 'databaseUrl' | 'esdbUrl'> & {
+  appends?: boolean;
+  needs?: { eventStore: boolean; postgres: boolean };
+}): Promise<void> {
+  const [eventStore, postgres] = await Promise.allSettled([
+    refusal(esdbUrl, systemRuntime, { appends }),
+    unsuitability(databaseUrl),
+  ]);
+  const faults = [eventStore, postgres].flatMap((found) =>
+    found.status === 'fulfilled' && found.value !== null ? [found.value] : [],
+  );
   if (faults.length > 0) throw new ConfigError(faults);
+  const silent = [needs.eventStore ? eventStore : null, needs.postgres ? postgres : null].flatMap((found) =>
+    found?.status === 'rejected' ? [`${reasonOf(found.reason)}.`] : [],
+  );
+  if (silent.length > 0) throw new StoresUnavailable(silent.join('\n'));
 }
 
 /**

@@ -1,6 +1,7 @@
 // What the help says of a command is what the command takes.
 import test from 'ava';
 import declarations from '../../content/commands.json' with { type: 'json' };
+import program from '../../package.json' with { type: 'json' };
 import { argumentsOf, helpOn, helpOnAll, isCommand, usageOf } from '../../src/cli/help.ts';
 import { runLedger } from '../support/ledger.ts';
 
@@ -25,4 +26,21 @@ test('--help of a command exits with 0, whatever else is given', async (t) => {
     t.is(code, 0);
     t.regex(stdout, /^ledger /);
   }
+});
+
+test('what was mistyped is guessed, and only if it is near', async (t) => {
+  for (const [args, expected] of [
+    [['histroy'], /^Unknown command histroy\. Did you mean history\?\n\nledger <command>/],
+    [['zzz'], /^Unknown command zzz\n\nledger <command>/],
+    [['history', 'INV-1', '--jsn'], /^Unknown option '--jsn'.* Did you mean --json\?\nledger history /],
+    [['history', 'INV-1', '--zzz'], /^Unknown option '--zzz'[^?]*\nledger history /],
+  ] as const) {
+    const { code, stdout, stderr } = await runLedger([...args], {});
+    t.deepEqual([code, stdout], [2, '']);
+    t.regex(stderr, expected);
+  }
+});
+
+test('--version names the release', async (t) => {
+  t.like(await runLedger(['--version'], {}), { code: 0, stdout: `${program.version}\n` });
 });

@@ -10,6 +10,7 @@ import { startEventStore } from '../../packages/embedded/eventstore/server.ts';
 import { openStorage } from '../../packages/embedded/eventstore/storage.ts';
 import { statusMessage } from '../../packages/embedded/eventstore/wire.ts';
 import { ConfigError } from '../../src/config/yaml-file.ts';
+import { EventStoreUnavailable } from '../../src/eventstore/event-store.ts';
 import { refusal } from '../../src/eventstore/requirements.ts';
 import { systemRuntime } from '../../src/kernel/system-runtime.ts';
 import { assertStores } from '../../src/roles/lifecycle.ts';
@@ -17,14 +18,14 @@ import { open, startServer } from './helpers.ts';
 
 const urlAt = (port: number, user = '') => `esdb://${user}127.0.0.1:${port}?tls=false`;
 
-test('a store that lets us in, or does not answer, is not refused, and nothing is stored', async (t) => {
+test('a store that lets us in does not refuse us, nothing is stored, and one that does not answer is told from it', async (t) => {
   const { port } = await startServer(t);
   const { head, load } = open(t, port);
   const before = await head();
   t.is(await refusal(urlAt(port), systemRuntime), null);
   t.deepEqual(await load('payment-write-access'), []);
   t.deepEqual(await head(), before);
-  t.is(await refusal(urlAt(9), systemRuntime), null);
+  await t.throwsAsync(refusal(urlAt(9), systemRuntime), { instanceOf: EventStoreUnavailable });
 });
 
 test('a wrong password is named', async (t) => {

@@ -3,18 +3,21 @@ import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
 import { freePort } from '../../packages/embedded/free-port.ts';
-import { unsuitability } from '../../src/postgres/requirements.ts';
+import { PostgresUnavailable, unsuitability } from '../../src/postgres/requirements.ts';
 import { temporaryFolder, until } from '../embedded/helpers.ts';
 import { createDatabase } from '../support/postgres.ts';
 
-test('an old version, a refusal and an unknown database are named; a server that serves or does not answer is not', async (t) => {
+test('an old version, a refusal and an unknown database are named; a server that serves is not', async (t) => {
   const { url } = await createDatabase();
   t.is(await unsuitability(url), null);
   t.regex(
     (await unsuitability(url, 99)) ?? '',
     /^DATABASE_URL leads to PostgreSQL \d.*; version 99 or newer is needed$/,
   );
-  t.is(await unsuitability('postgres://127.0.0.1:9/nothing'), null);
+  await t.throwsAsync(unsuitability('postgres://127.0.0.1:9/nothing'), {
+    instanceOf: PostgresUnavailable,
+    message: 'PostgreSQL (DATABASE_URL) does not answer: connect ECONNREFUSED 127.0.0.1:9',
+  });
   t.is(
     await unsuitability(url.replace('//ledger@', '//somebody@')),
     'DATABASE_URL: PostgreSQL does not accept the user or the password',

@@ -1,0 +1,54 @@
+// What every command says while a store is away: one sentence, exit code 75.
+import test from 'ava';
+import { temporaryFolder } from '../embedded/helpers.ts';
+import { startServer } from '../eventstore/helpers.ts';
+import { runLedger, settingsFor } from '../support/ledger.ts';
+
+const nothing = { esdbUrl: 'esdb://127.0.0.1:9?tls=false', databaseUrl: 'postgres://127.0.0.1:9/nothing' };
+const eventStoreIsAway = 'The event store (ESDB_URL) does not answer.\n';
+const postgresIsAway = 'PostgreSQL (DATABASE_URL) does not answer: connect ECONNREFUSED 127.0.0.1:9';
+
+for (const [command, ...args] of [
+  ['users', 'list'],
+  ['history', 'INV-1'],
+  ['proof', '01ARZ3NDEKTSV4RRFFQ69G5FAV'],
+  ['seals'],
+])
+  test(`${command}: the event store is away, and PostgreSQL is not needed`, async (t) => {
+    const env = { ...settingsFor(nothing), DATA_DIR: await temporaryFolder(t) };
+    t.like(await runLedger([`${command}`, ...args], env), { code: 75, stdout: '', stderr: eventStoreIsAway });
+  });
+
+for (const [command, ...args] of [
+  ['verify'],
+  ['rebuild', 'payments'],
+  ['balances'],
+  ['export', '--from', '2026-11-20', '--to', '2026-11-20'],
+  ['send-again', '--from', '2026-11-20'],
+  ['subject-access', '--payer', 'aminah@agency.example'],
+  ['database', 'grants', '--run'],
+]) {
+  test(`${command}: both stores are away`, async (t) => {
+    const env = { ...settingsFor(nothing), DATA_DIR: await temporaryFolder(t) };
+    const stderr = command === 'database' ? `${postgresIsAway}\n` : `${eventStoreIsAway}${postgresIsAway}.\n`;
+    t.like(await runLedger([`${command}`, ...args], env), { code: 75, stdout: '', stderr });
+  });
+}
+
+test('a ledger that does not run is named, and how to start it', async (t) => {
+  const folder = await temporaryFolder(t);
+  const { code, stderr } = await runLedger(['balances'], { DATA_DIR: folder });
+  t.is(code, 75);
+  t.is(
+    stderr,
+    `No ledger runs in ${folder}: run npm start, or set DATA_DIR to its folder, or ESDB_URL and DATABASE_URL.\n`,
+  );
+});
+
+test('a command that reads the log needs no PostgreSQL', async (t) => {
+  const { port } = await startServer(t);
+  const esdbUrl = `esdb://127.0.0.1:${port}?tls=false`;
+  const env = { ...settingsFor({ ...nothing, esdbUrl }), DATA_DIR: await temporaryFolder(t) };
+  t.like(await runLedger(['users', 'list'], env), { code: 0, stderr: '' });
+  t.like(await runLedger(['balances'], env), { code: 75, stderr: `${postgresIsAway}.\n` });
+});
