@@ -20,6 +20,7 @@ const commands: { readonly [Name in CommandName]: () => Promise<CommandOf<Name>>
   projections: async () => (await import('./roles/projections.ts')).projections,
   reactors: async () => (await import('./roles/reactors.ts')).reactors,
   eventstore: async () => (await import('./roles/eventstore.ts')).eventstore,
+  status: async () => (await import('./cli/status.ts')).status,
   'send-again': async () => (await import('./cli/send-again.ts')).sendAgain,
   merchants: async () => (await import('./cli/merchants.ts')).merchants,
   users: async () => (await import('./cli/users.ts')).users,

@@ -52,7 +52,8 @@ export function lockDataFolder(dataDir: string): DataFolder {
 /** Whether the process that last locked the folder still runs. After it has ended, another may have its number. */
 export function isServed(dataDir: string): boolean {
   try {
-    return process.kill(Number(readFileSync(join(dataDir, 'ledger.pid'), 'utf8')), 0);
+    const pid = Number.parseInt(readFileSync(join(dataDir, 'ledger.pid'), 'utf8'), 10);
+    return pid > 0 && process.kill(pid, 0);
   } catch (error) {
     return error instanceof Error && 'code' in error && error.code === 'EPERM';
   }

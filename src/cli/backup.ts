@@ -3,6 +3,7 @@
  * left out: the log brings them back.
  */
 import { createReadStream, existsSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { keysFile, writeBackupFolder } from '@ledger/embedded/backup-folder.ts';
 import { readBackup } from '@ledger/embedded/eventstore/backup.ts';
@@ -10,6 +11,8 @@ import { readKeyTables } from '../personal-data/key-backup.ts';
 import { type CommandOf, readArgument } from './command.ts';
 import { print, withStores } from './stores.ts';
 
+/** In the data folder: when it was last backed up. */
+export const lastBackupFile = 'last-backup';
 export const logFile = 'eventstore.db';
 /** Two, because keys are read before the log and after it. */
 export const keyTableFiles = ['personal-data-1.jsonl', 'personal-data-2.jsonl'] as const;
@@ -20,8 +23,9 @@ export const backup: CommandOf<'backup'> = async (_, args) => {
     const { dataDir, esdbUrl } = config;
     // In this order, so that all fits the log (decision 42): what must not be ahead of it is copied first.
     const first = [keysFile, 'last-checkpoint'].filter((name) => existsSync(join(dataDir, name)));
+    const madeAt = runtime.now();
     await writeBackupFolder(folder, {
-      madeAt: runtime.now(),
+      madeAt,
       async fill(save) {
         for (const name of first) await save(name, createReadStream(join(dataDir, name)));
         const known = new Set<string>();
@@ -30,6 +34,7 @@ export const backup: CommandOf<'backup'> = async (_, args) => {
         await save(keyTableFiles[1], readKeyTables(db, known));
       },
     });
+    await writeFile(join(dataDir, lastBackupFile), `${madeAt.toISOString()}\n`, { mode: 0o600 });
     print(`The backup is in ${folder}.`);
     print(
       first.includes(keysFile)

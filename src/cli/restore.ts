@@ -48,7 +48,7 @@ async function restoreKeys(
   backup: string,
   { databaseUrl, dataKeys }: Pick<Config, 'databaseUrl' | 'dataKeys'>,
 ): Promise<number> {
-  const log = createLog('warn', 'restore');
+  const log = createLog('warn', 'restore', 'stderr');
   const running: Running[] = [];
   try {
     const postgres = databaseUrl === '' ? await startPostgres({ dataDir: path, log }) : null;

@@ -42,6 +42,8 @@ type Requirements<Used extends Part> = {
   uses?: readonly Used[];
   /** Its account in the event store need not be able to append. */
   onlyReads?: boolean;
+  /** It runs while a store does not answer, too. */
+  evenWithout?: boolean;
 };
 
 /** Runs `work` on an event store. Prints a refusal, with exit code 1. Throws UsageError for invalid fields. */
@@ -64,19 +66,25 @@ export async function withStores<Used extends Part = never>(
   { longestQueryMs, ...requirements }: Requirements<Used> & { longestQueryMs?: number },
   work: (context: ContextWithDatabase<Used>) => Promise<number>,
 ): Promise<number> {
-  return await connected(name, requirements, { eventStore: true, postgres: true }, async (context) => {
-    const { databaseUrl } = context.config;
-    const db = connectPostgres({
-      url: databaseUrl,
-      log: context.log,
-      ...(longestQueryMs !== undefined && { longestQueryMs }),
-    });
-    try {
-      return await work({ ...context, db, databaseUrl });
-    } finally {
-      await db.destroy();
-    }
-  });
+  const isNeeded = !requirements.evenWithout;
+  return await connected(
+    name,
+    requirements,
+    { eventStore: isNeeded, postgres: isNeeded },
+    async (context) => {
+      const { databaseUrl } = context.config;
+      const db = connectPostgres({
+        url: databaseUrl,
+        log: context.log,
+        ...(longestQueryMs !== undefined && { longestQueryMs }),
+      });
+      try {
+        return await work({ ...context, db, databaseUrl });
+      } finally {
+        await db.destroy();
+      }
+    },
+  );
 }
 
 /**
@@ -97,7 +105,7 @@ export async function withJournal(
 
 async function connected<Used extends Part>(
   name: string,
-  { uses = [], onlyReads = false }: Requirements<Used>,
+  { uses = [], onlyReads = false, evenWithout = false }: Requirements<Used>,
   needs: { eventStore: boolean; postgres: boolean },
   work: (context: Context<Used>) => Promise<number>,
 ): Promise<number> {
@@ -105,7 +113,9 @@ async function connected<Used extends Part>(
   await assertStores({ ...config, appends: !onlyReads, needs });
   const hasKeys = config.dataKeys.current !== '';
   const dataKeys = hasKeys ? config.dataKeys : { current: neverUsedKey, previous: [] };
-  const stores = openStores({ ...config, dataKeys }, createLog('warn', name));
+  // It says itself which store does not answer.
+  const log = createLog(evenWithout ? 'silent' : 'warn', name, 'stderr');
+  const stores = openStores({ ...config, dataKeys }, log);
   const personalData = hasKeys ? stores.personalData : null;
   try {
     // A command that uses the keys has them: otherwise the configuration would be at fault.

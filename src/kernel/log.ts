@@ -33,9 +33,14 @@ function serializeError(error: unknown): object {
   return { type, code, message: shortened(message), stack: shortened(stack) };
 }
 
-/** The logger of a process; `role` names the part of the program that logs. Writes to stdout by default. */
-export function createLog(level: LogLevel, role: string, destination?: DestinationStream): Log {
-  const pretty = destination === undefined && process.stdout.isTTY === true;
+/** The logger of a process; `role` names the part of the program that logs. */
+export function createLog(
+  level: LogLevel,
+  role: string,
+  destination: 'stdout' | 'stderr' | DestinationStream = 'stdout',
+): Log {
+  const isStream = typeof destination === 'object';
+  const pretty = !isStream && process[destination].isTTY === true;
   const options: LoggerOptions = {
     level,
     base: { role },
@@ -45,9 +50,14 @@ export function createLog(level: LogLevel, role: string, destination?: Destinati
     ...(pretty && {
       transport: {
         target: 'pino-pretty',
-        options: { ignore: 'pid,hostname,role', translateTime: 'HH:MM:ss' },
+        options: {
+          ignore: 'pid,hostname,role',
+          translateTime: 'HH:MM:ss',
+          destination: destination === 'stderr' ? 2 : 1,
+        },
       },
     }),
   };
-  return pretty ? pino(options) : pino(options, destination ?? createLogOutput());
+  if (pretty) return pino(options);
+  return pino(options, isStream ? destination : createLogOutput(destination === 'stderr' ? 2 : 1));
 }

@@ -3,6 +3,7 @@
  * released as soon as its holder dies. A holder that stands still, stopped or frozen, cannot ask for anything: Postgres
  * then ends its session. It only saves work: the checkpoint is what prevents processing twice.
  */
+import type { Knex } from 'knex';
 import type { Runtime } from '../kernel/runtime.ts';
 import { type Client, createClient } from './pool.ts';
 
@@ -57,6 +58,12 @@ const findSessions = `
   select split_part(application_name, ' ', 3) as name, split_part(application_name, ' ', 4) as process,
     exists (select from pg_locks where pg_locks.pid = pg_stat_activity.pid and locktype = 'advisory' and granted) as leads
   from pg_stat_activity where datname = current_database() and application_name like 'ledger leader % _%'`;
+
+/** Who leads what, and who stands by. Rejects within a few seconds when Postgres is down. */
+export async function leaderSessions(db: Knex): Promise<LeaderSession[]> {
+  const { rows } = await db.raw<{ rows: LeaderSession[] }>(findSessions);
+  return rows;
+}
 
 /**
  * Runs `work` once this process leads `name`; its signal aborts when the lock is lost or `signal` aborts. It also aborts

@@ -3,6 +3,7 @@ import test from 'ava';
 import { temporaryFolder } from '../embedded/helpers.ts';
 import { startServer } from '../eventstore/helpers.ts';
 import { runLedger, settingsFor } from '../support/ledger.ts';
+import { createDatabase } from '../support/postgres.ts';
 
 const nothing = { esdbUrl: 'esdb://127.0.0.1:9?tls=false', databaseUrl: 'postgres://127.0.0.1:9/nothing' };
 const eventStoreIsAway = 'The event store (ESDB_URL) does not answer.\n';
@@ -51,4 +52,38 @@ test('a command that reads the log needs no PostgreSQL', async (t) => {
   const env = { ...settingsFor({ ...nothing, esdbUrl }), DATA_DIR: await temporaryFolder(t) };
   t.like(await runLedger(['users', 'list'], env), { code: 0, stderr: '' });
   t.like(await runLedger(['balances'], env), { code: 75, stderr: `${postgresIsAway}.\n` });
+});
+
+test('status says what it can find out while a store is away', async (t) => {
+  const { url: databaseUrl } = await createDatabase();
+  const env = { ...settingsFor({ ...nothing, databaseUrl }), DATA_DIR: await temporaryFolder(t) };
+  const { code, stdout, stderr } = await runLedger(['status'], env);
+  t.deepEqual([code, stderr], [75, '']);
+  for (const line of [
+    'Event store  down',
+    'PostgreSQL   up, ',
+    'Process      none follows the log',
+    'Last backup  none',
+  ])
+    t.true(stdout.includes(`\n${line}`), stdout);
+  const bothAway = await runLedger(['status', '--json'], { ...settingsFor(nothing), DATA_DIR: env.DATA_DIR });
+  t.like(JSON.parse(bothAway.stdout), {
+    status: 'error',
+    postgres: 'down',
+    exceptions: null,
+    processes: null,
+  });
+  t.is(bothAway.code, 75);
+});
+
+test('status before any role has run is degraded', async (t) => {
+  const { port } = await startServer(t);
+  const { url: databaseUrl } = await createDatabase();
+  const env = {
+    ...settingsFor({ esdbUrl: `esdb://127.0.0.1:${port}?tls=false`, databaseUrl }),
+    DATA_DIR: await temporaryFolder(t),
+  };
+  const { code, stdout } = await runLedger(['status'], env);
+  t.is(code, 1, stdout);
+  t.regex(stdout, /^Projection {3}payments: stopped, .*It has never run$/m);
 });

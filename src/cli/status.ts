@@ -1,0 +1,186 @@
+/** `ledger status`: what runs, how far it is, and what waits for staff. */
+import { existsSync } from 'node:fs';
+import { readFile, statfs } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Reading } from '@ledger/observability/metrics.ts';
+import type { Knex } from 'knex';
+import program from '../../package.json' with { type: 'json' };
+import { lastCheck, type Outcome } from '../audit/check/checks.ts';
+import { sealingRefused } from '../audit/seals/kept.ts';
+import { readSignedSeal, unsealed } from '../audit/seals/stored-seals.ts';
+import { sealsStream } from '../events/seals.ts';
+import type { EventStore } from '../eventstore/event-store.ts';
+import { toIsoWithOffset } from '../kernel/malaysian-time.ts';
+import { createLook } from '../monitoring/health.ts';
+import { readDeliveries } from '../monitoring/sources/deliveries.ts';
+import { leaderSessions } from '../postgres/leader-lock.ts';
+import { allProjections } from '../projections/all.ts';
+import { countOpenExceptions } from '../projections/exceptions/queries.ts';
+import { projectionStatus } from '../projections/runtime/checkpoints.ts';
+import { toDoList } from '../to-do/projection.ts';
+import { requeryList } from '../to-do/requeries.ts';
+import { lastBackupFile } from './backup.ts';
+import type { CommandOf } from './command.ts';
+import { type ContextWithDatabase, print, withStores } from './stores.ts';
+
+const lookWithinMs = 4_000;
+const exitCodeOf = { ok: 0, degraded: 1, error: 75 } as const;
+
+export const status: CommandOf<'status'> = async ({ json = false }) =>
+  await withStores('status', { onlyReads: true, evenWithout: true }, async (stores) => {
+    const found = await readStatus(stores);
+    print(json ? JSON.stringify(found, null, 2) : statusText(found));
+    return exitCodeOf[found.status];
+  });
+
+type Status = Awaited<ReturnType<typeof readStatus>>;
+
+/** What cannot be found out is null. */
+async function readStatus({ clock, config, db, eventStore, log, runtime }: ContextWithDatabase) {
+  const refused = () => sealingRefused(db);
+  const look = createLook({
+    eventStore,
+    projections: [...allProjections, toDoList, requeryList],
+    projectionStatus: () => projectionStatus(db),
+    sealingRefused: refused,
+    clockDifferenceMs: clock.differenceMs,
+    runtime,
+    log,
+  });
+  const { at, status, projections, ...health } = await look();
+  const isUp = { eventStore: health.eventStore !== 'down', postgres: health.postgres !== 'down' };
+  const orNull = <Found>(canKnow: boolean, found: () => Promise<Found>): Promise<Found | null> =>
+    canKnow ? found().catch(() => null) : Promise.resolve(null);
+  const signal = runtime.timeout(lookWithinMs);
+  const [exceptions, deliveries, processes, versionOfPostgres, check, verify, seal, unsealedSince] =
+    await Promise.all([
+      orNull(isUp.postgres, () => countOpenExceptions(db)),
+      orNull(isUp.postgres, () => readDeliveries(db, runtime)().then(countsOf)),
+      orNull(isUp.postgres, () => readProcesses(db)),
+      orNull(isUp.postgres, () => versionOf(db)),
+      orNull(isUp.postgres, () => lastCheck(db).then(summaryOf)),
+      orNull(isUp.postgres, () => lastCheck(db, 'verify').then(summaryOf)),
+      orNull(isUp.eventStore, () => readLastSeal(eventStore)),
+      orNull(isUp.eventStore && isUp.postgres, async () => {
+        const open = await unsealed(eventStore, { now: at, refused: await refused(), signal });
+        return 'since' in open ? open.since.toISOString() : null;
+      }),
+    ]);
+  return {
+    status,
+    at: at.toISOString(),
+    version: program.version,
+    node: process.version,
+    eventStore: health.eventStore,
+    postgres: health.postgres,
+    versionOfPostgres,
+    processes,
+    projections,
+    exceptions,
+    deliveries,
+    lastSeal: seal,
+    unsealedSince,
+    lastCheck: check,
+    lastVerify: verify,
+    lastBackup: await readLastBackup(config.dataDir),
+    disk: await readDisk(config.dataDir),
+  };
+}
+
+/** The processes that follow the log, each with what it leads. A process that only answers HTTP is not among them. */
+async function readProcesses(db: Knex): Promise<{ name: string; leads: string[] }[]> {
+  const sessions = await leaderSessions(db);
+  const names = [...new Set(sessions.map(({ process }) => process))].toSorted();
+  return names.map((name) => ({
+    name,
+    leads: sessions.filter((each) => each.process === name && each.leads).map((each) => each.name),
+  }));
+}
+
+async function versionOf(db: Knex): Promise<string> {
+  const { rows } = await db.raw<{ rows: [{ server_version: string }] }>('show server_version');
+  return rows[0].server_version;
+}
+
+function countsOf(readings: readonly Reading[]): { due: number; givenUp: number } {
+  const sumOf = (name: string) =>
+    readings.reduce((sum, [each, value]) => (each === name ? sum + value : sum), 0);
+  return { due: sumOf('ledger_deliveries_due'), givenUp: sumOf('ledger_deliveries_given_up') };
+}
+
+const summaryOf = (outcome: Outcome | null) =>
+  outcome && {
+    at: outcome.at,
+    violations: outcome.violations.reduce((sum, { count }) => sum + count, 0),
+  };
+
+async function readLastSeal(eventStore: Pick<EventStore, 'loadLast'>) {
+  const stored = await eventStore.loadLast(sealsStream);
+  const seal = stored && readSignedSeal(stored);
+  return seal && { at: seal.at, events: seal.count };
+}
+
+/** The time of the last `ledger backup` of this data folder. */
+async function readLastBackup(dataDir: string): Promise<string | null> {
+  const file = join(dataDir, lastBackupFile);
+  return existsSync(file) ? (await readFile(file, 'utf8')).trim() : null;
+}
+
+/** In bytes. */
+async function readDisk(folder: string): Promise<{ folder: string; free: number; size: number } | null> {
+  const disk = await statfs(folder).catch(() => null);
+  return disk && { folder, free: disk.bavail * disk.bsize, size: disk.blocks * disk.bsize };
+}
+
+function statusText(found: Status): string {
+  const { disk, exceptions, processes, projections } = found;
+  const fine = projections.filter(({ parked, status }) => status === 'ok' && parked === 0);
+  const unknown = 'not known';
+  const countsText = (counts: Readonly<Record<string, number>> | null) => {
+    if (!counts) return unknown;
+    const some = Object.entries(counts).filter(([, count]) => count > 0);
+    return some.map(([name, count]) => `${name} ${count.toLocaleString('en')}`).join(', ') || 'none';
+  };
+  const resultText = (result: Status['lastCheck']) =>
+    result ? `${toIsoWithOffset(result.at)}, ${result.violations} violations` : 'none yet';
+  const gigabytes = (bytes: number) => (bytes / 1e9).toFixed(1);
+  return [
+    ['Ledger', `${found.version} on Node.js ${found.node}: ${found.status}, ${toIsoWithOffset(found.at)}`],
+    ['Event store', found.eventStore],
+    ['PostgreSQL', [found.postgres, found.versionOfPostgres].filter(Boolean).join(', ')],
+    ...(processes ?? []).map(({ name, leads }) => [
+      'Process',
+      `${name}: leads ${leads.join(', ') || 'nothing'}`,
+    ]),
+    ...(processes?.length === 0 ? [['Process', 'none follows the log']] : []),
+    ...(fine.length === 0 ? [] : [['Projections', `ok: ${fine.map(({ name }) => name).join(', ')}`]]),
+    ...projections.filter((each) => !fine.includes(each)).map((each) => ['Projection', projectionText(each)]),
+    ['Exceptions', `open: ${countsText(exceptions)}`],
+    [
+      'Deliveries',
+      found.deliveries ? `${found.deliveries.due} due, ${found.deliveries.givenUp} given up` : unknown,
+    ],
+    [
+      'Last seal',
+      found.lastSeal
+        ? `${toIsoWithOffset(found.lastSeal.at)}, ${found.lastSeal.events.toLocaleString('en')} events`
+        : 'none yet',
+    ],
+    ...(found.unsealedSince ? [['Not sealed', `since ${toIsoWithOffset(found.unsealedSince)}`]] : []),
+    ['Last check', resultText(found.lastCheck)],
+    ['Last verify', resultText(found.lastVerify)],
+    ['Last backup', found.lastBackup ? toIsoWithOffset(found.lastBackup) : 'none with `ledger backup`'],
+    ['Disk', disk ? `${disk.folder}: ${gigabytes(disk.free)} of ${gigabytes(disk.size)} GB free` : unknown],
+  ]
+    .map(([label = '', text]) => `${label.padEnd(13)}${text}`)
+    .join('\n');
+}
+
+function projectionText({ fault, lagMs, name, parked, status }: Status['projections'][number]): string {
+  return [
+    `${name}: ${status}`,
+    ...(lagMs === null ? [] : [`${(lagMs / 1_000).toFixed(1)} s behind`]),
+    ...(parked === 0 ? [] : [`${parked} streams parked`]),
+    ...(fault === null ? [] : [fault]),
+  ].join(', ');
+}
