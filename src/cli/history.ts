@@ -4,12 +4,19 @@ import { historyText } from '../audit/history/text.ts';
 import { Refused } from '../commands/decider.ts';
 import { landregTransactionId, transactionIdOf, transactionIdPattern } from '../commands/transaction-id.ts';
 import { paymentStream } from '../events/payment.ts';
+import { createLog } from '../kernel/log.ts';
+import { isConnectionFailure, unlessUndefined } from '../postgres/error-codes.ts';
+import { connectPostgres } from '../postgres/pool.ts';
+import { PostgresUnavailable } from '../postgres/requirements.ts';
+import { searchPayments } from '../projections/payments/queries.ts';
 import { type CommandOf, readArgument } from './command.ts';
 import { type Context, print, withEventStore } from './stores.ts';
 
+/** More are not listed. */
+const mostFound = 20;
 const needs = { uses: ['merchants', 'transactionIdKey'], onlyReads: true } as const;
 export const history: CommandOf<'history'> = async ({ at, revision, merchant, json }, args) => {
-  const named = readArgument(args, "Name one payment, by its id or by the merchant's reference");
+  const named = readArgument(args, 'Name one payment, by its id, a reference or a number');
   return await withEventStore('history', needs, async (context) => {
     const until = readUntil({ at, revision });
     const found = await findHistory(named, merchant, context);
@@ -24,20 +31,40 @@ export const history: CommandOf<'history'> = async ({ at, revision, merchant, js
 
 /**
  * Ids are derived from references, which takes the merchant's code and no database: a reference is looked up with the
- * given code, else with every configured one. Throws Refused when no payment or several match, and
- * EventStoreUnavailable.
+ * given code, else with every configured one. Only what is no id or reference is searched in the read model: a number of a
+ * receipt, of the gateway or of an order, or a part of a reference. Throws Refused when no payment or several match,
+ * EventStoreUnavailable, and PostgresUnavailable.
  */
 export async function findHistory(
-  idOrReference: string,
+  named: string,
   merchantCode: string | undefined,
-  { eventStore, config: { transactionIdKey, merchants } }: Context<(typeof needs.uses)[number]>,
+  context: Context<(typeof needs.uses)[number]>,
 ) {
+  const { transactionIdKey, merchants } = context.config;
   const codes = merchantCode === undefined ? [...merchants.keys()] : [merchantCode];
   const ids = [
-    ...(transactionIdPattern.test(idOrReference) ? [idOrReference] : []),
-    ...codes.map((code) => transactionIdOf(transactionIdKey, 'generic', code, idOrReference)),
-    landregTransactionId(transactionIdKey, idOrReference),
+    ...(transactionIdPattern.test(named) ? [named] : []),
+    ...codes.map((code) => transactionIdOf(transactionIdKey, 'generic', code, named)),
+    landregTransactionId(transactionIdKey, named),
   ];
+  let found = await loadHistories(ids, merchantCode, context);
+  if (found.length === 0)
+    found = await loadHistories(await idsOfNumber(named, context), merchantCode, context);
+  const [first, ...others] = found;
+  if (!first) throw new Refused('unknown_payment', 'There is no such payment');
+  if (others.length === 0) return first;
+  const list = found.map((each) => `  ${each.transactionId} of ${each.merchantCode}`).join('\n');
+  throw new Refused(
+    'unknown_payment',
+    `Several payments have this reference or number:\n${list}\nChoose one with --merchant or by its id`,
+  );
+}
+
+async function loadHistories(
+  ids: readonly string[],
+  merchantCode: string | undefined,
+  { eventStore }: Pick<Context, 'eventStore'>,
+) {
   const histories = await Promise.all(
     ids.map(async (transactionId) => {
       const history = historyOf(await eventStore.load(paymentStream(transactionId)));
@@ -46,15 +73,22 @@ export async function findHistory(
       return { transactionId, merchantCode: code, ...history };
     }),
   );
-  const found = histories.filter(
+  return histories.filter(
     (each) => each.entries.length > 0 && (merchantCode ?? each.merchantCode) === each.merchantCode,
   );
-  const [first, ...others] = found;
-  if (!first) throw new Refused('unknown_payment', 'There is no such payment');
-  if (others.length === 0) return first;
-  const list = found.map((each) => `  ${each.transactionId} of ${each.merchantCode}`).join('\n');
-  throw new Refused(
-    'unknown_payment',
-    `Several payments have this reference:\n${list}\nChoose one with --merchant or by its id`,
-  );
+}
+
+async function idsOfNumber(named: string, { config }: Context): Promise<string[]> {
+  const db = connectPostgres({ url: config.databaseUrl, log: createLog('silent', 'history') });
+  try {
+    const search = searchPayments(db, { named }, { limit: mostFound, after: null });
+    const found = await unlessUndefined(search, []);
+    return found.map(({ transactionId }) => transactionId);
+  } catch (error) {
+    if (!isConnectionFailure(error)) throw error;
+    const why = `PostgreSQL (DATABASE_URL), where other numbers are found, does not answer`;
+    throw new PostgresUnavailable(`No payment has this id or reference; ${why}`, { cause: error });
+  } finally {
+    await db.destroy();
+  }
 }

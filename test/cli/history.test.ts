@@ -5,22 +5,27 @@ import test, { type ExecutionContext } from 'ava';
 import { landregTransactionId, transactionIdOf } from '../../src/commands/transaction-id.ts';
 import type { Channel } from '../../src/events/payment.ts';
 import { paymentStream } from '../../src/events/payment.ts';
+import { connectEventStore } from '../../src/eventstore/client.ts';
+import { systemRuntime } from '../../src/kernel/system-runtime.ts';
+import { payments } from '../../src/projections/payments/projection.ts';
 import { stored } from '../audit/helpers.ts';
-import { temporaryFolder } from '../embedded/helpers.ts';
+import { temporaryFolder, until } from '../embedded/helpers.ts';
 import { open, startServer } from '../eventstore/helpers.ts';
+import { type Database, emptyDatabase, log, run } from '../projections/helpers.ts';
 import { runLedger, settingsFor } from '../support/ledger.ts';
 import { applied, request, result } from '../support/payments.ts';
+import { createDatabase } from '../support/postgres.ts';
 
 // Serial: one connection of a process appends.
 const key = 'a key of this test';
 
-async function start(t: ExecutionContext) {
+async function start(t: ExecutionContext, database = { url: 'postgres://127.0.0.1:9/nowhere' } as Database) {
   const { port } = await startServer(t);
   const esdbUrl = `esdb://127.0.0.1:${port}?tls=false`;
   const environment = {
     ...settingsFor({
       esdbUrl,
-      databaseUrl: 'postgres://127.0.0.1:9/nowhere',
+      databaseUrl: database.url,
     }),
     DATA_DIR: await temporaryFolder(t),
     TRANSACTION_ID_KEY: key,
@@ -43,7 +48,7 @@ async function start(t: ExecutionContext) {
     await store.append(paymentStream(id), events, 'no_stream');
     return id;
   }
-  return { ledger, ask, esdbUrl };
+  return { ledger, ask, esdbUrl, database };
 }
 
 test.serial('in production it demands no secret but the one that ids are made with', async (t) => {
@@ -66,7 +71,7 @@ test.serial('where no ledger runs, it says so', async (t) => {
   for (const pid of [null, '999999999']) {
     if (pid) await writeFile(join(DATA_DIR, 'ledger.pid'), pid);
     const { code, output } = await runLedger(['history', 'UNKNOWN'], { DATA_DIR });
-    t.is(code, 1);
+    t.is(code, 75);
     t.is(
       output,
       `No ledger runs in ${DATA_DIR}: run npm start, or set DATA_DIR to its folder, or ESDB_URL and DATABASE_URL.\n`,
@@ -106,12 +111,40 @@ test.serial('a reference of several merchants is refused with a list; the mercha
   }
 });
 
+test.serial(
+  'by what the read model knows: a number of the gateway or of an order, a part of a reference',
+  async (t) => {
+    const { ledger, ask, esdbUrl, database } = await start(t, await emptyDatabase(t, await createDatabase()));
+    t.deepEqual(
+      await ledger('history', 'INV'),
+      { code: 1, said: 'There is no such payment.\n' },
+      'no table yet',
+    );
+    const id = await ask('generic', 'demo-app', 'INV/2026-1');
+    const other = await ask('generic', 'demo-app', 'INV/2026-2');
+    const eventStore = connectEventStore({ url: esdbUrl, log, runtime: systemRuntime });
+    t.teardown(() => eventStore.close());
+    run(t, payments, { url: esdbUrl, eventStore }, database);
+    const { gatewayTransactionId } = result(1, 'failed');
+    const both = await until(async () => {
+      const found = await ledger('history', gatewayTransactionId.toLowerCase());
+      return found.said.includes(id) && found.said.includes(other) && found;
+    });
+    t.is(both.code, 1, 'both have it');
+    t.is((await ledger('history', '2026-1')).said, (await ledger('history', id)).said);
+    t.deepEqual(await ledger('history', 'NOBODY'), { code: 1, said: 'There is no such payment.\n' });
+  },
+);
+
 test.serial('a broken chain and an unknown payment are exit code 1; wrong arguments are 2', async (t) => {
   const { ledger, ask } = await start(t);
   const broken = await ledger('history', await ask('generic', 'demo-app', 'CHANGED', 1));
   t.is(broken.code, 1);
   t.regex(broken.said, /The chain is broken at event 0/);
-  t.deepEqual(await ledger('history', 'NOBODY'), { code: 1, said: 'There is no such payment.\n' });
+  t.deepEqual(await ledger('history', 'NOBODY'), {
+    code: 75,
+    said: 'No payment has this id or reference; PostgreSQL (DATABASE_URL), where other numbers are found, does not answer\n',
+  });
   for (const args of [[], ['CHANGED', '--at', 'noon']])
     t.is((await ledger('history', ...args)).code, 2, args.join(' '));
 });

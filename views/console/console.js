@@ -4,7 +4,7 @@
 document.addEventListener('keydown', (event) => {
   if (event.key !== '/' || event.ctrlKey || event.metaKey || event.altKey) return;
   if (event.target.closest('input, select, textarea, [contenteditable]')) return;
-  const search = document.querySelector('main input[type=search]') ?? document.querySelector('.find input');
+  const search = document.querySelector('.find input[type=search]');
   if (!search) return;
   event.preventDefault();
   search.focus();

@@ -54,7 +54,7 @@ import { showPayer } from './payments/payer.ts';
 import { showPayment } from './payments/payment.ts';
 import { recordRefund, showRefund } from './payments/refund.ts';
 import { requery } from './payments/requery.ts';
-import { paymentsPath, searchByPayer, showPayments } from './payments/search.ts';
+import { find, paymentsPath, searchByPayer, showPayments } from './payments/search.ts';
 import { createStreamProgress } from './projections/progress.ts';
 import { requestRebuild, showProjections } from './projections/projections.ts';
 import { createImportGuard, importExport, readUpload } from './reconciliation/import.ts';
@@ -99,6 +99,8 @@ export function consoleRoutes(): readonly ConsoleRoute[] {
     get('/console/payments', 'read', showPayments),
     // A search by payer that is opened again; its address does not hold the search.
     get('/console/payments/by-payer', 'read', async (ctx) => seeOther(ctx, paymentsPath)),
+    get('/console/payments/find', 'read', async (ctx) => seeOther(ctx, paymentsPath)),
+    post('/console/payments/find', 'viewPersonalData', find),
     post('/console/payments/by-payer', 'viewPersonalData', searchByPayer),
     get('/console/payments/:id', 'read', showPayment),
     get('/console/payments/:id/payer', 'viewPersonalData', showPayer),

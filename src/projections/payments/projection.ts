@@ -20,11 +20,12 @@ import type { Projection } from '../runtime/projection.ts';
 import { streamProjection } from '../runtime/stream-projection.ts';
 import { macOf } from './mac.ts';
 import { writePayers } from './payers.ts';
+import { searchKeysOf } from './search-keys.ts';
 
 export const payments: Projection = {
   ...streamProjection({
     name: 'payments',
-    version: 12,
+    version: 13,
     streamPrefix: paymentStreamPrefix,
     idColumn: 'transaction_id',
     evolve(state: RequestedPayment | null, event) {
@@ -41,6 +42,7 @@ export const payments: Projection = {
         status: standingOf(state),
         mode: currentResult(state)?.mode || (state.attempts.at(-1)?.mode ?? ''),
         amount_sen: priceOf(state).amountSen,
+        keys: searchKeysOf(id, state),
         receipt_no: receipt && indexable(receipt.receiptNo),
         requested_at: request.at,
         paid_at: state.status === 'succeeded' ? paidAt(state) : null,

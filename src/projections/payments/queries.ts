@@ -9,6 +9,7 @@ import { unlessUndefined } from '../../postgres/error-codes.ts';
 import { indexable, type TimeSpan, within } from '../../postgres/table.ts';
 import { macOf } from './mac.ts';
 import { payments } from './projection.ts';
+import { whereFound } from './search-keys.ts';
 
 export type LatestPayment = Pick<
   FoundPayment,
@@ -111,7 +112,7 @@ export async function* paymentsInOrder(
 
 /** Null, or an empty list, means all. */
 export type PaymentFilter = {
-  /** A merchant's reference, a transaction id or a receipt number, exactly. */
+  /** A transaction id, a number of a receipt, of the gateway or of an order, or any part of the merchant's reference. */
   named?: string | null;
   /** All of these are among the payer's search tokens (search-tokens.ts), as the blind index has them. */
   searchTokens?: readonly string[];
@@ -144,14 +145,7 @@ export async function searchPayments(
 ): Promise<FoundPayment[]> {
   const { named = null, searchTokens = [], merchantCode = null, status = null, mode = null } = filter;
   const query = rows(db).limit(limit).timeout(10_000);
-  if (named !== null) {
-    const name = indexable(named);
-    // Ids are upper-case, however they were typed.
-    const ids = { reference: name, receipt_no: name, transaction_id: name.toUpperCase() };
-    query.where((either) => {
-      for (const [column, value] of Object.entries(ids)) either.orWhere(column, value);
-    });
-  }
+  if (named !== null) whereFound(query, named);
   if (searchTokens.length > 0)
     query.whereRaw(
       `transaction_id in (select transaction_id from ${payments.name}.payers where tokens @> ?::text[])`,

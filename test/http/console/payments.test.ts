@@ -4,7 +4,7 @@ import { RegistryUnavailable } from '../../../src/clients/transaction-registry/a
 import { paymentStream } from '../../../src/events/payment.ts';
 import type { RegistryAnswer } from '../../../src/events/payment-result.ts';
 import { sessionStream } from '../../../src/events/session.ts';
-import { EventStoreUnavailable } from '../../../src/eventstore/event-store.ts';
+import { type EventStore, EventStoreUnavailable } from '../../../src/eventstore/event-store.ts';
 
 import { startApp } from '../../support/app.ts';
 import { checkChain } from '../../support/chain.ts';
@@ -28,6 +28,10 @@ const personal = [
 const poison = '<img src=x onerror=alert(1)>&"\'';
 const paths = (html: string) =>
   Array.from(html.matchAll(/<th scope="row"><a href="\/console\/payments\/(\w{26})"/g), ([, id]) => id);
+const load = async (app: { eventStore: EventStore }, member: Member) =>
+  (await app.eventStore.load(sessionStream(sessionOf(member)))).filter(
+    ({ type }) => type === 'PersonalDataViewed',
+  );
 const sessionOf = ({ cookie }: Member) => cookie.split('=')[1]?.split('.')[0] ?? '';
 
 test.serial('payments are found by what names them, and by filters', async (t) => {
@@ -47,6 +51,10 @@ test.serial('payments are found by what names them, and by filters', async (t) =
   t.deepEqual(await found(''), [open, failed, paid], 'the latest first');
   t.deepEqual(await found('?q=A-1'), [open, paid]);
   t.deepEqual(await found('?q=%20R-77%20'), [paid]);
+  t.deepEqual(await found('?q=r77&status=succeeded'), [paid]);
+  t.deepEqual(await found(`?q=${result(1, 'succeeded').gatewayTransactionId.toLowerCase()}`), [paid]);
+  t.deepEqual(await found(`?q=${result(1, 'succeeded').sellerOrderNo}`), [failed, paid]);
+  t.deepEqual(await found('?q=X+OnErr'), [failed], 'a part of the reference');
   t.deepEqual(await found(`?q=${encodeURIComponent(poison)}`), [failed]);
   t.deepEqual(await found('?merchant=museum'), [open]);
   t.deepEqual(await found('?status=failed'), [failed]);
@@ -115,6 +123,33 @@ test.serial('a search by payer is recorded before it is made, and its results na
   const log = JSON.stringify(app.logged);
   for (const text of [...personal, 'ismail']) t.false(log.includes(text), text);
 });
+
+test.serial(
+  'one search finds what is read out: a number or a reference, else a payer, which is recorded',
+  async (t) => {
+    const { app, payment, caughtUp } = await startPopulated(t, postgres);
+    const member = await signIn(app, 'member');
+    const id = await payment([], { reference: 'CUKAI/2026-00417' });
+    await caughtUp();
+    const find = (q: string) => member.post('/console/payments/find', { q });
+    for (const [typed, address] of [
+      ['2026 004', '/console/payments?q=2026%20004'],
+      [` ${id.toLowerCase()} `, `/console/payments?q=${id.toLowerCase()}`],
+      ['', '/console/payments?q='],
+    ] as const)
+      t.is((await find(typed)).headers.get('location'), address, typed);
+    t.is((await load(app, member)).length, 0, 'none of them was a search by payer');
+    for (const typed of ['900101-14-5678', 'ismail aminah', 'aminah@example.my']) {
+      const answer = await find(typed);
+      t.is(answer.status, 200, 'in place: the address does not hold it');
+      t.deepEqual(paths(await answer.text()), [id], typed);
+    }
+    t.is((await load(app, member)).length, 3);
+    const shown = await (await member.get('/console/payments?q=cukai')).text();
+    t.regex(shown, /name="payer" value="cukai"/, 'a payer may be called like a part of a reference');
+    t.is((await find("%' or 1=1 --")).status, 200);
+  },
+);
 
 test.serial('a payment’s page has everything that happened to it, and nothing about who pays', async (t) => {
   const { app, payment } = await startPopulated(t, postgres);

@@ -138,6 +138,7 @@ test.serial('the columns hold what payments are found by', async (t) => {
     revision: 0,
     status: 'requested',
     mode: '',
+    keys: ['=a', `~${'r'.repeat(200)}`, 'rrr'],
     receipt_no: null,
     paid_at: null,
     holds_personal_data: true,

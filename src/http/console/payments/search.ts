@@ -1,4 +1,4 @@
-/** /console/payments: finds payments by an exact number, by a filter, or by payer. */
+/** /console/payments: finds payments by what people read out, by a filter, or by payer. */
 import { transactionIdPattern } from '../../../commands/transaction-id.ts';
 import { paymentModes } from '../../../kernel/payment-modes.ts';
 import { indexedTokens } from '../../../projections/payments/payers.ts';
@@ -19,11 +19,13 @@ import {
   readText,
 } from '../frame/forms-and-lists.ts';
 import type { Page, PageDependencies } from '../frame/page.ts';
+import type { StaffContext } from '../frame/session.ts';
 import { texts } from '../texts.ts';
 
 export const paymentsPath = '/console/payments';
 const size = 50;
 const maxPayerLength = 500;
+const notSearchable = 'Payments cannot be searched at the moment. Enter a transaction id to open its payment';
 
 /** The filter, and the fields of the form that set it. */
 function readFilter({ q, merchant, status, mode, day, by }: Fields) {
@@ -58,16 +60,46 @@ export const showPayments: Page = async (ctx, dependencies) => {
   await showFound(ctx, dependencies, asked, query.after);
 };
 
-/** A POST, because names in an address end up in browser histories and in the logs of proxies. */
+/**
+ * Numbers and references first; whoever types something else names a payer. A POST, because names in an address end up in
+ * browser histories and in the logs of proxies.
+ */
+export const find: Page = async (ctx, dependencies) => {
+  const { q = '' } = readForm(ctx);
+  const text = q.trim().slice(0, maxPayerLength);
+  const { askReadModels, db } = dependencies;
+  const isId = transactionIdPattern.test(text.toUpperCase());
+  const [found] = isId
+    ? [[]]
+    : await askReadModels(
+        ctx,
+        [searchPayments(db, { named: text }, { limit: 1, after: null })],
+        notSearchable,
+      );
+  if (isId || text === '' || found.length > 0)
+    return seeOther(ctx, `${paymentsPath}?q=${encodeURIComponent(text)}`);
+  await showPayersPayments(ctx, dependencies, text);
+};
+
+/** Also where a payer has what is part of a reference. */
 export const searchByPayer: Page = async (ctx, dependencies) => {
   const { payer = '', after } = readForm(ctx);
+  await showPayersPayments(ctx, dependencies, payer, after);
+};
+
+async function showPayersPayments(
+  ctx: StaffContext,
+  dependencies: PageDependencies,
+  payer: string,
+  after?: string,
+): Promise<void> {
   const tokens = termsOf(payer.slice(0, maxPayerLength));
   if (tokens.length === 0) return seeOther(ctx, paymentsPath);
   const detail = `${tokens.length} ${tokens.length === 1 ? 'word' : 'words'}`;
   await dependencies.recordAccess(ctx, { what: 'search', transactionId: null, detail });
   const { fields } = readFilter({});
   await showFound(ctx, dependencies, { fields, filter: {} }, after, { text: payer, tokens });
-};
+}
 
 async function showFound(
   ctx: Context,
@@ -85,7 +117,7 @@ async function showFound(
         searchPayments(db, { ...filter, searchTokens }, { limit: size + 1, after: key }),
       ),
     ],
-    'Payments cannot be searched at the moment. Enter a transaction id to open its payment',
+    notSearchable,
   );
   const page = { size, path: paymentsPath, filter: fields, isFirst: cursor === null };
   const { rows, ...links } = pageOf(found, page, ({ requestedAt, transactionId }) => ({
@@ -93,6 +125,7 @@ async function showFound(
   }));
   await show(ctx, 'payments/payments.njk', {
     title: 'Payments',
+    isPayments: true,
     merchants: merchantOptions(config.merchants),
     filter: fields,
     payer: payer.text,
