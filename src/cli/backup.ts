@@ -6,7 +6,7 @@ import { createReadStream, existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { keysFile, writeBackupFolder } from '@ledger/embedded/backup-folder.ts';
 import { readBackup } from '@ledger/embedded/eventstore/backup.ts';
-import { readKeyTables } from '../personal-data/key-backup.ts';
+import { readKeyTables } from '@ledger/personal-data/key-backup.ts';
 import { type CommandOf, readArgument } from './command.ts';
 import { print, withStores } from './stores.ts';
 

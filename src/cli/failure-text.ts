@@ -1,9 +1,9 @@
 /** The text on the terminal when a command fails, and its exit code. */
 import { StartError } from '@ledger/embedded/start-error.ts';
+import { EventStoreUnavailable } from '@ledger/event-store/event-store.ts';
+import { answerOf, isPostgresError, isRefusal } from '@ledger/postgres/error-codes.ts';
 import { Refused } from '../commands/decider.ts';
 import { ConfigError } from '../config/yaml-file.ts';
-import { EventStoreUnavailable } from '../eventstore/event-store.ts';
-import { answerOf, isPostgresError, isRefusal } from '../postgres/error-codes.ts';
 import { UnreadableExport } from '../reconciliation/export-format.ts';
 import { ReadModelBehind } from '../reconciliation/reconcile.ts';
 

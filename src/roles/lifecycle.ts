@@ -4,26 +4,26 @@ import { join } from 'node:path';
 import { isServed } from '@ledger/embedded/data-folder.ts';
 import { readEndpoints } from '@ledger/embedded/endpoints.ts';
 import { StartError } from '@ledger/embedded/start-error.ts';
+import { connectEventStore } from '@ledger/event-store/client.ts';
+import type { EventStore } from '@ledger/event-store/event-store.ts';
+import { refusal } from '@ledger/event-store/requirements.ts';
+import type { Log } from '@ledger/kernel/log.ts';
+import type { Runtime } from '@ledger/kernel/runtime.ts';
+import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
+import { createKeyReserve } from '@ledger/personal-data/key-reserve.ts';
+import { wrappingKeys } from '@ledger/personal-data/key-store.ts';
+import { createPersonalData, type PersonalData } from '@ledger/personal-data/personal-data.ts';
+import { createPostgresKeyStore, destroyedChannel } from '@ledger/personal-data/postgres-key-store.ts';
+import { listenForNotifications } from '@ledger/postgres/notifications.ts';
+import { connectPostgres } from '@ledger/postgres/pool.ts';
+import { unsuitability } from '@ledger/postgres/requirements.ts';
+import { createSharedClock, type SharedClock } from '@ledger/postgres/shared-clock.ts';
 import { type Config, loadConfig, type Needs } from '../config/config.ts';
 import { readEnvironment } from '../config/environment-reader.ts';
 import { reloadConfig } from '../config/reload.ts';
 import { ConfigError } from '../config/yaml-file.ts';
 import type { DeliveryKind } from '../events/deliveries.ts';
-import { connectEventStore } from '../eventstore/client.ts';
-import type { EventStore } from '../eventstore/event-store.ts';
-import { refusal } from '../eventstore/requirements.ts';
-import type { Log } from '../kernel/log.ts';
-import type { Runtime } from '../kernel/runtime.ts';
-import { systemRuntime } from '../kernel/system-runtime.ts';
 import type { AnsweredRequest, AttemptOutcome } from '../monitoring/counters.ts';
-import { createKeyReserve } from '../personal-data/key-reserve.ts';
-import { wrappingKeys } from '../personal-data/key-store.ts';
-import { createPersonalData, type PersonalData } from '../personal-data/personal-data.ts';
-import { createPostgresKeyStore, destroyedChannel } from '../personal-data/postgres-key-store.ts';
-import { listenForNotifications } from '../postgres/notifications.ts';
-import { connectPostgres } from '../postgres/pool.ts';
-import { unsuitability } from '../postgres/requirements.ts';
-import { createSharedClock, type SharedClock } from '../postgres/shared-clock.ts';
 
 /** EX_SOFTWARE of sysexits.h. */
 const uncaughtExitCode = 70;
@@ -68,6 +68,7 @@ export function openStores<
     }),
     listen: (onNotification) =>
       listenForNotifications({ databaseUrl, channel: destroyedChannel, onNotification, log, runtime }),
+    isNew: ({ type }) => type === 'PaymentRequested',
     log,
     runtime,
   });

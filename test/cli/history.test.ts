@@ -7,7 +7,7 @@ import type { Channel } from '../../src/events/payment.ts';
 import { paymentStream } from '../../src/events/payment.ts';
 import { stored } from '../audit/helpers.ts';
 import { temporaryFolder } from '../embedded/helpers.ts';
-import { open, startServer } from '../eventstore/helpers.ts';
+import { open, startServer } from '../event-store/helpers.ts';
 import { runLedger, settingsFor } from '../support/ledger.ts';
 import { applied, request, result } from '../support/payments.ts';
 

@@ -1,9 +1,9 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { unsuitability } from '@ledger/postgres/requirements.ts';
 import test from 'ava';
 import { freePort } from '../../packages/embedded/free-port.ts';
-import { unsuitability } from '../../src/postgres/requirements.ts';
 import { temporaryFolder, until } from '../embedded/helpers.ts';
 import { createDatabase } from '../support/postgres.ts';
 

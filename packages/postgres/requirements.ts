@@ -1,0 +1,56 @@
+/** What the program needs of PostgreSQL, checked before a role starts. */
+import { reasonOf } from '@ledger/kernel/reason-of.ts';
+import { isPostgresError } from './error-codes.ts';
+import { createClient } from './pool.ts';
+
+const oldestVersion = 16;
+
+/**
+ * Why the database cannot serve, in one sentence; null if it can, and while it does not answer, as roles wait for their
+ * stores.
+ */
+export async function unsuitability(databaseUrl: string, oldest = oldestVersion): Promise<string | null> {
+  const client = createClient(databaseUrl, 'ledger requirements');
+  client.on('error', () => {});
+  try {
+    await client.connect();
+    const { rows } = await client.query<{ version: number; text: string; pid: number }>(
+      `select current_setting('server_version_num')::integer / 10000 as version,
+         current_setting('server_version') as text, pg_backend_pid() as pid`,
+    );
+    const [found] = rows;
+    if (found && found.version < oldest)
+      return `DATABASE_URL leads to PostgreSQL ${found.text}; version ${oldest} or newer is needed`;
+    // Only behind a pooler do the two differ.
+    const isPooled = found?.pid !== Reflect.get(client, 'processID');
+    if (found && isPooled && (await isShared(databaseUrl, found.pid)))
+      return 'DATABASE_URL leads to a pooler in transaction mode; locks and notifications need session mode';
+    return null;
+  } catch (error) {
+    // The client itself refuses to begin without the password that the server asks for.
+    const lacksPassword = error instanceof Error && error.message.startsWith('SASL');
+    if (lacksPassword || isPostgresError(error, 'invalidPassword', 'invalidAuthorization'))
+      return 'DATABASE_URL: PostgreSQL does not accept the user or the password';
+    if (isPostgresError(error, 'unknownDatabase'))
+      return 'DATABASE_URL: PostgreSQL has no database of this name';
+    if (/certificate|not support SSL/.test(reasonOf(error)))
+      return `DATABASE_URL: there is no TLS connection to trust: ${reasonOf(error)}`;
+    return null;
+  } finally {
+    await client.end().catch(() => {});
+  }
+}
+
+/** Whether another client gets the session while the first is between two statements. */
+async function isShared(databaseUrl: string, pid: number): Promise<boolean> {
+  const other = createClient(databaseUrl, 'ledger requirements');
+  other.on('error', () => {});
+  try {
+    await other.connect();
+    await other.query('begin');
+    const taken = await other.query<{ pid: number }>('select pg_backend_pid() as pid');
+    return taken.rows[0]?.pid === pid;
+  } finally {
+    await other.end().catch(() => {});
+  }
+}
