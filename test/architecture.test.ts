@@ -112,6 +112,7 @@ async function linesOutsideRuntime(t: ExecutionContext, path: string, content: s
 test('only composition roots may take time, randomness or the network by themselves', async (t) => {
   const content = `${notPassedIn.join('\n')}\n`;
   const every = notPassedIn.map((_, index) => index + 1);
-  t.deepEqual(await linesOutsideRuntime(t, 'src/kernel/probe.ts', content), every);
+  t.deepEqual(await linesOutsideRuntime(t, 'src/events/probe.ts', content), every);
+  t.deepEqual(await linesOutsideRuntime(t, 'packages/projections/probe.ts', content), every);
   t.deepEqual(await linesOutsideRuntime(t, 'src/roles/probe.ts', content), []);
 });

@@ -1,4 +1,4 @@
-/** What the program needs of PostgreSQL, checked before a role starts. */
+/** What is needed of PostgreSQL, checked before a program begins its work. */
 import { reasonOf } from '@ledger/kernel/reason-of.ts';
 import { isPostgresError } from './error-codes.ts';
 import { createClient } from './pool.ts';
@@ -6,8 +6,8 @@ import { createClient } from './pool.ts';
 const oldestVersion = 16;
 
 /**
- * Why the database cannot serve, in one sentence; null if it can, and while it does not answer, as roles wait for their
- * stores.
+ * Why the database cannot serve, in one sentence; null if it can, and while it does not answer, because programs wait
+ * for it.
  */
 export async function unsuitability(databaseUrl: string, oldest = oldestVersion): Promise<string | null> {
   const client = createClient(databaseUrl, 'ledger requirements');
@@ -20,21 +20,20 @@ export async function unsuitability(databaseUrl: string, oldest = oldestVersion)
     );
     const [found] = rows;
     if (found && found.version < oldest)
-      return `DATABASE_URL leads to PostgreSQL ${found.text}; version ${oldest} or newer is needed`;
+      return `it is PostgreSQL ${found.text}; version ${oldest} or newer is needed`;
     // Only behind a pooler do the two differ.
     const isPooled = found?.pid !== Reflect.get(client, 'processID');
     if (found && isPooled && (await isShared(databaseUrl, found.pid)))
-      return 'DATABASE_URL leads to a pooler in transaction mode; locks and notifications need session mode';
+      return 'it is a pooler in transaction mode; locks and notifications need session mode';
     return null;
   } catch (error) {
     // The client itself refuses to begin without the password that the server asks for.
     const lacksPassword = error instanceof Error && error.message.startsWith('SASL');
     if (lacksPassword || isPostgresError(error, 'invalidPassword', 'invalidAuthorization'))
-      return 'DATABASE_URL: PostgreSQL does not accept the user or the password';
-    if (isPostgresError(error, 'unknownDatabase'))
-      return 'DATABASE_URL: PostgreSQL has no database of this name';
+      return 'PostgreSQL does not accept the user or the password';
+    if (isPostgresError(error, 'unknownDatabase')) return 'PostgreSQL has no database of this name';
     if (/certificate|not support SSL/.test(reasonOf(error)))
-      return `DATABASE_URL: there is no TLS connection to trust: ${reasonOf(error)}`;
+      return `there is no TLS connection to trust: ${reasonOf(error)}`;
     return null;
   } finally {
     await client.end().catch(() => {});

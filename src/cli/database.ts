@@ -29,7 +29,7 @@ export const database: CommandOf<'database'> = async ({ run = false }, args) => 
     return 0;
   }
   const fault = await unsuitability(databaseUrl);
-  if (fault !== null) throw new ConfigError([fault]);
+  if (fault !== null) throw new ConfigError([`DATABASE_URL: ${fault}`]);
   const client = createClient(databaseUrl, 'ledger database');
   try {
     await client.connect();

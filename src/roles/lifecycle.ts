@@ -6,7 +6,7 @@ import { readEndpoints } from '@ledger/embedded/endpoints.ts';
 import { StartError } from '@ledger/embedded/start-error.ts';
 import { connectEventStore } from '@ledger/event-store/client.ts';
 import type { EventStore } from '@ledger/event-store/event-store.ts';
-import { refusal } from '@ledger/event-store/requirements.ts';
+import { type Refusal, refusal } from '@ledger/event-store/requirements.ts';
 import type { Log } from '@ledger/kernel/log.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
 import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
@@ -23,6 +23,7 @@ import { readEnvironment } from '../config/environment-reader.ts';
 import { reloadConfig } from '../config/reload.ts';
 import { ConfigError } from '../config/yaml-file.ts';
 import type { DeliveryKind } from '../events/deliveries.ts';
+import { paymentStreamPrefix } from '../events/payment.ts';
 import type { AnsweredRequest, AttemptOutcome } from '../monitoring/counters.ts';
 
 /** EX_SOFTWARE of sysexits.h. */
@@ -107,14 +108,26 @@ export function warnOfExceptions({ exceptions }: Pick<Config, 'exceptions'>, log
     log.warn({ insecurity, faults }, 'production runs with an insecurity that ALLOW_INSECURE names');
 }
 
+const rights = '`ledger eventstore acl` prints the rights that it needs';
+const refusals: Record<Refusal, string> = {
+  credentials: 'ESDB_URL: the event store does not accept the user or the password',
+  read: `ESDB_URL: the user may not read $all; ${rights}`,
+  append: `ESDB_URL: the user may not append to the streams of the ledger; ${rights}`,
+};
+
 /** Throws ConfigError if a store cannot serve or refuses us; whether we may append is asked only of who does. One that does not answer is waited for later. */
 export async function assertStores({
   databaseUrl,
   esdbUrl,
   appends = true,
 }: Pick<Config, 'databaseUrl' | 'esdbUrl'> & { appends?: boolean }): Promise<void> {
-  const found = await Promise.all([refusal(esdbUrl, systemRuntime, { appends }), unsuitability(databaseUrl)]);
-  const faults = found.filter((fault) => fault !== null);
+  const [refused, unsuitable] = await Promise.all([
+    refusal(esdbUrl, systemRuntime, appends ? `${paymentStreamPrefix}write-access` : null),
+    unsuitability(databaseUrl),
+  ]);
+  const faults = [refused && refusals[refused], unsuitable && `DATABASE_URL: ${unsuitable}`].filter(
+    (fault) => fault !== null,
+  );
   if (faults.length > 0) throw new ConfigError(faults);
 }
 

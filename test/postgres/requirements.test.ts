@@ -10,22 +10,16 @@ import { createDatabase } from '../support/postgres.ts';
 test('an old version, a refusal and an unknown database are named; a server that serves or does not answer is not', async (t) => {
   const { url } = await createDatabase();
   t.is(await unsuitability(url), null);
-  t.regex(
-    (await unsuitability(url, 99)) ?? '',
-    /^DATABASE_URL leads to PostgreSQL \d.*; version 99 or newer is needed$/,
-  );
+  t.regex((await unsuitability(url, 99)) ?? '', /^it is PostgreSQL \d.*; version 99 or newer is needed$/);
   t.is(await unsuitability('postgres://127.0.0.1:9/nothing'), null);
   t.is(
     await unsuitability(url.replace('//ledger@', '//somebody@')),
-    'DATABASE_URL: PostgreSQL does not accept the user or the password',
+    'PostgreSQL does not accept the user or the password',
   );
-  t.is(
-    await unsuitability(url.replace(/[^/]*$/, 'elsewhere')),
-    'DATABASE_URL: PostgreSQL has no database of this name',
-  );
+  t.is(await unsuitability(url.replace(/[^/]*$/, 'elsewhere')), 'PostgreSQL has no database of this name');
   t.is(
     await unsuitability(`${url}?sslmode=verify-full`),
-    'DATABASE_URL: there is no TLS connection to trust: The server does not support SSL connections',
+    'there is no TLS connection to trust: The server does not support SSL connections',
   );
 });
 
@@ -40,10 +34,7 @@ const hasBouncer = (() => {
 
 for (const [mode, expected] of [
   ['session', null],
-  [
-    'transaction',
-    'DATABASE_URL leads to a pooler in transaction mode; locks and notifications need session mode',
-  ],
+  ['transaction', 'it is a pooler in transaction mode; locks and notifications need session mode'],
 ] as const)
   (hasBouncer ? test : test.skip)(`PgBouncer in ${mode} mode`, async (t) => {
     const { url } = await createDatabase();

@@ -37,7 +37,18 @@ async function run(...args: readonly string[]): Promise<void> {
 }
 
 /** None of their files waits for anything before it declares its tests, or has hooks, which would be those of all. */
-const sharing = ['commands', 'config', 'content', 'docs', 'events', 'kernel', 'pdf', 'receipts', 'sandbox'];
+const sharing = [
+  'commands',
+  'common',
+  'config',
+  'content',
+  'docs',
+  'events',
+  'kernel',
+  'pdf',
+  'receipts',
+  'sandbox',
+];
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const shared = `${root}test/shared/`;
 
