@@ -15,8 +15,7 @@ import type { Knex } from 'knex';
 import type { Logger } from 'pino';
 import { findHolding } from '../projections/payments/queries.ts';
 import { findUnmatchedHolding } from '../projections/unmatched/queries.ts';
-import type { Erase } from './erase.ts';
-import { unmatchedIn, unmatchedSubject } from './erase.ts';
+import { type Erase, unmatchedIn, unmatchedSubject } from './erase.ts';
 
 type Dependencies = {
   erase: Erase;
