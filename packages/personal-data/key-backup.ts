@@ -9,7 +9,7 @@ type Table = keyof typeof keyColumns;
 const tables = Object.keys(keyColumns) as Table[];
 const pageSize = 200;
 
-/** The rows that are not in `known`, to which their keys are added. The keys in them are encrypted under DATA_KEY. */
+/** The rows that are not in `known`, to which their keys are added. The keys in them are encrypted under the wrapping key. */
 export async function* readKeyTables(db: Knex, known: Set<string>): AsyncGenerator<string> {
   for (const table of tables) {
     const column = keyColumns[table];

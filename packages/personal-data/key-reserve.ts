@@ -59,7 +59,7 @@ export function createKeyReserve(dependencies: {
       return taken;
     },
 
-    /** Adds what is missing, in the store first. Files under an earlier DATA_KEY are replaced. */
+    /** Adds what is missing, in the store first. Files under an earlier wrapping key are replaced. */
     async fill(store: Pick<KeyStore, 'add'>): Promise<void> {
       const { id: kekId } = wrapping.current;
       const [current = [], old = []] = [true, false].map((isCurrent) =>

@@ -89,12 +89,12 @@ export function isDestroyed(key: Buffer): boolean {
   return key.every((byte) => byte === 0);
 }
 
-/** DATA_KEY, or one that it replaced: the blocks of data keys are encrypted under it. */
+/** The blocks of data keys are encrypted under it. */
 type WrappingKey = { id: string; key: Buffer };
 
 export type WrappingKeys = { current: WrappingKey; all: ReadonlyMap<string, WrappingKey> };
 
-/** `current` and `previous` are 32 bytes each, in base64, as in DATA_KEY and DATA_KEY_PREVIOUS. */
+/** `current` and `previous` are 32 bytes each, in base64. */
 export function wrappingKeys(current: string, previous: readonly string[]): WrappingKeys {
   const [first, ...others] = [current, ...previous].map(wrappingKey);
   if (!first) throw new Error('There is no wrapping key');

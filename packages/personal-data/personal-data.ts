@@ -7,7 +7,6 @@ import { createKeyCache } from './key-cache.ts';
 import { createKeyPool } from './key-pool.ts';
 import type { KeyReserve } from './key-reserve.ts';
 import { decrypt, encrypt, isDestroyed, type KeyStore, keyIn, readKeyId } from './key-store.ts';
-import type { SealEvents } from './sealed.ts';
 import {
   type Held,
   isPlain,
@@ -15,6 +14,7 @@ import {
   type Opened,
   type OpenSealed,
   type PersonalDataReader,
+  type SealEvents,
   type SealedData,
   type SealedPlace,
   sealedValuesOf,

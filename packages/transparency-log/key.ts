@@ -11,7 +11,7 @@ export const forAll = (publicKey: string): KeyTerm => ({ publicKey, from: 0, to:
 /** PKCS#8 of an Ed25519 key is this prefix and the seed (RFC 8410). */
 const pkcs8Head = Buffer.from('302e020100300506032b657004220420', 'hex');
 
-/** `seed`: 32 bytes as 64 hexadecimal digits, as in SEAL_KEY. */
+/** `seed`: 32 bytes as 64 hexadecimal digits. */
 export function sealKeyOf(seed: string) {
   const der = Buffer.concat([pkcs8Head, Buffer.from(seed, 'hex')]);
   const privateKey = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });

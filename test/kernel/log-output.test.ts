@@ -8,7 +8,7 @@ import { createLogOutput } from '@ledger/kernel/log-output.ts';
 import test from 'ava';
 
 const writer = `
-  const { createLogOutput } = await import(${JSON.stringify(new URL('@ledger/kernel/log-output.ts', import.meta.url).href)});
+  const { createLogOutput } = await import(${JSON.stringify(new URL('../../packages/kernel/log-output.ts', import.meta.url).href)});
   const output = createLogOutput();
   for (let line = 0; line < 40_000; line += 1) output.write('a line of about sixty characters, over and over again: ' + line + '\\n');
   process.stderr.write('done');
