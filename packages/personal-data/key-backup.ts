@@ -1,5 +1,4 @@
 /** The tables of the keys of personal data as lines of JSON: what PostgreSQL holds and the log cannot bring back. */
-
 import { emptyIfUndefined } from '@ledger/postgres/error-codes.ts';
 import type { Knex } from 'knex';
 import { keySchema, keyTablesSql } from './postgres-key-store.ts';

@@ -1,5 +1,4 @@
 /** Blocks of data keys in memory, for opening: limited in number and in age. */
-
 import { RecentMap } from '@ledger/kernel/recent-map.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
 import type { KeyBlock, KeyStore } from './key-store.ts';

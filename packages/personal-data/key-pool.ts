@@ -2,7 +2,6 @@
  * Data keys that are ready to be used. A process stores blocks of new keys ahead, and then draws from them in memory:
  * no event waits for the key store, and events are sealed while it is away.
  */
-
 import { reasonOf } from '@ledger/kernel/reason-of.ts';
 import { retry } from '@ledger/kernel/retry.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';

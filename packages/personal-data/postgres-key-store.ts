@@ -1,5 +1,4 @@
 /** Keeps data keys in Postgres, in blocks that are encrypted under a wrapping key, and beside them the erasures under way. */
-
 import type { Runtime } from '@ledger/kernel/runtime.ts';
 import { sqlIn } from '@ledger/postgres/sql.ts';
 import type { Knex } from 'knex';

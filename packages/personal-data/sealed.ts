@@ -2,7 +2,6 @@
  * Personal data in events. An event holds them sealed: encrypted under a data key that is kept outside the log and can
  * be destroyed. Folds and deciders pass sealed values on and never look inside; personal-data.ts seals and opens them.
  */
-
 import { utc } from '@ledger/kernel/structs.ts';
 import { array, dynamic, enums, object, type Struct, string } from 'superstruct';
 

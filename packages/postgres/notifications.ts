@@ -1,5 +1,4 @@
 /** Listens on a channel of PostgreSQL. What is announced while the connection is down is missed: listeners poll as well. */
-
 import { reasonOf } from '@ledger/kernel/reason-of.ts';
 import { retry } from '@ledger/kernel/retry.ts';
 import { type Background, runUntilStopped } from '@ledger/kernel/run-until-stopped.ts';

@@ -2,7 +2,6 @@
  * The time of day by PostgreSQL's clock, so that all processes agree on what is due, on leases and on the time of events,
  * however wrong the clocks of their machines are.
  */
-
 import type { Log } from '@ledger/kernel/log.ts';
 import { reasonOf } from '@ledger/kernel/reason-of.ts';
 import { type Background, runUntilStopped } from '@ledger/kernel/run-until-stopped.ts';

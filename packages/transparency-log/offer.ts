@@ -1,5 +1,4 @@
 /** Offers checkpoints to witnesses, and collects the lines that they sign them with. */
-
 import { reasonOf } from '@ledger/kernel/reason-of.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
 import type { Logger } from 'pino';

@@ -1,5 +1,4 @@
 /** What a command of the `ledger` program is, and how it reads days, times and names as people type them. */
-
 import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
 import { boundsOfDay, parseAsOf, readSpan } from '../common/malaysian-time.ts';
 import type { CommandName, Declarations } from './help.ts';

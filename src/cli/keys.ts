@@ -1,5 +1,4 @@
 /** `ledger keys`: when a key is replaced, has leaked or is lost, or Postgres has been restored from a backup. */
-
 import type { EventStore } from '@ledger/event-store/event-store.ts';
 import type { KeyStore } from '@ledger/personal-data/key-store.ts';
 import { sealKeyOf } from '@ledger/transparency-log/key.ts';

@@ -1,5 +1,4 @@
 /** A command's progress on standard error: a line rewritten on a terminal, plain lines or nothing elsewhere. */
-
 import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
 import { progressText, type RebuildProgress, shareDone } from '@ledger/projections/rebuild/progress.ts';
 import type { VerifyProgress } from '../audit/verify/violations.ts';

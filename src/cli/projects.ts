@@ -1,5 +1,4 @@
 /** `ledger projects`: staff register a project, which GET /api/v1/projects lists. */
-
 import type { EventStore } from '@ledger/event-store/event-store.ts';
 import { createExecute } from '../commands/execute.ts';
 import { readFields } from '../commands/fields.ts';

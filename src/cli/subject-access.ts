@@ -1,5 +1,4 @@
 /** `ledger subject-access`: what is held about one person, as JSON, to be handed out on request. */
-
 import { KeysUnavailable } from '@ledger/personal-data/sealed.ts';
 import { historyOf } from '../audit/history/history.ts';
 import { openData } from '../audit/history/open-data.ts';

@@ -1,5 +1,4 @@
 /** `ledger users`: adds users of the console, changes their roles, lets them into it, deactivates and reactivates them, removes lost passkeys. */
-
 import type { EventStore } from '@ledger/event-store/event-store.ts';
 import { maskable } from '@ledger/kernel/structs.ts';
 import { createExecute } from '../commands/execute.ts';

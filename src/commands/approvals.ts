@@ -2,7 +2,6 @@
  * What staff do with the money of a payment. If more is at stake than one person may decide, it is only proposed, and
  * takes effect when a second one approves.
  */
-
 import { canonicalJson } from '@ledger/kernel/canonical-json.ts';
 import { addSen, isRinggit, type Sen } from '../common/money.ts';
 import { adjustedSen } from '../events/adjustments.ts';

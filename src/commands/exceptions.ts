@@ -1,5 +1,4 @@
 /** How staff resolve a payment's exceptions; src/events/exceptions.ts says which it has. */
-
 import { addSen, type Sen } from '../common/money.ts';
 import { outstandingSen } from '../events/adjustments.ts';
 import { chargeContradictedBy, feeIn } from '../events/charges.ts';

@@ -1,5 +1,4 @@
 /** Load → decide → append at the expected revision; after a conflict, load and decide again. */
-
 import {
   type EventStore,
   EventStoreUnavailable,

@@ -1,5 +1,4 @@
 /** The structs of fields that people fill in, each with its message, and the function that reads them. */
-
 import { emailPattern, maxEmailLength } from '@ledger/kernel/email-address.ts';
 import { type JsonSchema, withJsonSchema } from '@ledger/kernel/with-json-schema.ts';
 import { define, type Struct, validate } from 'superstruct';

@@ -1,5 +1,4 @@
 /** Compares a key with the one that the log names. */
-
 import type { EventStore } from '@ledger/event-store/event-store.ts';
 import { derivedId } from '@ledger/kernel/derived-id.ts';
 import { retry } from '@ledger/kernel/retry.ts';

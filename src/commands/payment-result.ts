@@ -1,5 +1,4 @@
 /** What a reported result does to a payment, whether the gateway, the registry or staff report it. */
-
 import { derivedId } from '@ledger/kernel/derived-id.ts';
 import { toDigits } from '../common/malaysian-time.ts';
 import { addSen, isRinggit, type Sen } from '../common/money.ts';

@@ -1,5 +1,4 @@
 /** Decisions about a payment, on either channel. Results are decided in payment-result.ts, deliveries in deliveries.ts. */
-
 import { canonicalJson } from '@ledger/kernel/canonical-json.ts';
 import type { Language } from '../common/languages.ts';
 import type { Sen } from '../common/money.ts';

@@ -1,5 +1,4 @@
 /** Decisions about a project. The events are in src/events/project.ts. */
-
 import { derivedId } from '@ledger/kernel/derived-id.ts';
 import { maskable } from '@ledger/kernel/structs.ts';
 import { define, type Infer } from 'superstruct';

@@ -1,5 +1,4 @@
 /** Decisions about a discrepancy between the ledger and an export. The events are in src/events/reconciliation.ts. */
-
 import { derivedId } from '@ledger/kernel/derived-id.ts';
 import { readReconciliationEvent } from '../events/codec.ts';
 import {

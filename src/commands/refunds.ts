@@ -1,5 +1,4 @@
 /** How staff record that a payer was refunded, in whole or in part. */
-
 import { displaySen, type Sen } from '../common/money.ts';
 import { chargesOf, feeIn } from '../events/charges.ts';
 import type { PaymentEvent, RequestedPayment } from '../events/payment.ts';

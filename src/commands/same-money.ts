@@ -1,5 +1,4 @@
 /** Which recorded successes report the same money as a new one: content/docs/payment-states.md has the rules. */
-
 import { isRinggit } from '../common/money.ts';
 import type { RequestedPayment } from '../events/payment.ts';
 import type { PaymentResult } from '../events/payment-result.ts';

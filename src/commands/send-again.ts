@@ -1,5 +1,4 @@
 /** Sends deliveries again, one or many, for the command line and the console. */
-
 import type { Runtime } from '@ledger/kernel/runtime.ts';
 import type { DeliveryKind } from '../events/deliveries.ts';
 import type { Cause } from '../events/envelope.ts';

@@ -1,5 +1,4 @@
 /** Decisions about a session of the console. The events are in src/events/session.ts. */
-
 import type { EventStore, RecordedEvent } from '@ledger/event-store/event-store.ts';
 import { readSessionEvent } from '../events/codec.ts';
 import { type AccessKind, evolveSession, type Session, type SessionEvent } from '../events/session.ts';

@@ -1,5 +1,4 @@
 /** Decisions about payouts and remittances. The events are in src/events/settlement.ts. */
-
 import { dayOf } from '../common/malaysian-time.ts';
 import { displaySen, signedSen } from '../common/money.ts';
 import { readSettlementEvent } from '../events/codec.ts';

@@ -1,5 +1,4 @@
 /** The verdict of staff on an attempt whose outcome nobody else knows. */
-
 import type { Sen } from '../common/money.ts';
 import type { PaymentEvent, RequestedPayment } from '../events/payment.ts';
 import { unknownOutcomesOf } from '../events/unknown-outcomes.ts';

@@ -1,5 +1,4 @@
 /** Gateway results that match no payment: how the quarantine keeps them, and what becomes of one. */
-
 import type { EventStore } from '@ledger/event-store/event-store.ts';
 import {
   type Held,

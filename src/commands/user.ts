@@ -1,5 +1,4 @@
 /** Decisions about a user. The events are in src/events/user.ts. */
-
 import { derivedId } from '@ledger/kernel/derived-id.ts';
 import { maskable } from '@ledger/kernel/structs.ts';
 import { defaulted, type Infer } from 'superstruct';

@@ -1,5 +1,4 @@
 /** What one member of staff proposed, because much money is at stake, and another approved or rejected. */
-
 import { type EventOf, utc } from '@ledger/kernel/structs.ts';
 import {
   dynamic,

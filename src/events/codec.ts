@@ -1,5 +1,4 @@
 /** Reads stored events: upcasts each to the current schema and checks it, so that the program can trust the result. */
-
 import { matchesSchema } from '@ledger/kernel/matches-schema.ts';
 import { ErrorWithoutValues, reasonOf } from '@ledger/kernel/reason-of.ts';
 import type { EventOf } from '@ledger/kernel/structs.ts';

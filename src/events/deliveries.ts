@@ -2,7 +2,6 @@
  * The deliveries that a payment's outcome calls for, callbacks and the receipt email, and what became of them. They are
  * part of the payment's own stream and fold, so that its history is complete in one place.
  */
-
 import { type EventOf, utc } from '@ledger/kernel/structs.ts';
 import {
   dynamic,

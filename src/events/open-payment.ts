@@ -1,5 +1,4 @@
 /** A payment with its personal data, for whoever shows them or sends them on. */
-
 import type { Held, Opened, OpenSealed } from '@ledger/personal-data/sealed.ts';
 import type { RequestedPayment } from './payment.ts';
 import { paymentStream } from './payment.ts';

@@ -1,5 +1,4 @@
 /** What a merchant requests: the first event of a payment. */
-
 import { utc } from '@ledger/kernel/structs.ts';
 import { sealed } from '@ledger/personal-data/sealed.ts';
 import { array, boolean, enums, integer, nullable, object, string } from 'superstruct';

@@ -1,5 +1,4 @@
 /** What the gateway, the registry or staff report about an attempt to pay, and what the events of such results share. */
-
 import { utc } from '@ledger/kernel/structs.ts';
 import { sealed } from '@ledger/personal-data/sealed.ts';
 import {

@@ -3,7 +3,6 @@
  * `evolve`. Commands are decided in src/commands/payment.ts, results (also late and second ones) in
  * src/commands/payment-result.ts.
  */
-
 import { type EventOf, utc } from '@ledger/kernel/structs.ts';
 import {
   type Held,

@@ -1,5 +1,4 @@
 /** A project that the content service lists: its events and their fold. Decisions: src/commands/project.ts. */
-
 import { type EventOf, utc } from '@ledger/kernel/structs.ts';
 import { enums, integer, min, object, string } from 'superstruct';
 

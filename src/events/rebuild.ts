@@ -1,5 +1,4 @@
 /** The rebuilds of a projection's tables that staff asked for. Decisions: src/commands/rebuild.ts. */
-
 import { type EventOf, utc } from '@ledger/kernel/structs.ts';
 import { integer, min, object, string } from 'superstruct';
 

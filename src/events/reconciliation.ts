@@ -2,7 +2,6 @@
  * Discrepancies between the ledger and an export of the gateway or the registry, a stream each: their events and the
  * fold. They hold no personal data. Decisions: src/commands/reconciliation.ts.
  */
-
 import { type EventOf, utc } from '@ledger/kernel/structs.ts';
 import { enums, type Infer, integer, min, nullable, object, string } from 'superstruct';
 import { sen } from '../common/money.ts';

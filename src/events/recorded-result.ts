@@ -1,5 +1,4 @@
 /** A result as a payment's state keeps it. */
-
 import type { Held } from '@ledger/personal-data/sealed.ts';
 import {
   type Outcome,

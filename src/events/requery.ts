@@ -1,5 +1,4 @@
 /** What is recorded of questions to the transaction registry, beside the results that it reported. */
-
 import { utc } from '@ledger/kernel/structs.ts';
 import { sealed } from '@ledger/personal-data/sealed.ts';
 import { enums, type Infer, integer, min, object, string } from 'superstruct';

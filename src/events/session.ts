@@ -1,5 +1,4 @@
 /** A console session, from the sign-in link to signing out, in its own stream. Decisions: src/commands/session.ts. */
-
 import { type EventOf, utc } from '@ledger/kernel/structs.ts';
 import { enums, nullable, object, optional, string } from 'superstruct';
 

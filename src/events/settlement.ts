@@ -3,7 +3,6 @@
  * remittances has a stream of its own: its events, their fold, and what they post. They hold no personal data. Decisions:
  * src/commands/settlement.ts.
  */
-
 import { derivedId } from '@ledger/kernel/derived-id.ts';
 import { type EventOf, utc } from '@ledger/kernel/structs.ts';
 import {

@@ -3,7 +3,6 @@
  * The journal finds them (src/projections/journal/shared-numbers.ts). Each payment after the first that has the number is
  * an exception, whose resolution by staff is in a stream of its own.
  */
-
 import { derivedId } from '@ledger/kernel/derived-id.ts';
 import { type EventOf, utc } from '@ledger/kernel/structs.ts';
 import { object, string } from 'superstruct';

@@ -2,7 +2,6 @@
  * Gateway results that match no payment: the quarantine. The results that name one payment share a stream; a result that
  * names none has its own. What became of a result, its resolution by staff and its erasure, has another stream.
  */
-
 import { type EventOf, utc } from '@ledger/kernel/structs.ts';
 import { personalDataErased, sealed } from '@ledger/personal-data/sealed.ts';
 import { boolean, enums, type Infer, integer, min, nullable, object, string } from 'superstruct';

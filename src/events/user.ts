@@ -1,5 +1,4 @@
 /** A user, who is also a member of staff: its events and their fold; passkeys.ts folds passkeys. Decisions: src/commands/user.ts. */
-
 import { counter, type EventOf, utc } from '@ledger/kernel/structs.ts';
 import { array, enums, literal, object, optional, string } from 'superstruct';
 

@@ -1,5 +1,4 @@
 /** What a process counts and times itself: requests, appends, and attempts at deliveries. */
-
 import {
   AppendRefused,
   type EventStore,

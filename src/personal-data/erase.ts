@@ -2,7 +2,6 @@
  * Erases personal data: destroys their keys, then appends the event that says so. Keys come first, so that no event ever
  * claims an erasure that did not happen.
  */
-
 import type { EventStore } from '@ledger/event-store/event-store.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
 import type { Erasure, KeyStore } from '@ledger/personal-data/key-store.ts';

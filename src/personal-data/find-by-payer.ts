@@ -2,7 +2,6 @@
  * All that is held about one person, found by the number of the identity card or by the email address: payments, and
  * results in quarantine.
  */
-
 import type { EventStore } from '@ledger/event-store/event-store.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
 import { KeysUnavailable, openOrWait, type PersonalDataReader } from '@ledger/personal-data/sealed.ts';

@@ -1,7 +1,6 @@
 /**
  * Erases by itself: what is older than RETENTION allows, and what another process began to erase and did not complete.
  */
-
 import { EventStoreUnavailable } from '@ledger/event-store/event-store.ts';
 import { earlierBy, type Period } from '@ledger/kernel/period.ts';
 import { reasonOf } from '@ledger/kernel/reason-of.ts';

@@ -1,5 +1,4 @@
 /** All projections: those that the role runs and health reports on. */
-
 import type { Projection } from '@ledger/projections/runtime/projection.ts';
 import { accessLog } from './access-log/projection.ts';
 import { details } from './details/projection.ts';

@@ -1,5 +1,4 @@
 /** What happened to the money of a payment beside its results, as its receipt says it on the page, in the PDF and in the email. */
-
 import { displaySen, type Sen } from '../common/money.ts';
 import { outstandingSen } from '../events/adjustments.ts';
 import { priceOf } from '../events/charges.ts';

@@ -1,5 +1,4 @@
 /** A payment as callbacks and requeries report it to merchants: all the documented fields, as texts. */
-
 import { toDateTime } from '../common/malaysian-time.ts';
 import { formatSen } from '../common/money.ts';
 import { adjustedSen } from '../events/adjustments.ts';

@@ -1,5 +1,4 @@
 /** Links to a payment's pages. They are absolute, because merchants relay pages from their own origin and emails hold links. */
-
 import { createExpiringSignatures } from '@ledger/kernel/expiring-signature.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
 import type { LinkKeys } from '../common/link-keys.ts';

@@ -2,7 +2,6 @@
  * The official receipt of a payment, or how it stands if it is not paid, as a PDF: A4, tagged, the same bytes every time,
  * from the download as in the email.
  */
-
 import { format } from '@ledger/kernel/format.ts';
 import {
   addRow,

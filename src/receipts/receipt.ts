@@ -1,5 +1,4 @@
 /** What a receipt says in any language: one logic for the page, the PDF and the email. */
-
 import { addSen, displaySen, isRinggit, type Sen } from '../common/money.ts';
 import type { PaymentMode } from '../common/payment-modes.ts';
 import { outstandingSen } from '../events/adjustments.ts';

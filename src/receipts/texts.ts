@@ -1,5 +1,4 @@
 // Every text of a receipt, by language.
-
 import { format } from '@ledger/kernel/format.ts';
 import { printable } from '@ledger/pdf/printable.ts';
 import en from '../../content/texts/receipts.en.json' with { type: 'json' };

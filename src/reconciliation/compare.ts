@@ -1,5 +1,4 @@
 /** Compares an export's records of one transaction with the payment in the ledger. Pure. */
-
 import { isRinggit } from '../common/money.ts';
 import { currentResult, type Payment, type RequestedPayment } from '../events/payment.ts';
 import type { DiscrepancyFound, DiscrepancyKind, ExportSource } from '../events/reconciliation.ts';

@@ -2,7 +2,6 @@
  * Compares an export of the gateway or the registry with the payments' own streams, and records the discrepancies. It
  * changes no payment: a requery is what fetches a newer status from the registry.
  */
-
 import type { EventStore } from '@ledger/event-store/event-store.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
 import { projectionStatus } from '@ledger/projections/runtime/checkpoints.ts';

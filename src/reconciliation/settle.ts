@@ -1,5 +1,4 @@
 /** Records payouts and remittances from files; the charges of a payout are found in the books. */
-
 import type { EventStore } from '@ledger/event-store/event-store.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
 import type { Knex } from 'knex';

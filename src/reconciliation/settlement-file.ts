@@ -1,5 +1,4 @@
 /** The files of payouts and remittances, recognised by their header, and how a row of each is read. */
-
 import { boundsOfDay } from '../common/malaysian-time.ts';
 import { readAmount, type Sen } from '../common/money.ts';
 import { paymentModes } from '../common/payment-modes.ts';

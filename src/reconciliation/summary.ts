@@ -1,5 +1,4 @@
 /** The result of an import, and its texts: ids, kinds and amounts, without names or free text from the file. */
-
 import { format } from '@ledger/kernel/format.ts';
 import texts from '../../content/texts/reconciliation.en.json' with { type: 'json' };
 import { toDateTime } from '../common/malaysian-time.ts';

@@ -1,5 +1,4 @@
 /** A day's collection as a PDF: A4, tagged, in the look of the receipts. */
-
 import { format } from '@ledger/kernel/format.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
 import {

@@ -1,5 +1,4 @@
 /** How long callbacks took, for the metrics of a day. */
-
 import { emptyIfUndefined } from '@ledger/postgres/error-codes.ts';
 import type { TimeSpan } from '@ledger/postgres/table.ts';
 import type { Knex } from 'knex';

@@ -3,7 +3,6 @@
  * deliveries settle them. The reactors role runs it, so that nothing waits for the read models. It is not rebuilt,
  * because its rows also hold the leases of attempts that are under way.
  */
-
 import {
   type EventStore,
   EventStoreUnavailable,

@@ -1,5 +1,4 @@
 /** How reactors claim rows of the to-do list, any number of them at a time. */
-
 import { emptyIfUndefined } from '@ledger/postgres/error-codes.ts';
 import { prepared } from '@ledger/postgres/prepared.ts';
 import type { Knex } from 'knex';

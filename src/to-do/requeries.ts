@@ -3,7 +3,6 @@
  * results close them. The reactors role runs it beside the list of deliveries; it is not rebuilt either, because its rows
  * also hold leases, and answers that have only been counted. requery-queue.ts claims its rows.
  */
-
 import { prepared } from '@ledger/postgres/prepared.ts';
 import { createTables, indexesOf, insertGiven } from '@ledger/postgres/table.ts';
 import type { Followed, Projection } from '@ledger/projections/runtime/projection.ts';

@@ -2,7 +2,6 @@
  * How reactors claim the payments that the registry is to be asked about: any number of processes, all of them together
  * within one rate. Also where answers are counted until an event records how many they were.
  */
-
 import { emptyIfUndefined } from '@ledger/postgres/error-codes.ts';
 import type { Knex } from 'knex';
 import { sqlOf } from '../common/sql.ts';

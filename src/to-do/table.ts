@@ -2,7 +2,6 @@
  * The rows of the to-do list: one for each thing that the outcomes of a payment set in motion. projection.ts writes them,
  * queue.ts claims them, queries.ts lists them.
  */
-
 import { prepared } from '@ledger/postgres/prepared.ts';
 import { indexable, insertGiven, type Row } from '@ledger/postgres/table.ts';
 import type { Knex } from 'knex';

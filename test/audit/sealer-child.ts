@@ -1,5 +1,4 @@
 /** The process that tests kill: seals the log of the stores named by its arguments, as long as its parent lives. */
-
 import { connectEventStore } from '@ledger/event-store/client.ts';
 import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
 import { startSealer } from '../../src/audit/seals/sealer.ts';

@@ -1,5 +1,4 @@
 // `ledger database grants`: each role runs with an account of its own, which may do what the role does and nothing else.
-
 import { connectPostgres } from '@ledger/postgres/pool.ts';
 import { prepare } from '@ledger/projections/runtime/checkpoints.ts';
 import test from 'ava';

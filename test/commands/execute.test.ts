@@ -1,5 +1,4 @@
 // Commands on a real event store: races, conflicts, and what is written.
-
 import { randomUUID } from 'node:crypto';
 import { type EventStore, EventStoreUnavailable } from '@ledger/event-store/event-store.ts';
 import { KeysUnavailable } from '@ledger/personal-data/sealed.ts';

@@ -1,5 +1,4 @@
 // Deliveries need only the event store, Postgres and the reactors: without the projections role nothing waits.
-
 import { connectEventStore } from '@ledger/event-store/client.ts';
 import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
 import test from 'ava';

@@ -1,5 +1,4 @@
 // The previous release beside this one on the same stores, in both directions, until every role is of this one.
-
 import { connectEventStore } from '@ledger/event-store/client.ts';
 import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
 import test from 'ava';

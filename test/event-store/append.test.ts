@@ -1,5 +1,4 @@
 /** Appends to a store that is well: what comes back, what is refused, and races. */
-
 import { EventStoreUnavailable, WrongExpectedRevision } from '@ledger/event-store/event-store.ts';
 import { createClient, hooksOf } from '@ledger/event-store/new-client.ts';
 import test from 'ava';

@@ -1,5 +1,4 @@
 /** What comes next in the log, for whoever must know whether anything does. */
-
 import { EventStoreUnavailable } from '@ledger/event-store/event-store.ts';
 import test from 'ava';
 import { startServerProcess } from '../support/event-store.ts';

@@ -1,5 +1,4 @@
 // Whether the event store lets a role in: told before it starts, without an event that is stored.
-
 import shared from '@eventstore/db-client/generated/shared_pb.js';
 import { StreamsService } from '@eventstore/db-client/generated/streams_grpc_pb.js';
 import streams from '@eventstore/db-client/generated/streams_pb.js';

@@ -1,5 +1,4 @@
 // The same value always has the same text: the hash chain and the comparison of requests rely on it.
-
 import { canonicalJson } from '@ledger/kernel/canonical-json.ts';
 import test from 'ava';
 import fc from 'fast-check';

@@ -1,5 +1,4 @@
 // What a log line must not hold.
-
 import { createLog } from '@ledger/kernel/log.ts';
 import test from 'ava';
 import { pino } from 'pino';

@@ -1,5 +1,4 @@
 /** The quick check of an event's data says what superstruct says, of whatever is put in its place. */
-
 import { matchesSchema } from '@ledger/kernel/matches-schema.ts';
 import test from 'ava';
 import fc from 'fast-check';

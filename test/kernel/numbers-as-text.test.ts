@@ -1,5 +1,4 @@
 // JSON whose numbers keep the form in which they were written.
-
 import { parseNumbersAsText } from '@ledger/kernel/numbers-as-text.ts';
 import test from 'ava';
 import fc from 'fast-check';

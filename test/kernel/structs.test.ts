@@ -1,5 +1,4 @@
 // `maskable` leaves out every field that it does not know, whatever its name.
-
 import { maskable } from '@ledger/kernel/structs.ts';
 import test from 'ava';
 import { array, create, mask, string } from 'superstruct';

@@ -1,5 +1,4 @@
 // Statements that are made from a table's columns.
-
 import { givenRows, insertGiven, quoteIdentifier } from '@ledger/postgres/table.ts';
 import test from 'ava';
 

@@ -1,5 +1,4 @@
 /** A projection that forgives nothing: an event taken twice is two rows, one left out is none. */
-
 import type { Projection } from '@ledger/projections/runtime/projection.ts';
 import type { Knex } from 'knex';
 

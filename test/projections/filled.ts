@@ -1,5 +1,4 @@
 /** Tables filled by the projections themselves, without an event store: for tests of what is asked of them. */
-
 import type { RecordedEvent } from '@ledger/event-store/event-store.ts';
 import { prepare } from '@ledger/projections/runtime/checkpoints.ts';
 import type { Projection } from '@ledger/projections/runtime/projection.ts';

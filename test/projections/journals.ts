@@ -1,5 +1,4 @@
 /** A journal fed with events directly, as its runner would, and payments to feed it with. */
-
 import type { RecordedEvent } from '@ledger/event-store/event-store.ts';
 import { connectPostgres } from '@ledger/postgres/pool.ts';
 import { prepare } from '@ledger/projections/runtime/checkpoints.ts';

@@ -1,5 +1,4 @@
 // A delivery begins when its event has been read. Here polling never looks for work, so that only a wake-up can begin one.
-
 import { createSharedClock } from '@ledger/postgres/shared-clock.ts';
 import test, { type ExecutionContext } from 'ava';
 import { loadConfig } from '../../src/config/config.ts';

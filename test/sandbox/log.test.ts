@@ -1,5 +1,4 @@
 // The sandbox logs only the beginning of a transaction id, which gives access to the receipt.
-
 import { createLog } from '@ledger/kernel/log.ts';
 import test from 'ava';
 import { order, post, startGateway, startReceiver } from './helpers.ts';

@@ -1,5 +1,4 @@
 // The tamper-evidence chain of a stream, checked from its first event to its last.
-
 import type { RecordedEvent } from '@ledger/event-store/event-store.ts';
 import type { ExecutionContext } from 'ava';
 import { genesisHash, hashOf, type Metadata } from '../../src/events/envelope.ts';

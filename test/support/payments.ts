@@ -1,5 +1,4 @@
 // Payment events and commands with everything filled in: a test names only what it is about.
-
 import type { Held } from '@ledger/personal-data/sealed.ts';
 import type { TakeAction } from '../../src/commands/approvals.ts';
 import { Refused } from '../../src/commands/decider.ts';

@@ -1,5 +1,4 @@
 /** Seals and opens as the program does, with the keys in the memory of the test instead of in Postgres. */
-
 import {
   type Erasure,
   isDestroyed,

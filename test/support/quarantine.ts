@@ -1,5 +1,4 @@
 /** What is in quarantine. */
-
 import type { EventStore, RecordedEvent } from '@ledger/event-store/event-store.ts';
 import { unmatchedIdOf, unmatchedStream } from '../../src/events/unmatched.ts';
 

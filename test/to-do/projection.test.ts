@@ -1,5 +1,4 @@
 // The to-do list from the log: old events and new ones, outages, and rebuilds of read models beside it.
-
 import { EventStoreUnavailable } from '@ledger/event-store/event-store.ts';
 import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
 import { rebuild } from '@ledger/projections/rebuild/rebuild.ts';

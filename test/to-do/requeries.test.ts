@@ -1,5 +1,4 @@
 // The list of payments that the registry is to be asked about, from real stores: what is due, who claims it, how fast.
-
 import { connectPostgres } from '@ledger/postgres/pool.ts';
 import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';

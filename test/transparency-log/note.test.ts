@@ -1,6 +1,5 @@
 // Notes and checkpoints: the examples of the C2SP specifications and of golang.org/x/mod/sumdb/note, and a checkpoint of
 // a public log with the cosignatures of public witnesses.
-
 import { sealKeyOf } from '@ledger/transparency-log/key.ts';
 import {
   checkpointText,

@@ -1,6 +1,5 @@
 // The tree: the reference vectors of Certificate Transparency (google/certificate-transparency, merkletree; used by
 // RFC 6962 and RFC 9162 implementations), the example of RFC 9162 section 2.1.5, and properties of proofs.
-
 import {
   growTree,
   isConsistent,

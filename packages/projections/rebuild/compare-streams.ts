@@ -1,5 +1,4 @@
 /** Compares the rows of some streams with rows freshly made from those streams. Changes nothing, and nobody waits. */
-
 import type { EventStore, RecordedEvent } from '@ledger/event-store/event-store.ts';
 import { isAfter } from '@ledger/event-store/position.ts';
 import type { PersonalDataReader } from '@ledger/personal-data/sealed.ts';

@@ -1,5 +1,4 @@
 /** Compares a projection's rows with rows freshly made from the log, at the same position. Changes nothing. */
-
 import { reasonOf } from '@ledger/kernel/reason-of.ts';
 import { retry } from '@ledger/kernel/retry.ts';
 import { withLeaderLock } from '@ledger/postgres/leader-lock.ts';

@@ -2,7 +2,6 @@
  * Replaces the serving tables by shadow tables, in one transaction: readers always see either the old tables or the new
  * ones.
  */
-
 import { isAfter } from '@ledger/event-store/position.ts';
 import { retry } from '@ledger/kernel/retry.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';

@@ -1,5 +1,4 @@
 /** Tables that were left behind when a rebuild or a comparison was interrupted. */
-
 import type { Runtime } from '@ledger/kernel/runtime.ts';
 import { emptyIfUndefined, isPostgresError } from '@ledger/postgres/error-codes.ts';
 import { withLeaderLock } from '@ledger/postgres/leader-lock.ts';

@@ -1,5 +1,4 @@
 /** How far a rebuild is, and its speed. */
-
 import type { Position } from '@ledger/event-store/event-store.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
 import type { Knex } from 'knex';

@@ -2,7 +2,6 @@
  * Makes a projection's tables again while the present ones serve: shadow tables are filled from the whole log, and a
  * cutover replaces the serving ones once they have caught up. An interrupted rebuild continues at its own checkpoint.
  */
-
 import type { Position } from '@ledger/event-store/event-store.ts';
 import { reasonOf } from '@ledger/kernel/reason-of.ts';
 import { retry } from '@ledger/kernel/retry.ts';

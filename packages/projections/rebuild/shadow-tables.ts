@@ -1,5 +1,4 @@
 /** Shadow tables: a second set of a projection's tables in its own schema, fed from the log while the first serves. */
-
 import type { EventStore, Position } from '@ledger/event-store/event-store.ts';
 import { isAfter } from '@ledger/event-store/position.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';

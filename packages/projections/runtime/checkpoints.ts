@@ -2,7 +2,6 @@
  * How far each projection has come, why it halted, and which streams it has parked. One row per schema of tables, updated in the transaction that
  * writes the tables' rows, so that neither can be ahead of the other.
  */
-
 import type { LogMark, Position } from '@ledger/event-store/event-store.ts';
 import { emptyIfUndefined } from '@ledger/postgres/error-codes.ts';
 import { prepared } from '@ledger/postgres/prepared.ts';

@@ -1,5 +1,4 @@
 /** Why a projection halts or parks a stream, in words without personal data. */
-
 import { ErrorWithoutValues } from '@ledger/kernel/reason-of.ts';
 import { answerOf } from '@ledger/postgres/error-codes.ts';
 import pg from 'pg';

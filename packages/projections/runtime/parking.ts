@@ -2,7 +2,6 @@
  * Parks streams: an event that a projection cannot process stops its stream there and nothing else. Tries parked streams
  * again, from that event on. Decision 28.
  */
-
 import {
   type EventStore,
   EventStoreUnavailable,

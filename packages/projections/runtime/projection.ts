@@ -1,5 +1,4 @@
 /** What a projection is: tables made from events. run.ts feeds it and keeps its checkpoint. */
-
 import type { RecordedEvent, Selection } from '@ledger/event-store/event-store.ts';
 import { ErrorWithoutValues } from '@ledger/kernel/reason-of.ts';
 import type { PersonalDataReader } from '@ledger/personal-data/sealed.ts';

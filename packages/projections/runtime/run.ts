@@ -2,7 +2,6 @@
  * Feeds a projection from the log, exactly once: rows and checkpoint are written in one transaction, provided that
  * nobody else has moved the checkpoint. After any failure, reading resumes at the stored checkpoint.
  */
-
 import { type EventStore, LogReplaced } from '@ledger/event-store/event-store.ts';
 import { reasonOf } from '@ledger/kernel/reason-of.ts';
 import { retry } from '@ledger/kernel/retry.ts';

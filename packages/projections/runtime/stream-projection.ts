@@ -1,5 +1,4 @@
 /** Read models with one row per stream: its folded state, and the columns by which rows are found. */
-
 import type { RecordedEvent } from '@ledger/event-store/event-store.ts';
 import type { PersonalDataReader } from '@ledger/personal-data/sealed.ts';
 import { prepared } from '@ledger/postgres/prepared.ts';

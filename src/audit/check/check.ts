@@ -3,7 +3,6 @@
  * postings with their streams: those that have changed since the last check, those of open exceptions, and what did not
  * agree then. `ledger verify` compares everything.
  */
-
 import type { EventStore, Position } from '@ledger/event-store/event-store.ts';
 import { reasonOf } from '@ledger/kernel/reason-of.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';

@@ -2,7 +2,6 @@
  * Runs the background check once an hour and `ledger verify` once a day, each in one process of the fleet, and keeps the
  * last result of both.
  */
-
 import { reasonOf } from '@ledger/kernel/reason-of.ts';
 import { type Background, runUntilStopped } from '@ledger/kernel/run-until-stopped.ts';
 import { emptyIfUndefined } from '@ledger/postgres/error-codes.ts';

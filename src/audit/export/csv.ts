@@ -1,5 +1,4 @@
 /** An export as CSV: a row per payment for a spreadsheet, without anything about who paid. */
-
 import type { RecordedEvent } from '@ledger/event-store/event-store.ts';
 import { stringify } from 'csv-stringify/sync';
 import { toDateTime } from '../../common/malaysian-time.ts';

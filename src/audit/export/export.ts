@@ -2,7 +2,6 @@
  * Exports the payments of a range of time: as JSON lines, with every event of each, or as CSV, with a row for each. The
  * read model says which payments there are; their streams say what happened to them.
  */
-
 import type { EventStore, RecordedEvent } from '@ledger/event-store/event-store.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
 import type { OpenSealed, PersonalDataReader } from '@ledger/personal-data/sealed.ts';

@@ -2,7 +2,6 @@
  * The proof that the success of a payment is in the sealed log, as anybody may see it who has a receipt in hand: without
  * the event, which names the payment, and whose content is nobody else's business.
  */
-
 import type { EventStore } from '@ledger/event-store/event-store.ts';
 import { openCheckpoint, parseNote } from '@ledger/transparency-log/note.ts';
 import { endOf } from '../../commands/execute.ts';

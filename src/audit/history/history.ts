@@ -1,5 +1,4 @@
 /** A payment's history from its stream: every event, the state after each, and whether anybody has changed it since. */
-
 import type { RecordedEvent } from '@ledger/event-store/event-store.ts';
 import { Refused } from '../../commands/decider.ts';
 import { InvalidFields } from '../../commands/fields.ts';

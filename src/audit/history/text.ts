@@ -1,5 +1,4 @@
 /** A payment's history for a terminal: a line per event, then the state in words. No personal data. */
-
 import { toIsoWithOffset } from '../../common/malaysian-time.ts';
 import { displaySen } from '../../common/money.ts';
 import { exceptionsOf } from '../../events/exceptions.ts';

@@ -1,5 +1,4 @@
 /** The leaves of the log's tree between two checkpoints, read from the log, and proofs made from them. Decision 37. */
-
 import type { EventStore, Position, RecordedEvent } from '@ledger/event-store/event-store.ts';
 import { isAfter } from '@ledger/event-store/position.ts';
 import {

@@ -1,5 +1,4 @@
 /** Where sealing starts: from a seal before all that is signed or kept, or at the first event. */
-
 import type { EventStore, Position } from '@ledger/event-store/event-store.ts';
 import type { Checkpoint } from '@ledger/transparency-log/note.ts';
 import { emptyRange, type Range } from '@ledger/transparency-log/tree.ts';

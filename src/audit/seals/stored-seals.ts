@@ -1,5 +1,4 @@
 /** Stored seals, the last of them (from which sealing continues), and whether events are waiting for the next. */
-
 import type { EventStore, ExpectedRevision, RecordedEvent } from '@ledger/event-store/event-store.ts';
 import { isSigned } from '@ledger/transparency-log/key.ts';
 import {

@@ -1,5 +1,4 @@
 /** The keys of the seals, each of which hands over to the next. Decision 44. */
-
 import type { EventStore, Position, RecordedEvent } from '@ledger/event-store/event-store.ts';
 import { isAfter } from '@ledger/event-store/position.ts';
 import type { KeyTerm, SealKey } from '@ledger/transparency-log/key.ts';

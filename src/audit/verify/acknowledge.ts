@@ -1,5 +1,4 @@
 /** Records that staff have explained what is wrong with an event, or that they have restored an older copy of the log. */
-
 import type { EventStore } from '@ledger/event-store/event-store.ts';
 import { forAll, type SealKey } from '@ledger/transparency-log/key.ts';
 import {

@@ -1,5 +1,4 @@
 /** Tells `ledger verify` which faults are explained by acknowledgements. */
-
 import type { EventStore, RecordedEvent } from '@ledger/event-store/event-store.ts';
 import { isSigned } from '@ledger/transparency-log/key.ts';
 import { openCheckpoint } from '@ledger/transparency-log/note.ts';

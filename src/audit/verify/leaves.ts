@@ -1,5 +1,4 @@
 /** Verifies that the events of an export are in the log, and are all that was asked for. */
-
 import type { KeyTerm } from '@ledger/transparency-log/key.ts';
 import {
   type Checkpoint,

@@ -1,5 +1,4 @@
 /** One pass over the log: streams without gaps, intact chains, readable events, and agreement with the seals. */
-
 import {
   type EventStore,
   EventStoreUnavailable,

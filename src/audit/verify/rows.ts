@@ -2,7 +2,6 @@
  * Compares the rows of every read model, and of the reactors' to-do lists, with rows freshly made from the log, and
  * reports those that differ.
  */
-
 import type { EventStore } from '@ledger/event-store/event-store.ts';
 import { KeysUnavailable } from '@ledger/personal-data/sealed.ts';
 import { isRefusal } from '@ledger/postgres/error-codes.ts';

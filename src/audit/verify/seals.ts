@@ -2,7 +2,6 @@
  * Verifies the seals: that each is what was signed, by a trusted key, and continues the one before it; and, event by
  * event, that the log holds what they say.
  */
-
 import {
   type EventStore,
   EventStoreUnavailable,

@@ -2,7 +2,6 @@
  * Verifies everything: the log by its chains and seals, the read models by a fresh fold, and the rules between payments,
  * their deliveries and the journal. Changes nothing.
  */
-
 import type { EventStore } from '@ledger/event-store/event-store.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
 import type { PersonalDataReader } from '@ledger/personal-data/sealed.ts';

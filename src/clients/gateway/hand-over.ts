@@ -1,5 +1,4 @@
 /** The signed form that hands a payer over to the gateway. */
-
 import { addSen, formatSen } from '../../common/money.ts';
 import { outstandingSen } from '../../events/adjustments.ts';
 import type { OpenPayment } from '../../events/open-payment.ts';

@@ -1,5 +1,4 @@
 /** Reads the gateway's result fields, from a form or from a row of an export, as a payment result. */
-
 import { readGatewayTime } from '../../common/malaysian-time.ts';
 import { readAmount } from '../../common/money.ts';
 import type { Outcome, ReportedResult } from '../../events/payment-result.ts';

@@ -1,5 +1,4 @@
 /** The land registry's callback: its fields, and what its reply means. content/docs/land-registry-callbacks.md */
-
 import { retry } from '@ledger/kernel/retry.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
 import { create, type Infer, type } from 'superstruct';

@@ -1,5 +1,4 @@
 /** The bodies that /api/v1 answers, as structs: they document it, and every answer is checked against them. */
-
 import { emailPattern } from '@ledger/kernel/email-address.ts';
 import { withJsonSchema } from '@ledger/kernel/with-json-schema.ts';
 import { enums, type Infer, integer, min, object, type Struct, string, validate } from 'superstruct';

@@ -1,5 +1,4 @@
 /** GET /api/v1/users and /api/v1/projects: a bare array in the order of creation, a page at a time. */
-
 import { derivedIdPattern } from '@ledger/kernel/derived-id.ts';
 import type { ListQueries } from '@ledger/projections/runtime/list-projection.ts';
 import { array, type Struct } from 'superstruct';

@@ -1,5 +1,4 @@
 /** GET /api/v1/users/{id} */
-
 import { derivedIdPattern } from '@ledger/kernel/derived-id.ts';
 import { userDecider } from '../../commands/user.ts';
 import { toIsoWithOffset } from '../../common/malaysian-time.ts';

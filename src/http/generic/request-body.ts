@@ -1,5 +1,4 @@
 /** The body of POST /generic/request, field by field. */
-
 import { maskable } from '@ledger/kernel/structs.ts';
 import type { Infer } from 'superstruct';
 import type { Sen } from '../../common/money.ts';

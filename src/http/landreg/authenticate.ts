@@ -1,5 +1,4 @@
 /** Who may use /landreg: the land registry by its key, and a payer's browser, which cannot send one, by a signed link. */
-
 import { endOf } from '@ledger/kernel/expiring-signature.ts';
 import type { Next } from 'koa';
 import { createLinkCheck, type PaymentPageName } from '../../receipts/payment-links.ts';

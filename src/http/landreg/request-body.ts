@@ -1,5 +1,4 @@
 /** The body of POST /landreg/request, field by field. */
-
 import { maskable } from '@ledger/kernel/structs.ts';
 import { array, type Infer, type } from 'superstruct';
 import type { Sen } from '../../common/money.ts';

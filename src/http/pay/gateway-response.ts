@@ -1,5 +1,4 @@
 /** POST /<channel>/response: the gateway's report of how an attempt ended, from its server and through the browser. */
-
 import type { ExpectedRevision } from '@ledger/event-store/event-store.ts';
 import { verifyFields } from '../../clients/gateway/checksum.ts';
 import {

@@ -1,5 +1,4 @@
 /** The redirect to a receipt after a write, and what the browser remembers of it. */
-
 import type { ExpectedRevision } from '@ledger/event-store/event-store.ts';
 import { transactionIdPattern } from '../../commands/transaction-id.ts';
 import type { Links } from '../../receipts/payment-links.ts';

@@ -1,5 +1,4 @@
 /** Which payment methods a payment can use, and at what fee. */
-
 import { addSen, type Sen } from '../../common/money.ts';
 import type { Config } from '../../config/config.ts';
 import type { PaymentMethod } from '../../config/payment-methods.ts';

@@ -1,5 +1,4 @@
 /** GET /<channel>/pay/{id}: the page on which a payer chooses how to pay. */
-
 import { format } from '@ledger/kernel/format.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
 import { displaySen } from '../../common/money.ts';

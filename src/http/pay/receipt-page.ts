@@ -1,5 +1,4 @@
 /** GET /<channel>/receipt/{id}: the official receipt, or how a payment stands that is not paid. */
-
 import { format } from '@ledger/kernel/format.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
 import { canRequestEmail, receiptEmailOf } from '../../commands/deliveries.ts';

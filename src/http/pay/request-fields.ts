@@ -1,5 +1,4 @@
 /** The fields of a payment request on either channel: what they may hold, and the message when a value is invalid. */
-
 import { emailPattern, maxEmailLength } from '@ledger/kernel/email-address.ts';
 import { type JsonSchema, withJsonSchema } from '@ledger/kernel/with-json-schema.ts';
 import { coerce, define, Struct, unknown } from 'superstruct';

@@ -2,7 +2,6 @@
  * GET /verify/{receipt_no}?c=<check>: confirms a receipt to anyone who scans its code. `…/proof` shows that the payment is
  * in the sealed log. Says nothing about who paid.
  */
-
 import { reasonOf } from '@ledger/kernel/reason-of.ts';
 import { isReady } from '@ledger/projections/runtime/lag.ts';
 import { proveReceipt } from '../../audit/export/receipt-proof.ts';

@@ -1,5 +1,4 @@
 /** Asks the transaction registry for somebody who waits for the answer, and records a failure to answer too. */
-
 import { EventStoreUnavailable } from '@ledger/event-store/event-store.ts';
 import { RegistryUnavailable } from '../../clients/transaction-registry/answer.ts';
 import type { RegistryAnswer, RegistryFault } from '../../events/payment-result.ts';

@@ -1,5 +1,4 @@
 /** What the HTTP role needs from the rest of the program. Each handler names the few things that it uses. */
-
 import type { EventStore } from '@ledger/event-store/event-store.ts';
 import type { Log } from '@ledger/kernel/log.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';

@@ -1,5 +1,4 @@
 /** Turns every error into one neutral answer; each interface presents it in its own way. */
-
 import { EventStoreUnavailable } from '@ledger/event-store/event-store.ts';
 import { KeysUnavailable } from '@ledger/personal-data/sealed.ts';
 import type { Next } from 'koa';

@@ -2,7 +2,6 @@
  * Reads the state of a stream for somebody who looks at it: from its row in Postgres if that is recent enough, otherwise
  * from the stream. Decision 17. What decides about a command loads the stream itself.
  */
-
 import { type EventStore, EventStoreUnavailable } from '@ledger/event-store/event-store.ts';
 import type { Log } from '@ledger/kernel/log.ts';
 import { codeOf } from '@ledger/kernel/reason-of.ts';

@@ -1,5 +1,4 @@
 /** Gives every request an id, and a line in the log when it is answered: no body, no query, no full path. */
-
 import { inSpan } from '@ledger/kernel/tracing.ts';
 import type { Next } from 'koa';
 import type { Context } from './context.ts';

@@ -1,5 +1,4 @@
 /** Callbacks and emails that are due or given up. */
-
 import type { Runtime } from '@ledger/kernel/runtime.ts';
 import type { Reading } from '@ledger/observability/metrics.ts';
 import { emptyIfUndefined } from '@ledger/postgres/error-codes.ts';

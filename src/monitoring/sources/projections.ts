@@ -1,5 +1,4 @@
 /** How far each projection is behind the log, and whether it goes on. */
-
 import type { EventStore } from '@ledger/event-store/event-store.ts';
 import type { Reading } from '@ledger/observability/metrics.ts';
 import { selectionOf } from '@ledger/projections/runtime/projection.ts';

@@ -1,5 +1,4 @@
 /** What the registry is to be asked about, and how long payers' attempts have been open. */
-
 import type { Runtime } from '@ledger/kernel/runtime.ts';
 import type { Reading } from '@ledger/observability/metrics.ts';
 import { emptyIfUndefined } from '@ledger/postgres/error-codes.ts';

@@ -1,5 +1,4 @@
 /** Whether the log is being sealed. */
-
 import type { EventStore } from '@ledger/event-store/event-store.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
 import type { Reading } from '@ledger/observability/metrics.ts';

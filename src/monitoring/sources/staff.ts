@@ -1,5 +1,4 @@
 /** What waits for staff, and what the checks found. */
-
 import type { Runtime } from '@ledger/kernel/runtime.ts';
 import type { Reading } from '@ledger/observability/metrics.ts';
 import type { Knex } from 'knex';

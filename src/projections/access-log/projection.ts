@@ -1,5 +1,4 @@
 /** The access log: one row for each time that staff saw personal data, as their sessions record it. */
-
 import { createTables, indexable, indexesOf, upsert } from '@ledger/postgres/table.ts';
 import type { Projection } from '@ledger/projections/runtime/projection.ts';
 import tables from '../../../content/tables/access-log.json' with { type: 'json' };

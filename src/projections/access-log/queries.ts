@@ -1,5 +1,4 @@
 /** The access log as auditors read it. */
-
 import { indexable } from '@ledger/postgres/table.ts';
 import type { Knex } from 'knex';
 import type { AccessKind } from '../../events/session.ts';

@@ -2,7 +2,6 @@
  * The details that merchants gave when they requested a generic payment, in columns: one row per payment, in the agency's
  * own table where there is one, or else in the shared one.
  */
-
 import type { RecordedEvent } from '@ledger/event-store/event-store.ts';
 import { type OpenSealed, openOrWait } from '@ledger/personal-data/sealed.ts';
 import { createTables, quoteIdentifier } from '@ledger/postgres/table.ts';

@@ -1,5 +1,4 @@
 /** Erases personal data from the tables of details: the rows stay, with what is not personal. */
-
 import { quoteIdentifier } from '@ledger/postgres/table.ts';
 import type { Knex } from 'knex';
 import {

@@ -2,7 +2,6 @@
  * The tables of request details: `generic_details`, and `<merchant code>_details` for each agency that has one. See
  * content/docs/details-tables.md.
  */
-
 import { isPostgresError, isRefusal } from '@ledger/postgres/error-codes.ts';
 import { quoteIdentifier } from '@ledger/postgres/table.ts';
 import { actAsOwner, lockTables } from '@ledger/projections/runtime/checkpoints.ts';

@@ -1,5 +1,4 @@
 /** All that waits for staff, in one list: payments' exceptions, shared numbers, the quarantine, discrepancies. */
-
 import { indexable, type TimeSpan, within } from '@ledger/postgres/table.ts';
 import type { Knex } from 'knex';
 import type { Sen } from '../../common/money.ts';

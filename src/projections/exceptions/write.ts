@@ -2,7 +2,6 @@
  * What payments leave for staff, one row each: results that they have to settle, attempts whose outcome nobody knows, and
  * what one of them proposed. The tables are those of the projection `payments`.
  */
-
 import { indexable, upsert } from '@ledger/postgres/table.ts';
 import type { Knex } from 'knex';
 import tables from '../../../content/tables/payments.json' with { type: 'json' };

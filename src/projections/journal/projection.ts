@@ -3,7 +3,6 @@
  * those of settlements. A row per posting, never changed; the sums of each account and day, for quick balances; and the
  * books of each payment and settlement, on which its next entries depend.
  */
-
 import type { RecordedEvent } from '@ledger/event-store/event-store.ts';
 import { prepared } from '@ledger/postgres/prepared.ts';
 import { createTables, givenRows, indexable, indexesOf, type Row, upsert } from '@ledger/postgres/table.ts';

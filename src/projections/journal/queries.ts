@@ -2,7 +2,6 @@
  * Queries on the journal. Sums are bigint sen, because they may exceed the safe integers. What was recorded after
  * `asOf` is left out, so that an answer can be repeated.
  */
-
 import { EventStoreUnavailable } from '@ledger/event-store/event-store.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
 import { indexable } from '@ledger/postgres/table.ts';

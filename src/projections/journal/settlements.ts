@@ -1,5 +1,4 @@
 /** What a settlement is compared with in the books. Rejects within a few seconds when Postgres is down. */
-
 import { givenRows, indexable } from '@ledger/postgres/table.ts';
 import type { Knex } from 'knex';
 import { boundsOfDay } from '../../common/malaysian-time.ts';

@@ -3,7 +3,6 @@
  * log. The primary key of `numbers` lets only the first payment have a number; every other one gets a row in
  * `shared_numbers`, which is an exception for staff. Nothing of this stops the journal.
  */
-
 import type { RecordedEvent } from '@ledger/event-store/event-store.ts';
 import { prepared } from '@ledger/postgres/prepared.ts';
 import { givenRows, indexable, upsert } from '@ledger/postgres/table.ts';

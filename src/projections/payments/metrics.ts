@@ -1,5 +1,4 @@
 /** The metrics of a day: how many payments were requested and paid. */
-
 import type { TimeSpan } from '@ledger/postgres/table.ts';
 import type { Knex } from 'knex';
 import type { Sen } from '../../common/money.ts';

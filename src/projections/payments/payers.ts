@@ -1,5 +1,4 @@
 /** How payments are found by payer: a blind index, so that the table holds nothing that names or identifies a person. */
-
 import { KeysUnavailable, openOrWait, type PersonalDataReader } from '@ledger/personal-data/sealed.ts';
 import { upsert } from '@ledger/postgres/table.ts';
 import type { Knex } from 'knex';

@@ -2,7 +2,6 @@
  * One row per payment: the state that its events fold to, and the columns by which payments are found. What the state
  * leaves for staff goes into the table of exceptions, and how its payer is found into that of payers.
  */
-
 import { isHolding } from '@ledger/personal-data/sealed.ts';
 import { indexable } from '@ledger/postgres/table.ts';
 import type { Projection } from '@ledger/projections/runtime/projection.ts';

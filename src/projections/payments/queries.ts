@@ -1,5 +1,4 @@
 /** Queries on the projection `payments`. They reject within a few seconds when Postgres is down. */
-
 import type { PersonalDataReader } from '@ledger/personal-data/sealed.ts';
 import { unlessUndefined } from '@ledger/postgres/error-codes.ts';
 import { indexable, type TimeSpan, within } from '@ledger/postgres/table.ts';

@@ -1,5 +1,4 @@
 /** The words by which a payer is found: of the name, the email address, and numbers that identify a person. */
-
 import { indexable } from '@ledger/postgres/table.ts';
 import type { Payer } from '../../events/personal-data.ts';
 

@@ -1,5 +1,4 @@
 /** The discrepancies that imports found, one row each. */
-
 import { indexable } from '@ledger/postgres/table.ts';
 import type { Projection } from '@ledger/projections/runtime/projection.ts';
 import { streamProjection } from '@ledger/projections/runtime/stream-projection.ts';

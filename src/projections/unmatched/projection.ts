@@ -1,5 +1,4 @@
 /** The quarantine: gateway results that match no payment, a row each, with how staff resolved them and when they were erased. */
-
 import { createTables, givenRows, indexesOf, type Row, upsert } from '@ledger/postgres/table.ts';
 import { type Projection, ProjectionFault } from '@ledger/projections/runtime/projection.ts';
 import type { Knex } from 'knex';

@@ -1,5 +1,4 @@
 /** Queries on the projection `unmatched`. */
-
 import { unlessUndefined } from '@ledger/postgres/error-codes.ts';
 import type { Knex } from 'knex';
 import { unmatched } from './projection.ts';

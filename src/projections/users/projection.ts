@@ -1,5 +1,4 @@
 /** The users, as GET /api/v1/users and the console list them. */
-
 import { listProjection } from '@ledger/projections/runtime/list-projection.ts';
 import { readUserEvent } from '../../events/codec.ts';
 import { type Account, evolveUser, userStreamPrefix } from '../../events/user.ts';

@@ -1,5 +1,4 @@
 /** Reports a payment's status to its merchant: content/docs/deliveries.md. */
-
 import type { Runtime } from '@ledger/kernel/runtime.ts';
 import { Webhook } from 'standardwebhooks';
 import type { PostOutbound } from '../../clients/outbound/post.ts';

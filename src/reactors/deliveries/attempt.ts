@@ -1,5 +1,4 @@
 /** One attempt at a claimed delivery: load its stream, perform it, record the outcome. */
-
 import {
   type EventStore,
   EventStoreUnavailable,

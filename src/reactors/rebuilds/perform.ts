@@ -1,5 +1,4 @@
 /** Performs a rebuild, and records in the projection's stream how it ended. The rules are in commands/rebuild.ts. */
-
 import { type EventStore, EventStoreUnavailable } from '@ledger/event-store/event-store.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
 import {

@@ -2,7 +2,6 @@
  * What waits for staff and is news to them. What they were told of is kept, so that it depends neither on the order in which
  * rows appear nor on when this runs; the email that tells of it is kept in the same transaction until everybody has it.
  */
-
 import { unlessUndefined } from '@ledger/postgres/error-codes.ts';
 import type { Knex } from 'knex';
 import { sqlOf } from '../../common/sql.ts';

@@ -1,5 +1,4 @@
 // The background check: silent while all agrees, and what was changed behind its back is named until it is mended.
-
 import { randomUUID } from 'node:crypto';
 import { EventStoreUnavailable } from '@ledger/event-store/event-store.ts';
 import { systemRuntime } from '@ledger/kernel/system-runtime.ts';

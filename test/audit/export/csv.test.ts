@@ -1,5 +1,4 @@
 // The CSV: a row per payment that spreadsheets never run as a formula, without anything about the payer.
-
 import type { RecordedEvent } from '@ledger/event-store/event-store.ts';
 import test from 'ava';
 import { parse } from 'csv-parse/sync';

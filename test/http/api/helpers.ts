@@ -1,5 +1,4 @@
 /** The content service on real parts: an event store and a Postgres that may be frozen, and the projections that run. */
-
 import { connectEventStore } from '@ledger/event-store/client.ts';
 import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
 import { connectPostgres } from '@ledger/postgres/pool.ts';

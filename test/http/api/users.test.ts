@@ -1,5 +1,4 @@
 // /api/v1/users: what is accepted and refused, that an address is unique, and that callers read their own writes.
-
 import { EventStoreUnavailable, type RecordedEvent } from '@ledger/event-store/event-store.ts';
 import test from 'ava';
 

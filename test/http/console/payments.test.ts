@@ -1,5 +1,4 @@
 // Finding payments, the page of one, and personal data: shown only once the access log has recorded it.
-
 import { EventStoreUnavailable } from '@ledger/event-store/event-store.ts';
 import test from 'ava';
 import { RegistryUnavailable } from '../../../src/clients/transaction-registry/answer.ts';

@@ -1,5 +1,4 @@
 // The page of projections, on a log and tables of its own: what it shows, who may rebuild, and the live progress.
-
 import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
 import { projectionStatus } from '@ledger/projections/runtime/checkpoints.ts';
 import { runProjection } from '@ledger/projections/runtime/run.ts';

@@ -1,5 +1,4 @@
 // The page of seals: newest first, page by page, and what is no longer a seal.
-
 import { sealKeyOf } from '@ledger/transparency-log/key.ts';
 import test from 'ava';
 import { sealedWithinMs } from '../../../src/audit/seals/stored-seals.ts';

@@ -1,6 +1,5 @@
 // What payers, merchants and callers of /api/v1 are shown while a store is away, the projection stands or a process has
 // just started; on real stores, which end during the test.
-
 import { connectEventStore } from '@ledger/event-store/client.ts';
 import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
 import { connectPostgres } from '@ledger/postgres/pool.ts';

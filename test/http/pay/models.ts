@@ -1,5 +1,4 @@
 // One plain example of what each template is given; tests vary them.
-
 import { format } from '@ledger/kernel/format.ts';
 import { texts } from '../../../src/http/pay/texts.ts';
 

@@ -1,5 +1,4 @@
 // All that waits for staff, in one list, against what payments fold to and what no payment took.
-
 import { indexable } from '@ledger/postgres/table.ts';
 import test from 'ava';
 import fc from 'fast-check';

@@ -1,5 +1,4 @@
 // The journal in Postgres: the same rows however it is fed, and answers of any time that a replay confirms.
-
 import { indexable } from '@ledger/postgres/table.ts';
 import test from 'ava';
 import fc from 'fast-check';

@@ -1,5 +1,4 @@
 // Settlement in the books: every clearing account is what an independent model says, and zero when all is settled.
-
 import type { RecordedEvent } from '@ledger/event-store/event-store.ts';
 import test from 'ava';
 import fc from 'fast-check';

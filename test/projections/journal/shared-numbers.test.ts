@@ -1,5 +1,4 @@
 // Numbers that two payments share: found whatever the batches, replays and rebuilds, and never in the way of the journal.
-
 import type { RecordedEvent } from '@ledger/event-store/event-store.ts';
 import test from 'ava';
 import fc from 'fast-check';

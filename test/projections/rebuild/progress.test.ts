@@ -1,5 +1,4 @@
 /** What is said of a rebuild while it runs. */
-
 import { createMeter, progressText, shareDone } from '@ledger/projections/rebuild/progress.ts';
 import test from 'ava';
 import { openVerifyProgress } from '../../../src/cli/progress.ts';

@@ -1,5 +1,4 @@
 // The one reader of a process: whatever the pace of its readers and however often it breaks, each gets exactly its events.
-
 import {
   type EventStore,
   EventStoreUnavailable,

@@ -1,5 +1,4 @@
 /** The processes of the program on their simulated machines: they are started, killed, stopped and started again. */
-
 import { createLog, type Log } from '@ledger/kernel/log.ts';
 import { Refused } from '../../../src/commands/decider.ts';
 import { startHttp } from '../../../src/roles/http.ts';

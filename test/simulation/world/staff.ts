@@ -1,5 +1,4 @@
 /** Staff: they import exports, rebuild projections, resolve what waits for them, and verify. */
-
 import { createLog } from '@ledger/kernel/log.ts';
 import { connectPostgres } from '@ledger/postgres/pool.ts';
 import { rebuild } from '@ledger/projections/rebuild/rebuild.ts';

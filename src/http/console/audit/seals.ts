@@ -1,5 +1,4 @@
 /** GET /console/seals: the seals of the log, newest first, and how long events have been waiting for one. */
-
 import type { RecordedEvent } from '@ledger/event-store/event-store.ts';
 import { sealingRefused } from '../../../audit/seals/kept.ts';
 import { readSignedSeal, unsealed } from '../../../audit/seals/stored-seals.ts';

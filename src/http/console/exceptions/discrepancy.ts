@@ -1,5 +1,4 @@
 /** /console/exceptions/difference/{id}: both sides of a discrepancy between the ledger and an export. */
-
 import { derivedIdPattern } from '@ledger/kernel/derived-id.ts';
 import { headOf } from '../../../commands/execute.ts';
 import { reconciliationDecider } from '../../../commands/reconciliation.ts';

@@ -1,5 +1,4 @@
 /** /console/exceptions/parked/{stream}: a stream that projections have parked. It is open until all of them process it again. */
-
 import { type ProjectionStatus, projectionStatus } from '@ledger/projections/runtime/checkpoints.ts';
 import { tryParkedAgain } from '@ledger/projections/runtime/parking.ts';
 import { allProjections } from '../../../projections/all.ts';

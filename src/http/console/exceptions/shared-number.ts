@@ -1,5 +1,4 @@
 /** /console/exceptions/shared/{id}: a number that two payments share. */
-
 import { derivedIdPattern } from '@ledger/kernel/derived-id.ts';
 import { headOf } from '../../../commands/execute.ts';
 import { sharedNumberDecider } from '../../../commands/shared-numbers.ts';

@@ -1,5 +1,4 @@
 /** Forms, queries and lists: what was typed, what a list is filtered by, and the links between its pages. */
-
 import type { TimeSpan } from '@ledger/postgres/table.ts';
 import { Refused } from '../../../commands/decider.ts';
 import { InvalidFields, note as noteField } from '../../../commands/fields.ts';

@@ -1,5 +1,4 @@
 /** What the pages and actions of the console have in common: what they are given, what surrounds them, who acts. */
-
 import type { Log } from '@ledger/kernel/log.ts';
 import { codeOf } from '@ledger/kernel/reason-of.ts';
 import type { ActionContext } from '../../../commands/exceptions.ts';

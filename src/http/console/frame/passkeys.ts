@@ -1,5 +1,4 @@
 /** Passkeys: what a browser is asked for, and whether its answer is right. Decision 36 has the reasons. */
-
 import { EventStoreUnavailable } from '@ledger/event-store/event-store.ts';
 import { createExpiringSignatures } from '@ledger/kernel/expiring-signature.ts';
 import { reasonOf } from '@ledger/kernel/reason-of.ts';

@@ -1,5 +1,4 @@
 /** /console/settlements: what the gateway paid out and what was handed on to agencies; staff import, enter or reverse it. */
-
 import { derivedIdPattern } from '@ledger/kernel/derived-id.ts';
 import { stringify } from 'csv-stringify/sync';
 import { Refused } from '../../../commands/decider.ts';

@@ -1,5 +1,4 @@
 /** What an event says, in a few words without personal data; another page shows the event as recorded. */
-
 import { format } from '@ledger/kernel/format.ts';
 import { displaySen } from '../../../common/money.ts';
 import type { PaymentEvent } from '../../../events/payment.ts';

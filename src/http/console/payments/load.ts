@@ -1,5 +1,4 @@
 /** Loads a payment from its stream, so that its pages work when Postgres is down. */
-
 import type { EventStore } from '@ledger/event-store/event-store.ts';
 import { type History, historyOf } from '../../../audit/history/history.ts';
 import { endOf, type Head } from '../../../commands/execute.ts';

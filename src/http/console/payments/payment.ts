@@ -1,5 +1,4 @@
 /** GET /console/payments/{id}: everything that happened to a payment, without anything about the payer. */
-
 import { isHolding } from '@ledger/personal-data/sealed.ts';
 import type { HistoryEntry } from '../../../audit/history/history.ts';
 import { chargesOf } from '../../../events/charges.ts';

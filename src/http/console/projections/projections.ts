@@ -1,5 +1,4 @@
 /** /console/projections: how far each projection is behind the log, what stopped it, and its rebuild. */
-
 import type { ProjectionStatus } from '@ledger/projections/runtime/checkpoints.ts';
 import { firstUntaken } from '@ledger/projections/runtime/lag.ts';
 import type { Followed } from '@ledger/projections/runtime/projection.ts';

@@ -1,5 +1,4 @@
 /** The progress of rebuilds, for the page and for the browsers that watch it. */
-
 import type { Position } from '@ledger/event-store/event-store.ts';
 import {
   createMeter,

@@ -1,5 +1,4 @@
 /** POST /console/sign-in: emails a link to an address that belongs to an active user. */
-
 import { derivedId } from '@ledger/kernel/derived-id.ts';
 import { maxEmailLength } from '@ledger/kernel/email-address.ts';
 import { userIdOf } from '../../../commands/user.ts';

@@ -1,5 +1,4 @@
 /** /console/staff: who may sign in, and in which role. Users are added over /api/v1 or on the command line. */
-
 import { derivedIdPattern } from '@ledger/kernel/derived-id.ts';
 import { type Role, roles, userStream } from '../../../events/user.ts';
 import { HttpProblem } from '../../server/context.ts';

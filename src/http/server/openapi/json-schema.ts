@@ -1,5 +1,4 @@
 /** The JSON Schema (2020-12) of a superstruct struct: recorded with the struct, or derived from its parts. */
-
 import { type JsonSchema, recordedSchema } from '@ledger/kernel/with-json-schema.ts';
 import { type Struct, validate } from 'superstruct';
 

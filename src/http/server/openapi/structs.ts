@@ -1,5 +1,4 @@
 /** Structs of answers that several interfaces share, each with its JSON Schema. */
-
 import { derivedIdPattern } from '@ledger/kernel/derived-id.ts';
 import { type JsonSchema, withJsonSchema } from '@ledger/kernel/with-json-schema.ts';
 import { pattern, type Struct, string } from 'superstruct';
