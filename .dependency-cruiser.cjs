@@ -3,6 +3,7 @@ const node =
   '^node:|^(crypto|fs|path|url|os|util|stream|http|https|net|dns|events|timers|child_process)(/|$)';
 
 const folders = (...names) => names.map((name) => `^src/${name}/`);
+const packages = (...names) => names.map((name) => `^packages/${name}/`);
 const library = (...names) => names.map((name) => `node_modules/(@types/)?${name}/`);
 const anyLibrary = 'node_modules/';
 
@@ -16,17 +17,22 @@ const only = (folder, ...allowed) => ({
 
 /** What every interface of the HTTP role may import outside http/. */
 const belowHttp = [
-  ...folders('kernel', 'config', 'events', 'commands', 'eventstore', 'postgres', 'projections', 'clients'),
-  ...folders('to-do', 'receipts', 'statements', 'reconciliation', 'audit', 'personal-data', 'monitoring'),
-  'packages/markdown/',
+  ...packages(
+    'kernel',
+    'event-store',
+    'postgres',
+    'projections',
+    'personal-data',
+    'transparency-log',
+    'markdown',
+  ),
+  ...folders('common', 'config', 'events', 'commands', 'projections', 'clients', 'to-do', 'receipts'),
+  ...folders('statements', 'reconciliation', 'audit', 'personal-data', 'monitoring'),
   'content/texts/',
   'content/refusals.json',
   anyLibrary,
 ];
 const httpFolders = (...names) => folders(...names.map((name) => `http/${name}`));
-
-/** The read models, each in its folder below projections/. */
-const readModels = '^src/projections/(?!runtime/|rebuild/)[^/]+/';
 
 module.exports = {
   forbidden: [
@@ -39,9 +45,10 @@ module.exports = {
       to: { dependencyTypes: ['npm-dev'] },
     },
     {
-      name: 'eventstore-alone-imports-the-client',
+      name: 'event-store-alone-imports-the-client',
       severity: 'error',
-      from: { path: '^src/', pathNot: '^src/eventstore/' },
+      // The embedded event store is the other end of the same protocol.
+      from: { path: '^(src|packages)/', pathNot: '^packages/(event-store|embedded)/' },
       to: { path: 'node_modules/@eventstore/db-client/' },
     },
     {
@@ -53,88 +60,122 @@ module.exports = {
     {
       name: 'composition-roots-alone-make-a-runtime',
       severity: 'error',
-      from: { path: '^src/', pathNot: '^src/(main\\.ts|roles/|cli/)' },
-      to: { path: '^src/kernel/system-runtime\\.ts$' },
+      from: { path: '^(src|packages)/', pathNot: '^src/(main\\.ts|roles/|cli/)' },
+      to: { path: '^packages/kernel/system-runtime\\.ts$' },
     },
     {
       name: 'templates-are-behind-two-files',
       severity: 'error',
       from: {
         path: '^(src|packages)/',
-        pathNot: '^(src/kernel/templates\\.ts|src/http/server/views\\.ts|packages/sandbox/pages\\.ts)$',
+        pathNot: '^(src/common/templates\\.ts|src/http/server/views\\.ts|packages/sandbox/pages\\.ts)$',
       },
       to: { path: library('nunjucks', 'koa-views') },
     },
-    only('src/kernel', anyLibrary),
-    only('src/config', ...folders('kernel'), 'content/', anyLibrary),
-    only('src/events', ...folders('kernel'), ...library('superstruct', 'uuid')),
-    only('src/eventstore', ...folders('kernel'), ...library('@eventstore/db-client', '@grpc/grpc-js')),
+    {
+      name: 'packages-know-nothing-of-the-ledger',
+      severity: 'error',
+      from: { path: '^packages/' },
+      to: { path: '^(src|content|views)/' },
+    },
+    only('packages/kernel', ...library('@scure/base', 'p-retry', 'pino', 'superstruct')),
+    only('packages/event-store', ...packages('kernel'), ...library('@eventstore/db-client', '@grpc/grpc-js')),
+    only('packages/postgres', ...packages('kernel'), ...library('knex', 'pg', 'pino')),
+    only(
+      'packages/personal-data',
+      ...packages('kernel', 'postgres'),
+      ...library('knex', 'pino', 'superstruct'),
+    ),
+    only('packages/transparency-log', ...packages('kernel'), ...library('pino')),
+    only(
+      'packages/projections',
+      ...packages('kernel', 'event-store', 'postgres', 'personal-data'),
+      ...library('knex', 'pg', 'pino'),
+    ),
+    only('packages/embedded', anyLibrary),
+    only('packages/sandbox', anyLibrary),
+    only('packages/observability', anyLibrary),
+    only('packages/pdf', anyLibrary),
+    only('packages/markdown', anyLibrary),
+    only('src/common', ...packages('kernel', 'postgres'), ...library('nunjucks', 'superstruct')),
+    only('src/config', ...packages('kernel'), ...folders('common'), 'content/', anyLibrary),
+    only(
+      'src/events',
+      ...packages('kernel', 'personal-data'),
+      ...folders('common'),
+      ...library('superstruct', 'uuid'),
+    ),
     only(
       'src/commands',
-      ...folders('kernel', 'events', 'eventstore'),
+      ...packages('kernel', 'event-store', 'personal-data'),
+      ...folders('common', 'events'),
       ...library('superstruct'),
       'content/refusals.json',
     ),
-    only('src/postgres', ...folders('kernel'), ...library('knex', 'pg', 'pino')),
     only(
       'src/projections',
-      ...folders('kernel', 'events', 'eventstore', 'postgres'),
+      ...packages('kernel', 'event-store', 'postgres', 'projections', 'personal-data'),
+      ...folders('common', 'events'),
       ...library('knex', 'pg', 'pino'),
       'content/tables/',
     ),
     only(
       'src/personal-data',
-      ...folders('kernel', 'events', 'eventstore', 'commands', 'postgres', 'projections'),
+      ...packages('kernel', 'event-store', 'postgres', 'projections', 'personal-data'),
+      ...folders('common', 'events', 'commands', 'projections'),
       ...library('knex', 'pino'),
     ),
-    {
-      name: 'projections-runtime-knows-no-read-model',
-      severity: 'error',
-      from: { path: '^src/projections/(runtime|rebuild)/' },
-      to: { path: [readModels, '^src/projections/all\\.ts$'] },
-    },
     only(
       'src/to-do',
-      ...folders('kernel', 'events', 'eventstore', 'postgres', 'projections/runtime'),
+      ...packages('kernel', 'event-store', 'postgres', 'projections', 'personal-data'),
+      ...folders('common', 'events'),
       ...library('knex'),
       'content/tables/',
     ),
-    only('src/clients', ...folders('kernel', 'config', 'events'), 'content/outbound.json', anyLibrary),
+    only(
+      'src/clients',
+      ...packages('kernel'),
+      ...folders('common', 'config', 'events'),
+      'content/outbound.json',
+      anyLibrary,
+    ),
     only(
       'src/receipts',
-      ...folders('kernel', 'events'),
+      ...packages('kernel', 'pdf', 'personal-data'),
+      ...folders('common', 'events'),
       ...library('@scure/base'),
-      'packages/pdf/',
       'content/texts/',
     ),
     only(
       'src/statements',
-      ...folders('kernel', 'events', 'projections', 'receipts'),
+      ...packages('kernel', 'pdf'),
+      ...folders('common', 'events', 'projections', 'receipts'),
       ...library('csv-stringify'),
-      'packages/pdf/',
       'content/texts/',
     ),
     only(
       'src/reconciliation',
-      ...folders('kernel', 'events', 'commands', 'eventstore', 'postgres', 'projections', 'clients'),
+      ...packages('kernel', 'event-store', 'postgres', 'projections'),
+      ...folders('common', 'events', 'commands', 'projections', 'clients'),
       ...library('csv-parse', 'superstruct', 'knex'),
       'content/texts/',
     ),
     only(
       'src/audit',
-      ...folders('kernel', 'events', 'commands', 'eventstore', 'postgres', 'projections', 'to-do'),
+      ...packages('kernel', 'event-store', 'postgres', 'projections', 'personal-data', 'transparency-log'),
+      ...folders('common', 'events', 'commands', 'projections', 'to-do'),
       ...library('csv-stringify', 'knex', 'pino', 'superstruct'),
     ),
     only(
       'src/monitoring',
-      ...folders('kernel', 'events', 'eventstore', 'postgres', 'projections', 'to-do', 'audit'),
+      ...packages('kernel', 'event-store', 'postgres', 'projections', 'personal-data', 'observability'),
+      ...folders('common', 'events', 'projections', 'to-do', 'audit'),
       ...library('knex', 'prom-client'),
-      'packages/observability/',
     ),
     only(
       'src/reactors',
-      ...folders('kernel', 'config', 'events', 'commands', 'eventstore', 'postgres', 'projections'),
-      ...folders('to-do', 'receipts', 'clients'),
+      ...packages('kernel', 'event-store', 'postgres', 'projections', 'personal-data'),
+      ...folders('common', 'config', 'events', 'commands', 'projections', 'to-do', 'receipts', 'clients'),
       'content/texts/',
       anyLibrary,
     ),
@@ -148,11 +189,6 @@ module.exports = {
     only('src/http/console', ...httpFolders('server'), ...belowHttp),
     only('src/http/openapi', ...httpFolders('server', 'pay', 'generic', 'landreg', 'api'), ...belowHttp),
     only('src/http', ...belowHttp),
-    only('packages/embedded', anyLibrary),
-    only('packages/sandbox', anyLibrary),
-    only('packages/observability', anyLibrary),
-    only('packages/pdf', anyLibrary),
-    only('packages/markdown', anyLibrary),
   ],
   options: {
     doNotFollow: { path: 'node_modules' },

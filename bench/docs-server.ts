@@ -2,9 +2,9 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { createLog } from '@ledger/kernel/log.ts';
 import Koa from 'koa';
 import { loadConfig } from '../src/config/config.ts';
-import { createLog } from '../src/kernel/log.ts';
 import { startHttp } from '../src/roles/http.ts';
 import { openStores } from '../src/roles/lifecycle.ts';
 

@@ -1,10 +1,10 @@
 // A log of payments for the benchmarks of rebuilds.
 import { randomUUID } from 'node:crypto';
 import { openStorage } from '../packages/embedded/eventstore/storage.ts';
+import type { Sen } from '../src/common/money.ts';
 import { chain, genesisHash } from '../src/events/envelope.ts';
 import { type PaymentEvent, paymentStream } from '../src/events/payment.ts';
 import type { PaymentResult } from '../src/events/payment-result.ts';
-import type { Sen } from '../src/kernel/money.ts';
 
 /** How many payments are in progress at once: their events are interleaved in the log. */
 const paymentsAtOnce = 200;

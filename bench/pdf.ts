@@ -1,6 +1,6 @@
 // Receipts as PDFs: how many one core renders per second, and how large they are.
 import { buffer } from 'node:stream/consumers';
-import type { Sen } from '../src/kernel/money.ts';
+import type { Sen } from '../src/common/money.ts';
 import { receiptPdf } from '../src/receipts/pdf.ts';
 import type { Receipt } from '../src/receipts/receipt.ts';
 import type { Row } from './row.ts';

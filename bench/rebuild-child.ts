@@ -2,12 +2,12 @@
 // projection, and reports how long it took and how much memory it used.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { EventStoreDBClient, START, streamNameFilter } from '@eventstore/db-client';
+import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
+import { connectPostgres } from '@ledger/postgres/pool.ts';
+import type { RebuildProgress } from '@ledger/projections/rebuild/progress.ts';
+import { rebuild } from '@ledger/projections/rebuild/rebuild.ts';
 import { pino } from 'pino';
-import { systemRuntime } from '../src/kernel/system-runtime.ts';
-import { connectPostgres } from '../src/postgres/pool.ts';
 import { allProjections } from '../src/projections/all.ts';
-import type { RebuildProgress } from '../src/projections/rebuild/progress.ts';
-import { rebuild } from '../src/projections/rebuild/rebuild.ts';
 import { openStores } from '../src/roles/lifecycle.ts';
 
 export type Measured = {

@@ -4,16 +4,16 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { connectEventStore } from '@ledger/event-store/client.ts';
+import { systemRuntime as runtime } from '@ledger/kernel/system-runtime.ts';
+import { connectPostgres } from '@ledger/postgres/pool.ts';
+import { forAll, sealKeyOf } from '@ledger/transparency-log/key.ts';
 import { pino } from 'pino';
 import { keptCheckpoints } from '../src/audit/seals/kept.ts';
-import { forAll, sealKeyOf } from '../src/audit/seals/key.ts';
+import { lastCheckpoint } from '../src/audit/seals/leaves.ts';
 import { startSealer } from '../src/audit/seals/sealer.ts';
 import { allSeals, readSignedSeal } from '../src/audit/seals/stored-seals.ts';
-import { lastCheckpoint } from '../src/audit/tree/leaves.ts';
 import { verify } from '../src/audit/verify/verify.ts';
-import { connectEventStore } from '../src/eventstore/client.ts';
-import { systemRuntime as runtime } from '../src/kernel/system-runtime.ts';
-import { connectPostgres } from '../src/postgres/pool.ts';
 
 export type Verified = {
   events: number;

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 /** The command line: `ledger <command>`. The long-running commands are in src/roles, all others in src/cli. */
 import { parseArgs } from 'node:util';
+import { reasonOf } from '@ledger/kernel/reason-of.ts';
 import { type CommandOf, UsageError } from './cli/command.ts';
 import {
   argumentsOf,
@@ -11,7 +12,6 @@ import {
   isCommand,
   usageOf,
 } from './cli/help.ts';
-import { reasonOf } from './kernel/reason-of.ts';
 
 /** Each command is imported only when it is called, because most need only a small part of the program. */
 const commands: { readonly [Name in CommandName]: () => Promise<CommandOf<Name>> } = {

@@ -1,11 +1,12 @@
-// The import rules of .dependency-cruiser.cjs catch each arrow that once led from one part of http/ into another, and the
-// lint rule runtime-only.grit catches each way to time, randomness and the network that is not passed in.
+// The import rules of .dependency-cruiser.cjs catch each arrow that once led from one part of http/ into another, or that
+// would make a package depend on the ledger. The lint rule runtime-only.grit catches each way to time, randomness and the
+// network that is not passed in.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { cruise, type ICruiseResult } from 'dependency-cruiser';
 
@@ -14,15 +15,19 @@ const { tsConfig: _, ...cruiseOptions } = options;
 
 /** Each with the name of the rule that catches it. */
 const arrows: [from: string, to: string, rule: string][] = [
-  ['server/context.ts', 'console/frame/staff.ts', 'src/http/server-imports'],
-  ['server/errors.ts', 'console/frame/present-error.ts', 'src/http/server-imports'],
-  ['server/security-headers.ts', 'console/frame/addresses.ts', 'src/http/server-imports'],
-  ['console/routes.ts', 'docs/routes.ts', 'src/http/console-imports'],
-  ['pay/choose-method.ts', 'generic/payment-request-form.ts', 'src/http/pay-imports'],
-  ['pay/request-fields.ts', 'openapi/document.ts', 'src/http/pay-imports'],
-  ['server/views.ts', 'pay/texts.ts', 'src/http/server-imports'],
-  ['server/request-log.ts', 'api/errors.ts', 'src/http/server-imports'],
-  ['generic/request.ts', 'landreg/request.ts', 'src/http/generic-imports'],
+  ['src/http/server/context.ts', 'src/http/console/frame/staff.ts', 'src/http/server-imports'],
+  ['src/http/server/errors.ts', 'src/http/console/frame/present-error.ts', 'src/http/server-imports'],
+  ['src/http/server/security-headers.ts', 'src/http/console/frame/addresses.ts', 'src/http/server-imports'],
+  ['src/http/console/routes.ts', 'src/http/docs/routes.ts', 'src/http/console-imports'],
+  ['src/http/pay/choose-method.ts', 'src/http/generic/payment-request-form.ts', 'src/http/pay-imports'],
+  ['src/http/pay/request-fields.ts', 'src/http/openapi/document.ts', 'src/http/pay-imports'],
+  ['src/http/server/views.ts', 'src/http/pay/texts.ts', 'src/http/server-imports'],
+  ['src/http/server/request-log.ts', 'src/http/api/errors.ts', 'src/http/server-imports'],
+  ['src/http/generic/request.ts', 'src/http/landreg/request.ts', 'src/http/generic-imports'],
+  ['packages/new/run.ts', 'src/events/payment.ts', 'packages-know-nothing-of-the-ledger'],
+  ['packages/kernel/log.ts', 'packages/postgres/pool.ts', 'packages/kernel-imports'],
+  ['src/events/codec.ts', 'packages/event-store/client.ts', 'src/events-imports'],
+  ['src/commands/execute.ts', 'packages/projections/runtime/run.ts', 'src/commands-imports'],
 ];
 
 /** The violations in a program of these files alone: `from → to`, by rule. */
@@ -33,38 +38,36 @@ async function violationsIn(
   const baseDir = await mkdtemp(join(tmpdir(), 'ledger-architecture-'));
   t.teardown(() => rm(baseDir, { recursive: true, force: true }));
   for (const [name, content] of Object.entries(files)) {
-    const path = join(baseDir, 'src/http', name);
+    const path = join(baseDir, name);
     await mkdir(dirname(path), { recursive: true });
     await writeFile(path, content);
   }
-  const { output } = await cruise(['src'], {
+  const folders = new Set(Object.keys(files).map((name) => name.replace(/\/.*/, '')));
+  const { output } = await cruise([...folders], {
     ...cruiseOptions,
     baseDir,
     validate: true,
     ruleSet: { forbidden },
   });
   const { violations } = (output as ICruiseResult).summary;
-  return violations.map(({ rule, from, to }) => [
-    rule.name,
-    [from, to].map((path) => path.replace('src/http/', '')).join(' → '),
-  ]);
+  return violations.map(({ rule, from, to }) => [rule.name, `${from} → ${to}`]);
 }
 
 for (const [from, to, rule] of arrows)
   test(`${from} may not import ${to}`, async (t) => {
     const files = {
       [to]: 'export const it = 1;\n',
-      [from]: `import type { it } from '../${to}';\nexport type It = typeof it;\n`,
+      [from]: `import type { it } from '${relative(dirname(from), to)}';\nexport type It = typeof it;\n`,
     };
     t.deepEqual(await violationsIn(t, files), [[rule, `${from} → ${to}`]]);
   });
 
 test('what the rules allow is no violation', async (t) => {
   const files = {
-    'server/errors.ts': 'export const it = 1;\n',
-    'pay/check.ts': "import { it } from '../server/errors.ts';\nexport const again = it;\n",
-    'generic/routes.ts': "import { again } from '../pay/check.ts';\nexport const routes = again;\n",
-    'app.ts': "import { routes } from './generic/routes.ts';\nexport const app = routes;\n",
+    'src/http/server/errors.ts': 'export const it = 1;\n',
+    'src/http/pay/check.ts': "import { it } from '../server/errors.ts';\nexport const again = it;\n",
+    'src/http/generic/routes.ts': "import { again } from '../pay/check.ts';\nexport const routes = again;\n",
+    'src/http/app.ts': "import { routes } from './generic/routes.ts';\nexport const app = routes;\n",
   };
   t.deepEqual(await violationsIn(t, files), []);
 });
@@ -112,6 +115,7 @@ async function linesOutsideRuntime(t: ExecutionContext, path: string, content: s
 test('only composition roots may take time, randomness or the network by themselves', async (t) => {
   const content = `${notPassedIn.join('\n')}\n`;
   const every = notPassedIn.map((_, index) => index + 1);
-  t.deepEqual(await linesOutsideRuntime(t, 'src/kernel/probe.ts', content), every);
+  t.deepEqual(await linesOutsideRuntime(t, 'src/events/probe.ts', content), every);
+  t.deepEqual(await linesOutsideRuntime(t, 'packages/projections/probe.ts', content), every);
   t.deepEqual(await linesOutsideRuntime(t, 'src/roles/probe.ts', content), []);
 });

@@ -25,7 +25,7 @@ const aliases = ['string-width-cjs', 'strip-ansi-cjs', 'wrap-ansi-cjs'];
 
 /** What is wrong with a lockfile, one line for each fault. */
 function faultsOf({ packages }: Lockfile, registry: () => string): string[] {
-  const isWorkspace = (path: string) => /^packages\/[a-z]+$/.test(path);
+  const isWorkspace = (path: string) => /^packages\/[a-z-]+$/.test(path);
   return Object.entries(packages).flatMap(([path, entry]) => {
     const { resolved, integrity = '', link = false } = entry;
     const specs = { ...entry.dependencies, ...entry.optionalDependencies };

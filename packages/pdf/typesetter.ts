@@ -1,5 +1,4 @@
 /** Sets any text in lines: wrapped, in visual order, each run in a font that has its characters. */
-
 import { type FontRun, fontData, fontRuns } from './fonts.ts';
 import { printable } from './printable.ts';
 import type { Style } from './styles.ts';

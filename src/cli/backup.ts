@@ -7,7 +7,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { keysFile, writeBackupFolder } from '@ledger/embedded/backup-folder.ts';
 import { readBackup } from '@ledger/embedded/eventstore/backup.ts';
-import { readKeyTables } from '../personal-data/key-backup.ts';
+import { readKeyTables } from '@ledger/personal-data/key-backup.ts';
 import { type CommandOf, readArgument } from './command.ts';
 import { print, withStores } from './stores.ts';
 

@@ -1,6 +1,6 @@
 /** `ledger balances`: the trial balance, or the ageing of what is open, now or as of a time. */
-import { toIsoWithOffset } from '../kernel/malaysian-time.ts';
-import { absolute, groupedSen, signedSen } from '../kernel/money.ts';
+import { toIsoWithOffset } from '../common/malaysian-time.ts';
+import { absolute, groupedSen, signedSen } from '../common/money.ts';
 import { ageing, ages } from '../projections/journal/ageing.ts';
 import { type AccountSums, trialBalance } from '../projections/journal/queries.ts';
 import { type CommandOf, readAsOf } from './command.ts';

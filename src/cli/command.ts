@@ -1,6 +1,6 @@
 /** What a command of the `ledger` program is, and how it reads days, times and names as people type them. */
-import { boundsOfDay, parseAsOf, readSpan } from '../kernel/malaysian-time.ts';
-import { systemRuntime } from '../kernel/system-runtime.ts';
+import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
+import { boundsOfDay, parseAsOf, readSpan } from '../common/malaysian-time.ts';
 import type { CommandName, Declarations } from './help.ts';
 
 /** The values of the options that were given: a text, or true for an option that takes none. */

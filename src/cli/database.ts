@@ -1,19 +1,19 @@
 /** `ledger database grants`: an account in PostgreSQL for each role, with the rights that it needs and no others. */
 import { readFileSync } from 'node:fs';
+import { format } from '@ledger/kernel/format.ts';
+import { reasonOf } from '@ledger/kernel/reason-of.ts';
+import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
+import { keyTablesSql } from '@ledger/personal-data/postgres-key-store.ts';
+import { isPostgresError } from '@ledger/postgres/error-codes.ts';
+import { passwordVerifier } from '@ledger/postgres/password-verifier.ts';
+import { createClient } from '@ledger/postgres/pool.ts';
+import { unsuitability } from '@ledger/postgres/requirements.ts';
+import { checkpointsSql } from '@ledger/projections/runtime/checkpoints.ts';
 import { auditTablesSql } from '../audit/check/forged-rows.ts';
 import { readEnvironment } from '../config/environment-reader.ts';
 import { checkPostgres, checkSecrets } from '../config/security.ts';
 import { ConfigError } from '../config/yaml-file.ts';
-import { format } from '../kernel/format.ts';
-import { reasonOf } from '../kernel/reason-of.ts';
-import { systemRuntime } from '../kernel/system-runtime.ts';
-import { keyTablesSql } from '../personal-data/postgres-key-store.ts';
-import { isPostgresError } from '../postgres/error-codes.ts';
-import { passwordVerifier } from '../postgres/password-verifier.ts';
-import { createClient } from '../postgres/pool.ts';
-import { unsuitability } from '../postgres/requirements.ts';
 import { allProjections } from '../projections/all.ts';
-import { checkpointsSql } from '../projections/runtime/checkpoints.ts';
 import { toDoList } from '../to-do/projection.ts';
 import { countingGrant, requeryList } from '../to-do/requeries.ts';
 import { type CommandOf, UsageError } from './command.ts';
@@ -29,7 +29,7 @@ export const database: CommandOf<'database'> = async ({ run = false }, args) => 
     return 0;
   }
   const fault = await unsuitability(databaseUrl);
-  if (fault !== null) throw new ConfigError([fault]);
+  if (fault !== null) throw new ConfigError([`DATABASE_URL: ${fault}`]);
   const client = createClient(databaseUrl, 'ledger database');
   try {
     await client.connect();

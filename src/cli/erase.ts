@@ -1,19 +1,19 @@
 /** `ledger erase`: destroys the keys of personal data. Everything else about a payment stays. */
 import { createInterface } from 'node:readline/promises';
+import { reasonOf } from '@ledger/kernel/reason-of.ts';
 import { printable } from '@ledger/pdf/printable.ts';
+import { type HeldKeys, isHolding, KeysUnavailable } from '@ledger/personal-data/sealed.ts';
 import { plural } from '../audit/history/text.ts';
 import { loadHead } from '../commands/execute.ts';
 import { paymentDecider } from '../commands/payment.ts';
 import { transactionIdPattern } from '../commands/transaction-id.ts';
 import { loadUnmatched } from '../commands/unmatched.ts';
+import { toDateTime } from '../common/malaysian-time.ts';
+import { displaySen } from '../common/money.ts';
 import { paymentStream, type RequestedPayment } from '../events/payment.ts';
-import { type HeldKeys, isHolding, KeysUnavailable } from '../events/personal-data.ts';
 import { placeOfUnmatched } from '../events/unmatched.ts';
-import { toDateTime } from '../kernel/malaysian-time.ts';
-import { displaySen } from '../kernel/money.ts';
-import { reasonOf } from '../kernel/reason-of.ts';
+import { unmatchedIn, unmatchedSubject } from '../personal-data/erase.ts';
 import { type FoundUnmatched, findByPayer } from '../personal-data/find-by-payer.ts';
-import { unmatchedIn, unmatchedSubject } from '../personal-data/key-store.ts';
 import { createEraser } from '../roles/eraser.ts';
 import { type CommandOf, UsageError } from './command.ts';
 import { type ContextWithDatabase, fail, print, staffCause, withStores } from './stores.ts';

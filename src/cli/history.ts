@@ -1,13 +1,13 @@
 /** `ledger history`: what happened to a payment, event by event, and whether anybody has changed it since. */
+import { createLog } from '@ledger/kernel/log.ts';
+import { isConnectionFailure, unlessUndefined } from '@ledger/postgres/error-codes.ts';
+import { connectPostgres } from '@ledger/postgres/pool.ts';
+import { PostgresUnavailable } from '@ledger/postgres/requirements.ts';
 import { entriesUntil, historyOf, readUntil } from '../audit/history/history.ts';
 import { historyText } from '../audit/history/text.ts';
 import { Refused } from '../commands/decider.ts';
 import { landregTransactionId, transactionIdOf, transactionIdPattern } from '../commands/transaction-id.ts';
 import { paymentStream } from '../events/payment.ts';
-import { createLog } from '../kernel/log.ts';
-import { isConnectionFailure, unlessUndefined } from '../postgres/error-codes.ts';
-import { connectPostgres } from '../postgres/pool.ts';
-import { PostgresUnavailable } from '../postgres/requirements.ts';
 import { searchPayments } from '../projections/payments/queries.ts';
 import { type CommandOf, readArgument } from './command.ts';
 import { type Context, print, withEventStore } from './stores.ts';

@@ -1,11 +1,11 @@
 /** `ledger keys`: when a key is replaced, has leaked or is lost, or Postgres has been restored from a backup. */
-import { sealKeyOf } from '../audit/seals/key.ts';
+import type { EventStore } from '@ledger/event-store/event-store.ts';
+import type { KeyStore } from '@ledger/personal-data/key-store.ts';
+import { sealKeyOf } from '@ledger/transparency-log/key.ts';
 import { assertKey } from '../commands/key-fingerprint.ts';
 import { readErasure } from '../events/codec.ts';
 import { paymentStreamPrefix } from '../events/payment.ts';
 import { unmatchedStreamPrefix } from '../events/unmatched.ts';
-import type { EventStore } from '../eventstore/event-store.ts';
-import type { KeyStore } from '../personal-data/key-store.ts';
 import { type CommandOf, UsageError } from './command.ts';
 import { fail, print, withEventStore, withStores } from './stores.ts';
 

@@ -1,7 +1,7 @@
 /** A command's progress on standard error: a line rewritten on a terminal, plain lines or nothing elsewhere. */
+import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
+import { progressText, type RebuildProgress, shareDone } from '@ledger/projections/rebuild/progress.ts';
 import type { VerifyProgress } from '../audit/verify/violations.ts';
-import { systemRuntime } from '../kernel/system-runtime.ts';
-import { progressText, type RebuildProgress, shareDone } from '../projections/rebuild/progress.ts';
 
 const terminalMs = 100;
 const plainMs = 5_000;

@@ -1,10 +1,10 @@
 /** `ledger projects`: staff register a project, which GET /api/v1/projects lists. */
+import type { EventStore } from '@ledger/event-store/event-store.ts';
 import { createExecute } from '../commands/execute.ts';
 import { readFields } from '../commands/fields.ts';
 import { NewProject, projectDecider, projectIdOf } from '../commands/project.ts';
 import type { Config } from '../config/config.ts';
 import { projectStream } from '../events/project.ts';
-import type { EventStore } from '../eventstore/event-store.ts';
 import { type CommandOf, UsageError } from './command.ts';
 import { print, staffCause, withEventStore } from './stores.ts';
 

@@ -1,7 +1,7 @@
 /** `ledger proof`: the events of a payment with proofs that they are in the log, for anybody to verify. */
 import { Readable } from 'node:stream';
 import { createLines } from '../audit/export/lines.ts';
-import { proveEvents } from '../audit/tree/leaves.ts';
+import { proveEvents } from '../audit/seals/leaves.ts';
 import { paymentStream } from '../events/payment.ts';
 import { type CommandOf, readArgument } from './command.ts';
 import { findHistory } from './history.ts';

@@ -1,11 +1,11 @@
 /** `ledger rebuild`: rebuilds read models from the log while they serve, or compares them with freshly made rows. */
 import { constants, setPriority } from 'node:os';
+import { compareWithFresh } from '@ledger/projections/rebuild/compare.ts';
+import { RebuildInterrupted, RebuildUnderWay } from '@ledger/projections/rebuild/rebuild.ts';
+import { tryParkedAgain } from '@ledger/projections/runtime/parking.ts';
+import type { Projection } from '@ledger/projections/runtime/projection.ts';
 import { projectionStream } from '../events/rebuild.ts';
 import { allProjections } from '../projections/all.ts';
-import { compareWithFresh } from '../projections/rebuild/compare.ts';
-import { RebuildInterrupted, RebuildUnderWay } from '../projections/rebuild/rebuild.ts';
-import { tryParkedAgain } from '../projections/runtime/parking.ts';
-import type { Projection } from '../projections/runtime/projection.ts';
 import {
   createExecuteRebuild,
   describeRebuildFailure,

@@ -8,10 +8,10 @@ import { newEventStoreCredentials, readEndpoints } from '@ledger/embedded/endpoi
 import { startEventStore } from '@ledger/embedded/eventstore/server.ts';
 import { startPostgres } from '@ledger/embedded/postgres.ts';
 import { StartError } from '@ledger/embedded/start-error.ts';
+import { createLog } from '@ledger/kernel/log.ts';
+import { writeKeyTables } from '@ledger/personal-data/key-backup.ts';
+import { connectPostgres } from '@ledger/postgres/pool.ts';
 import { type Config, loadConfig } from '../config/config.ts';
-import { createLog } from '../kernel/log.ts';
-import { writeKeyTables } from '../personal-data/key-backup.ts';
-import { connectPostgres } from '../postgres/pool.ts';
 import { openStores, type Running, stopAll } from '../roles/lifecycle.ts';
 import { keyTableFiles, logFile } from './backup.ts';
 import { type CommandOf, readArgument, UsageError } from './command.ts';

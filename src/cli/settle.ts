@@ -1,6 +1,6 @@
 /** `ledger settle`: records what the gateway paid out and what was handed on to agencies. */
 import { createReadStream } from 'node:fs';
-import { displaySen } from '../kernel/money.ts';
+import { displaySen } from '../common/money.ts';
 import { importSettlement } from '../reconciliation/settle.ts';
 import { type CommandOf, readArgument } from './command.ts';
 import { print, staffCause, withStores } from './stores.ts';

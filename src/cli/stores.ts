@@ -1,15 +1,15 @@
 /** What short commands run with: the configuration, connections that are closed at the end, and a cause for their events. */
 import { randomUUID } from 'node:crypto';
 import { userInfo } from 'node:os';
+import { createLog } from '@ledger/kernel/log.ts';
+import type { PersonalData } from '@ledger/personal-data/personal-data.ts';
+import { connectPostgres } from '@ledger/postgres/pool.ts';
 import type { Knex } from 'knex';
 import { Refused } from '../commands/decider.ts';
 import { InvalidFields } from '../commands/fields.ts';
 import type { Config } from '../config/config.ts';
 import type { VariableName } from '../config/variables.ts';
 import type { Cause } from '../events/envelope.ts';
-import { createLog } from '../kernel/log.ts';
-import type { PersonalData } from '../personal-data/personal-data.ts';
-import { connectPostgres } from '../postgres/pool.ts';
 import { assertStores, loadRoleConfig, openStores, type RoleDependencies } from '../roles/lifecycle.ts';
 import { UsageError } from './command.ts';
 

@@ -1,9 +1,9 @@
 /** `ledger subject-access`: what is held about one person, as JSON, to be handed out on request. */
+import { KeysUnavailable } from '@ledger/personal-data/sealed.ts';
 import { historyOf } from '../audit/history/history.ts';
 import { openData } from '../audit/history/open-data.ts';
 import { plural } from '../audit/history/text.ts';
 import { paymentStream } from '../events/payment.ts';
-import { KeysUnavailable } from '../events/personal-data.ts';
 import { type FoundUnmatched, findByPayer } from '../personal-data/find-by-payer.ts';
 import { recordToolAccess } from './access.ts';
 import { type CommandOf, UsageError } from './command.ts';

@@ -1,12 +1,12 @@
 /** `ledger users`: adds users of the console, changes their roles, lets them into it, deactivates and reactivates them, removes lost passkeys. */
+import type { EventStore } from '@ledger/event-store/event-store.ts';
+import { maskable } from '@ledger/kernel/structs.ts';
 import { createExecute } from '../commands/execute.ts';
 import { email, oneOf, readFields } from '../commands/fields.ts';
 import { passkeyDecider } from '../commands/passkeys.ts';
 import { NewUser, type UserCommand, userDecider, userIdOf } from '../commands/user.ts';
 import { readUserEvent } from '../events/codec.ts';
 import { type Account, evolveUser, roles, userStream, userStreamPrefix } from '../events/user.ts';
-import type { EventStore } from '../eventstore/event-store.ts';
-import { maskable } from '../kernel/structs.ts';
 import { type CommandOf, UsageError } from './command.ts';
 import { type Context, print, staffCause, withEventStore } from './stores.ts';
 

@@ -1,21 +1,26 @@
 /** `ledger verify`: whether everything is still as it was written; with --file, whether an export is. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { EventStore } from '@ledger/event-store/event-store.ts';
+import { reasonOf } from '@ledger/kernel/reason-of.ts';
+import { withLeaderLock } from '@ledger/postgres/leader-lock.ts';
+import { longestStatementMs } from '@ledger/projections/rebuild/rebuild.ts';
+import { forAll, type KeyTerm, publicKeysIn, type SealKey, sealKeyOf } from '@ledger/transparency-log/key.ts';
+import {
+  type Checkpoint,
+  openCheckpoint,
+  readVerifier,
+  type Witnesses,
+} from '@ledger/transparency-log/note.ts';
 import { recordVerified } from '../audit/check/checks.ts';
 import { keptCheckpoints, lastCheckpointFile, sealingRefused } from '../audit/seals/kept.ts';
-import { forAll, type KeyTerm, publicKeysIn, type SealKey, sealKeyOf } from '../audit/seals/key.ts';
-import { lastCheckpoint } from '../audit/tree/leaves.ts';
-import { type Checkpoint, openCheckpoint, readVerifier, type Witnesses } from '../audit/tree/note.ts';
+import { lastCheckpoint } from '../audit/seals/leaves.ts';
 import { acceptOlderLog, acknowledge } from '../audit/verify/acknowledge.ts';
 import { verifyFile } from '../audit/verify/file.ts';
 import { progressFile } from '../audit/verify/resume.ts';
 import { type VerifyReport, verify as verifyStores } from '../audit/verify/verify.ts';
 import { Refused } from '../commands/decider.ts';
 import type { Config } from '../config/config.ts';
-import type { EventStore } from '../eventstore/event-store.ts';
-import { reasonOf } from '../kernel/reason-of.ts';
-import { withLeaderLock } from '../postgres/leader-lock.ts';
-import { longestStatementMs } from '../projections/rebuild/rebuild.ts';
 import { type CommandOf, UsageError } from './command.ts';
 import { openVerifyProgress } from './progress.ts';
 import { type ContextWithDatabase, fail, print, staffCause, withEventStore, withStores } from './stores.ts';

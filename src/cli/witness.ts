@@ -4,12 +4,12 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
-import { sealKeyOf } from '../audit/seals/key.ts';
-import { rawKeyOf, readVerifier, verifierText } from '../audit/tree/note.ts';
-import { createWitness } from '../audit/witness/witness.ts';
-import { createLog } from '../kernel/log.ts';
-import { codeOf } from '../kernel/reason-of.ts';
-import { systemRuntime } from '../kernel/system-runtime.ts';
+import { createLog } from '@ledger/kernel/log.ts';
+import { codeOf } from '@ledger/kernel/reason-of.ts';
+import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
+import { sealKeyOf } from '@ledger/transparency-log/key.ts';
+import { rawKeyOf, readVerifier, verifierText } from '@ledger/transparency-log/note.ts';
+import { createWitness } from '@ledger/transparency-log/witness.ts';
 import { runUntilSignal } from '../roles/lifecycle.ts';
 import { type CommandOf, UsageError } from './command.ts';
 

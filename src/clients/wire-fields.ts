@@ -1,6 +1,6 @@
 /** Fields that the clients read leniently, because their senders are not careful. */
 import { coerce, defaulted, literal, number, string, union } from 'superstruct';
-import { type PaymentMode, paymentModes } from '../kernel/payment-modes.ts';
+import { type PaymentMode, paymentModes } from '../common/payment-modes.ts';
 
 /** Longer texts are cut when they are read; the raw fields stay whole. Code points. */
 const maxTextLength = 200;

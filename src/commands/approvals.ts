@@ -2,13 +2,13 @@
  * What staff do with the money of a payment. If more is at stake than one person may decide, it is only proposed, and
  * takes effect when a second one approves.
  */
+import { canonicalJson } from '@ledger/kernel/canonical-json.ts';
+import { addSen, isRinggit, type Sen } from '../common/money.ts';
 import { adjustedSen } from '../events/adjustments.ts';
 import type { Approval, StaffAction } from '../events/approvals.ts';
 import { chargeContradictedBy } from '../events/charges.ts';
 import { exceptionsOf, holdsMoneyInSuspense } from '../events/exceptions.ts';
 import type { PaymentEvent, RequestedPayment } from '../events/payment.ts';
-import { canonicalJson } from '../kernel/canonical-json.ts';
-import { addSen, isRinggit, type Sen } from '../kernel/money.ts';
 import { Refused } from './decider.ts';
 import { type ActionContext, resolveException } from './exceptions.ts';
 import { isSameReference, refund } from './refunds.ts';

@@ -1,6 +1,6 @@
 /** The decision that a payment's personal data have been erased. What destroys their keys: src/personal-data/erase.ts. */
+import { type ErasureReason, isHolding } from '@ledger/personal-data/sealed.ts';
 import type { PaymentEvent, RequestedPayment } from '../events/payment.ts';
-import { type ErasureReason, isHolding } from '../events/personal-data.ts';
 import { Refused } from './decider.ts';
 
 export type ErasePersonalData = {

@@ -1,4 +1,5 @@
 /** How staff resolve a payment's exceptions; src/events/exceptions.ts says which it has. */
+import { addSen, type Sen } from '../common/money.ts';
 import { outstandingSen } from '../events/adjustments.ts';
 import { chargeContradictedBy, feeIn } from '../events/charges.ts';
 import type { CallbackSubject } from '../events/deliveries.ts';
@@ -6,7 +7,6 @@ import { creditableSen, exceptionsOf, resolutionsFor } from '../events/exception
 import type { PaymentEvent, RequestedPayment } from '../events/payment.ts';
 import { postingRule } from '../events/postings.ts';
 import type { Resolution } from '../events/recorded-result.ts';
-import { addSen, type Sen } from '../kernel/money.ts';
 import { Refused } from './decider.ts';
 import { receiptNoFor } from './payment-result.ts';
 import { announcement, callbackAbout, deliveriesFor } from './planned-deliveries.ts';

@@ -1,4 +1,13 @@
 /** Load → decide → append at the expected revision; after a conflict, load and decide again. */
+import {
+  type EventStore,
+  EventStoreUnavailable,
+  type ExpectedRevision,
+  type RecordedEvent,
+  WrongExpectedRevision,
+} from '@ledger/event-store/event-store.ts';
+import { RecentMap } from '@ledger/kernel/recent-map.ts';
+import { isPlain, KeysUnavailable, type SealEvents, sealedValuesOf } from '@ledger/personal-data/sealed.ts';
 import { UnreadableEvent } from '../events/codec.ts';
 import {
   type Cause,
@@ -8,15 +17,6 @@ import {
   isChainedOnto,
   previousHashIn,
 } from '../events/envelope.ts';
-import { isPlain, KeysUnavailable, sealedValuesOf } from '../events/personal-data.ts';
-import {
-  type EventStore,
-  EventStoreUnavailable,
-  type ExpectedRevision,
-  type RecordedEvent,
-  WrongExpectedRevision,
-} from '../eventstore/event-store.ts';
-import { RecentMap } from '../kernel/recent-map.ts';
 import { type Decider, Refused } from './decider.ts';
 
 /** A folded stream, and where its next event goes. */
@@ -45,15 +45,6 @@ export type Execute<State, Command, Event> = (
 /** The `execute` of a decider: `ExecuteOf<typeof paymentDecider>`. */
 export type ExecuteOf<D> =
   D extends Decider<infer State, infer Command, infer Event> ? Execute<State, Command, Event> : never;
-
-/**
- * Seals the personal data of events, which deciders give in plain text, before the events are chained: the hashes cover
- * what is sealed. Throws KeysUnavailable.
- */
-export type SealEvents = <Sealing extends { type: string; data: unknown }>(
-  streamName: string,
-  events: readonly Sealing[],
-) => readonly Sealing[];
 
 /** Of streams that hold no personal data. Nothing is ever appended in plain text. */
 const sealNothing: SealEvents = (_, events) => {

@@ -1,7 +1,7 @@
 /** The structs of fields that people fill in, each with its message, and the function that reads them. */
+import { emailPattern, maxEmailLength } from '@ledger/kernel/email-address.ts';
+import { type JsonSchema, withJsonSchema } from '@ledger/kernel/with-json-schema.ts';
 import { define, type Struct, validate } from 'superstruct';
-import { emailPattern, maxEmailLength } from '../kernel/email-address.ts';
-import { type JsonSchema, withJsonSchema } from '../kernel/with-json-schema.ts';
 
 /** The message names every invalid field, such as `items[3].amount` (counted from 0), and never a value. */
 export class InvalidFields extends Error {

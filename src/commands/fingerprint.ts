@@ -3,8 +3,8 @@
  * same request is recognised when the keys cannot be read, and after they have been destroyed.
  */
 import { createHmac, createSecretKey, hkdfSync } from 'node:crypto';
-import { type Held, isPlain, type Sealed } from '../events/personal-data.ts';
-import { canonicalJson } from '../kernel/canonical-json.ts';
+import { canonicalJson } from '@ledger/kernel/canonical-json.ts';
+import { type Held, isPlain, type Sealed } from '@ledger/personal-data/sealed.ts';
 
 export type Fingerprint = (content: unknown) => string;
 

@@ -1,11 +1,11 @@
 /** Compares a key with the one that the log names. */
+import type { EventStore } from '@ledger/event-store/event-store.ts';
+import { derivedId } from '@ledger/kernel/derived-id.ts';
+import { retry } from '@ledger/kernel/retry.ts';
+import type { Runtime } from '@ledger/kernel/runtime.ts';
+import type { LinkKeys } from '../common/link-keys.ts';
 import { readKeyFingerprintEvent } from '../events/codec.ts';
 import { type KeyFingerprintEvent, keyFingerprintStream } from '../events/key-fingerprint.ts';
-import type { EventStore } from '../eventstore/event-store.ts';
-import { derivedId } from '../kernel/derived-id.ts';
-import type { LinkKeys } from '../kernel/expiring-signature.ts';
-import { retry } from '../kernel/retry.ts';
-import type { Runtime } from '../kernel/runtime.ts';
 import { type Decider, Refused } from './decider.ts';
 import { createExecute } from './execute.ts';
 

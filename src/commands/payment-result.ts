@@ -1,4 +1,7 @@
 /** What a reported result does to a payment, whether the gateway, the registry or staff report it. */
+import { derivedId } from '@ledger/kernel/derived-id.ts';
+import { toDigits } from '../common/malaysian-time.ts';
+import { addSen, isRinggit, type Sen } from '../common/money.ts';
 import { outstandingSen } from '../events/adjustments.ts';
 import {
   type Attempt,
@@ -18,9 +21,6 @@ import {
 import { standingOf } from '../events/payment-standing.ts';
 import { postingRule } from '../events/postings.ts';
 import type { RecordedResult } from '../events/recorded-result.ts';
-import { derivedId } from '../kernel/derived-id.ts';
-import { toDigits } from '../kernel/malaysian-time.ts';
-import { addSen, isRinggit, type Sen } from '../kernel/money.ts';
 import { Refused } from './decider.ts';
 import { announcement, deliveriesFor } from './planned-deliveries.ts';
 import {

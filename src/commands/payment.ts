@@ -1,4 +1,8 @@
 /** Decisions about a payment, on either channel. Results are decided in payment-result.ts, deliveries in deliveries.ts. */
+import { canonicalJson } from '@ledger/kernel/canonical-json.ts';
+import type { Language } from '../common/languages.ts';
+import type { Sen } from '../common/money.ts';
+import type { PaymentMode } from '../common/payment-modes.ts';
 import { readPaymentEvent } from '../events/codec.ts';
 import {
   type Attempt,
@@ -10,10 +14,6 @@ import {
   type RequestedPayment,
 } from '../events/payment.ts';
 import { openAttempts } from '../events/requery-schedule.ts';
-import { canonicalJson } from '../kernel/canonical-json.ts';
-import type { Language } from '../kernel/languages.ts';
-import type { Sen } from '../kernel/money.ts';
-import type { PaymentMode } from '../kernel/payment-modes.ts';
 import { type DecideApproval, decideApproval, type TakeAction, takeAction } from './approvals.ts';
 import { type CancelPayment, cancelPayment } from './cancel.ts';
 import { type Decider, Refused } from './decider.ts';

@@ -1,9 +1,9 @@
 /** Decisions about a project. The events are in src/events/project.ts. */
+import { derivedId } from '@ledger/kernel/derived-id.ts';
+import { maskable } from '@ledger/kernel/structs.ts';
 import { define, type Infer } from 'superstruct';
 import { readProjectEvent } from '../events/codec.ts';
 import { evolveProject, type Project, type ProjectEvent, projectStatuses } from '../events/project.ts';
-import { derivedId } from '../kernel/derived-id.ts';
-import { maskable } from '../kernel/structs.ts';
 import { type Decider, Refused } from './decider.ts';
 import { name, oneOf } from './fields.ts';
 

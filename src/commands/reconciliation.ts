@@ -1,4 +1,5 @@
 /** Decisions about a discrepancy between the ledger and an export. The events are in src/events/reconciliation.ts. */
+import { derivedId } from '@ledger/kernel/derived-id.ts';
 import { readReconciliationEvent } from '../events/codec.ts';
 import {
   type Discrepancy,
@@ -6,7 +7,6 @@ import {
   evolveDiscrepancy,
   type ReconciliationEvent,
 } from '../events/reconciliation.ts';
-import { derivedId } from '../kernel/derived-id.ts';
 import { type Decider, Refused } from './decider.ts';
 
 export type ReportDiscrepancy = { type: 'ReportDiscrepancy'; discrepancy: DiscrepancyFound };

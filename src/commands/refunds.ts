@@ -1,8 +1,8 @@
 /** How staff record that a payer was refunded, in whole or in part. */
+import { displaySen, type Sen } from '../common/money.ts';
 import { chargesOf, feeIn } from '../events/charges.ts';
 import type { PaymentEvent, RequestedPayment } from '../events/payment.ts';
 import { postingRule } from '../events/postings.ts';
-import { displaySen, type Sen } from '../kernel/money.ts';
 import { Refused } from './decider.ts';
 import type { ActionContext } from './exceptions.ts';
 import { callbackAbout } from './planned-deliveries.ts';

@@ -1,8 +1,8 @@
 /** Which recorded successes report the same money as a new one: content/docs/payment-states.md has the rules. */
+import { isRinggit } from '../common/money.ts';
 import type { RequestedPayment } from '../events/payment.ts';
 import type { PaymentResult } from '../events/payment-result.ts';
 import type { RecordedResult } from '../events/recorded-result.ts';
-import { isRinggit } from '../kernel/money.ts';
 
 /** Its number among the payment's recorded results, counted from 1. */
 export type RecordedSuccess = { resultNo: number; recorded: RecordedResult };

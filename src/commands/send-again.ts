@@ -1,8 +1,8 @@
 /** Sends deliveries again, one or many, for the command line and the console. */
+import type { Runtime } from '@ledger/kernel/runtime.ts';
 import type { DeliveryKind } from '../events/deliveries.ts';
 import type { Cause } from '../events/envelope.ts';
 import { paymentStream } from '../events/payment.ts';
-import type { Runtime } from '../kernel/runtime.ts';
 import { Refused } from './decider.ts';
 import type { ExecuteOf } from './execute.ts';
 import type { paymentDecider } from './payment.ts';

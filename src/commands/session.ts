@@ -1,7 +1,7 @@
 /** Decisions about a session of the console. The events are in src/events/session.ts. */
+import type { EventStore, RecordedEvent } from '@ledger/event-store/event-store.ts';
 import { readSessionEvent } from '../events/codec.ts';
 import { type AccessKind, evolveSession, type Session, type SessionEvent } from '../events/session.ts';
-import type { EventStore, RecordedEvent } from '../eventstore/event-store.ts';
 import { type Decider, Refused } from './decider.ts';
 import { createExecute } from './execute.ts';
 

@@ -1,4 +1,6 @@
 /** Decisions about payouts and remittances. The events are in src/events/settlement.ts. */
+import { dayOf } from '../common/malaysian-time.ts';
+import { displaySen, signedSen } from '../common/money.ts';
 import { readSettlementEvent } from '../events/codec.ts';
 import {
   evolveSettlement,
@@ -7,8 +9,6 @@ import {
   type SettlementEvent,
   type SettlementRecorded,
 } from '../events/settlement.ts';
-import { dayOf } from '../kernel/malaysian-time.ts';
-import { displaySen, signedSen } from '../kernel/money.ts';
 import { type Decider, Refused } from './decider.ts';
 
 export type NewSettlement = Omit<SettlementRecorded, 'postingRule'>;

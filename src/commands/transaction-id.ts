@@ -1,6 +1,6 @@
 /** A payment's id: the same request gives the same id, so that a repeated request is about the same payment. */
+import { derivedId, derivedIdPattern } from '@ledger/kernel/derived-id.ts';
 import type { Channel } from '../events/payment.ts';
-import { derivedId, derivedIdPattern } from '../kernel/derived-id.ts';
 
 export const transactionIdPattern = derivedIdPattern;
 

@@ -1,7 +1,7 @@
 /** The verdict of staff on an attempt whose outcome nobody else knows. */
+import type { Sen } from '../common/money.ts';
 import type { PaymentEvent, RequestedPayment } from '../events/payment.ts';
 import { unknownOutcomesOf } from '../events/unknown-outcomes.ts';
-import type { Sen } from '../kernel/money.ts';
 import { Refused } from './decider.ts';
 import { recordGatewayResult } from './payment-result.ts';
 import { endingOnly } from './requery.ts';

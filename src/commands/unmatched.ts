@@ -1,13 +1,15 @@
 /** Gateway results that match no payment: how the quarantine keeps them, and what becomes of one. */
-import { readUnmatchedEvent, readUnmatchedResult } from '../events/codec.ts';
-import { actorOf, type Cause } from '../events/envelope.ts';
+import type { EventStore } from '@ledger/event-store/event-store.ts';
 import {
   type Held,
   type HeldKeys,
   holding,
   holdsNothing,
-  type ReceivedFields,
-} from '../events/personal-data.ts';
+  type SealEvents,
+} from '@ledger/personal-data/sealed.ts';
+import { readUnmatchedEvent, readUnmatchedResult } from '../events/codec.ts';
+import { actorOf, type Cause } from '../events/envelope.ts';
+import type { ReceivedFields } from '../events/personal-data.ts';
 import {
   evolveUnmatched,
   type GatewayResultUnmatched,
@@ -20,10 +22,9 @@ import {
   type UnmatchedEvent,
   type UnmatchedResolution,
 } from '../events/unmatched.ts';
-import type { EventStore } from '../eventstore/event-store.ts';
 import { type Decider, Refused } from './decider.ts';
 import type { ErasePersonalData } from './erasure.ts';
-import { createExecute, type Head, headOf, type SealEvents } from './execute.ts';
+import { createExecute, type Head, headOf } from './execute.ts';
 import type { Fingerprint } from './fingerprint.ts';
 
 /**

@@ -1,9 +1,9 @@
 /** Decisions about a user. The events are in src/events/user.ts. */
+import { derivedId } from '@ledger/kernel/derived-id.ts';
+import { maskable } from '@ledger/kernel/structs.ts';
 import { defaulted, type Infer } from 'superstruct';
 import { readUserEvent } from '../events/codec.ts';
 import { type Account, evolveUser, type Role, roles, type UserEvent } from '../events/user.ts';
-import { derivedId } from '../kernel/derived-id.ts';
-import { maskable } from '../kernel/structs.ts';
 import { type Decider, Refused } from './decider.ts';
 import { email, name, oneOf } from './fields.ts';
 

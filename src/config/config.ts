@@ -4,11 +4,11 @@
  */
 import { isIP } from 'node:net';
 import { hostname } from 'node:os';
-import { emailPattern } from '../kernel/email-address.ts';
-import type { LinkKeys } from '../kernel/expiring-signature.ts';
-import { logLevels } from '../kernel/log.ts';
-import { boundsOfDay } from '../kernel/malaysian-time.ts';
-import { parseAmount, readAmount, type Sen } from '../kernel/money.ts';
+import { emailPattern } from '@ledger/kernel/email-address.ts';
+import { logLevels } from '@ledger/kernel/log.ts';
+import type { LinkKeys } from '../common/link-keys.ts';
+import { boundsOfDay } from '../common/malaysian-time.ts';
+import { parseAmount, readAmount, type Sen } from '../common/money.ts';
 import { readCallbacks, readLandRegistry, readMail } from './callbacks-and-mail.ts';
 import { type Environment, type EnvironmentReader, readEnvironment } from './environment-reader.ts';
 import { loadMerchants } from './merchants.ts';

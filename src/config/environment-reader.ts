@@ -1,6 +1,6 @@
 /** Reads variables one by one and collects every fault, so that a start names them all at once. */
 import { readFileSync } from 'node:fs';
-import { reasonOf } from '../kernel/reason-of.ts';
+import { reasonOf } from '@ledger/kernel/reason-of.ts';
 import { type VariableName, variables } from './variables.ts';
 import { ConfigError } from './yaml-file.ts';
 

@@ -17,8 +17,8 @@ import {
   size,
   string,
 } from 'superstruct';
-import type { Sen } from '../kernel/money.ts';
-import { type PaymentMode, paymentModes } from '../kernel/payment-modes.ts';
+import type { Sen } from '../common/money.ts';
+import { type PaymentMode, paymentModes } from '../common/payment-modes.ts';
 import { ConfigError, readYamlFile, ringgit } from './yaml-file.ts';
 
 const code = pattern(size(string(), 1, 50), /^[A-Za-z0-9][A-Za-z0-9._-]*$/);

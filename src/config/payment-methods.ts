@@ -1,7 +1,7 @@
 /** The payment methods on offer: limits, fees and banks. Read from a file and validated at startup. */
 import { array, type Infer, nonempty, object, optional, string } from 'superstruct';
-import type { Sen } from '../kernel/money.ts';
-import { type PaymentMode, paymentModes } from '../kernel/payment-modes.ts';
+import type { Sen } from '../common/money.ts';
+import { type PaymentMode, paymentModes } from '../common/payment-modes.ts';
 import { readYamlFile, ringgit } from './yaml-file.ts';
 
 export type Bank = { code: string; name: string };

@@ -1,5 +1,5 @@
 /** The variables about personal data: the keys that protect them, and how long they are kept. */
-import type { Period } from '../kernel/period.ts';
+import type { Period } from '@ledger/kernel/period.ts';
 import type { EnvironmentReader } from './environment-reader.ts';
 
 /** 32 bytes in base64. */

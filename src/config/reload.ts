@@ -3,8 +3,8 @@
  * configuration sees the change, because its values are replaced in place.
  */
 import { isDeepStrictEqual } from 'node:util';
-import type { Log } from '../kernel/log.ts';
-import { reasonOf } from '../kernel/reason-of.ts';
+import type { Log } from '@ledger/kernel/log.ts';
+import { reasonOf } from '@ledger/kernel/reason-of.ts';
 import type { Config } from './config.ts';
 import { ConfigError } from './yaml-file.ts';
 

@@ -1,5 +1,6 @@
 /** Reads a YAML configuration file and checks it against a struct; a fault names the file and every key at fault. */
 import { readFileSync } from 'node:fs';
+import { reasonOf } from '@ledger/kernel/reason-of.ts';
 import {
   coerce,
   create,
@@ -12,8 +13,7 @@ import {
   union,
 } from 'superstruct';
 import { parseDocument } from 'yaml';
-import { readAmount, type Sen } from '../kernel/money.ts';
-import { reasonOf } from '../kernel/reason-of.ts';
+import { readAmount, type Sen } from '../common/money.ts';
 
 /** All that is wrong with the configuration, a line each; names, never values. */
 export class ConfigError extends Error {

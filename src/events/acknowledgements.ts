@@ -4,9 +4,9 @@
  * what they have changed.
  */
 import { createHash } from 'node:crypto';
+import { canonicalJson } from '@ledger/kernel/canonical-json.ts';
+import { type EventOf, utc } from '@ledger/kernel/structs.ts';
 import { array, enums, type Infer, integer, min, object, pattern, string } from 'superstruct';
-import { canonicalJson } from '../kernel/canonical-json.ts';
-import { type EventOf, utc } from '../kernel/structs.ts';
 
 export const acknowledgementsStream = 'verify-acknowledgements';
 

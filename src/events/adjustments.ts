@@ -2,10 +2,10 @@
  * What staff record of money after the results of a payment: that a wrong amount is credited to the agency, that the bank
  * has taken a payment back, and that a payer was refunded. The events, and how a payment folds them.
  */
+import { type EventOf, utc } from '@ledger/kernel/structs.ts';
 import { array, enums, integer, literal, min, object, string } from 'superstruct';
-import { addSen, type Sen } from '../kernel/money.ts';
-import { paymentModes } from '../kernel/payment-modes.ts';
-import { type EventOf, sen, utc } from '../kernel/structs.ts';
+import { addSen, type Sen, sen } from '../common/money.ts';
+import { paymentModes } from '../common/payment-modes.ts';
 import { PlannedDelivery } from './deliveries.ts';
 import type { Outcome } from './payment-result.ts';
 import { type CreditEffect, creditEffects, type RecordedResult, withChanged } from './recorded-result.ts';

@@ -1,4 +1,5 @@
 /** What one member of staff proposed, because much money is at stake, and another approved or rejected. */
+import { type EventOf, utc } from '@ledger/kernel/structs.ts';
 import {
   dynamic,
   enums,
@@ -12,7 +13,7 @@ import {
   type Struct,
   string,
 } from 'superstruct';
-import { type EventOf, sen, utc } from '../kernel/structs.ts';
+import { sen } from '../common/money.ts';
 import { resolutions } from './recorded-result.ts';
 
 const no = min(integer(), 1);

@@ -1,6 +1,6 @@
 /** The charges of a payer whose money the agency has: what can be refunded, or taken back by the bank. */
-import { addSen, isRinggit, type Sen } from '../kernel/money.ts';
-import type { PaymentMode } from '../kernel/payment-modes.ts';
+import { addSen, isRinggit, type Sen } from '../common/money.ts';
+import type { PaymentMode } from '../common/payment-modes.ts';
 import { outstandingSen } from './adjustments.ts';
 import { currentResult, type RequestedPayment } from './payment.ts';
 import { attemptOf } from './payment-result.ts';

@@ -1,14 +1,14 @@
 /** Reads stored events: upcasts each to the current schema and checks it, so that the program can trust the result. */
+import { matchesSchema } from '@ledger/kernel/matches-schema.ts';
+import { ErrorWithoutValues, reasonOf } from '@ledger/kernel/reason-of.ts';
+import type { EventOf } from '@ledger/kernel/structs.ts';
+import { personalDataErased } from '@ledger/personal-data/sealed.ts';
 import { type Struct, validate } from 'superstruct';
-import { matchesSchema } from '../kernel/matches-schema.ts';
-import { reasonOf } from '../kernel/reason-of.ts';
-import type { EventOf } from '../kernel/structs.ts';
 import { acknowledgementEvents } from './acknowledgements.ts';
 import { metadataValue } from './envelope.ts';
 import { keyFingerprintEvents } from './key-fingerprint.ts';
 import { passkeyUseEvents } from './passkeys.ts';
 import { paymentEvents } from './payment.ts';
-import { personalDataErased } from './personal-data.ts';
 import { projectEvents } from './project.ts';
 import { rebuildEvents } from './rebuild.ts';
 import { reconciliationEvents } from './reconciliation.ts';
@@ -21,7 +21,7 @@ import { upcast } from './upcast.ts';
 import { userEvents } from './user.ts';
 
 /** An event this program cannot read: corrupt, of an unknown type, or written by a newer version. */
-export class UnreadableEvent extends Error {
+export class UnreadableEvent extends ErrorWithoutValues {
   override name = 'UnreadableEvent';
 }
 

@@ -2,6 +2,7 @@
  * The deliveries that a payment's outcome calls for, callbacks and the receipt email, and what became of them. They are
  * part of the payment's own stream and fold, so that its history is complete in one place.
  */
+import { type EventOf, utc } from '@ledger/kernel/structs.ts';
 import {
   dynamic,
   enums,
@@ -15,7 +16,6 @@ import {
   type Struct,
   string,
 } from 'superstruct';
-import { type EventOf, utc } from '../kernel/structs.ts';
 
 /** What a callback reports beside the status; absent where it is the status alone. */
 const callbackSubjects = ['partlyPaid', 'reversed', 'refunded'] as const;

@@ -3,8 +3,8 @@
  * of hashes that shows tampering (every event carries its own hash and that of the one before it).
  */
 import { hash as digestOf } from 'node:crypto';
+import { canonicalJson } from '@ledger/kernel/canonical-json.ts';
 import { v5 as uuidV5 } from 'uuid';
-import { canonicalJson } from '../kernel/canonical-json.ts';
 import { schemaVersion } from './upcast.ts';
 
 export type Metadata = {

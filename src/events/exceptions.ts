@@ -1,5 +1,5 @@
 /** The results of a payment that staff have to settle, because they do not agree with its status or its amount. */
-import { isRinggit, type Sen } from '../kernel/money.ts';
+import { isRinggit, type Sen } from '../common/money.ts';
 import { outstandingSen } from './adjustments.ts';
 import { chargeContradictedBy } from './charges.ts';
 import type { RequestedPayment } from './payment.ts';

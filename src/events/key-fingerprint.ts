@@ -3,8 +3,8 @@
  * compares. Two TRANSACTION_ID_KEYs would give one reference of a merchant two payments. A key that can be replaced, as
  * LINK_KEY can, is the one of the last event.
  */
+import { type EventOf, utc } from '@ledger/kernel/structs.ts';
 import { object, string } from 'superstruct';
-import { type EventOf, utc } from '../kernel/structs.ts';
 
 export const keyFingerprintEvents = {
   /** `fingerprint` tells nothing about the key itself. */

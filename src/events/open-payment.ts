@@ -1,7 +1,8 @@
 /** A payment with its personal data, for whoever shows them or sends them on. */
+import type { Held, Opened, OpenSealed } from '@ledger/personal-data/sealed.ts';
 import type { RequestedPayment } from './payment.ts';
 import { paymentStream } from './payment.ts';
-import type { Buyer, Held, Opened, OpenSealed, RequestDetails } from './personal-data.ts';
+import type { Buyer, RequestDetails } from './personal-data.ts';
 import type { RecordedResult } from './recorded-result.ts';
 
 /** Whether personal data can be read. */

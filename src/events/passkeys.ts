@@ -1,7 +1,7 @@
 /** The passkeys of a user, folded from the user's stream; and the uses of each, in a stream of its own. */
 import { hash } from 'node:crypto';
+import { counter, type EventOf, utc } from '@ledger/kernel/structs.ts';
 import { object, string } from 'superstruct';
-import { counter, type EventOf, utc } from '../kernel/structs.ts';
 import type { UserEvent } from './user.ts';
 
 type Registered = Extract<UserEvent, { type: 'PasskeyRegistered' }>['data'];

@@ -1,7 +1,9 @@
 /** What a merchant requests: the first event of a payment. */
+import { utc } from '@ledger/kernel/structs.ts';
+import { sealed } from '@ledger/personal-data/sealed.ts';
 import { array, boolean, enums, integer, nullable, object, string } from 'superstruct';
-import { sen, utc } from '../kernel/structs.ts';
-import { RequestDetails, sealed } from './personal-data.ts';
+import { sen } from '../common/money.ts';
+import { RequestDetails } from './personal-data.ts';
 
 export const channels = ['generic', 'landreg'] as const;
 

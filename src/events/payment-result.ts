@@ -1,4 +1,6 @@
 /** What the gateway, the registry or staff report about an attempt to pay, and what the events of such results share. */
+import { utc } from '@ledger/kernel/structs.ts';
+import { sealed } from '@ledger/personal-data/sealed.ts';
 import {
   array,
   boolean,
@@ -13,10 +15,10 @@ import {
   type Struct,
   string,
 } from 'superstruct';
-import { paymentModes } from '../kernel/payment-modes.ts';
-import { sen, utc } from '../kernel/structs.ts';
+import { sen } from '../common/money.ts';
+import { paymentModes } from '../common/payment-modes.ts';
 import { PlannedDelivery } from './deliveries.ts';
-import { Buyer, ReceivedFields, sealed } from './personal-data.ts';
+import { Buyer, ReceivedFields } from './personal-data.ts';
 import { type AttemptedPayment, orderByRule1 } from './upcast-rules.ts';
 
 export const outcomes = ['succeeded', 'failed', 'cancelled', 'pending'] as const;

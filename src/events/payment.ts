@@ -3,10 +3,18 @@
  * `evolve`. Commands are decided in src/commands/payment.ts, results (also late and second ones) in
  * src/commands/payment-result.ts.
  */
+import { type EventOf, utc } from '@ledger/kernel/structs.ts';
+import {
+  type Held,
+  type HeldKeys,
+  holding,
+  holdsNothing,
+  personalDataErased,
+} from '@ledger/personal-data/sealed.ts';
 import { boolean, enums, type Infer, integer, literal, min, object, optional, string } from 'superstruct';
-import { type Language, languages } from '../kernel/languages.ts';
-import { paymentModes } from '../kernel/payment-modes.ts';
-import { type EventOf, sen, utc } from '../kernel/structs.ts';
+import { type Language, languages } from '../common/languages.ts';
+import { sen } from '../common/money.ts';
+import { paymentModes } from '../common/payment-modes.ts';
 import {
   type Adjusted,
   adjustmentEvents,
@@ -27,14 +35,7 @@ import {
 } from './deliveries.ts';
 import { paymentRequested } from './payment-request.ts';
 import { announced, outcomes, reporting, resultRecorded, sources, statusChanged } from './payment-result.ts';
-import {
-  type Held,
-  type HeldKeys,
-  holding,
-  holdsNothing,
-  personalDataErased,
-  type RequestDetails,
-} from './personal-data.ts';
+import type { RequestDetails } from './personal-data.ts';
 import {
   exceptionResolutions,
   identified,

@@ -2,8 +2,8 @@
  * A payment's events as double-entry bookkeeping: an event that moves money is an entry, whose debits equal its credits.
  * Which event posts what: content/docs/journal.md.
  */
-import { isRinggit, type Sen } from '../kernel/money.ts';
-import type { PaymentMode } from '../kernel/payment-modes.ts';
+import { isRinggit, type Sen } from '../common/money.ts';
+import type { PaymentMode } from '../common/payment-modes.ts';
 import type { Attempt, PaymentEvent, PaymentRequested } from './payment.ts';
 import { attemptOf, orderOf, type PaymentResult } from './payment-result.ts';
 import { identified, inferenceOf, type RecordedResult, withChanged } from './recorded-result.ts';

@@ -1,6 +1,6 @@
 /** A project that the content service lists: its events and their fold. Decisions: src/commands/project.ts. */
+import { type EventOf, utc } from '@ledger/kernel/structs.ts';
 import { enums, integer, min, object, string } from 'superstruct';
-import { type EventOf, utc } from '../kernel/structs.ts';
 
 export const projectStatuses = ['active', 'archived', 'draft'] as const;
 

@@ -1,6 +1,6 @@
 /** The rebuilds of a projection's tables that staff asked for. Decisions: src/commands/rebuild.ts. */
+import { type EventOf, utc } from '@ledger/kernel/structs.ts';
 import { integer, min, object, string } from 'superstruct';
-import { type EventOf, utc } from '../kernel/structs.ts';
 
 const count = min(integer(), 0);
 

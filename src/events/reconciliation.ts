@@ -2,8 +2,9 @@
  * Discrepancies between the ledger and an export of the gateway or the registry, a stream each: their events and the
  * fold. They hold no personal data. Decisions: src/commands/reconciliation.ts.
  */
+import { type EventOf, utc } from '@ledger/kernel/structs.ts';
 import { enums, type Infer, integer, min, nullable, object, string } from 'superstruct';
-import { type EventOf, sen, utc } from '../kernel/structs.ts';
+import { sen } from '../common/money.ts';
 import { outcomes, type registryStatuses } from './payment-result.ts';
 
 export const exportSources = ['registry', 'gateway'] as const;

@@ -1,4 +1,5 @@
 /** A result as a payment's state keeps it. */
+import type { Held } from '@ledger/personal-data/sealed.ts';
 import {
   type Outcome,
   orderOf,
@@ -7,7 +8,7 @@ import {
   type RegistryStatus,
   type Source,
 } from './payment-result.ts';
-import type { Buyer, Held } from './personal-data.ts';
+import type { Buyer } from './personal-data.ts';
 import type { AttemptedPayment } from './upcast-rules.ts';
 
 /**

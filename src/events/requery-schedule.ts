@@ -1,5 +1,5 @@
 /** Which attempts the registry is asked about on schedule, and when: content/docs/requery.md. */
-import type { PaymentMode } from '../kernel/payment-modes.ts';
+import type { PaymentMode } from '../common/payment-modes.ts';
 import type { PaymentStatus } from './payment.ts';
 import type { RecordedResult } from './recorded-result.ts';
 

@@ -1,8 +1,9 @@
 /** What is recorded of questions to the transaction registry, beside the results that it reported. */
+import { utc } from '@ledger/kernel/structs.ts';
+import { sealed } from '@ledger/personal-data/sealed.ts';
 import { enums, type Infer, integer, min, object, string } from 'superstruct';
-import { utc } from '../kernel/structs.ts';
 import { registryFaults, registryStatuses } from './payment-result.ts';
-import { ReceivedFields, sealed } from './personal-data.ts';
+import { ReceivedFields } from './personal-data.ts';
 
 /** Questions that were answered like the one before, the last of them at `at`. */
 const RequeryRepeated = object({

@@ -4,9 +4,9 @@
  * checkpoints of a Merkle tree; before them, `LogSealed` with a running hash, which is only verified any more.
  */
 import { createHash } from 'node:crypto';
+import { canonicalJson } from '@ledger/kernel/canonical-json.ts';
+import { type EventOf, utc } from '@ledger/kernel/structs.ts';
 import { array, type Infer, integer, min, object, optional, pattern, string } from 'superstruct';
-import { canonicalJson } from '../kernel/canonical-json.ts';
-import { type EventOf, utc } from '../kernel/structs.ts';
 import { genesisHash, hashOf, metadataValue } from './envelope.ts';
 import { paymentStreamPrefix } from './payment.ts';
 

@@ -1,6 +1,6 @@
 /** A console session, from the sign-in link to signing out, in its own stream. Decisions: src/commands/session.ts. */
+import { type EventOf, utc } from '@ledger/kernel/structs.ts';
 import { enums, nullable, object, optional, string } from 'superstruct';
-import { type EventOf, utc } from '../kernel/structs.ts';
 
 /** The kinds of access to personal data that are recorded. */
 const accessKinds = [

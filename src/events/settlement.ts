@@ -3,6 +3,8 @@
  * remittances has a stream of its own: its events, their fold, and what they post. They hold no personal data. Decisions:
  * src/commands/settlement.ts.
  */
+import { derivedId } from '@ledger/kernel/derived-id.ts';
+import { type EventOf, utc } from '@ledger/kernel/structs.ts';
 import {
   array,
   enums,
@@ -15,9 +17,8 @@ import {
   pattern,
   string,
 } from 'superstruct';
-import { derivedId } from '../kernel/derived-id.ts';
-import { boundsOfDay } from '../kernel/malaysian-time.ts';
-import { type EventOf, sen, utc } from '../kernel/structs.ts';
+import { boundsOfDay } from '../common/malaysian-time.ts';
+import { sen } from '../common/money.ts';
 import type { Account, Entry, Posting } from './postings.ts';
 
 const settlementKinds = ['payout', 'remittance'] as const;

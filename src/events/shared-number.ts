@@ -3,9 +3,9 @@
  * The journal finds them (src/projections/journal/shared-numbers.ts). Each payment after the first that has the number is
  * an exception, whose resolution by staff is in a stream of its own.
  */
+import { derivedId } from '@ledger/kernel/derived-id.ts';
+import { type EventOf, utc } from '@ledger/kernel/structs.ts';
 import { object, string } from 'superstruct';
-import { derivedId } from '../kernel/derived-id.ts';
-import { type EventOf, utc } from '../kernel/structs.ts';
 
 export const sharedNumberKinds = ['sharedGatewayTransaction', 'sharedReceiptNo'] as const;
 export type SharedNumberKind = (typeof sharedNumberKinds)[number];

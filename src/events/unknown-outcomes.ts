@@ -1,5 +1,5 @@
 /** The attempts of a payment whose outcome nobody knew at the end of their schedule: staff settle them by a verdict. */
-import { addSen, type Sen } from '../kernel/money.ts';
+import { addSen, type Sen } from '../common/money.ts';
 import { outstandingSen } from './adjustments.ts';
 import type { RequestedPayment } from './payment.ts';
 import type { Outcome } from './payment-result.ts';

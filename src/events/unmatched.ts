@@ -2,10 +2,11 @@
  * Gateway results that match no payment: the quarantine. The results that name one payment share a stream; a result that
  * names none has its own. What became of a result, its resolution by staff and its erasure, has another stream.
  */
+import { type EventOf, utc } from '@ledger/kernel/structs.ts';
+import { personalDataErased, sealed } from '@ledger/personal-data/sealed.ts';
 import { boolean, enums, type Infer, integer, min, nullable, object, string } from 'superstruct';
-import { type EventOf, utc } from '../kernel/structs.ts';
 import { channels } from './payment-request.ts';
-import { personalDataErased, ReceivedFields, sealed } from './personal-data.ts';
+import { ReceivedFields } from './personal-data.ts';
 
 /** Held all results until each payment that they name had a stream; it is still read. */
 export const unmatchedStream = 'gateway-unmatched';

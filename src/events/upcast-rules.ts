@@ -3,7 +3,7 @@
  * state of every payment that has such events depends on it. Where `decide` follows another rule, that rule is in
  * src/commands.
  */
-import type { PaymentMode } from '../kernel/payment-modes.ts';
+import type { PaymentMode } from '../common/payment-modes.ts';
 import type { PlannedDelivery } from './deliveries.ts';
 
 /** The part of a payment that determines which seller order a result is about. */

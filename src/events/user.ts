@@ -1,6 +1,6 @@
 /** A user, who is also a member of staff: its events and their fold; passkeys.ts folds passkeys. Decisions: src/commands/user.ts. */
+import { counter, type EventOf, utc } from '@ledger/kernel/structs.ts';
 import { array, enums, literal, object, optional, string } from 'superstruct';
-import { counter, type EventOf, utc } from '../kernel/structs.ts';
 
 export const roles = ['admin', 'member', 'viewer'] as const;
 export type Role = (typeof roles)[number];

@@ -1,7 +1,7 @@
 /** GET /: says what this service is; if the sandbox runs, also how to try a first payment. */
 import { readFileSync } from 'node:fs';
+import { format } from '@ledger/kernel/format.ts';
 import type { Config } from '../config/config.ts';
-import { format } from '../kernel/format.ts';
 import { otherLanguage } from './pay/links.ts';
 import { texts } from './pay/texts.ts';
 import { type Context, languageOf } from './server/context.ts';

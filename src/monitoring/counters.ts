@@ -1,14 +1,14 @@
 /** What a process counts and times itself: requests, appends, and attempts at deliveries. */
-import { Counter, Histogram, type Registry } from 'prom-client';
-import { type DeliveryKind, deliveryKinds } from '../events/deliveries.ts';
 import {
   AppendRefused,
   type EventStore,
   EventStoreFull,
   WrongExpectedRevision,
-} from '../eventstore/event-store.ts';
-import type { Runtime } from '../kernel/runtime.ts';
-import { inSpan } from '../kernel/tracing.ts';
+} from '@ledger/event-store/event-store.ts';
+import type { Runtime } from '@ledger/kernel/runtime.ts';
+import { inSpan } from '@ledger/kernel/tracing.ts';
+import { Counter, Histogram, type Registry } from 'prom-client';
+import { type DeliveryKind, deliveryKinds } from '../events/deliveries.ts';
 
 /** `route` is the pattern, null where there is none. */
 export type AnsweredRequest = { method: string; route: string | null; status: number; durationMs: number };

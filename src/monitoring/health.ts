@@ -1,14 +1,14 @@
 /** How the stores and the projections are, within a second, even while a store hangs: for health and readiness. */
 import { once } from 'node:events';
-import type { EventStore } from '../eventstore/event-store.ts';
-import type { Log } from '../kernel/log.ts';
-import { reasonOf } from '../kernel/reason-of.ts';
-import type { Runtime } from '../kernel/runtime.ts';
-import { tolerableDifferenceMs } from '../postgres/shared-clock.ts';
-import type { ProjectionStatus } from '../projections/runtime/checkpoints.ts';
-import { diskFullText } from '../projections/runtime/failures.ts';
-import { firstUntaken } from '../projections/runtime/lag.ts';
-import type { Followed } from '../projections/runtime/projection.ts';
+import type { EventStore } from '@ledger/event-store/event-store.ts';
+import type { Log } from '@ledger/kernel/log.ts';
+import { reasonOf } from '@ledger/kernel/reason-of.ts';
+import type { Runtime } from '@ledger/kernel/runtime.ts';
+import { tolerableDifferenceMs } from '@ledger/postgres/shared-clock.ts';
+import type { ProjectionStatus } from '@ledger/projections/runtime/checkpoints.ts';
+import { diskFullText } from '@ledger/projections/runtime/failures.ts';
+import { firstUntaken } from '@ledger/projections/runtime/lag.ts';
+import type { Followed } from '@ledger/projections/runtime/projection.ts';
 
 type ProjectionHealth = {
   name: string;

@@ -2,6 +2,10 @@
  * Erases personal data: destroys their keys, then appends the event that says so. Keys come first, so that no event ever
  * claims an erasure that did not happen.
  */
+import type { EventStore } from '@ledger/event-store/event-store.ts';
+import type { Runtime } from '@ledger/kernel/runtime.ts';
+import type { Erasure, KeyStore } from '@ledger/personal-data/key-store.ts';
+import { type HeldKeys, isHolding } from '@ledger/personal-data/sealed.ts';
 import { Refused } from '../commands/decider.ts';
 import type { ErasePersonalData } from '../commands/erasure.ts';
 import { type ExecuteOf, headOf } from '../commands/execute.ts';
@@ -9,13 +13,19 @@ import { paymentDecider } from '../commands/payment.ts';
 import { loadUnmatched, type unmatchedDecider } from '../commands/unmatched.ts';
 import type { Cause } from '../events/envelope.ts';
 import { paymentStream } from '../events/payment.ts';
-import { type HeldKeys, isHolding } from '../events/personal-data.ts';
 import { resolutionStream } from '../events/unmatched.ts';
-import type { EventStore } from '../eventstore/event-store.ts';
-import type { Runtime } from '../kernel/runtime.ts';
-import { type Erasure, type KeyStore, unmatchedIn } from './key-store.ts';
 
 export type Erase = ReturnType<typeof createErase>;
+
+const unmatchedPrefix = 'unmatched/';
+
+/** What is erased is named by the transaction id of a payment, or like this if it is a result in quarantine. */
+export const unmatchedSubject = (id: string) => `${unmatchedPrefix}${id}`;
+
+/** The id of the result in quarantine; null if the subject is a payment. */
+export function unmatchedIn(subject: string): string | null {
+  return subject.startsWith(unmatchedPrefix) ? subject.slice(unmatchedPrefix.length) : null;
+}
 
 const pageSize = 20;
 /** Results that arrive while their payment is erased; more than this is no coincidence. */

@@ -2,21 +2,21 @@
  * All that is held about one person, found by the number of the identity card or by the email address: payments, and
  * results in quarantine.
  */
+import type { EventStore } from '@ledger/event-store/event-store.ts';
+import type { Runtime } from '@ledger/kernel/runtime.ts';
+import { KeysUnavailable, openOrWait, type PersonalDataReader } from '@ledger/personal-data/sealed.ts';
+import { projectionStatus } from '@ledger/projections/runtime/checkpoints.ts';
+import { isReady } from '@ledger/projections/runtime/lag.ts';
 import type { Knex } from 'knex';
 import { loadHead } from '../commands/execute.ts';
 import { paymentDecider } from '../commands/payment.ts';
 import { type LoadedUnmatched, loadUnmatched } from '../commands/unmatched.ts';
 import { type OpenPayment, openPayment } from '../events/open-payment.ts';
 import { paymentStream } from '../events/payment.ts';
-import { KeysUnavailable, openOrWait, type PersonalDataReader } from '../events/personal-data.ts';
-import type { EventStore } from '../eventstore/event-store.ts';
-import type { Runtime } from '../kernel/runtime.ts';
 import { indexedTokens } from '../projections/payments/payers.ts';
 import { payments } from '../projections/payments/projection.ts';
 import { type FoundPayment, searchPayments } from '../projections/payments/queries.ts';
 import { numberOf, termsOf } from '../projections/payments/search-tokens.ts';
-import { projectionStatus } from '../projections/runtime/checkpoints.ts';
-import { isReady } from '../projections/runtime/lag.ts';
 import { unmatched } from '../projections/unmatched/projection.ts';
 import { findUnmatchedHolding } from '../projections/unmatched/queries.ts';
 

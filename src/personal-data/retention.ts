@@ -1,20 +1,20 @@
 /**
  * Erases by itself: what is older than RETENTION allows, and what another process began to erase and did not complete.
  */
+import { EventStoreUnavailable } from '@ledger/event-store/event-store.ts';
+import { earlierBy, type Period } from '@ledger/kernel/period.ts';
+import { reasonOf } from '@ledger/kernel/reason-of.ts';
+import { retry } from '@ledger/kernel/retry.ts';
+import { type Background, runUntilStopped } from '@ledger/kernel/run-until-stopped.ts';
+import type { Runtime } from '@ledger/kernel/runtime.ts';
+import type { Erasure, Erasures } from '@ledger/personal-data/key-store.ts';
+import type { ErasureReason } from '@ledger/personal-data/sealed.ts';
+import { withLeaderLock } from '@ledger/postgres/leader-lock.ts';
 import type { Knex } from 'knex';
 import type { Logger } from 'pino';
-import type { ErasureReason } from '../events/personal-data.ts';
-import { EventStoreUnavailable } from '../eventstore/event-store.ts';
-import { earlierBy, type Period } from '../kernel/period.ts';
-import { reasonOf } from '../kernel/reason-of.ts';
-import { retry } from '../kernel/retry.ts';
-import { type Background, runUntilStopped } from '../kernel/run-until-stopped.ts';
-import type { Runtime } from '../kernel/runtime.ts';
-import { withLeaderLock } from '../postgres/leader-lock.ts';
 import { findHolding } from '../projections/payments/queries.ts';
 import { findUnmatchedHolding } from '../projections/unmatched/queries.ts';
-import type { Erase } from './erase.ts';
-import { type Erasure, type Erasures, unmatchedIn, unmatchedSubject } from './key-store.ts';
+import { type Erase, unmatchedIn, unmatchedSubject } from './erase.ts';
 
 type Dependencies = {
   erase: Erase;

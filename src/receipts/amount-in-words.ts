@@ -4,8 +4,8 @@
  * Not n2words, whose Malay has `sejuta` and `sifar` where receipts say `satu juta` and `kosong`, and not to-words,
  * whose English has no hyphens.
  */
-import { format } from '../kernel/format.ts';
-import type { Sen } from '../kernel/money.ts';
+import { format } from '@ledger/kernel/format.ts';
+import type { Sen } from '../common/money.ts';
 import { type Language, type ReceiptTexts, texts } from './texts.ts';
 
 type Numbers = ReceiptTexts['numbers'];

@@ -1,7 +1,7 @@
 /** A short check that only this service can compute, which tells its receipts from forgeries. */
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 import { base32crockford } from '@scure/base';
-import type { LinkKeys } from '../kernel/expiring-signature.ts';
+import type { LinkKeys } from '../common/link-keys.ts';
 import type { Receipt } from './receipt.ts';
 
 const checkBytes = 10;

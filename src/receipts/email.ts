@@ -3,7 +3,7 @@
  * Names and descriptions are never more than text in it.
  */
 import { printable } from '@ledger/pdf/printable.ts';
-import { createTemplates } from '../kernel/templates.ts';
+import { createTemplates } from '../common/templates.ts';
 import type { Receipt } from './receipt.ts';
 import { factsOf, itemLinesOf, type Language, otherChargeTexts, statusName, texts } from './texts.ts';
 

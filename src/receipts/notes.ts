@@ -1,8 +1,8 @@
 /** What happened to the money of a payment beside its results, as its receipt says it on the page, in the PDF and in the email. */
+import { displaySen, type Sen } from '../common/money.ts';
 import { outstandingSen } from '../events/adjustments.ts';
 import { priceOf } from '../events/charges.ts';
 import { currentResult, type RequestedPayment } from '../events/payment.ts';
-import { displaySen, type Sen } from '../kernel/money.ts';
 
 /** Amounts read `RM 1,234.50`. */
 export type ReceiptNote =

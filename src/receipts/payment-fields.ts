@@ -1,12 +1,12 @@
 /** A payment as callbacks and requeries report it to merchants: all the documented fields, as texts. */
+import { toDateTime } from '../common/malaysian-time.ts';
+import { formatSen } from '../common/money.ts';
 import { adjustedSen } from '../events/adjustments.ts';
 import type { CallbackSubject } from '../events/deliveries.ts';
 import type { OpenPayment } from '../events/open-payment.ts';
 import { currentResult } from '../events/payment.ts';
 import { heldWrongAmounts, type Standing, standingOf, wrongAmountsOf } from '../events/payment-standing.ts';
 import type { Resolution } from '../events/recorded-result.ts';
-import { toDateTime } from '../kernel/malaysian-time.ts';
-import { formatSen } from '../kernel/money.ts';
 import { receiptOf } from './receipt.ts';
 import { statusName, texts } from './texts.ts';
 

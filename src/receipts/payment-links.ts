@@ -1,7 +1,8 @@
 /** Links to a payment's pages. They are absolute, because merchants relay pages from their own origin and emails hold links. */
+import { createExpiringSignatures } from '@ledger/kernel/expiring-signature.ts';
+import type { Runtime } from '@ledger/kernel/runtime.ts';
+import type { LinkKeys } from '../common/link-keys.ts';
 import type { Channel } from '../events/payment.ts';
-import { createExpiringSignatures, type LinkKeys } from '../kernel/expiring-signature.ts';
-import type { Runtime } from '../kernel/runtime.ts';
 import type { Language } from './texts.ts';
 
 export type PaymentPageName = 'pay' | 'receipt' | 'download';

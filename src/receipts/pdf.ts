@@ -2,6 +2,7 @@
  * The official receipt of a payment, or how it stands if it is not paid, as a PDF: A4, tagged, the same bytes every time,
  * from the download as in the email.
  */
+import { format } from '@ledger/kernel/format.ts';
 import {
   addRow,
   beginTable,
@@ -26,8 +27,7 @@ import {
   type Sheet,
 } from '@ledger/pdf/sheet.ts';
 import { styles } from '@ledger/pdf/styles.ts';
-import type { LinkKeys } from '../kernel/expiring-signature.ts';
-import { format } from '../kernel/format.ts';
+import type { LinkKeys } from '../common/link-keys.ts';
 import { amountInWords } from './amount-in-words.ts';
 import { verificationKeys, verificationUrl } from './check-code.ts';
 import type { Receipt } from './receipt.ts';

@@ -1,4 +1,6 @@
 /** What a receipt says in any language: one logic for the page, the PDF and the email. */
+import { addSen, displaySen, isRinggit, type Sen } from '../common/money.ts';
+import type { PaymentMode } from '../common/payment-modes.ts';
 import { outstandingSen } from '../events/adjustments.ts';
 import { priceOf } from '../events/charges.ts';
 import type { OpenPayment } from '../events/open-payment.ts';
@@ -7,8 +9,6 @@ import { attemptOf } from '../events/payment-result.ts';
 import { heldWrongAmounts, type Standing, standingOf } from '../events/payment-standing.ts';
 import type { RecordedResult, Resolution } from '../events/recorded-result.ts';
 import { openAttempts } from '../events/requery-schedule.ts';
-import { addSen, displaySen, isRinggit, type Sen } from '../kernel/money.ts';
-import type { PaymentMode } from '../kernel/payment-modes.ts';
 import { notesOf } from './notes.ts';
 
 export type HistoryEntry = { at: string } & (

@@ -1,12 +1,12 @@
 // Every text of a receipt, by language.
+import { format } from '@ledger/kernel/format.ts';
 import { printable } from '@ledger/pdf/printable.ts';
 import en from '../../content/texts/receipts.en.json' with { type: 'json' };
 import ms from '../../content/texts/receipts.ms.json' with { type: 'json' };
+import type { Language } from '../common/languages.ts';
+import { displaySen } from '../common/money.ts';
 import type { Access } from '../events/open-payment.ts';
 import type { Standing } from '../events/payment-standing.ts';
-import { format } from '../kernel/format.ts';
-import type { Language } from '../kernel/languages.ts';
-import { displaySen } from '../kernel/money.ts';
 import type { ReceiptNote } from './notes.ts';
 import type { HistoryEntry, Receipt } from './receipt.ts';
 

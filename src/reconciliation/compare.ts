@@ -1,8 +1,8 @@
 /** Compares an export's records of one transaction with the payment in the ledger. Pure. */
+import { isRinggit } from '../common/money.ts';
 import { currentResult, type Payment, type RequestedPayment } from '../events/payment.ts';
 import type { DiscrepancyFound, DiscrepancyKind, ExportSource } from '../events/reconciliation.ts';
 import type { RecordedResult } from '../events/recorded-result.ts';
-import { isRinggit } from '../kernel/money.ts';
 import type { ExportRecord } from './export-format.ts';
 
 /** Repeated: a row with the content of an earlier row of the file, or superseded by another one of its transaction. */

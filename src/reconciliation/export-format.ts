@@ -2,9 +2,9 @@
 import { readGatewayResult } from '../clients/gateway/read-result.ts';
 import { readRegistryStatus } from '../clients/transaction-registry/answer.ts';
 import { oneLine } from '../clients/wire-fields.ts';
+import { readGatewayTime } from '../common/malaysian-time.ts';
+import { readAmount, type Sen } from '../common/money.ts';
 import type { ExportSource, TheirStatus } from '../events/reconciliation.ts';
-import { readGatewayTime } from '../kernel/malaysian-time.ts';
-import { readAmount, type Sen } from '../kernel/money.ts';
 
 /** The part of a row that is compared, without names of buyers and banks. Texts are `''` if the row has none. */
 export type ExportRecord = {

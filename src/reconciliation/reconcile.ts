@@ -2,6 +2,10 @@
  * Compares an export of the gateway or the registry with the payments' own streams, and records the discrepancies. It
  * changes no payment: a requery is what fetches a newer status from the registry.
  */
+import type { EventStore } from '@ledger/event-store/event-store.ts';
+import type { Runtime } from '@ledger/kernel/runtime.ts';
+import { projectionStatus } from '@ledger/projections/runtime/checkpoints.ts';
+import { isReady } from '@ledger/projections/runtime/lag.ts';
 import type { Knex } from 'knex';
 import { createExecute, loadHead } from '../commands/execute.ts';
 import { paymentDecider } from '../commands/payment.ts';
@@ -15,8 +19,6 @@ import { transactionIdPattern } from '../commands/transaction-id.ts';
 import type { Cause } from '../events/envelope.ts';
 import { noPayment, paymentStream } from '../events/payment.ts';
 import { type DiscrepancyFound, type ExportSource, reconciliationStream } from '../events/reconciliation.ts';
-import type { EventStore } from '../eventstore/event-store.ts';
-import type { Runtime } from '../kernel/runtime.ts';
 import { payments } from '../projections/payments/projection.ts';
 import { reconciliation } from '../projections/reconciliation/projection.ts';
 import {
@@ -25,8 +27,6 @@ import {
   listDiscrepancies,
   type PaidKey,
 } from '../projections/reconciliation/queries.ts';
-import { projectionStatus } from '../projections/runtime/checkpoints.ts';
-import { isReady } from '../projections/runtime/lag.ts';
 import { compareRecords } from './compare.ts';
 import type { BadRow } from './csv-rows.ts';
 import { recogniseExport, UnreadableExport } from './export-format.ts';

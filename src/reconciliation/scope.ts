@@ -1,5 +1,5 @@
 /** Which payments an export should hold: only those can be missing there. */
-import type { TimeSpan } from '../postgres/table.ts';
+import type { TimeSpan } from '@ledger/postgres/table.ts';
 import type { Verdict } from './compare.ts';
 import { UnreadableExport } from './export-format.ts';
 import type { StagedRecords } from './staged-records.ts';

@@ -1,12 +1,12 @@
 /** Records payouts and remittances from files; the charges of a payout are found in the books. */
+import type { EventStore } from '@ledger/event-store/event-store.ts';
+import type { Runtime } from '@ledger/kernel/runtime.ts';
 import type { Knex } from 'knex';
 import { createExecute } from '../commands/execute.ts';
 import { settlementDecider } from '../commands/settlement.ts';
+import type { Sen } from '../common/money.ts';
 import type { Cause } from '../events/envelope.ts';
 import { type SettlementPart, settlementIdOf, settlementStream } from '../events/settlement.ts';
-import type { EventStore } from '../eventstore/event-store.ts';
-import type { Sen } from '../kernel/money.ts';
-import type { Runtime } from '../kernel/runtime.ts';
 import { journalGap, merchantsWithAccount } from '../projections/journal/queries.ts';
 import { findCharges, findTwin } from '../projections/journal/settlements.ts';
 import type { BadRow } from './csv-rows.ts';

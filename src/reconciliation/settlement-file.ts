@@ -1,8 +1,8 @@
 /** The files of payouts and remittances, recognised by their header, and how a row of each is read. */
+import { boundsOfDay } from '../common/malaysian-time.ts';
+import { readAmount, type Sen } from '../common/money.ts';
+import { paymentModes } from '../common/payment-modes.ts';
 import type { SettlementKind } from '../events/settlement.ts';
-import { boundsOfDay } from '../kernel/malaysian-time.ts';
-import { readAmount, type Sen } from '../kernel/money.ts';
-import { paymentModes } from '../kernel/payment-modes.ts';
 import type { NamedCharge } from '../projections/journal/settlements.ts';
 import { columnsOf, type Fields, UnreadableExport } from './export-format.ts';
 

@@ -1,6 +1,6 @@
 /** Reads an export into the staged records, row by row. A row that cannot be read is reported, and the next one is read. */
 import { createHash } from 'node:crypto';
-import type { Runtime } from '../kernel/runtime.ts';
+import type { Runtime } from '@ledger/kernel/runtime.ts';
 import { type BadRow, readCsv } from './csv-rows.ts';
 import { UnreadableExport } from './export-format.ts';
 

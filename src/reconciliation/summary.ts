@@ -1,9 +1,9 @@
 /** The result of an import, and its texts: ids, kinds and amounts, without names or free text from the file. */
+import { format } from '@ledger/kernel/format.ts';
 import texts from '../../content/texts/reconciliation.en.json' with { type: 'json' };
+import { toDateTime } from '../common/malaysian-time.ts';
+import { displaySen, isRinggit, type Sen } from '../common/money.ts';
 import type { DiscrepancyFound, ExportSource } from '../events/reconciliation.ts';
-import { format } from '../kernel/format.ts';
-import { toDateTime } from '../kernel/malaysian-time.ts';
-import { displaySen, isRinggit, type Sen } from '../kernel/money.ts';
 import { type Verdict, type VerdictClass, verdictClasses } from './compare.ts';
 import type { Scope } from './scope.ts';
 

@@ -1,15 +1,14 @@
 /** Assembles what erases personal data, for the console, the command line and the reactors. */
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { dropLeftovers } from '@ledger/projections/rebuild/leftovers.ts';
 import type { Knex } from 'knex';
 import { createExecute } from '../commands/execute.ts';
 import { paymentDecider } from '../commands/payment.ts';
 import { unmatchedDecider } from '../commands/unmatched.ts';
 import type { Config } from '../config/config.ts';
-import { createErase } from '../personal-data/erase.ts';
-import { unmatchedIn } from '../personal-data/key-store.ts';
+import { createErase, unmatchedIn } from '../personal-data/erase.ts';
 import { allProjections } from '../projections/all.ts';
-import { dropLeftovers } from '../projections/rebuild/leftovers.ts';
 import type { RoleDependencies } from './lifecycle.ts';
 
 export function createEraser(

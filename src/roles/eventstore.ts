@@ -2,11 +2,11 @@
 import { mkdirSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { startEventStore } from '@ledger/embedded/eventstore/server.ts';
+import { format } from '@ledger/kernel/format.ts';
+import { createLog } from '@ledger/kernel/log.ts';
 import { type CommandOf, UsageError } from '../cli/command.ts';
 import { type EnvironmentReader, readEnvironment } from '../config/environment-reader.ts';
 import { ConfigError } from '../config/yaml-file.ts';
-import { format } from '../kernel/format.ts';
-import { createLog } from '../kernel/log.ts';
 import { runUntilSignal, warnOfExceptions } from './lifecycle.ts';
 
 /** What a user needs who is no administrator. */

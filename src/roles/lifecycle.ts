@@ -3,27 +3,28 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { isServed } from '@ledger/embedded/data-folder.ts';
 import { readEndpoints } from '@ledger/embedded/endpoints.ts';
+import { connectEventStore } from '@ledger/event-store/client.ts';
+import type { EventStore } from '@ledger/event-store/event-store.ts';
+import { type Refusal, refusal } from '@ledger/event-store/requirements.ts';
+import type { Log } from '@ledger/kernel/log.ts';
+import { reasonOf } from '@ledger/kernel/reason-of.ts';
+import type { Runtime } from '@ledger/kernel/runtime.ts';
+import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
+import { createKeyReserve } from '@ledger/personal-data/key-reserve.ts';
+import { wrappingKeys } from '@ledger/personal-data/key-store.ts';
+import { createPersonalData, type PersonalData } from '@ledger/personal-data/personal-data.ts';
+import { createPostgresKeyStore, destroyedChannel } from '@ledger/personal-data/postgres-key-store.ts';
+import { listenForNotifications } from '@ledger/postgres/notifications.ts';
+import { connectPostgres } from '@ledger/postgres/pool.ts';
+import { unsuitability } from '@ledger/postgres/requirements.ts';
+import { createSharedClock, type SharedClock } from '@ledger/postgres/shared-clock.ts';
 import { type Config, loadConfig, type Needs } from '../config/config.ts';
 import { readEnvironment } from '../config/environment-reader.ts';
 import { reloadConfig } from '../config/reload.ts';
 import { ConfigError } from '../config/yaml-file.ts';
 import type { DeliveryKind } from '../events/deliveries.ts';
-import { connectEventStore } from '../eventstore/client.ts';
-import type { EventStore } from '../eventstore/event-store.ts';
-import { refusal } from '../eventstore/requirements.ts';
-import type { Log } from '../kernel/log.ts';
-import { reasonOf } from '../kernel/reason-of.ts';
-import type { Runtime } from '../kernel/runtime.ts';
-import { systemRuntime } from '../kernel/system-runtime.ts';
+import { paymentStreamPrefix } from '../events/payment.ts';
 import type { AnsweredRequest, AttemptOutcome } from '../monitoring/counters.ts';
-import { createKeyReserve } from '../personal-data/key-reserve.ts';
-import { wrappingKeys } from '../personal-data/key-store.ts';
-import { createPersonalData, type PersonalData } from '../personal-data/personal-data.ts';
-import { createPostgresKeyStore, destroyedChannel } from '../personal-data/postgres-key-store.ts';
-import { listenForNotifications } from '../postgres/notifications.ts';
-import { connectPostgres } from '../postgres/pool.ts';
-import { unsuitability } from '../postgres/requirements.ts';
-import { createSharedClock, type SharedClock } from '../postgres/shared-clock.ts';
 
 /** EX_SOFTWARE of sysexits.h. */
 const uncaughtExitCode = 70;
@@ -73,6 +74,7 @@ export function openStores<
     }),
     listen: (onNotification) =>
       listenForNotifications({ databaseUrl, channel: destroyedChannel, onNotification, log, runtime }),
+    isNew: ({ type }) => type === 'PaymentRequested',
     log,
     runtime,
   });
@@ -111,6 +113,13 @@ export function warnOfExceptions({ exceptions }: Pick<Config, 'exceptions'>, log
     log.warn({ insecurity, faults }, 'production runs with an insecurity that ALLOW_INSECURE names');
 }
 
+const rights = '`ledger eventstore acl` prints the rights that it needs';
+const refusals: Record<Refusal, string> = {
+  credentials: 'ESDB_URL: the event store does not accept the user or the password',
+  read: `ESDB_URL: the user may not read $all; ${rights}`,
+  append: `ESDB_URL: the user may not append to the streams of the ledger; ${rights}`,
+};
+
 /**
  * Throws ConfigError if a store cannot serve or refuses us; whether we may append is asked only of who does. A role waits
  * for one that does not answer; of those that a command `needs`, it throws StoresUnavailable.
@@ -125,16 +134,22 @@ export async function assertStores({
   needs?: { eventStore: boolean; postgres: boolean };
 }): Promise<void> {
   const [eventStore, postgres] = await Promise.allSettled([
-    refusal(esdbUrl, systemRuntime, { appends }),
+    refusal(esdbUrl, systemRuntime, appends ? `${paymentStreamPrefix}write-access` : null),
     unsuitability(databaseUrl),
   ]);
-  const faults = [eventStore, postgres].flatMap((found) =>
-    found.status === 'fulfilled' && found.value !== null ? [found.value] : [],
-  );
+  const faults = [
+    ...(eventStore.status === 'fulfilled' && eventStore.value ? [refusals[eventStore.value]] : []),
+    ...(postgres.status === 'fulfilled' && postgres.value ? [`DATABASE_URL: ${postgres.value}`] : []),
+  ];
   if (faults.length > 0) throw new ConfigError(faults);
-  const silent = [needs.eventStore ? eventStore : null, needs.postgres ? postgres : null].flatMap((found) =>
-    found?.status === 'rejected' ? [`${reasonOf(found.reason)}.`] : [],
-  );
+  const silent = [
+    ...(needs.eventStore && eventStore.status === 'rejected'
+      ? [`ESDB_URL: ${reasonOf(eventStore.reason)}.`]
+      : []),
+    ...(needs.postgres && postgres.status === 'rejected'
+      ? [`DATABASE_URL: ${reasonOf(postgres.reason)}.`]
+      : []),
+  ];
   if (silent.length > 0) throw new StoresUnavailable(silent.join('\n'));
 }
 

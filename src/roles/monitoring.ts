@@ -1,12 +1,14 @@
 /** Assembles what a process shows of itself on its admin port: content/docs/monitoring.md. */
 import { readFileSync } from 'node:fs';
+import { reasonOf } from '@ledger/kernel/reason-of.ts';
+import { recordSpansWith } from '@ledger/kernel/tracing.ts';
 import { startAdminServer } from '@ledger/observability/admin-server.ts';
 import { createMetrics, type GaugeSource } from '@ledger/observability/metrics.ts';
+import { connectPostgres } from '@ledger/postgres/pool.ts';
+import { projectionStatus } from '@ledger/projections/runtime/checkpoints.ts';
 import gauges from '../../content/metrics.json' with { type: 'json' };
 import { sealingRefused } from '../audit/seals/kept.ts';
-import { toIsoWithOffset } from '../kernel/malaysian-time.ts';
-import { reasonOf } from '../kernel/reason-of.ts';
-import { recordSpansWith } from '../kernel/tracing.ts';
+import { toIsoWithOffset } from '../common/malaysian-time.ts';
 import { createCounters } from '../monitoring/counters.ts';
 import { createLook, type Look } from '../monitoring/health.ts';
 import { readDeliveries } from '../monitoring/sources/deliveries.ts';
@@ -15,9 +17,7 @@ import { readProjections } from '../monitoring/sources/projections.ts';
 import { readRequeries } from '../monitoring/sources/requeries.ts';
 import { readSeals } from '../monitoring/sources/seals.ts';
 import { readCheck, readExceptions } from '../monitoring/sources/staff.ts';
-import { connectPostgres } from '../postgres/pool.ts';
 import { allProjections } from '../projections/all.ts';
-import { projectionStatus } from '../projections/runtime/checkpoints.ts';
 import { toDoList } from '../to-do/projection.ts';
 import { requeryList } from '../to-do/requeries.ts';
 import type { RoleDependencies, Running } from './lifecycle.ts';

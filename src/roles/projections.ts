@@ -1,20 +1,20 @@
 /** `ledger projections`: the role that keeps the read models, rebuilds them on request, seals the log, and checks it all. */
 import { join } from 'node:path';
+import { connectPostgres } from '@ledger/postgres/pool.ts';
+import { createListQueries } from '@ledger/projections/runtime/list-projection.ts';
+import type { Projection } from '@ledger/projections/runtime/projection.ts';
+import { type ProjectionRun, runProjection } from '@ledger/projections/runtime/run.ts';
+import { createSharedReader } from '@ledger/projections/runtime/shared-reader.ts';
+import { sealKeyOf } from '@ledger/transparency-log/key.ts';
+import { offerTo } from '@ledger/transparency-log/offer.ts';
 import { startDailyVerify, startHourlyCheck } from '../audit/check/checks.ts';
 import { keptCheckpoints, lastCheckpointFile } from '../audit/seals/kept.ts';
-import { sealKeyOf } from '../audit/seals/key.ts';
 import { startSealer } from '../audit/seals/sealer.ts';
-import { offerTo } from '../audit/witness/offer.ts';
 import { createMailer } from '../clients/mail/mailer.ts';
 import { streamPrefixes } from '../events/streams.ts';
 import { type Account, maySignIn } from '../events/user.ts';
 import { startRetention } from '../personal-data/retention.ts';
-import { connectPostgres } from '../postgres/pool.ts';
 import { allProjections } from '../projections/all.ts';
-import { createListQueries } from '../projections/runtime/list-projection.ts';
-import type { Projection } from '../projections/runtime/projection.ts';
-import { type ProjectionRun, runProjection } from '../projections/runtime/run.ts';
-import { createSharedReader } from '../projections/runtime/shared-reader.ts';
 import { users } from '../projections/users/projection.ts';
 import { startRebuilds } from '../reactors/rebuilds/watch.ts';
 import { startStaffEmail } from '../reactors/staff/staff-email.ts';

@@ -1,5 +1,12 @@
 /** `ledger reactors`: the role that sends callbacks and receipts, and asks the registry about payments left open. */
 import { join } from 'node:path';
+import type { Runtime } from '@ledger/kernel/runtime.ts';
+import { listenForNotifications } from '@ledger/postgres/notifications.ts';
+import { connectPostgres } from '@ledger/postgres/pool.ts';
+import { projectionStatus } from '@ledger/projections/runtime/checkpoints.ts';
+import { untilCaughtUp } from '@ledger/projections/runtime/lag.ts';
+import { runProjection } from '@ledger/projections/runtime/run.ts';
+import { createSharedReader } from '@ledger/projections/runtime/shared-reader.ts';
 import { createLandRegistry } from '../clients/land-registry/callback.ts';
 import { createMailer } from '../clients/mail/mailer.ts';
 import { createOutbound } from '../clients/outbound/post.ts';
@@ -9,13 +16,6 @@ import { assertKeys } from '../commands/key-fingerprint.ts';
 import { paymentDecider } from '../commands/payment.ts';
 import { createRecordAnswer } from '../commands/record-requery.ts';
 import type { LandRegistryConfig } from '../config/callbacks-and-mail.ts';
-import type { Runtime } from '../kernel/runtime.ts';
-import { listenForNotifications } from '../postgres/notifications.ts';
-import { connectPostgres } from '../postgres/pool.ts';
-import { projectionStatus } from '../projections/runtime/checkpoints.ts';
-import { untilCaughtUp } from '../projections/runtime/lag.ts';
-import { runProjection } from '../projections/runtime/run.ts';
-import { createSharedReader } from '../projections/runtime/shared-reader.ts';
 import { createLandRegistryCallback } from '../reactors/callbacks/land-registry-callback.ts';
 import { createMerchantCallback } from '../reactors/callbacks/merchant-callback.ts';
 import { startDeliveryWorker, type WorkerTask } from '../reactors/deliveries/worker.ts';

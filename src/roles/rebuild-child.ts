@@ -1,10 +1,10 @@
 /** The process that start-rebuild-child.ts starts. Exit code 0: the request has ended. */
 import { once } from 'node:events';
 import { constants, setPriority } from 'node:os';
-import { createLog } from '../kernel/log.ts';
-import { connectPostgres } from '../postgres/pool.ts';
+import { createLog } from '@ledger/kernel/log.ts';
+import { connectPostgres } from '@ledger/postgres/pool.ts';
+import { RebuildInterrupted, RebuildUnderWay } from '@ledger/projections/rebuild/rebuild.ts';
 import { allProjections } from '../projections/all.ts';
-import { RebuildInterrupted, RebuildUnderWay } from '../projections/rebuild/rebuild.ts';
 import { describeRebuildFailure, rebuildAsRequested } from '../reactors/rebuilds/perform.ts';
 import { openStores } from './lifecycle.ts';
 import type { RebuildTask } from './start-rebuild-child.ts';

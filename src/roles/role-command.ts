@@ -1,6 +1,6 @@
 /** The command that runs one role in a process of its own. */
+import { createLog } from '@ledger/kernel/log.ts';
 import type { CommandOf } from '../cli/command.ts';
-import { createLog } from '../kernel/log.ts';
 import {
   assertStores,
   followFiles,

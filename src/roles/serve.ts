@@ -11,13 +11,13 @@ import {
 } from '@ledger/embedded/endpoints.ts';
 import { freePort } from '@ledger/embedded/free-port.ts';
 import { startPostgres } from '@ledger/embedded/postgres.ts';
+import { createLog, type Log } from '@ledger/kernel/log.ts';
+import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
 import { startSandboxGateway } from '@ledger/sandbox/gateway.ts';
 import type { CommandOf } from '../cli/command.ts';
 import { registerSampleProjects } from '../cli/projects.ts';
 import { type Config, loadConfig } from '../config/config.ts';
 import { readEnvironment } from '../config/environment-reader.ts';
-import { createLog, type Log } from '../kernel/log.ts';
-import { systemRuntime } from '../kernel/system-runtime.ts';
 import { startHttp } from './http.ts';
 import {
   assertStores,

@@ -5,10 +5,10 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import type { Log } from '@ledger/kernel/log.ts';
+import type { Runtime } from '@ledger/kernel/runtime.ts';
+import { isUnderWay, RebuildInterrupted, RebuildUnderWay } from '@ledger/projections/rebuild/rebuild.ts';
 import type { Config } from '../config/config.ts';
-import type { Log } from '../kernel/log.ts';
-import type { Runtime } from '../kernel/runtime.ts';
-import { isUnderWay, RebuildInterrupted, RebuildUnderWay } from '../projections/rebuild/rebuild.ts';
 
 /** Sent to the process as a message, because everyone on the machine can read its arguments. */
 export type RebuildTask = { projection: string } & Pick<

@@ -1,8 +1,8 @@
 /** Statements as CSV (RFC 4180), the same in every language: a day's collection, and the postings of an account. */
 import { pipeline, Readable } from 'node:stream';
 import { stringify } from 'csv-stringify';
-import { toIsoWithOffset } from '../kernel/malaysian-time.ts';
-import { absolute, addSen, formatSen } from '../kernel/money.ts';
+import { toIsoWithOffset } from '../common/malaysian-time.ts';
+import { absolute, addSen, formatSen } from '../common/money.ts';
 import type { CollectedReceipt, Collection } from '../projections/journal/collection-queries.ts';
 import type { AccountStatement, StatementLine } from '../projections/journal/queries.ts';
 

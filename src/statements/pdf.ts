@@ -1,4 +1,6 @@
 /** A day's collection as a PDF: A4, tagged, in the look of the receipts. */
+import { format } from '@ledger/kernel/format.ts';
+import type { Runtime } from '@ledger/kernel/runtime.ts';
 import {
   addRow,
   beginTable,
@@ -13,10 +15,8 @@ import { createSheet, marginPt, type Sheet } from '@ledger/pdf/sheet.ts';
 import { styles } from '@ledger/pdf/styles.ts';
 import en from '../../content/texts/statements.en.json' with { type: 'json' };
 import ms from '../../content/texts/statements.ms.json' with { type: 'json' };
-import { format } from '../kernel/format.ts';
-import { toDateTime } from '../kernel/malaysian-time.ts';
-import { displaySen, groupedSen } from '../kernel/money.ts';
-import type { Runtime } from '../kernel/runtime.ts';
+import { toDateTime } from '../common/malaysian-time.ts';
+import { displaySen, groupedSen } from '../common/money.ts';
 import type { CollectedReceipt, Collection, MethodTotal } from '../projections/journal/collection-queries.ts';
 import { type Language, type ReceiptTexts, texts, timeText } from '../receipts/texts.ts';
 import { grandTotal, totalsByMethod } from './totals.ts';

@@ -1,8 +1,8 @@
 /** How long callbacks took, for the metrics of a day. */
+import { emptyIfUndefined } from '@ledger/postgres/error-codes.ts';
+import type { TimeSpan } from '@ledger/postgres/table.ts';
 import type { Knex } from 'knex';
-import { emptyIfUndefined } from '../postgres/error-codes.ts';
-import { sqlOf } from '../postgres/sql.ts';
-import type { TimeSpan } from '../postgres/table.ts';
+import { sqlOf } from '../common/sql.ts';
 
 const hourMs = 3_600_000;
 /** 1, 5 and 30 seconds, 5 and 30 minutes, 2 and 24 hours. */

@@ -3,6 +3,14 @@
  * deliveries settle them. The reactors role runs it, so that nothing waits for the read models. It is not rebuilt,
  * because its rows also hold the leases of attempts that are under way.
  */
+import {
+  type EventStore,
+  EventStoreUnavailable,
+  type RecordedEvent,
+} from '@ledger/event-store/event-store.ts';
+import { prepared } from '@ledger/postgres/prepared.ts';
+import { createTables, indexesOf, upsert } from '@ledger/postgres/table.ts';
+import type { Followed, Projection } from '@ledger/projections/runtime/projection.ts';
 import tables from '../../content/tables/to-do.json' with { type: 'json' };
 import { adjustmentEvents } from '../events/adjustments.ts';
 import { readPaymentEvent } from '../events/codec.ts';
@@ -16,10 +24,6 @@ import {
 } from '../events/deliveries.ts';
 import { type PaymentEvent, paymentIdOf, paymentStream, paymentStreamPrefix } from '../events/payment.ts';
 import { deliveriesByRule1 } from '../events/upcast-rules.ts';
-import { type EventStore, EventStoreUnavailable, type RecordedEvent } from '../eventstore/event-store.ts';
-import { prepared } from '../postgres/prepared.ts';
-import { createTables, indexesOf, upsert } from '../postgres/table.ts';
-import type { Followed, Projection } from '../projections/runtime/projection.ts';
 import {
   type AddressedDelivery,
   type PaymentDeliveries,

@@ -2,10 +2,10 @@
  * Queries of staff on the to-do list of deliveries, which is empty until the reactors have run for the first time. Each
  * rejects within a few seconds when Postgres is down.
  */
+import { unlessUndefined } from '@ledger/postgres/error-codes.ts';
+import { indexable, type TimeSpan, within } from '@ledger/postgres/table.ts';
 import type { Knex } from 'knex';
 import type { Delivery, DeliveryKind } from '../events/deliveries.ts';
-import { unlessUndefined } from '../postgres/error-codes.ts';
-import { indexable, type TimeSpan, within } from '../postgres/table.ts';
 import { toDoSchema } from './table.ts';
 
 /** Null, or an empty list, means all. */

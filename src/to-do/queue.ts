@@ -1,9 +1,9 @@
 /** How reactors claim rows of the to-do list, any number of them at a time. */
+import { emptyIfUndefined } from '@ledger/postgres/error-codes.ts';
+import { prepared } from '@ledger/postgres/prepared.ts';
 import type { Knex } from 'knex';
+import { sqlOf } from '../common/sql.ts';
 import type { DeliveryKind } from '../events/deliveries.ts';
-import { emptyIfUndefined } from '../postgres/error-codes.ts';
-import { prepared } from '../postgres/prepared.ts';
-import { sqlOf } from '../postgres/sql.ts';
 import { foldStream, type PlacedEvent } from './projection.ts';
 import { settleDeliveries, toDoSchema } from './table.ts';
 

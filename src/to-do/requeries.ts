@@ -3,20 +3,20 @@
  * results close them. The reactors role runs it beside the list of deliveries; it is not rebuilt either, because its rows
  * also hold leases, and answers that have only been counted. requery-queue.ts claims its rows.
  */
+import { prepared } from '@ledger/postgres/prepared.ts';
+import { createTables, indexesOf, insertGiven } from '@ledger/postgres/table.ts';
+import type { Followed, Projection } from '@ledger/projections/runtime/projection.ts';
 import type { Knex } from 'knex';
 import tables from '../../content/tables/requeries.json' with { type: 'json' };
+import type { Sen } from '../common/money.ts';
+import type { PaymentMode } from '../common/payment-modes.ts';
+import { sqlOf } from '../common/sql.ts';
 import { adjustmentEvents, isAdjustmentEvent, statusAfter, withStatusAfter } from '../events/adjustments.ts';
 import { readPaymentEvent } from '../events/codec.ts';
 import { type PaymentEvent, paymentIdOf, paymentStreamPrefix } from '../events/payment.ts';
 import { orderOf, type PaymentResult } from '../events/payment-result.ts';
 import { requeryEvents } from '../events/requery.ts';
 import { type AskedPayment, nextRequeryAt } from '../events/requery-schedule.ts';
-import type { Sen } from '../kernel/money.ts';
-import type { PaymentMode } from '../kernel/payment-modes.ts';
-import { prepared } from '../postgres/prepared.ts';
-import { sqlOf } from '../postgres/sql.ts';
-import { createTables, indexesOf, insertGiven } from '../postgres/table.ts';
-import type { Followed, Projection } from '../projections/runtime/projection.ts';
 
 const roles = {
   PaymentSucceeded: 'applied',

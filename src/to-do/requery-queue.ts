@@ -2,10 +2,10 @@
  * How reactors claim the payments that the registry is to be asked about: any number of processes, all of them together
  * within one rate. Also where answers are counted until an event records how many they were.
  */
+import { emptyIfUndefined } from '@ledger/postgres/error-codes.ts';
 import type { Knex } from 'knex';
+import { sqlOf } from '../common/sql.ts';
 import type { CountedAnswers } from '../events/requery.ts';
-import { emptyIfUndefined } from '../postgres/error-codes.ts';
-import { sqlOf } from '../postgres/sql.ts';
 import { requeryList } from './requeries.ts';
 
 /** A row claimed by one reactor until its lease ends. */

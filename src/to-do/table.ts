@@ -2,12 +2,12 @@
  * The rows of the to-do list: one for each thing that the outcomes of a payment set in motion. projection.ts writes them,
  * queue.ts claims them, queries.ts lists them.
  */
+import { prepared } from '@ledger/postgres/prepared.ts';
+import { indexable, insertGiven, type Row } from '@ledger/postgres/table.ts';
 import type { Knex } from 'knex';
 import tables from '../../content/tables/to-do.json' with { type: 'json' };
+import { sqlOf } from '../common/sql.ts';
 import type { Delivery, DeliveryKind } from '../events/deliveries.ts';
-import { prepared } from '../postgres/prepared.ts';
-import { sqlOf } from '../postgres/sql.ts';
-import { indexable, insertGiven, type Row } from '../postgres/table.ts';
 
 /** The schema of the list's tables, and the name of the projection that fills them. */
 export const toDoSchema = 'reactor_deliveries';

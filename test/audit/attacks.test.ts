@@ -7,21 +7,34 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { text } from 'node:stream/consumers';
+import type { EventStore } from '@ledger/event-store/event-store.ts';
+import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
+import {
+  isDestroyed,
+  keyIn,
+  keysPerBlock,
+  readKeyId,
+  wrappingKeys,
+} from '@ledger/personal-data/key-store.ts';
+import { createPersonalData, type PersonalData } from '@ledger/personal-data/personal-data.ts';
+import { createPostgresKeyStore, destroyedChannel } from '@ledger/personal-data/postgres-key-store.ts';
+import { listenForNotifications } from '@ledger/postgres/notifications.ts';
+import { runProjection } from '@ledger/projections/runtime/run.ts';
+import { forAll, sealKeyOf } from '@ledger/transparency-log/key.ts';
+import { checkpointText, rawKeyOf, signatureLine } from '@ledger/transparency-log/note.ts';
+import { offerTo } from '@ledger/transparency-log/offer.ts';
+import { growTree, leafHash } from '@ledger/transparency-log/tree.ts';
+import { createWitness } from '@ledger/transparency-log/witness.ts';
 import test, { type ExecutionContext } from 'ava';
 import type { Knex } from 'knex';
 import { beginExport, readExportRequest } from '../../src/audit/export/export.ts';
 import { checksumOf, createLines, firstChecksum } from '../../src/audit/export/lines.ts';
 import { sealingRefused } from '../../src/audit/seals/kept.ts';
-import { forAll, sealKeyOf } from '../../src/audit/seals/key.ts';
+import { lastCheckpoint, proveEvents } from '../../src/audit/seals/leaves.ts';
 import { startSealer } from '../../src/audit/seals/sealer.ts';
-import { lastCheckpoint, proveEvents } from '../../src/audit/tree/leaves.ts';
-import { checkpointText, rawKeyOf, signatureLine } from '../../src/audit/tree/note.ts';
-import { growTree, leafHash } from '../../src/audit/tree/tree.ts';
 import { acceptOlderLog } from '../../src/audit/verify/acknowledge.ts';
 import { verifyFile } from '../../src/audit/verify/file.ts';
 import { verify } from '../../src/audit/verify/verify.ts';
-import { offerTo } from '../../src/audit/witness/offer.ts';
-import { createWitness } from '../../src/audit/witness/witness.ts';
 import { createExecute, loadHead } from '../../src/commands/execute.ts';
 import { paymentDecider } from '../../src/commands/payment.ts';
 import { unmatchedDecider } from '../../src/commands/unmatched.ts';
@@ -29,22 +42,9 @@ import { UnreadableEvent } from '../../src/events/codec.ts';
 import { paymentStream } from '../../src/events/payment.ts';
 import { sealsStream } from '../../src/events/seals.ts';
 import { userStream } from '../../src/events/user.ts';
-import type { EventStore } from '../../src/eventstore/event-store.ts';
 import { loadAccount } from '../../src/http/console/frame/session.ts';
-import { systemRuntime } from '../../src/kernel/system-runtime.ts';
 import { createErase } from '../../src/personal-data/erase.ts';
-import {
-  isDestroyed,
-  keyIn,
-  keysPerBlock,
-  readKeyId,
-  wrappingKeys,
-} from '../../src/personal-data/key-store.ts';
-import { createPersonalData, type PersonalData } from '../../src/personal-data/personal-data.ts';
-import { createPostgresKeyStore, destroyedChannel } from '../../src/personal-data/postgres-key-store.ts';
-import { listenForNotifications } from '../../src/postgres/notifications.ts';
 import { payments } from '../../src/projections/payments/projection.ts';
-import { runProjection } from '../../src/projections/runtime/run.ts';
 import { temporaryFolder, until } from '../embedded/helpers.ts';
 import { append, log, paymentRequested, reached } from '../projections/helpers.ts';
 import { choose, payer } from '../support/payments.ts';

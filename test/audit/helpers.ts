@@ -1,5 +1,6 @@
 // Streams as the store returns them, chained as `execute` chains them.
 import { randomUUID } from 'node:crypto';
+import type { RecordedEvent } from '@ledger/event-store/event-store.ts';
 import { chain, genesisHash, hashIn } from '../../src/events/envelope.ts';
 import {
   evolve,
@@ -8,7 +9,6 @@ import {
   type PaymentEvent,
   paymentStream,
 } from '../../src/events/payment.ts';
-import type { RecordedEvent } from '../../src/eventstore/event-store.ts';
 
 /** A command of its own for every event, by the actor that `actorOf` says. */
 export function stored(

@@ -1,7 +1,7 @@
 /** The process that tests kill: seals the log of the stores named by its arguments, as long as its parent lives. */
+import { connectEventStore } from '@ledger/event-store/client.ts';
+import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
 import { startSealer } from '../../src/audit/seals/sealer.ts';
-import { connectEventStore } from '../../src/eventstore/client.ts';
-import { systemRuntime } from '../../src/kernel/system-runtime.ts';
 import { log } from '../projections/helpers.ts';
 import { key, sealing } from './ledger.ts';
 

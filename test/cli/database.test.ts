@@ -1,9 +1,9 @@
 // `ledger database grants`: each role runs with an account of its own, which may do what the role does and nothing else.
+import { connectPostgres } from '@ledger/postgres/pool.ts';
+import { prepare } from '@ledger/projections/runtime/checkpoints.ts';
 import test from 'ava';
 import pg from 'pg';
 import { freePort } from '../../packages/embedded/free-port.ts';
-import { connectPostgres } from '../../src/postgres/pool.ts';
-import { prepare } from '../../src/projections/runtime/checkpoints.ts';
 import { users } from '../../src/projections/users/projection.ts';
 import { requeries } from '../../src/to-do/requeries.ts';
 import {

@@ -1,16 +1,16 @@
 // `ledger history` against a running store: by id and by reference, now and then, for people and for programs.
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { connectEventStore } from '@ledger/event-store/client.ts';
+import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
 import test, { type ExecutionContext } from 'ava';
 import { landregTransactionId, transactionIdOf } from '../../src/commands/transaction-id.ts';
 import type { Channel } from '../../src/events/payment.ts';
 import { paymentStream } from '../../src/events/payment.ts';
-import { connectEventStore } from '../../src/eventstore/client.ts';
-import { systemRuntime } from '../../src/kernel/system-runtime.ts';
 import { payments } from '../../src/projections/payments/projection.ts';
 import { stored } from '../audit/helpers.ts';
 import { temporaryFolder, until } from '../embedded/helpers.ts';
-import { open, startServer } from '../eventstore/helpers.ts';
+import { open, startServer } from '../event-store/helpers.ts';
 import { type Database, emptyDatabase, log, run } from '../projections/helpers.ts';
 import { runLedger, settingsFor } from '../support/ledger.ts';
 import { applied, request, result } from '../support/payments.ts';

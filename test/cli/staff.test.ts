@@ -7,7 +7,7 @@ import { passkeyDecider } from '../../src/commands/passkeys.ts';
 import { userDecider, userIdOf } from '../../src/commands/user.ts';
 import { userStream } from '../../src/events/user.ts';
 import { temporaryFolder } from '../embedded/helpers.ts';
-import { open, startServer } from '../eventstore/helpers.ts';
+import { open, startServer } from '../event-store/helpers.ts';
 import { transactionIdKey } from '../support/app.ts';
 import { runLedger, settingsFor } from '../support/ledger.ts';
 

@@ -1,13 +1,13 @@
 // What every command says while a store is away: one sentence, exit code 75.
 import test from 'ava';
 import { temporaryFolder } from '../embedded/helpers.ts';
-import { startServer } from '../eventstore/helpers.ts';
+import { startServer } from '../event-store/helpers.ts';
 import { runLedger, settingsFor } from '../support/ledger.ts';
 import { createDatabase } from '../support/postgres.ts';
 
 const nothing = { esdbUrl: 'esdb://127.0.0.1:9?tls=false', databaseUrl: 'postgres://127.0.0.1:9/nothing' };
-const eventStoreIsAway = 'The event store (ESDB_URL) does not answer.\n';
-const postgresIsAway = 'PostgreSQL (DATABASE_URL) does not answer: connect ECONNREFUSED 127.0.0.1:9';
+const eventStoreIsAway = 'ESDB_URL: the event store does not answer.\n';
+const postgresIsAway = 'PostgreSQL does not answer: connect ECONNREFUSED 127.0.0.1:9';
 
 for (const [command, ...args] of [
   ['users', 'list'],
@@ -31,7 +31,10 @@ for (const [command, ...args] of [
 ]) {
   test(`${command}: both stores are away`, async (t) => {
     const env = { ...settingsFor(nothing), DATA_DIR: await temporaryFolder(t) };
-    const stderr = command === 'database' ? `${postgresIsAway}\n` : `${eventStoreIsAway}${postgresIsAway}.\n`;
+    const stderr =
+      command === 'database'
+        ? `${postgresIsAway}\n`
+        : `${eventStoreIsAway}DATABASE_URL: ${postgresIsAway}.\n`;
     t.like(await runLedger([`${command}`, ...args], env), { code: 75, stdout: '', stderr });
   });
 }
@@ -51,7 +54,7 @@ test('a command that reads the log needs no PostgreSQL', async (t) => {
   const esdbUrl = `esdb://127.0.0.1:${port}?tls=false`;
   const env = { ...settingsFor({ ...nothing, esdbUrl }), DATA_DIR: await temporaryFolder(t) };
   t.like(await runLedger(['users', 'list'], env), { code: 0, stderr: '' });
-  t.like(await runLedger(['balances'], env), { code: 75, stderr: `${postgresIsAway}.\n` });
+  t.like(await runLedger(['balances'], env), { code: 75, stderr: `DATABASE_URL: ${postgresIsAway}.\n` });
 });
 
 test('status says what it can find out while a store is away', async (t) => {

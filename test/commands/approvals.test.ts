@@ -5,11 +5,11 @@ import type { DecideApproval, TakeAction } from '../../src/commands/approvals.ts
 import { Refused } from '../../src/commands/decider.ts';
 import type { MerchantTerms } from '../../src/commands/exceptions.ts';
 import { type PaymentCommand, paymentDecider } from '../../src/commands/payment.ts';
+import type { Sen } from '../../src/common/money.ts';
 import { adjustedSen } from '../../src/events/adjustments.ts';
 import type { StaffAction } from '../../src/events/approvals.ts';
 import { chargesOf } from '../../src/events/charges.ts';
 import { evolve, noPayment, type PaymentEvent } from '../../src/events/payment.ts';
-import type { Sen } from '../../src/kernel/money.ts';
 import {
   amountSen,
   chosen,

@@ -1,6 +1,7 @@
 // Commands on a real event store: races, conflicts, and what is written.
-
 import { randomUUID } from 'node:crypto';
+import { type EventStore, EventStoreUnavailable } from '@ledger/event-store/event-store.ts';
+import { KeysUnavailable } from '@ledger/personal-data/sealed.ts';
 import test, { type ExecutionContext } from 'ava';
 import { v5 as uuidV5 } from 'uuid';
 import { Refused } from '../../src/commands/decider.ts';
@@ -9,10 +10,8 @@ import { type PaymentCommand, paymentDecider } from '../../src/commands/payment.
 import { readPaymentEvent, UnreadableEvent } from '../../src/events/codec.ts';
 import { type Cause, genesisHash, type Metadata } from '../../src/events/envelope.ts';
 import { noPayment, paymentStream } from '../../src/events/payment.ts';
-import { KeysUnavailable } from '../../src/events/personal-data.ts';
 import { schemaVersion } from '../../src/events/upcast.ts';
-import { type EventStore, EventStoreUnavailable } from '../../src/eventstore/event-store.ts';
-import { open, startServer } from '../eventstore/helpers.ts';
+import { open, startServer } from '../event-store/helpers.ts';
 import { checkChain } from '../support/chain.ts';
 import { countLoads } from '../support/count-loads.ts';
 import {

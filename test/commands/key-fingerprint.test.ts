@@ -1,8 +1,8 @@
+import { connectEventStore } from '@ledger/event-store/client.ts';
+import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
+import { sealKeyOf } from '@ledger/transparency-log/key.ts';
 import test from 'ava';
-import { sealKeyOf } from '../../src/audit/seals/key.ts';
 import { assertKey, assertKeys, fingerprintOf } from '../../src/commands/key-fingerprint.ts';
-import { connectEventStore } from '../../src/eventstore/client.ts';
-import { systemRuntime } from '../../src/kernel/system-runtime.ts';
 import { temporaryFolder } from '../embedded/helpers.ts';
 import { log } from '../projections/helpers.ts';
 import { startServer } from '../support/event-store.ts';

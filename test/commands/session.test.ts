@@ -1,5 +1,6 @@
 // Decisions about a session of the console: given events, a command, and what it adds or why not.
 import { randomUUID } from 'node:crypto';
+import type { RecordedEvent } from '@ledger/event-store/event-store.ts';
 import test from 'ava';
 import { Refused } from '../../src/commands/decider.ts';
 import { headOf } from '../../src/commands/execute.ts';
@@ -10,7 +11,6 @@ import { userDecider } from '../../src/commands/user.ts';
 import { UnreadableEvent } from '../../src/events/codec.ts';
 import { chain, genesisHash } from '../../src/events/envelope.ts';
 import type { Session, SessionEvent } from '../../src/events/session.ts';
-import type { RecordedEvent } from '../../src/eventstore/event-store.ts';
 
 const at = '2026-11-20T01:00:00.000Z';
 const endsAt = '2026-11-20T13:00:00.000Z';

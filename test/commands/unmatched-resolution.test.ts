@@ -4,7 +4,7 @@ import test from 'ava';
 import { createExecute } from '../../src/commands/execute.ts';
 import { type ResolveUnmatchedResult, unmatchedDecider } from '../../src/commands/unmatched.ts';
 import { resolutionStream, type UnmatchedEvent } from '../../src/events/unmatched.ts';
-import { open, startServer } from '../eventstore/helpers.ts';
+import { open, startServer } from '../event-store/helpers.ts';
 import { checkChain } from '../support/chain.ts';
 import { resultAt } from '../support/payments.ts';
 import { checkSpec, type Spec } from '../support/spec.ts';

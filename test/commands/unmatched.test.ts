@@ -1,11 +1,11 @@
 // Results that no payment takes, on a real event store: kept once, in a chain of their own.
 import { randomUUID } from 'node:crypto';
+import type { RecordedEvent } from '@ledger/event-store/event-store.ts';
 import test from 'ava';
 import { createFingerprint } from '../../src/commands/fingerprint.ts';
 import { createQuarantine, type UnmatchedReport } from '../../src/commands/unmatched.ts';
 import { readUnmatchedResult } from '../../src/events/codec.ts';
-import type { RecordedEvent } from '../../src/eventstore/event-store.ts';
-import { open, startServer } from '../eventstore/helpers.ts';
+import { open, startServer } from '../event-store/helpers.ts';
 import { checkChain } from '../support/chain.ts';
 import { resultAt } from '../support/payments.ts';
 import { personalData } from '../support/personal-data.ts';

@@ -1,9 +1,9 @@
 // The message catalogues: what a translator must keep, and how the program fills them.
 import { readdirSync, readFileSync } from 'node:fs';
+import { format } from '@ledger/kernel/format.ts';
 import test from 'ava';
 import refusals from '../../content/refusals.json' with { type: 'json' };
 import { texts } from '../../src/http/pay/texts.ts';
-import { format } from '../../src/kernel/format.ts';
 
 const folder = new URL('../../content/texts/', import.meta.url);
 

@@ -1,9 +1,9 @@
 // Deliveries need only the event store, Postgres and the reactors: without the projections role nothing waits.
+import { connectEventStore } from '@ledger/event-store/client.ts';
+import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
 import test from 'ava';
 import { readPaymentEvent } from '../../src/events/codec.ts';
 import { paymentStream } from '../../src/events/payment.ts';
-import { connectEventStore } from '../../src/eventstore/client.ts';
-import { systemRuntime } from '../../src/kernel/system-runtime.ts';
 import { until } from '../embedded/helpers.ts';
 import { append } from '../projections/helpers.ts';
 import { startReceiver } from '../reactors/receiver.ts';

@@ -2,9 +2,9 @@
 // killed is taken over by the role of projections.
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
+import { connectEventStore } from '@ledger/event-store/client.ts';
+import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
 import test, { type ExecutionContext } from 'ava';
-import { connectEventStore } from '../../src/eventstore/client.ts';
-import { systemRuntime } from '../../src/kernel/system-runtime.ts';
 import { query, until } from '../embedded/helpers.ts';
 import { runLedger, settingsFor, spawnLedger } from '../support/ledger.ts';
 import { type Deployment, log, paymentRequest, requestPayment, startDeployment } from './ledger.ts';

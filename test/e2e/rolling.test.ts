@@ -1,10 +1,10 @@
 // The previous release beside this one on the same stores, in both directions, until every role is of this one.
+import { connectEventStore } from '@ledger/event-store/client.ts';
+import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
 import test from 'ava';
 import { freePort } from '../../packages/embedded/free-port.ts';
 import { readPaymentEvent } from '../../src/events/codec.ts';
 import { paymentStream } from '../../src/events/payment.ts';
-import { connectEventStore } from '../../src/eventstore/client.ts';
-import { systemRuntime } from '../../src/kernel/system-runtime.ts';
 import { temporaryFolder, until } from '../embedded/helpers.ts';
 import { requestBody } from '../http/landreg/helpers.ts';
 import { startReceiver } from '../reactors/receiver.ts';

@@ -4,6 +4,7 @@
 // golden/histories-v1.jsonl has whole payments of version 1, with the state and the entries that the program of that
 // version made of them.
 import { readdirSync, readFileSync } from 'node:fs';
+import type { Held, SealedPlace } from '@ledger/personal-data/sealed.ts';
 import test from 'ava';
 import { keyFingerprintDecider } from '../../src/commands/key-fingerprint.ts';
 import { passkeyUseDecider } from '../../src/commands/passkeys.ts';
@@ -35,7 +36,6 @@ import {
   type PaymentEvent,
   paymentEvents,
 } from '../../src/events/payment.ts';
-import type { Held, SealedPlace } from '../../src/events/personal-data.ts';
 import { type Books, type Entry, enter } from '../../src/events/postings.ts';
 import { evolveProject, projectEvents } from '../../src/events/project.ts';
 import { evolveRebuilds, noRebuilds, rebuildEvents } from '../../src/events/rebuild.ts';

@@ -2,8 +2,8 @@
 import { once } from 'node:events';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
+import { EventStoreUnavailable } from '@ledger/event-store/event-store.ts';
 import test from 'ava';
-import { EventStoreUnavailable } from '../../src/eventstore/event-store.ts';
 import { apiKey, startApp } from '../support/app.ts';
 import {
   chooseMethod,

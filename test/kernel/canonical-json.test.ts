@@ -1,7 +1,7 @@
 // The same value always has the same text: the hash chain and the comparison of requests rely on it.
+import { canonicalJson } from '@ledger/kernel/canonical-json.ts';
 import test from 'ava';
 import fc from 'fast-check';
-import { canonicalJson } from '../../src/kernel/canonical-json.ts';
 
 const texts: [unknown, string][] = [
   [null, 'null'],

@@ -4,11 +4,11 @@ import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text as collect } from 'node:stream/consumers';
+import { createLogOutput } from '@ledger/kernel/log-output.ts';
 import test from 'ava';
-import { createLogOutput } from '../../src/kernel/log-output.ts';
 
 const writer = `
-  const { createLogOutput } = await import(${JSON.stringify(new URL('../../src/kernel/log-output.ts', import.meta.url).href)});
+  const { createLogOutput } = await import(${JSON.stringify(new URL('../../packages/kernel/log-output.ts', import.meta.url).href)});
   const output = createLogOutput();
   for (let line = 0; line < 40_000; line += 1) output.write('a line of about sixty characters, over and over again: ' + line + '\\n');
   process.stderr.write('done');

@@ -1,7 +1,7 @@
 // What a log line must not hold.
+import { createLog } from '@ledger/kernel/log.ts';
 import test from 'ava';
 import { pino } from 'pino';
-import { createLog } from '../../src/kernel/log.ts';
 
 /** The one line that `log.error` writes. */
 function lineOf(fields: object) {

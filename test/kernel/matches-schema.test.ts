@@ -1,9 +1,9 @@
 /** The quick check of an event's data says what superstruct says, of whatever is put in its place. */
+import { matchesSchema } from '@ledger/kernel/matches-schema.ts';
 import test from 'ava';
 import fc from 'fast-check';
 import { is, type Struct } from 'superstruct';
 import { paymentEvents } from '../../src/events/payment.ts';
-import { matchesSchema } from '../../src/kernel/matches-schema.ts';
 import { history } from '../projections/histories.ts';
 
 /** Puts a value somewhere into another: at a path of indices, wherever that leads. */

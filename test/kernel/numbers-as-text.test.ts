@@ -1,7 +1,7 @@
 // JSON whose numbers keep the form in which they were written.
+import { parseNumbersAsText } from '@ledger/kernel/numbers-as-text.ts';
 import test from 'ava';
 import fc from 'fast-check';
-import { parseNumbersAsText } from '../../src/kernel/numbers-as-text.ts';
 
 test('every number is the text that was written for it', (t) => {
   t.deepEqual(parseNumbersAsText('{"a":120.50,"b":[1e2,-0,{"c":12345678901234567890}],"d":"1","e":null}'), {

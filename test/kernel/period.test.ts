@@ -1,5 +1,5 @@
+import { earlierBy, type Period } from '@ledger/kernel/period.ts';
 import test from 'ava';
-import { earlierBy, type Period } from '../../src/kernel/period.ts';
 
 const cases: readonly [now: string, Period, then: string][] = [
   ['2026-11-20T01:02:03.004Z', { count: 7, unit: 'years' }, '2019-11-20T01:02:03.004Z'],

@@ -1,5 +1,5 @@
+import { retry } from '@ledger/kernel/retry.ts';
 import test from 'ava';
-import { retry } from '../../src/kernel/retry.ts';
 
 /** A runtime whose sleeps take no time and are recorded. */
 function recordingRuntime() {

@@ -1,7 +1,7 @@
 // `maskable` leaves out every field that it does not know, whatever its name.
+import { maskable } from '@ledger/kernel/structs.ts';
 import test from 'ava';
 import { array, create, mask, string } from 'superstruct';
-import { maskable } from '../../src/kernel/structs.ts';
 
 const Person = maskable({ name: string(), friends: array(maskable({ name: string() })) });
 const inherited = Object.getOwnPropertyNames(Object.prototype).filter((name) => name !== '__proto__');

@@ -3,11 +3,11 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
+import { inSpan, recordSpansWith } from '@ledger/kernel/tracing.ts';
 import test, { type ExecutionContext } from 'ava';
 import { startAdminServer } from '../../packages/observability/admin-server.ts';
 import { createMetrics, type Reading } from '../../packages/observability/metrics.ts';
 import { startTracing } from '../../packages/observability/tracing.ts';
-import { inSpan, recordSpansWith } from '../../src/kernel/tracing.ts';
 
 function metricsAt(clock: { nowMs: number }) {
   const failures: string[] = [];

@@ -1,11 +1,8 @@
 /** How many payments are taken while the key store is away. */
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import test from 'ava';
-import { pino } from 'pino';
-import { KeysUnavailable } from '../../src/events/personal-data.ts';
-import { createKeyPool } from '../../src/personal-data/key-pool.ts';
-import { createKeyReserve } from '../../src/personal-data/key-reserve.ts';
+import { createKeyPool } from '@ledger/personal-data/key-pool.ts';
+import { createKeyReserve } from '@ledger/personal-data/key-reserve.ts';
 import {
   isDestroyed,
   keyBytes,
@@ -13,7 +10,10 @@ import {
   keysPerBlock,
   readKeyId,
   wrappingKeys,
-} from '../../src/personal-data/key-store.ts';
+} from '@ledger/personal-data/key-store.ts';
+import { KeysUnavailable } from '@ledger/personal-data/sealed.ts';
+import test from 'ava';
+import { pino } from 'pino';
 import { temporaryFolder, until } from '../embedded/helpers.ts';
 import { memoryKeyStore } from '../support/personal-data.ts';
 import { testRuntime } from '../support/runtime.ts';
@@ -37,7 +37,7 @@ async function fullPool() {
 test('65,536 requests, then as many results as keys are left: more than 62,000 payments in five minutes', async (t) => {
   const pool = await fullPool();
   const ids = new Set<string>();
-  const drawAll = (use: 'request' | 'result') => {
+  const drawAll = (use: 'new' | 'begun') => {
     let count = 0;
     t.throws(
       () => {
@@ -47,19 +47,19 @@ test('65,536 requests, then as many results as keys are left: more than 62,000 p
     );
     return count;
   };
-  t.is(drawAll('request'), 65_536);
-  t.is(drawAll('result'), 32_768);
+  t.is(drawAll('new'), 65_536);
+  t.is(drawAll('begun'), 32_768);
   t.is(ids.size, 98_304, 'no key twice');
   await pool.stop();
 });
 
 test('a key is not left in the pool, and none is drawn after the end', async (t) => {
   const pool = await fullPool();
-  const [one, other] = [pool.draw('request'), pool.draw('request')];
+  const [one, other] = [pool.draw('new'), pool.draw('new')];
   t.notDeepEqual(one.key, other.key);
   t.false(one.key.every((byte) => byte === 0));
   await pool.stop();
-  t.throws(() => pool.draw('result'), { instanceOf: KeysUnavailable });
+  t.throws(() => pool.draw('begun'), { instanceOf: KeysUnavailable });
 });
 
 test('what the store has lost is stored again: keys that were not drawn, and no key that was', async (t) => {
@@ -73,7 +73,7 @@ test('what the store has lost is stored again: keys that were not drawn, and no 
   });
   await pool.start();
   while (pool.available() < 2 * keysPerBlock) await new Promise(setImmediate);
-  const drawn = pool.draw('result');
+  const drawn = pool.draw('begun');
   const before = new Map([...store.blocks].map(([id, keys]) => [id, Buffer.from(keys)]));
   store.blocks.clear();
   await pool.storeAgain();
@@ -83,7 +83,7 @@ test('what the store has lost is stored again: keys that were not drawn, and no 
   t.deepEqual(again.subarray(keyBytes), before.get(id)?.subarray(keyBytes));
   t.notDeepEqual(keyIn(again, 0), drawn.key);
   t.false(isDestroyed(keyIn(again, 0)), 'it is lost, and not erased');
-  const next = pool.draw('result');
+  const next = pool.draw('begun');
   t.deepEqual(keyIn(again, readKeyId(next.id)?.index ?? 0), next.key);
   await pool.stop();
 });
@@ -125,7 +125,7 @@ test('started while the store is away: keys of the reserve, which are in the sto
   const ids = new Set<string>();
   for (const pool of pools) {
     for (let drawn = 0; drawn < 2_000; drawn += 1) {
-      const { id, key } = pool.draw('request');
+      const { id, key } = pool.draw('new');
       const { block, index } = readKeyId(id) ?? { block: '', index: 0 };
       ids.add(id);
       if (drawn % 500 > 0) continue;

@@ -1,16 +1,16 @@
 /** Sealing, opening and destroying, with the keys in a real Postgres. */
 import { readdir } from 'node:fs/promises';
 import { Readable } from 'node:stream';
+import { readKeyTables, writeKeyTables } from '@ledger/personal-data/key-backup.ts';
+import { createKeyReserve } from '@ledger/personal-data/key-reserve.ts';
+import { keyInSealed, keysPerBlock, readKeyId, wrappingKeys } from '@ledger/personal-data/key-store.ts';
+import { createPersonalData } from '@ledger/personal-data/personal-data.ts';
+import { createPostgresKeyStore, destroyedChannel } from '@ledger/personal-data/postgres-key-store.ts';
+import { KeysUnavailable, type Sealed } from '@ledger/personal-data/sealed.ts';
+import { listenForNotifications } from '@ledger/postgres/notifications.ts';
+import { connectPostgres } from '@ledger/postgres/pool.ts';
 import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
-import { KeysUnavailable, type Sealed } from '../../src/events/personal-data.ts';
-import { readKeyTables, writeKeyTables } from '../../src/personal-data/key-backup.ts';
-import { createKeyReserve } from '../../src/personal-data/key-reserve.ts';
-import { keyInSealed, keysPerBlock, readKeyId, wrappingKeys } from '../../src/personal-data/key-store.ts';
-import { createPersonalData } from '../../src/personal-data/personal-data.ts';
-import { createPostgresKeyStore, destroyedChannel } from '../../src/personal-data/postgres-key-store.ts';
-import { listenForNotifications } from '../../src/postgres/notifications.ts';
-import { connectPostgres } from '../../src/postgres/pool.ts';
 import { query, temporaryFolder, until } from '../embedded/helpers.ts';
 import { log } from '../projections/helpers.ts';
 import { createDatabase } from '../support/postgres.ts';
@@ -41,6 +41,7 @@ function startProcess(
     ...(reserveFolder !== '' && { reserve: createKeyReserve({ folder: reserveFolder, wrapping, runtime }) }),
     listen: (onNotification) =>
       listenForNotifications({ databaseUrl: url, channel: destroyedChannel, onNotification, log, runtime }),
+    isNew: ({ type }) => type === 'PaymentRequested',
     ahead,
     log,
     runtime,

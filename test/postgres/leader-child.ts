@@ -1,7 +1,7 @@
 /** A process that leads until it loses the lead. */
 import { once } from 'node:events';
-import { systemRuntime } from '../../src/kernel/system-runtime.ts';
-import { withLeaderLock } from '../../src/postgres/leader-lock.ts';
+import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
+import { withLeaderLock } from '@ledger/postgres/leader-lock.ts';
 
 const [databaseUrl = ''] = process.argv.slice(2);
 const signal = new AbortController().signal;

@@ -1,10 +1,10 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
+import { givesUp, type LeaderSession, withLeaderLock } from '@ledger/postgres/leader-lock.ts';
 import test from 'ava';
 import fc from 'fast-check';
-import { systemRuntime } from '../../src/kernel/system-runtime.ts';
-import { givesUp, type LeaderSession, withLeaderLock } from '../../src/postgres/leader-lock.ts';
 import { until } from '../embedded/helpers.ts';
 import { createDatabase } from '../support/postgres.ts';
 import { runs } from '../support/property-runs.ts';

@@ -1,34 +1,28 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { PostgresUnavailable, unsuitability } from '@ledger/postgres/requirements.ts';
 import test from 'ava';
 import { freePort } from '../../packages/embedded/free-port.ts';
-import { PostgresUnavailable, unsuitability } from '../../src/postgres/requirements.ts';
 import { temporaryFolder, until } from '../embedded/helpers.ts';
 import { createDatabase } from '../support/postgres.ts';
 
 test('an old version, a refusal and an unknown database are named; a server that serves is not', async (t) => {
   const { url } = await createDatabase();
   t.is(await unsuitability(url), null);
-  t.regex(
-    (await unsuitability(url, 99)) ?? '',
-    /^DATABASE_URL leads to PostgreSQL \d.*; version 99 or newer is needed$/,
-  );
+  t.regex((await unsuitability(url, 99)) ?? '', /^it is PostgreSQL \d.*; version 99 or newer is needed$/);
   await t.throwsAsync(unsuitability('postgres://127.0.0.1:9/nothing'), {
     instanceOf: PostgresUnavailable,
-    message: 'PostgreSQL (DATABASE_URL) does not answer: connect ECONNREFUSED 127.0.0.1:9',
+    message: 'PostgreSQL does not answer: connect ECONNREFUSED 127.0.0.1:9',
   });
   t.is(
     await unsuitability(url.replace('//ledger@', '//somebody@')),
-    'DATABASE_URL: PostgreSQL does not accept the user or the password',
+    'PostgreSQL does not accept the user or the password',
   );
-  t.is(
-    await unsuitability(url.replace(/[^/]*$/, 'elsewhere')),
-    'DATABASE_URL: PostgreSQL has no database of this name',
-  );
+  t.is(await unsuitability(url.replace(/[^/]*$/, 'elsewhere')), 'PostgreSQL has no database of this name');
   t.is(
     await unsuitability(`${url}?sslmode=verify-full`),
-    'DATABASE_URL: there is no TLS connection to trust: The server does not support SSL connections',
+    'there is no TLS connection to trust: The server does not support SSL connections',
   );
 });
 
@@ -43,10 +37,7 @@ const hasBouncer = (() => {
 
 for (const [mode, expected] of [
   ['session', null],
-  [
-    'transaction',
-    'DATABASE_URL leads to a pooler in transaction mode; locks and notifications need session mode',
-  ],
+  ['transaction', 'it is a pooler in transaction mode; locks and notifications need session mode'],
 ] as const)
   (hasBouncer ? test : test.skip)(`PgBouncer in ${mode} mode`, async (t) => {
     const { url } = await createDatabase();

@@ -1,7 +1,7 @@
+import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
+import { connectPostgres } from '@ledger/postgres/pool.ts';
+import { createSharedClock } from '@ledger/postgres/shared-clock.ts';
 import test from 'ava';
-import { systemRuntime } from '../../src/kernel/system-runtime.ts';
-import { connectPostgres } from '../../src/postgres/pool.ts';
-import { createSharedClock } from '../../src/postgres/shared-clock.ts';
 import { log as silent } from '../projections/helpers.ts';
 import { createDatabase } from '../support/postgres.ts';
 

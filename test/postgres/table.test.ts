@@ -1,6 +1,6 @@
 // Statements that are made from a table's columns.
+import { givenRows, insertGiven, quoteIdentifier } from '@ledger/postgres/table.ts';
 import test from 'ava';
-import { givenRows, insertGiven, quoteIdentifier } from '../../src/postgres/table.ts';
 
 const columns = {
   id: 'text',

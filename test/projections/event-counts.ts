@@ -1,6 +1,6 @@
 /** A projection that forgives nothing: an event taken twice is two rows, one left out is none. */
+import type { Projection } from '@ledger/projections/runtime/projection.ts';
 import type { Knex } from 'knex';
-import type { Projection } from '../../src/projections/runtime/projection.ts';
 
 export const eventCounts: Projection = {
   name: 'event_counts',

@@ -1,4 +1,7 @@
 /** Tables filled by the projections themselves, without an event store: for tests of what is asked of them. */
+import type { RecordedEvent } from '@ledger/event-store/event-store.ts';
+import { prepare } from '@ledger/projections/runtime/checkpoints.ts';
+import type { Projection } from '@ledger/projections/runtime/projection.ts';
 import type { ExecutionContext } from 'ava';
 import fc from 'fast-check';
 import type { Knex } from 'knex';
@@ -10,12 +13,9 @@ import {
   type RequestedPayment,
 } from '../../src/events/payment.ts';
 import { schemaVersion } from '../../src/events/upcast.ts';
-import type { RecordedEvent } from '../../src/eventstore/event-store.ts';
 import { journal } from '../../src/projections/journal/projection.ts';
 import { payments } from '../../src/projections/payments/projection.ts';
 import { reconciliation } from '../../src/projections/reconciliation/projection.ts';
-import { prepare } from '../../src/projections/runtime/checkpoints.ts';
-import type { Projection } from '../../src/projections/runtime/projection.ts';
 import { unmatched } from '../../src/projections/unmatched/projection.ts';
 import { createToDoList } from '../../src/to-do/projection.ts';
 import { query } from '../embedded/helpers.ts';

@@ -4,9 +4,17 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { connectEventStore } from '@ledger/event-store/client.ts';
+import { type EventStore, EventStoreUnavailable, type Position } from '@ledger/event-store/event-store.ts';
+import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
+import { connectPostgres } from '@ledger/postgres/pool.ts';
+import { projectionStatus } from '@ledger/projections/runtime/checkpoints.ts';
+import type { Projection } from '@ledger/projections/runtime/projection.ts';
+import { type ProjectionRun, runProjection } from '@ledger/projections/runtime/run.ts';
 import type { ExecutionContext } from 'ava';
 import type { Knex } from 'knex';
 import { pino } from 'pino';
+import type { Sen } from '../../src/common/money.ts';
 import { readPaymentEvent } from '../../src/events/codec.ts';
 import { chain, genesisHash, hashIn } from '../../src/events/envelope.ts';
 import {
@@ -18,14 +26,6 @@ import {
   paymentStream,
 } from '../../src/events/payment.ts';
 import type { RequestDetails } from '../../src/events/personal-data.ts';
-import { connectEventStore } from '../../src/eventstore/client.ts';
-import { type EventStore, EventStoreUnavailable, type Position } from '../../src/eventstore/event-store.ts';
-import type { Sen } from '../../src/kernel/money.ts';
-import { systemRuntime } from '../../src/kernel/system-runtime.ts';
-import { connectPostgres } from '../../src/postgres/pool.ts';
-import { projectionStatus } from '../../src/projections/runtime/checkpoints.ts';
-import type { Projection } from '../../src/projections/runtime/projection.ts';
-import { type ProjectionRun, runProjection } from '../../src/projections/runtime/run.ts';
 import { query, until } from '../embedded/helpers.ts';
 import { startServer, startServerProcess } from '../support/event-store.ts';
 import { personalData } from '../support/personal-data.ts';

@@ -1,11 +1,11 @@
 /** Made-up histories of payments, for fast-check: what a stream may hold, not only what a well-behaved gateway sends. */
 import fc from 'fast-check';
+import type { Sen } from '../../src/common/money.ts';
+import { paymentModes } from '../../src/common/payment-modes.ts';
 import type { PaymentEvent } from '../../src/events/payment.ts';
 import { channels } from '../../src/events/payment-request.ts';
 import { type Outcome, outcomes, sources } from '../../src/events/payment-result.ts';
 import { exceptionResolutions as resolutions } from '../../src/events/recorded-result.ts';
-import type { Sen } from '../../src/kernel/money.ts';
-import { paymentModes } from '../../src/kernel/payment-modes.ts';
 
 /** Any text, with what Postgres cannot store well represented. */
 const text = fc.string({

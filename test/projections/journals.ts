@@ -1,12 +1,12 @@
 /** A journal fed with events directly, as its runner would, and payments to feed it with. */
+import type { RecordedEvent } from '@ledger/event-store/event-store.ts';
+import { connectPostgres } from '@ledger/postgres/pool.ts';
+import { prepare } from '@ledger/projections/runtime/checkpoints.ts';
 import type { ExecutionContext } from 'ava';
 import type { Knex } from 'knex';
 import type { PaymentEvent } from '../../src/events/payment.ts';
 import { schemaVersion } from '../../src/events/upcast.ts';
-import type { RecordedEvent } from '../../src/eventstore/event-store.ts';
-import { connectPostgres } from '../../src/postgres/pool.ts';
 import { journal } from '../../src/projections/journal/projection.ts';
-import { prepare } from '../../src/projections/runtime/checkpoints.ts';
 import { chosen, request, result, sen, succeeded } from '../support/payments.ts';
 import { personalData } from '../support/personal-data.ts';
 import { log, type Postgres } from './helpers.ts';

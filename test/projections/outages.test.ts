@@ -1,7 +1,7 @@
 /** Every process that a projection needs is killed while it works; nothing may be lost and nothing taken twice. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { EventStore, Position } from '@ledger/event-store/event-store.ts';
 import test, { type ExecutionContext } from 'ava';
-import type { EventStore, Position } from '../../src/eventstore/event-store.ts';
 import { payments } from '../../src/projections/payments/projection.ts';
 import { createPaymentQueries } from '../../src/projections/payments/queries.ts';
 import { postgresPids, query, until } from '../embedded/helpers.ts';

@@ -1,9 +1,9 @@
 /** The process that tests kill in the middle of a rebuild of `payments`; tells how many events it has taken, and the end. */
-import { connectEventStore } from '../../src/eventstore/client.ts';
-import { systemRuntime } from '../../src/kernel/system-runtime.ts';
-import { connectPostgres } from '../../src/postgres/pool.ts';
+import { connectEventStore } from '@ledger/event-store/client.ts';
+import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
+import { connectPostgres } from '@ledger/postgres/pool.ts';
+import { rebuild } from '@ledger/projections/rebuild/rebuild.ts';
 import { payments } from '../../src/projections/payments/projection.ts';
-import { rebuild } from '../../src/projections/rebuild/rebuild.ts';
 import { personalData } from '../support/personal-data.ts';
 import { log } from './helpers.ts';
 

@@ -1,9 +1,9 @@
 /** The process that tests kill: runs projections on the stores named by its arguments, as long as its parent lives. */
-import { connectEventStore } from '../../src/eventstore/client.ts';
-import { systemRuntime } from '../../src/kernel/system-runtime.ts';
-import { connectPostgres } from '../../src/postgres/pool.ts';
+import { connectEventStore } from '@ledger/event-store/client.ts';
+import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
+import { connectPostgres } from '@ledger/postgres/pool.ts';
+import { runProjection } from '@ledger/projections/runtime/run.ts';
 import { payments } from '../../src/projections/payments/projection.ts';
-import { runProjection } from '../../src/projections/runtime/run.ts';
 import { personalData } from '../support/personal-data.ts';
 import { eventCounts } from './event-counts.ts';
 import { log } from './helpers.ts';

@@ -1,7 +1,7 @@
 /** The reactor that tests kill: merchants' callbacks on the stores named by its arguments, as long as its parent lives. */
-import { connectEventStore } from '../../src/eventstore/client.ts';
-import { systemRuntime } from '../../src/kernel/system-runtime.ts';
-import { connectPostgres } from '../../src/postgres/pool.ts';
+import { connectEventStore } from '@ledger/event-store/client.ts';
+import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
+import { connectPostgres } from '@ledger/postgres/pool.ts';
 import { log, startCallbacks } from './helpers.ts';
 
 const [esdbUrl = '', databaseUrl = '', leaseMs = ''] = process.argv.slice(2);

@@ -1,7 +1,7 @@
+import { format } from '@ledger/kernel/format.ts';
 import test from 'ava';
+import { paymentModes } from '../../src/common/payment-modes.ts';
 import type { Standing } from '../../src/events/payment-standing.ts';
-import { format } from '../../src/kernel/format.ts';
-import { paymentModes } from '../../src/kernel/payment-modes.ts';
 import { historyText, statusName, texts, timeText } from '../../src/receipts/texts.ts';
 import { chosen, result, sen, succeeded } from '../support/payments.ts';
 import { hasPoppler, pagesOf, pdfOf, plainParts, textOf, verifyUrl } from './pdf-reader.ts';

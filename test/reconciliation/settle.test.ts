@@ -1,13 +1,13 @@
 // Payouts and remittances from files: all or nothing, once, and each charge found in the books.
 import { randomUUID } from 'node:crypto';
+import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
+import { projectionStatus } from '@ledger/projections/runtime/checkpoints.ts';
+import { isReady } from '@ledger/projections/runtime/lag.ts';
 import test, { type ExecutionContext } from 'ava';
 import { Refused } from '../../src/commands/decider.ts';
 import { settlementStream } from '../../src/events/settlement.ts';
-import { systemRuntime } from '../../src/kernel/system-runtime.ts';
 import { ageing } from '../../src/projections/journal/ageing.ts';
 import { journal } from '../../src/projections/journal/projection.ts';
-import { projectionStatus } from '../../src/projections/runtime/checkpoints.ts';
-import { isReady } from '../../src/projections/runtime/lag.ts';
 import { UnreadableExport } from '../../src/reconciliation/export-format.ts';
 import { importSettlement } from '../../src/reconciliation/settle.ts';
 import { run } from '../projections/helpers.ts';

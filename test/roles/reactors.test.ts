@@ -1,7 +1,7 @@
 // A delivery begins when its event has been read. Here polling never looks for work, so that only a wake-up can begin one.
+import { createSharedClock } from '@ledger/postgres/shared-clock.ts';
 import test, { type ExecutionContext } from 'ava';
 import { loadConfig } from '../../src/config/config.ts';
-import { createSharedClock } from '../../src/postgres/shared-clock.ts';
 import { startReactors } from '../../src/roles/reactors.ts';
 import { createToDoList } from '../../src/to-do/projection.ts';
 import { until } from '../embedded/helpers.ts';

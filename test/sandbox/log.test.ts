@@ -1,6 +1,6 @@
 // The sandbox logs only the beginning of a transaction id, which gives access to the receipt.
+import { createLog } from '@ledger/kernel/log.ts';
 import test from 'ava';
-import { createLog } from '../../src/kernel/log.ts';
 import { order, post, startGateway, startReceiver } from './helpers.ts';
 
 test('order numbers are logged as six characters and the attempt', async (t) => {

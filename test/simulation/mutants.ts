@@ -9,7 +9,6 @@ import type { Invariant } from './violations.ts';
 export type Mutant = {
   name: string;
   what: string;
-  /** Under src/. */
   file: string;
   /** Occurs in the file exactly once. */
   code: string;
@@ -28,7 +27,7 @@ export type Mutant = {
 export const mutants: Readonly<Record<string, Omit<Mutant, 'name'>>> = {
   'json-numbers': {
     what: 'A result sent as JSON numbers is refused',
-    file: 'http/server/body.ts',
+    file: 'src/http/server/body.ts',
     code: 'parseNumbersAsText(json)',
     becomes: 'JSON.parse(json)',
     seenBy: ['signed-result-refused'],
@@ -37,7 +36,7 @@ export const mutants: Readonly<Record<string, Omit<Mutant, 'name'>>> = {
   },
   'unreadable-refused': {
     what: 'A signed result of a payment whose events cannot be read is refused',
-    file: 'http/pay/gateway-response.ts',
+    file: 'src/http/pay/gateway-response.ts',
     code: "if (error instanceof UnreadableEvent) return 'unreadable_payment';",
     becomes: '',
     seenBy: ['signed-result-refused', 'program-fault'],
@@ -47,7 +46,7 @@ export const mutants: Readonly<Record<string, Omit<Mutant, 'name'>>> = {
   },
   'attempt-unasked': {
     what: 'Nobody asks about an attempt once its payment has ended',
-    file: 'events/requery-schedule.ts',
+    file: 'src/events/requery-schedule.ts',
     code: 'return openAttempts(payment).filter(',
     becomes:
       "return (payment.status === 'requested' || payment.status === 'pending' ? openAttempts(payment) : []).filter(",
@@ -57,7 +56,7 @@ export const mutants: Readonly<Record<string, Omit<Mutant, 'name'>>> = {
   },
   'mismatch-twice': {
     what: 'A success does not take the money of an earlier amount mismatch out of suspense',
-    file: 'commands/payment-result.ts',
+    file: 'src/commands/payment-result.ts',
     code: 'if (!found) return [];',
     becomes: 'if (found !== null) return [];',
     seenBy: ['booked-twice'],
@@ -67,7 +66,7 @@ export const mutants: Readonly<Record<string, Omit<Mutant, 'name'>>> = {
   },
   'shared-id-unseen': {
     what: 'One gateway transaction pays two payments, and nobody is told',
-    file: 'projections/journal/shared-numbers.ts',
+    file: 'src/projections/journal/shared-numbers.ts',
     code: "await prepared(db, insertShared, [JSON.stringify(firstBy('id'))]);",
     becomes: '',
     seenBy: ['gateway-id-twice'],
@@ -77,7 +76,7 @@ export const mutants: Readonly<Record<string, Omit<Mutant, 'name'>>> = {
   },
   'older-export-clears': {
     what: 'An older export clears a discrepancy that a newer one showed',
-    file: 'commands/reconciliation.ts',
+    file: 'src/commands/reconciliation.ts',
     // Asked by the import and by the decider.
     code: 'return asOf ?? at;',
     becomes: "return '';",
@@ -89,7 +88,7 @@ export const mutants: Readonly<Record<string, Omit<Mutant, 'name'>>> = {
   },
   'quarantine-forgets': {
     what: 'The quarantine compares a result with the last one only',
-    file: 'commands/unmatched.ts',
+    file: 'src/commands/unmatched.ts',
     code: 'kept.some(({ fingerprint }) => fingerprint === result.fingerprint)',
     becomes: 'kept.at(-1)?.fingerprint === result.fingerprint',
     seenBy: ['quarantine-repeats'],
@@ -99,7 +98,7 @@ export const mutants: Readonly<Record<string, Omit<Mutant, 'name'>>> = {
   },
   'checkpoint-unchecked': {
     what: 'A projection writes although another process has moved its checkpoint',
-    file: 'projections/runtime/checkpoints.ts',
+    file: 'packages/projections/runtime/checkpoints.ts',
     code: "sqlOf('advance-checkpoint')",
     becomes:
       "sqlOf('advance-checkpoint').replaceAll('_position is not distinct from', '_position is null or 0::bigint <=')",
@@ -110,7 +109,7 @@ export const mutants: Readonly<Record<string, Omit<Mutant, 'name'>>> = {
   },
   'lease-ignored': {
     what: 'A reactor claims a delivery that another one holds',
-    file: 'reactors/deliveries/worker.ts',
+    file: 'src/reactors/deliveries/worker.ts',
     code: 'leaseMs = 60_000',
     becomes: 'leaseMs = 1',
     seenBy: ['callback-doubled'],
@@ -120,7 +119,7 @@ export const mutants: Readonly<Record<string, Omit<Mutant, 'name'>>> = {
   },
   'claims-alike': {
     what: 'A claim that ends late ends the next claim of the same worker',
-    file: 'reactors/deliveries/worker.ts',
+    file: 'src/reactors/deliveries/worker.ts',
     code: 'const holder = runtime.uuid();',
     becomes: 'const holder = (attempts.holder ??= runtime.uuid());',
     seenBy: ['callback-doubled'],
@@ -130,7 +129,7 @@ export const mutants: Readonly<Record<string, Omit<Mutant, 'name'>>> = {
   },
   'overtaken-sent': {
     what: 'A callback is sent although a newer status has superseded it',
-    file: 'commands/deliveries.ts',
+    file: 'src/commands/deliveries.ts',
     code: "all.some(({ kind, change }) => kind === 'callback' && change > delivery.change)",
     becomes: 'all.length < 0',
     // Only the newest callback of a payment is ever claimed: an older one that is not superseded stays due for ever.
@@ -141,7 +140,7 @@ export const mutants: Readonly<Record<string, Omit<Mutant, 'name'>>> = {
   },
   'lost-append': {
     what: 'An append whose answer was lost is reported as done',
-    file: 'eventstore/append.ts',
+    file: 'packages/event-store/append.ts',
     code: 'return await findOutOrSendAgain(append, error);',
     becomes:
       "return { revision: append.expected === 'no_stream' ? 0 : append.expected + 1, position: { commit: 0n, prepare: 0n } };",
@@ -152,7 +151,7 @@ export const mutants: Readonly<Record<string, Omit<Mutant, 'name'>>> = {
   },
   'absence-unconfirmed': {
     what: 'One node alone may say that there is no such payment',
-    file: 'eventstore/client.ts',
+    file: 'packages/event-store/client.ts',
     code: 'const reads = isCluster(url) ?',
     becomes: 'const reads = url === "" ?',
     seenBy: ['false-not-found', 'acknowledged-lost', 'signed-result-refused'],
@@ -162,7 +161,7 @@ export const mutants: Readonly<Record<string, Omit<Mutant, 'name'>>> = {
   },
   'own-clocks': {
     what: 'Each process tells the time by the clock of its machine',
-    file: 'postgres/shared-clock.ts',
+    file: 'packages/postgres/shared-clock.ts',
     code: 'now: () => new Date(nowMs())',
     becomes: 'now: runtime.now',
     seenBy: ['callback-late', 'callback-doubled', 'delivery-stuck', 'slow-answer'],
@@ -173,7 +172,7 @@ export const mutants: Readonly<Record<string, Omit<Mutant, 'name'>>> = {
   },
   'older-log-unnoticed': {
     what: 'A projection reads on although the log is older than its rows',
-    file: 'eventstore/subscription.ts',
+    file: 'packages/event-store/subscription.ts',
     code: 'if (mark !== undefined) await withinDeadline(assertRead(client, mark, position));',
     becomes: '',
     seenBy: ['health-lies'],
@@ -184,7 +183,7 @@ export const mutants: Readonly<Record<string, Omit<Mutant, 'name'>>> = {
   },
   'deaf-leader-stays': {
     what: 'A leader that cannot read the log keeps the lead',
-    file: 'projections/runtime/batches.ts',
+    file: 'packages/projections/runtime/batches.ts',
     code: 'const maxFailures = 4;',
     becomes: 'const maxFailures = Number.POSITIVE_INFINITY;',
     seenBy: ['projection-behind', 'rows-differ', 'delivery-stuck'],
@@ -195,7 +194,7 @@ export const mutants: Readonly<Record<string, Omit<Mutant, 'name'>>> = {
   },
   'unreadable-halts': {
     what: 'One event that nobody can read stops the projections, and with them every callback',
-    file: 'projections/runtime/parking.ts',
+    file: 'packages/projections/runtime/parking.ts',
     code: 'const maxParked = 100;',
     becomes: 'const maxParked = 0;',
     seenBy: ['program-fault', 'projection-behind', 'delivery-stuck', 'rows-differ'],
@@ -206,7 +205,7 @@ export const mutants: Readonly<Record<string, Omit<Mutant, 'name'>>> = {
   },
   'unreadable-skipped': {
     what: 'An event that nobody can read is skipped, and nobody is told',
-    file: 'projections/runtime/parking.ts',
+    file: 'packages/projections/runtime/parking.ts',
     code: 'return atFault.map(',
     becomes: 'return [].map(',
     seenBy: ['health-lies', 'rows-differ'],
@@ -217,7 +216,7 @@ export const mutants: Readonly<Record<string, Omit<Mutant, 'name'>>> = {
   },
   'keys-uncompared': {
     what: 'A process with another TRANSACTION_ID_KEY takes payments',
-    file: 'commands/key-fingerprint.ts',
+    file: 'src/commands/key-fingerprint.ts',
     code: 'if (state === null || replaces === null || replaces.includes(state))',
     becomes: '',
     seenBy: ['two-payments', 'false-not-found'],
@@ -237,7 +236,7 @@ export function mutantNamed(name: string): Mutant {
 
 /** Puts it into the program, which must not have been imported yet. Throws if the code is not there. */
 export function installMutant({ file, code, becomes }: Mutant): void {
-  const url = new URL(`../../src/${file}`, import.meta.url).href;
+  const url = new URL(`../../${file}`, import.meta.url).href;
   registerHooks({
     load(loaded, context, nextLoad) {
       const module = nextLoad(loaded, context);

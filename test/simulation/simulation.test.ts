@@ -32,5 +32,5 @@ test('a mutant is found in the plan that once showed its fault', async (t) => {
 
 test('each mutant fits the program as it is', (t) => {
   for (const [name, { file, code }] of Object.entries(mutants))
-    t.is(readFileSync(`src/${file}`, 'utf8').split(code).length, 2, name);
+    t.is(readFileSync(file, 'utf8').split(code).length, 2, name);
 });

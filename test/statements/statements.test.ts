@@ -2,7 +2,7 @@
 import { buffer, text as textFrom } from 'node:stream/consumers';
 import test from 'ava';
 import { parse } from 'csv-parse/sync';
-import { addSen, displaySen, formatSen, groupedSen } from '../../src/kernel/money.ts';
+import { addSen, displaySen, formatSen, groupedSen } from '../../src/common/money.ts';
 import type { CollectedReceipt } from '../../src/projections/journal/collection-queries.ts';
 import { collectionCsv } from '../../src/statements/csv.ts';
 import { collectionPdf, maxPdfReceipts, statementTexts, TooManyReceipts } from '../../src/statements/pdf.ts';

@@ -1,6 +1,7 @@
 // Arbitrary payment events and commands for fast-check. Few different ids, amounts and banks, so that they meet.
 import fc from 'fast-check';
 import type { ChoosePaymentMethod } from '../../src/commands/payment.ts';
+import { paymentModes } from '../../src/common/payment-modes.ts';
 import type { PlannedDelivery } from '../../src/events/deliveries.ts';
 import type { PaymentEvent } from '../../src/events/payment.ts';
 import { channels } from '../../src/events/payment-request.ts';
@@ -10,7 +11,6 @@ import {
   exceptionResolutions as resolutions,
   resolutions as staffResolutions,
 } from '../../src/events/recorded-result.ts';
-import { paymentModes } from '../../src/kernel/payment-modes.ts';
 import { anyText } from './any-text.ts';
 import { amountSen, choose, orderNo, recorded, request, sen } from './payments.ts';
 

@@ -1,7 +1,7 @@
 // The tamper-evidence chain of a stream, checked from its first event to its last.
+import type { RecordedEvent } from '@ledger/event-store/event-store.ts';
 import type { ExecutionContext } from 'ava';
 import { genesisHash, hashOf, type Metadata } from '../../src/events/envelope.ts';
-import type { RecordedEvent } from '../../src/eventstore/event-store.ts';
 
 export function checkChain(t: ExecutionContext, stored: readonly RecordedEvent[]): void {
   let previousHash = genesisHash;

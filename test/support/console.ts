@@ -1,9 +1,9 @@
 // Staff of the tests, signed in to the console as people are: by the link of an email.
 import { randomUUID } from 'node:crypto';
+import type { EventStore } from '@ledger/event-store/event-store.ts';
 import { createExecute } from '../../src/commands/execute.ts';
 import { type UserCommand, userDecider, userIdOf } from '../../src/commands/user.ts';
 import { type Role, userStream } from '../../src/events/user.ts';
-import type { EventStore } from '../../src/eventstore/event-store.ts';
 import { transactionIdKey } from './app.ts';
 
 /** A page that needs no Postgres: 404 for whoever is signed in, while all others are sent to sign in. */

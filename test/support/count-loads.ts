@@ -1,5 +1,5 @@
 // An event store that counts how often each stream is loaded.
-import type { EventStore } from '../../src/eventstore/event-store.ts';
+import type { EventStore } from '@ledger/event-store/event-store.ts';
 
 export function countLoads<Store extends Pick<EventStore, 'load'>>(eventStore: Store) {
   const counts = new Map<string, number>();

@@ -1,16 +1,16 @@
 // Payment events and commands with everything filled in: a test names only what it is about.
-
+import type { Held } from '@ledger/personal-data/sealed.ts';
 import type { TakeAction } from '../../src/commands/approvals.ts';
 import { Refused } from '../../src/commands/decider.ts';
 import { createFingerprint } from '../../src/commands/fingerprint.ts';
 import { type ChoosePaymentMethod, paymentDecider, type RequestPayment } from '../../src/commands/payment.ts';
 import type { RecordGatewayResult } from '../../src/commands/payment-result.ts';
+import type { Sen } from '../../src/common/money.ts';
 import type { OpenPayment } from '../../src/events/open-payment.ts';
 import type { Channel, PaymentEvent, PaymentRequested, RequestedPayment } from '../../src/events/payment.ts';
 import type { Outcome, ReportedResult } from '../../src/events/payment-result.ts';
-import type { Held, RequestDetails } from '../../src/events/personal-data.ts';
+import type { RequestDetails } from '../../src/events/personal-data.ts';
 import type { exceptionResolutions, Resolution } from '../../src/events/recorded-result.ts';
-import type { Sen } from '../../src/kernel/money.ts';
 
 type DataOf<Type extends PaymentEvent['type']> = Extract<PaymentEvent, { type: Type }>['data'];
 

@@ -1,5 +1,4 @@
 /** Seals and opens as the program does, with the keys in the memory of the test instead of in Postgres. */
-import { pino } from 'pino';
 import {
   type Erasure,
   isDestroyed,
@@ -7,8 +6,9 @@ import {
   keyIn,
   keysPerBlock,
   readKeyId,
-} from '../../src/personal-data/key-store.ts';
-import { createPersonalData, type PersonalData } from '../../src/personal-data/personal-data.ts';
+} from '@ledger/personal-data/key-store.ts';
+import { createPersonalData, type PersonalData } from '@ledger/personal-data/personal-data.ts';
+import { pino } from 'pino';
 import { testRuntime } from './runtime.ts';
 
 /** A key store that is a map. */

@@ -1,6 +1,6 @@
 /** What is in quarantine. */
+import type { EventStore, RecordedEvent } from '@ledger/event-store/event-store.ts';
 import { unmatchedIdOf, unmatchedStream } from '../../src/events/unmatched.ts';
-import type { EventStore, RecordedEvent } from '../../src/eventstore/event-store.ts';
 
 /** Everything in quarantine, in the order of the log. */
 export async function quarantined(eventStore: Pick<EventStore, 'subscribe'>): Promise<RecordedEvent[]> {

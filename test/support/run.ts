@@ -60,7 +60,18 @@ function fileOfFailure(line: string): string | undefined {
 }
 
 /** None of their files waits for anything before it declares its tests, or has hooks, which would be those of all. */
-const sharing = ['commands', 'config', 'content', 'docs', 'events', 'kernel', 'pdf', 'receipts', 'sandbox'];
+const sharing = [
+  'commands',
+  'common',
+  'config',
+  'content',
+  'docs',
+  'events',
+  'kernel',
+  'pdf',
+  'receipts',
+  'sandbox',
+];
 const shared = `${root}test/shared/`;
 
 function filesOf(pattern: string): string[] {

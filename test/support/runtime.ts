@@ -1,6 +1,6 @@
 /** The system's runtime with some of it replaced, for tests that set the clock. */
-import type { Runtime } from '../../src/kernel/runtime.ts';
-import { systemRuntime } from '../../src/kernel/system-runtime.ts';
+import type { Runtime } from '@ledger/kernel/runtime.ts';
+import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
 
 export function testRuntime(replaced: Partial<Runtime> = {}): Runtime {
   return { ...systemRuntime, ...replaced };

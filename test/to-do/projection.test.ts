@@ -1,17 +1,17 @@
 // The to-do list from the log: old events and new ones, outages, and rebuilds of read models beside it.
+import { EventStoreUnavailable } from '@ledger/event-store/event-store.ts';
+import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
+import { rebuild } from '@ledger/projections/rebuild/rebuild.ts';
+import { prepare, projectionStatus } from '@ledger/projections/runtime/checkpoints.ts';
+import { untilCaughtUp } from '@ledger/projections/runtime/lag.ts';
+import { runProjection } from '@ledger/projections/runtime/run.ts';
 import test from 'ava';
 import fc from 'fast-check';
 import { Refused } from '../../src/commands/decider.ts';
 import { paymentDecider } from '../../src/commands/payment.ts';
 import { type PaymentEvent, paymentStream } from '../../src/events/payment.ts';
 import { channels } from '../../src/events/payment-request.ts';
-import { EventStoreUnavailable } from '../../src/eventstore/event-store.ts';
-import { systemRuntime } from '../../src/kernel/system-runtime.ts';
 import { payments } from '../../src/projections/payments/projection.ts';
-import { rebuild } from '../../src/projections/rebuild/rebuild.ts';
-import { prepare, projectionStatus } from '../../src/projections/runtime/checkpoints.ts';
-import { untilCaughtUp } from '../../src/projections/runtime/lag.ts';
-import { runProjection } from '../../src/projections/runtime/run.ts';
 import { createToDoList, toDoList } from '../../src/to-do/projection.ts';
 import { createDeliveryQueue } from '../../src/to-do/queue.ts';
 import { orderingKeyOf } from '../../src/to-do/table.ts';

@@ -1,7 +1,7 @@
 // What staff ask of deliveries: the list, page by page, its count and what would be sent again, against the fold.
+import { indexable } from '@ledger/postgres/table.ts';
 import test from 'ava';
 import fc from 'fast-check';
-import { indexable } from '../../src/postgres/table.ts';
 import {
   countDeliveries,
   type DeliveryFilter,

@@ -1,9 +1,9 @@
 // The list of payments that the registry is to be asked about, from real stores: what is due, who claims it, how fast.
+import { connectPostgres } from '@ledger/postgres/pool.ts';
 import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
 import { evolve, noPayment, type PaymentEvent } from '../../src/events/payment.ts';
 import { nextRequeryAt } from '../../src/events/requery-schedule.ts';
-import { connectPostgres } from '../../src/postgres/pool.ts';
 import { requeries } from '../../src/to-do/requeries.ts';
 import { createAnswerCounts, createRequeryQueue } from '../../src/to-do/requery-queue.ts';
 import { append, emptyDatabase, log, reached, run, startStore } from '../projections/helpers.ts';

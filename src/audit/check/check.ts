@@ -3,23 +3,23 @@
  * postings with their streams: those that have changed since the last check, those of open exceptions, and what did not
  * agree then. `ledger verify` compares everything.
  */
+import type { EventStore, Position } from '@ledger/event-store/event-store.ts';
+import { reasonOf } from '@ledger/kernel/reason-of.ts';
+import type { Runtime } from '@ledger/kernel/runtime.ts';
+import type { PersonalDataReader } from '@ledger/personal-data/sealed.ts';
+import { compareStreams } from '@ledger/projections/rebuild/compare-streams.ts';
+import { type Projection, ProjectionFault } from '@ledger/projections/runtime/projection.ts';
 import type { Knex } from 'knex';
+import { dayOf } from '../../common/malaysian-time.ts';
 import { UnreadableEvent } from '../../events/codec.ts';
 import { paymentStream, paymentStreamPrefix } from '../../events/payment.ts';
-import type { PersonalDataReader } from '../../events/personal-data.ts';
 import { reconciliationStream, reconciliationStreamPrefix } from '../../events/reconciliation.ts';
 import { settlementStreamPrefix } from '../../events/settlement.ts';
-import type { EventStore, Position } from '../../eventstore/event-store.ts';
-import { dayOf } from '../../kernel/malaysian-time.ts';
-import { reasonOf } from '../../kernel/reason-of.ts';
-import type { Runtime } from '../../kernel/runtime.ts';
 import { listExceptions } from '../../projections/exceptions/queries.ts';
 import { journal } from '../../projections/journal/projection.ts';
 import { differingSums, trialBalance } from '../../projections/journal/queries.ts';
 import { payments } from '../../projections/payments/projection.ts';
-import { compareStreams } from '../../projections/rebuild/compare-streams.ts';
 import { reconciliation } from '../../projections/reconciliation/projection.ts';
-import { type Projection, ProjectionFault } from '../../projections/runtime/projection.ts';
 import { differenceText } from '../verify/rows.ts';
 import { type Checked, createViolations, type Violation, type Violations } from '../verify/violations.ts';
 

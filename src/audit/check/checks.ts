@@ -2,15 +2,15 @@
  * Runs the background check once an hour and `ledger verify` once a day, each in one process of the fleet, and keeps the
  * last result of both.
  */
+import { reasonOf } from '@ledger/kernel/reason-of.ts';
+import { type Background, runUntilStopped } from '@ledger/kernel/run-until-stopped.ts';
+import { emptyIfUndefined } from '@ledger/postgres/error-codes.ts';
+import { withLeaderLock } from '@ledger/postgres/leader-lock.ts';
+import { projectionStatus } from '@ledger/projections/runtime/checkpoints.ts';
+import { type LagSources, untilCaughtUp } from '@ledger/projections/runtime/lag.ts';
 import type { Knex } from 'knex';
 import type { Logger } from 'pino';
-import { dayOf, readSpan } from '../../kernel/malaysian-time.ts';
-import { reasonOf } from '../../kernel/reason-of.ts';
-import { type Background, runUntilStopped } from '../../kernel/run-until-stopped.ts';
-import { emptyIfUndefined } from '../../postgres/error-codes.ts';
-import { withLeaderLock } from '../../postgres/leader-lock.ts';
-import { projectionStatus } from '../../projections/runtime/checkpoints.ts';
-import { type LagSources, untilCaughtUp } from '../../projections/runtime/lag.ts';
+import { dayOf, readSpan } from '../../common/malaysian-time.ts';
 import { type CheckResult, check, compared } from './check.ts';
 import { auditTablesSql, forgedRows, forgetForgedRows } from './forged-rows.ts';
 

@@ -1,9 +1,9 @@
 /** Rows whose MAC was wrong when they were read: the background check compares their streams at once, and staff see it. */
+import { codeOf } from '@ledger/kernel/reason-of.ts';
+import { emptyIfUndefined } from '@ledger/postgres/error-codes.ts';
 import type { Knex } from 'knex';
 import type { Logger } from 'pino';
-import { codeOf } from '../../kernel/reason-of.ts';
-import { emptyIfUndefined } from '../../postgres/error-codes.ts';
-import { sqlOf } from '../../postgres/sql.ts';
+import { sqlOf } from '../../common/sql.ts';
 
 export const auditTablesSql = sqlOf('audit-tables');
 

@@ -1,13 +1,13 @@
 /** An export as CSV: a row per payment for a spreadsheet, without anything about who paid. */
+import type { RecordedEvent } from '@ledger/event-store/event-store.ts';
 import { stringify } from 'csv-stringify/sync';
+import { toDateTime } from '../../common/malaysian-time.ts';
+import { formatSen } from '../../common/money.ts';
 import { adjustedSen } from '../../events/adjustments.ts';
 import { priceOf } from '../../events/charges.ts';
 import { exceptionsOf } from '../../events/exceptions.ts';
 import { currentResult, paymentStreamPrefix } from '../../events/payment.ts';
 import { attemptOf } from '../../events/payment-result.ts';
-import type { RecordedEvent } from '../../eventstore/event-store.ts';
-import { toDateTime } from '../../kernel/malaysian-time.ts';
-import { formatSen } from '../../kernel/money.ts';
 import { historyOf } from '../history/history.ts';
 
 /** Amounts are in RM, times in Malaysian time. A payment that cannot be read has empty cells. */

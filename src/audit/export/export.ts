@@ -2,24 +2,24 @@
  * Exports the payments of a range of time: as JSON lines, with every event of each, or as CSV, with a row for each. The
  * read model says which payments there are; their streams say what happened to them.
  */
+import type { EventStore, RecordedEvent } from '@ledger/event-store/event-store.ts';
+import type { Runtime } from '@ledger/kernel/runtime.ts';
+import type { OpenSealed, PersonalDataReader } from '@ledger/personal-data/sealed.ts';
+import type { TimeSpan } from '@ledger/postgres/table.ts';
+import { projectionStatus } from '@ledger/projections/runtime/checkpoints.ts';
+import { isReady, recordedUntil } from '@ledger/projections/runtime/lag.ts';
+import { emptyRange } from '@ledger/transparency-log/tree.ts';
 import type { Knex } from 'knex';
 import { InvalidFields } from '../../commands/fields.ts';
+import { readSpan } from '../../common/malaysian-time.ts';
 import { metadataValue } from '../../events/envelope.ts';
 import { paymentStream } from '../../events/payment.ts';
-import type { OpenSealed, PersonalDataReader } from '../../events/personal-data.ts';
 import type { Leaf } from '../../events/seals.ts';
-import type { EventStore, RecordedEvent } from '../../eventstore/event-store.ts';
-import { readSpan } from '../../kernel/malaysian-time.ts';
-import type { Runtime } from '../../kernel/runtime.ts';
-import type { TimeSpan } from '../../postgres/table.ts';
 import { payments } from '../../projections/payments/projection.ts';
 import { lastPaymentBefore, paymentsInOrder } from '../../projections/payments/queries.ts';
-import { projectionStatus } from '../../projections/runtime/checkpoints.ts';
-import { isReady, recordedUntil } from '../../projections/runtime/lag.ts';
 import { timeForms } from '../history/history.ts';
 import { openData } from '../history/open-data.ts';
-import { checkpointBefore, lastCheckpoint, leavesBetween, type Sealed } from '../tree/leaves.ts';
-import { emptyRange } from '../tree/tree.ts';
+import { checkpointBefore, lastCheckpoint, leavesBetween, type Sealed } from '../seals/leaves.ts';
 import { csvHead, csvRows } from './csv.ts';
 import { createLines, type LeafEntry } from './lines.ts';
 

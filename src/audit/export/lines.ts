@@ -4,6 +4,8 @@
  * content/docs/audit.md says what the checksums do not prove.
  */
 import { createHash } from 'node:crypto';
+import type { RecordedEvent } from '@ledger/event-store/event-store.ts';
+import { utc } from '@ledger/kernel/structs.ts';
 import {
   array,
   enums,
@@ -20,8 +22,6 @@ import {
 } from 'superstruct';
 import { genesisHash } from '../../events/envelope.ts';
 import type { Leaf } from '../../events/seals.ts';
-import type { RecordedEvent } from '../../eventstore/event-store.ts';
-import { utc } from '../../kernel/structs.ts';
 
 const count = min(integer(), 0);
 const line = { line: count, checksum: string() };

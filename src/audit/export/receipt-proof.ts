@@ -2,13 +2,13 @@
  * The proof that the success of a payment is in the sealed log, as anybody may see it who has a receipt in hand: without
  * the event, which names the payment, and whose content is nobody else's business.
  */
+import type { EventStore } from '@ledger/event-store/event-store.ts';
+import { openCheckpoint, parseNote } from '@ledger/transparency-log/note.ts';
 import { endOf } from '../../commands/execute.ts';
 import { UnreadableEvent } from '../../events/codec.ts';
 import { paymentStream } from '../../events/payment.ts';
 import { leafOf } from '../../events/seals.ts';
-import type { EventStore } from '../../eventstore/event-store.ts';
-import { checkpointOfSize, lastCheckpoint, proveEvents } from '../tree/leaves.ts';
-import { openCheckpoint, parseNote } from '../tree/note.ts';
+import { checkpointOfSize, lastCheckpoint, proveEvents } from '../seals/leaves.ts';
 import { createLines } from './lines.ts';
 
 export type ReceiptProof = {

@@ -1,11 +1,11 @@
 /** A payment's history from its stream: every event, the state after each, and whether anybody has changed it since. */
+import type { RecordedEvent } from '@ledger/event-store/event-store.ts';
 import { Refused } from '../../commands/decider.ts';
 import { InvalidFields } from '../../commands/fields.ts';
+import { lastMomentOf } from '../../common/malaysian-time.ts';
 import { readPaymentEvent, tryRead, UnreadableEvent } from '../../events/codec.ts';
 import { hashIn, isChainedOnto, metadataText } from '../../events/envelope.ts';
 import { evolve, noPayment, type Payment, withoutPersonalData } from '../../events/payment.ts';
-import type { RecordedEvent } from '../../eventstore/event-store.ts';
-import { lastMomentOf } from '../../kernel/malaysian-time.ts';
 
 /** All fields are plain JSON. */
 export type HistoryEntry = {

@@ -1,5 +1,5 @@
 /** An event's data for people who may see personal data: what is sealed is opened. */
-import { type OpenSealed, sealedValuesOf } from '../../events/personal-data.ts';
+import { type OpenSealed, sealedValuesOf } from '@ledger/personal-data/sealed.ts';
 
 /** Where a value cannot be opened, `erased` or `unavailable` stands in its place. */
 export async function openData(data: unknown, stream: string, open: OpenSealed): Promise<unknown> {

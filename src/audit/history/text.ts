@@ -1,9 +1,9 @@
 /** A payment's history for a terminal: a line per event, then the state in words. No personal data. */
+import { toIsoWithOffset } from '../../common/malaysian-time.ts';
+import { displaySen } from '../../common/money.ts';
 import { exceptionsOf } from '../../events/exceptions.ts';
 import type { RequestedPayment } from '../../events/payment.ts';
 import { unknownOutcomesOf } from '../../events/unknown-outcomes.ts';
-import { toIsoWithOffset } from '../../kernel/malaysian-time.ts';
-import { displaySen } from '../../kernel/money.ts';
 import { entriesUntil, type History, type HistoryEntry, type HistoryVerdict, type Until } from './history.ts';
 
 /** Throws what `entriesUntil` throws. The verdict covers all events, even if only some are shown. */

@@ -4,11 +4,11 @@
  */
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { codeOf } from '@ledger/kernel/reason-of.ts';
+import { emptyIfUndefined } from '@ledger/postgres/error-codes.ts';
+import { type Checkpoint, openCheckpoint } from '@ledger/transparency-log/note.ts';
 import type { Knex } from 'knex';
-import { codeOf } from '../../kernel/reason-of.ts';
-import { emptyIfUndefined } from '../../postgres/error-codes.ts';
 import { auditTablesSql } from '../check/forged-rows.ts';
-import { type Checkpoint, openCheckpoint } from '../tree/note.ts';
 import { Unaccountable } from './stored-seals.ts';
 
 /** `name` says where it is kept, for a message; `note` is the signed text. */

@@ -2,6 +2,15 @@
  * Seals the log at intervals: adds every event to a Merkle tree, and signs a checkpoint of how far it has come. It begins
  * by recounting what the last seal covers, and never signs what does not continue a checkpoint that was signed before.
  */
+import type { EventStore, RecordedEvent } from '@ledger/event-store/event-store.ts';
+import { reasonOf } from '@ledger/kernel/reason-of.ts';
+import { retry } from '@ledger/kernel/retry.ts';
+import { type Background, runUntilStopped } from '@ledger/kernel/run-until-stopped.ts';
+import type { Runtime } from '@ledger/kernel/runtime.ts';
+import { withLeaderLock } from '@ledger/postgres/leader-lock.ts';
+import { checkpointText, signatureLine } from '@ledger/transparency-log/note.ts';
+import type { Offer } from '@ledger/transparency-log/offer.ts';
+import { growTree, leafHash, type Range, rootOf } from '@ledger/transparency-log/tree.ts';
 import type { Logger } from 'pino';
 import { chain, hashIn } from '../../events/envelope.ts';
 import {
@@ -16,17 +25,8 @@ import {
   signedText,
 } from '../../events/seals.ts';
 import { streamPrefixes } from '../../events/streams.ts';
-import type { EventStore, RecordedEvent } from '../../eventstore/event-store.ts';
-import { reasonOf } from '../../kernel/reason-of.ts';
-import { retry } from '../../kernel/retry.ts';
-import { type Background, runUntilStopped } from '../../kernel/run-until-stopped.ts';
-import type { Runtime } from '../../kernel/runtime.ts';
-import { withLeaderLock } from '../../postgres/leader-lock.ts';
-import { proveSince } from '../tree/leaves.ts';
-import { checkpointText, signatureLine } from '../tree/note.ts';
-import { growTree, leafHash, type Range, rootOf } from '../tree/tree.ts';
-import type { Offer } from '../witness/offer.ts';
 import type { KeptCheckpoints } from './kept.ts';
+import { proveSince } from './leaves.ts';
 import { findStart } from './start.ts';
 import { disagreement, type LastSeal, readSignedSeal, Unaccountable } from './stored-seals.ts';
 import { type SealKeys, signersAfter } from './succession.ts';

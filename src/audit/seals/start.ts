@@ -1,9 +1,9 @@
 /** Where sealing starts: from a seal before all that is signed or kept, or at the first event. */
+import type { EventStore, Position } from '@ledger/event-store/event-store.ts';
+import type { Checkpoint } from '@ledger/transparency-log/note.ts';
+import { emptyRange, type Range } from '@ledger/transparency-log/tree.ts';
 import { hashIn, previousHashIn } from '../../events/envelope.ts';
 import { sealsStream } from '../../events/seals.ts';
-import type { EventStore, Position } from '../../eventstore/event-store.ts';
-import type { Checkpoint } from '../tree/note.ts';
-import { emptyRange, type Range } from '../tree/tree.ts';
 import type { KeptCheckpoints } from './kept.ts';
 import {
   allSeals,

@@ -1,12 +1,18 @@
 /** Stored seals, the last of them (from which sealing continues), and whether events are waiting for the next. */
+import type { EventStore, ExpectedRevision, RecordedEvent } from '@ledger/event-store/event-store.ts';
+import { isSigned } from '@ledger/transparency-log/key.ts';
+import {
+  type Checkpoint,
+  parseCheckpoint,
+  parseNote,
+  rawKeyOf,
+  signedAt,
+} from '@ledger/transparency-log/note.ts';
+import { isRangeOf, type Range } from '@ledger/transparency-log/tree.ts';
 import { readSeal, tryRead, UnreadableEvent } from '../../events/codec.ts';
 import { genesisHash, hashIn } from '../../events/envelope.ts';
 import { type LogSealed, sealsStream, signedText } from '../../events/seals.ts';
 import { streamPrefixes } from '../../events/streams.ts';
-import type { EventStore, ExpectedRevision, RecordedEvent } from '../../eventstore/event-store.ts';
-import { type Checkpoint, parseCheckpoint, parseNote, rawKeyOf, signedAt } from '../tree/note.ts';
-import { isRangeOf, type Range } from '../tree/tree.ts';
-import { isSigned } from './key.ts';
 
 /** The log does not agree with the last seal: run `ledger verify`. No personal data. */
 export class Unaccountable extends Error {
@@ -33,7 +39,7 @@ const pageSize = 500;
 /** Null unless the key that it names has signed it. */
 export function readSignedSeal(stored: Pick<RecordedEvent, 'type' | 'data' | 'metadata'>): Seal | null {
   const read = tryRead(readSeal, stored);
-  if (read instanceof UnreadableEvent || !isSigned(read.data)) return null;
+  if (read instanceof UnreadableEvent || !isSigned(read.data, signedText(read.data))) return null;
   const { at, lastEvent, streams, publicKey } = read.data;
   const said = { at, lastEvent, streams, publicKey };
   if (read.type === 'LogSealed') {

@@ -1,10 +1,10 @@
 /** The keys of the seals, each of which hands over to the next. Decision 44. */
+import type { EventStore, Position, RecordedEvent } from '@ledger/event-store/event-store.ts';
+import { isAfter } from '@ledger/event-store/position.ts';
+import type { KeyTerm, SealKey } from '@ledger/transparency-log/key.ts';
 import { fingerprintOf } from '../../commands/key-fingerprint.ts';
 import { readKeyFingerprintEvent } from '../../events/codec.ts';
 import { keyFingerprintStream } from '../../events/key-fingerprint.ts';
-import type { EventStore, Position, RecordedEvent } from '../../eventstore/event-store.ts';
-import { isAfter } from '../../eventstore/position.ts';
-import type { KeyTerm, SealKey } from './key.ts';
 import { allSeals, type LastSeal, type Seal, Unaccountable } from './stored-seals.ts';
 
 export type SealKeys = { current: SealKey; previous: SealKey | null };

@@ -1,4 +1,6 @@
 /** Records that staff have explained what is wrong with an event, or that they have restored an older copy of the log. */
+import type { EventStore } from '@ledger/event-store/event-store.ts';
+import { forAll, type SealKey } from '@ledger/transparency-log/key.ts';
 import {
   type AcknowledgementEvent,
   acknowledgementsStream,
@@ -6,10 +8,8 @@ import {
 } from '../../events/acknowledgements.ts';
 import { type Cause, chain, hashIn } from '../../events/envelope.ts';
 import { signedText } from '../../events/seals.ts';
-import type { EventStore } from '../../eventstore/event-store.ts';
 import type { KeptCheckpoint, KeptCheckpoints } from '../seals/kept.ts';
-import { forAll, type SealKey } from '../seals/key.ts';
-import { checkpointOfSize, lastCheckpoint } from '../tree/leaves.ts';
+import { checkpointOfSize, lastCheckpoint } from '../seals/leaves.ts';
 import { faultsOf, hashBefore, noEvents } from './log.ts';
 
 type Stores = { eventStore: Pick<EventStore, 'append' | 'load' | 'loadLast'>; key: SealKey };

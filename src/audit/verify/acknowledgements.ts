@@ -1,4 +1,7 @@
 /** Tells `ledger verify` which faults are explained by acknowledgements. */
+import type { EventStore, RecordedEvent } from '@ledger/event-store/event-store.ts';
+import { isSigned } from '@ledger/transparency-log/key.ts';
+import { openCheckpoint } from '@ledger/transparency-log/note.ts';
 import {
   type AcknowledgementEvent,
   acknowledgementsStream,
@@ -6,10 +9,8 @@ import {
   type EventFault,
 } from '../../events/acknowledgements.ts';
 import { readAcknowledgement, tryRead, UnreadableEvent } from '../../events/codec.ts';
-import type { EventStore, RecordedEvent } from '../../eventstore/event-store.ts';
-import { isSigned } from '../seals/key.ts';
+import { signedText } from '../../events/seals.ts';
 import { isInTime, type Reign } from '../seals/succession.ts';
-import { openCheckpoint } from '../tree/note.ts';
 import type { Violations } from './violations.ts';
 
 type Place = { stream: string; revision: number };
@@ -24,7 +25,7 @@ export function acknowledgedIn(
   trusted: readonly Reign[],
 ): AcknowledgementEvent | null {
   const read = tryRead(readAcknowledgement, stored);
-  const isValid = !(read instanceof UnreadableEvent) && isSigned(read.data);
+  const isValid = !(read instanceof UnreadableEvent) && isSigned(read.data, signedText(read.data));
   return isValid && isInTime(trusted, read.data.publicKey, stored) ? read : null;
 }
 

@@ -1,5 +1,7 @@
 /** Verifies an export without any store: that it is complete, and that every event in it is unchanged. */
 import { createReadStream } from 'node:fs';
+import type { KeyTerm } from '@ledger/transparency-log/key.ts';
+import type { Witnesses } from '@ledger/transparency-log/note.ts';
 import { is } from 'superstruct';
 import { readPaymentEvent, tryRead, UnreadableEvent } from '../../events/codec.ts';
 import { genesisHash, hashIn, isChainedOnto } from '../../events/envelope.ts';
@@ -18,8 +20,6 @@ import {
   tail,
   tailLength,
 } from '../export/lines.ts';
-import type { KeyTerm } from '../seals/key.ts';
-import type { Witnesses } from '../tree/note.ts';
 import { createLeafCheck } from './leaves.ts';
 
 type FileViolation = {

@@ -1,10 +1,15 @@
 /** Verifies that the events of an export are in the log, and are all that was asked for. */
+import type { KeyTerm } from '@ledger/transparency-log/key.ts';
+import {
+  type Checkpoint,
+  lackOfWitnesses,
+  openCheckpoint,
+  type Witnesses,
+} from '@ledger/transparency-log/note.ts';
+import { growTree, isRangeOf, leafHash, rootOf, rootOfInclusion } from '@ledger/transparency-log/tree.ts';
 import { type Leaf, leafEntry } from '../../events/seals.ts';
 import { disorderMs, isAskedFor } from '../export/export.ts';
 import type { ExportRange, LeafEntry, Proof, TreeStart } from '../export/lines.ts';
-import type { KeyTerm } from '../seals/key.ts';
-import { type Checkpoint, lackOfWitnesses, openCheckpoint, type Witnesses } from '../tree/note.ts';
-import { growTree, isRangeOf, leafHash, rootOf, rootOfInclusion } from '../tree/tree.ts';
 
 const bytesOf = (hashes: readonly string[]) => hashes.map((each) => Buffer.from(each, 'base64'));
 

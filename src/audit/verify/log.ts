@@ -1,17 +1,17 @@
 /** One pass over the log: streams without gaps, intact chains, readable events, and agreement with the seals. */
-import { acknowledgementsStream, type EventFault } from '../../events/acknowledgements.ts';
-import { tryRead, UnreadableEvent } from '../../events/codec.ts';
-import { genesisHash, hashIn, isChainedOnto, previousHashIn } from '../../events/envelope.ts';
-import { streamKinds, streamPrefixes } from '../../events/streams.ts';
 import {
   type EventStore,
   EventStoreUnavailable,
   type Position,
   type RecordedEvent,
-} from '../../eventstore/event-store.ts';
-import { isAfter } from '../../eventstore/position.ts';
+} from '@ledger/event-store/event-store.ts';
+import { isAfter } from '@ledger/event-store/position.ts';
+import type { Range } from '@ledger/transparency-log/tree.ts';
+import { acknowledgementsStream, type EventFault } from '../../events/acknowledgements.ts';
+import { tryRead, UnreadableEvent } from '../../events/codec.ts';
+import { genesisHash, hashIn, isChainedOnto, previousHashIn } from '../../events/envelope.ts';
+import { streamKinds, streamPrefixes } from '../../events/streams.ts';
 import type { Reign } from '../seals/succession.ts';
-import type { Range } from '../tree/tree.ts';
 import { type Acknowledgements, acknowledgedIn } from './acknowledgements.ts';
 import type { LogCounts } from './resume.ts';
 import { createSealCheck, type SealMark } from './seals.ts';

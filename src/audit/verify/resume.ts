@@ -1,8 +1,8 @@
 /** What an interrupted `ledger verify` had found, in a file with a MAC, so that the next one goes on from there. */
 import { createHmac, hkdfSync } from 'node:crypto';
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import type { Runtime } from '../../kernel/runtime.ts';
-import type { KeyTerm } from '../seals/key.ts';
+import type { Runtime } from '@ledger/kernel/runtime.ts';
+import type { KeyTerm } from '@ledger/transparency-log/key.ts';
 import type { Checked, Violation } from './violations.ts';
 
 /** How much of the log was read up to a seal: events, streams, seals met, and events that no seal covers. */

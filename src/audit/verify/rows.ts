@@ -2,14 +2,14 @@
  * Compares the rows of every read model, and of the reactors' to-do lists, with rows freshly made from the log, and
  * reports those that differ.
  */
-import { KeysUnavailable } from '../../events/personal-data.ts';
-import type { EventStore } from '../../eventstore/event-store.ts';
-import { isRefusal } from '../../postgres/error-codes.ts';
+import type { EventStore } from '@ledger/event-store/event-store.ts';
+import { KeysUnavailable } from '@ledger/personal-data/sealed.ts';
+import { isRefusal } from '@ledger/postgres/error-codes.ts';
+import { compareWithFresh, type RowDifference } from '@ledger/projections/rebuild/compare.ts';
+import { shareDone } from '@ledger/projections/rebuild/progress.ts';
+import { type RebuildOptions, RebuildRefused, RebuildUnderWay } from '@ledger/projections/rebuild/rebuild.ts';
+import { describeFailure, ProjectionHalted } from '@ledger/projections/runtime/failures.ts';
 import { allProjections } from '../../projections/all.ts';
-import { compareWithFresh, type RowDifference } from '../../projections/rebuild/compare.ts';
-import { shareDone } from '../../projections/rebuild/progress.ts';
-import { type RebuildOptions, RebuildRefused, RebuildUnderWay } from '../../projections/rebuild/rebuild.ts';
-import { describeFailure, ProjectionHalted } from '../../projections/runtime/failures.ts';
 import { createToDoList } from '../../to-do/projection.ts';
 import { requeries } from '../../to-do/requeries.ts';
 import type { VerifiedSoFar } from './resume.ts';

@@ -2,13 +2,17 @@
  * Verifies the seals: that each is what was signed, by a trusted key, and continues the one before it; and, event by
  * event, that the log holds what they say.
  */
+import {
+  type EventStore,
+  EventStoreUnavailable,
+  type RecordedEvent,
+} from '@ledger/event-store/event-store.ts';
+import type { KeyTerm } from '@ledger/transparency-log/key.ts';
+import { emptyRange, growTree, leafHash, type Range } from '@ledger/transparency-log/tree.ts';
 import { genesisHash, hashIn, isChainedOnto, previousHashIn } from '../../events/envelope.ts';
 import { countIn, emptyTally, isCovered, leafEntry, leafOf, sealsStream } from '../../events/seals.ts';
-import { type EventStore, EventStoreUnavailable, type RecordedEvent } from '../../eventstore/event-store.ts';
-import type { KeyTerm } from '../seals/key.ts';
 import { allSeals, readSignedSeal, type Seal } from '../seals/stored-seals.ts';
 import { followKeys } from '../seals/succession.ts';
-import { emptyRange, growTree, leafHash, type Range } from '../tree/tree.ts';
 import type { LogCounts } from './resume.ts';
 import type { Violations } from './violations.ts';
 

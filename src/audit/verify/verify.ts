@@ -2,22 +2,22 @@
  * Verifies everything: the log by its chains and seals, the read models by a fresh fold, and the rules between payments,
  * their deliveries and the journal. Changes nothing.
  */
+import type { EventStore } from '@ledger/event-store/event-store.ts';
+import type { Runtime } from '@ledger/kernel/runtime.ts';
+import type { PersonalDataReader } from '@ledger/personal-data/sealed.ts';
+import { isRefusal } from '@ledger/postgres/error-codes.ts';
+import { projectionStatus } from '@ledger/projections/runtime/checkpoints.ts';
+import { describeFailure } from '@ledger/projections/runtime/failures.ts';
+import type { KeyTerm } from '@ledger/transparency-log/key.ts';
+import { type Checkpoint, lackOfWitnesses, type Witnesses } from '@ledger/transparency-log/note.ts';
 import type { Knex } from 'knex';
 import type { Logger } from 'pino';
-import type { PersonalDataReader } from '../../events/personal-data.ts';
 import { sealsStream } from '../../events/seals.ts';
-import type { EventStore } from '../../eventstore/event-store.ts';
-import type { Runtime } from '../../kernel/runtime.ts';
-import { isRefusal } from '../../postgres/error-codes.ts';
 import { journalBalance } from '../../projections/journal/queries.ts';
 import { openSharedNumbers } from '../../projections/journal/shared-number-queries.ts';
-import { projectionStatus } from '../../projections/runtime/checkpoints.ts';
-import { describeFailure } from '../../projections/runtime/failures.ts';
 import { check } from '../check/check.ts';
 import { sealingRefused } from '../seals/kept.ts';
-import type { KeyTerm } from '../seals/key.ts';
 import { lastEventOf, readSignedSeal, sealedWithinMs } from '../seals/stored-seals.ts';
-import { type Checkpoint, lackOfWitnesses, type Witnesses } from '../tree/note.ts';
 import { loadAcknowledgements } from './acknowledgements.ts';
 import { type LogResult, type VerifiedUntil, verifyLog } from './log.ts';
 import { verifyPayments } from './payments.ts';

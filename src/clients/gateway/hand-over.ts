@@ -1,8 +1,8 @@
 /** The signed form that hands a payer over to the gateway. */
+import { addSen, formatSen } from '../../common/money.ts';
 import { outstandingSen } from '../../events/adjustments.ts';
 import type { OpenPayment } from '../../events/open-payment.ts';
 import type { Attempt } from '../../events/payment.ts';
-import { addSen, formatSen } from '../../kernel/money.ts';
 import { signFields } from './checksum.ts';
 import type { GatewayFields } from './read-result.ts';
 

@@ -1,7 +1,7 @@
 /** Reads the gateway's result fields, from a form or from a row of an export, as a payment result. */
+import { readGatewayTime } from '../../common/malaysian-time.ts';
+import { readAmount } from '../../common/money.ts';
 import type { Outcome, ReportedResult } from '../../events/payment-result.ts';
-import { readGatewayTime } from '../../kernel/malaysian-time.ts';
-import { readAmount } from '../../kernel/money.ts';
 import { oneLine, readMode } from '../wire-fields.ts';
 
 /** Form fields as they travel: each name once, in any case; names and values are well-formed Unicode. */

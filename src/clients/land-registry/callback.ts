@@ -1,11 +1,11 @@
 /** The land registry's callback: its fields, and what its reply means. content/docs/land-registry-callbacks.md */
+import { retry } from '@ledger/kernel/retry.ts';
+import type { Runtime } from '@ledger/kernel/runtime.ts';
 import { create, type Infer, type } from 'superstruct';
+import { toDigits } from '../../common/malaysian-time.ts';
+import { formatSen, type Sen } from '../../common/money.ts';
+import type { PaymentMode } from '../../common/payment-modes.ts';
 import type { LandRegistryConfig } from '../../config/callbacks-and-mail.ts';
-import { toDigits } from '../../kernel/malaysian-time.ts';
-import { formatSen, type Sen } from '../../kernel/money.ts';
-import type { PaymentMode } from '../../kernel/payment-modes.ts';
-import { retry } from '../../kernel/retry.ts';
-import type { Runtime } from '../../kernel/runtime.ts';
 import { NoAnswer, type OutboundAnswer, type PostOutbound } from '../outbound/post.ts';
 import { lenientText } from '../wire-fields.ts';
 

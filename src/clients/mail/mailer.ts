@@ -1,9 +1,9 @@
 /** Sends emails through an SMTP server, or writes them as files into a folder where no server is configured. */
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Runtime } from '@ledger/kernel/runtime.ts';
 import nodemailer from 'nodemailer';
 import type { Config } from '../../config/config.ts';
-import type { Runtime } from '../../kernel/runtime.ts';
 
 export type Mail = {
   /** The local part of Message-ID, the same at every attempt, so that a repeat is recognised. Letters, digits, `-`. */

@@ -1,9 +1,9 @@
 /** Posts to addresses that other people chose. They cannot reach our own network, and every request has its limits. */
 import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
+import type { Runtime } from '@ledger/kernel/runtime.ts';
 import got, { type PlainResponse, RequestError, type Request as Stream, TimeoutError } from 'got';
 import outbound from '../../../content/outbound.json' with { type: 'json' };
-import type { Runtime } from '../../kernel/runtime.ts';
 import { AddressRefused, checkUrl, createGuardedLookup, type Resolve } from './address-guard.ts';
 
 /** The receiver did not answer; the message says why in a few words, without the address. */

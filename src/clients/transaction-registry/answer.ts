@@ -1,5 +1,7 @@
 /** Reads the transaction registry's answers in the ledger's own terms. */
 import { array, create, type Infer, type Struct, size, type } from 'superstruct';
+import { readGatewayTime } from '../../common/malaysian-time.ts';
+import { readAmount } from '../../common/money.ts';
 import {
   type Outcome,
   type RegistryAnswer,
@@ -7,8 +9,6 @@ import {
   type RegistryStatus,
   registryStatuses,
 } from '../../events/payment-result.ts';
-import { readGatewayTime } from '../../kernel/malaysian-time.ts';
-import { readAmount } from '../../kernel/money.ts';
 import { lenientText, oneLine, readMode } from '../wire-fields.ts';
 
 /**

@@ -1,12 +1,12 @@
 /** The client of the transaction registry: asks what became of a payment. Its answers are read in answer.ts. */
 import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
+import { retry } from '@ledger/kernel/retry.ts';
+import type { Runtime } from '@ledger/kernel/runtime.ts';
 import got, { HTTPError, RequestError } from 'got';
 import type { Logger } from 'pino';
 import { array } from 'superstruct';
 import type { RegistryAnswer } from '../../events/payment-result.ts';
-import { retry } from '../../kernel/retry.ts';
-import type { Runtime } from '../../kernel/runtime.ts';
 import { answerOf, Extras, RegistryRecord, RegistryUnavailable, readAnswer } from './answer.ts';
 
 export type TransactionRegistry = {

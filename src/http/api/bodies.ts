@@ -1,10 +1,10 @@
 /** The bodies that /api/v1 answers, as structs: they document it, and every answer is checked against them. */
+import { emailPattern } from '@ledger/kernel/email-address.ts';
+import { withJsonSchema } from '@ledger/kernel/with-json-schema.ts';
 import { enums, type Infer, integer, min, object, type Struct, string, validate } from 'superstruct';
+import { toIsoWithOffset } from '../../common/malaysian-time.ts';
 import { projectStatuses } from '../../events/project.ts';
 import { type Account, roles } from '../../events/user.ts';
-import { emailPattern } from '../../kernel/email-address.ts';
-import { toIsoWithOffset } from '../../kernel/malaysian-time.ts';
-import { withJsonSchema } from '../../kernel/with-json-schema.ts';
 import type { Context } from '../server/context.ts';
 import { id, matching, time } from '../server/openapi/structs.ts';
 

@@ -1,5 +1,5 @@
 /** GET /api/v1/health: always 200, within a second, even while a store hangs. Open to everybody. */
-import { toIsoWithOffset } from '../../kernel/malaysian-time.ts';
+import { toIsoWithOffset } from '../../common/malaysian-time.ts';
 import { createLook, type LookDependencies } from '../../monitoring/health.ts';
 import type { Context } from '../server/context.ts';
 import { answer, Health } from './bodies.ts';

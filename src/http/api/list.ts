@@ -1,7 +1,7 @@
 /** GET /api/v1/users and /api/v1/projects: a bare array in the order of creation, a page at a time. */
+import { derivedIdPattern } from '@ledger/kernel/derived-id.ts';
+import type { ListQueries } from '@ledger/projections/runtime/list-projection.ts';
 import { array, type Struct } from 'superstruct';
-import { derivedIdPattern } from '../../kernel/derived-id.ts';
-import type { ListQueries } from '../../projections/runtime/list-projection.ts';
 import type { Context, HttpProblem } from '../server/context.ts';
 import type { Dependencies } from '../server/dependencies.ts';
 import { answer } from './bodies.ts';

@@ -1,8 +1,8 @@
 /** GET /api/v1/users/{id} */
+import { derivedIdPattern } from '@ledger/kernel/derived-id.ts';
 import { userDecider } from '../../commands/user.ts';
+import { toIsoWithOffset } from '../../common/malaysian-time.ts';
 import { userStream } from '../../events/user.ts';
-import { derivedIdPattern } from '../../kernel/derived-id.ts';
-import { toIsoWithOffset } from '../../kernel/malaysian-time.ts';
 import type { Context } from '../server/context.ts';
 import type { Dependencies } from '../server/dependencies.ts';
 import { createReadState } from '../server/read-state.ts';

@@ -1,7 +1,7 @@
 /** The whole documentation: every address and its answer. No part of a URL ever becomes a file name. */
 import { escapeHtml, parseMarkdown } from '@ledger/markdown/markdown.ts';
+import { createTemplates } from '../../common/templates.ts';
 import { ConfigError } from '../../config/yaml-file.ts';
-import { createTemplates } from '../../kernel/templates.ts';
 import { type Answer, createAnswer } from '../server/static-files.ts';
 import { addAssets, pagePolicy, themeScript } from './assets.ts';
 import { type DocsFile, readDocsFiles } from './files.ts';

@@ -4,13 +4,13 @@
  */
 import { signFields } from '../../clients/gateway/checksum.ts';
 import type { GatewayFields } from '../../clients/gateway/read-result.ts';
+import { toDateTime, toDigits } from '../../common/malaysian-time.ts';
+import { addSen, displaySen, formatSen, type Sen } from '../../common/money.ts';
+import { paymentModes } from '../../common/payment-modes.ts';
 import { outstandingSen } from '../../events/adjustments.ts';
 import type { OpenPayment } from '../../events/open-payment.ts';
 import type { RequestedPayment } from '../../events/payment.ts';
 import { standingOf } from '../../events/payment-standing.ts';
-import { toDateTime, toDigits } from '../../kernel/malaysian-time.ts';
-import { addSen, displaySen, formatSen, type Sen } from '../../kernel/money.ts';
-import { paymentModes } from '../../kernel/payment-modes.ts';
 import type { Links } from '../../receipts/payment-links.ts';
 import type { Language } from '../../receipts/texts.ts';
 import { statusName } from '../../receipts/texts.ts';

@@ -2,7 +2,7 @@
  * /generic/simulate: builds a call of POST /generic/request and makes it over HTTP to this server, as a merchant's server
  * would, so that people see what a merchant would see.
  */
-import { toDigits } from '../../kernel/malaysian-time.ts';
+import { toDigits } from '../../common/malaysian-time.ts';
 import { otherLanguage } from '../pay/links.ts';
 import type { Texts } from '../pay/texts.ts';
 import { bodyText } from '../server/body.ts';

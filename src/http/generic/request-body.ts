@@ -1,7 +1,7 @@
 /** The body of POST /generic/request, field by field. */
+import { maskable } from '@ledger/kernel/structs.ts';
 import type { Infer } from 'superstruct';
-import type { Sen } from '../../kernel/money.ts';
-import { maskable } from '../../kernel/structs.ts';
+import type { Sen } from '../../common/money.ts';
 import { amount, email, extra, optional, reference, required, url } from '../pay/request-fields.ts';
 
 export type PaymentRequestBody = Infer<ReturnType<typeof paymentRequestBody>>;

@@ -1,6 +1,6 @@
 /** Who may use /landreg: the land registry by its key, and a payer's browser, which cannot send one, by a signed link. */
+import { endOf } from '@ledger/kernel/expiring-signature.ts';
 import type { Next } from 'koa';
-import { endOf } from '../../kernel/expiring-signature.ts';
 import { createLinkCheck, type PaymentPageName } from '../../receipts/payment-links.ts';
 import { bearerOf, digestOfConfigured, isOneOf } from '../server/bearer.ts';
 import { type Context, HttpProblem } from '../server/context.ts';

@@ -1,7 +1,7 @@
 /** The body of POST /landreg/request, field by field. */
+import { maskable } from '@ledger/kernel/structs.ts';
 import { array, type Infer, type } from 'superstruct';
-import type { Sen } from '../../kernel/money.ts';
-import { maskable } from '../../kernel/structs.ts';
+import type { Sen } from '../../common/money.ts';
 import {
   amount,
   email,

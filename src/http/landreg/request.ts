@@ -1,8 +1,8 @@
 /** POST /landreg/request: the land registry requests a payment of up to 20 items to one of its agencies. */
 import { landregTransactionId } from '../../commands/transaction-id.ts';
+import { addSen, formatSen } from '../../common/money.ts';
 import type { Merchant } from '../../config/merchants.ts';
 import type { RequestDetails } from '../../events/personal-data.ts';
-import { addSen, formatSen } from '../../kernel/money.ts';
 import { checkRedirectHost } from '../pay/request-fields.ts';
 import type { StartPayment } from '../pay/start-payment.ts';
 import { type Context, HttpProblem } from '../server/context.ts';

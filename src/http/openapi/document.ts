@@ -3,9 +3,9 @@
  * generated from what validates, and with samples of calls.
  */
 import { readFileSync } from 'node:fs';
+import type { JsonSchema } from '@ledger/kernel/with-json-schema.ts';
 import { parse } from 'yaml';
 import type { Config } from '../../config/config.ts';
-import type { JsonSchema } from '../../kernel/with-json-schema.ts';
 import { jsonSchemaOf } from '../server/openapi/json-schema.ts';
 import { type Operation, samplesOf } from '../server/openapi/samples.ts';
 import { structsOf } from './schemas.ts';

@@ -1,5 +1,5 @@
 /** GET /<channel>/check: confirms that a caller's credentials are right. */
-import { toIsoWithOffset } from '../../kernel/malaysian-time.ts';
+import { toIsoWithOffset } from '../../common/malaysian-time.ts';
 import type { Context } from '../server/context.ts';
 import type { Dependencies } from '../server/dependencies.ts';
 

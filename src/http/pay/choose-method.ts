@@ -2,10 +2,10 @@
 import { handOverFields } from '../../clients/gateway/hand-over.ts';
 import { type RefusalCode, Refused } from '../../commands/decider.ts';
 import { chosenAttempt, type PaymentCommand } from '../../commands/payment.ts';
+import { addSen, displaySen } from '../../common/money.ts';
 import { outstandingSen } from '../../events/adjustments.ts';
 import type { OpenPayment } from '../../events/open-payment.ts';
 import { type Attempt, paymentStream } from '../../events/payment.ts';
-import { addSen, displaySen } from '../../kernel/money.ts';
 import { bodyText } from '../server/body.ts';
 import { type Context, causeOf, HttpProblem, languageOf } from '../server/context.ts';
 import { scriptHash } from '../server/inline-style.ts';

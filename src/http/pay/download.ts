@@ -1,9 +1,9 @@
 /** GET /<channel>/download/{id}: the receipt, or the statement, as a PDF. */
 import { hash } from 'node:crypto';
 import { buffer } from 'node:stream/consumers';
+import { RecentMap } from '@ledger/kernel/recent-map.ts';
+import type { LinkKeys } from '../../common/link-keys.ts';
 import { chosenLanguage } from '../../events/payment.ts';
-import type { LinkKeys } from '../../kernel/expiring-signature.ts';
-import { RecentMap } from '../../kernel/recent-map.ts';
 import { createReceiptFiles } from '../../receipts/pdf.ts';
 import { receiptOf } from '../../receipts/receipt.ts';
 import { type Context, languageOf } from '../server/context.ts';

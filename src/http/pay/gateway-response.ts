@@ -1,4 +1,5 @@
 /** POST /<channel>/response: the gateway's report of how an attempt ended, from its server and through the browser. */
+import type { ExpectedRevision } from '@ledger/event-store/event-store.ts';
 import { verifyFields } from '../../clients/gateway/checksum.ts';
 import {
   type GatewayFields,
@@ -11,7 +12,6 @@ import type { Config } from '../../config/config.ts';
 import { UnreadableEvent } from '../../events/codec.ts';
 import { paymentStream } from '../../events/payment.ts';
 import type { GatewayResultUnmatched } from '../../events/unmatched.ts';
-import type { ExpectedRevision } from '../../eventstore/event-store.ts';
 import { type Context, causeOf, HttpProblem } from '../server/context.ts';
 import type { ChannelDependencies } from './dependencies.ts';
 

@@ -1,6 +1,7 @@
 /** Tokens by which a page or a link proves that this service made it recently, for one payment and with one number. */
-import { createExpiringSignatures, type LinkKeys } from '../../kernel/expiring-signature.ts';
-import type { Runtime } from '../../kernel/runtime.ts';
+import { createExpiringSignatures } from '@ledger/kernel/expiring-signature.ts';
+import type { Runtime } from '@ledger/kernel/runtime.ts';
+import type { LinkKeys } from '../../common/link-keys.ts';
 import { knownForMs } from '../server/known-stream-heads.ts';
 
 const form = /^(\d{1,9})\.(.*)$/;

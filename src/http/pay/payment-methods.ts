@@ -1,9 +1,9 @@
 /** Which payment methods a payment can use, and at what fee. */
+import { addSen, type Sen } from '../../common/money.ts';
 import type { Config } from '../../config/config.ts';
 import type { PaymentMethod } from '../../config/payment-methods.ts';
 import { outstandingSen } from '../../events/adjustments.ts';
 import type { RequestedPayment } from '../../events/payment.ts';
-import { addSen, type Sen } from '../../kernel/money.ts';
 
 export type Offer = Pick<PaymentMethod, 'mode' | 'minSen' | 'maxSen' | 'banks'> & {
   chargeSen: Sen;

@@ -1,13 +1,13 @@
 /** GET /<channel>/pay/{id}: the page on which a payer chooses how to pay. */
+import { format } from '@ledger/kernel/format.ts';
+import type { Runtime } from '@ledger/kernel/runtime.ts';
+import { displaySen } from '../../common/money.ts';
 import type { Config } from '../../config/config.ts';
 import { outstandingSen } from '../../events/adjustments.ts';
 import type { OpenPayment } from '../../events/open-payment.ts';
 import type { RequestedPayment } from '../../events/payment.ts';
 import { standingOf } from '../../events/payment-standing.ts';
 import { openAttempts } from '../../events/requery-schedule.ts';
-import { format } from '../../kernel/format.ts';
-import { displaySen } from '../../kernel/money.ts';
-import type { Runtime } from '../../kernel/runtime.ts';
 import type { Links } from '../../receipts/payment-links.ts';
 import { receiptOf } from '../../receipts/receipt.ts';
 import { agoText, type Language, otherChargeTexts, timeText } from '../../receipts/texts.ts';

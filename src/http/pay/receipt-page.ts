@@ -1,10 +1,10 @@
 /** GET /<channel>/receipt/{id}: the official receipt, or how a payment stands that is not paid. */
+import { format } from '@ledger/kernel/format.ts';
+import type { Runtime } from '@ledger/kernel/runtime.ts';
 import { canRequestEmail, receiptEmailOf } from '../../commands/deliveries.ts';
 import type { OpenPayment } from '../../events/open-payment.ts';
 import { chosenLanguage } from '../../events/payment.ts';
 import { openAttempts } from '../../events/requery-schedule.ts';
-import { format } from '../../kernel/format.ts';
-import type { Runtime } from '../../kernel/runtime.ts';
 import type { Links } from '../../receipts/payment-links.ts';
 import { receiptOf } from '../../receipts/receipt.ts';
 import {

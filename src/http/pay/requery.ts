@@ -1,10 +1,10 @@
 /** GET /<channel>/requery/{transaksi_id}: asks the transaction registry what became of a payment, and records its answer. */
+import { EventStoreUnavailable } from '@ledger/event-store/event-store.ts';
 import texts from '../../../content/texts/requery.en.json' with { type: 'json' };
+import { toIsoWithOffset } from '../../common/malaysian-time.ts';
 import { openPayment } from '../../events/open-payment.ts';
 import type { PaymentEvent, PaymentRequested } from '../../events/payment.ts';
 import type { RegistryAnswer } from '../../events/payment-result.ts';
-import { EventStoreUnavailable } from '../../eventstore/event-store.ts';
-import { toIsoWithOffset } from '../../kernel/malaysian-time.ts';
 import { adjustmentFields, type PaymentFields, paymentFields } from '../../receipts/payment-fields.ts';
 import { askRegistry } from '../server/ask-registry.ts';
 import { type Context, causeOf, HttpProblem } from '../server/context.ts';

@@ -1,9 +1,9 @@
 /** The fields of a payment request on either channel: what they may hold, and the message when a value is invalid. */
+import { emailPattern, maxEmailLength } from '@ledger/kernel/email-address.ts';
+import { type JsonSchema, withJsonSchema } from '@ledger/kernel/with-json-schema.ts';
 import { coerce, define, Struct, unknown } from 'superstruct';
+import { type AmountFault, formatSen, parseAmount, type Sen } from '../../common/money.ts';
 import type { Merchant } from '../../config/merchants.ts';
-import { emailPattern, maxEmailLength } from '../../kernel/email-address.ts';
-import { type AmountFault, formatSen, parseAmount, type Sen } from '../../kernel/money.ts';
-import { type JsonSchema, withJsonSchema } from '../../kernel/with-json-schema.ts';
 import { HttpProblem } from '../server/context.ts';
 import { jsonSchemaOf } from '../server/openapi/json-schema.ts';
 

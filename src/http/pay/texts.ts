@@ -3,7 +3,7 @@ import payEn from '../../../content/texts/pay.en.json' with { type: 'json' };
 import payMs from '../../../content/texts/pay.ms.json' with { type: 'json' };
 import testPagesEn from '../../../content/texts/test-pages.en.json' with { type: 'json' };
 import testPagesMs from '../../../content/texts/test-pages.ms.json' with { type: 'json' };
-import type { Language } from '../../kernel/languages.ts';
+import type { Language } from '../../common/languages.ts';
 import { type ReceiptTexts, texts as receiptTexts } from '../../receipts/texts.ts';
 
 const merged = (receipts: ReceiptTexts, pay: typeof payEn, testPages: typeof testPagesEn) => ({

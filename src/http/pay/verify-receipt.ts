@@ -2,14 +2,14 @@
  * GET /verify/{receipt_no}?c=<check>: confirms a receipt to anyone who scans its code. `…/proof` shows that the payment is
  * in the sealed log. Says nothing about who paid.
  */
+import { reasonOf } from '@ledger/kernel/reason-of.ts';
+import { isReady } from '@ledger/projections/runtime/lag.ts';
 import { proveReceipt } from '../../audit/export/receipt-proof.ts';
 import { loadHead } from '../../commands/execute.ts';
 import { paymentDecider } from '../../commands/payment.ts';
 import { unopened } from '../../events/open-payment.ts';
 import { type Payment, paymentStream } from '../../events/payment.ts';
-import { reasonOf } from '../../kernel/reason-of.ts';
 import { payments } from '../../projections/payments/projection.ts';
-import { isReady } from '../../projections/runtime/lag.ts';
 import {
   isVerificationCheck,
   type VerificationKeys,

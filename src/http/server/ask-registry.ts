@@ -1,7 +1,7 @@
 /** Asks the transaction registry for somebody who waits for the answer, and records a failure to answer too. */
+import { EventStoreUnavailable } from '@ledger/event-store/event-store.ts';
 import { RegistryUnavailable } from '../../clients/transaction-registry/answer.ts';
 import type { RegistryAnswer, RegistryFault } from '../../events/payment-result.ts';
-import { EventStoreUnavailable } from '../../eventstore/event-store.ts';
 
 /** Throws RegistryUnavailable, after `recordFault` if the event store takes it, and what that throws otherwise. */
 export async function askRegistry(

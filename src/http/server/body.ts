@@ -1,10 +1,10 @@
 /** Reads request bodies, each within a limit. A body that cannot be read is an HttpProblem. */
 import type { IncomingMessage } from 'node:http';
+import { parseNumbersAsText } from '@ledger/kernel/numbers-as-text.ts';
 import type { Middleware, Next } from 'koa';
 import koaBody, { HttpMethodEnum, type KoaBodyMiddlewareOptions } from 'koa-body';
 import type { Struct } from 'superstruct';
 import { readFields } from '../../commands/fields.ts';
-import { parseNumbersAsText } from '../../kernel/numbers-as-text.ts';
 import { type Context, HttpProblem } from './context.ts';
 import { bodyProblem } from './errors.ts';
 

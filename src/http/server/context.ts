@@ -1,8 +1,8 @@
 /** What every handler is given, what several of them do with it, and how each answers a problem. */
 import type { DefaultContext, ParameterizedContext } from 'koa';
 import type texts from '../../../content/texts/pay.en.json';
+import { type Language, languages } from '../../common/languages.ts';
 import type { Cause } from '../../events/envelope.ts';
-import { type Language, languages } from '../../kernel/languages.ts';
 
 /** What rate-limits.ts counts besides failures. */
 export type RateLimit = 'calls' | 'pages' | 'attempts' | 'proofs' | 'signIns' | 'links';

@@ -1,8 +1,13 @@
 /** What the HTTP role needs from the rest of the program. Each handler names the few things that it uses. */
+import type { EventStore } from '@ledger/event-store/event-store.ts';
+import type { Log } from '@ledger/kernel/log.ts';
+import type { Runtime } from '@ledger/kernel/runtime.ts';
+import type { PersonalDataReader, SealEvents } from '@ledger/personal-data/sealed.ts';
+import type { ListQueries } from '@ledger/projections/runtime/list-projection.ts';
 import type { Knex } from 'knex';
 import type { Mailer } from '../../clients/mail/mailer.ts';
 import type { TransactionRegistry } from '../../clients/transaction-registry/registry.ts';
-import type { ExecuteOf, SealEvents } from '../../commands/execute.ts';
+import type { ExecuteOf } from '../../commands/execute.ts';
 import type { paymentDecider } from '../../commands/payment.ts';
 import type { rebuildDecider } from '../../commands/rebuild.ts';
 import type { reconciliationDecider } from '../../commands/reconciliation.ts';
@@ -12,17 +17,12 @@ import type { sharedNumberDecider } from '../../commands/shared-numbers.ts';
 import type { Quarantine, unmatchedDecider } from '../../commands/unmatched.ts';
 import type { userDecider } from '../../commands/user.ts';
 import type { Config } from '../../config/config.ts';
-import type { PersonalDataReader } from '../../events/personal-data.ts';
 import type { Project } from '../../events/project.ts';
 import type { Account } from '../../events/user.ts';
-import type { EventStore } from '../../eventstore/event-store.ts';
-import type { Log } from '../../kernel/log.ts';
-import type { Runtime } from '../../kernel/runtime.ts';
 import type { AnsweredRequest } from '../../monitoring/counters.ts';
 import type { LookDependencies } from '../../monitoring/health.ts';
 import type { Erase } from '../../personal-data/erase.ts';
 import type { LatestPayment, PaymentRow } from '../../projections/payments/queries.ts';
-import type { ListQueries } from '../../projections/runtime/list-projection.ts';
 import type { KnownHeads } from './known-stream-heads.ts';
 
 type UsedConfig =

@@ -1,4 +1,6 @@
 /** Turns every error into one neutral answer; each interface presents it in its own way. */
+import { EventStoreUnavailable } from '@ledger/event-store/event-store.ts';
+import { KeysUnavailable } from '@ledger/personal-data/sealed.ts';
 import type { Next } from 'koa';
 import table from '../../../content/refusals.json' with { type: 'json' };
 import { RegistryUnavailable } from '../../clients/transaction-registry/answer.ts';
@@ -6,8 +8,6 @@ import { type RefusalCode, Refused } from '../../commands/decider.ts';
 import { InvalidFields } from '../../commands/fields.ts';
 import { UnreadableEvent } from '../../events/codec.ts';
 import type { RegistryFault } from '../../events/payment-result.ts';
-import { KeysUnavailable } from '../../events/personal-data.ts';
-import { EventStoreUnavailable } from '../../eventstore/event-store.ts';
 import { type Context, type ErrorAnswer, HttpProblem, type PresentError } from './context.ts';
 import type { Dependencies } from './dependencies.ts';
 

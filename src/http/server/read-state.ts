@@ -2,12 +2,12 @@
  * Reads the state of a stream for somebody who looks at it: from its row in Postgres if that is recent enough, otherwise
  * from the stream. Decision 17. What decides about a command loads the stream itself.
  */
+import { type EventStore, EventStoreUnavailable } from '@ledger/event-store/event-store.ts';
+import type { Log } from '@ledger/kernel/log.ts';
+import { codeOf } from '@ledger/kernel/reason-of.ts';
 import type { Decider } from '../../commands/decider.ts';
 import { loadHead } from '../../commands/execute.ts';
 import { UnreadableEvent } from '../../events/codec.ts';
-import { type EventStore, EventStoreUnavailable } from '../../eventstore/event-store.ts';
-import type { Log } from '../../kernel/log.ts';
-import { codeOf } from '../../kernel/reason-of.ts';
 import type { KnownHeads } from './known-stream-heads.ts';
 
 type Row<State> = { revision: number; state: State };

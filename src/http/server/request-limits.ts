@@ -1,7 +1,7 @@
 /** What a request may cost before anybody knows who sent it. */
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
+import type { Runtime } from '@ledger/kernel/runtime.ts';
 import type { Next } from 'koa';
-import type { Runtime } from '../../kernel/runtime.ts';
 import { type Context, HttpProblem } from './context.ts';
 
 /** Each may hold a body of 64 KiB. */

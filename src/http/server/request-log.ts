@@ -1,6 +1,6 @@
 /** Gives every request an id, and a line in the log when it is answered: no body, no query, no full path. */
+import { inSpan } from '@ledger/kernel/tracing.ts';
 import type { Next } from 'koa';
-import { inSpan } from '../../kernel/tracing.ts';
 import type { Context } from './context.ts';
 import type { Dependencies } from './dependencies.ts';
 import { sourceAddress } from './source-address.ts';

@@ -2,13 +2,13 @@
 // (koa-views' default engine compiles a template at every render and takes some locals as engine options.)
 import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { format } from '@ledger/kernel/format.ts';
 import type { Middleware } from 'koa';
 import koaViews from 'koa-views';
-import { format } from '../../kernel/format.ts';
-import type { Language } from '../../kernel/languages.ts';
-import { toDateTime } from '../../kernel/malaysian-time.ts';
-import { displaySen } from '../../kernel/money.ts';
-import { createTemplates, SafeString } from '../../kernel/templates.ts';
+import type { Language } from '../../common/languages.ts';
+import { toDateTime } from '../../common/malaysian-time.ts';
+import { displaySen } from '../../common/money.ts';
+import { createTemplates, SafeString } from '../../common/templates.ts';
 import { script, style } from './inline-style.ts';
 
 const folder = fileURLToPath(new URL('../../../views/', import.meta.url));

@@ -1,9 +1,9 @@
 /** Callbacks and emails that are due or given up. */
+import type { Runtime } from '@ledger/kernel/runtime.ts';
 import type { Reading } from '@ledger/observability/metrics.ts';
+import { emptyIfUndefined } from '@ledger/postgres/error-codes.ts';
 import type { Knex } from 'knex';
 import { deliveryKinds } from '../../events/deliveries.ts';
-import type { Runtime } from '../../kernel/runtime.ts';
-import { emptyIfUndefined } from '../../postgres/error-codes.ts';
 import { toDoSchema } from '../../to-do/table.ts';
 
 export const readDeliveries = (db: Knex, runtime: Pick<Runtime, 'now'>) => async (): Promise<Reading[]> => {

@@ -1,7 +1,7 @@
 /** How far each projection is behind the log, and whether it goes on. */
+import type { EventStore } from '@ledger/event-store/event-store.ts';
 import type { Reading } from '@ledger/observability/metrics.ts';
-import type { EventStore } from '../../eventstore/event-store.ts';
-import { selectionOf } from '../../projections/runtime/projection.ts';
+import { selectionOf } from '@ledger/projections/runtime/projection.ts';
 import type { LookDependencies } from '../health.ts';
 
 /** A projection that is so far behind is being made, or stands. */

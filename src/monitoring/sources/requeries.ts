@@ -1,8 +1,8 @@
 /** What the registry is to be asked about, and how long payers' attempts have been open. */
+import type { Runtime } from '@ledger/kernel/runtime.ts';
 import type { Reading } from '@ledger/observability/metrics.ts';
+import { emptyIfUndefined } from '@ledger/postgres/error-codes.ts';
 import type { Knex } from 'knex';
-import type { Runtime } from '../../kernel/runtime.ts';
-import { emptyIfUndefined } from '../../postgres/error-codes.ts';
 import { requeryList } from '../../to-do/requeries.ts';
 
 // Read from the text, because the JSON may hold a character that Postgres cannot read (U+0000).

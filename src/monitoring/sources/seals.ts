@@ -1,9 +1,9 @@
 /** Whether the log is being sealed. */
+import type { EventStore } from '@ledger/event-store/event-store.ts';
+import type { Runtime } from '@ledger/kernel/runtime.ts';
 import type { Reading } from '@ledger/observability/metrics.ts';
 import { unsealed } from '../../audit/seals/stored-seals.ts';
 import { sealsStream } from '../../events/seals.ts';
-import type { EventStore } from '../../eventstore/event-store.ts';
-import type { Runtime } from '../../kernel/runtime.ts';
 
 export const readSeals =
   (

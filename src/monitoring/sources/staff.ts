@@ -1,8 +1,8 @@
 /** What waits for staff, and what the checks found. */
+import type { Runtime } from '@ledger/kernel/runtime.ts';
 import type { Reading } from '@ledger/observability/metrics.ts';
 import type { Knex } from 'knex';
 import { lastCheck } from '../../audit/check/checks.ts';
-import type { Runtime } from '../../kernel/runtime.ts';
 import { countOpenExceptions } from '../../projections/exceptions/queries.ts';
 
 export const readExceptions = (db: Knex) => async (): Promise<Reading[]> =>

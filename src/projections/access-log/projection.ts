@@ -1,9 +1,9 @@
 /** The access log: one row for each time that staff saw personal data, as their sessions record it. */
+import { createTables, indexable, indexesOf, upsert } from '@ledger/postgres/table.ts';
+import type { Projection } from '@ledger/projections/runtime/projection.ts';
 import tables from '../../../content/tables/access-log.json' with { type: 'json' };
 import { readSessionEvent } from '../../events/codec.ts';
 import { sessionStreamPrefix } from '../../events/session.ts';
-import { createTables, indexable, indexesOf, upsert } from '../../postgres/table.ts';
-import type { Projection } from '../runtime/projection.ts';
 
 export const accessLog: Projection = {
   name: 'access_log',

@@ -1,7 +1,7 @@
 /** The access log as auditors read it. */
+import { indexable } from '@ledger/postgres/table.ts';
 import type { Knex } from 'knex';
 import type { AccessKind } from '../../events/session.ts';
-import { indexable } from '../../postgres/table.ts';
 import { accessLog } from './projection.ts';
 
 type AccessLogEntry = {

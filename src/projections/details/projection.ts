@@ -2,14 +2,15 @@
  * The details that merchants gave when they requested a generic payment, in columns: one row per payment, in the agency's
  * own table where there is one, or else in the shared one.
  */
+import type { RecordedEvent } from '@ledger/event-store/event-store.ts';
+import { type OpenSealed, openOrWait } from '@ledger/personal-data/sealed.ts';
+import { createTables, quoteIdentifier } from '@ledger/postgres/table.ts';
+import type { Projection } from '@ledger/projections/runtime/projection.ts';
 import type { Knex } from 'knex';
+import { formatSen } from '../../common/money.ts';
 import { readPaymentEvent } from '../../events/codec.ts';
 import { type PaymentRequested, paymentIdOf, paymentStreamPrefix } from '../../events/payment.ts';
-import { type OpenSealed, openOrWait, type Payer } from '../../events/personal-data.ts';
-import type { RecordedEvent } from '../../eventstore/event-store.ts';
-import { formatSen } from '../../kernel/money.ts';
-import { createTables, quoteIdentifier } from '../../postgres/table.ts';
-import type { Projection } from '../runtime/projection.ts';
+import type { Payer } from '../../events/personal-data.ts';
 import { scrub } from './scrub.ts';
 import {
   allDetails,

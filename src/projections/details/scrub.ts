@@ -1,6 +1,6 @@
 /** Erases personal data from the tables of details: the rows stay, with what is not personal. */
+import { quoteIdentifier } from '@ledger/postgres/table.ts';
 import type { Knex } from 'knex';
-import { quoteIdentifier } from '../../postgres/table.ts';
 import {
   allAgencyTables,
   type DetailsTable,

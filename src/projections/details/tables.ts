@@ -2,13 +2,13 @@
  * The tables of request details: `generic_details`, and `<merchant code>_details` for each agency that has one. See
  * content/docs/details-tables.md.
  */
+import { isPostgresError, isRefusal } from '@ledger/postgres/error-codes.ts';
+import { quoteIdentifier } from '@ledger/postgres/table.ts';
+import { actAsOwner, lockTables } from '@ledger/projections/runtime/checkpoints.ts';
+import type { ComparedRows } from '@ledger/projections/runtime/projection.ts';
 import type { Knex } from 'knex';
 import tables from '../../../content/tables/details.json' with { type: 'json' };
-import { isPostgresError, isRefusal } from '../../postgres/error-codes.ts';
-import { sqlOf } from '../../postgres/sql.ts';
-import { quoteIdentifier } from '../../postgres/table.ts';
-import { actAsOwner, lockTables } from '../runtime/checkpoints.ts';
-import type { ComparedRows } from '../runtime/projection.ts';
+import { sqlOf } from '../../common/sql.ts';
 
 /** Named like the projection that fills them. */
 export const detailsSchema = 'details';

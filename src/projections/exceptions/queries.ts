@@ -1,10 +1,10 @@
 /** All that waits for staff, in one list: payments' exceptions, shared numbers, the quarantine, discrepancies. */
+import { indexable, type TimeSpan, within } from '@ledger/postgres/table.ts';
 import type { Knex } from 'knex';
+import type { Sen } from '../../common/money.ts';
+import { sqlOf } from '../../common/sql.ts';
 import { exceptionKinds } from '../../events/exceptions.ts';
 import { sharedNumberKinds } from '../../events/shared-number.ts';
-import type { Sen } from '../../kernel/money.ts';
-import { sqlOf } from '../../postgres/sql.ts';
-import { indexable, type TimeSpan, within } from '../../postgres/table.ts';
 
 /** Each kind comes from one source: a new source adds its kinds here and its rows to content/sql/listed-exceptions.sql. */
 export const listedKinds = [

@@ -2,13 +2,13 @@
  * What payments leave for staff, one row each: results that they have to settle, attempts whose outcome nobody knows, and
  * what one of them proposed. The tables are those of the projection `payments`.
  */
+import { indexable, upsert } from '@ledger/postgres/table.ts';
 import type { Knex } from 'knex';
 import tables from '../../../content/tables/payments.json' with { type: 'json' };
+import type { Sen } from '../../common/money.ts';
 import { exceptionsOf } from '../../events/exceptions.ts';
 import type { RequestedPayment } from '../../events/payment.ts';
 import { unknownOutcomesOf } from '../../events/unknown-outcomes.ts';
-import type { Sen } from '../../kernel/money.ts';
-import { indexable, upsert } from '../../postgres/table.ts';
 
 type Changed = { id: string; state: RequestedPayment };
 

@@ -1,7 +1,7 @@
 /** What of the clearing accounts has not come back to zero, by the age of the money. */
 import type { Knex } from 'knex';
-import { boundsOfDay, dayOf } from '../../kernel/malaysian-time.ts';
-import { sqlOf } from '../../postgres/sql.ts';
+import { boundsOfDay, dayOf } from '../../common/malaysian-time.ts';
+import { sqlOf } from '../../common/sql.ts';
 
 /** In whole Malaysian days up to the day of the as-of time, which is day 0. */
 export const ages = ['0–1', '2–3', '4–7', '8–30', 'over 30'] as const;

@@ -3,10 +3,10 @@
  * so that statements always agree with the books.
  */
 import type { Knex } from 'knex';
-import { boundsOfDay } from '../../kernel/malaysian-time.ts';
-import type { Sen } from '../../kernel/money.ts';
-import type { PaymentMode } from '../../kernel/payment-modes.ts';
-import { sqlOf } from '../../postgres/sql.ts';
+import { boundsOfDay } from '../../common/malaysian-time.ts';
+import type { Sen } from '../../common/money.ts';
+import type { PaymentMode } from '../../common/payment-modes.ts';
+import { sqlOf } from '../../common/sql.ts';
 import { journal } from './projection.ts';
 import { merchantAccount } from './queries.ts';
 

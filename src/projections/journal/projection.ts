@@ -3,8 +3,14 @@
  * those of settlements. A row per posting, never changed; the sums of each account and day, for quick balances; and the
  * books of each payment and settlement, on which its next entries depend.
  */
+import type { RecordedEvent } from '@ledger/event-store/event-store.ts';
+import { prepared } from '@ledger/postgres/prepared.ts';
+import { createTables, givenRows, indexable, indexesOf, type Row, upsert } from '@ledger/postgres/table.ts';
+import { type Projection, ProjectionFault } from '@ledger/projections/runtime/projection.ts';
 import type { Knex } from 'knex';
 import tables from '../../../content/tables/journal.json' with { type: 'json' };
+import { dayOf } from '../../common/malaysian-time.ts';
+import { sqlOf } from '../../common/sql.ts';
 import { approvalEvents } from '../../events/approvals.ts';
 import { readPaymentEvent, readSettlementEvent } from '../../events/codec.ts';
 import { deliveryEvents } from '../../events/deliveries.ts';
@@ -19,12 +25,6 @@ import {
   settlementStreamPrefix,
 } from '../../events/settlement.ts';
 import { sharedNumberStreamPrefix } from '../../events/shared-number.ts';
-import type { RecordedEvent } from '../../eventstore/event-store.ts';
-import { dayOf } from '../../kernel/malaysian-time.ts';
-import { prepared } from '../../postgres/prepared.ts';
-import { sqlOf } from '../../postgres/sql.ts';
-import { createTables, givenRows, indexable, indexesOf, type Row, upsert } from '../../postgres/table.ts';
-import { type Projection, ProjectionFault } from '../runtime/projection.ts';
 import { type Claim, claimsOf, writeClaims, writeExplanations } from './shared-numbers.ts';
 
 const { postings: postingsTable, books: booksTable } = tables;

@@ -2,15 +2,15 @@
  * Queries on the journal. Sums are bigint sen, because they may exceed the safe integers. What was recorded after
  * `asOf` is left out, so that an answer can be repeated.
  */
+import { EventStoreUnavailable } from '@ledger/event-store/event-store.ts';
+import type { Runtime } from '@ledger/kernel/runtime.ts';
+import { indexable } from '@ledger/postgres/table.ts';
+import { projectionStatus } from '@ledger/projections/runtime/checkpoints.ts';
+import { isReady, type LagSources, recordedUntil } from '@ledger/projections/runtime/lag.ts';
 import type { Knex } from 'knex';
+import { boundsOfDay, dayOf } from '../../common/malaysian-time.ts';
+import { sqlOf } from '../../common/sql.ts';
 import type { EntryKind } from '../../events/postings.ts';
-import { EventStoreUnavailable } from '../../eventstore/event-store.ts';
-import { boundsOfDay, dayOf } from '../../kernel/malaysian-time.ts';
-import type { Runtime } from '../../kernel/runtime.ts';
-import { sqlOf } from '../../postgres/sql.ts';
-import { indexable } from '../../postgres/table.ts';
-import { projectionStatus } from '../runtime/checkpoints.ts';
-import { isReady, type LagSources, recordedUntil } from '../runtime/lag.ts';
 import { journal } from './projection.ts';
 
 export type AccountSums = { account: string; debitSen: bigint; creditSen: bigint };

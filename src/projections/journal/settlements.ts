@@ -1,11 +1,11 @@
 /** What a settlement is compared with in the books. Rejects within a few seconds when Postgres is down. */
+import { givenRows, indexable } from '@ledger/postgres/table.ts';
 import type { Knex } from 'knex';
+import { boundsOfDay } from '../../common/malaysian-time.ts';
+import type { Sen } from '../../common/money.ts';
+import { sqlOf } from '../../common/sql.ts';
 import type { SettlementKind } from '../../events/settlement.ts';
 import { numberIdOf } from '../../events/shared-number.ts';
-import { boundsOfDay } from '../../kernel/malaysian-time.ts';
-import type { Sen } from '../../kernel/money.ts';
-import { sqlOf } from '../../postgres/sql.ts';
-import { givenRows, indexable } from '../../postgres/table.ts';
 import { journal } from './projection.ts';
 
 /** The reference of another one of the same day with the same total that is not reversed; null if there is none. */

@@ -1,7 +1,7 @@
 /** Queries on the numbers that two payments share. They reject within a few seconds when Postgres is down. */
 import type { Knex } from 'knex';
+import type { Sen } from '../../common/money.ts';
 import type { SharedNumberKind } from '../../events/shared-number.ts';
-import type { Sen } from '../../kernel/money.ts';
 import { journal } from './projection.ts';
 
 /** A number that a payment has although another payment had it before. */

@@ -3,6 +3,9 @@
  * log. The primary key of `numbers` lets only the first payment have a number; every other one gets a row in
  * `shared_numbers`, which is an exception for staff. Nothing of this stops the journal.
  */
+import type { RecordedEvent } from '@ledger/event-store/event-store.ts';
+import { prepared } from '@ledger/postgres/prepared.ts';
+import { givenRows, indexable, upsert } from '@ledger/postgres/table.ts';
 import type { Knex } from 'knex';
 import tables from '../../../content/tables/journal.json' with { type: 'json' };
 import { readSharedNumberEvent } from '../../events/codec.ts';
@@ -15,9 +18,6 @@ import {
   sharedNumberIdOf,
   sharedNumberStreamPrefix,
 } from '../../events/shared-number.ts';
-import type { RecordedEvent } from '../../eventstore/event-store.ts';
-import { prepared } from '../../postgres/prepared.ts';
-import { givenRows, indexable, upsert } from '../../postgres/table.ts';
 
 export type Claim = NumberOfPayment & {
   transactionId: string;

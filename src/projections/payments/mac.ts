@@ -2,8 +2,8 @@
  * What tells a row that a projection wrote from one that somebody changed in PostgreSQL: a MAC over all that a receipt is
  * made from. Its key is that of the blind index, which PostgreSQL has only encrypted. Decision 39.
  */
+import type { PersonalDataReader } from '@ledger/personal-data/sealed.ts';
 import type { RequestedPayment } from '../../events/payment.ts';
-import type { PersonalDataReader } from '../../events/personal-data.ts';
 
 /** In no search token. */
 const mark = '\0row ';

@@ -1,9 +1,9 @@
 /** The metrics of a day: how many payments were requested and paid. */
+import type { TimeSpan } from '@ledger/postgres/table.ts';
 import type { Knex } from 'knex';
+import type { Sen } from '../../common/money.ts';
+import type { PaymentMode } from '../../common/payment-modes.ts';
 import type { Standing } from '../../events/payment-standing.ts';
-import type { Sen } from '../../kernel/money.ts';
-import type { PaymentMode } from '../../kernel/payment-modes.ts';
-import type { TimeSpan } from '../../postgres/table.ts';
 import { payments } from './projection.ts';
 
 const hourMs = 3_600_000;

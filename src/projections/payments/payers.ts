@@ -1,9 +1,9 @@
 /** How payments are found by payer: a blind index, so that the table holds nothing that names or identifies a person. */
+import { KeysUnavailable, openOrWait, type PersonalDataReader } from '@ledger/personal-data/sealed.ts';
+import { upsert } from '@ledger/postgres/table.ts';
 import type { Knex } from 'knex';
 import tables from '../../../content/tables/payments.json' with { type: 'json' };
 import { paymentStream, type RequestedPayment } from '../../events/payment.ts';
-import { KeysUnavailable, openOrWait, type PersonalDataReader } from '../../events/personal-data.ts';
-import { upsert } from '../../postgres/table.ts';
 import { searchTokens } from './search-tokens.ts';
 
 /** No word of a payer. The row of no payment holds it: if it is another there, the table was made under another key. */

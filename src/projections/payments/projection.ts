@@ -2,6 +2,10 @@
  * One row per payment: the state that its events fold to, and the columns by which payments are found. What the state
  * leaves for staff goes into the table of exceptions, and how its payer is found into that of payers.
  */
+import { isHolding } from '@ledger/personal-data/sealed.ts';
+import { indexable } from '@ledger/postgres/table.ts';
+import type { Projection } from '@ledger/projections/runtime/projection.ts';
+import { streamProjection } from '@ledger/projections/runtime/stream-projection.ts';
 import tables from '../../../content/tables/payments.json' with { type: 'json' };
 import { priceOf } from '../../events/charges.ts';
 import { readPaymentEvent } from '../../events/codec.ts';
@@ -13,11 +17,7 @@ import {
   type RequestedPayment,
 } from '../../events/payment.ts';
 import { standingOf } from '../../events/payment-standing.ts';
-import { isHolding } from '../../events/personal-data.ts';
-import { indexable } from '../../postgres/table.ts';
 import { writeExceptions } from '../exceptions/write.ts';
-import type { Projection } from '../runtime/projection.ts';
-import { streamProjection } from '../runtime/stream-projection.ts';
 import { macOf } from './mac.ts';
 import { writePayers } from './payers.ts';
 import { searchKeysOf } from './search-keys.ts';

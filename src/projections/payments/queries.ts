@@ -1,12 +1,12 @@
 /** Queries on the projection `payments`. They reject within a few seconds when Postgres is down. */
+import type { PersonalDataReader } from '@ledger/personal-data/sealed.ts';
+import { unlessUndefined } from '@ledger/postgres/error-codes.ts';
+import { indexable, type TimeSpan, within } from '@ledger/postgres/table.ts';
 import type { Knex } from 'knex';
+import type { Sen } from '../../common/money.ts';
+import type { PaymentMode } from '../../common/payment-modes.ts';
 import type { Channel, RequestedPayment } from '../../events/payment.ts';
 import type { Standing } from '../../events/payment-standing.ts';
-import type { PersonalDataReader } from '../../events/personal-data.ts';
-import type { Sen } from '../../kernel/money.ts';
-import type { PaymentMode } from '../../kernel/payment-modes.ts';
-import { unlessUndefined } from '../../postgres/error-codes.ts';
-import { indexable, type TimeSpan, within } from '../../postgres/table.ts';
 import { macOf } from './mac.ts';
 import { payments } from './projection.ts';
 import { whereFound } from './search-keys.ts';

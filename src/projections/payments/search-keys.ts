@@ -1,7 +1,7 @@
 /** How a payment is found by what people read out: its numbers whole, and any part of the merchant's reference. */
+import { indexable } from '@ledger/postgres/table.ts';
 import type { Knex } from 'knex';
 import type { RequestedPayment } from '../../events/payment.ts';
-import { indexable } from '../../postgres/table.ts';
 import { numberOf } from './search-tokens.ts';
 
 /** Shorter parts of a reference are found in almost every one. */

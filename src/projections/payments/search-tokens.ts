@@ -1,6 +1,6 @@
 /** The words by which a payer is found: of the name, the email address, and numbers that identify a person. */
+import { indexable } from '@ledger/postgres/table.ts';
 import type { Payer } from '../../events/personal-data.ts';
-import { indexable } from '../../postgres/table.ts';
 
 /** No name has more words. */
 const maxTerms = 40;

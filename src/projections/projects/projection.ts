@@ -1,7 +1,7 @@
 /** The projects, as GET /api/v1/projects lists them. */
+import { listProjection } from '@ledger/projections/runtime/list-projection.ts';
 import { readProjectEvent } from '../../events/codec.ts';
 import { evolveProject, type Project, projectStreamPrefix } from '../../events/project.ts';
-import { listProjection } from '../runtime/list-projection.ts';
 
 export const projects = listProjection({
   name: 'projects',

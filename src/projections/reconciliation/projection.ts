@@ -1,4 +1,7 @@
 /** The discrepancies that imports found, one row each. */
+import { indexable } from '@ledger/postgres/table.ts';
+import type { Projection } from '@ledger/projections/runtime/projection.ts';
+import { streamProjection } from '@ledger/projections/runtime/stream-projection.ts';
 import tables from '../../../content/tables/reconciliation.json' with { type: 'json' };
 import { readReconciliationEvent } from '../../events/codec.ts';
 import {
@@ -6,9 +9,6 @@ import {
   evolveDiscrepancy,
   reconciliationStreamPrefix,
 } from '../../events/reconciliation.ts';
-import { indexable } from '../../postgres/table.ts';
-import type { Projection } from '../runtime/projection.ts';
-import { streamProjection } from '../runtime/stream-projection.ts';
 
 export const reconciliation: Projection = {
   ...streamProjection({

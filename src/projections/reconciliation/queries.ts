@@ -1,7 +1,7 @@
 /** Queries on the discrepancies that imports found, and on payments that an import may lack. */
+import { indexable, type TimeSpan } from '@ledger/postgres/table.ts';
 import type { Knex } from 'knex';
 import type { Discrepancy, ExportSource } from '../../events/reconciliation.ts';
-import { indexable, type TimeSpan } from '../../postgres/table.ts';
 import { payments } from '../payments/projection.ts';
 import { reconciliation } from './projection.ts';
 

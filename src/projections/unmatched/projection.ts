@@ -1,10 +1,10 @@
 /** The quarantine: gateway results that match no payment, a row each, with how staff resolved them and when they were erased. */
+import { createTables, givenRows, indexesOf, type Row, upsert } from '@ledger/postgres/table.ts';
+import { type Projection, ProjectionFault } from '@ledger/projections/runtime/projection.ts';
 import type { Knex } from 'knex';
 import tables from '../../../content/tables/unmatched.json' with { type: 'json' };
 import { readUnmatchedEvent, readUnmatchedResult } from '../../events/codec.ts';
 import { unmatchedIdOf, unmatchedStream, unmatchedStreamPrefix } from '../../events/unmatched.ts';
-import { createTables, givenRows, indexesOf, type Row, upsert } from '../../postgres/table.ts';
-import { type Projection, ProjectionFault } from '../runtime/projection.ts';
 
 export const unmatched: Projection = {
   name: 'unmatched',

@@ -1,6 +1,6 @@
 /** Queries on the projection `unmatched`. */
+import { unlessUndefined } from '@ledger/postgres/error-codes.ts';
 import type { Knex } from 'knex';
-import { unlessUndefined } from '../../postgres/error-codes.ts';
 import { unmatched } from './projection.ts';
 
 /**

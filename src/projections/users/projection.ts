@@ -1,7 +1,7 @@
 /** The users, as GET /api/v1/users and the console list them. */
+import { listProjection } from '@ledger/projections/runtime/list-projection.ts';
 import { readUserEvent } from '../../events/codec.ts';
 import { type Account, evolveUser, userStreamPrefix } from '../../events/user.ts';
-import { listProjection } from '../runtime/list-projection.ts';
 
 export const users = listProjection({
   name: 'users',

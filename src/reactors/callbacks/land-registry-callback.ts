@@ -1,6 +1,6 @@
 /** Reports one item of a payment that succeeded to the land registry: content/docs/land-registry-callbacks.md. */
+import type { Runtime } from '@ledger/kernel/runtime.ts';
 import { type LandRegistry, type PaidItem, readReply } from '../../clients/land-registry/callback.ts';
-import type { Runtime } from '../../kernel/runtime.ts';
 import { receiptOf } from '../../receipts/receipt.ts';
 import {
   type DeliveryTask,

@@ -1,8 +1,8 @@
 /** Reports a payment's status to its merchant: content/docs/deliveries.md. */
+import type { Runtime } from '@ledger/kernel/runtime.ts';
 import { Webhook } from 'standardwebhooks';
 import type { PostOutbound } from '../../clients/outbound/post.ts';
 import type { Merchant } from '../../config/merchants.ts';
-import type { Runtime } from '../../kernel/runtime.ts';
 import { adjustmentFields, eventFields, paymentFields } from '../../receipts/payment-fields.ts';
 import { deliveryIdOf, type PerformDelivery } from '../deliveries/delivery-task.ts';
 import { isSuccess, outcomeOfError, outcomeOfRefusal } from '../deliveries/receiver-answer.ts';

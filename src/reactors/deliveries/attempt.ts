@@ -1,4 +1,13 @@
 /** One attempt at a claimed delivery: load its stream, perform it, record the outcome. */
+import {
+  type EventStore,
+  EventStoreUnavailable,
+  type RecordedEvent,
+} from '@ledger/event-store/event-store.ts';
+import { retry } from '@ledger/kernel/retry.ts';
+import type { Runtime } from '@ledger/kernel/runtime.ts';
+import { inSpan } from '@ledger/kernel/tracing.ts';
+import type { OpenSealed } from '@ledger/personal-data/sealed.ts';
 import type { Logger } from 'pino';
 import { isSuperseded, type RecordDeliveryAttempt } from '../../commands/deliveries.ts';
 import { type Executed, type ExecuteOf, endOf, type Head } from '../../commands/execute.ts';
@@ -17,11 +26,6 @@ import {
   type RequestedPayment,
   withoutPersonalData,
 } from '../../events/payment.ts';
-import type { OpenSealed } from '../../events/personal-data.ts';
-import { type EventStore, EventStoreUnavailable, type RecordedEvent } from '../../eventstore/event-store.ts';
-import { retry } from '../../kernel/retry.ts';
-import type { Runtime } from '../../kernel/runtime.ts';
-import { inSpan } from '../../kernel/tracing.ts';
 import type { PlacedEvent } from '../../to-do/projection.ts';
 import type { ClaimedDelivery } from '../../to-do/queue.ts';
 import { attemptsOf, orderingKeyOf } from '../../to-do/table.ts';

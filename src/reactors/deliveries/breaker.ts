@@ -4,7 +4,7 @@
  *
  * Not cockatiel: its breakers wrap a call and read Date.now, while ours limits what is claimed, by the runtime's clock.
  */
-import type { Runtime } from '../../kernel/runtime.ts';
+import type { Runtime } from '@ledger/kernel/runtime.ts';
 
 const failuresToPause = 5;
 const firstPauseMs = 5_000;

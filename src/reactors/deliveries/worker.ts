@@ -2,8 +2,8 @@
  * Works through one kind of delivery: claims what is due and attempts it (attempt.ts). Any number of processes may run
  * the same worker. After a crash the lease ends, and another worker continues under the same delivery id.
  */
+import { reasonOf } from '@ledger/kernel/reason-of.ts';
 import type { DeliveryKind } from '../../events/deliveries.ts';
-import { reasonOf } from '../../kernel/reason-of.ts';
 import type { PlacedEvent } from '../../to-do/projection.ts';
 import type { ClaimedDelivery, DeliveryQueue } from '../../to-do/queue.ts';
 import { type AttemptDependencies, attemptDelivery } from './attempt.ts';

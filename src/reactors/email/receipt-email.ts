@@ -1,9 +1,9 @@
 /** Sends a payment's receipt to its payer, or tells the payer of a wrong amount. */
 import { buffer } from 'node:stream/consumers';
+import type { Runtime } from '@ledger/kernel/runtime.ts';
 import type { Mailer } from '../../clients/mail/mailer.ts';
+import type { LinkKeys } from '../../common/link-keys.ts';
 import { chosenLanguage } from '../../events/payment.ts';
-import type { LinkKeys } from '../../kernel/expiring-signature.ts';
-import type { Runtime } from '../../kernel/runtime.ts';
 import { receiptMessage } from '../../receipts/email.ts';
 import { createLinks } from '../../receipts/payment-links.ts';
 import { createReceiptFiles } from '../../receipts/pdf.ts';

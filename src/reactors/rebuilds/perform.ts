@@ -1,11 +1,6 @@
 /** Performs a rebuild, and records in the projection's stream how it ended. The rules are in commands/rebuild.ts. */
-import { createExecute } from '../../commands/execute.ts';
-import { rebuildDecider } from '../../commands/rebuild.ts';
-import { readRebuildEvent } from '../../events/codec.ts';
-import { type Cause, metadataText } from '../../events/envelope.ts';
-import { evolveRebuilds, noRebuilds, projectionStream } from '../../events/rebuild.ts';
-import { type EventStore, EventStoreUnavailable } from '../../eventstore/event-store.ts';
-import type { Runtime } from '../../kernel/runtime.ts';
+import { type EventStore, EventStoreUnavailable } from '@ledger/event-store/event-store.ts';
+import type { Runtime } from '@ledger/kernel/runtime.ts';
 import {
   RebuildInterrupted,
   type RebuildOptions,
@@ -13,8 +8,13 @@ import {
   RebuildUnderWay,
   type Rebuilt,
   rebuild,
-} from '../../projections/rebuild/rebuild.ts';
-import { describeFailure } from '../../projections/runtime/failures.ts';
+} from '@ledger/projections/rebuild/rebuild.ts';
+import { describeFailure } from '@ledger/projections/runtime/failures.ts';
+import { createExecute } from '../../commands/execute.ts';
+import { rebuildDecider } from '../../commands/rebuild.ts';
+import { readRebuildEvent } from '../../events/codec.ts';
+import { type Cause, metadataText } from '../../events/envelope.ts';
+import { evolveRebuilds, noRebuilds, projectionStream } from '../../events/rebuild.ts';
 
 type RecordedRebuild = Omit<RebuildOptions, 'eventStore'> & {
   eventStore: EventStore;

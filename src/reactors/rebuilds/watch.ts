@@ -1,11 +1,11 @@
 /** Makes sure that requested rebuilds are done, also if a process crashed: its request is then still open. */
+import type { EventStore } from '@ledger/event-store/event-store.ts';
+import { retry } from '@ledger/kernel/retry.ts';
+import { type Background, runUntilStopped } from '@ledger/kernel/run-until-stopped.ts';
+import type { Runtime } from '@ledger/kernel/runtime.ts';
+import { RebuildUnderWay } from '@ledger/projections/rebuild/rebuild.ts';
 import type { Logger } from 'pino';
 import { projectionStreamPrefix } from '../../events/rebuild.ts';
-import type { EventStore } from '../../eventstore/event-store.ts';
-import { retry } from '../../kernel/retry.ts';
-import { type Background, runUntilStopped } from '../../kernel/run-until-stopped.ts';
-import type { Runtime } from '../../kernel/runtime.ts';
-import { RebuildUnderWay } from '../../projections/rebuild/rebuild.ts';
 import { describeRebuildFailure, openRequest } from './perform.ts';
 
 type Dependencies = {

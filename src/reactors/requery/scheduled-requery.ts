@@ -3,6 +3,10 @@
  * The to-do list (src/to-do/requeries.ts) says which payments are due; the payment's own fold decides. Any number of
  * processes may run this: they share the list and the rate.
  */
+import type { EventStore } from '@ledger/event-store/event-store.ts';
+import { reasonOf } from '@ledger/kernel/reason-of.ts';
+import { runUntilStopped } from '@ledger/kernel/run-until-stopped.ts';
+import type { Runtime } from '@ledger/kernel/runtime.ts';
 import type { Logger } from 'pino';
 import { RegistryUnavailable } from '../../clients/transaction-registry/answer.ts';
 import type { TransactionRegistry } from '../../clients/transaction-registry/registry.ts';
@@ -13,10 +17,6 @@ import type { RecordRequery } from '../../commands/requery.ts';
 import { UnreadableEvent } from '../../events/codec.ts';
 import { type Payment, paymentStream, type RequestedPayment } from '../../events/payment.ts';
 import { nextRequeryAt } from '../../events/requery-schedule.ts';
-import type { EventStore } from '../../eventstore/event-store.ts';
-import { reasonOf } from '../../kernel/reason-of.ts';
-import { runUntilStopped } from '../../kernel/run-until-stopped.ts';
-import type { Runtime } from '../../kernel/runtime.ts';
 import type { ClaimedRequery, RequeryQueue } from '../../to-do/requery-queue.ts';
 
 type RequeryDependencies = {

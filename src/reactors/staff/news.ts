@@ -2,9 +2,9 @@
  * What waits for staff and is news to them. What they were told of is kept, so that it depends neither on the order in which
  * rows appear nor on when this runs; the email that tells of it is kept in the same transaction until everybody has it.
  */
+import { unlessUndefined } from '@ledger/postgres/error-codes.ts';
 import type { Knex } from 'knex';
-import { unlessUndefined } from '../../postgres/error-codes.ts';
-import { sqlOf } from '../../postgres/sql.ts';
+import { sqlOf } from '../../common/sql.ts';
 import { listedSql } from '../../projections/exceptions/queries.ts';
 
 /** How many of one kind are new, and how many of it wait altogether. */

@@ -1,15 +1,15 @@
 /** Tells staff by email what waits for them: at most once an hour, by one process of the fleet, with counts and links. */
 import { createHash } from 'node:crypto';
+import type { Log } from '@ledger/kernel/log.ts';
+import { reasonOf } from '@ledger/kernel/reason-of.ts';
+import { retry } from '@ledger/kernel/retry.ts';
+import { type Background, runUntilStopped } from '@ledger/kernel/run-until-stopped.ts';
+import type { Runtime } from '@ledger/kernel/runtime.ts';
+import { withLeaderLock } from '@ledger/postgres/leader-lock.ts';
 import type { Knex } from 'knex';
 import texts from '../../../content/texts/console.en.json' with { type: 'json' };
 import type { Mailer } from '../../clients/mail/mailer.ts';
-import type { Log } from '../../kernel/log.ts';
-import { reasonOf } from '../../kernel/reason-of.ts';
-import { retry } from '../../kernel/retry.ts';
-import { type Background, runUntilStopped } from '../../kernel/run-until-stopped.ts';
-import type { Runtime } from '../../kernel/runtime.ts';
-import { createTemplates } from '../../kernel/templates.ts';
-import { withLeaderLock } from '../../postgres/leader-lock.ts';
+import { createTemplates } from '../../common/templates.ts';
 import { makeStaffEmail, type News, noteRecipients, type StaffEmail, unsentStaffEmail } from './news.ts';
 
 type Dependencies = {

@@ -1,6 +1,7 @@
 // The background check: silent while all agrees, and what was changed behind its back is named until it is mended.
-
 import { randomUUID } from 'node:crypto';
+import { EventStoreUnavailable } from '@ledger/event-store/event-store.ts';
+import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
 import test, { type ExecutionContext } from 'ava';
 import { type CheckResult, check } from '../../../src/audit/check/check.ts';
 import {
@@ -16,8 +17,6 @@ import {
   reportForgedRow,
 } from '../../../src/audit/check/forged-rows.ts';
 import { type PaymentEvent, paymentStream } from '../../../src/events/payment.ts';
-import { EventStoreUnavailable } from '../../../src/eventstore/event-store.ts';
-import { systemRuntime } from '../../../src/kernel/system-runtime.ts';
 import { journal } from '../../../src/projections/journal/projection.ts';
 import { accountSums } from '../../../src/projections/journal/queries.ts';
 import { unmatched } from '../../../src/projections/unmatched/projection.ts';

@@ -1,10 +1,10 @@
 // The CSV: a row per payment that spreadsheets never run as a formula, without anything about the payer.
+import type { RecordedEvent } from '@ledger/event-store/event-store.ts';
 import test from 'ava';
 import { parse } from 'csv-parse/sync';
 import fc from 'fast-check';
 import { csvHead, csvRows } from '../../../src/audit/export/csv.ts';
 import type { PaymentEvent } from '../../../src/events/payment.ts';
-import type { RecordedEvent } from '../../../src/eventstore/event-store.ts';
 import { history as histories } from '../../projections/histories.ts';
 import {
   payer as aminah,

@@ -2,6 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import { readdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { EventStore, Position } from '@ledger/event-store/event-store.ts';
+import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
 import test, { type ExecutionContext } from 'ava';
 import { parse } from 'csv-parse/sync';
 import {
@@ -12,8 +14,6 @@ import {
 } from '../../../src/audit/export/export.ts';
 import { verifyFile } from '../../../src/audit/verify/file.ts';
 import { paymentStream } from '../../../src/events/payment.ts';
-import type { EventStore, Position } from '../../../src/eventstore/event-store.ts';
-import { systemRuntime } from '../../../src/kernel/system-runtime.ts';
 import { payments } from '../../../src/projections/payments/projection.ts';
 import { temporaryFolder } from '../../embedded/helpers.ts';
 import {

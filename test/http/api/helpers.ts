@@ -1,17 +1,17 @@
 /** The content service on real parts: an event store and a Postgres that may be frozen, and the projections that run. */
+import { connectEventStore } from '@ledger/event-store/client.ts';
+import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
+import { connectPostgres } from '@ledger/postgres/pool.ts';
+import { projectionStatus } from '@ledger/projections/runtime/checkpoints.ts';
+import { createListQueries } from '@ledger/projections/runtime/list-projection.ts';
+import { type ProjectionRun, runProjection } from '@ledger/projections/runtime/run.ts';
 import type { ExecutionContext } from 'ava';
 import type { Project } from '../../../src/events/project.ts';
 import type { Account } from '../../../src/events/user.ts';
-import { connectEventStore } from '../../../src/eventstore/client.ts';
-import { systemRuntime } from '../../../src/kernel/system-runtime.ts';
-import { connectPostgres } from '../../../src/postgres/pool.ts';
 import { projects } from '../../../src/projections/projects/projection.ts';
-import { projectionStatus } from '../../../src/projections/runtime/checkpoints.ts';
-import { createListQueries } from '../../../src/projections/runtime/list-projection.ts';
-import { type ProjectionRun, runProjection } from '../../../src/projections/runtime/run.ts';
 import { users } from '../../../src/projections/users/projection.ts';
 import { query, until } from '../../embedded/helpers.ts';
-import { startServer } from '../../eventstore/helpers.ts';
+import { startServer } from '../../event-store/helpers.ts';
 import { log, type Postgres } from '../../projections/helpers.ts';
 import { type Changes, startApp, type TestApp } from '../../support/app.ts';
 import type { Server } from '../../support/event-store.ts';

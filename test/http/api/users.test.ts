@@ -1,6 +1,6 @@
 // /api/v1/users: what is accepted and refused, that an address is unique, and that callers read their own writes.
+import { EventStoreUnavailable, type RecordedEvent } from '@ledger/event-store/event-store.ts';
 import test from 'ava';
-import { EventStoreUnavailable, type RecordedEvent } from '../../../src/eventstore/event-store.ts';
 
 import { checkChain } from '../../support/chain.ts';
 import { createDatabase } from '../../support/postgres.ts';

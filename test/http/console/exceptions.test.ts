@@ -1,14 +1,14 @@
 // Exceptions in the console: the list, one of each kind, and how staff resolve them.
 import { randomUUID } from 'node:crypto';
+import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
+import { tryParkedAgain } from '@ledger/projections/runtime/parking.ts';
+import type { Projection } from '@ledger/projections/runtime/projection.ts';
 import test from 'ava';
 import { transactionIdOf } from '../../../src/commands/transaction-id.ts';
 import { readPaymentEvent, readUnmatchedEvent } from '../../../src/events/codec.ts';
 import { type PaymentEvent, paymentStream } from '../../../src/events/payment.ts';
 import { resolutionStream } from '../../../src/events/unmatched.ts';
-import { systemRuntime } from '../../../src/kernel/system-runtime.ts';
 import { payments } from '../../../src/projections/payments/projection.ts';
-import { tryParkedAgain } from '../../../src/projections/runtime/parking.ts';
-import type { Projection } from '../../../src/projections/runtime/projection.ts';
 import { transactionIdKey } from '../../support/app.ts';
 import { checkChain } from '../../support/chain.ts';
 import { signIn } from '../../support/console.ts';

@@ -1,6 +1,10 @@
 // What auditors download from the console: a payment's history as JSON, and the payments of a period as a file.
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { EventStore } from '@ledger/event-store/event-store.ts';
+import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
+import { connectPostgres } from '@ledger/postgres/pool.ts';
+import { runProjection } from '@ledger/projections/runtime/run.ts';
 import test, { type ExecutionContext } from 'ava';
 import { parse } from 'csv-parse/sync';
 import { verifyFile } from '../../../src/audit/verify/file.ts';
@@ -8,11 +12,7 @@ import { transactionIdOf } from '../../../src/commands/transaction-id.ts';
 import { readSessionEvent } from '../../../src/events/codec.ts';
 import { paymentStream } from '../../../src/events/payment.ts';
 import { roles } from '../../../src/events/user.ts';
-import type { EventStore } from '../../../src/eventstore/event-store.ts';
-import { systemRuntime } from '../../../src/kernel/system-runtime.ts';
-import { connectPostgres } from '../../../src/postgres/pool.ts';
 import { payments } from '../../../src/projections/payments/projection.ts';
-import { runProjection } from '../../../src/projections/runtime/run.ts';
 import { stored } from '../../audit/helpers.ts';
 import { temporaryFolder } from '../../embedded/helpers.ts';
 import { log, reached } from '../../projections/helpers.ts';

@@ -1,10 +1,10 @@
 // Finding payments, the page of one, and personal data: shown only once the access log has recorded it.
+import { type EventStore, EventStoreUnavailable } from '@ledger/event-store/event-store.ts';
 import test from 'ava';
 import { RegistryUnavailable } from '../../../src/clients/transaction-registry/answer.ts';
 import { paymentStream } from '../../../src/events/payment.ts';
 import type { RegistryAnswer } from '../../../src/events/payment-result.ts';
 import { sessionStream } from '../../../src/events/session.ts';
-import { type EventStore, EventStoreUnavailable } from '../../../src/eventstore/event-store.ts';
 
 import { startApp } from '../../support/app.ts';
 import { checkChain } from '../../support/chain.ts';

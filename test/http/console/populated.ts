@@ -1,16 +1,16 @@
 /** The console on a real Postgres, its tables filled from the app's own event store by the projections themselves. */
 import { randomUUID } from 'node:crypto';
+import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
+import { selectionOf } from '@ledger/projections/runtime/projection.ts';
+import { runProjection } from '@ledger/projections/runtime/run.ts';
 import type { ExecutionContext } from 'ava';
 import type { Knex } from 'knex';
 import { chain, genesisHash } from '../../../src/events/envelope.ts';
 import { type PaymentEvent, paymentStream } from '../../../src/events/payment.ts';
-import { systemRuntime } from '../../../src/kernel/system-runtime.ts';
 import { accessLog } from '../../../src/projections/access-log/projection.ts';
 import { journal } from '../../../src/projections/journal/projection.ts';
 import { payments } from '../../../src/projections/payments/projection.ts';
 import { reconciliation } from '../../../src/projections/reconciliation/projection.ts';
-import { selectionOf } from '../../../src/projections/runtime/projection.ts';
-import { runProjection } from '../../../src/projections/runtime/run.ts';
 import { unmatched } from '../../../src/projections/unmatched/projection.ts';
 import { createToDoList } from '../../../src/to-do/projection.ts';
 import { query, until } from '../../embedded/helpers.ts';

@@ -1,10 +1,10 @@
 // The page of projections, on a log and tables of its own: what it shows, who may rebuild, and the live progress.
+import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
+import { projectionStatus } from '@ledger/projections/runtime/checkpoints.ts';
+import { runProjection } from '@ledger/projections/runtime/run.ts';
 import test from 'ava';
 import { projectionStream } from '../../../src/events/rebuild.ts';
-import { systemRuntime } from '../../../src/kernel/system-runtime.ts';
 import { payments } from '../../../src/projections/payments/projection.ts';
-import { projectionStatus } from '../../../src/projections/runtime/checkpoints.ts';
-import { runProjection } from '../../../src/projections/runtime/run.ts';
 import { users } from '../../../src/projections/users/projection.ts';
 import { rebuildAsRequested } from '../../../src/reactors/rebuilds/perform.ts';
 import { startRebuilds } from '../../../src/reactors/rebuilds/watch.ts';

@@ -1,11 +1,11 @@
 // Signing in by a link of an email, from asking for one to signing out everywhere.
 import { setTimeout as sleep } from 'node:timers/promises';
+import { connectEventStore } from '@ledger/event-store/client.ts';
+import { createExpiringSignatures } from '@ledger/kernel/expiring-signature.ts';
+import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
 import test from 'ava';
 import { pino } from 'pino';
 import { sessionStream } from '../../../src/events/session.ts';
-import { connectEventStore } from '../../../src/eventstore/client.ts';
-import { createExpiringSignatures } from '../../../src/kernel/expiring-signature.ts';
-import { systemRuntime } from '../../../src/kernel/system-runtime.ts';
 import { linkKeys, startApp, type TestApp } from '../../support/app.ts';
 import {
   addUser,

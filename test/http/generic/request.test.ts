@@ -1,6 +1,6 @@
 // POST /generic/request: the page or its JSON alternative, once per reference, and every kind of bad input.
 import test from 'ava';
-import { parseAmount } from '../../../src/kernel/money.ts';
+import { parseAmount } from '../../../src/common/money.ts';
 import { apiKey, startApp } from '../../support/app.ts';
 import { plain, sen } from '../../support/payments.ts';
 import { createPayment, postRequest, postResult, requestBody, resultFields, signed } from './helpers.ts';

@@ -2,9 +2,9 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { request } from 'node:http';
+import { EventStoreUnavailable } from '@ledger/event-store/event-store.ts';
 import test from 'ava';
 import { paymentStream } from '../../../src/events/payment.ts';
-import { EventStoreUnavailable } from '../../../src/eventstore/event-store.ts';
 import { gatewaySecret, startApp } from '../../support/app.ts';
 import { plain } from '../../support/payments.ts';
 import { quarantined } from '../../support/quarantine.ts';

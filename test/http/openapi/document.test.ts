@@ -1,9 +1,11 @@
 // The OpenAPI document: independent checkers find no fault, and it describes exactly the endpoints there are.
 import { spawnSync } from 'node:child_process';
 import Router from '@koa/router';
+import { derivedIdPattern } from '@ledger/kernel/derived-id.ts';
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import test from 'ava';
+import { paymentModes } from '../../../src/common/payment-modes.ts';
 import { errorCodes } from '../../../src/http/api/bodies.ts';
 import { defaultPageSize, maxPageSize } from '../../../src/http/api/list.ts';
 import { addApiRoutes } from '../../../src/http/api/routes.ts';
@@ -13,8 +15,6 @@ import { addLandregRoutes } from '../../../src/http/landreg/routes.ts';
 import { createDocument } from '../../../src/http/openapi/document.ts';
 import type { RequestState } from '../../../src/http/server/context.ts';
 import type { Dependencies } from '../../../src/http/server/dependencies.ts';
-import { derivedIdPattern } from '../../../src/kernel/derived-id.ts';
-import { paymentModes } from '../../../src/kernel/payment-modes.ts';
 import { sen } from '../../support/payments.ts';
 import { testRuntime } from '../../support/runtime.ts';
 

@@ -1,17 +1,17 @@
 // What payers, merchants and callers of /api/v1 are shown while a store is away, the projection stands or a process has
 // just started; on real stores, which end during the test.
+import { connectEventStore } from '@ledger/event-store/client.ts';
+import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
+import { connectPostgres } from '@ledger/postgres/pool.ts';
+import { createListQueries } from '@ledger/projections/runtime/list-projection.ts';
+import { type ProjectionRun, runProjection } from '@ledger/projections/runtime/run.ts';
 import test, { type ExecutionContext } from 'ava';
 import { startPostgres } from '../../../packages/embedded/postgres.ts';
 import { createTransactionRegistry } from '../../../src/clients/transaction-registry/registry.ts';
 import { paymentStream } from '../../../src/events/payment.ts';
 import type { Account } from '../../../src/events/user.ts';
-import { connectEventStore } from '../../../src/eventstore/client.ts';
-import { systemRuntime } from '../../../src/kernel/system-runtime.ts';
-import { connectPostgres } from '../../../src/postgres/pool.ts';
 import { payments } from '../../../src/projections/payments/projection.ts';
 import { createPaymentQueries } from '../../../src/projections/payments/queries.ts';
-import { createListQueries } from '../../../src/projections/runtime/list-projection.ts';
-import { type ProjectionRun, runProjection } from '../../../src/projections/runtime/run.ts';
 import { users } from '../../../src/projections/users/projection.ts';
 import { createLinks } from '../../../src/receipts/payment-links.ts';
 import { until } from '../../embedded/helpers.ts';

@@ -1,7 +1,6 @@
 // One plain example of what each template is given; tests vary them.
-
+import { format } from '@ledger/kernel/format.ts';
 import { texts } from '../../../src/http/pay/texts.ts';
-import { format } from '../../../src/kernel/format.ts';
 
 const t = texts.en;
 

@@ -1,7 +1,7 @@
 // What this process knows of the ends of streams: only what it saw, not for long, and of so many streams.
 import { randomUUID } from 'node:crypto';
+import { connectEventStore } from '@ledger/event-store/client.ts';
 import test from 'ava';
-import { connectEventStore } from '../../../src/eventstore/client.ts';
 import { createKnownHeads, knownForMs } from '../../../src/http/server/known-stream-heads.ts';
 import { log } from '../../projections/helpers.ts';
 import { startServer } from '../../support/event-store.ts';

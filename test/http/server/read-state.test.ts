@@ -1,11 +1,11 @@
 // What a reader is shown, whatever order appends of several processes, the projection, the clock and outages come in.
 import { randomUUID } from 'node:crypto';
+import { connectEventStore } from '@ledger/event-store/client.ts';
+import { EventStoreUnavailable, type RecordedEvent } from '@ledger/event-store/event-store.ts';
 import test from 'ava';
 import fc from 'fast-check';
 import { UnreadableEvent } from '../../../src/events/codec.ts';
 import { chain, genesisHash } from '../../../src/events/envelope.ts';
-import { connectEventStore } from '../../../src/eventstore/client.ts';
-import { EventStoreUnavailable, type RecordedEvent } from '../../../src/eventstore/event-store.ts';
 import { createKnownHeads, knownForMs } from '../../../src/http/server/known-stream-heads.ts';
 import { createReadState } from '../../../src/http/server/read-state.ts';
 import { log } from '../../projections/helpers.ts';

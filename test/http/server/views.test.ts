@@ -3,7 +3,7 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
-import { createTemplates } from '../../../src/kernel/templates.ts';
+import { createTemplates } from '../../../src/common/templates.ts';
 
 const attack = `{{ 7 * 7 }}{% include "secret.njk" %}<script>alert('x')</script>{{ range.constructor("return 49")() }}`;
 const escaped =

@@ -1,4 +1,5 @@
 // All that waits for staff, in one list, against what payments fold to and what no payment took.
+import { indexable } from '@ledger/postgres/table.ts';
 import test from 'ava';
 import fc from 'fast-check';
 import { exceptionsOf } from '../../../src/events/exceptions.ts';
@@ -8,7 +9,6 @@ import {
   unmatchedResolutions,
   unmatchedStream,
 } from '../../../src/events/unmatched.ts';
-import { indexable } from '../../../src/postgres/table.ts';
 import {
   countOpenExceptions,
   type ExceptionFilter,

@@ -1,12 +1,12 @@
 // The journal in Postgres: the same rows however it is fed, and answers of any time that a replay confirms.
+import { indexable } from '@ledger/postgres/table.ts';
 import test from 'ava';
 import fc from 'fast-check';
+import { dayOf } from '../../../src/common/malaysian-time.ts';
+import { displaySen } from '../../../src/common/money.ts';
 import { unopened } from '../../../src/events/open-payment.ts';
 import { evolve, noPayment, type Payment, type PaymentEvent } from '../../../src/events/payment.ts';
 import { type Books, type Entry, enter } from '../../../src/events/postings.ts';
-import { dayOf } from '../../../src/kernel/malaysian-time.ts';
-import { displaySen } from '../../../src/kernel/money.ts';
-import { indexable } from '../../../src/postgres/table.ts';
 import {
   collectedReceipts,
   collectionPage,

@@ -1,11 +1,11 @@
 // Settlement in the books: every clearing account is what an independent model says, and zero when all is settled.
+import type { RecordedEvent } from '@ledger/event-store/event-store.ts';
 import test from 'ava';
 import fc from 'fast-check';
 import type { Knex } from 'knex';
 import type { PaymentEvent } from '../../../src/events/payment.ts';
 import { type SettlementEvent, settlementStream } from '../../../src/events/settlement.ts';
 import { schemaVersion } from '../../../src/events/upcast.ts';
-import type { RecordedEvent } from '../../../src/eventstore/event-store.ts';
 import { ageing } from '../../../src/projections/journal/ageing.ts';
 import { journalBalance, trialBalance } from '../../../src/projections/journal/queries.ts';
 import { findCharges, findTwin } from '../../../src/projections/journal/settlements.ts';

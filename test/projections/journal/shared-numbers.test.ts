@@ -1,11 +1,11 @@
 // Numbers that two payments share: found whatever the batches, replays and rebuilds, and never in the way of the journal.
+import type { RecordedEvent } from '@ledger/event-store/event-store.ts';
 import test from 'ava';
 import fc from 'fast-check';
 import type { Knex } from 'knex';
 import type { PaymentEvent } from '../../../src/events/payment.ts';
 import { sharedNumberIdOf, sharedNumberStream } from '../../../src/events/shared-number.ts';
 import { schemaVersion } from '../../../src/events/upcast.ts';
-import type { RecordedEvent } from '../../../src/eventstore/event-store.ts';
 import {
   findSharedNumber,
   openSharedNumbers,

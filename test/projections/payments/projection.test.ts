@@ -1,10 +1,10 @@
+import { indexable } from '@ledger/postgres/table.ts';
 import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
 import type { Knex } from 'knex';
+import type { Sen } from '../../../src/common/money.ts';
 import { exceptionsOf } from '../../../src/events/exceptions.ts';
 import type { Payment } from '../../../src/events/payment.ts';
-import type { Sen } from '../../../src/kernel/money.ts';
-import { indexable } from '../../../src/postgres/table.ts';
 import { payments } from '../../../src/projections/payments/projection.ts';
 import { createPaymentQueries } from '../../../src/projections/payments/queries.ts';
 import { personalData } from '../../support/personal-data.ts';

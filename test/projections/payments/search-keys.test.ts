@@ -1,10 +1,10 @@
 // What payments are found by: typed as people read it out, it leads to what merchants and gateways sent.
+import { connectPostgres } from '@ledger/postgres/pool.ts';
+import { indexable } from '@ledger/postgres/table.ts';
 import test from 'ava';
 import fc from 'fast-check';
 import { pino } from 'pino';
 import type { RequestedPayment } from '../../../src/events/payment.ts';
-import { connectPostgres } from '../../../src/postgres/pool.ts';
-import { indexable } from '../../../src/postgres/table.ts';
 import { searchKeysOf, whereFound } from '../../../src/projections/payments/search-keys.ts';
 import { numberOf } from '../../../src/projections/payments/search-tokens.ts';
 import { anyText } from '../../support/any-text.ts';

@@ -1,7 +1,7 @@
 /** What is said of a rebuild while it runs. */
+import { createMeter, progressText, shareDone } from '@ledger/projections/rebuild/progress.ts';
 import test from 'ava';
 import { openVerifyProgress } from '../../../src/cli/progress.ts';
-import { createMeter, progressText, shareDone } from '../../../src/projections/rebuild/progress.ts';
 
 const at = (commit: bigint) => ({ commit, prepare: commit });
 

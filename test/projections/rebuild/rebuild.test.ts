@@ -2,27 +2,27 @@
 import { fork } from 'node:child_process';
 import { on } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import test, { type ExecutionContext } from 'ava';
-import fc from 'fast-check';
-import { pino } from 'pino';
-import type { PaymentEvent } from '../../../src/events/payment.ts';
-import { systemRuntime } from '../../../src/kernel/system-runtime.ts';
-import { details } from '../../../src/projections/details/projection.ts';
-import { createDetailsTable } from '../../../src/projections/details/tables.ts';
-import { payments } from '../../../src/projections/payments/projection.ts';
-import { compareWithFresh } from '../../../src/projections/rebuild/compare.ts';
-import { compareStreams } from '../../../src/projections/rebuild/compare-streams.ts';
+import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
+import { compareWithFresh } from '@ledger/projections/rebuild/compare.ts';
+import { compareStreams } from '@ledger/projections/rebuild/compare-streams.ts';
 import {
   RebuildInterrupted,
   type RebuildOptions,
   RebuildRefused,
   RebuildUnderWay,
   rebuild,
-} from '../../../src/projections/rebuild/rebuild.ts';
-import { ProjectionHalted } from '../../../src/projections/runtime/failures.ts';
-import { tryParkedAgain } from '../../../src/projections/runtime/parking.ts';
-import type { Projection } from '../../../src/projections/runtime/projection.ts';
-import { runProjection } from '../../../src/projections/runtime/run.ts';
+} from '@ledger/projections/rebuild/rebuild.ts';
+import { ProjectionHalted } from '@ledger/projections/runtime/failures.ts';
+import { tryParkedAgain } from '@ledger/projections/runtime/parking.ts';
+import type { Projection } from '@ledger/projections/runtime/projection.ts';
+import { runProjection } from '@ledger/projections/runtime/run.ts';
+import test, { type ExecutionContext } from 'ava';
+import fc from 'fast-check';
+import { pino } from 'pino';
+import type { PaymentEvent } from '../../../src/events/payment.ts';
+import { details } from '../../../src/projections/details/projection.ts';
+import { createDetailsTable } from '../../../src/projections/details/tables.ts';
+import { payments } from '../../../src/projections/payments/projection.ts';
 import { createToDoList } from '../../../src/to-do/projection.ts';
 import { until } from '../../embedded/helpers.ts';
 import { result, succeeded } from '../../support/payments.ts';

@@ -1,9 +1,9 @@
 // Lists of streams: the order of their creation, the same rows after a replay, and states that hold any text.
 import { randomUUID } from 'node:crypto';
+import { createListQueries } from '@ledger/projections/runtime/list-projection.ts';
 import test from 'ava';
 import type { Account } from '../../../src/events/user.ts';
 import { userStream } from '../../../src/events/user.ts';
-import { createListQueries } from '../../../src/projections/runtime/list-projection.ts';
 import { users } from '../../../src/projections/users/projection.ts';
 import { query } from '../../embedded/helpers.ts';
 import { createDatabase } from '../../support/postgres.ts';

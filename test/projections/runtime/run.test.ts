@@ -1,11 +1,11 @@
+import { EventStoreUnavailable } from '@ledger/event-store/event-store.ts';
+import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
+import { KeysUnavailable } from '@ledger/personal-data/sealed.ts';
+import { readBatches } from '@ledger/projections/runtime/batches.ts';
+import { tryParkedAgain } from '@ledger/projections/runtime/parking.ts';
+import type { Projection } from '@ledger/projections/runtime/projection.ts';
 import test, { type ExecutionContext } from 'ava';
-import { KeysUnavailable } from '../../../src/events/personal-data.ts';
-import { EventStoreUnavailable } from '../../../src/eventstore/event-store.ts';
-import { systemRuntime } from '../../../src/kernel/system-runtime.ts';
 import { payments } from '../../../src/projections/payments/projection.ts';
-import { readBatches } from '../../../src/projections/runtime/batches.ts';
-import { tryParkedAgain } from '../../../src/projections/runtime/parking.ts';
-import type { Projection } from '../../../src/projections/runtime/projection.ts';
 import { until } from '../../embedded/helpers.ts';
 import { personalData } from '../../support/personal-data.ts';
 import { createDatabase } from '../../support/postgres.ts';

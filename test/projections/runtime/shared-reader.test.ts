@@ -1,6 +1,4 @@
 // The one reader of a process: whatever the pace of its readers and however often it breaks, each gets exactly its events.
-import test from 'ava';
-import fc from 'fast-check';
 import {
   type EventStore,
   EventStoreUnavailable,
@@ -8,8 +6,10 @@ import {
   type RecordedEvent,
   type Selection,
   type SubscriptionMessage,
-} from '../../../src/eventstore/event-store.ts';
-import { createSharedReader } from '../../../src/projections/runtime/shared-reader.ts';
+} from '@ledger/event-store/event-store.ts';
+import { createSharedReader } from '@ledger/projections/runtime/shared-reader.ts';
+import test from 'ava';
+import fc from 'fast-check';
 import { until } from '../../embedded/helpers.ts';
 import { runs } from '../../support/property-runs.ts';
 import { append, methodChosen, paymentRequested, startStore } from '../helpers.ts';

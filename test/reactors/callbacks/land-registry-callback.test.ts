@@ -4,10 +4,10 @@ import { type AddressInfo, createServer } from 'node:net';
 import test, { type ExecutionContext } from 'ava';
 import { callbackFields, createLandRegistry } from '../../../src/clients/land-registry/callback.ts';
 import { createOutbound, type PostOutbound } from '../../../src/clients/outbound/post.ts';
+import type { PaymentMode } from '../../../src/common/payment-modes.ts';
 import type { PlannedDelivery } from '../../../src/events/deliveries.ts';
 import type { OpenPayment } from '../../../src/events/open-payment.ts';
 import { evolve, noPayment } from '../../../src/events/payment.ts';
-import type { PaymentMode } from '../../../src/kernel/payment-modes.ts';
 import {
   createLandRegistryCallback,
   paidItemOf,

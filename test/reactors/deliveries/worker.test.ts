@@ -1,16 +1,16 @@
 // Deliveries on real stores, to real receivers: once each while all is well, again under the same id when it is not.
 import { setTimeout as sleep } from 'node:timers/promises';
+import { createLog } from '@ledger/kernel/log.ts';
+import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
+import { compareWithFresh } from '@ledger/projections/rebuild/compare.ts';
+import { projectionStatus } from '@ledger/projections/runtime/checkpoints.ts';
+import { untilCaughtUp } from '@ledger/projections/runtime/lag.ts';
 import test from 'ava';
 import { createExecute } from '../../../src/commands/execute.ts';
 import { paymentDecider } from '../../../src/commands/payment.ts';
 import { genesisHash, hashOf, metadataText } from '../../../src/events/envelope.ts';
 import type { OpenPayment } from '../../../src/events/open-payment.ts';
 import { type PaymentEvent, paymentStream } from '../../../src/events/payment.ts';
-import { createLog } from '../../../src/kernel/log.ts';
-import { systemRuntime } from '../../../src/kernel/system-runtime.ts';
-import { compareWithFresh } from '../../../src/projections/rebuild/compare.ts';
-import { projectionStatus } from '../../../src/projections/runtime/checkpoints.ts';
-import { untilCaughtUp } from '../../../src/projections/runtime/lag.ts';
 import { createToDoList, toDoList } from '../../../src/to-do/projection.ts';
 import { createDeliveryQueue } from '../../../src/to-do/queue.ts';
 import { postgresPids, query } from '../../embedded/helpers.ts';

@@ -1,11 +1,11 @@
 /** Rebuilds that staff ask for: done, recorded, and taken up again by whoever comes next. */
 import { randomUUID } from 'node:crypto';
+import type { Projection } from '@ledger/projections/runtime/projection.ts';
 import test, { type ExecutionContext } from 'ava';
 import { readRebuildEvent } from '../../../src/events/codec.ts';
 import type { Metadata } from '../../../src/events/envelope.ts';
 import { evolveRebuilds, noRebuilds, projectionStream, type Rebuilds } from '../../../src/events/rebuild.ts';
 import { payments } from '../../../src/projections/payments/projection.ts';
-import type { Projection } from '../../../src/projections/runtime/projection.ts';
 import { createExecuteRebuild, rebuildAsRequested } from '../../../src/reactors/rebuilds/perform.ts';
 import { startRebuilds } from '../../../src/reactors/rebuilds/watch.ts';
 import { until } from '../../embedded/helpers.ts';

@@ -1,5 +1,4 @@
 /** Reads the log as it grows, folds it with the program's own functions, and checks what must hold after each event. */
-
 import streams from '@eventstore/db-client/generated/streams_pb.js';
 import type { Infer } from 'superstruct';
 import type { StoredEvent } from '../../../packages/embedded/eventstore/log.ts';

@@ -3,7 +3,7 @@
  * asynchronous context, so that libraries which take the time from Node get that of their process (node-api.ts).
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { Runtime } from '../../../src/kernel/runtime.ts';
+import type { Runtime } from '@ledger/kernel/runtime.ts';
 import type { Random } from './random.ts';
 import type { Scheduler } from './scheduler.ts';
 

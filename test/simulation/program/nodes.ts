@@ -1,6 +1,6 @@
 /** The processes of the program on their simulated machines: they are started, killed, stopped and started again. */
+import { createLog, type Log } from '@ledger/kernel/log.ts';
 import { Refused } from '../../../src/commands/decider.ts';
-import { createLog, type Log } from '../../../src/kernel/log.ts';
 import { startHttp } from '../../../src/roles/http.ts';
 import { openStores } from '../../../src/roles/lifecycle.ts';
 import { startProjections } from '../../../src/roles/projections.ts';

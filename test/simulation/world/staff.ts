@@ -1,4 +1,8 @@
 /** Staff: they import exports, rebuild projections, resolve what waits for them, and verify. */
+import { createLog } from '@ledger/kernel/log.ts';
+import { connectPostgres } from '@ledger/postgres/pool.ts';
+import { rebuild } from '@ledger/projections/rebuild/rebuild.ts';
+import { projectionStatus } from '@ledger/projections/runtime/checkpoints.ts';
 import { verify } from '../../../src/audit/verify/verify.ts';
 import { Refused } from '../../../src/commands/decider.ts';
 import { createExecute } from '../../../src/commands/execute.ts';
@@ -6,12 +10,8 @@ import { paymentDecider } from '../../../src/commands/payment.ts';
 import type { Config } from '../../../src/config/config.ts';
 import { exceptionsOf, resolutionsFor } from '../../../src/events/exceptions.ts';
 import { paymentStream } from '../../../src/events/payment.ts';
-import { createLog } from '../../../src/kernel/log.ts';
 import { createLook } from '../../../src/monitoring/health.ts';
-import { connectPostgres } from '../../../src/postgres/pool.ts';
 import { allProjections } from '../../../src/projections/all.ts';
-import { rebuild } from '../../../src/projections/rebuild/rebuild.ts';
-import { projectionStatus } from '../../../src/projections/runtime/checkpoints.ts';
 import { reconcile } from '../../../src/reconciliation/reconcile.ts';
 import { openStores } from '../../../src/roles/lifecycle.ts';
 import { toDoList } from '../../../src/to-do/projection.ts';

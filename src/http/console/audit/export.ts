@@ -7,7 +7,7 @@ import {
   readExportRequest,
 } from '../../../audit/export/export.ts';
 import { InvalidFields } from '../../../commands/fields.ts';
-import { dayOf } from '../../../kernel/malaysian-time.ts';
+import { dayOf } from '../../../common/malaysian-time.ts';
 import { type Context, HttpProblem } from '../../server/context.ts';
 import { type Fields, merchantOptions, readForm } from '../frame/forms-and-lists.ts';
 import type { Page, PageDependencies } from '../frame/page.ts';

@@ -1,9 +1,9 @@
 /** GET /console/seals: the seals of the log, newest first, and how long events have been waiting for one. */
+import type { RecordedEvent } from '@ledger/event-store/event-store.ts';
 import { sealingRefused } from '../../../audit/seals/kept.ts';
 import { readSignedSeal, unsealed } from '../../../audit/seals/stored-seals.ts';
 import { paymentStreamPrefix } from '../../../events/payment.ts';
 import { sealsStream } from '../../../events/seals.ts';
-import type { RecordedEvent } from '../../../eventstore/event-store.ts';
 import { noSuchPage, readQuery } from '../frame/forms-and-lists.ts';
 import type { Page } from '../frame/page.ts';
 

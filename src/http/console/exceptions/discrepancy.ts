@@ -1,10 +1,10 @@
 /** /console/exceptions/difference/{id}: both sides of a discrepancy between the ledger and an export. */
+import { derivedIdPattern } from '@ledger/kernel/derived-id.ts';
 import { headOf } from '../../../commands/execute.ts';
 import { reconciliationDecider } from '../../../commands/reconciliation.ts';
 import { transactionIdPattern } from '../../../commands/transaction-id.ts';
 import { actorOf } from '../../../events/envelope.ts';
 import { type DiscrepancyResolution, reconciliationStream } from '../../../events/reconciliation.ts';
-import { derivedIdPattern } from '../../../kernel/derived-id.ts';
 import { sideText } from '../../../reconciliation/summary.ts';
 import { HttpProblem } from '../../server/context.ts';
 import { texts } from '../texts.ts';

@@ -1,7 +1,7 @@
 /** /console/exceptions/parked/{stream}: a stream that projections have parked. It is open until all of them process it again. */
+import { type ProjectionStatus, projectionStatus } from '@ledger/projections/runtime/checkpoints.ts';
+import { tryParkedAgain } from '@ledger/projections/runtime/parking.ts';
 import { allProjections } from '../../../projections/all.ts';
-import { type ProjectionStatus, projectionStatus } from '../../../projections/runtime/checkpoints.ts';
-import { tryParkedAgain } from '../../../projections/runtime/parking.ts';
 import { createToDoList } from '../../../to-do/projection.ts';
 import { requeries } from '../../../to-do/requeries.ts';
 import { HttpProblem } from '../../server/context.ts';

@@ -1,10 +1,10 @@
 /** /console/exceptions/payment/{id}/{resultNo}: what was expected of a payment, what was reported, which result counts. */
+import type { RecordedEvent } from '@ledger/event-store/event-store.ts';
 import { readPaymentEvent } from '../../../events/codec.ts';
 import { actorOf } from '../../../events/envelope.ts';
 import { exceptionsOf, resolutionsFor } from '../../../events/exceptions.ts';
 import { currentResult } from '../../../events/payment.ts';
 import type { ExceptionResolution } from '../../../events/recorded-result.ts';
-import type { RecordedEvent } from '../../../eventstore/event-store.ts';
 import { actingFor } from '../frame/page.ts';
 import { texts } from '../texts.ts';
 import { type ExceptionSource, loadNumbered, noSuchException } from './exception-page.ts';

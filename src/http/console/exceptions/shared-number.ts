@@ -1,9 +1,9 @@
 /** /console/exceptions/shared/{id}: a number that two payments share. */
+import { derivedIdPattern } from '@ledger/kernel/derived-id.ts';
 import { headOf } from '../../../commands/execute.ts';
 import { sharedNumberDecider } from '../../../commands/shared-numbers.ts';
 import { actorOf } from '../../../events/envelope.ts';
 import { sharedNumberStream } from '../../../events/shared-number.ts';
-import { derivedIdPattern } from '../../../kernel/derived-id.ts';
 import { findSharedNumber } from '../../../projections/journal/shared-number-queries.ts';
 import { HttpProblem } from '../../server/context.ts';
 import { texts } from '../texts.ts';

@@ -1,10 +1,10 @@
 /** /console/exceptions/attempt/{id}/{no}: an attempt whose outcome nobody knows, and the verdict of staff on it. */
 import { InvalidFields } from '../../../commands/fields.ts';
 import { type Verdict, verdicts } from '../../../commands/unknown-outcomes.ts';
+import { formatSen, readAmount, type Sen } from '../../../common/money.ts';
 import { actorOf } from '../../../events/envelope.ts';
 import type { RequestedPayment } from '../../../events/payment.ts';
 import { type FinalOutcome, unknownOutcomesOf } from '../../../events/unknown-outcomes.ts';
-import { formatSen, readAmount, type Sen } from '../../../kernel/money.ts';
 import type { Fields } from '../frame/forms-and-lists.ts';
 import { texts } from '../texts.ts';
 import { type ExceptionSource, loadNumbered, noSuchException } from './exception-page.ts';

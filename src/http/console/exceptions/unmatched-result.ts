@@ -10,7 +10,7 @@ import {
   type UnmatchedResolution,
   unmatchedResolutions,
 } from '../../../events/unmatched.ts';
-import { unmatchedSubject } from '../../../personal-data/key-store.ts';
+import { unmatchedSubject } from '../../../personal-data/erase.ts';
 import { type Context, HttpProblem } from '../../server/context.ts';
 import { leadTo, type Page, type PageDependencies, staffCause } from '../frame/page.ts';
 import type { ToErase } from '../payments/erase.ts';

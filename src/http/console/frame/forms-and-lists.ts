@@ -1,8 +1,8 @@
 /** Forms, queries and lists: what was typed, what a list is filtered by, and the links between its pages. */
+import type { TimeSpan } from '@ledger/postgres/table.ts';
 import { Refused } from '../../../commands/decider.ts';
 import { InvalidFields, note as noteField } from '../../../commands/fields.ts';
-import { boundsOfDay } from '../../../kernel/malaysian-time.ts';
-import type { TimeSpan } from '../../../postgres/table.ts';
+import { boundsOfDay } from '../../../common/malaysian-time.ts';
 import { type Context, HttpProblem } from '../../server/context.ts';
 
 export type Fields = Readonly<Record<string, string | undefined>>;

@@ -1,8 +1,8 @@
 /** What the pages and actions of the console have in common: what they are given, what surrounds them, who acts. */
+import type { Log } from '@ledger/kernel/log.ts';
+import { codeOf } from '@ledger/kernel/reason-of.ts';
 import type { ActionContext } from '../../../commands/exceptions.ts';
 import { type AccessKind, sessionStream } from '../../../events/session.ts';
-import type { Log } from '../../../kernel/log.ts';
-import { codeOf } from '../../../kernel/reason-of.ts';
 import { type Context, causeOf, HttpProblem, seeOther } from '../../server/context.ts';
 import type { Dependencies } from '../../server/dependencies.ts';
 import { createLookAtRebuilds } from '../projections/rebuilds.ts';

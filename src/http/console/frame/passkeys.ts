@@ -1,4 +1,8 @@
 /** Passkeys: what a browser is asked for, and whether its answer is right. Decision 36 has the reasons. */
+import { EventStoreUnavailable } from '@ledger/event-store/event-store.ts';
+import { createExpiringSignatures } from '@ledger/kernel/expiring-signature.ts';
+import { reasonOf } from '@ledger/kernel/reason-of.ts';
+import { maskable } from '@ledger/kernel/structs.ts';
 import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simplewebauthn/server';
 import { Refused } from '../../../commands/decider.ts';
 import { createExecute } from '../../../commands/execute.ts';
@@ -7,10 +11,6 @@ import { passkeyDecider, passkeyUseDecider } from '../../../commands/passkeys.ts
 import type { Cause } from '../../../events/envelope.ts';
 import { type Passkey, passkeyUseStream } from '../../../events/passkeys.ts';
 import { userStream } from '../../../events/user.ts';
-import { EventStoreUnavailable } from '../../../eventstore/event-store.ts';
-import { createExpiringSignatures } from '../../../kernel/expiring-signature.ts';
-import { reasonOf } from '../../../kernel/reason-of.ts';
-import { maskable } from '../../../kernel/structs.ts';
 import type { Dependencies } from '../../server/dependencies.ts';
 import type { Fields } from './forms-and-lists.ts';
 import type { Holder } from './session.ts';

@@ -3,6 +3,9 @@
  * that signing out, a new role or a deactivated account takes effect at once and everywhere.
  */
 import { hash, timingSafeEqual } from 'node:crypto';
+import type { EventStore, RecordedEvent } from '@ledger/event-store/event-store.ts';
+import { isAfter } from '@ledger/event-store/position.ts';
+import { createExpiringSignatures } from '@ledger/kernel/expiring-signature.ts';
 import { type Head, headOf } from '../../../commands/execute.ts';
 import { passkeyDecider } from '../../../commands/passkeys.ts';
 import { loadSessionEnds, sessionDecider } from '../../../commands/session.ts';
@@ -10,9 +13,6 @@ import { userDecider } from '../../../commands/user.ts';
 import type { Passkey } from '../../../events/passkeys.ts';
 import { type Session, sessionStream } from '../../../events/session.ts';
 import { type Account, maySignIn, type User, userStream } from '../../../events/user.ts';
-import type { EventStore, RecordedEvent } from '../../../eventstore/event-store.ts';
-import { isAfter } from '../../../eventstore/position.ts';
-import { createExpiringSignatures } from '../../../kernel/expiring-signature.ts';
 import type { Context, RequestState } from '../../server/context.ts';
 import { createCookie } from '../../server/cookie.ts';
 import type { Dependencies } from '../../server/dependencies.ts';

@@ -2,9 +2,9 @@
 import { lastCheck, lateAfterMs, type Outcome } from '../../../audit/check/checks.ts';
 import { sealingRefused } from '../../../audit/seals/kept.ts';
 import { unsealed } from '../../../audit/seals/stored-seals.ts';
+import { dayOf } from '../../../common/malaysian-time.ts';
+import { displaySen } from '../../../common/money.ts';
 import type { Standing } from '../../../events/payment-standing.ts';
-import { dayOf } from '../../../kernel/malaysian-time.ts';
-import { displaySen } from '../../../kernel/money.ts';
 import { countOpenExceptions, listedKinds } from '../../../projections/exceptions/queries.ts';
 import { type DayMetrics, dayMetrics } from '../../../projections/payments/metrics.ts';
 import { callbackDelays } from '../../../to-do/callback-times.ts';

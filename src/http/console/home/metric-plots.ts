@@ -1,5 +1,5 @@
 /** The metrics of a day as plots, each with its numbers for the table below it. */
-import { displaySen } from '../../../kernel/money.ts';
+import { displaySen } from '../../../common/money.ts';
 import type { DayMetrics } from '../../../projections/payments/metrics.ts';
 import { texts } from '../../../receipts/texts.ts';
 import { type CallbackDelays, delayBoundsMs } from '../../../to-do/callback-times.ts';

@@ -1,6 +1,6 @@
 /** /console/journal/account: the statement of one account of the journal, as a page and as CSV. */
-import { boundsOfDay, dayOf } from '../../../kernel/malaysian-time.ts';
-import { absolute } from '../../../kernel/money.ts';
+import { boundsOfDay, dayOf } from '../../../common/malaysian-time.ts';
+import { absolute } from '../../../common/money.ts';
 import {
   accountPages,
   accountStatement,

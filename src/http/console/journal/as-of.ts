@@ -1,5 +1,5 @@
 /** The as-of time of a page about the journal, and whether the journal holds everything up to it. */
-import { parseAsOf } from '../../../kernel/malaysian-time.ts';
+import { parseAsOf } from '../../../common/malaysian-time.ts';
 import { journalGap } from '../../../projections/journal/queries.ts';
 import { type Context, HttpProblem } from '../../server/context.ts';
 import type { PageDependencies } from '../frame/page.ts';

@@ -1,5 +1,5 @@
 /** /console/statements: what an agency collected on a day, as a page, as CSV and as PDF. */
-import { boundsOfDay, dayOf } from '../../../kernel/malaysian-time.ts';
+import { boundsOfDay, dayOf } from '../../../common/malaysian-time.ts';
 import {
   type Collection,
   collectedReceipts,

@@ -1,12 +1,12 @@
 /** /console/settlements: what the gateway paid out and what was handed on to agencies; staff import, enter or reverse it. */
+import { derivedIdPattern } from '@ledger/kernel/derived-id.ts';
 import { stringify } from 'csv-stringify/sync';
 import { Refused } from '../../../commands/decider.ts';
 import { createExecute, headOf } from '../../../commands/execute.ts';
 import { settlementDecider } from '../../../commands/settlement.ts';
+import { dayOf } from '../../../common/malaysian-time.ts';
 import { actorOf } from '../../../events/envelope.ts';
 import { settlementStream } from '../../../events/settlement.ts';
-import { derivedIdPattern } from '../../../kernel/derived-id.ts';
-import { dayOf } from '../../../kernel/malaysian-time.ts';
 import { merchantsWithAccount } from '../../../projections/journal/queries.ts';
 import { UnreadableExport } from '../../../reconciliation/export-format.ts';
 import { ReadModelBehind } from '../../../reconciliation/reconcile.ts';

@@ -1,6 +1,6 @@
 /** GET /console/journal: the trial balance, and the ageing of what is open, as of any moment. */
-import { dayOf } from '../../../kernel/malaysian-time.ts';
-import { absolute, signedSen } from '../../../kernel/money.ts';
+import { dayOf } from '../../../common/malaysian-time.ts';
+import { absolute, signedSen } from '../../../common/money.ts';
 import { ageing, ages } from '../../../projections/journal/ageing.ts';
 import { journalGap, trialBalance } from '../../../projections/journal/queries.ts';
 import { queryOf, readQuery } from '../frame/forms-and-lists.ts';

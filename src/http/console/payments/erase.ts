@@ -1,5 +1,5 @@
 /** Erases the personal data of a payment or of an unmatched result, after staff have confirmed it. */
-import { type HeldKeys, isHolding } from '../../../events/personal-data.ts';
+import { type HeldKeys, isHolding } from '@ledger/personal-data/sealed.ts';
 import { type Context, HttpProblem } from '../../server/context.ts';
 import { leadTo, type Page, type PageDependencies, staffCause } from '../frame/page.ts';
 import { loadHistory } from './load.ts';

@@ -1,8 +1,8 @@
 /** What an event says, in a few words without personal data; another page shows the event as recorded. */
+import { format } from '@ledger/kernel/format.ts';
+import { displaySen } from '../../../common/money.ts';
 import type { PaymentEvent } from '../../../events/payment.ts';
 import type { PaymentResult, Source } from '../../../events/payment-result.ts';
-import { format } from '../../../kernel/format.ts';
-import { displaySen } from '../../../kernel/money.ts';
 import { texts as receiptTexts } from '../../../receipts/texts.ts';
 import { texts } from '../texts.ts';
 

@@ -1,4 +1,5 @@
 /** Loads a payment from its stream, so that its pages work when Postgres is down. */
+import type { EventStore } from '@ledger/event-store/event-store.ts';
 import { type History, historyOf } from '../../../audit/history/history.ts';
 import { endOf, type Head } from '../../../commands/execute.ts';
 import { transactionIdPattern } from '../../../commands/transaction-id.ts';
@@ -9,7 +10,6 @@ import {
   paymentStream,
   type RequestedPayment,
 } from '../../../events/payment.ts';
-import type { EventStore } from '../../../eventstore/event-store.ts';
 import { type Context, HttpProblem } from '../../server/context.ts';
 
 type LoadedPayment = History & {

@@ -1,11 +1,11 @@
 /** GET /console/payments/{id}: everything that happened to a payment, without anything about the payer. */
+import { isHolding } from '@ledger/personal-data/sealed.ts';
 import type { HistoryEntry } from '../../../audit/history/history.ts';
 import { chargesOf } from '../../../events/charges.ts';
 import { exceptionsOf } from '../../../events/exceptions.ts';
 import { currentResult, type RequestedPayment } from '../../../events/payment.ts';
 import { attemptOf } from '../../../events/payment-result.ts';
 import { standingOf } from '../../../events/payment-standing.ts';
-import { isHolding } from '../../../events/personal-data.ts';
 import { unknownOutcomesOf } from '../../../events/unknown-outcomes.ts';
 import type { Page, PageDependencies } from '../frame/page.ts';
 import { loadAccount } from '../frame/session.ts';

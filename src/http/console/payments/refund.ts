@@ -1,8 +1,8 @@
 /** /console/payments/{id}/refund: records that the payer was refunded, in whole or in part. */
 import { InvalidFields } from '../../../commands/fields.ts';
+import { formatSen, readAmount } from '../../../common/money.ts';
 import { type Charge, chargesOf } from '../../../events/charges.ts';
 import { paymentStream, type RequestedPayment } from '../../../events/payment.ts';
-import { formatSen, readAmount } from '../../../kernel/money.ts';
 import { texts } from '../../../receipts/texts.ts';
 import { HttpProblem } from '../../server/context.ts';
 import { type Fields, orShowAgain, readForm, readNote } from '../frame/forms-and-lists.ts';

@@ -1,6 +1,6 @@
 /** /console/payments: finds payments by what people read out, by a filter, or by payer. */
 import { transactionIdPattern } from '../../../commands/transaction-id.ts';
-import { paymentModes } from '../../../kernel/payment-modes.ts';
+import { paymentModes } from '../../../common/payment-modes.ts';
 import { indexedTokens } from '../../../projections/payments/payers.ts';
 import { type PaymentFilter, searchPayments } from '../../../projections/payments/queries.ts';
 import { termsOf } from '../../../projections/payments/search-tokens.ts';

@@ -1,6 +1,6 @@
 /** GET /console/projections/progress: the progress of rebuilds, as server-sent events. */
 import { Readable } from 'node:stream';
-import type { Runtime } from '../../../kernel/runtime.ts';
+import type { Runtime } from '@ledger/kernel/runtime.ts';
 import { HttpProblem } from '../../server/context.ts';
 import type { Page } from '../frame/page.ts';
 import type { RebuildView } from './rebuilds.ts';

@@ -1,8 +1,8 @@
 /** /console/projections: how far each projection is behind the log, what stopped it, and its rebuild. */
+import type { ProjectionStatus } from '@ledger/projections/runtime/checkpoints.ts';
+import { firstUntaken } from '@ledger/projections/runtime/lag.ts';
+import type { Followed } from '@ledger/projections/runtime/projection.ts';
 import { projectionStream } from '../../../events/rebuild.ts';
-import type { ProjectionStatus } from '../../../projections/runtime/checkpoints.ts';
-import { firstUntaken } from '../../../projections/runtime/lag.ts';
-import type { Followed } from '../../../projections/runtime/projection.ts';
 import { HttpProblem } from '../../server/context.ts';
 import { leadTo, type Page, staffCause } from '../frame/page.ts';
 

@@ -1,15 +1,15 @@
 /** The progress of rebuilds, for the page and for the browsers that watch it. */
-import { headOf } from '../../../commands/execute.ts';
-import { rebuildDecider } from '../../../commands/rebuild.ts';
-import { projectionStream, type Rebuilds } from '../../../events/rebuild.ts';
-import type { Position } from '../../../eventstore/event-store.ts';
+import type { Position } from '@ledger/event-store/event-store.ts';
 import {
   createMeter,
   progressText,
   rebuildStandings,
   shareDone,
-} from '../../../projections/rebuild/progress.ts';
-import type { ProjectionStatus } from '../../../projections/runtime/checkpoints.ts';
+} from '@ledger/projections/rebuild/progress.ts';
+import type { ProjectionStatus } from '@ledger/projections/runtime/checkpoints.ts';
+import { headOf } from '../../../commands/execute.ts';
+import { rebuildDecider } from '../../../commands/rebuild.ts';
+import { projectionStream, type Rebuilds } from '../../../events/rebuild.ts';
 import type { Dependencies } from '../../server/dependencies.ts';
 
 export type RebuildView = {

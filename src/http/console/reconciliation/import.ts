@@ -1,7 +1,7 @@
 /** POST /console/reconciliation: compares an uploaded export with the ledger, and shows the result. */
 import type { Middleware } from 'koa';
+import { parseAsOf } from '../../../common/malaysian-time.ts';
 import type { DiscrepancyFound } from '../../../events/reconciliation.ts';
-import { parseAsOf } from '../../../kernel/malaysian-time.ts';
 import { verdictClasses } from '../../../reconciliation/compare.ts';
 import type { BadRow } from '../../../reconciliation/csv-rows.ts';
 import { UnreadableExport } from '../../../reconciliation/export-format.ts';

@@ -1,5 +1,5 @@
 /** The email with the sign-in link. */
-import { createTemplates } from '../../../kernel/templates.ts';
+import { createTemplates } from '../../../common/templates.ts';
 
 const templates = createTemplates('email');
 

@@ -1,9 +1,9 @@
 /** POST /console/sign-in: emails a link to an address that belongs to an active user. */
+import { derivedId } from '@ledger/kernel/derived-id.ts';
+import { maxEmailLength } from '@ledger/kernel/email-address.ts';
 import { userIdOf } from '../../../commands/user.ts';
 import { sessionStream } from '../../../events/session.ts';
 import { maySignIn } from '../../../events/user.ts';
-import { derivedId } from '../../../kernel/derived-id.ts';
-import { maxEmailLength } from '../../../kernel/email-address.ts';
 import { type Context, causeOf } from '../../server/context.ts';
 import { signInPath } from '../frame/addresses.ts';
 import { readForm } from '../frame/forms-and-lists.ts';

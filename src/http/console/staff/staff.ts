@@ -1,6 +1,6 @@
 /** /console/staff: who may sign in, and in which role. Users are added over /api/v1 or on the command line. */
+import { derivedIdPattern } from '@ledger/kernel/derived-id.ts';
 import { type Role, roles, userStream } from '../../../events/user.ts';
-import { derivedIdPattern } from '../../../kernel/derived-id.ts';
 import { HttpProblem } from '../../server/context.ts';
 import { noSuchPage, pageOf, readChoice, readForm, readQuery } from '../frame/forms-and-lists.ts';
 import { leadTo, type NoticeCode, type Page, staffCause } from '../frame/page.ts';

@@ -1,7 +1,7 @@
 /** Structs of answers that several interfaces share, each with its JSON Schema. */
+import { derivedIdPattern } from '@ledger/kernel/derived-id.ts';
+import { type JsonSchema, withJsonSchema } from '@ledger/kernel/with-json-schema.ts';
 import { pattern, type Struct, string } from 'superstruct';
-import { derivedIdPattern } from '../../../kernel/derived-id.ts';
-import { type JsonSchema, withJsonSchema } from '../../../kernel/with-json-schema.ts';
 
 export const matching = (regex: RegExp, keywords: JsonSchema = {}): Struct<string, unknown> =>
   withJsonSchema(pattern(string(), regex), { type: 'string', ...keywords, pattern: regex.source });

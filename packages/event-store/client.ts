@@ -1,0 +1,147 @@
+/** Connects to EventStoreDB. Only this folder uses its client and knows how it fails. */
+import type { Log } from '@ledger/kernel/log.ts';
+import type { Runtime } from '@ledger/kernel/runtime.ts';
+import { confirmAbsence, readMembers } from './absence.ts';
+import { createAppend } from './append.ts';
+import { createConnection } from './connection.ts';
+import { createDeadline } from './deadline.ts';
+import { type EventStore, EventStoreFull, EventStoreUnavailable } from './event-store.ts';
+import { createClient } from './new-client.ts';
+import { createReads, readEnd } from './read.ts';
+import { eventsAfter, subscribe } from './subscription.ts';
+
+/** Without an append, nobody knows whether the disk is still full. */
+const fullForMs = 60_000;
+
+/**
+ * `url` is an esdb:// connection string. A call to the store may take `callDeadlineMs`, after which another node is
+ * looked for. Once nothing has succeeded for `giveUpAfterMs`, the store counts as unavailable and calls fail at once, until
+ * it answers again. Connects when first used, so a store that is down makes calls fail, but not this function.
+ */
+export function connectEventStore(dependencies: {
+  url: string;
+  log: Pick<Log, 'info' | 'warn'>;
+  runtime: Runtime;
+  callDeadlineMs?: number;
+  giveUpAfterMs?: number;
+}): EventStore {
+  const { url, log, runtime, callDeadlineMs = 2_500, giveUpAfterMs = 5_000 } = dependencies;
+  const closing = new AbortController();
+  const { signal } = closing;
+  const appending = new Set<Promise<unknown>>();
+  const withinDeadline = createDeadline(runtime, callDeadlineMs);
+
+  function open(address: string, requiresLeader: boolean) {
+    const connection = createConnection({
+      connect: () => createClient(address),
+      look: (client) => readEnd(client, requiresLeader),
+      deadlineMs: callDeadlineMs,
+      awayAfterMs: giveUpAfterMs,
+      runtime,
+      log,
+      signal,
+    });
+    const reads = createReads({
+      connection,
+      requiresLeader,
+      giveUpAfterMs: 2 * callDeadlineMs,
+      runtime,
+      signal,
+    });
+    return { connection, reads };
+  }
+
+  const settled = withSettings(url);
+  const connect = () => createClient(settled);
+  const lookClient = connect();
+  const { connection, reads: leader } = open(settled, true);
+  const nodes = new Map<string, ReturnType<typeof open>>();
+  const readsOf = (address: string) => {
+    const node = nodes.get(address) ?? open(withHosts(settled, address), false);
+    nodes.set(address, node);
+    return node.reads;
+  };
+  const members = () => connection.use(({ client }) => readMembers(client));
+  const reads = isCluster(url) ? confirmAbsence({ leader, members, readsOf }) : leader;
+  const append = createAppend({
+    attempt: (encoded) => connection.use(({ appends }) => appends.send(encoded)),
+    attemptMs: callDeadlineMs,
+    isAway: connection.isAway,
+    load: reads.load,
+    giveUpAfterMs,
+    runtime,
+    signal,
+  });
+  const after = (options: Parameters<EventStore['firstAfter']>[0], limit: number) =>
+    eventsAfter({ ...options, signal: AbortSignal.any([options.signal, signal]) }, limit, {
+      client: lookClient,
+      runtime,
+    });
+  let closed = false;
+  let fullAtMs: number | null = null;
+
+  return {
+    ...reads,
+
+    async append(streamName, events, expected) {
+      if (closed) throw new EventStoreUnavailable('The connection to the event store is closed');
+      const appended = append(streamName, events, expected);
+      appending.add(appended);
+      try {
+        const stored = await appended;
+        fullAtMs = null;
+        return stored;
+      } catch (error) {
+        if (error instanceof EventStoreFull) fullAtMs = runtime.monotonicMs();
+        throw error;
+      } finally {
+        appending.delete(appended);
+      }
+    },
+
+    isDiskFull: () => fullAtMs !== null && runtime.monotonicMs() - fullAtMs < fullForMs,
+
+    subscribe(options) {
+      const untilClosed = AbortSignal.any([options.signal, signal]);
+      return subscribe({ ...options, signal: untilClosed }, { client: connect(), runtime, log });
+    },
+
+    async firstAfter(options) {
+      return (await after(options, 1))[0] ?? null;
+    },
+
+    eventsAfter: after,
+
+    async close() {
+      closed = true;
+      await withinDeadline(Promise.allSettled(appending)).catch(() => {}); // the rest is interrupted below
+      closing.abort(new EventStoreUnavailable('The connection to the event store is closed'));
+      connection.close();
+      for (const node of nodes.values()) node.connection.close();
+    },
+  };
+}
+
+/**
+ * A subscription notices a frozen server by keep-alive pings only. The client warns on the console about less than 10 s
+ * between two pings, but not about how long one may take: 3 s, so it notices after 13 s instead of 20. Discovery asks
+ * one member after another: a frozen one may cost a second. The URL can override these settings.
+ */
+function withSettings(url: string): string {
+  const [address = '', settings] = url.split('?', 2);
+  const own = settings ? `&${settings}` : '';
+  return `${address}?keepAliveInterval=10000&keepAliveTimeout=3000&gossipTimeout=1&maxDiscoverAttempts=3${own}`;
+}
+
+/** Whether there may be more than one node. */
+function isCluster(url: string): boolean {
+  return url.startsWith('esdb+discover:') || (url.split('?', 1)[0] ?? '').includes(',');
+}
+
+/** The same URL for one node. */
+function withHosts(url: string, hosts: string): string {
+  return url.replace(
+    /^esdb(?:\+discover)?:\/\/([^/?]*@)?[^/?]*/,
+    (_, credentials = '') => `esdb://${credentials}${hosts}`,
+  );
+}

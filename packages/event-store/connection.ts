@@ -1,0 +1,130 @@
+/**
+ * The connection that reads and appends share. It is given up as a whole when an answer is overdue: the official client
+ * looks for another node only when its node refuses or drops the connection, never because a deadline has passed.
+ */
+import type { EventStoreDBClient } from '@eventstore/db-client';
+import { StreamsClient, StreamsService } from '@eventstore/db-client/generated/streams_grpc_pb.js';
+import type { Log } from '@ledger/kernel/log.ts';
+import { retry } from '@ledger/kernel/retry.ts';
+import type { Runtime } from '@ledger/kernel/runtime.ts';
+import { type AppendCall, createAppendStream } from './append-stream.ts';
+import { createDeadline, DeadlineExceeded } from './deadline.ts';
+import { describe, isDefinite } from './errors.ts';
+import { EventStoreUnavailable } from './event-store.ts';
+import { hooksOf } from './new-client.ts';
+
+type Connected = {
+  client: EventStoreDBClient;
+  appends: ReturnType<typeof createAppendStream>;
+  /** Its calls are cancelled. A read that this cuts short ends as if it were whole. */
+  isReleased: boolean;
+};
+
+export type Connection = ReturnType<typeof createConnection>;
+
+export function createConnection(dependencies: {
+  /** Makes a client, which connects when it is first used. */
+  connect: () => EventStoreDBClient;
+  /** Reads anything, to find out whether the store answers. */
+  look(client: EventStoreDBClient): Promise<unknown>;
+  deadlineMs: number;
+  /** Once nothing has succeeded for so long, everything is refused at once until the store answers again. */
+  awayAfterMs: number;
+  runtime: Runtime;
+  log: Pick<Log, 'info' | 'warn'>;
+  /** The end of the connection. */
+  signal: AbortSignal;
+}) {
+  const { connect, look, deadlineMs, awayAfterMs, runtime, log, signal } = dependencies;
+  const withinDeadline = createDeadline(runtime, deadlineMs);
+  let current: Connected | undefined;
+  /** By the monotonic clock; null while the store answers. */
+  let outageSinceMs: number | null = null;
+
+  const isAway = () => outageSinceMs !== null && runtime.monotonicMs() - outageSinceMs >= awayAfterMs;
+
+  async function attempt<T>(work: (connected: Connected) => Promise<T>): Promise<T> {
+    current ??= connected(connect());
+    const used = current;
+    try {
+      const result = await withinDeadline(work(used));
+      if (used.isReleased) throw new DeadlineExceeded('The connection was given up');
+      recover();
+      return result;
+    } catch (error) {
+      if (isDefinite(error)) recover();
+      else if (!signal.aborted) suspect(error);
+      if (error instanceof DeadlineExceeded) {
+        if (current === used) current = undefined;
+        release(used);
+      }
+      throw error;
+    }
+  }
+
+  /** From the first failure on the store is asked until it answers, so that the outage ends without a caller. */
+  function suspect(error: unknown): void {
+    if (outageSinceMs !== null) return;
+    outageSinceMs = runtime.monotonicMs();
+    log.warn({ reason: describe(error) }, 'The event store does not answer');
+    const lookAgain = async () => {
+      if (outageSinceMs !== null) await attempt(({ client }) => look(client));
+    };
+    retry(lookAgain, { runtime, signal, longestMs: 1_000 }).catch(() => {}); // rejects when the signal aborts
+  }
+
+  function recover(): void {
+    if (outageSinceMs === null) return;
+    outageSinceMs = null;
+    log.info({}, 'The event store answers again');
+  }
+
+  return {
+    /**
+     * Does one thing over the connection, within the deadline. Throws DeadlineExceeded, what `work` throws, and
+     * EventStoreUnavailable while the store is away.
+     */
+    async use<T>(work: (connected: Connected) => Promise<T>): Promise<T> {
+      if (isAway()) throw new EventStoreUnavailable('The event store does not answer');
+      return await attempt(work);
+    },
+
+    isAway,
+
+    /** Interrupts what is under way. */
+    close(): void {
+      if (current) release(current);
+      current = undefined;
+    },
+  };
+}
+
+/** Nothing is connected until it is used. */
+export function connected(client: EventStoreDBClient): Connected {
+  return { client, appends: createAppendStream(() => openCall(client)), isReleased: false };
+}
+
+function openCall(client: EventStoreDBClient): Promise<AppendCall> {
+  const { GRPCStreamCreator, callArguments } = hooksOf(client);
+  const { path } = StreamsService.batchAppend;
+  const asItIs = (bytes: Buffer) => bytes;
+  // One call for all appends: no deadline belongs to it.
+  const args = callArguments({ requiresLeader: true }, { deadline: Number.POSITIVE_INFINITY });
+  return GRPCStreamCreator(StreamsClient, 'appends', (grpc) =>
+    grpc.makeBidiStreamRequest(path, asItIs, asItIs, ...args),
+  )();
+}
+
+/** Cancels every call, those too that are still looking for a node. */
+export function release(used: Connected): void {
+  const { client, appends } = used;
+  used.isReleased = true;
+  appends.close();
+  const { getChannel } = hooksOf(client);
+  // The channel is closed once its calls have ended: a call that has just begun does not listen for errors yet.
+  client
+    .dispose()
+    .then(getChannel)
+    .then((channel) => channel.close())
+    .catch(() => {}); // no node was found
+}

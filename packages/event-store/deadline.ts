@@ -1,0 +1,23 @@
+/** A bound on how long we wait for the event store: the client sets none on appends and reads, so a frozen server would hang us. */
+import type { Runtime } from '@ledger/kernel/runtime.ts';
+
+export class DeadlineExceeded extends Error {
+  override name = 'DeadlineExceeded';
+}
+
+/** Settles as `work` does, or rejects with DeadlineExceeded; `work` itself continues, and its result is ignored. */
+type WithinDeadline = <T>(work: Promise<T>) => Promise<T>;
+
+export function createDeadline(runtime: Pick<Runtime, 'setTimer'>, deadlineMs: number): WithinDeadline {
+  return async (work) => {
+    const { promise: expiry, reject } = Promise.withResolvers<never>();
+    const cancel = runtime.setTimer(deadlineMs, () =>
+      reject(new DeadlineExceeded(`No answer within ${deadlineMs} ms`)),
+    );
+    try {
+      return await Promise.race([work, expiry]);
+    } finally {
+      cancel();
+    }
+  };
+}

@@ -1,0 +1,163 @@
+/**
+ * Follows $all for ever. The client's subscriptions end in several ways (error, cancellation, a plain end) and are
+ * never resumed; here each end leads to a new subscription after the last message handed over.
+ */
+import {
+  type AllStreamResolvedEvent,
+  type AllStreamSubscription,
+  type EventStoreDBClient,
+  eventTypeFilter,
+  START,
+  streamNameFilter,
+} from '@eventstore/db-client';
+import type { Log } from '@ledger/kernel/log.ts';
+import type { Runtime } from '@ledger/kernel/runtime.ts';
+import { createDeadline } from './deadline.ts';
+import { describe } from './errors.ts';
+import {
+  type EventStore,
+  EventStoreUnavailable,
+  type LogMark,
+  LogReplaced,
+  type Position,
+  type RecordedEvent,
+  type Selection,
+  type SubscriptionMessage,
+} from './event-store.ts';
+import { isAfter } from './position.ts';
+import { readAt, readEnd, toRecordedEvent } from './read.ts';
+
+/** A checkpoint every 512 events considered; the server considers them in windows of 32. */
+const checkpointInterval = 16;
+const maxPauseMs = 2000;
+const lookWithinMs = 2_500;
+/** A leader that has been replaced may lack an event for a while: it is missing after so many looks in a row, about 10 s. */
+const maxMissing = 9;
+/** An empty log was read up to here. */
+const beginning: Position = { commit: 0n, prepare: 0n };
+
+type Options = Parameters<EventStore['subscribe']>[0];
+type SubscriptionRuntime = Pick<Runtime, 'sleep' | 'random' | 'setTimer'>;
+
+/**
+ * `subscribe` of an event store; `client` is for this subscription alone, as a failure closes its channel. The loop is
+ * its own, not kernel/retry.ts, as it hands over messages between two failures.
+ */
+export async function* subscribe(
+  { after, processed, signal, maxFailures = Number.POSITIVE_INFINITY, ...selection }: Options,
+  {
+    client,
+    runtime,
+    log,
+  }: { client: EventStoreDBClient; runtime: SubscriptionRuntime; log: Pick<Log, 'warn'> },
+): AsyncGenerator<SubscriptionMessage, void, undefined> {
+  const withinDeadline = createDeadline(runtime, lookWithinMs);
+  let position = after;
+  let mark = processed;
+  let missing = 0;
+  let failures = 0;
+  while (!signal.aborted) {
+    let reason = 'ended by the server';
+    let release = async () => {};
+    try {
+      if (mark !== undefined) await withinDeadline(assertRead(client, mark, position));
+      // Opened only now: an error that comes before the loop is heard by nobody.
+      const subscription = open(client, selection, position);
+      release = () => subscription.unsubscribe().catch(() => {}); // rejects when it never got a connection
+      signal.addEventListener('abort', release);
+      if (signal.aborted) return;
+      for await (const item of subscription as AsyncIterable<AllStreamResolvedEvent | SubscriptionMessage>) {
+        if (signal.aborted) return;
+        const message = toMessage(item);
+        position = positionOf(message) ?? position;
+        if (message.kind === 'event') mark = message.event;
+        failures = 0;
+        missing = 0;
+        yield message;
+      }
+    } catch (error) {
+      reason = describe(error);
+      missing = error instanceof LogReplaced ? missing + 1 : 0;
+      if (missing >= maxMissing) throw error;
+    } finally {
+      signal.removeEventListener('abort', release);
+      await release();
+    }
+    if (signal.aborted) return;
+    const limitMs = Math.min(100 * 2 ** failures, maxPauseMs);
+    // Half of it is random, so that many processes do not come back in step.
+    const pauseMs = Math.round(limitMs * (0.5 + runtime.random() / 2));
+    failures += 1;
+    // A log that answers, but lacks the event, is looked at until that is certain.
+    if (failures >= maxFailures && missing === 0)
+      throw new EventStoreUnavailable(`The log cannot be read on: ${reason}`);
+    log.warn({ ...selection, reason, pauseMs }, 'Subscription broken, will resume');
+    await runtime.sleep(pauseMs, signal);
+  }
+}
+
+/** Throws LogReplaced if the log lacks the event, or ends before the position up to which it was read. */
+async function assertRead(
+  client: EventStoreDBClient,
+  mark: LogMark | null,
+  position: Position | null,
+): Promise<void> {
+  const [found] = mark ? await readAt(client, mark.position) : [];
+  if (mark && found?.id !== mark.id)
+    throw new LogReplaced(`The log has no event ${mark.id} at position ${mark.position.commit}`);
+  if (!position || !isAfter(position, mark?.position ?? beginning)) return;
+  const [last] = await readEnd(client, true);
+  if (isAfter(position, last?.position ?? beginning))
+    throw new LogReplaced(`The log was read up to position ${position.commit}, and ends before it`);
+}
+
+/**
+ * The first selected events after a position, at most `limit`; `client` is for these calls alone. Failures go to the
+ * caller, not to the log.
+ */
+export async function eventsAfter(
+  options: Options,
+  limit: number,
+  dependencies: { client: EventStoreDBClient; runtime: SubscriptionRuntime },
+): Promise<RecordedEvent[]> {
+  const events: RecordedEvent[] = [];
+  for await (const message of subscribe(options, { ...dependencies, log: { warn() {} } })) {
+    if (message.kind === 'event') events.push(message.event);
+    if (message.kind === 'caught_up' || events.length >= limit) return events;
+  }
+  throw new EventStoreUnavailable('The event store did not answer in time');
+}
+
+/**
+ * The client reports checkpoints and having caught up ahead of the events that it still buffers, so both are queued
+ * behind those events, as messages.
+ */
+function open(client: EventStoreDBClient, selection: Selection, after: Position | null) {
+  const options: Pick<Parameters<typeof eventTypeFilter>[0], 'checkpointInterval' | 'checkpointReached'> = {
+    checkpointInterval,
+    checkpointReached: (subscription, position) => queue(subscription, { kind: 'checkpoint', position }),
+  };
+  const filter =
+    'eventTypes' in selection
+      ? eventTypeFilter({ regex: `^(${selection.eventTypes.join('|')})$`, ...options })
+      : streamNameFilter({ prefixes: [...selection.streamPrefixes], ...options });
+  const subscription = client.subscribeToAll({ fromPosition: after ?? START, filter });
+  subscription.on('caughtUp', () => queue(subscription, { kind: 'caught_up' }));
+  subscription.on('error', () => {}); // the loop hears it; one that comes after the loop would end the process
+  return subscription;
+}
+
+function queue(subscription: AllStreamSubscription, message: SubscriptionMessage): void {
+  subscription.push(message);
+}
+
+function toMessage(item: AllStreamResolvedEvent | SubscriptionMessage): SubscriptionMessage {
+  if ('kind' in item) return item;
+  if (!item.event) throw new Error('The server sent an item without an event');
+  return { kind: 'event', event: toRecordedEvent(item.event) };
+}
+
+function positionOf(message: SubscriptionMessage): Position | null {
+  if (message.kind === 'event') return message.event.position;
+  return message.kind === 'checkpoint' ? message.position : null;
+}

@@ -1,0 +1,14 @@
+/** An error whose message holds no values, and with them no personal data: it may be stored and shown to staff. */
+export class ErrorWithoutValues extends Error {}
+
+/** What went wrong, in a few words for a log line. */
+export function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  // A refused connection to several addresses has no message of its own.
+  return error.message || codeOf(error);
+}
+
+/** The same without the message, in which libraries quote values. */
+export function codeOf(error: unknown): string {
+  return error instanceof Error ? String(Reflect.get(error, 'code') ?? error.name) : typeof error;
+}

@@ -1,0 +1,161 @@
+/**
+ * Data keys that are ready to be used. A process stores blocks of new keys ahead, and then draws from them in memory:
+ * no event waits for the key store, and events are sealed while it is away.
+ */
+import { reasonOf } from '@ledger/kernel/reason-of.ts';
+import { retry } from '@ledger/kernel/retry.ts';
+import type { Runtime } from '@ledger/kernel/runtime.ts';
+import type { Logger } from 'pino';
+import type { KeyReserve } from './key-reserve.ts';
+import {
+  type KeyBlock,
+  type KeyStore,
+  keyBytes,
+  keyIdOf,
+  keyIn,
+  keysPerBlock,
+  newBlock,
+} from './key-store.ts';
+import { KeysUnavailable } from './sealed.ts';
+
+/** How many keys a process keeps ahead. */
+const defaultAhead = 98_304;
+/** The share of what was kept ahead that is for work already begun, so that none of it is refused before new work is. */
+const begunShare = 1 / 3;
+
+/** Blocks that are stored in one statement. */
+const blocksAtOnce = 8;
+/** If the connection is lost meanwhile, the next one begins anew. */
+const storeAgainMs = 30_000;
+
+const noReserve: KeyReserve = { take: () => [], fill: async () => undefined };
+
+/** `onAdded` is told the keys of each block before any of them can be drawn. */
+export function createKeyPool(dependencies: {
+  store: Pick<KeyStore, 'add' | 'removeUnused'>;
+  reserve?: KeyReserve | undefined;
+  onAdded: (block: KeyBlock) => void;
+  runtime: Pick<Runtime, 'monotonicMs' | 'random' | 'randomBytes' | 'sleep'>;
+  log: Logger;
+  /** At least one block. */
+  ahead?: number;
+}) {
+  const { store, reserve = noReserve, onAdded, runtime, log, ahead = defaultAhead } = dependencies;
+  const blocks: KeyBlock[] = [];
+  let drawnOfFirst = 0;
+  let mostAhead = 0;
+  let isReserveFilled = false;
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  let filling: Promise<void> | null = null;
+  const filled = Promise.withResolvers<void>();
+  let drawn = Promise.withResolvers<void>();
+
+  const available = () => blocks.length * keysPerBlock - drawnOfFirst;
+
+  async function fill(): Promise<void> {
+    while (!signal.aborted) {
+      const missing = Math.floor((ahead - available()) / keysPerBlock);
+      if (missing < 1) {
+        if (!isReserveFilled)
+          await reserve.fill(store).catch((error) => {
+            log.warn({ reason: reasonOf(error) }, 'no reserve of data keys could be kept');
+          });
+        isReserveFilled = true;
+        await drawn.promise;
+        continue;
+      }
+      // The first event need not wait for more than one.
+      const count = blocks.length === 0 ? 1 : Math.min(missing, blocksAtOnce);
+      const made = Array.from({ length: count }, () => newBlock(runtime));
+      await retry(() => store.add(made), {
+        runtime,
+        signal,
+        onFailure: (error, failures) => {
+          if (failures > 1) return;
+          // Once per outage.
+          if (mostAhead === 0) useReserve();
+          log.warn({ reason: reasonOf(error), available: available() }, 'data keys cannot be stored ahead');
+        },
+      });
+      keep(made);
+    }
+  }
+
+  function keep(added: readonly KeyBlock[]): void {
+    for (const block of added) onAdded(block);
+    blocks.push(...added);
+    mostAhead = Math.max(mostAhead, available());
+    if (added.length > 0) filled.resolve();
+  }
+
+  /** Of a process that has begun to work before the store could be reached. */
+  function useReserve(): void {
+    try {
+      keep(reserve.take());
+    } catch (error) {
+      log.warn({ reason: reasonOf(error) }, 'the reserve of data keys cannot be used');
+    }
+  }
+
+  return {
+    /** Stores keys ahead from now on; calling it again changes nothing. Resolves as soon as there are some. */
+    start(): Promise<void> {
+      filling ??= fill().catch((err) => {
+        if (!signal.aborted) log.error({ err }, 'no more data keys are stored ahead');
+      });
+      return filled.promise;
+    },
+
+    /** A key that nothing was ever sealed under. Throws KeysUnavailable when all are used up. */
+    draw(use: 'new' | 'begun'): { id: string; key: Buffer } {
+      const [block] = blocks;
+      if (!block || available() <= (use === 'new' ? mostAhead * begunShare : 0))
+        throw new KeysUnavailable('All data keys that were stored ahead are used up');
+      const bytes = keyIn(block.keys, drawnOfFirst);
+      const key = Buffer.from(bytes);
+      bytes.fill(0);
+      const id = keyIdOf(block.id, drawnOfFirst);
+      drawnOfFirst += 1;
+      if (drawnOfFirst === keysPerBlock) {
+        blocks.shift();
+        drawnOfFirst = 0;
+        drawn.resolve();
+        drawn = Promise.withResolvers();
+      }
+      return { id, key };
+    },
+
+    available,
+
+    /**
+     * Stores again what the store may have lost: after a failover to a server that lagged, or a restore. Of the block in
+     * use, keys that were drawn are lost then: random bytes stand in for them, since zeros would say that they were erased.
+     */
+    async storeAgain(): Promise<void> {
+      const [first, ...others] = blocks.map(({ id, keys }) => ({ id, keys: Buffer.from(keys) }));
+      if (!first) return;
+      const drawnBytes = drawnOfFirst * keyBytes;
+      runtime.randomBytes(drawnBytes).copy(first.keys);
+      const again = [first, ...others];
+      for (let start = 0; start < again.length; start += blocksAtOnce) {
+        const part = again.slice(start, start + blocksAtOnce);
+        await retry(() => store.add(part), { runtime, signal, giveUpAfterMs: storeAgainMs });
+      }
+    },
+
+    /** Removes the blocks of which no key was drawn, as far as the store can be reached. */
+    async stop(): Promise<void> {
+      stopping.abort();
+      drawn.resolve();
+      await filling;
+      const unused = blocks.slice(drawnOfFirst === 0 ? 0 : 1).map(({ id }) => id);
+      blocks.length = 0;
+      drawnOfFirst = 0;
+      if (unused.length === 0) return;
+      await store.removeUnused(unused).catch((error) => {
+        log.warn({ reason: reasonOf(error) }, 'unused data keys were not removed');
+      });
+    },
+  };
+}

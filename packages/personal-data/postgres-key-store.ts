@@ -1,0 +1,168 @@
+/** Keeps data keys in Postgres, in blocks that are encrypted under a wrapping key, and beside them the erasures under way. */
+import type { Runtime } from '@ledger/kernel/runtime.ts';
+import { sqlIn } from '@ledger/postgres/sql.ts';
+import type { Knex } from 'knex';
+import {
+  isDestroyed,
+  type KeyBlock,
+  type KeyStore,
+  keyBytes,
+  keyIn,
+  keyInSealed,
+  readKeyId,
+  type StoredBlock,
+  unwrapBlock,
+  type WrappingKeys,
+  wrapBlock,
+} from './key-store.ts';
+import { KeysUnavailable } from './sealed.ts';
+
+/** The schema that no rebuild touches. */
+export const keySchema = 'personal_data';
+/** The Postgres channel that announces that keys were destroyed. */
+export const destroyedChannel = 'personal_data_destroyed';
+
+const indexBlock = 'index';
+/** Not more of them are under work at a time. */
+const rewrapPage = 50;
+
+export function createPostgresKeyStore(dependencies: {
+  db: Knex;
+  wrapping: WrappingKeys;
+  runtime: Pick<Runtime, 'randomBytes'>;
+}): KeyStore {
+  const { db, wrapping, runtime } = dependencies;
+  const rows = (on: Knex = db) => on<StoredBlock>('key_blocks').withSchema(keySchema);
+  const erasures = () => db('erasures').withSchema(keySchema);
+  let made: Promise<void> | null = null;
+  const tables = () => {
+    made ??= createKeyTables(db).catch((error) => {
+      made = null;
+      throw error;
+    });
+    return made;
+  };
+
+  const wrap = (block: KeyBlock) => wrapBlock(block, wrapping, runtime);
+  const unwrap = (stored: StoredBlock) => unwrapBlock(stored, wrapping);
+
+  /** Changes a block while nobody else can; `update` returns what to write, or null. */
+  async function change(id: string, update: (stored: StoredBlock) => StoredBlock | null): Promise<boolean> {
+    return await db.transaction(async (trx) => {
+      const [stored] = await rows(trx).where({ id }).forUpdate();
+      const updated = stored && update(stored);
+      if (!updated) return false;
+      await rows(trx).where({ id }).update(updated);
+      await trx.raw('select pg_notify(?, ?)', [destroyedChannel, '']);
+      return true;
+    });
+  }
+
+  function destroyed(stored: StoredBlock, indexes: readonly number[]): StoredBlock | null {
+    const keys = unwrap(stored);
+    if (keys instanceof KeysUnavailable) throw keys;
+    const places = indexes.map((index) => (keys ? keyIn(keys, index) : keyInSealed(stored.sealed, index)));
+    const live = places.filter((place) => !isDestroyed(place));
+    for (const place of live) place.fill(0);
+    if (live.length === 0) return null;
+    return keys ? wrap({ id: stored.id, keys }) : stored;
+  }
+
+  const store: KeyStore = {
+    async add(blocks) {
+      await tables();
+      await rows().insert(blocks.map(wrap)).onConflict('id').ignore().timeout(10_000);
+    },
+    async read(ids) {
+      await tables();
+      const found = await rows()
+        .whereIn('id', [...ids])
+        .timeout(2_000);
+      return new Map(
+        found.flatMap((stored) => {
+          const keys = unwrap(stored);
+          return keys ? [[stored.id, keys]] : [];
+        }),
+      );
+    },
+    async destroy(keyIds) {
+      await tables();
+      const named = keyIds.map(readKeyId).filter((each) => each !== null);
+      let changed = 0;
+      for (const [block, keys] of Map.groupBy(named, (each) => each.block)) {
+        const indexes = keys.map(({ index }) => index);
+        if (await change(block, (stored) => destroyed(stored, indexes))) changed += 1;
+      }
+      // Frees the old versions of the rows, so that they are overwritten. If it fails, autovacuum does it later.
+      if (changed > 0) await db.raw(`vacuum ${keySchema}.key_blocks`).catch(() => undefined);
+    },
+    async removeUnused(ids) {
+      await rows()
+        .whereIn('id', [...ids])
+        .delete()
+        .timeout(2_000);
+    },
+    async indexKey() {
+      await store.add([{ id: indexBlock, keys: runtime.randomBytes(keyBytes) }]);
+      const key = (await store.read([indexBlock])).get(indexBlock);
+      if (key instanceof Buffer) return key;
+      throw key ?? new KeysUnavailable('The key of the blind index was changed and is lost');
+    },
+    async rewrap() {
+      await tables();
+      const others = () => rows().whereNot('kek_id', wrapping.current.id);
+      let moved = 0;
+      let last = '';
+      for (;;) {
+        const page = others().where('id', '>', last).orderBy('id').limit(rewrapPage);
+        const ids: string[] = await page.pluck('id');
+        for (const id of ids) {
+          const isMoved = await change(id, (stored) => {
+            const keys = stored.kek_id === wrapping.current.id ? null : unwrap(stored);
+            return keys instanceof Buffer ? wrap({ id, keys }) : null;
+          });
+          if (isMoved) moved += 1;
+        }
+        last = ids.at(-1) ?? last;
+        if (ids.length < rewrapPage) break;
+      }
+      const [counted] = await others().count<{ left: number }[]>({ left: '*' });
+      return { moved, left: counted?.left ?? 0 };
+    },
+    erasures: {
+      async begin(begun) {
+        await tables();
+        const added = begun.map(({ subject, ...rest }) => ({ transaction_id: subject, ...rest }));
+        await erasures().insert(added).onConflict('transaction_id').ignore().timeout(5_000);
+      },
+      async complete(subjects) {
+        await tables();
+        await erasures()
+          .whereIn('transaction_id', [...subjects])
+          .delete()
+          .timeout(5_000);
+      },
+      async begunBefore(time, { after, limit }) {
+        await tables();
+        const query = erasures().where('begun_at', '<', time).where('transaction_id', '>', after);
+        query.orderBy('transaction_id').limit(limit);
+        return await query.select('reason', 'actor', { subject: 'transaction_id' }).timeout(5_000);
+      },
+    },
+  };
+  return store;
+}
+
+/** `if not exists` alone fails when two processes create the same thing at once. */
+async function createKeyTables(db: Knex): Promise<void> {
+  const { rows } = await db
+    .raw('select to_regclass(?) is not null as exists', [`${keySchema}.erasures`])
+    .timeout(2_000);
+  if (rows[0]?.exists) return;
+  await db.transaction(async (trx) => {
+    await trx.raw('select pg_advisory_xact_lock(hashtextextended(?, 0))', [keySchema]);
+    await trx.raw(keyTablesSql);
+  });
+}
+
+export const keyTablesSql = sqlIn(new URL('./', import.meta.url))('key-tables');

@@ -1,0 +1,61 @@
+/** What is needed of PostgreSQL, checked before a program begins its work. */
+import { reasonOf } from '@ledger/kernel/reason-of.ts';
+import { isPostgresError } from './error-codes.ts';
+import { createClient } from './pool.ts';
+
+const oldestVersion = 16;
+
+/** PostgreSQL cannot be reached or does not answer. Trying again is safe. */
+export class PostgresUnavailable extends Error {
+  override name = 'PostgresUnavailable';
+}
+
+/**
+ * Why the database cannot serve, in one sentence; null if it can.
+ *
+ * @throws PostgresUnavailable while it does not answer
+ */
+export async function unsuitability(databaseUrl: string, oldest = oldestVersion): Promise<string | null> {
+  const client = createClient(databaseUrl, 'ledger requirements');
+  client.on('error', () => {});
+  try {
+    await client.connect();
+    const { rows } = await client.query<{ version: number; text: string; pid: number }>(
+      `select current_setting('server_version_num')::integer / 10000 as version,
+         current_setting('server_version') as text, pg_backend_pid() as pid`,
+    );
+    const [found] = rows;
+    if (found && found.version < oldest)
+      return `it is PostgreSQL ${found.text}; version ${oldest} or newer is needed`;
+    // Only behind a pooler do the two differ.
+    const isPooled = found?.pid !== Reflect.get(client, 'processID');
+    if (found && isPooled && (await isShared(databaseUrl, found.pid)))
+      return 'it is a pooler in transaction mode; locks and notifications need session mode';
+    return null;
+  } catch (error) {
+    // The client itself refuses to begin without the password that the server asks for.
+    const lacksPassword = error instanceof Error && error.message.startsWith('SASL');
+    if (lacksPassword || isPostgresError(error, 'invalidPassword', 'invalidAuthorization'))
+      return 'PostgreSQL does not accept the user or the password';
+    if (isPostgresError(error, 'unknownDatabase')) return 'PostgreSQL has no database of this name';
+    if (/certificate|not support SSL/.test(reasonOf(error)))
+      return `there is no TLS connection to trust: ${reasonOf(error)}`;
+    throw new PostgresUnavailable(`PostgreSQL does not answer: ${reasonOf(error)}`, { cause: error });
+  } finally {
+    await client.end().catch(() => {});
+  }
+}
+
+/** Whether another client gets the session while the first is between two statements. */
+async function isShared(databaseUrl: string, pid: number): Promise<boolean> {
+  const other = createClient(databaseUrl, 'ledger requirements');
+  other.on('error', () => {});
+  try {
+    await other.connect();
+    await other.query('begin');
+    const taken = await other.query<{ pid: number }>('select pg_backend_pid() as pid');
+    return taken.rows[0]?.pid === pid;
+  } finally {
+    await other.end().catch(() => {});
+  }
+}

@@ -1,0 +1,89 @@
+/**
+ * The time of day by PostgreSQL's clock, so that all processes agree on what is due, on leases and on the time of events,
+ * however wrong the clocks of their machines are.
+ */
+import type { Log } from '@ledger/kernel/log.ts';
+import { reasonOf } from '@ledger/kernel/reason-of.ts';
+import { type Background, runUntilStopped } from '@ledger/kernel/run-until-stopped.ts';
+import type { Runtime } from '@ledger/kernel/runtime.ts';
+import type { Knex } from 'knex';
+
+export type SharedClock = {
+  /** The given runtime, except that `now` is PostgreSQL's time; until that is known, the machine's. */
+  runtime: Runtime;
+  /** The machine's time of day minus PostgreSQL's, in milliseconds; null until it is known. */
+  differenceMs(): number | null;
+  /** Begins to compare; resolves after the first attempt. Can be called by several parts of a process. */
+  start(): Promise<void>;
+  stop(): Promise<void>;
+};
+
+const everyMs = 10_000;
+const timeoutMs = 2_000;
+/** A slower answer says too little about the moment it was given. */
+const slowestAnswerMs = 500;
+/** More is a fault of the machine, which its operator should mend. */
+export const tolerableDifferenceMs = 5_000;
+
+export function createSharedClock(dependencies: {
+  db: Knex;
+  runtime: Runtime;
+  log: Pick<Log, 'warn' | 'info'>;
+}): SharedClock {
+  const { db, runtime, log } = dependencies;
+  /** What the monotonic clock lacks to PostgreSQL's time. It never jumps, unlike the machine's time of day. */
+  let aheadMs: number | null = null;
+  let isTolerable = true;
+  let measuring: { first: Promise<void>; background: Background } | null = null;
+
+  const nowMs = () => (aheadMs === null ? runtime.now().getTime() : aheadMs + runtime.monotonicMs());
+  const differenceMs = () => (aheadMs === null ? null : Math.round(runtime.now().getTime() - nowMs()));
+
+  async function measure(): Promise<void> {
+    const beforeMs = runtime.monotonicMs();
+    const query = db.raw<{ rows: [{ ms: string }] }>(
+      'select extract(epoch from clock_timestamp()) * 1000 as ms',
+    );
+    const { rows } = await query.timeout(timeoutMs);
+    const afterMs = runtime.monotonicMs();
+    if (aheadMs !== null && afterMs - beforeMs > slowestAnswerMs) return;
+    aheadMs = Number(rows[0].ms) - (beforeMs + afterMs) / 2;
+    report();
+  }
+
+  function report(): void {
+    const difference = differenceMs() ?? 0;
+    if (isTolerable === Math.abs(difference) <= tolerableDifferenceMs) return;
+    isTolerable = !isTolerable;
+    if (isTolerable) log.info({}, 'the clock of this machine agrees with PostgreSQL again');
+    else
+      log.warn(
+        { differenceMs: difference },
+        'the clock of this machine is wrong; the time of PostgreSQL is used',
+      );
+  }
+
+  /** While PostgreSQL is away, the monotonic clock continues its time. */
+  const attempt = () =>
+    measure().catch((error) => log.info({ reason: reasonOf(error) }, 'the time of PostgreSQL is not known'));
+
+  return {
+    runtime: { ...runtime, now: () => new Date(nowMs()) },
+    differenceMs,
+    async start() {
+      if (!measuring) {
+        const first = attempt();
+        const background = runUntilStopped(async (signal) => {
+          await first;
+          while (!signal.aborted) {
+            await runtime.sleep(everyMs, signal);
+            if (!signal.aborted) await attempt();
+          }
+        });
+        measuring = { first, background };
+      }
+      await measuring.first;
+    },
+    stop: async () => await measuring?.background.stop(),
+  };
+}

@@ -1,0 +1,145 @@
+/**
+ * A subscription in batches, at the consumer's pace. Until it has caught up with the log, its batches are full: fewer
+ * batches mean fewer rows written twice. Then one batch gathers while another is written, and for as long as the consumer
+ * wants between two, so that a quiet log is followed event by event and a busy one in larger batches.
+ */
+import type {
+  EventStore,
+  LogMark,
+  Position,
+  RecordedEvent,
+  Selection,
+} from '@ledger/event-store/event-store.ts';
+import { isAfter } from '@ledger/event-store/position.ts';
+import type { Runtime } from '@ledger/kernel/runtime.ts';
+
+export type Batch = {
+  /** May be empty: then only the position has moved, over events of other streams. */
+  events: readonly RecordedEvent[];
+  /** Everything up to here has been considered. */
+  position: Position;
+  /** The last event up to there, whoever it is for, if known: it tells this log from another. */
+  last?: LogMark | null;
+};
+
+/** A batch of events with long texts ends sooner, to limit memory. */
+const maxTextLength = 8_000_000;
+/** After so many failures to read in a row the reader gives up its lead: another process may reach the log. */
+const maxFailures = 4;
+/** How long a position that moved without events, or a batch that is not full, waits for more. */
+const gatherMs = 1_000;
+
+/**
+ * Ends when the signal aborts; events collected but not yielded by then are dropped. With `upTo`, a position that the
+ * log has already reached, it also ends once everything up to it has been yielded. Throws what `subscribe` throws, and
+ * when the subscription ended by itself.
+ */
+export async function* readBatches({
+  eventStore,
+  selection,
+  after,
+  processed,
+  upTo,
+  maxEvents = 5_000,
+  everyMs = 0,
+  runtime,
+  signal,
+}: {
+  eventStore: Pick<EventStore, 'subscribe'>;
+  selection: Selection;
+  after: Position | null;
+  /** As `subscribe` takes it. */
+  processed?: LogMark | null;
+  upTo?: Position;
+  maxEvents?: number | undefined;
+  /** How long after a batch the next one begins, at the earliest. It is not waited for what is already behind. */
+  everyMs?: number | undefined;
+  runtime: Pick<Runtime, 'setTimer' | 'sleep' | 'yieldToIo'>;
+  signal: AbortSignal;
+}): AsyncGenerator<Batch, void, void> {
+  const left = new AbortController();
+  const until = AbortSignal.any([signal, left.signal]);
+  let events: RecordedEvent[] = [];
+  let position: Position | null = null;
+  let last: LogMark | null = null;
+  let length = 0;
+  let ended = false;
+  let isBehind = true;
+  let ready = Promise.withResolvers<void>();
+  let taken = Promise.withResolvers<void>();
+  let cancelTimer: (() => void) | undefined;
+
+  async function gather(): Promise<void> {
+    for await (const message of eventStore.subscribe({
+      ...selection,
+      after,
+      processed,
+      signal: until,
+      maxFailures,
+    })) {
+      if (message.kind === 'caught_up') {
+        if (upTo) return;
+        isBehind = false;
+        ready.resolve();
+        continue;
+      }
+      const place = message.kind === 'event' ? message.event.position : message.position;
+      if (upTo && isAfter(place, upTo)) return;
+      position = place;
+      last = (message.kind === 'event' ? message.event : message.passed) ?? last;
+      if (message.kind === 'event') {
+        events.push(message.event);
+        length += textLength(message.event.data);
+      }
+      const isFull = events.length >= maxEvents || length >= maxTextLength;
+      if (isFull || (!isBehind && events.length > 0)) ready.resolve();
+      else cancelTimer ??= runtime.setTimer(gatherMs, ready.resolve);
+      if (isFull) await taken.promise;
+    }
+    if (!until.aborted) throw new Error('The subscription ended by itself');
+  }
+
+  const gathering = gather().finally(() => {
+    ended = true;
+    ready.resolve();
+  });
+  // Thrown at the end; until then the rejection must not count as unhandled.
+  gathering.catch(() => {});
+  try {
+    while (!until.aborted) {
+      await ready.promise;
+      // Events that have already arrived join the batch.
+      await runtime.yieldToIo();
+      if (until.aborted) break;
+      const isLast = ended;
+      const batch = position && { events, position, last };
+      events = [];
+      position = null;
+      length = 0;
+      cancelTimer?.();
+      cancelTimer = undefined;
+      ready = Promise.withResolvers();
+      taken.resolve();
+      taken = Promise.withResolvers();
+      const pause = isBehind || isLast || !everyMs ? undefined : runtime.sleep(everyMs, until);
+      if (batch) yield batch;
+      if (isLast) break;
+      await pause;
+    }
+  } finally {
+    left.abort();
+    taken.resolve();
+    cancelTimer?.();
+    await gathering;
+  }
+}
+
+/** The approximate amount of text in a value. */
+export function textLength(value: unknown): number {
+  if (typeof value === 'string') return value.length;
+  if (typeof value !== 'object' || value === null) return 8;
+  if (ArrayBuffer.isView(value)) return value.byteLength;
+  let length = 0;
+  for (const key in value) length += key.length + textLength(Reflect.get(value, key));
+  return length;
+}

@@ -1,0 +1,86 @@
+/** How far a projection is behind the log, and whether it is ready to answer a question. */
+import type { EventStore, RecordedEvent } from '@ledger/event-store/event-store.ts';
+import type { Runtime } from '@ledger/kernel/runtime.ts';
+import type { ProjectionStatus } from './checkpoints.ts';
+import { type Followed, selectionOf } from './projection.ts';
+
+/**
+ * The oldest event that the projection has not processed, according to the statuses; null when there is none. Throws
+ * EventStoreUnavailable when the signal aborts before the store has answered.
+ */
+export function firstUntaken(
+  eventStore: Pick<EventStore, 'firstAfter'>,
+  followed: Followed,
+  statuses: readonly ProjectionStatus[],
+  signal: AbortSignal,
+): Promise<RecordedEvent | null> {
+  const after = statuses.find(({ name }) => name === followed.name)?.position ?? null;
+  return eventStore.firstAfter({ ...selectionOf(followed), after, signal });
+}
+
+export type LagSources = {
+  eventStore: Pick<EventStore, 'firstAfter'>;
+  projectionStatus(): Promise<readonly ProjectionStatus[]>;
+  runtime: Pick<Runtime, 'monotonicMs' | 'sleep' | 'timeout'>;
+};
+
+const answerWithinMs = 4_000;
+const pollMs = 200;
+
+/** Whether the projection's tables are of its version and hold everything that was recorded until the moment. */
+async function holds(
+  projection: Followed,
+  until: Date,
+  statuses: readonly ProjectionStatus[],
+  { eventStore, runtime }: LagSources,
+): Promise<boolean> {
+  if (!statuses.some(({ name, version }) => name === projection.name && version === projection.version))
+    return false;
+  const untaken = await firstUntaken(eventStore, projection, statuses, runtime.timeout(answerWithinMs));
+  return untaken === null || untaken.created > until;
+}
+
+/**
+ * Whether the projection holds everything that was recorded until the moment, after at most `waitMs` in which it may
+ * catch up. Throws EventStoreUnavailable and what `projectionStatus` throws.
+ */
+export async function isReady(
+  projection: Followed,
+  { until, waitMs }: { until: Date; waitMs: number },
+  sources: LagSources,
+): Promise<boolean> {
+  const { projectionStatus, runtime } = sources;
+  const giveUpMs = runtime.monotonicMs() + waitMs;
+  while (!(await holds(projection, until, await projectionStatus(), sources))) {
+    if (runtime.monotonicMs() >= giveUpMs) return false;
+    await runtime.sleep(pollMs);
+  }
+  return true;
+}
+
+/**
+ * Resolves once the projection has processed everything that was recorded before this call, or has halted, or the signal
+ * aborts. Outages are waited out.
+ */
+export async function untilCaughtUp(
+  projection: Followed,
+  sources: LagSources & { runtime: Pick<Runtime, 'now'>; signal: AbortSignal },
+): Promise<void> {
+  const { projectionStatus, runtime, signal } = sources;
+  const begun = runtime.now();
+  const isDone = async () => {
+    const statuses = await projectionStatus();
+    const status = statuses.find(({ name }) => name === projection.name);
+    const hasHalted = status?.version === projection.version && status.fault !== null;
+    return hasHalted || (await holds(projection, begun, statuses, sources));
+  };
+  while (!signal.aborted && !(await isDone().catch(() => false))) await runtime.sleep(pollMs, signal);
+}
+
+/** An event is in the log at most this long after its own time, whichever machine's clock that was. */
+const clockToleranceMs = 5 * 60 * 1000;
+
+/** How far a read model must have come to hold every event whose own time is not after `moment`. */
+export function recordedUntil(moment: Date, now: Date): Date {
+  return new Date(Math.min(moment.getTime() + clockToleranceMs, now.getTime()));
+}

@@ -1,0 +1,145 @@
+/**
+ * Feeds a projection from the log, exactly once: rows and checkpoint are written in one transaction, provided that
+ * nobody else has moved the checkpoint. After any failure, reading resumes at the stored checkpoint.
+ */
+import { type EventStore, LogReplaced } from '@ledger/event-store/event-store.ts';
+import { reasonOf } from '@ledger/kernel/reason-of.ts';
+import { retry } from '@ledger/kernel/retry.ts';
+import { type Background, runUntilStopped } from '@ledger/kernel/run-until-stopped.ts';
+import type { Runtime } from '@ledger/kernel/runtime.ts';
+import { inSpan } from '@ledger/kernel/tracing.ts';
+import type { PersonalDataReader } from '@ledger/personal-data/sealed.ts';
+import { isPostgresError } from '@ledger/postgres/error-codes.ts';
+import { withLeaderLock } from '@ledger/postgres/leader-lock.ts';
+import type { Knex } from 'knex';
+import type { Logger } from 'pino';
+import { readBatches } from './batches.ts';
+import { prepare, recordFault } from './checkpoints.ts';
+import { diskFullText, ProjectionHalted } from './failures.ts';
+import { tryParkedAgain } from './parking.ts';
+import { type Projection, selectionOf } from './projection.ts';
+import { writeBatch } from './write-batch.ts';
+
+/** Ends after `stop`, which lets a batch that is being written finish, or when the projection halted. Never rejects. */
+export type ProjectionRun = Background;
+
+type Dependencies = {
+  projection: Projection;
+  eventStore: Pick<EventStore, 'load' | 'subscribe'>;
+  db: Knex;
+  /** The database of `db`: the lock of the leader needs a connection of its own. */
+  databaseUrl: string;
+  personalData: PersonalDataReader;
+  log: Logger;
+  runtime: Runtime;
+  /** The schema of the tables and the name of the checkpoint, if not the projection's name. */
+  schema?: string;
+  onCommitted?: () => void;
+  /** See `readBatches`; 0 by default. */
+  everyMs?: number;
+  /** A name of this process, if it shares the projections with other processes: see LeaderLock. */
+  process?: string;
+};
+
+/**
+ * Runs a projection until it is stopped; of all processes that run it, one leads and the others stand by. It waits out
+ * every outage of Postgres and of the event store. An event that cannot be processed parks its stream, which each new
+ * run tries again; a fault that is not one stream's halts this projection alone. Both are in `projectionStatus`.
+ */
+export function runProjection(dependencies: Dependencies): ProjectionRun {
+  const { schema = dependencies.projection.name } = dependencies;
+  const log = dependencies.log.child({ projection: schema });
+  return runUntilStopped((signal) =>
+    keepRunning({ ...dependencies, schema, log, overloads: new Map() }, signal),
+  );
+}
+
+type Run = Dependencies & { schema: string; overloads: Map<string, number> };
+
+async function keepRunning(run: Run, signal: AbortSignal): Promise<void> {
+  const { databaseUrl, schema, log, runtime, process } = run;
+  const lock = { databaseUrl, name: schema, signal, runtime, process };
+  let isInDoubt = false;
+  const lead = (onProgress: () => void) =>
+    withLeaderLock({ ...lock, isInDoubt }, (leading) =>
+      follow(run, leading, () => {
+        isInDoubt = false;
+        onProgress();
+      }),
+    );
+  try {
+    await retry(lead, {
+      runtime,
+      signal,
+      shouldRetry: (error) => !(error instanceof ProjectionHalted),
+      onFailure(error, failures) {
+        isInDoubt = true;
+        log.warn(
+          { reason: reasonOf(error), failures },
+          'projection interrupted; continues at its checkpoint',
+        );
+      },
+    });
+  } catch (error) {
+    // Any other error means that it was stopped.
+    if (error instanceof ProjectionHalted) log.error({ message: error.message }, 'projection halted');
+  }
+}
+
+/** Reads from the stored checkpoint on until the signal aborts; throws ProjectionHalted, and whatever ended the run. */
+async function follow(run: Run, signal: AbortSignal, onProgress: () => void): Promise<void> {
+  const { projection, eventStore, db, schema, log, runtime } = run;
+  const { version, position, lastEvent, parked } = await prepare(db, projection, schema);
+  log.info({ position: position?.commit.toString() ?? 'start' }, 'projection runs');
+  try {
+    if (version !== projection.version)
+      throw new ProjectionHalted(
+        `Its tables are of version ${version}, made by a newer program than this one, which knows ${projection.version}`,
+      );
+    if (parked.length > 0) await tryAgain(run);
+    let from = position;
+    for await (const batch of readBatches({
+      maxEvents: projection.maxEvents,
+      everyMs: run.everyMs,
+      eventStore,
+      selection: selectionOf(projection),
+      after: from,
+      processed: lastEvent,
+      runtime,
+      signal,
+    })) {
+      const about = { 'ledger.projection': schema, 'ledger.events': batch.events.length };
+      const written = inSpan('project', about, () => writeBatch(run, from, batch));
+      for (const stream of await written) log.warn(stream, 'a stream is parked');
+      from = batch.position;
+      onProgress();
+      run.onCommitted?.();
+    }
+  } catch (cause) {
+    const error = cause instanceof LogReplaced ? new ProjectionHalted(logReplacedText(projection)) : cause;
+    if (error instanceof ProjectionHalted) await recordFault(db, schema, error.message);
+    if (isPostgresError(error, 'diskFull'))
+      // In its page there may still be room for it.
+      await recordFault(db, schema, diskFullText).catch(() => {});
+    throw error;
+  }
+}
+
+/** Never rejects: parked streams must not hold up the others. */
+async function tryAgain(run: Run): Promise<void> {
+  try {
+    const parked = await tryParkedAgain(run);
+    run.log.info({ parked: parked.length }, 'parked streams were tried again');
+  } catch (error) {
+    run.log.warn({ reason: reasonOf(error) }, 'parked streams could not be tried again');
+  }
+}
+
+function logReplacedText({ name, isToDoList }: Projection): string {
+  const cause =
+    'Its rows come from events that the log does not have: an older copy was restored, or it is another log';
+  const cure = isToDoList
+    ? 'see "An older log" in the operations guide'
+    : `restore the newer one, or run: ledger rebuild ${name}`;
+  return `${cause}; ${cure}`;
+}

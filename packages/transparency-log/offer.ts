@@ -1,0 +1,57 @@
+/** Offers checkpoints to witnesses, and collects the lines that they sign them with. */
+import { reasonOf } from '@ledger/kernel/reason-of.ts';
+import type { Runtime } from '@ledger/kernel/runtime.ts';
+import type { Logger } from 'pino';
+import { parseNote } from './note.ts';
+
+export type Offer = (
+  note: string,
+  /** The proof that the checkpoint continues that of a size; null if no checkpoint had that size. */
+  prove: (size: number) => Promise<Buffer[] | null>,
+) => Promise<string>;
+
+const answerWithinMs = 5_000;
+const maxAnswer = 4_096;
+
+/** `urls` are submission prefixes. What a witness does not sign in time is missing in the checkpoint, and logged. */
+export function offerTo(
+  urls: readonly string[],
+  { post, runtime, log }: { post: typeof fetch; runtime: Pick<Runtime, 'timeout'>; log: Logger },
+): Offer {
+  const sizes = new Map<string, number>();
+
+  async function ask(url: string, note: string, prove: Parameters<Offer>[1], size: number): Promise<string> {
+    const proof = await prove(size);
+    if (!proof) throw new Error(`It has signed a checkpoint of ${size} events that this log never had`);
+    const lines = [`old ${size}`, ...proof.map((each) => each.toString('base64')), '', note];
+    const response = await post(`${url}/add-checkpoint`, {
+      method: 'POST',
+      body: lines.join('\n'),
+      signal: runtime.timeout(answerWithinMs),
+    });
+    const text = (await response.text()).slice(0, maxAnswer);
+    if (response.status === 409 && sizes.get(url) === undefined && /^\d{1,15}\n$/.test(text)) {
+      sizes.set(url, Number(text));
+      return await ask(url, note, prove, Number(text));
+    }
+    if (response.status !== 200 || !parseNote(note + text)) throw new Error(`It answered ${response.status}`);
+    return text;
+  }
+
+  return async (note, prove) => {
+    const lines = await Promise.all(
+      urls.map(async (url) => {
+        try {
+          return await ask(url, note, prove, sizes.get(url) ?? 0);
+        } catch (error) {
+          log.warn({ url, reason: reasonOf(error) }, 'a witness did not sign the checkpoint');
+          return '';
+        } finally {
+          // Asked anew each time: another process may have led in between.
+          sizes.delete(url);
+        }
+      }),
+    );
+    return lines.join('');
+  };
+}

@@ -1,0 +1,177 @@
+/** The leaves of the log's tree between two checkpoints, read from the log, and proofs made from them. Decision 37. */
+import type { EventStore, Position, RecordedEvent } from '@ledger/event-store/event-store.ts';
+import { isAfter } from '@ledger/event-store/position.ts';
+import {
+  emptyRange,
+  leafHash,
+  proveConsistency,
+  proveInclusion,
+  rootOfInclusion,
+} from '@ledger/transparency-log/tree.ts';
+import { isCovered, type Leaf, leafEntry, leafOf, sealsStream } from '../../events/seals.ts';
+import { streamPrefixes } from '../../events/streams.ts';
+import { disagreement, lastEventOf, type Seal, signedSealIn } from './stored-seals.ts';
+
+type Reader = Pick<EventStore, 'load' | 'loadLast' | 'subscribe'>;
+
+/** A seal with a tree, as it is stored. */
+export type Sealed = {
+  stored: RecordedEvent;
+  seal: Seal;
+  checkpoint: NonNullable<Seal['checkpoint']>;
+};
+
+/** Null for a seal with a running hash. Throws Unaccountable for one that was changed. */
+function sealedIn(stored: RecordedEvent): Sealed | null {
+  const seal = signedSealIn(stored);
+  return seal.checkpoint && { stored, seal, checkpoint: seal.checkpoint };
+}
+
+/** Null if there is none. Throws Unaccountable. */
+export async function lastCheckpoint({ loadLast }: Pick<EventStore, 'loadLast'>): Promise<Sealed | null> {
+  const stored = await loadLast(sealsStream);
+  return stored && sealedIn(stored);
+}
+
+/** The last seal that ends before a position; null if none with a tree does. Throws Unaccountable. */
+export async function checkpointBefore(
+  eventStore: Pick<EventStore, 'load'>,
+  position: Position,
+  last: Sealed,
+): Promise<Sealed | null> {
+  return await lastWhere(eventStore, last, async (stored) =>
+    isAfter(position, (await lastEventOf(stored, eventStore)).position),
+  );
+}
+
+/** The checkpoint of this size; null if there is none. Throws Unaccountable. */
+export async function checkpointOfSize(
+  eventStore: Pick<EventStore, 'load'>,
+  size: number,
+  last: Sealed,
+): Promise<Sealed | null> {
+  const found = await lastWhere(
+    eventStore,
+    last,
+    async (stored) => (sealedIn(stored)?.seal.count ?? 0) <= size,
+  );
+  return found?.seal.count === size ? found : null;
+}
+
+/** The last seal for which this is so, as it is for those before it. */
+async function lastWhere(
+  eventStore: Pick<EventStore, 'load'>,
+  last: Sealed,
+  isBefore: (stored: RecordedEvent) => Promise<boolean>,
+): Promise<Sealed | null> {
+  let found: Sealed | null = null;
+  let [from, to] = [0, last.stored.revision];
+  while (from <= to) {
+    const middle = Math.floor((from + to) / 2);
+    const [stored] = await eventStore.load(sealsStream, middle, 1);
+    const isFound = stored && (await isBefore(stored));
+    if (stored && isFound) found = sealedIn(stored);
+    if (isFound) from = middle + 1;
+    else to = middle - 1;
+  }
+  return found;
+}
+
+/** The seal right after another, or the first one with a tree. Throws Unaccountable. */
+async function checkpointAfter(
+  eventStore: Pick<EventStore, 'load'>,
+  before: Sealed | null,
+): Promise<Sealed | null> {
+  for (let revision = (before?.stored.revision ?? -1) + 1; ; revision += 1) {
+    const [stored] = await eventStore.load(sealsStream, revision, 1);
+    const sealed = stored ? sealedIn(stored) : null;
+    if (!stored || sealed) return sealed;
+  }
+}
+
+/**
+ * The events that are leaves, in order, after one seal (null: from the first event) up to another. Throws Unaccountable
+ * if the log ends before that, EventStoreUnavailable, and the signal's reason.
+ */
+export async function* leavesBetween(
+  eventStore: Reader,
+  { from, to, signal }: { from: Sealed | null; to: Sealed; signal: AbortSignal },
+): AsyncGenerator<{ event: RecordedEvent; leaf: Leaf }> {
+  const after = from && (await lastEventOf(from.stored, eventStore)).position;
+  let size = from?.seal.count ?? 0;
+  let awaited = await checkpointAfter(eventStore, from);
+  const prefixes = [...new Set([...streamPrefixes, ...to.seal.streams])];
+  const reading = { streamPrefixes: prefixes, after, signal, maxFailures: 4 };
+  for await (const message of eventStore.subscribe(reading)) {
+    if (message.kind === 'caught_up') throw disagreement(`seal ${to.stored.revision}`);
+    if (message.kind !== 'event') continue;
+    const { event } = message;
+    while (awaited && size >= awaited.seal.count) awaited = await checkpointAfter(eventStore, awaited);
+    if (!isCovered(event, awaited?.seal.streams ?? [])) continue;
+    size += 1;
+    yield { event, leaf: leafOf(event) };
+    if (size === to.seal.count) return;
+  }
+  signal.throwIfAborted();
+}
+
+/** That the tree of the last seal and the leaves after it continues that of a size; null if no seal has that size. */
+export async function proveSince(
+  eventStore: Reader,
+  size: number,
+  { leaves, signal }: { leaves: readonly Buffer[]; signal: AbortSignal },
+): Promise<Buffer[] | null> {
+  if (size === 0) return [];
+  const last = await lastCheckpoint(eventStore);
+  const from = last && (await checkpointOfSize(eventStore, size, last));
+  if (!from) return null;
+  const since: Buffer[] = [];
+  if (from.seal.count < last.seal.count)
+    for await (const { leaf } of leavesBetween(eventStore, { from, to: last, signal }))
+      since.push(leafHash(leafEntry(leaf)));
+  return proveConsistency({ range: from.checkpoint.range, leaves: [...since, ...leaves] });
+}
+
+/** That an event is a leaf of the tree of a checkpoint; hashes in base64. */
+export type InclusionProof = { checkpoint: string; index: number; hashes: string[] };
+
+/**
+ * A proof for each of these events of a stream, which are in order, by the first checkpoint that covers it; null for those
+ * that none covers yet. Throws
+ * Unaccountable if the log does not agree with its seals.
+ */
+export async function proveEvents(
+  eventStore: Reader,
+  events: readonly RecordedEvent[],
+  signal: AbortSignal,
+): Promise<(InclusionProof | null)[]> {
+  const proofs: (InclusionProof | null)[] = [];
+  const last = await lastCheckpoint(eventStore);
+  const wanted = new Set(events.map(({ id }) => id));
+  while (proofs.length < events.length) {
+    const first = events[proofs.length] as RecordedEvent;
+    const from = last && (await checkpointBefore(eventStore, first.position, last));
+    const to = last && (await checkpointAfter(eventStore, from));
+    if (!to) return events.map((_, at) => proofs[at] ?? null);
+    const range = from?.checkpoint.range ?? emptyRange;
+    const leaves: Buffer[] = [];
+    const found: { index: number; leaf: Buffer }[] = [];
+    for await (const { event, leaf } of leavesBetween(eventStore, { from, to, signal })) {
+      const hashed = leafHash(leafEntry(leaf));
+      if (wanted.has(event.id)) found.push({ index: range.size + leaves.length, leaf: hashed });
+      leaves.push(hashed);
+    }
+    if (found.length === 0) throw disagreement(`seal ${to.stored.revision}`);
+    for (const { index, leaf } of found) {
+      const proof = proveInclusion({ range, leaves }, index);
+      if (!rootOfInclusion(leaf, { index, size: to.seal.count, proof })?.equals(to.checkpoint.root))
+        throw disagreement(`seal ${to.stored.revision}`);
+      proofs.push({
+        checkpoint: to.checkpoint.note,
+        index,
+        hashes: proof.map((each) => each.toString('base64')),
+      });
+    }
+  }
+  return proofs;
+}

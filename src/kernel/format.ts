@@ -1,4 +1,0 @@
-/** A text of the message catalogues in content/texts, with its placeholders filled: `{amount}` becomes the value of `amount`. */
-export function format(text: string, values: Readonly<Record<string, unknown>>): string {
-  return text.replace(/\{(\w+)\}/g, (placeholder, name: string) => String(values[name] ?? placeholder));
-}

@@ -1,0 +1,216 @@
+/** Appends while the event store is killed, frozen, stopped or away: acknowledged means stored, once. */
+import { setTimeout as sleepMs } from 'node:timers/promises';
+import { EventStoreUnavailable, WrongExpectedRevision } from '@ledger/event-store/event-store.ts';
+import type { Runtime } from '@ledger/kernel/runtime.ts';
+import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
+import test, { type ExecutionContext } from 'ava';
+import { until } from '../embedded/helpers.ts';
+import { postRequest, requestBody } from '../http/generic/helpers.ts';
+import { startApp } from '../support/app.ts';
+import { startServerProcess } from '../support/event-store.ts';
+import { testRuntime } from '../support/runtime.ts';
+import { appendElsewhere, newEvent, open, range, startServer, startWire } from './helpers.ts';
+
+for (const [signal, rounds] of [
+  ['SIGKILL', 5],
+  ['SIGTERM', 2],
+] as const) {
+  test(`${signal} again and again under load: what is acknowledged is stored, once, in its place`, async (t) => {
+    const server = await startServerProcess(t);
+    const store = open(t, server.port);
+    const acknowledged = new Map<string, string[]>();
+    let appended = 0;
+    let running = true;
+
+    async function appendAlone(streamName: string) {
+      const ids: string[] = [];
+      acknowledged.set(streamName, ids);
+      while (running) {
+        const event = newEvent();
+        // Nobody else writes here, so a wrong revision would be a wrong answer: it fails the test.
+        const { revision } = await store.append(
+          streamName,
+          [event],
+          ids.length ? ids.length - 1 : 'no_stream',
+        );
+        t.is(revision, ids.length);
+        ids.push(event.id);
+        appended += 1;
+      }
+    }
+
+    const writers = Promise.all(range(32).map((n) => appendAlone(`payment-${n}`)));
+    for (const round of range(rounds)) {
+      const goal = appended + 200 + round * 37;
+      await until(() => appended >= goal);
+      await server.end(signal);
+      await server.start();
+    }
+    running = false;
+    await writers;
+
+    for (const [streamName, ids] of acknowledged) {
+      const stored = await store.load(streamName);
+      t.deepEqual(
+        stored.map(({ id }) => id),
+        ids,
+      );
+    }
+  });
+}
+
+/** A connection over a wire that works, with one event in stream payment-1, and a second one straight to the server. */
+async function storeOverWire(t: ExecutionContext) {
+  const server = await startServer(t);
+  const wire = await startWire(t, server.port);
+  const store = open(t, wire.port);
+  const observer = open(t, server.port);
+  await store.append('payment-1', [newEvent()], 'no_stream');
+  return { server, wire, store, observer };
+}
+
+test('the answer is lost: found in the stream', async (t) => {
+  const { wire, store, observer } = await storeOverWire(t);
+  const events = [newEvent(), newEvent()];
+  wire.lost.answers = true;
+  const append = store.append('payment-1', events, 0);
+  await until(async () => (await observer.load('payment-1')).length === 3);
+  wire.cut();
+  const stored = await observer.load('payment-1', 1);
+  t.deepEqual(await append, { revision: 2, position: stored[1]?.position });
+  t.deepEqual(
+    stored.map(({ id }) => id),
+    events.map(({ id }) => id),
+  );
+});
+
+test('the answer is lost and others have appended since: still found', async (t) => {
+  const { server, wire, store, observer } = await storeOverWire(t);
+  wire.lost.answers = true;
+  const append = store.append('payment-1', [newEvent()], 0);
+  await until(async () => (await observer.load('payment-1')).length === 2);
+  await appendElsewhere(server.port, 'payment-1', 1);
+  wire.cut();
+  t.is((await append).revision, 1);
+});
+
+test('the request is lost: sent again', async (t) => {
+  const { wire, store } = await storeOverWire(t);
+  const event = newEvent();
+  wire.lost.requests = true;
+  const sentBefore = wire.bytes.requests;
+  const append = store.append('payment-1', [event], 0);
+  await until(() => wire.bytes.requests > sentBefore);
+  wire.cut();
+  t.is((await append).revision, 1);
+  t.deepEqual(
+    (await store.load('payment-1', 1)).map(({ id }) => id),
+    [event.id],
+  );
+});
+
+test('the request is lost and another takes its place: a conflict, not an outage', async (t) => {
+  const { server, wire, store } = await storeOverWire(t);
+  wire.lost.requests = true;
+  const sentBefore = wire.bytes.requests;
+  const append = store.append('payment-1', [newEvent()], 0);
+  await until(() => wire.bytes.requests > sentBefore);
+  await appendElsewhere(server.port, 'payment-1', 0);
+  wire.cut();
+  await t.throwsAsync(append, {
+    instanceOf: WrongExpectedRevision,
+    message: 'Stream payment-1 is at 1, not at 0',
+  });
+});
+
+test('frozen, then woken: the append goes through, once', async (t) => {
+  const server = await startServerProcess(t);
+  const store = open(t, server.port, { callDeadlineMs: 200 });
+  await store.append('payment-1', [newEvent()], 'no_stream');
+  server.signal('SIGSTOP');
+  const append = store.append('payment-1', [newEvent()], 0);
+  await until(() => store.logged.some(({ message }) => message === 'The event store does not answer'));
+  server.signal('SIGCONT');
+  t.is((await append).revision, 1);
+  t.is((await store.load('payment-1')).length, 2);
+  await until(() => store.logged.at(-1)?.message === 'The event store answers again');
+});
+
+test('frozen for long: unavailable; the same append again later is stored once', async (t) => {
+  const server = await startServerProcess(t);
+  const store = open(t, server.port, { callDeadlineMs: 500, giveUpAfterMs: 1_000 });
+  const event = newEvent();
+  await store.append('payment-1', [newEvent()], 'no_stream');
+  server.signal('SIGSTOP');
+  await t.throwsAsync(store.append('payment-1', [event], 0), { instanceOf: EventStoreUnavailable });
+  await t.throwsAsync(store.load('payment-1'), { instanceOf: EventStoreUnavailable });
+  server.signal('SIGCONT');
+  await until(() =>
+    store.load('payment-1').then(
+      () => true,
+      () => false,
+    ),
+  );
+  t.is((await store.append('payment-1', [event], 0)).revision, 1);
+  t.is((await store.load('payment-1')).length, 2);
+});
+
+test('no server listens at first: an append waits a while, then is unavailable; later it works', async (t) => {
+  const server = await startServerProcess(t);
+  await server.end('SIGTERM');
+  const store = open(t, server.port, { giveUpAfterMs: 300 });
+  await t.throwsAsync(store.append('payment-1', [newEvent()], 'no_stream'), {
+    instanceOf: EventStoreUnavailable,
+    message: /^Cannot tell whether stream payment-1 took an append: 14 UNAVAILABLE/,
+  });
+  // While it is known to be away, nothing is tried.
+  await t.throwsAsync(store.append('payment-1', [newEvent()], 'no_stream'), {
+    instanceOf: EventStoreUnavailable,
+    message: 'The event store does not answer',
+  });
+  await server.start();
+  await until(() => store.logged.at(-1)?.message === 'The event store answers again');
+  t.is((await store.append('payment-1', [newEvent()], 'no_stream')).revision, 0);
+});
+
+test('over HTTP: while the store is known to be away, requests get their 503 without a call to it; it comes back by itself', async (t) => {
+  const server = await startServer(t);
+  const wire = await startWire(t, server.port);
+  // The looks of the connection itself pause here, so that every byte on the wire would be due to a request.
+  let paused = Promise.resolve();
+  const sleep: Runtime['sleep'] = async (ms, signal) => {
+    await paused;
+    await systemRuntime.sleep(ms, signal);
+  };
+  const store = open(t, wire.port, {
+    settings: '&keepAliveInterval=-1',
+    callDeadlineMs: 1_000,
+    giveUpAfterMs: 1_500,
+    runtime: testRuntime({ sleep }),
+  });
+  const app = await startApp({}, { eventStore: store });
+  t.teardown(() => app.close());
+  t.is((await postRequest(app, requestBody())).status, 200);
+  wire.lost.answers = true;
+  t.is((await postRequest(app, requestBody())).status, 503);
+
+  const { promise, resolve } = Promise.withResolvers<void>();
+  paused = promise;
+  await until(async () => {
+    const before = wire.bytes.requests;
+    await sleepMs(1_200); // longer than a call may take
+    return wire.bytes.requests === before;
+  });
+  const before = wire.bytes.requests;
+  for (const _ of range(20)) {
+    const refused = await postRequest(app, requestBody());
+    t.is(refused.status, 503);
+    t.is(refused.headers.get('retry-after'), '5');
+  }
+  t.is(wire.bytes.requests, before);
+
+  wire.cut();
+  resolve();
+  await until(() => store.logged.at(-1)?.message === 'The event store answers again');
+  t.is((await postRequest(app, requestBody())).status, 200);
+});

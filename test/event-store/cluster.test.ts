@@ -1,0 +1,117 @@
+/** A cluster whose leader is frozen, resumed and killed under load. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { connectEventStore } from '@ledger/event-store/client.ts';
+import { EventStoreUnavailable } from '@ledger/event-store/event-store.ts';
+import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
+import test from 'ava';
+import { pino } from 'pino';
+import { until } from '../embedded/helpers.ts';
+import { startEventStoreCluster } from '../support/event-store-cluster.ts';
+import { newEvent, range } from './helpers.ts';
+
+const rounds = Number(process.env.CLUSTER_ROUNDS ?? 6);
+
+test('the leader is frozen and resumed again and again: nothing acknowledged is lost or unknown', async (t) => {
+  t.timeout(rounds * 20_000);
+  const cluster = await startEventStoreCluster();
+  const connect = (callDeadlineMs: number) =>
+    connectEventStore({
+      url: cluster.url,
+      log: pino({ enabled: false }),
+      runtime: systemRuntime,
+      callDeadlineMs,
+      giveUpAfterMs: 10_000,
+    });
+  const store = connect(400);
+  const reader = connect(400);
+  t.teardown(async () => {
+    await Promise.all([store.close(), reader.close()]);
+    await cluster.close();
+  });
+  let running = true;
+  let appended = 0;
+  let longestMs = 0;
+  const falseAnswers: string[] = [];
+
+  async function write(writer: number): Promise<void> {
+    for (let number = 0; running; number += 1) {
+      const streamName = `payment-${writer}-${number}`;
+      const startedMs = performance.now();
+      try {
+        await store.append(streamName, [newEvent()], 'no_stream');
+      } catch (error) {
+        if (error instanceof EventStoreUnavailable) continue;
+        throw error;
+      }
+      appended += 1;
+      longestMs = Math.max(longestMs, performance.now() - startedMs);
+      const found = await reader.load(streamName).catch((error: unknown) => {
+        if (error instanceof EventStoreUnavailable) return null;
+        throw error;
+      });
+      if (found?.length === 0) falseAnswers.push(streamName);
+      await sleep(5);
+    }
+  }
+
+  const writers = Promise.all(range(8).map(write));
+  for (const round of range(rounds)) {
+    await sleep(300);
+    if (round % 3 === 2) await cluster.killLeader(500);
+    else await cluster.freezeLeader(round % 2 === 0 ? 700 : 1_500);
+  }
+  running = false;
+  await writers;
+  t.log({ appended, longestMs: Math.round(longestMs) });
+  t.deepEqual(falseAnswers, []);
+  t.true(appended > rounds);
+});
+
+test('an append that was not sent before its deadline is never sent', async (t) => {
+  const cluster = await startEventStoreCluster();
+  const store = connectEventStore({
+    url: cluster.url,
+    log: pino({ enabled: false }),
+    runtime: systemRuntime,
+    callDeadlineMs: 300,
+    giveUpAfterMs: 600,
+  });
+  t.teardown(async () => {
+    await store.close();
+    await cluster.close();
+  });
+  // No node answers, so that none can be found.
+  cluster.freezeAll();
+  await t.throwsAsync(store.append('payment-1', [newEvent()], 'no_stream'), {
+    instanceOf: EventStoreUnavailable,
+  });
+  cluster.resumeAll();
+  await until(() =>
+    store.append('payment-2', [newEvent()], 'no_stream').then(
+      () => true,
+      () => false,
+    ),
+  );
+  t.is(cluster.storage.head('payment-1'), -1);
+});
+
+test('a stream is said not to exist only if more than half of the nodes answer', async (t) => {
+  const cluster = await startEventStoreCluster();
+  const store = connectEventStore({
+    url: cluster.url,
+    log: pino({ enabled: false }),
+    runtime: systemRuntime,
+    callDeadlineMs: 1_500,
+  });
+  t.teardown(async () => {
+    await store.close();
+    await cluster.close();
+  });
+  t.deepEqual(await store.load('payment-1'), []);
+  t.is(await store.loadLast('payment-1'), null);
+  cluster.freezeFollowers();
+  await t.throwsAsync(store.load('payment-1'), {
+    instanceOf: EventStoreUnavailable,
+    message: /Too few nodes/,
+  });
+});

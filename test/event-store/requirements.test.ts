@@ -1,0 +1,80 @@
+// Whether the event store lets a role in: told before it starts, without an event that is stored.
+import shared from '@eventstore/db-client/generated/shared_pb.js';
+import { StreamsService } from '@eventstore/db-client/generated/streams_grpc_pb.js';
+import streams from '@eventstore/db-client/generated/streams_pb.js';
+import { Server, ServerCredentials, type ServerDuplexStream, status } from '@grpc/grpc-js';
+import { createReads } from '@ledger/embedded/eventstore/read.ts';
+import { startEventStore } from '@ledger/embedded/eventstore/server.ts';
+import { openStorage } from '@ledger/embedded/eventstore/storage.ts';
+import { statusMessage } from '@ledger/embedded/eventstore/wire.ts';
+import { refusal } from '@ledger/event-store/requirements.ts';
+import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
+import test, { type ExecutionContext } from 'ava';
+import { EventStoreUnavailable } from '@ledger/event-store/event-store.ts';
+import { ConfigError } from '../../src/config/yaml-file.ts';
+import { assertStores } from '../../src/roles/lifecycle.ts';
+import { open, startServer } from './helpers.ts';
+
+const probed = 'payment-write-access';
+const urlAt = (port: number, user = '') => `esdb://${user}127.0.0.1:${port}?tls=false`;
+
+test('a store that lets us in refuses nothing, nothing is stored, and one that does not answer is told from it', async (t) => {
+  const { port } = await startServer(t);
+  const { head, load } = open(t, port);
+  const before = await head();
+  t.is(await refusal(urlAt(port), systemRuntime, probed), null);
+  t.deepEqual(await load(probed), []);
+  t.deepEqual(await head(), before);
+  await t.throwsAsync(refusal(urlAt(9), systemRuntime, probed), { instanceOf: EventStoreUnavailable });
+});
+
+test('a wrong password is named', async (t) => {
+  const store = await startEventStore({ file: ':memory:', host: '127.0.0.1', port: 0, password: 'right' });
+  t.teardown(store.close);
+  t.is(await refusal(urlAt(store.port, 'ledger:wrong@'), systemRuntime, probed), 'credentials');
+  t.is(await refusal(urlAt(store.port, 'ledger:right@'), systemRuntime, probed), null);
+});
+
+type Appends = ServerDuplexStream<streams.BatchAppendReq, streams.BatchAppendResp>;
+
+/** The embedded store as EventStoreDB answers a user who may read and not append: before it looks at the revision. */
+async function startReadOnly(t: ExecutionContext): Promise<number> {
+  const storage = openStorage(':memory:');
+  const server = new Server();
+  const serialized = (message: Uint8Array) => Buffer.from(message);
+  server.addService(
+    { ...StreamsService, read: { ...StreamsService.read, responseSerialize: serialized } },
+    {
+      read: createReads(storage).read,
+      batchAppend(call: Appends) {
+        call.on('end', () => call.end());
+        call.on('data', (request: streams.BatchAppendReq) => {
+          const answer = new streams.BatchAppendResp();
+          answer.setCorrelationId(request.getCorrelationId());
+          const denied = new shared.AccessDenied();
+          answer.setError(statusMessage(status.PERMISSION_DENIED, 'Access Denied', 'AccessDenied', denied));
+          call.write(answer);
+        });
+      },
+    },
+  );
+  const port = await new Promise<number>((resolve, reject) => {
+    server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (error, bound) =>
+      error ? reject(error) : resolve(bound),
+    );
+  });
+  t.teardown(() => {
+    server.forceShutdown();
+    storage.close();
+  });
+  return port;
+}
+
+test('a user who may read but not append: a role does not start, and says which rights are missing', async (t) => {
+  const esdbUrl = urlAt(await startReadOnly(t));
+  await t.throwsAsync(assertStores({ esdbUrl, databaseUrl: 'postgres://127.0.0.1:9/nothing' }), {
+    instanceOf: ConfigError,
+    message: /ESDB_URL: the user may not append to the streams of the ledger; `ledger eventstore acl`/,
+  });
+  t.is(await refusal(esdbUrl, systemRuntime, null), null, 'a command that only reads');
+});

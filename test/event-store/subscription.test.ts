@@ -1,0 +1,311 @@
+/** Subscriptions: order, checkpoints, a slow consumer, letting go, and coming back after every kind of end. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  type EventStore,
+  EventStoreUnavailable,
+  LogReplaced,
+  type Position,
+  type SubscriptionMessage,
+} from '@ledger/event-store/event-store.ts';
+import test from 'ava';
+import { until } from '../embedded/helpers.ts';
+import { startServerProcess } from '../support/event-store.ts';
+import { newEvent, open, range, startServer, startWire } from './helpers.ts';
+
+const never = new AbortController().signal;
+
+/** Consumes a subscription in the background; `stop` ends it and waits for its end. */
+function collect(store: EventStore, options: { streamPrefixes?: string[]; after?: Position | null } = {}) {
+  const controller = new AbortController();
+  const messages: SubscriptionMessage[] = [];
+  const subscription = store.subscribe({
+    streamPrefixes: options.streamPrefixes ?? ['payment-'],
+    after: options.after ?? null,
+    signal: controller.signal,
+  });
+  const done = (async () => {
+    for await (const message of subscription) messages.push(message);
+  })();
+  return {
+    messages,
+    ended: done,
+    events: () => messages.flatMap((message) => (message.kind === 'event' ? [message.event] : [])),
+    stop: () => {
+      controller.abort();
+      return done;
+    },
+  };
+}
+
+const isCaughtUp = ({ kind }: SubscriptionMessage) => kind === 'caught_up';
+
+/** Appends `count` events one after another to one stream, whatever happens to the server meanwhile. */
+async function appendMany(store: EventStore, streamName: string, count: number, from = 0): Promise<void> {
+  for (const n of range(count).map((index) => index + from))
+    await store.append(streamName, [newEvent(n)], n === 0 ? 'no_stream' : n - 1);
+}
+
+test.serial('only the requested prefixes, in order, from the given position, then live', async (t) => {
+  const store = open(t, (await startServer(t)).port);
+  for (const name of ['payment-1', 'user-1', 'payment-2', 'payments', 'project-1'])
+    await store.append(name, [newEvent(name), newEvent(name)], 'no_stream');
+  const all = collect(store, { streamPrefixes: ['payment-', 'project-'] });
+  await until(() => all.messages.some(isCaughtUp));
+  t.deepEqual(
+    all.events().map(({ streamName, revision }) => `${streamName} ${revision}`),
+    ['payment-1 0', 'payment-1 1', 'payment-2 0', 'payment-2 1', 'project-1 0', 'project-1 1'],
+  );
+  const after = all.events()[2]?.position ?? null;
+  const rest = collect(store, { after });
+  await until(() => rest.messages.some(isCaughtUp));
+  const live = await store.append('payment-3', [newEvent()], 'no_stream');
+  await until(() => rest.events().length === 2);
+  t.deepEqual(
+    rest.events().map(({ streamName }) => streamName),
+    ['payment-2', 'payment-3'],
+  );
+  t.deepEqual(rest.events()[1]?.position, live.position);
+  await all.stop();
+  await rest.stop();
+});
+
+test.serial('only the requested types, of whatever stream, and none that merely begin alike', async (t) => {
+  const store = open(t, (await startServer(t)).port);
+  const typed = (type: string) => ({ ...newEvent(), type });
+  await store.append('payment-1', ['Paid', 'Asked', 'PaidTwice', 'Unpaid', 'Failed'].map(typed), 'no_stream');
+  const controller = new AbortController();
+  const eventTypes = ['Paid', 'Failed'];
+  const first = await store.firstAfter({ eventTypes, after: null, signal: never });
+  t.is(first?.type, 'Paid');
+  const seen: string[] = [];
+  const following = (async () => {
+    const options = { eventTypes, after: first?.position ?? null, signal: controller.signal };
+    for await (const message of store.subscribe(options))
+      if (message.kind === 'event') seen.push(`${message.event.streamName} ${message.event.type}`);
+  })();
+  await until(() => seen.length === 1);
+  await store.append('user-1', [typed('PaidTwice'), typed('Paid')], 'no_stream');
+  await until(() => seen.length === 2);
+  t.deepEqual(seen, ['payment-1 Failed', 'user-1 Paid']);
+  controller.abort();
+  await following;
+});
+
+test.serial('checkpoints and being caught up come in order with the events', async (t) => {
+  const store = open(t, (await startServer(t)).port);
+  for (const n of range(20)) {
+    const name = n % 2 ? 'payment-' : 'user-';
+    await store.append(
+      `${name}${n}`,
+      range(200).map(() => newEvent()),
+      'no_stream',
+    );
+  }
+  const seen: SubscriptionMessage[] = [];
+  for await (const message of store.subscribe({ streamPrefixes: ['payment-'], after: null, signal: never })) {
+    seen.push(message);
+    if (message.kind === 'caught_up') break;
+    if (seen.length % 100 === 0) await sleep(1); // so that the client buffers, and would run ahead
+  }
+  const checkpoints = seen.filter(({ kind }) => kind === 'checkpoint');
+  t.true(checkpoints.length > 2);
+  const positions = seen.flatMap((message) => {
+    if (message.kind === 'caught_up') return [];
+    return [message.kind === 'event' ? message.event.position.commit : message.position.commit];
+  });
+  t.deepEqual(
+    positions,
+    positions.toSorted((a, b) => Number(a - b)),
+  );
+  t.is(seen.filter(({ kind }) => kind === 'event').length, 2000);
+});
+
+for (const signal of ['SIGKILL', 'SIGTERM'] as const) {
+  test.serial(`resumes after ${signal}, several times: nothing lost, nothing doubled`, async (t) => {
+    const server = await startServerProcess(t);
+    const store = open(t, server.port);
+    const early = collect(store);
+    for (const round of range(3)) {
+      const appending = appendMany(store, 'payment-1', 300, round * 300);
+      await until(() => early.events().length > round * 300 + 100);
+      await server.end(signal);
+      await server.start();
+      await appending;
+    }
+    await until(() => early.events().length >= 900);
+    t.deepEqual(
+      early.events().map(({ data }) => data),
+      range(900),
+    );
+    t.true(store.logged.some(({ message }) => message === 'Subscription broken, will resume'));
+    await early.stop();
+  });
+}
+
+test.serial('starts while no server listens yet', async (t) => {
+  const server = await startServerProcess(t);
+  await server.end('SIGTERM');
+  const store = open(t, server.port);
+  const early = collect(store);
+  await until(() => store.logged.length > 1);
+  await server.start();
+  await appendMany(store, 'payment-1', 1);
+  await until(() => early.events().length === 1);
+  await early.stop();
+  t.pass();
+});
+
+test.serial('notices a frozen server, and resumes when it wakes', async (t) => {
+  const server = await startServerProcess(t);
+  // Below 10 s the client warns on the console; the test cannot wait as long as production does.
+  const store = open(t, server.port, { settings: '&keepAliveInterval=200&keepAliveTimeout=200' });
+  const early = collect(store);
+  await appendMany(store, 'payment-1', 10);
+  await until(() => early.events().length === 10);
+  server.signal('SIGSTOP');
+  await until(() => store.logged.some(({ message }) => message === 'Subscription broken, will resume'));
+  server.signal('SIGCONT');
+  await appendMany(store, 'payment-1', 10, 10);
+  await until(() => early.events().length >= 20);
+  t.deepEqual(
+    early.events().map(({ data }) => data),
+    range(20),
+  );
+  await early.stop();
+});
+
+test.serial('a slow consumer holds the server back', async (t) => {
+  const server = await startServer(t);
+  const writer = open(t, server.port);
+  const text = 'x'.repeat(10_000);
+  for (const n of range(10))
+    await writer.append(
+      `payment-${n}`,
+      range(90).map(() => newEvent(text)),
+      'no_stream',
+    );
+
+  const wire = await startWire(t, server.port);
+  const store = open(t, wire.port);
+  let events = 0;
+  for await (const { kind } of store.subscribe({
+    streamPrefixes: ['payment-'],
+    after: null,
+    signal: never,
+  })) {
+    if (kind === 'event') events += 1;
+    if (events === 1) {
+      let before = -1;
+      while (wire.bytes.answers > before) {
+        before = wire.bytes.answers;
+        await sleep(200);
+      }
+      t.true(before < 3_000_000, `${before} of 9 MB sent ahead`);
+    }
+    if (kind === 'caught_up') break;
+  }
+  t.is(events, 10 * 90);
+});
+
+test.serial('breaking off and aborting each release the call: the server sends no more', async (t) => {
+  const server = await startServer(t);
+  const wire = await startWire(t, server.port);
+  const writer = open(t, server.port);
+  const store = open(t, wire.port);
+  const text = 'x'.repeat(30_000);
+  let appended = 0;
+  const bytesOfAnAppend = async () => {
+    await store.load('payment-1'); // what was sent before has arrived
+    const before = wire.bytes.answers;
+    appended += 1;
+    await writer.append(`payment-${appended}`, [newEvent(text)], 'no_stream');
+    await store.load('payment-none');
+    return wire.bytes.answers - before;
+  };
+
+  const control = collect(store);
+  await until(() => control.messages.some(isCaughtUp));
+  const before = wire.bytes.answers;
+  await writer.append('payment-0', [newEvent(text)], 'no_stream');
+  await until(() => control.events().length === 1);
+  t.true(wire.bytes.answers - before > 30_000);
+  await control.stop();
+  t.true((await bytesOfAnAppend()) < 10_000);
+
+  for await (const { kind } of store.subscribe({
+    streamPrefixes: ['payment-'],
+    after: null,
+    signal: never,
+  })) {
+    if (kind === 'event') break;
+  }
+  t.true((await bytesOfAnAppend()) < 10_000);
+});
+
+test.serial('closing ends subscriptions', async (t) => {
+  const store = open(t, (await startServer(t)).port);
+  const endless = collect(store);
+  await until(() => endless.messages.some(isCaughtUp));
+  await store.close();
+  await endless.ended;
+  t.pass();
+});
+
+test.serial('an abort ends a subscription that waits to resume, or has not begun', async (t) => {
+  const server = await startServerProcess(t);
+  await server.end('SIGTERM');
+  const store = open(t, server.port);
+  const waiting = collect(store);
+  await until(() => store.logged.length > 3);
+  await waiting.stop();
+  for await (const _ of store.subscribe({ streamPrefixes: [''], after: null, signal: AbortSignal.abort() }))
+    t.fail();
+  t.deepEqual(waiting.messages, []);
+});
+
+test.serial('with maxFailures it gives up after so many, and says why', async (t) => {
+  const server = await startServerProcess(t);
+  await server.end('SIGTERM');
+  const store = open(t, server.port);
+  const asking = { streamPrefixes: [''], after: null, signal: never, maxFailures: 3 };
+  const thrown = await t.throwsAsync(store.subscribe(asking)[Symbol.asyncIterator]().next(), {
+    instanceOf: EventStoreUnavailable,
+  });
+  t.regex(thrown?.message ?? '', /^The log cannot be read on: ./);
+  t.is(store.logged.filter(({ message }) => message === 'Subscription broken, will resume').length, 2);
+});
+
+test.serial('a log that ends before what was read of it is another one', async (t) => {
+  const store = open(t, (await startServer(t)).port);
+  const empty = open(t, (await startServer(t)).port);
+  const event = newEvent();
+  const { position } = await store.append('payment-1', [event], 'no_stream');
+  const mark = { id: event.id, position };
+  const beyond = { commit: position.commit + 600n, prepare: position.prepare + 600n };
+  const first = (from: EventStore, after: Position, processed: typeof mark | null) =>
+    from
+      .subscribe({ streamPrefixes: ['payment-'], after, processed, signal: never })
+      [Symbol.asyncIterator]()
+      .next();
+  // Events of other streams have moved the position on, or there was none of these streams yet.
+  await Promise.all(
+    [mark, null].map((processed) =>
+      t.throwsAsync(first(store, beyond, processed), { instanceOf: LogReplaced, message: /ends before it/ }),
+    ),
+  );
+  t.is((await first(store, position, mark)).value?.kind, 'checkpoint');
+  t.is((await first(empty, { commit: 0n, prepare: 0n }, null)).value?.kind, 'checkpoint');
+});
+
+test.serial('a log that seemed to lack an event and then cannot be read counts as unreachable', async (t) => {
+  const server = await startServerProcess(t);
+  const store = open(t, server.port);
+  const { position } = await store.append('payment-1', [newEvent()], 'no_stream');
+  const processed = { id: newEvent().id, position };
+  const asking = { streamPrefixes: [''], after: position, processed, signal: never, maxFailures: 4 };
+  const first = store.subscribe(asking)[Symbol.asyncIterator]().next();
+  const thrown = t.throwsAsync(first, { instanceOf: EventStoreUnavailable });
+  await until(() => store.logged.length > 0);
+  await server.end('SIGTERM');
+  await thrown;
+});
