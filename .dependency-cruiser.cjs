@@ -20,6 +20,7 @@ const belowHttp = [
   ...folders('to-do', 'receipts', 'statements', 'reconciliation', 'audit', 'personal-data', 'monitoring'),
   'packages/markdown/',
   'content/texts/',
+  'content/samples/',
   'content/refusals.json',
   anyLibrary,
 ];
