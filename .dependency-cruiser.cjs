@@ -29,6 +29,7 @@ const belowHttp = [
   ...folders('common', 'config', 'events', 'commands', 'projections', 'clients', 'to-do', 'receipts'),
   ...folders('statements', 'reconciliation', 'audit', 'personal-data', 'monitoring'),
   'content/texts/',
+  'content/samples/',
   'content/refusals.json',
   anyLibrary,
 ];

@@ -5,7 +5,7 @@ import { escapeHtml } from './markdown.ts';
 
 const themes = { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' };
 const highlighter = await createHighlighter({
-  langs: 'diff html http ini javascript json php python shellscript sql typescript yaml'.split(' '),
+  langs: 'diff html http ini java javascript json php python shellscript sql typescript yaml'.split(' '),
   themes: Object.values(themes),
 });
 const known = new Set(highlighter.getLoadedLanguages());

@@ -24,6 +24,7 @@ type Dependencies = {
   serverPosts: ReturnType<typeof createServerPosts>;
   secret: string;
   registryToken: string;
+  webhookSecrets: readonly string[];
   registrations: Registrations;
   outboxDir: string;
   log: Logger;
@@ -56,7 +57,7 @@ export function createApp(dependencies: Dependencies): Koa {
   router.post('/orders/:orderNo', form, (ctx) => takeDecision(ctx, dependencies));
   router.get('/orders/:orderNo/return', (ctx) => sendPayerBack(ctx, dependencies));
   addMailbox(router, dependencies.outboxDir);
-  addMerchant(router);
+  addMerchant(router, dependencies.webhookSecrets);
   const { orders, registrations, registryToken: token } = dependencies;
   addRegistry(router, { orders, token });
   addSettlement(router, dependencies);

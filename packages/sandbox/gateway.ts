@@ -19,7 +19,8 @@ const drainMs = 1_000;
  * Starts the gateway on a loopback `host` and `port` (0: any free port), with its data in the SQLite `file`, and
  * resumes posts that an earlier run left due. `secret` is shared with the service. `registryToken` authenticates the
  * service at the transaction registry, under `/registry`, and at the land registry, which takes callbacks at
- * `/land-registry/callback`. `outboxDir` holds the emails for `/mailbox`. Throws if the host is not loopback, the
+ * `/land-registry/callback`. Callbacks at `/merchant/callback` are checked with
+ * `webhookSecrets`. `outboxDir` holds the emails for `/mailbox`. Throws if the host is not loopback, the
  * secret is empty, the port is taken or the file cannot be used.
  */
 export async function startSandboxGateway(options: {
@@ -27,6 +28,7 @@ export async function startSandboxGateway(options: {
   port: number;
   secret: string;
   registryToken: string;
+  webhookSecrets: readonly string[];
   outboxDir: string;
   file: string;
   log: Logger;

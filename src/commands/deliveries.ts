@@ -20,8 +20,16 @@ export type RecordDeliveryAttempt = {
 
 export type SupersedeDelivery = { type: 'SupersedeDelivery'; at: string; delivery: string };
 
-/** Staff ask to send it again: the schedule restarts, the id stays. */
-export type RequestDelivery = { type: 'RequestDelivery'; at: string; delivery: string };
+/**
+ * Staff or the merchant ask to send it again: the schedule restarts, the id stays. Refused after `maxAttempts`, if there
+ * is such a limit.
+ */
+export type RequestDelivery = {
+  type: 'RequestDelivery';
+  at: string;
+  delivery: string;
+  maxAttempts?: number;
+};
 
 /** The payer asks for the receipt once more, on a page that knew of so many attempts to send it. */
 export type RequestReceiptEmail = { type: 'RequestReceiptEmail'; at: string; attempts: number };
@@ -64,7 +72,10 @@ export function decideDelivery(
     case 'RequestDelivery':
       if (isSuperseded(delivery, state.deliveries))
         return new Refused('delivery_superseded', 'A newer status has superseded this callback');
-      return delivery.state === 'due' ? [] : [requestEvent(command, delivery)];
+      if (delivery.state === 'due') return [];
+      return delivery.attempts >= (command.maxAttempts ?? Number.POSITIVE_INFINITY)
+        ? new Refused('too_many_deliveries', 'This delivery has been attempted too often; ask the operator')
+        : [requestEvent(command, delivery)];
     case 'RequestReceiptEmail':
       return command.attempts === delivery.attempts && canRequestEmail(delivery, command.at)
         ? [requestEvent(command, delivery)]

@@ -46,7 +46,7 @@ const MerchantsFile = object({
 });
 
 /** Publicly known keys, which production refuses. */
-const publicKeys = ['demo-key'];
+const publicKeys = ['demo-key', 'whsec_bm90IGEgc2VjcmV0OiBkZW1vLWFwcCBvZiBsZWRnZXI='];
 
 /** Reads the merchants file; adds it and those that it names to `files`. Throws ConfigError naming every key at fault, never a value. */
 export function loadMerchants(
@@ -74,8 +74,10 @@ export function loadMerchants(
     }
     if (api_keys.length === 0 && branch_code === undefined)
       faults.push(`merchants.${merchantCode} needs api_keys or a branch_code`);
-    if (production && api_keys.some((key) => publicKeys.includes(key)))
-      faults.push(`merchants.${merchantCode}.api_keys holds a development key; production refuses it`);
+    const given = { api_keys, webhook_secret: webhook_secret ?? secretsOfFiles.get(merchantCode) ?? [] };
+    for (const [name, values] of Object.entries(given))
+      if (production && values.some((value) => publicKeys.includes(value)))
+        faults.push(`merchants.${merchantCode}.${name} holds a development key; production refuses it`);
   }
   if (faults.length > 0) throw new ConfigError(faults.map((fault) => `${path}: ${fault}`));
   return new Map(entries.map((entry) => [entry[0], merchantOf(entry, secretsOfFiles.get(entry[0]))]));

@@ -25,6 +25,10 @@ const codes = {
 /** `0` failed, `1` success, `2` cancelled, `3` pending, awaiting payment or partly paid. */
 export const statusCodeOf = (payment: Parameters<typeof standingOf>[0]) => codes[standingOf(payment)];
 
+/** What a payment of this status on the wire may be. */
+export const standingsByCode = (code: string) =>
+  (Object.keys(codes) as Standing[]).filter((standing) => codes[standing] === code);
+
 export type PaymentFields = ReturnType<typeof paymentFields>;
 
 /** `''` where nothing is known. Amounts are in RM with two decimals; `amount` is what the payer pays in all. */

@@ -10,6 +10,7 @@ import { createListQueries } from '@ledger/projections/runtime/list-projection.t
 import { reportForgedRow } from '../audit/check/forged-rows.ts';
 import { sealingRefused } from '../audit/seals/kept.ts';
 import { createMailer } from '../clients/mail/mailer.ts';
+import { createOutbound } from '../clients/outbound/post.ts';
 import { createTransactionRegistry } from '../clients/transaction-registry/registry.ts';
 import { createExecute } from '../commands/execute.ts';
 import { assertKeys } from '../commands/key-fingerprint.ts';
@@ -54,6 +55,9 @@ const rememberedPayments = 5_000;
 /** While PostgreSQL answers, the start waits so long until the lists of /api/v1 hold what is in the log. */
 const listsWithinMs = 10_000;
 
+/** Whoever asks for a test callback waits for it. */
+const testTimeouts = { connectTimeoutMs: 5_000, timeoutMs: 10_000, bodyTimeoutMs: 1_000 };
+
 /** Starts the HTTP role; resolves when it listens. */
 export async function startHttp(dependencies: RoleDependencies): Promise<Running & { port: number }> {
   const { clock, config, log, personalData, runtime } = dependencies;
@@ -93,6 +97,12 @@ export async function startHttp(dependencies: RoleDependencies): Promise<Running
     eventStore,
     heads,
     ...createPaymentQueries(db, personalData, (id) => reportForgedRow(paymentStream(id), { db, log })),
+    postTest: createOutbound({
+      allowHosts: config.callbacks.allowHosts,
+      httpsOnly: config.production,
+      runtime,
+      ...testTimeouts,
+    }),
     fetchOwn: fetch,
     registry: createTransactionRegistry({ config: config.registry, log, runtime }),
     content: {

@@ -108,6 +108,7 @@ async function start(plan: Config, log: Log): Promise<Running> {
             outboxDir: join(folder.path, 'outbox'),
             secret,
             registryToken,
+            webhookSecrets: [...plan.merchants.values()].flatMap((merchant) => merchant.webhookSecrets),
             log,
           });
     if (gateway) started({ stop: gateway.close });

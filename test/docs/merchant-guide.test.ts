@@ -4,12 +4,14 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import test, { type ExecutionContext } from 'ava';
 import { freePort } from '../../packages/embedded/free-port.ts';
+import { signaturesOf } from '../../src/clients/outbound/callback-message.ts';
 import { readFields } from '../../src/commands/fields.ts';
+import { loadMerchants } from '../../src/config/merchants.ts';
 import { evolve, noPayment } from '../../src/events/payment.ts';
 import { paymentRequestBody } from '../../src/http/generic/request-body.ts';
-import { signaturesOf } from '../../src/reactors/callbacks/merchant-callback.ts';
 import { paymentFields } from '../../src/receipts/payment-fields.ts';
 import { temporaryFolder, until } from '../embedded/helpers.ts';
 import { opened, requested, sen } from '../support/payments.ts';
@@ -28,6 +30,11 @@ const secret = `whsec_${Buffer.from('a key of the tests, 32 bytes long').toStrin
 const receivers = [
   { language: 'js', file: 'receiver.mjs', run: (file: string) => [process.execPath, file] },
   { language: 'python', file: 'receiver.py', run: (file: string) => ['python3', file] },
+  {
+    language: 'java',
+    file: 'Receiver.java',
+    run: (file: string) => ['java', '-XX:TieredStopAtLevel=1', file],
+  },
   {
     language: 'php',
     file: 'receiver.php',
@@ -146,6 +153,11 @@ async function start(
   });
   return { stop, output: () => printed };
 }
+
+test('the guide and the sample merchant have the same public secret', (t) => {
+  const demo = loadMerchants(fileURLToPath(new URL('../../config/merchants.yaml', import.meta.url)), false);
+  t.deepEqual(demo.get('demo-app')?.webhookSecrets, [/export WEBHOOK_SECRET=(\S+)/.exec(guide)?.[1]]);
+});
 
 test('the example request in the guide is accepted', (t) => {
   const body: unknown = JSON.parse(/-d '(\{.*?\n {2}\})'/s.exec(guide)?.[1] ?? '');

@@ -52,7 +52,7 @@ const [firstHook = '', secondHook = ''] = hooks;
 /** The file with these keys and webhook secrets of the sample merchant. */
 const merchantsWith = (keys: readonly string[], secrets: readonly string[]) =>
   demoMerchants.replace(
-    '      - demo-key',
+    / {6}- demo-key\n.*\n {4}webhook_secret: .*/,
     `${keys.map((key) => `      - ${key}\n`).join('')}    webhook_secret: [${secrets.join(', ')}]`,
   );
 await writeFile(merchantsFile, merchantsWith(['demo-key'], [firstHook]));

@@ -50,6 +50,7 @@ const sendable = (text: string) => text.replace(/[^\t\x20-\x7e\x80-\xff]/g, '?')
 function rightParameter(path: string, name: string, { payments, userId }: Scene): string {
   const { id, reference } = payments[channelOf(path)];
   if (name === 'transaksi_id') return reference;
+  if (name === 'delivery') return 'callback-1';
   return path.startsWith('/api') ? userId : id;
 }
 
@@ -100,6 +101,7 @@ function rightFields(path: string, { chance, name, payments, service }: Scene): 
   if (path === '/api/v1/users') return { email: `${other}@agency.example` };
   if (path === '/generic/request') return { trans_id: reference, ...callback, ...email };
   if (path === '/landreg/request') return { transaksi_id: reference, ...(email && { extra: {} }) };
+  if (path === '/generic/test-callback') return callback;
   if (path === '/generic/simulate')
     return { trans_id: other, send: chance.pick(['json', 'page', 'nothing']), ...callback, ...email };
   if (path.includes('/receipt/')) return { token: tokens.receipt };

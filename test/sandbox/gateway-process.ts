@@ -10,6 +10,7 @@ const gateway = await startSandboxGateway({
   port: Number(port),
   secret,
   registryToken,
+  webhookSecrets: [],
   outboxDir: '/nowhere',
   file,
   log,

@@ -115,7 +115,14 @@ test('loopback only, both for the listening address and for the host name of req
   );
   t.is(status, 421);
   const file = `${await temporaryFolder(t)}/orders.db`;
-  const common = { port: 0, registryToken, outboxDir: '/nowhere', file, log: pino({ level: 'silent' }) };
+  const common = {
+    port: 0,
+    registryToken,
+    webhookSecrets: [],
+    outboxDir: '/nowhere',
+    file,
+    log: pino({ level: 'silent' }),
+  };
   await t.throwsAsync(startSandboxGateway({ ...common, host: '0.0.0.0', secret }), { message: /loopback/ });
   await t.throwsAsync(startSandboxGateway({ ...common, host: '127.0.0.1', secret: '' }), {
     message: /secret/,

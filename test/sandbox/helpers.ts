@@ -12,6 +12,7 @@ import { pino } from 'pino';
 import { startSandboxGateway } from '../../packages/sandbox/gateway.ts';
 
 export const secret = 'a secret of two';
+export const webhookSecret = `whsec_${Buffer.from('a webhook secret of the tests').toString('base64')}`;
 export const registryToken = 'a token of the registry';
 export type Fields = Record<string, string>;
 
@@ -50,6 +51,7 @@ export async function startGateway(
     port: 0,
     secret,
     registryToken,
+    webhookSecrets: [webhookSecret],
     outboxDir,
     file: file ?? join(await temporaryFolder(t), 'orders.db'),
     log,

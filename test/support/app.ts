@@ -11,6 +11,7 @@ import { sealedValuesOf } from '@ledger/personal-data/sealed.ts';
 import { connectPostgres } from '@ledger/postgres/pool.ts';
 import { pino } from 'pino';
 import type { Mail, MailOutcome } from '../../src/clients/mail/mailer.ts';
+import { createOutbound } from '../../src/clients/outbound/post.ts';
 import { createExecute } from '../../src/commands/execute.ts';
 import { paymentDecider } from '../../src/commands/payment.ts';
 import { rebuildDecider } from '../../src/commands/rebuild.ts';
@@ -65,7 +66,7 @@ export type TestApp = {
 };
 
 /** Two merchants, of which the second names its redirect hosts and has a charge of its own, and two land offices. */
-const merchants: Merchant[] = [
+export const merchants: readonly Merchant[] = [
   {
     code: 'council',
     name: 'Example City Council',
@@ -114,6 +115,7 @@ export type Changes = {
   findPayment?: Dependencies['findPayment'];
   findByReceiptNo?: Dependencies['findByReceiptNo'];
   latestPayments?: Dependencies['latestPayments'];
+  findOfMerchant?: Dependencies['findOfMerchant'];
   eventStore?: Partial<Dependencies['eventStore']>;
   registry?: Dependencies['registry'];
   content?: Partial<Dependencies['content']>;
@@ -168,6 +170,7 @@ export async function startApp(
   const db = connectPostgres({ url: 'postgres://127.0.0.1:9/nowhere', log });
   const execute = createExecute({ eventStore: parts, decider: paymentDecider, seal: personalData.seal });
   const dependencies: Dependencies = {
+    postTest: createOutbound({ allowHosts: ['127.0.0.1'], httpsOnly: false, runtime, timeoutMs: 2_000 }),
     fetchOwn: fetch,
     config: {
       production: false,
@@ -202,6 +205,7 @@ export async function startApp(
     eventStore: parts,
     heads,
     findPayment: changes.findPayment ?? (async () => null),
+    findOfMerchant: changes.findOfMerchant ?? (async () => ({ rows: [], nextAfter: null })),
     latestPayments: changes.latestPayments ?? (async () => []),
     findByReceiptNo: changes.findByReceiptNo ?? (async () => []),
     registry: changes.registry ?? { ask: noRegistry, askByTransaksiId: noRegistry },

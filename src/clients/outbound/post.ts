@@ -25,6 +25,10 @@ export type OutboundAnswer = {
   body: string;
 };
 
+export function isSuccess({ status }: Pick<OutboundAnswer, 'status'>): boolean {
+  return status >= 200 && status < 300;
+}
+
 export type PostOutbound = (request: {
   url: string;
   headers: Readonly<Record<string, string>>;

@@ -2,7 +2,9 @@
  * /generic/simulate: builds a call of POST /generic/request and makes it over HTTP to this server, as a merchant's server
  * would, so that people see what a merchant would see.
  */
-import { toDigits } from '../../common/malaysian-time.ts';
+
+import form from '../../../content/samples/request-form.json' with { type: 'json' };
+import { toDigits, toDigits } from '../../common/malaysian-time.ts';
 import { otherLanguage } from '../pay/links.ts';
 import type { Texts } from '../pay/texts.ts';
 import { bodyText } from '../server/body.ts';
@@ -10,31 +12,10 @@ import { type Context, HttpProblem, languageOf } from '../server/context.ts';
 import type { Dependencies } from '../server/dependencies.ts';
 import { shellQuoted } from '../server/openapi/samples.ts';
 
-/** The fields of the form, as the interface document calls them. */
-const required = [
-  'merchant_code',
-  'api_key',
-  'trans_id',
-  'amount',
-  'service',
-  'description',
-  'callback_url',
-  'redirect_url',
-] as const;
-const optional = [
-  'name',
-  'email',
-  'ic_no',
-  'phone_no',
-  'address_1',
-  'address_2',
-  'city',
-  'postcode',
-  'state',
-  'extra',
-] as const;
+/** The fields of the form, as the interface document calls them, with what they are filled in with. */
+const { required, optional } = form;
 
-type Values = Readonly<Record<(typeof required)[number] | (typeof optional)[number], string>>;
+type Values = Readonly<typeof required & typeof optional>;
 
 const timeoutMs = 15_000;
 
@@ -50,7 +31,8 @@ export function createShowRequestForm(dependencies: Dependencies) {
 export function createMakeRequest(dependencies: Dependencies) {
   const { config } = dependencies;
   return async (ctx: Context): Promise<void> => {
-    const values = valuesOf((name) => bodyText(ctx, name));
+    const names = Object.keys({ ...required, ...optional });
+    const values = Object.fromEntries(names.map((name) => [name, bodyText(ctx, name)])) as Values;
     const show = (outcome: object) =>
       ctx.render('simulate.njk', { ...formPage(ctx, values, dependencies), ...outcome });
 
@@ -145,7 +127,8 @@ function shownAnswer({ status, type, body }: Answer, baseUrl: string) {
 function formPage(ctx: Context, values: Values, { config }: Dependencies) {
   const lang = languageOf(ctx);
   const pageUrl = `${config.baseUrl}/generic/simulate`;
-  const inputs = (names: readonly (keyof Values)[]) => names.map((name) => ({ name, value: values[name] }));
+  const inputs = (fields: object) =>
+    Object.entries(values).flatMap(([name, value]) => (name in fields ? [{ name, value }] : []));
   return {
     lang,
     otherLanguageUrl: `${pageUrl}?lang=${otherLanguage(lang)}`,
@@ -160,20 +143,11 @@ function formPage(ctx: Context, values: Values, { config }: Dependencies) {
 function example({ config, runtime }: Dependencies): Values {
   const isDemo = config.merchants.get('demo-app')?.apiKeys.includes('demo-key') ?? false;
   return {
-    ...valuesOf(() => ''),
-    merchant_code: isDemo ? 'demo-app' : '',
-    api_key: isDemo ? 'demo-key' : '',
+    ...required,
+    ...optional,
+    ...(isDemo && { merchant_code: 'demo-app', api_key: 'demo-key' }),
     trans_id: `TRY-${toDigits(runtime.now().toISOString())}`,
-    amount: '25.00',
-    service: 'Licences',
-    description: 'Dog licence',
     callback_url: `${config.gateway.url}/merchant/callback`,
     redirect_url: `${config.gateway.url}/merchant`,
-    name: 'Aminah binti Ismail',
-    extra: '{"account_no": "A-1"}',
   };
-}
-
-function valuesOf(textOf: (name: string) => string): Values {
-  return Object.fromEntries([...required, ...optional].map((name) => [name, textOf(name)])) as Values;
 }

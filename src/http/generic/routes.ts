@@ -10,6 +10,11 @@ import type { Dependencies } from '../server/dependencies.ts';
 import { createAuthenticateMerchant, type FromMerchant } from './authenticate.ts';
 import { createGatewayResultForm } from './gateway-result-form.ts';
 import { createMakeRequest, createShowRequestForm } from './payment-request-form.ts';
+import { createSendOwnAgain } from './payments/deliveries.ts';
+import { createListPayments } from './payments/list.ts';
+import { createLoadOwn } from './payments/own-payment.ts';
+import { createShowOwnPayment } from './payments/show.ts';
+import { createSendTestCallback, testCallbackBody } from './payments/test-callback.ts';
 import { createRequestPayment } from './request.ts';
 import { paymentRequestBody } from './request-body.ts';
 
@@ -22,6 +27,7 @@ export function addGenericRoutes(router: Router<RequestState>, dependencies: Dep
   const check = createCheck(dependencies, (ctx: Context<FromMerchant>) => ({
     merchant_code: ctx.state.merchant.code,
   }));
+  const loadOwn = createLoadOwn(dependencies);
   const requestPayment = createRequestPayment(transactionIdKey, channel.startPayment);
   // The id depends on the merchant's code: no reference leads to another merchant's payment.
   const idOf = (ctx: Context<FromMerchant>) =>
@@ -40,6 +46,21 @@ export function addGenericRoutes(router: Router<RequestState>, dependencies: Dep
   router.post('/generic/pay/:id', formBody, loadHead, channel.chooseMethod);
   router.post('/generic/response', gatewayBody, channel.recordResponse);
   router.get('/generic/requery/:reference', checkBody, authenticateMerchant, requery);
+  router.get('/generic/payments', authenticateMerchant, createListPayments(channel.common));
+  router.get('/generic/payments/:id', authenticateMerchant, loadOwn, createShowOwnPayment(dependencies));
+  router.post(
+    '/generic/payments/:id/deliveries/:delivery/send-again',
+    authenticateMerchant,
+    loadOwn,
+    createSendOwnAgain(dependencies),
+  );
+  router.post(
+    '/generic/test-callback',
+    jsonBody,
+    authenticateMerchant,
+    validate(testCallbackBody(config)),
+    createSendTestCallback(dependencies),
+  );
   router.get('/generic/receipt/:id', loadPayment, channel.showReceipt);
   router.post('/generic/receipt/:id', formBody, loadHead, channel.sendReceipt);
   router.get('/generic/download/:id', loadPayment, channel.download);

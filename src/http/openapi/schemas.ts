@@ -2,6 +2,7 @@
 import { NewUser } from '../../commands/user.ts';
 import type { Config } from '../../config/config.ts';
 import { ErrorResponse, Health, Project, User } from '../api/bodies.ts';
+import { testCallbackBody } from '../generic/payments/test-callback.ts';
 import { paymentRequestBody as genericRequestBody } from '../generic/request-body.ts';
 import { paymentRequestBody as landregRequestBody } from '../landreg/request-body.ts';
 import type { AnyStruct } from '../server/openapi/json-schema.ts';
@@ -15,6 +16,7 @@ export function structsOf(config: Pick<Config, 'production' | 'maxAmountSen'>): 
     Project,
     ErrorResponse,
     GenericPaymentRequest: genericRequestBody(config),
+    TestCallback: testCallbackBody(config),
     LandregPaymentRequest: landregRequestBody(config),
   };
 }

@@ -3,9 +3,10 @@ import type { EventStore } from '@ledger/event-store/event-store.ts';
 import type { Log } from '@ledger/kernel/log.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
 import type { PersonalDataReader, SealEvents } from '@ledger/personal-data/sealed.ts';
-import type { ListQueries } from '@ledger/projections/runtime/list-projection.ts';
+import type { ListQueries, ListQueries } from '@ledger/projections/runtime/list-projection.ts';
 import type { Knex } from 'knex';
 import type { Mailer } from '../../clients/mail/mailer.ts';
+import type { PostOutbound } from '../../clients/outbound/post.ts';
 import type { TransactionRegistry } from '../../clients/transaction-registry/registry.ts';
 import type { ExecuteOf } from '../../commands/execute.ts';
 import type { paymentDecider } from '../../commands/payment.ts';
@@ -22,7 +23,7 @@ import type { Account } from '../../events/user.ts';
 import type { AnsweredRequest } from '../../monitoring/counters.ts';
 import type { LookDependencies } from '../../monitoring/health.ts';
 import type { Erase } from '../../personal-data/erase.ts';
-import type { LatestPayment, PaymentRow } from '../../projections/payments/queries.ts';
+import type { PaymentQueries } from '../../projections/payments/queries.ts';
 import type { KnownHeads } from './known-stream-heads.ts';
 
 type UsedConfig =
@@ -42,7 +43,7 @@ type UsedConfig =
   | 'transactionIdKey'
   | 'trustedProxies';
 
-export type Dependencies = {
+export type Dependencies = PaymentQueries & {
   config: Pick<Config, UsedConfig> & { sandbox: { enabled: boolean } };
   countRequest?: ((answered: AnsweredRequest) => void) | undefined;
   execute: ExecuteOf<typeof paymentDecider>;
@@ -53,12 +54,8 @@ export type Dependencies = {
   quarantine: Quarantine;
   registry: TransactionRegistry;
   recordAnswer: RecordAnswer;
-  /** The read model's row, which may lag; null when there is none (yet). Rejects when Postgres is down, as the next two do. */
-  findPayment(transactionId: string): Promise<PaymentRow | null>;
-  /** Ids of the payments in the read model that have this receipt number. */
-  findByReceiptNo(receiptNo: string): Promise<readonly string[]>;
-  /** The latest generic payments in the read model. */
-  latestPayments(): Promise<readonly LatestPayment[]>;
+  /** Sends a merchant a test callback, to an address that the merchant chose. */
+  postTest: PostOutbound;
   /** Calls this very server. */
   fetchOwn: typeof fetch;
   content: {

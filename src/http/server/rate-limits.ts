@@ -24,7 +24,7 @@ const pausesKept = 4 * longestPause;
  * same office from their pages. Results of the gateway are in none: they are signed and must always arrive.
  */
 const areas: Readonly<Record<string, RegExp>> = {
-  keys: /^\/(?:generic|landreg)\/(?:check|request|requery)(?:\/|$)|^\/api\/v1\/(?:users|projects)(?:\/|$)/,
+  keys: /^\/(?:generic|landreg)\/(?:check|request|requery|payments|test-callback)(?:\/|$)|^\/api\/v1\/(?:users|projects)(?:\/|$)/,
   pages: /^\/(?:verify|(?:generic|landreg)\/(?:pay|receipt|download))\//,
   signIn: /^\/console\/sign-in(?:\/|$)/,
 };
@@ -41,6 +41,10 @@ export function createRateLimits({ failuresPerMinute, callsPerSecond, pagesPerMi
     attempts: { limiter: limiter('attempts', 20, 24 * 60 * minute), isPerAddress: true },
     // Each reads up to 10,000 events.
     proofs: { limiter: limiter('proofs', 20, minute), isPerAddress: true },
+    // Each looks at up to 10,000 payments.
+    lists: { limiter: limiter('lists', 300, minute), isPerAddress: false },
+    // Each makes this process send something to a server of the merchant's choice, and wait for it.
+    tests: { limiter: limiter('tests', 10, minute), isPerAddress: false },
     // A whole agency may sit behind one address.
     signIns: { limiter: limiter('sign-ins', 300, 15 * minute), isPerAddress: true },
     // For one user, whoever asks. Links that were sent before still work.

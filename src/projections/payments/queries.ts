@@ -19,27 +19,45 @@ export type LatestPayment = Pick<
 /** A payment as far as it has been projected. `updatedAt` is the time of its last event, by the event store's clock. */
 export type PaymentRow = { revision: number; state: RequestedPayment; updatedAt: Date };
 
+type StoredRow = Pick<PaymentRow, 'revision' | 'state'> & { transaction_id: string; mac: string };
+
 const rows = (db: Knex) => db(`${payments.name}.payments`);
 
-/** `onForged` is told of a payment whose row is not what the projection wrote. */
+export type PaymentQueries = ReturnType<typeof createPaymentQueries>;
+
+/** They read rows, which may lag. `onForged` is told of a payment whose row is not what the projection wrote. */
 export function createPaymentQueries(
   db: Knex,
   personalData: Pick<PersonalDataReader, 'blindIndex'>,
   onForged: (transactionId: string) => Promise<void>,
 ) {
+  /** The state of a row; null if somebody has changed it. */
+  async function genuine({ transaction_id: id, revision, state, mac }: StoredRow) {
+    if (mac === (await macOf({ id, revision, state }, personalData))) return state;
+    await onForged(id);
+    return null;
+  }
+
   return {
     /** Null when there is no row (yet), or somebody has changed it. In both cases, and when it rejects, read the stream. */
     async findPayment(transactionId: string): Promise<PaymentRow | null> {
       const query = rows(db).where('transaction_id', transactionId).first();
-      const row: (Omit<PaymentRow, 'updatedAt'> & { updated_at: Date; mac?: string }) | undefined =
-        await query.timeout(2_000);
+      const row: (StoredRow & { updated_at: Date }) | undefined = await query.timeout(2_000);
       // Until the projections of this release have made the tables, there is no MAC.
       if (row?.mac === undefined) return null;
-      const { revision, state, updated_at: updatedAt, mac } = row;
-      if (mac === (await macOf({ id: transactionId, revision, state }, personalData)))
-        return { revision, state, updatedAt };
-      await onForged(transactionId);
-      return null;
+      const state = await genuine(row);
+      return state && { revision: row.revision, state, updatedAt: row.updated_at };
+    },
+
+    /** See `pageOfMerchant`. The state is null if somebody has changed the row: read the stream. */
+    async findOfMerchant(filter: MerchantFilter, page: { limit: number; after: string | null }) {
+      const found = await pageOfMerchant(db, filter, page);
+      if (!found) return null;
+      const states = found.rows.map(async (row) => ({
+        transactionId: row.transaction_id,
+        state: await genuine(row),
+      }));
+      return { rows: await Promise.all(states), nextAfter: found.nextAfter };
     },
 
     /**
@@ -63,6 +81,59 @@ export function createPaymentQueries(
         .timeout(2_000);
     },
   };
+}
+
+/** Of the generic channel; null, or an empty list, means all. */
+export type MerchantFilter = {
+  merchantCode: string;
+  reference: string | null;
+  statuses: readonly Standing[];
+  amountSen: Sen | null;
+  requested: TimeSpan;
+};
+
+/** At most so many payments are looked at for one page, whatever the filter: a page may then be short. */
+const maxScanned = 10_000;
+
+const order = 'requested_at desc, transaction_id desc';
+
+/**
+ * A page of rows, the latest requested first, and the id after which the next page begins; null if there is none. Null
+ * instead of a page if the payment `after` is not the merchant's. Rejects within a few seconds when Postgres is down.
+ */
+async function pageOfMerchant(
+  db: Knex,
+  { merchantCode, reference, statuses, amountSen, requested }: MerchantFilter,
+  { limit, after }: { limit: number; after: string | null },
+): Promise<{ rows: StoredRow[]; nextAfter: string | null } | null> {
+  const own = () => rows(db).where({ channel: 'generic', merchant_code: indexable(merchantCode) });
+  const scanned = own().orderByRaw(order).limit(maxScanned);
+  within(scanned, 'requested_at', requested);
+  if (reference !== null) scanned.where('reference', indexable(reference));
+  if (after !== null) {
+    const last: { requested_at: Date } | undefined = await own()
+      .where('transaction_id', after)
+      .first('requested_at')
+      .timeout(5_000);
+    if (!last) return null;
+    scanned.whereRaw('(requested_at, transaction_id) < (?, ?)', [last.requested_at, after]);
+  }
+  const query = db.from(scanned.clone().as('scanned')).select('transaction_id', 'revision', 'state', 'mac');
+  if (statuses.length > 0) query.whereIn('status', statuses);
+  if (amountSen !== null) query.where('amount_sen', amountSen);
+  // One more than requested shows whether another page follows.
+  const found: StoredRow[] = await query
+    .orderByRaw(order)
+    .limit(limit + 1)
+    .timeout(5_000);
+  const page = found.slice(0, limit);
+  const last = page.at(-1);
+  if (last && found.length > limit) return { rows: page, nextAfter: last.transaction_id };
+  const end: string[] = await scanned
+    .offset(maxScanned - 1)
+    .pluck('transaction_id')
+    .timeout(5_000);
+  return { rows: page, nextAfter: end[0] ?? null };
 }
 
 /**

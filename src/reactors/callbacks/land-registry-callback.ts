@@ -1,6 +1,7 @@
 /** Reports one item of a payment that succeeded to the land registry: content/docs/land-registry-callbacks.md. */
-import type { Runtime } from '@ledger/kernel/runtime.ts';
+import type { Runtime, Runtime } from '@ledger/kernel/runtime.ts';
 import { type LandRegistry, type PaidItem, readReply } from '../../clients/land-registry/callback.ts';
+import { isSuccess } from '../../clients/outbound/post.ts';
 import { receiptOf } from '../../receipts/receipt.ts';
 import {
   type DeliveryTask,
@@ -8,7 +9,7 @@ import {
   type PerformDelivery,
   withoutPayer,
 } from '../deliveries/delivery-task.ts';
-import { isSuccess, outcomeOfError, outcomeOfRefusal } from '../deliveries/receiver-answer.ts';
+import { outcomeOfError, outcomeOfRefusal } from '../deliveries/receiver-answer.ts';
 
 const reasons = {
   duplicate: 'refused as a duplicate',

@@ -1,11 +1,11 @@
 /** Reports a payment's status to its merchant: content/docs/deliveries.md. */
 import type { Runtime } from '@ledger/kernel/runtime.ts';
-import { Webhook } from 'standardwebhooks';
-import type { PostOutbound } from '../../clients/outbound/post.ts';
+import { callbackMessage } from '../../clients/outbound/callback-message.ts';
+import { isSuccess, type PostOutbound } from '../../clients/outbound/post.ts';
 import type { Merchant } from '../../config/merchants.ts';
 import { adjustmentFields, eventFields, paymentFields } from '../../receipts/payment-fields.ts';
 import { deliveryIdOf, type PerformDelivery } from '../deliveries/delivery-task.ts';
-import { isSuccess, outcomeOfError, outcomeOfRefusal } from '../deliveries/receiver-answer.ts';
+import { outcomeOfError, outcomeOfRefusal } from '../deliveries/receiver-answer.ts';
 
 /** A merchant that is no longer registered gets plain JSON. */
 export function createMerchantCallback({
@@ -27,21 +27,11 @@ export function createMerchantCallback({
       ...paymentFields(task.payment),
       ...(about && { ...eventFields(about), ...adjustmentFields(task.payment) }),
     };
-    const isForm = merchant?.callbackFormat === 'form';
-    const body = isForm ? new URLSearchParams(fields).toString() : JSON.stringify(fields);
     const id = deliveryIdOf(task);
-    const now = runtime.now();
-    const secrets = merchant?.webhookSecrets ?? [];
-    const headers = {
-      'content-type': isForm ? 'application/x-www-form-urlencoded' : 'application/json',
-      'user-agent': 'payment-ledger',
-      'x-correlation-id': task.correlationId,
-      'webhook-id': id,
-      'webhook-timestamp': String(Math.floor(now.getTime() / 1000)),
-      ...(secrets.length > 0 && { 'webhook-signature': signaturesOf(secrets, { id, now, body }) }),
-    };
+    const { correlationId, signal } = task;
+    const message = callbackMessage(fields, { merchant, id, correlationId, now: runtime.now() });
     try {
-      const answer = await post({ url: planned.url, headers, body, signal: task.signal });
+      const answer = await post({ url: planned.url, ...message, signal });
       return isSuccess(answer)
         ? { kind: 'delivered', status: answer.status, messageId: id }
         : outcomeOfRefusal(answer, runtime.now());
@@ -49,22 +39,4 @@ export function createMerchantCallback({
       return outcomeOfError(error);
     }
   };
-}
-
-/**
- * Standard Webhooks (https://www.standardwebhooks.com): one signature per secret, so that during a change of secrets a
- * receiver finds the one for its own. A secret is `whsec_<base64>`, or text that is itself the key.
- */
-export function signaturesOf(
-  secrets: readonly string[],
-  { id, now, body }: { id: string; now: Date; body: string },
-): string {
-  return secrets
-    .map((secret) =>
-      secret.startsWith('whsec_')
-        ? Buffer.from(secret.slice('whsec_'.length), 'base64')
-        : Buffer.from(secret, 'utf8'),
-    )
-    .map((key) => new Webhook(key, { format: 'raw' }).sign(id, now, body))
-    .join(' ');
 }

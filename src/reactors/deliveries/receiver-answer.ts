@@ -6,10 +6,6 @@ import { type DeliveryOutcome, failure } from './delivery-task.ts';
 const gone = 410;
 const tooManyRequests = 429;
 
-export function isSuccess({ status }: Pick<OutboundAnswer, 'status'>): boolean {
-  return status >= 200 && status < 300;
-}
-
 /** For an answer with any other status. */
 export function outcomeOfRefusal({ status, retryAfter }: OutboundAnswer, now: Date): DeliveryOutcome {
   const reason = `answered ${status}`;

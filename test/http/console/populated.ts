@@ -10,6 +10,7 @@ import { type PaymentEvent, paymentStream } from '../../../src/events/payment.ts
 import { accessLog } from '../../../src/projections/access-log/projection.ts';
 import { journal } from '../../../src/projections/journal/projection.ts';
 import { payments } from '../../../src/projections/payments/projection.ts';
+import { createPaymentQueries } from '../../../src/projections/payments/queries.ts';
 import { reconciliation } from '../../../src/projections/reconciliation/projection.ts';
 import { unmatched } from '../../../src/projections/unmatched/projection.ts';
 import { createToDoList } from '../../../src/to-do/projection.ts';
@@ -47,7 +48,8 @@ export async function startPopulated(
 ): Promise<Populated> {
   await query(postgres.url, 'drop schema if exists unmatched, journal cascade');
   const { db, url: databaseUrl } = await emptyDatabase(t, postgres);
-  const app = await startApp({ ...changes, console: { db } });
+  const { findOfMerchant } = createPaymentQueries(db, personalData, async () => {});
+  const app = await startApp({ findOfMerchant, ...changes, console: { db } });
   const { eventStore } = app;
   const projections = [...readModels, createToDoList({ eventStore }).projection];
   const runs = projections.map((projection) =>

@@ -2,10 +2,11 @@
 import { createHmac } from 'node:crypto';
 import test from 'ava';
 import { Webhook } from 'standardwebhooks';
+import { signaturesOf } from '../../../src/clients/outbound/callback-message.ts';
 import { createOutbound } from '../../../src/clients/outbound/post.ts';
 import type { OpenPayment } from '../../../src/events/open-payment.ts';
 import { evolve, noPayment, type PaymentEvent } from '../../../src/events/payment.ts';
-import { createMerchantCallback, signaturesOf } from '../../../src/reactors/callbacks/merchant-callback.ts';
+import { createMerchantCallback } from '../../../src/reactors/callbacks/merchant-callback.ts';
 import { paymentFields } from '../../../src/receipts/payment-fields.ts';
 import {
   payer as aminah,

@@ -1,8 +1,8 @@
 /** Erases the personal data of a payment or of an unmatched result, after staff have confirmed it. */
 import { type HeldKeys, isHolding } from '@ledger/personal-data/sealed.ts';
 import { type Context, HttpProblem } from '../../server/context.ts';
+import { loadHistory, noSuchPayment } from '../../server/load-history.ts';
 import { leadTo, type Page, type PageDependencies, staffCause } from '../frame/page.ts';
-import { loadHistory } from './load.ts';
 import { paymentsPath } from './search.ts';
 
 export type ToErase = {
@@ -19,7 +19,7 @@ type Find = (ctx: Context, dependencies: PageDependencies) => Promise<ToErase>;
 
 export const findPaymentToErase: Find = async (ctx, { eventStore }) => {
   const { payment } = await loadHistory(ctx, eventStore);
-  if (!payment) throw new HttpProblem(404, 'There is no payment with this id');
+  if (!payment) throw noSuchPayment();
   const { transactionId, reference } = payment.request;
   const path = `${paymentsPath}/${transactionId}`;
   return { subject: transactionId, name: reference, path, personalData: payment.personalData };

@@ -2,8 +2,8 @@
 import { openData } from '../../../audit/history/open-data.ts';
 import { paymentStream } from '../../../events/payment.ts';
 import { HttpProblem } from '../../server/context.ts';
+import { loadHistory } from '../../server/load-history.ts';
 import type { Page } from '../frame/page.ts';
-import { loadHistory } from './load.ts';
 import { paymentsPath } from './search.ts';
 
 export const showEvent: Page = async (ctx, { eventStore, personalData, recordAccess, show }) => {

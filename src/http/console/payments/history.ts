@@ -1,8 +1,8 @@
 /** GET /console/payments/{id}/history.json?at=&revision=: what `ledger history --json` prints, for auditors' programs. */
 import { entriesUntil, readUntil } from '../../../audit/history/history.ts';
+import { loadHistory } from '../../server/load-history.ts';
 import { readQuery } from '../frame/forms-and-lists.ts';
 import type { Page } from '../frame/page.ts';
-import { loadHistory } from './load.ts';
 
 export const answerHistory: Page = async (ctx, { eventStore, recordAccess }) => {
   const { entries, verdict } = await loadHistory(ctx, eventStore);

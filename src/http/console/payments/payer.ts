@@ -2,8 +2,8 @@
 import { type OpenPayment, openPayment } from '../../../events/open-payment.ts';
 import { withheldText } from '../../../receipts/texts.ts';
 import { HttpProblem } from '../../server/context.ts';
+import { loadHistory } from '../../server/load-history.ts';
 import type { Page } from '../frame/page.ts';
-import { loadHistory } from './load.ts';
 import { paymentsPath } from './search.ts';
 
 export const showPayer: Page = async (ctx, { eventStore, personalData, recordAccess, show }) => {

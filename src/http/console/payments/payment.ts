@@ -1,5 +1,6 @@
 /** GET /console/payments/{id}: everything that happened to a payment, without anything about the payer. */
 import { isHolding } from '@ledger/personal-data/sealed.ts';
+import { shownDeliveries } from '../../../audit/history/deliveries.ts';
 import type { HistoryEntry } from '../../../audit/history/history.ts';
 import { chargesOf } from '../../../events/charges.ts';
 import { exceptionsOf } from '../../../events/exceptions.ts';
@@ -7,19 +8,17 @@ import { currentResult, type RequestedPayment } from '../../../events/payment.ts
 import { attemptOf } from '../../../events/payment-result.ts';
 import { standingOf } from '../../../events/payment-standing.ts';
 import { unknownOutcomesOf } from '../../../events/unknown-outcomes.ts';
+import { loadHistory } from '../../server/load-history.ts';
 import type { Page, PageDependencies } from '../frame/page.ts';
 import { loadAccount } from '../frame/session.ts';
 import { texts } from '../texts.ts';
-import { shownDeliveries } from './deliveries.ts';
 import { eventText } from './event-text.ts';
-import { loadHistory } from './load.ts';
 import { paymentsPath } from './search.ts';
 
 export const showPayment: Page = async (ctx, { eventStore, show }) => {
   const { entries, events, payment, verdict } = await loadHistory(ctx, eventStore);
   const names = await staffNames(entries, eventStore);
   const id = ctx.params.id ?? '';
-  const readable = events.filter((event) => event !== null);
   await show(ctx, 'payments/payment.njk', {
     title: payment?.request.reference ?? id,
     id,
@@ -35,7 +34,7 @@ export const showPayment: Page = async (ctx, { eventStore, show }) => {
       };
     }),
     verdict,
-    deliveries: payment ? shownDeliveries(payment, readable) : [],
+    deliveries: payment ? shownDeliveries(payment, events) : [],
     exceptions: payment ? shownExceptions(payment) : [],
   });
 };

@@ -5,10 +5,10 @@ import { type Charge, chargesOf } from '../../../events/charges.ts';
 import { paymentStream, type RequestedPayment } from '../../../events/payment.ts';
 import { texts } from '../../../receipts/texts.ts';
 import { HttpProblem } from '../../server/context.ts';
+import { loadHistory } from '../../server/load-history.ts';
 import { type Fields, orShowAgain, readForm, readNote } from '../frame/forms-and-lists.ts';
 import { actingFor, leadTo, type Page, type PageDependencies, staffCause } from '../frame/page.ts';
 import type { StaffContext } from '../frame/session.ts';
-import { loadHistory } from './load.ts';
 import { paymentsPath } from './search.ts';
 
 export const showRefund: Page = async (ctx, dependencies) => {

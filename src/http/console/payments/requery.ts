@@ -1,8 +1,8 @@
 /** POST /console/payments/{id}/requery: asks the registry what became of a payment, and records the answer. */
 import { askRegistry } from '../../server/ask-registry.ts';
 import { HttpProblem } from '../../server/context.ts';
+import { loadHistory } from '../../server/load-history.ts';
 import { leadTo, type Page, staffCause } from '../frame/page.ts';
-import { loadHistory } from './load.ts';
 import { paymentsPath } from './search.ts';
 
 export const requery: Page = async (ctx, { eventStore, recordAnswer, registry, runtime }) => {

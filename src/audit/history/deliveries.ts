@@ -1,13 +1,13 @@
 /** A payment's deliveries, each with the attempts that were made, from the payment's own events. */
-import { isSuperseded } from '../../../commands/deliveries.ts';
-import type { Delivery } from '../../../events/deliveries.ts';
-import type { PaymentEvent, RequestedPayment } from '../../../events/payment.ts';
+import { isSuperseded } from '../../commands/deliveries.ts';
+import type { Delivery } from '../../events/deliveries.ts';
+import type { PaymentEvent, RequestedPayment } from '../../events/payment.ts';
 
 type Attempt = Extract<PaymentEvent, { data: { attempt: number; durationMs: number } }>;
 
-export function shownDeliveries(payment: RequestedPayment, events: readonly PaymentEvent[]) {
+export function shownDeliveries(payment: RequestedPayment, events: readonly (PaymentEvent | null)[]) {
   const { deliveries, request } = payment;
-  const attempts = events.filter((event): event is Attempt => 'durationMs' in event.data);
+  const attempts = events.filter((event): event is Attempt => event !== null && 'durationMs' in event.data);
   return deliveries.map((delivery) => ({
     ...delivery,
     receiver: receiverOf(delivery.kind, request.callbackUrl),
@@ -18,12 +18,9 @@ export function shownDeliveries(payment: RequestedPayment, events: readonly Paym
         at: data.at,
         attempt: data.attempt,
         durationMs: data.durationMs,
-        outcome: [
-          'status' in data && data.status !== null ? String(data.status) : '',
-          'reason' in data ? data.reason : 'delivered',
-        ]
-          .join(' ')
-          .trim(),
+        /** Of the HTTP answer; null if there was none, and for email. */
+        status: 'status' in data ? data.status : null,
+        reason: 'reason' in data ? data.reason : 'delivered',
       })),
   }));
 }

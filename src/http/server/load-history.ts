@@ -1,18 +1,19 @@
-/** Loads a payment from its stream, so that its pages work when Postgres is down. */
+/** Loads a payment with its history, which only its stream has: no row is needed. */
+
 import type { EventStore } from '@ledger/event-store/event-store.ts';
-import { type History, historyOf } from '../../../audit/history/history.ts';
-import { endOf, type Head } from '../../../commands/execute.ts';
-import { transactionIdPattern } from '../../../commands/transaction-id.ts';
-import { readPaymentEvent } from '../../../events/codec.ts';
+import { type History, historyOf } from '../../audit/history/history.ts';
+import { endOf, type Head } from '../../commands/execute.ts';
+import { transactionIdPattern } from '../../commands/transaction-id.ts';
+import { readPaymentEvent } from '../../events/codec.ts';
 import {
   type Payment,
   type PaymentEvent,
   paymentStream,
   type RequestedPayment,
-} from '../../../events/payment.ts';
-import { type Context, HttpProblem } from '../../server/context.ts';
+} from '../../events/payment.ts';
+import { type Context, HttpProblem } from './context.ts';
 
-type LoadedPayment = History & {
+export type PaymentHistory = History & {
   /** The entries as events of the current schema; null for one that cannot be read. */
   events: readonly (PaymentEvent | null)[];
   /** Null if the stream does not begin with a request or cannot be read. */
@@ -25,10 +26,10 @@ type LoadedPayment = History & {
 export async function loadHistory(
   ctx: Context,
   eventStore: Pick<EventStore, 'load'>,
-): Promise<LoadedPayment> {
+): Promise<PaymentHistory> {
   const id = ctx.params.id ?? '';
   const stored = transactionIdPattern.test(id) ? await eventStore.load(paymentStream(id)) : [];
-  if (stored.length === 0) throw new HttpProblem(404, 'There is no payment with this id');
+  if (stored.length === 0) throw noSuchPayment();
   const history = historyOf(stored);
   const events = stored.map((event, index) =>
     history.entries[index]?.at == null ? null : readPaymentEvent(event),
@@ -38,3 +39,5 @@ export async function loadHistory(
   const head = state && history.verdict.kind === 'whole' ? { state, ...endOf(stored) } : null;
   return { ...history, events, payment, head };
 }
+
+export const noSuchPayment = () => new HttpProblem(404, 'There is no payment with this id');

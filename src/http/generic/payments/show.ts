@@ -1,0 +1,54 @@
+/** GET /generic/payments/{id}: a merchant's own payment, with what happened to it. Decision 48. */
+import texts from '../../../../content/texts/payments.en.json' with { type: 'json' };
+import type { HistoryEntry } from '../../../audit/history/history.ts';
+import { toDateTime, toIsoWithOffset } from '../../../common/malaysian-time.ts';
+import { formatSen, type Sen } from '../../../common/money.ts';
+import type { PaymentMode } from '../../../common/payment-modes.ts';
+import { openPayment } from '../../../events/open-payment.ts';
+import type { PaymentEvent } from '../../../events/payment.ts';
+import { statusCodeOf } from '../../../receipts/payment-fields.ts';
+import { texts as receiptTexts } from '../../../receipts/texts.ts';
+import type { Context } from '../../server/context.ts';
+import type { Dependencies } from '../../server/dependencies.ts';
+import { presentDeliveries } from './deliveries.ts';
+import { type OwnPayment, presentPayment } from './own-payment.ts';
+
+export function createShowOwnPayment({ personalData }: Pick<Dependencies, 'personalData'>) {
+  return async (ctx: Context<OwnPayment>): Promise<void> => {
+    const { entries, events, payment } = ctx.state.own;
+    const data = {
+      ...presentPayment(await openPayment(payment, personalData.open)),
+      history: entries.flatMap((entry, index) => presentEvent(entry, events[index])),
+      deliveries: presentDeliveries(payment, events),
+    };
+    ctx.body = { status: true, message: 'Your payment', data };
+  };
+}
+
+const eventNames: Readonly<Partial<Record<PaymentEvent['type'], string>>> = texts.events;
+
+/** Nothing for what concerns staff alone, and for deliveries, which have a list of their own. */
+function presentEvent({ at, actor, revision, state }: HistoryEntry, event: PaymentEvent | null = null) {
+  const name = event && eventNames[event.type];
+  if (!name || at === null || state.status === 'none') return [];
+  const source = 'source' in event.data ? event.data.source : (actor?.split(':')[0] ?? '');
+  const status = statusCodeOf(state);
+  return [
+    { no: revision, at: toIsoWithOffset(at), event: name, status, source, evidence: evidenceOf(event) },
+  ];
+}
+
+/** What was reported, as far as it says nothing about the payer and is no note of staff. */
+function evidenceOf({ data }: PaymentEvent): Record<string, string> {
+  const said: Readonly<Record<string, unknown>> =
+    'result' in data ? { ...data, ...data.result } : { ...data };
+  const shown = Object.entries(texts.evidence).map(([field, name]) => [name, textOf(field, said[field])]);
+  return Object.fromEntries(shown.filter(([, text]) => text !== ''));
+}
+
+function textOf(field: string, value: unknown): string {
+  if (value === undefined || value === null || value === '') return '';
+  if (field.endsWith('Sen')) return formatSen(value as Sen);
+  if (field === 'paidAt') return toDateTime(String(value));
+  return field === 'mode' ? receiptTexts.en.modes[value as PaymentMode] : String(value);
+}

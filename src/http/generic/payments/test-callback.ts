@@ -1,0 +1,68 @@
+/** POST /generic/test-callback: sends a merchant's server a signed callback about a payment that does not exist. */
+
+import { maskable } from '@ledger/kernel/structs.ts';
+import { type Infer, optional } from 'superstruct';
+import texts from '../../../../content/texts/payments.en.json' with { type: 'json' };
+import { AddressRefused } from '../../../clients/outbound/address-guard.ts';
+import { callbackMessage } from '../../../clients/outbound/callback-message.ts';
+import { isSuccess, NoAnswer } from '../../../clients/outbound/post.ts';
+import { oneOf } from '../../../commands/fields.ts';
+import { toDateTime } from '../../../common/malaysian-time.ts';
+import type { PaymentFields } from '../../../receipts/payment-fields.ts';
+import { url } from '../../pay/request-fields.ts';
+import type { Context } from '../../server/context.ts';
+import type { Dependencies } from '../../server/dependencies.ts';
+import type { FromMerchant } from '../authenticate.ts';
+
+export function testCallbackBody({ production }: { production: boolean }) {
+  return maskable({
+    callback_url: url(production),
+    status: optional(oneOf(['0', '1', '2', '3'])),
+  });
+}
+
+type Body = Infer<ReturnType<typeof testCallbackBody>>;
+
+const { fields: sample, statuses } = texts.testCallback;
+
+/** Sends it at once, whatever waits to be delivered. Nothing is recorded: the answer has what was sent. */
+export function createSendTestCallback({ postTest, runtime }: Pick<Dependencies, 'postTest' | 'runtime'>) {
+  return async (ctx: Context<FromMerchant & { body: Body }>): Promise<void> => {
+    const { body, merchant, requestId: correlationId, spend } = ctx.state;
+    await spend('tests', merchant.code);
+    const { callback_url: target, status = '3' } = body;
+    const now = runtime.now();
+    const fields: PaymentFields = {
+      ...sample,
+      status,
+      payment_status: statuses[status],
+      receipt_no: status === '1' ? 'TEST-RECEIPT' : '',
+      payment_datetime: toDateTime(now.toISOString()),
+      merchant_code: merchant.code,
+      amount_received: '',
+      status_detail: '',
+    };
+    const id = `test-${runtime.uuid()}`;
+    const sent = callbackMessage(fields, { merchant, id, correlationId, now });
+    const startedMs = runtime.monotonicMs();
+    const answer = await postTest({ url: target, ...sent, signal: new AbortController().signal }).catch(
+      (error: unknown) => {
+        if (error instanceof NoAnswer || error instanceof AddressRefused) return error;
+        throw error;
+      },
+    );
+    const result =
+      answer instanceof Error
+        ? { delivered: false, answer_status: null, reason: answer.message }
+        : {
+            delivered: isSuccess(answer),
+            answer_status: answer.status,
+            reason: `answered ${answer.status}`,
+          };
+    const duration_ms = Math.round(runtime.monotonicMs() - startedMs);
+    const message = result.delivered
+      ? 'The test callback was delivered'
+      : 'The test callback was not delivered';
+    ctx.body = { status: true, message, data: { ...result, duration_ms, sent } };
+  };
+}
