@@ -4,7 +4,7 @@
  */
 
 import form from '../../../content/samples/request-form.json' with { type: 'json' };
-import { toDigits, toDigits } from '../../common/malaysian-time.ts';
+import { toDigits } from '../../common/malaysian-time.ts';
 import { otherLanguage } from '../pay/links.ts';
 import type { Texts } from '../pay/texts.ts';
 import { bodyText } from '../server/body.ts';

@@ -3,7 +3,7 @@ import type { EventStore } from '@ledger/event-store/event-store.ts';
 import type { Log } from '@ledger/kernel/log.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
 import type { PersonalDataReader, SealEvents } from '@ledger/personal-data/sealed.ts';
-import type { ListQueries, ListQueries } from '@ledger/projections/runtime/list-projection.ts';
+import type { ListQueries } from '@ledger/projections/runtime/list-projection.ts';
 import type { Knex } from 'knex';
 import type { Mailer } from '../../clients/mail/mailer.ts';
 import type { PostOutbound } from '../../clients/outbound/post.ts';
