@@ -165,9 +165,9 @@ test.serial('a filter looks at 10,000 payments at a time, and the pages still le
   await caughtUp();
   await db.raw(`
     insert into payments.payments (transaction_id, revision, state, channel, merchant_code, reference, status, mode,
-      amount_sen, requested_at, updated_at, holds_personal_data, was_erased, mac)
+      amount_sen, requested_at, updated_at, holds_personal_data, was_erased, mac, keys)
     select '7' || lpad(number::text, 25, '0'), 0, '{}', 'generic', 'council', 'R', 'requested', '', 100,
-      '2026-11-21'::timestamptz + number * interval '1 second', now(), false, false, ''
+      '2026-11-21'::timestamptz + number * interval '1 second', now(), false, false, '', '{}'
     from generate_series(1, 10000) number`);
   const first = await get(app, '/payments?status=1');
   t.deepEqual(await listed(first), []);
