@@ -1,4 +1,5 @@
 /** The tables of the keys of personal data as lines of JSON: what PostgreSQL holds and the log cannot bring back. */
+import { pagesOf } from '@ledger/kernel/pages.ts';
 import { emptyIfUndefined } from '@ledger/postgres/error-codes.ts';
 import type { Knex } from 'knex';
 import { keySchema, keyTablesSql } from './postgres-key-store.ts';
@@ -7,29 +8,27 @@ const keyColumns = { key_blocks: 'id', erasures: 'transaction_id' } as const;
 type Table = keyof typeof keyColumns;
 const tables = Object.keys(keyColumns) as Table[];
 const pageSize = 200;
+type Row = { key: string; row: string };
 
 /** The rows that are not in `known`, to which their keys are added. The keys in them are encrypted under the wrapping key. */
 export async function* readKeyTables(db: Knex, known: Set<string>): AsyncGenerator<string> {
   for (const table of tables) {
     const column = keyColumns[table];
-    let last = '';
-    for (;;) {
-      const page = await emptyIfUndefined(
-        db.raw<{ rows: { key: string; row: string }[] }>(
+    const load = (last: Row | null) =>
+      emptyIfUndefined(
+        db.raw<{ rows: Row[] }>(
           `select ${column} as key, to_json(each)::text as row from ${keySchema}.${table} each
            where ${column} > ? order by ${column} limit ${pageSize}`,
-          [last],
+          [last?.key ?? ''],
         ),
       );
+    for await (const page of pagesOf(pageSize, load))
       for (const { key, row } of page) {
         const name = `${table} ${key}`;
         if (known.has(name)) continue;
         known.add(name);
         yield `{"table":"${table}","row":${row}}\n`;
       }
-      last = page.at(-1)?.key ?? last;
-      if (page.length < pageSize) break;
-    }
   }
 }
 

@@ -2,6 +2,7 @@
  * Data keys that are ready to be used. A process stores blocks of new keys ahead, and then draws from them in memory:
  * no event waits for the key store, and events are sealed while it is away.
  */
+import { portionsOf } from '@ledger/kernel/pages.ts';
 import { reasonOf } from '@ledger/kernel/reason-of.ts';
 import { retry } from '@ledger/kernel/retry.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
@@ -138,10 +139,8 @@ export function createKeyPool(dependencies: {
       const drawnBytes = drawnOfFirst * keyBytes;
       runtime.randomBytes(drawnBytes).copy(first.keys);
       const again = [first, ...others];
-      for (let start = 0; start < again.length; start += blocksAtOnce) {
-        const part = again.slice(start, start + blocksAtOnce);
+      for (const part of portionsOf(again, blocksAtOnce))
         await retry(() => store.add(part), { runtime, signal, giveUpAfterMs: storeAgainMs });
-      }
     },
 
     /** Removes the blocks of which no key was drawn, as far as the store can be reached. */

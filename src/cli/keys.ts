@@ -1,5 +1,6 @@
 /** `ledger keys`: when a key is replaced, has leaked or is lost, or Postgres has been restored from a backup. */
 import type { EventStore } from '@ledger/event-store/event-store.ts';
+import { eventsToEnd } from '@ledger/event-store/events-to-end.ts';
 import type { KeyStore } from '@ledger/personal-data/key-store.ts';
 import { sealKeyOf } from '@ledger/transparency-log/key.ts';
 import { assertKey } from '../commands/key-fingerprint.ts';
@@ -71,16 +72,12 @@ export async function destroyErased(
  * EventStoreUnavailable and UnreadableEvent.
  */
 async function* readErasedKeys(eventStore: Pick<EventStore, 'subscribe'>): AsyncGenerator<string[]> {
-  const { signal } = new AbortController();
   let batch: string[] = [];
-  for await (const message of eventStore.subscribe({
-    streamPrefixes: [paymentStreamPrefix, unmatchedStreamPrefix],
-    after: null,
-    signal,
-  })) {
-    if (message.kind === 'caught_up') break;
-    if (message.kind !== 'event' || message.event.type !== 'PersonalDataErased') continue;
-    batch.push(...readErasure(message.event).data.keys);
+  const { signal } = new AbortController();
+  const streamPrefixes = [paymentStreamPrefix, unmatchedStreamPrefix];
+  for await (const event of eventsToEnd(eventStore, { streamPrefixes, after: null, signal })) {
+    if (event.type !== 'PersonalDataErased') continue;
+    batch.push(...readErasure(event).data.keys);
     if (batch.length >= batchSize) {
       yield batch;
       batch = [];

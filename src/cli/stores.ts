@@ -9,7 +9,7 @@ import { Refused } from '../commands/decider.ts';
 import { InvalidFields } from '../commands/fields.ts';
 import type { Config } from '../config/config.ts';
 import type { VariableName } from '../config/variables.ts';
-import type { Cause } from '../events/envelope.ts';
+import { type Cause, ownCause } from '../events/envelope.ts';
 import { assertStores, loadRoleConfig, openStores, type RoleDependencies } from '../roles/lifecycle.ts';
 import { UsageError } from './command.ts';
 
@@ -126,10 +126,7 @@ async function connected<Used extends Part>(
 }
 
 /** The cause of a command given by the user who is logged in on this machine. */
-export function staffCause(): Cause {
-  const commandId = randomUUID();
-  return { commandId, correlationId: commandId, causationId: commandId, actor: `staff:${userName()}` };
-}
+export const staffCause = (): Cause => ownCause(randomUUID(), `staff:${userName()}`);
 
 /** In a container, an account may have a number but no name. */
 function userName(): string {

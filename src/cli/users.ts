@@ -1,5 +1,6 @@
 /** `ledger users`: adds users of the console, changes their roles, lets them into it, deactivates and reactivates them, removes lost passkeys. */
 import type { EventStore } from '@ledger/event-store/event-store.ts';
+import { eventsToEnd } from '@ledger/event-store/events-to-end.ts';
 import { maskable } from '@ledger/kernel/structs.ts';
 import { createExecute } from '../commands/execute.ts';
 import { email, oneOf, readFields } from '../commands/fields.ts';
@@ -102,12 +103,10 @@ async function executeOnUser(
 async function allAccounts(eventStore: EventStore): Promise<Account[]> {
   const accounts = new Map<string, Account | null>();
   const { signal } = new AbortController();
-  const messages = eventStore.subscribe({ streamPrefixes: [userStreamPrefix], after: null, signal });
-  for await (const message of messages) {
-    if (message.kind === 'caught_up') break;
-    if (message.kind !== 'event') continue;
-    const { streamName } = message.event;
-    accounts.set(streamName, evolveUser(accounts.get(streamName) ?? null, readUserEvent(message.event)));
+  const all = { streamPrefixes: [userStreamPrefix], after: null, signal };
+  for await (const event of eventsToEnd(eventStore, all)) {
+    const { streamName } = event;
+    accounts.set(streamName, evolveUser(accounts.get(streamName) ?? null, readUserEvent(event)));
   }
   return [...accounts.values()].filter((account) => account !== null);
 }

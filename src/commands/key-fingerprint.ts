@@ -5,6 +5,7 @@ import { retry } from '@ledger/kernel/retry.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
 import type { LinkKeys } from '../common/link-keys.ts';
 import { readKeyFingerprintEvent } from '../events/codec.ts';
+import { ownCause } from '../events/envelope.ts';
 import { type KeyFingerprintEvent, keyFingerprintStream } from '../events/key-fingerprint.ts';
 import { type Decider, Refused } from './decider.ts';
 import { createExecute } from './execute.ts';
@@ -47,8 +48,7 @@ export async function assertKey(
 ): Promise<void> {
   const execute = createExecute({ eventStore, decider: keyFingerprintDecider });
   const compared = { name, fingerprint: fingerprintOf(key), replaces: others?.map(fingerprintOf) ?? null };
-  const commandId = runtime.uuid();
-  const cause = { commandId, correlationId: commandId, causationId: commandId, actor: 'system' };
+  const cause = ownCause(runtime.uuid(), 'system');
   const attempt = () =>
     execute(keyFingerprintStream(name), { at: runtime.now().toISOString(), ...compared }, cause);
   await retry(attempt, { runtime, signal, shouldRetry: (error) => !(error instanceof Refused) });

@@ -7,6 +7,7 @@ import { createHash } from 'node:crypto';
 import { canonicalJson } from '@ledger/kernel/canonical-json.ts';
 import { type EventOf, utc } from '@ledger/kernel/structs.ts';
 import { array, enums, type Infer, integer, min, object, pattern, string } from 'superstruct';
+import type { StoredEvent } from './envelope.ts';
 
 export const acknowledgementsStream = 'verify-acknowledgements';
 
@@ -50,21 +51,12 @@ export const OlderLogAccepted = object({
 export const acknowledgementEvents = { FaultAcknowledged, OlderLogAccepted };
 export type AcknowledgementEvent = EventOf<typeof acknowledgementEvents>;
 
-type Found = {
-  streamName: string;
-  revision: number;
-  id: string;
-  type: string;
-  data: unknown;
-  metadata: unknown;
-};
-
 /**
  * SHA-256, lower-case hex, over all that is stored of the event and the hash of the event before it in its stream: nobody
  * can rewrite what came before and have the break explained. Null if it is nested too deep to be hashed.
  */
 export function contentHashOf(
-  { data, id, metadata, revision, streamName, type }: Found,
+  { data, id, metadata, revision, streamName, type }: StoredEvent,
   hashBefore: string,
 ): string | null {
   try {

@@ -25,6 +25,14 @@ export type Envelope<Event extends { type: string; data: unknown }> = Event & {
 /** Where a command's events come from; `commandId`, a UUID, makes them recognisable when an append is repeated. */
 export type Cause = { commandId: string; correlationId: string; causationId: string; actor: string };
 
+/** The cause of a command that nothing else caused. */
+export const ownCause = (commandId: string, actor: string): Cause => ({
+  commandId,
+  correlationId: commandId,
+  causationId: commandId,
+  actor,
+});
+
 /** The previous hash of the first event of a stream. */
 export const genesisHash = '0'.repeat(64);
 
@@ -57,6 +65,9 @@ export function hashOf(type: string, data: unknown, metadata: object): string {
 
 type Stored = { metadata: unknown };
 type Chained = Stored & { type: string; data: unknown };
+
+/** An event with its place in the log, of which seals and acknowledgements are made. */
+export type StoredEvent = Chained & { streamName: string; revision: number; id: string };
 
 /** Whether an event is unchanged and chained onto the one whose hash is `previousHash`. Never throws. */
 export function isChainedOnto({ type, data, metadata }: Chained, previousHash: string): boolean {

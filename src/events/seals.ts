@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto';
 import { canonicalJson } from '@ledger/kernel/canonical-json.ts';
 import { type EventOf, utc } from '@ledger/kernel/structs.ts';
 import { array, type Infer, integer, min, object, optional, pattern, string } from 'superstruct';
-import { genesisHash, hashOf, metadataValue } from './envelope.ts';
+import { genesisHash, hashOf, metadataValue, type StoredEvent } from './envelope.ts';
 import { paymentStreamPrefix } from './payment.ts';
 
 export const sealsStream = 'ledger-seals';
@@ -60,20 +60,11 @@ type Tally = { count: number; runningHash: string };
 
 export const emptyTally: Tally = { count: 0, runningHash: genesisHash };
 
-type Counted = {
-  streamName: string;
-  revision: number;
-  id: string;
-  type: string;
-  data: unknown;
-  metadata: unknown;
-};
-
 /**
  * The tally with one more event. Nothing specific to the store (positions, times) is included, so that a restored copy
  * of the log has the same tally.
  */
-export function countIn({ count, runningHash }: Tally, event: Counted): Tally {
+export function countIn({ count, runningHash }: Tally, event: StoredEvent): Tally {
   const { streamName, revision, id } = event;
   const entry = JSON.stringify([runningHash, streamName, revision, id, chainHashOf(event)]);
   return { count: count + 1, runningHash: sha256Of(entry) };
@@ -86,7 +77,7 @@ export function countIn({ count, runningHash }: Tally, event: Counted): Tally {
  */
 export type Leaf = { tag: string; label: string; digest: string };
 
-export function leafOf(event: Counted): Leaf {
+export function leafOf(event: StoredEvent): Leaf {
   const { streamName, revision, id } = event;
   const entry = JSON.stringify([streamName, revision, id, chainHashOf(event)]);
   const isFirst = revision === 0 && streamName.startsWith(paymentStreamPrefix);
@@ -109,7 +100,7 @@ export function leafEntry({ tag, label, digest }: Leaf): Buffer {
 }
 
 /** The hash in the event's metadata, or a hash of its content if it has none. */
-function chainHashOf(event: Counted): string {
+function chainHashOf(event: StoredEvent): string {
   const carried = metadataValue(event, 'hash');
   if (typeof carried === 'string') return carried;
   const { type, data, metadata } = event;

@@ -3,6 +3,7 @@
  * claims an erasure that did not happen.
  */
 import type { EventStore } from '@ledger/event-store/event-store.ts';
+import { portionsOf } from '@ledger/kernel/pages.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
 import type { Erasure, KeyStore } from '@ledger/personal-data/key-store.ts';
 import { type HeldKeys, isHolding } from '@ledger/personal-data/sealed.ts';
@@ -11,7 +12,7 @@ import type { ErasePersonalData } from '../commands/erasure.ts';
 import { type ExecuteOf, headOf } from '../commands/execute.ts';
 import { paymentDecider } from '../commands/payment.ts';
 import { loadUnmatched, type unmatchedDecider } from '../commands/unmatched.ts';
-import type { Cause } from '../events/envelope.ts';
+import { type Cause, ownCause } from '../events/envelope.ts';
 import { paymentStream } from '../events/payment.ts';
 import { resolutionStream } from '../events/unmatched.ts';
 
@@ -80,13 +81,10 @@ export function createErase(dependencies: {
   async function record({ subject, reason, actor }: Erasure, loaded: Loaded): Promise<boolean> {
     let from = loaded;
     for (let round = 1; ; round += 1) {
-      const commandId = runtime.uuid();
       const at = runtime.now().toISOString();
       try {
-        const { events } = await from.append(
-          { type: 'ErasePersonalData', at, reason, destroyed: from.held.keys },
-          { commandId, correlationId: commandId, causationId: commandId, actor },
-        );
+        const command = { type: 'ErasePersonalData', at, reason, destroyed: from.held.keys } as const;
+        const { events } = await from.append(command, ownCause(runtime.uuid(), actor));
         return events.length > 0;
       } catch (error) {
         const isAdded = error instanceof Refused && error.code === 'personal_data_added';
@@ -107,11 +105,9 @@ export function createErase(dependencies: {
     { unlessSince }: { unlessSince?: Date } = {},
   ): Promise<string[]> => {
     const done: string[] = [];
-    for (let start = 0; start < asked.length; start += pageSize) {
+    for (const portion of portionsOf(asked, pageSize)) {
       const page = await Promise.all(
-        asked
-          .slice(start, start + pageSize)
-          .map(async (erasure) => ({ erasure, loaded: await load(erasure.subject) })),
+        portion.map(async (erasure) => ({ erasure, loaded: await load(erasure.subject) })),
       );
       const due = page.filter(({ loaded: { lastAt } }) => !(unlessSince && lastAt && lastAt >= unlessSince));
       const left = due.filter(({ loaded }) => isHolding(loaded.held));

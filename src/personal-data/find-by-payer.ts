@@ -3,6 +3,7 @@
  * results in quarantine.
  */
 import type { EventStore } from '@ledger/event-store/event-store.ts';
+import { pagesOf } from '@ledger/kernel/pages.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
 import { KeysUnavailable, openOrWait, type PersonalDataReader } from '@ledger/personal-data/sealed.ts';
 import { projectionStatus } from '@ledger/projections/runtime/checkpoints.ts';
@@ -81,20 +82,16 @@ export async function findByPayer(
 }
 
 async function* quarantined(db: Knex): AsyncGenerator<string> {
-  let page: string[] = [];
-  do {
-    page = await findUnmatchedHolding(db, { before: null, after: page.at(-1) ?? '', limit: pageSize });
-    yield* page;
-  } while (page.length === pageSize);
+  const load = (last: string | null) =>
+    findUnmatchedHolding(db, { before: null, after: last ?? '', limit: pageSize });
+  for await (const page of pagesOf(pageSize, load)) yield* page;
 }
 
 async function* suggested(searchTokens: readonly string[], db: Knex): AsyncGenerator<string> {
   if (searchTokens.length === 0) return;
-  let page: FoundPayment[] = [];
-  do {
-    page = await searchPayments(db, { searchTokens }, { limit: pageSize, after: page.at(-1) ?? null });
-    for (const { transactionId } of page) yield transactionId;
-  } while (page.length === pageSize);
+  const load = (after: FoundPayment | null) =>
+    searchPayments(db, { searchTokens }, { limit: pageSize, after });
+  for await (const page of pagesOf(pageSize, load)) for (const { transactionId } of page) yield transactionId;
 }
 
 /** Whether it is the email address that was given, whatever its case, or the number, however it is grouped. */

@@ -2,14 +2,14 @@
  * Erases by itself: what is older than RETENTION allows, and what another process began to erase and did not complete.
  */
 import { EventStoreUnavailable } from '@ledger/event-store/event-store.ts';
+import { pagesOf } from '@ledger/kernel/pages.ts';
 import { earlierBy, type Period } from '@ledger/kernel/period.ts';
 import { reasonOf } from '@ledger/kernel/reason-of.ts';
-import { retry } from '@ledger/kernel/retry.ts';
-import { type Background, runUntilStopped } from '@ledger/kernel/run-until-stopped.ts';
+import type { Background } from '@ledger/kernel/run-until-stopped.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
 import type { Erasure, Erasures } from '@ledger/personal-data/key-store.ts';
 import type { ErasureReason } from '@ledger/personal-data/sealed.ts';
-import { withLeaderLock } from '@ledger/postgres/leader-lock.ts';
+import { repeatAsLeader } from '@ledger/postgres/leader-loop.ts';
 import type { Knex } from 'knex';
 import type { Logger } from 'pino';
 import { findHolding } from '../projections/payments/queries.ts';
@@ -41,20 +41,10 @@ type Until = { unlessSince?: Date };
 /** Runs until stopped. One process erases, the others stand by. */
 export function startRetention(dependencies: Dependencies & { databaseUrl: string }): Background {
   const { databaseUrl, log, runtime } = dependencies;
-  const pass = createRetentionPass(dependencies);
   const onFailure = (error: unknown, failures: number) =>
     log.warn({ reason: reasonOf(error), failures }, 'erasing by retention is interrupted');
-  return runUntilStopped(async (signal) => {
-    const lead = (onProgress: () => void) =>
-      withLeaderLock({ databaseUrl, name: 'retention', runtime, signal }, async (leading) => {
-        while (!leading.aborted) {
-          await pass(leading);
-          onProgress();
-          await runtime.sleep(pollMs, leading);
-        }
-      });
-    await retry(lead, { runtime, signal, longestMs: pollMs, onFailure }).catch(() => {}); // rejects only on abort
-  });
+  const options = { databaseUrl, name: 'retention', everyMs: pollMs, runtime, onFailure };
+  return repeatAsLeader(options, createRetentionPass(dependencies));
 }
 
 /**
@@ -92,12 +82,11 @@ export function createRetentionPass(dependencies: Dependencies) {
     unlessSince: Until,
     signal: AbortSignal,
   ): Promise<void> {
-    let page: readonly Erasure[] = [];
-    do {
-      page = await next(page.at(-1)?.subject ?? '');
+    for await (const page of pagesOf<Erasure>(pageSize, (last) => next(last?.subject ?? ''))) {
       const erased = await erasePage(page, unlessSince, signal);
       if (erased > 0) log.info({ erased }, 'personal data erased');
-    } while (page.length === pageSize && !signal.aborted);
+      if (signal.aborted) return;
+    }
   }
 
   const due = (subjects: readonly string[], reason: ErasureReason): Erasure[] =>

@@ -3,6 +3,7 @@
  * changes no payment: a requery is what fetches a newer status from the registry.
  */
 import type { EventStore } from '@ledger/event-store/event-store.ts';
+import { pagesOf } from '@ledger/kernel/pages.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
 import { projectionStatus } from '@ledger/projections/runtime/checkpoints.ts';
 import { isReady } from '@ledger/projections/runtime/lag.ts';
@@ -21,12 +22,7 @@ import { noPayment, paymentStream } from '../events/payment.ts';
 import { type DiscrepancyFound, type ExportSource, reconciliationStream } from '../events/reconciliation.ts';
 import { payments } from '../projections/payments/projection.ts';
 import { reconciliation } from '../projections/reconciliation/projection.ts';
-import {
-  type DiscrepancyKey,
-  findCharged,
-  listDiscrepancies,
-  type PaidKey,
-} from '../projections/reconciliation/queries.ts';
+import { findCharged, listDiscrepancies, type PaidKey } from '../projections/reconciliation/queries.ts';
 import { compareRecords } from './compare.ts';
 import type { BadRow } from './csv-rows.ts';
 import { recogniseExport, UnreadableExport } from './export-format.ts';
@@ -133,19 +129,13 @@ type Run = Dependencies & {
 
 /** One page at a time: the payments that the file names, then those that it should hold, some of which are in both. */
 async function* subjectsToCompare({ db, scope, staged }: Run): AsyncGenerator<readonly string[]> {
-  let subjects = staged.subjectsAfter('', pageSize);
-  for (; subjects.length > 0; subjects = staged.subjectsAfter(subjects.at(-1) ?? '', pageSize))
-    yield subjects;
-
+  yield* pagesOf<string>(pageSize, (after) => staged.subjectsAfter(after ?? '', pageSize));
   const { merchantCodes, period } = scope;
   if (!period) return;
   for (const by of ['paid', 'inSuspense'] as const) {
-    let after: PaidKey | null = null;
-    do {
-      const page: PaidKey[] = await findCharged(db, by, period, merchantCodes, { limit: pageSize, after });
-      yield page.map(({ transactionId }) => transactionId);
-      after = page.at(-1) ?? null;
-    } while (after);
+    const load = (after: PaidKey | null) =>
+      findCharged(db, by, period, merchantCodes, { limit: pageSize, after });
+    for await (const page of pagesOf(pageSize, load)) yield page.map(({ transactionId }) => transactionId);
   }
 }
 
@@ -198,10 +188,12 @@ async function compareSubject(run: Run, subject: string): Promise<DiscrepancyFou
 /** Clears the open discrepancies of earlier imports that this file covers but does not show, unless a newer one did. */
 async function clearGone(run: Run): Promise<void> {
   const { asOf, at, db, file, staged, totals } = run;
-  let after: DiscrepancyKey | null = null;
-  do {
-    const which = { state: 'open', source: file.source } as const;
-    const page = await listDiscrepancies(db, which, { limit: pageSize, after });
+  const which = { state: 'open', source: file.source } as const;
+  const load = (last: { id: string; difference: DiscrepancyFound } | null) => {
+    const after = last && { at: new Date(last.difference.at), id: last.id };
+    return listDiscrepancies(db, which, { limit: pageSize, after });
+  };
+  for await (const page of pagesOf(pageSize, load)) {
     const gone = page.filter(({ id, difference }) => staged.isGone(id, difference));
     const cleared = gone.flatMap(({ id, difference }) =>
       asOf === null || asOf < shownAsOf(difference)
@@ -210,9 +202,7 @@ async function clearGone(run: Run): Promise<void> {
     );
     totals.cleared += await executeAll(run, cleared);
     totals.keptFromNewer += gone.length - cleared.length;
-    const last = page.at(-1);
-    after = last ? { at: new Date(last.difference.at), id: last.id } : null;
-  } while (after);
+  }
 }
 
 /** Executes the commands all at once; resolves to the number of events that they added. */

@@ -8,6 +8,7 @@ import {
   EventStoreUnavailable,
   type RecordedEvent,
 } from '@ledger/event-store/event-store.ts';
+import { pagesOf, portionsOf } from '@ledger/kernel/pages.ts';
 import { prepared } from '@ledger/postgres/prepared.ts';
 import { createTables, indexesOf, upsert } from '@ledger/postgres/table.ts';
 import type { Followed, Projection } from '@ledger/projections/runtime/projection.ts';
@@ -78,10 +79,9 @@ export function createToDoList({
     createTables: (db) => createTables(db, tables.payments, tables.deliveries),
     async *eventsAhead(db, fresh, holds) {
       if (holds) await db.raw(`lock table ${toDoSchema}.payments in share mode`);
-      const page = async (after = '') =>
-        (await db.raw<{ rows: Ahead[] }>(paymentsAhead, [fresh, after])).rows;
-      for (let rows = await page(); rows.length > 0; rows = await page(rows.at(-1)?.transactionId))
-        yield await loadAhead(rows, eventStore);
+      const load = async (last: Ahead | null) =>
+        (await db.raw<{ rows: Ahead[] }>(paymentsAhead, [fresh, last?.transactionId ?? ''])).rows;
+      for await (const rows of pagesOf(aheadAtOnce, load)) yield await loadAhead(rows, eventStore);
     },
     async project(events, db) {
       const ours = events.filter(({ streamName }) => streamName.startsWith(paymentStreamPrefix));
@@ -197,13 +197,14 @@ function plannedByRule1({ request }: Known, isPaid: boolean, change: number): Pl
 /** The revisions of a payment that reactors have settled before the list came to them. */
 type Ahead = { transactionId: string; after: number; upTo: number };
 
+const aheadAtOnce = 500;
 const paymentsAhead = `
   select * from (
     select transaction_id as "transactionId", coalesce(${revisionIn('fresh.known')}, -1) as after,
       ${revisionIn('serving.known')} as "upTo"
     from ${toDoSchema}.payments as serving left join ??.payments as fresh using (transaction_id)
     where transaction_id > ?
-  ) as known where "upTo" > after order by "transactionId" limit 500`;
+  ) as known where "upTo" > after order by "transactionId" limit ${aheadAtOnce}`;
 
 async function loadAhead(
   payments: readonly Ahead[],
@@ -224,8 +225,7 @@ async function inPortions<Of, Result>(
   load: (each: Of) => Promise<Result>,
 ): Promise<Result[]> {
   const loaded: Result[] = [];
-  for (let from = 0; from < all.length; from += loadsAtOnce)
-    loaded.push(...(await Promise.all(all.slice(from, from + loadsAtOnce).map(load))));
+  for (const portion of portionsOf(all, loadsAtOnce)) loaded.push(...(await Promise.all(portion.map(load))));
   return loaded;
 }
 

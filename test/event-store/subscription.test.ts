@@ -7,6 +7,7 @@ import {
   type Position,
   type SubscriptionMessage,
 } from '@ledger/event-store/event-store.ts';
+import { eventsToEnd } from '@ledger/event-store/events-to-end.ts';
 import test from 'ava';
 import { until } from '../embedded/helpers.ts';
 import { startServerProcess } from '../support/event-store.ts';
@@ -308,4 +309,19 @@ test.serial('a log that seemed to lack an event and then cannot be read counts a
   await until(() => store.logged.length > 0);
   await server.end('SIGTERM');
   await thrown;
+});
+
+test.serial('the events up to the end of the log, and no further', async (t) => {
+  const store = open(t, (await startServer(t)).port);
+  await appendMany(store, 'payment-1', 3);
+  await appendMany(store, 'user-1', 1);
+  const options = { streamPrefixes: ['payment-'], after: null };
+  const events = await Array.fromAsync(eventsToEnd(store, { ...options, signal: never }));
+  t.deepEqual(
+    events.map(({ revision }) => revision),
+    [0, 1, 2],
+  );
+  const reason = new Error('enough');
+  const interrupted = Array.fromAsync(eventsToEnd(store, { ...options, signal: AbortSignal.abort(reason) }));
+  t.is(await t.throwsAsync(interrupted), reason);
 });

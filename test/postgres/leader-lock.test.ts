@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
 import { givesUp, type LeaderSession, withLeaderLock } from '@ledger/postgres/leader-lock.ts';
+import { repeatAsLeader } from '@ledger/postgres/leader-loop.ts';
 import test from 'ava';
 import fc from 'fast-check';
 import { until } from '../embedded/helpers.ts';
@@ -152,4 +153,35 @@ test('nobody gives a lead to a process whose work has failed, until a minute has
   await until(() => leaders.includes('ill'));
   leading.abort();
   await Promise.all(all);
+});
+
+test('work is repeated by one process at a time, after a failure too, and by another once that one is stopped', async (t) => {
+  const { url } = await createDatabase();
+  const done: string[] = [];
+  const failures: unknown[] = [];
+  const start = (process: string) =>
+    repeatAsLeader(
+      {
+        databaseUrl: url,
+        name: 'repeated',
+        everyMs: 10,
+        runtime: testRuntime({ sleep: (ms, signal) => systemRuntime.sleep(Math.min(ms, 20), signal) }),
+        onFailure: (error) => failures.push(error),
+      },
+      async () => {
+        done.push(process);
+        if (done.length === 3) throw new Error('Once');
+      },
+    );
+  const first = start('one');
+  await until(() => done.length > 1);
+  const second = start('two');
+  await until(() => done.length > 9);
+  t.is(failures.length, 1);
+  await first.stop();
+  await until(() => done.at(-1) === 'two');
+  await second.stop();
+  const stopped = done.length;
+  await systemRuntime.sleep(100);
+  t.is(done.length, stopped);
 });

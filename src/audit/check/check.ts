@@ -4,6 +4,8 @@
  * agree then. `ledger verify` compares everything.
  */
 import type { EventStore, Position } from '@ledger/event-store/event-store.ts';
+import { eventsToEnd } from '@ledger/event-store/events-to-end.ts';
+import { portionsOf } from '@ledger/kernel/pages.ts';
 import { reasonOf } from '@ledger/kernel/reason-of.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
 import type { PersonalDataReader } from '@ledger/personal-data/sealed.ts';
@@ -106,13 +108,15 @@ async function changedSince(
 ) {
   const names = new Set<string>();
   let until = after;
-  for await (const message of eventStore.subscribe({ streamPrefixes: prefixes, after, signal })) {
-    if (message.kind === 'caught_up' || names.size >= maxChanged) break;
-    if (message.kind !== 'event') continue;
-    until = message.event.position;
-    names.add(message.event.streamName);
+  for await (const { position, streamName } of eventsToEnd(eventStore, {
+    streamPrefixes: prefixes,
+    after,
+    signal,
+  })) {
+    until = position;
+    names.add(streamName);
+    if (names.size >= maxChanged) break;
   }
-  signal.throwIfAborted();
   return { names: [...names], until };
 }
 
@@ -157,14 +161,12 @@ async function compareRows(
     }
   }
 
-  for (let from = 0; from < streams.length; from += inPortion) {
+  for (const portion of portionsOf(streams, inPortion)) {
     for (const projection of compared) {
       const followed = 'streamPrefixes' in projection ? projection.streamPrefixes : [];
-      const portion = streams
-        .slice(from, from + inPortion)
-        .filter((stream) => followed.some((prefix) => stream.startsWith(prefix)));
+      const its = portion.filter((stream) => followed.some((prefix) => stream.startsWith(prefix)));
       signal.throwIfAborted();
-      if (portion.length > 0) await compare(projection, portion);
+      if (its.length > 0) await compare(projection, its);
     }
     await dependencies.runtime.sleep(pauseMs, signal);
   }

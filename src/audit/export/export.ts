@@ -3,6 +3,7 @@
  * read model says which payments there are; their streams say what happened to them.
  */
 import type { EventStore, RecordedEvent } from '@ledger/event-store/event-store.ts';
+import { portionsOf } from '@ledger/kernel/pages.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
 import type { OpenSealed, PersonalDataReader } from '@ledger/personal-data/sealed.ts';
 import type { TimeSpan } from '@ledger/postgres/table.ts';
@@ -191,14 +192,12 @@ async function* streamsOf(
   { span, merchantCode }: ExportRequest,
   { eventStore, db }: Dependencies,
 ): AsyncGenerator<RecordedEvent[][]> {
-  for await (const ids of paymentsInOrder(db, span, merchantCode)) {
-    for (let at = 0; at < ids.length; at += loadedAtOnce) {
-      const group = ids.slice(at, at + loadedAtOnce);
+  for await (const ids of paymentsInOrder(db, span, merchantCode))
+    for (const group of portionsOf(ids, loadedAtOnce)) {
       const streams = await Promise.all(group.map((id) => eventStore.load(paymentStream(id))));
       const missing = streams.findIndex((events) => events.length === 0);
       if (missing !== -1)
         throw new ExportImpossible(`The stream of payment ${group[missing]} is missing from the event store`);
       yield streams;
     }
-  }
 }

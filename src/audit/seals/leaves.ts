@@ -1,5 +1,6 @@
 /** The leaves of the log's tree between two checkpoints, read from the log, and proofs made from them. Decision 37. */
 import type { EventStore, Position, RecordedEvent } from '@ledger/event-store/event-store.ts';
+import { eventsToEnd } from '@ledger/event-store/events-to-end.ts';
 import { isAfter } from '@ledger/event-store/position.ts';
 import {
   emptyRange,
@@ -102,17 +103,14 @@ export async function* leavesBetween(
   let awaited = await checkpointAfter(eventStore, from);
   const prefixes = [...new Set([...streamPrefixes, ...to.seal.streams])];
   const reading = { streamPrefixes: prefixes, after, signal, maxFailures: 4 };
-  for await (const message of eventStore.subscribe(reading)) {
-    if (message.kind === 'caught_up') throw disagreement(`seal ${to.stored.revision}`);
-    if (message.kind !== 'event') continue;
-    const { event } = message;
+  for await (const event of eventsToEnd(eventStore, reading)) {
     while (awaited && size >= awaited.seal.count) awaited = await checkpointAfter(eventStore, awaited);
     if (!isCovered(event, awaited?.seal.streams ?? [])) continue;
     size += 1;
     yield { event, leaf: leafOf(event) };
     if (size === to.seal.count) return;
   }
-  signal.throwIfAborted();
+  throw disagreement(`seal ${to.stored.revision}`);
 }
 
 /** That the tree of the last seal and the leaves after it continues that of a size; null if no seal has that size. */

@@ -3,6 +3,7 @@
  * by recounting what the last seal covers, and never signs what does not continue a checkpoint that was signed before.
  */
 import type { EventStore, RecordedEvent } from '@ledger/event-store/event-store.ts';
+import { eventsToEnd } from '@ledger/event-store/events-to-end.ts';
 import { reasonOf } from '@ledger/kernel/reason-of.ts';
 import { retry } from '@ledger/kernel/retry.ts';
 import { type Background, runUntilStopped } from '@ledger/kernel/run-until-stopped.ts';
@@ -12,7 +13,7 @@ import { checkpointText, signatureLine } from '@ledger/transparency-log/note.ts'
 import type { Offer } from '@ledger/transparency-log/offer.ts';
 import { growTree, leafHash, type Range, rootOf } from '@ledger/transparency-log/tree.ts';
 import type { Logger } from 'pino';
-import { chain, hashIn } from '../../events/envelope.ts';
+import { chain, hashIn, ownCause } from '../../events/envelope.ts';
 import {
   type CheckpointSigned,
   countIn,
@@ -180,11 +181,10 @@ async function recountOld(
   if (!seal || seal.checkpoint) return;
   let tally = emptyTally;
   const reading = { streamPrefixes: seal.streams, after: null, signal, maxFailures };
-  for await (const message of eventStore.subscribe(reading)) {
-    if (message.kind === 'event') tally = countIn(tally, message.event);
-    if (message.kind === 'caught_up' || tally.count === seal.count) break;
+  for await (const event of eventsToEnd(eventStore, reading)) {
+    tally = countIn(tally, event);
+    if (tally.count === seal.count) break;
   }
-  signal.throwIfAborted();
   if (tally.runningHash !== seal.hash) throw disagreement(`seal ${revision}`);
 }
 
@@ -219,8 +219,7 @@ async function append(
   const handOver = before && { publicKey: before.publicKey, signature: before.sign(signedText(content)) };
   const unsigned = { ...content, ...(handOver && { handOver }) };
   const data: CheckpointSigned = { ...unsigned, signature: key.sign(signedText(unsigned)) };
-  const commandId = runtime.uuid();
-  const cause = { commandId, correlationId: commandId, causationId: commandId, actor: 'sealer' };
+  const cause = ownCause(runtime.uuid(), 'sealer');
   const envelopes = chain<LogSealedEvent>([{ type: 'CheckpointSigned', data }], previousSeal, cause);
   const appended = await eventStore.append(sealsStream, envelopes, revision);
   if (key.publicKey !== (last.seal?.publicKey ?? key.publicKey))

@@ -1,5 +1,6 @@
 /** Stored seals, the last of them (from which sealing continues), and whether events are waiting for the next. */
 import type { EventStore, ExpectedRevision, RecordedEvent } from '@ledger/event-store/event-store.ts';
+import { pagesOf } from '@ledger/kernel/pages.ts';
 import { isSigned } from '@ledger/transparency-log/key.ts';
 import {
   type Checkpoint,
@@ -66,13 +67,9 @@ export function readSignedSeal(stored: Pick<RecordedEvent, 'type' | 'data' | 'me
 }
 
 export async function* allSeals(eventStore: Pick<EventStore, 'load'>): AsyncGenerator<RecordedEvent> {
-  let from = 0;
-  while (true) {
-    const page = await eventStore.load(sealsStream, from, pageSize);
-    yield* page;
-    if (page.length < pageSize) return;
-    from += page.length;
-  }
+  const load = (after: RecordedEvent | null) =>
+    eventStore.load(sealsStream, (after?.revision ?? -1) + 1, pageSize);
+  for await (const page of pagesOf(pageSize, load)) yield* page;
 }
 
 /** Throws Unaccountable. */

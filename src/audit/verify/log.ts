@@ -5,6 +5,7 @@ import {
   type Position,
   type RecordedEvent,
 } from '@ledger/event-store/event-store.ts';
+import { eventsToEnd } from '@ledger/event-store/events-to-end.ts';
 import { isAfter } from '@ledger/event-store/position.ts';
 import type { Range } from '@ledger/transparency-log/tree.ts';
 import { acknowledgementsStream, type EventFault } from '../../events/acknowledgements.ts';
@@ -72,22 +73,17 @@ export async function verifyLog({
   let last: RecordedEvent | null = null;
   const result = (complete: boolean) => ({ events, streams, seals, complete });
   try {
-    for await (const message of eventStore.subscribe({ streamPrefixes, after, signal, maxFailures })) {
-      if (message.kind === 'caught_up') {
-        seals.end();
-        return result(true);
-      }
-      if (message.kind !== 'event') continue;
-      last = message.event;
-      const known = await heads.before(last);
+    for await (const event of eventsToEnd(eventStore, { streamPrefixes, after, signal, maxFailures })) {
+      last = event;
+      const known = await heads.before(event);
       const head = known ?? noEvents;
       if (!known) streams += 1;
-      checkPlace(last, head, violations);
-      acknowledgements.take(last, hashBefore(last, head));
-      for (const { kind, sentence } of faultsOf(last, head, acknowledgements.trusted))
-        acknowledgements.report(kind, { stream: last.streamName, revision: last.revision }, sentence);
-      heads.keep(last);
-      const mark = await seals.take(last);
+      checkPlace(event, head, violations);
+      acknowledgements.take(event, hashBefore(event, head));
+      for (const { kind, sentence } of faultsOf(event, head, acknowledgements.trusted))
+        acknowledgements.report(kind, { stream: event.streamName, revision: event.revision }, sentence);
+      heads.keep(event);
+      const mark = await seals.take(event);
       events += 1;
       if (mark) onSealed(mark, { events, streams, seals: seals.met(), uncovered: seals.uncovered() });
       onProgress(events);
@@ -98,8 +94,8 @@ export async function verifyLog({
     violations.add('the log', `${error.message}, ${place}. Later events were not checked`);
     return result(false);
   }
-  signal.throwIfAborted();
-  throw new EventStoreUnavailable('The subscription closed before the end of the log');
+  seals.end();
+  return result(true);
 }
 
 /** The last event of a stream so far. */

@@ -2,6 +2,7 @@
  * Rules that hold for every payment whatever its history. The fold does not enforce them, so a forged history breaks
  * them. Reads the rows, which rows.ts compares with a fresh fold.
  */
+import { pagesOf } from '@ledger/kernel/pages.ts';
 import type { Knex } from 'knex';
 import type { Payment, RequestedPayment } from '../../events/payment.ts';
 import { payments } from '../../projections/payments/projection.ts';
@@ -10,6 +11,8 @@ import type { Checked, VerifyProgress, Violations } from './violations.ts';
 /** Longer than any pause of the retry schedule: a delivery that has been due for longer was not attempted. */
 const overdueAfterMs = 24 * 60 * 60_000;
 const pageSize = 1000;
+
+type PaymentState = { id: string; state: Payment };
 
 /** Throws what the signal was aborted with, and the database's error. */
 export async function verifyPayments(
@@ -20,14 +23,16 @@ export async function verifyPayments(
   const overdueBeforeMs = now.getTime() - overdueAfterMs;
   const paymentsChecked = { what: 'payments, each with a receipt if it is paid', count: 0 };
   const deliveriesChecked = { what: 'deliveries, in order and not overdue', count: 0 };
-  let last = '';
-  while (true) {
+  const load = async (after: PaymentState | null) => {
     signal.throwIfAborted();
-    const { rows } = await db.raw<{ rows: { id: string; state: Payment }[] }>(
+    const { rows } = await db.raw<{ rows: PaymentState[] }>(
       `select transaction_id as id, state from ${payments.name}.payments
        where transaction_id > ? order by transaction_id limit ?`,
-      [last, pageSize],
+      [after?.id ?? '', pageSize],
     );
+    return rows;
+  };
+  for await (const rows of pagesOf(pageSize, load)) {
     for (const { id, state } of rows) {
       if (!isPayment(state)) continue;
       paymentsChecked.count += 1;
@@ -35,10 +40,8 @@ export async function verifyPayments(
       checkPayment(id, state, overdueBeforeMs, violations);
     }
     onProgress({ step: 'payments', done: paymentsChecked.count, share: null });
-    const end = rows.at(-1);
-    if (!end || rows.length < pageSize) return [paymentsChecked, deliveriesChecked];
-    last = end.id;
   }
+  return [paymentsChecked, deliveriesChecked];
 }
 
 /** False for a state that somebody has replaced: the comparison of rows reports it. */

@@ -2,6 +2,7 @@
  * What an agency collected on a Malaysian day: the receipts with that value date. Read from the journal's own postings,
  * so that statements always agree with the books.
  */
+import { pagesOf } from '@ledger/kernel/pages.ts';
 import type { Knex } from 'knex';
 import { boundsOfDay } from '../../common/malaysian-time.ts';
 import type { Sen } from '../../common/money.ts';
@@ -77,13 +78,8 @@ export async function* collectedReceipts(
   collection: Collection,
 ): AsyncGenerator<CollectedReceipt, void, void> {
   const limit = 1_000;
-  let after: CollectedReceipt | null = null;
-  for (;;) {
-    const page: CollectedReceipt[] = await collectionPage(db, collection, { after, limit });
-    yield* page;
-    after = page.at(-1) ?? null;
-    if (page.length < limit) return;
-  }
+  const load = (after: CollectedReceipt | null) => collectionPage(db, collection, { after, limit });
+  for await (const page of pagesOf(limit, load)) yield* page;
 }
 
 /** The day's totals by method, in the order of their names. */

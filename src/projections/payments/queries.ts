@@ -1,4 +1,5 @@
 /** Queries on the projection `payments`. They reject within a few seconds when Postgres is down. */
+import { pagesOf } from '@ledger/kernel/pages.ts';
 import type { PersonalDataReader } from '@ledger/personal-data/sealed.ts';
 import { unlessUndefined } from '@ledger/postgres/error-codes.ts';
 import { indexable, type TimeSpan, within } from '@ledger/postgres/table.ts';
@@ -168,17 +169,14 @@ export async function* paymentsInOrder(
   merchantCode: string | null,
 ): AsyncGenerator<string[]> {
   const order = 'requested_at, transaction_id collate "C"';
-  let page: { transaction_id: string; requested_at: Date }[];
-  let last: (typeof page)[number] | undefined;
-  do {
+  const load = async (last: { transaction_id: string; requested_at: Date } | null) => {
     const query = rows(db).select('transaction_id', 'requested_at').orderByRaw(order).limit(pageSize);
     within(query, 'requested_at', span);
     if (merchantCode !== null) query.where('merchant_code', indexable(merchantCode));
     if (last) query.whereRaw(`(${order}) > (?, ?)`, [last.requested_at, last.transaction_id]);
-    page = await query;
-    last = page.at(-1);
-    if (last) yield page.map(({ transaction_id }) => transaction_id);
-  } while (page.length === pageSize);
+    return await query;
+  };
+  for await (const page of pagesOf(pageSize, load)) yield page.map(({ transaction_id }) => transaction_id);
 }
 
 /** Null, or an empty list, means all. */

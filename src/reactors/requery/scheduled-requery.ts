@@ -15,6 +15,7 @@ import { paymentDecider } from '../../commands/payment.ts';
 import type { RecordAnswer } from '../../commands/record-requery.ts';
 import type { RecordRequery } from '../../commands/requery.ts';
 import { UnreadableEvent } from '../../events/codec.ts';
+import { ownCause } from '../../events/envelope.ts';
 import { type Payment, paymentStream, type RequestedPayment } from '../../events/payment.ts';
 import { nextRequeryAt } from '../../events/requery-schedule.ts';
 import type { ClaimedRequery, RequeryQueue } from '../../to-do/requery-queue.ts';
@@ -152,7 +153,5 @@ function record(
   { head, state }: { head: Head<Payment>; state: RequestedPayment },
   { recordAnswer, runtime }: Pick<RequeryDependencies, 'recordAnswer' | 'runtime'>,
 ) {
-  const commandId = runtime.uuid();
-  const cause = { commandId, correlationId: commandId, causationId: commandId, actor: 'registry' };
-  return recordAnswer(state.request, answer, at, cause, head);
+  return recordAnswer(state.request, answer, at, ownCause(runtime.uuid(), 'registry'), head);
 }

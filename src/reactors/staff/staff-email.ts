@@ -2,10 +2,9 @@
 import { createHash } from 'node:crypto';
 import type { Log } from '@ledger/kernel/log.ts';
 import { reasonOf } from '@ledger/kernel/reason-of.ts';
-import { retry } from '@ledger/kernel/retry.ts';
-import { type Background, runUntilStopped } from '@ledger/kernel/run-until-stopped.ts';
+import type { Background } from '@ledger/kernel/run-until-stopped.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
-import { withLeaderLock } from '@ledger/postgres/leader-lock.ts';
+import { repeatAsLeader } from '@ledger/postgres/leader-loop.ts';
 import type { Knex } from 'knex';
 import texts from '../../../content/texts/console.en.json' with { type: 'json' };
 import type { Mailer } from '../../clients/mail/mailer.ts';
@@ -32,18 +31,8 @@ export function startStaffEmail(dependencies: Dependencies & { databaseUrl: stri
   const { databaseUrl, log, runtime } = dependencies;
   const onFailure = (error: unknown) =>
     log.warn({ reason: reasonOf(error) }, 'staff cannot be told of what waits for them');
-  return runUntilStopped(async (signal) => {
-    const lead = (onProgress: () => void) =>
-      withLeaderLock({ databaseUrl, name: 'staff-email', runtime, signal }, async (leading) => {
-        while (!leading.aborted) {
-          await runtime.sleep(pollMs, leading);
-          if (leading.aborted) return;
-          await tellStaff(dependencies, leading);
-          onProgress();
-        }
-      });
-    await retry(lead, { runtime, signal, longestMs: pollMs, onFailure }).catch(() => {}); // rejects only on abort
-  });
+  const options = { databaseUrl, name: 'staff-email', everyMs: pollMs, runtime, onFailure };
+  return repeatAsLeader(options, (leading) => tellStaff(dependencies, leading));
 }
 
 /** One look: sends what has not reached everybody, and what is new if an hour has passed. Rejects when Postgres is down. */
