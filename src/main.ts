@@ -21,6 +21,7 @@ const commands: { readonly [Name in CommandName]: () => Promise<CommandOf<Name>>
   reactors: async () => (await import('./roles/reactors.ts')).reactors,
   eventstore: async () => (await import('./roles/eventstore.ts')).eventstore,
   status: async () => (await import('./cli/status.ts')).status,
+  load: async () => (await import('./cli/load.ts')).load,
   'send-again': async () => (await import('./cli/send-again.ts')).sendAgain,
   merchants: async () => (await import('./cli/merchants.ts')).merchants,
   users: async () => (await import('./cli/users.ts')).users,

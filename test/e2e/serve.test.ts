@@ -16,6 +16,7 @@ import { SMTPServer } from 'smtp-server';
 import { Webhook } from 'standardwebhooks';
 import { readEndpoints } from '../../packages/embedded/endpoints.ts';
 import { freePort } from '../../packages/embedded/free-port.ts';
+import { dayOf } from '../../src/common/malaysian-time.ts';
 import { isAlive, postgresPids, temporaryFolder, until } from '../embedded/helpers.ts';
 import { requestBody } from '../http/landreg/helpers.ts';
 import { runLedger, settingsFor } from '../support/ledger.ts';
@@ -393,6 +394,35 @@ function keepRequesting(round: number) {
   };
   return { acknowledged, stop };
 }
+
+test.serial('a development ledger is filled with payments of all outcomes', async (t) => {
+  const { code, output } = await runLedger(['load', '--payments', '30'], {
+    ...environment,
+    GATEWAY_SECRET: gatewaySecret,
+  });
+  t.is(code, 0, output);
+  const today = dayOf(new Date().toISOString());
+  const expected = { succeeded: 28, failed: 1, pending: 1 };
+  const found = await until(async () => {
+    const { stdout } = await runLedger(
+      ['export', '--format', 'csv', '--from', today, '--to', today],
+      environment,
+    );
+    const loaded = stdout.split('\n').filter((line) => line.includes('LOAD-'));
+    const count = (status: string) => loaded.filter((line) => line.includes(`,${status},`)).length;
+    return (
+      loaded.length === 30 && {
+        succeeded: count('succeeded'),
+        failed: count('failed'),
+        pending: count('pending'),
+      }
+    );
+  });
+  t.deepEqual(found, expected);
+  t.is((await runLedger(['load', '--payments', '0'], environment)).code, 2);
+  const wrongKey = await runLedger(['load', '--payments', '1', '--key', 'none'], environment);
+  t.deepEqual([wrongKey.code, / answers 401: /.test(wrongKey.output)], [1, true]);
+});
 
 // Each takes several seconds: ten times with PROPERTY_RUNS=1, and once otherwise.
 for (const round of Array(runs(10) < 10 ? 1 : 10).keys())

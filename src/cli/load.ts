@@ -1,0 +1,140 @@
+/**
+ * `ledger load`: fills a development ledger with payments, over HTTP, as a merchant, payers and the gateway would make
+ * them. Nine in ten are paid; the others fail, are cancelled, stay open or need staff.
+ */
+import { randomInt, randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { signFields } from '../clients/gateway/checksum.ts';
+import { toDateTime } from '../common/malaysian-time.ts';
+import { formatSen, type Sen } from '../common/money.ts';
+import { loadRoleConfig } from '../roles/lifecycle.ts';
+import { type CommandOf, UsageError } from './command.ts';
+import { fail, print } from './stores.ts';
+
+const mostPayments = 100_000;
+const atATime = 8;
+const answerWithinMs = 30_000;
+
+const uses = ['BASE_URL', 'GATEWAY_SECRET', 'GATEWAY_URL', 'HOST', 'PAYMENT_METHODS_FILE', 'PORT'] as const;
+
+/** The gateway's results of a payment, with their status: `0` failed, `1` paid, `2` cancelled, `3` pending. */
+type Results = readonly { status: string; moreSen?: number }[];
+const outcomes: readonly (readonly [perHundred: number, Results])[] = [
+  [90, [{ status: '1' }]],
+  [4, [{ status: '0' }]],
+  [2, [{ status: '2' }]],
+  [1, [{ status: '3' }]],
+  [1, []],
+  // For staff: another amount than asked for, and two charges.
+  [1, [{ status: '1', moreSen: 100 }]],
+  [1, [{ status: '1' }, { status: '1' }]],
+];
+const services = ['Business licence', 'Assessment tax', 'Parking fine', 'Hire of the hall', 'Land search'];
+
+export const load: CommandOf<'load'> = async ({ key = 'demo-key', merchant = 'demo-app', payments }) => {
+  const count = Number(payments);
+  if (!(Number.isInteger(count) && count > 0 && count <= mostPayments))
+    throw new UsageError(`--payments must be a number from 1 to ${mostPayments}`);
+  const { baseUrl, gateway, methods, production } = loadRoleConfig({ uses });
+  if (production) return fail('This is for development: no payment is made up in production.');
+  const [method] = methods.keys();
+  if (method === undefined) return fail('The ledger offers no payment method.');
+
+  async function makePayment(number: number): Promise<void> {
+    const amountSen = randomInt(1_000, 50_000);
+    const service = services[randomInt(services.length)] ?? '';
+    const asked = await call(`${baseUrl}/generic/request`, {
+      headers: {
+        authorization: `Bearer ${key}`,
+        'content-type': 'application/json',
+        accept: 'application/json',
+      },
+      body: JSON.stringify({
+        merchant_code: merchant,
+        trans_id: `LOAD-${randomUUID()}`,
+        amount: formatSen(amountSen as Sen),
+        service,
+        description: `${service} ${number}`,
+        name: `Payer ${number}`,
+        email: `payer-${number}@example.my`,
+        callback_url: `${gateway.url}/merchant/callback`,
+        redirect_url: `${gateway.url}/merchant`,
+      }),
+    });
+    const { transaction_id: id, payment_url: page } = JSON.parse(asked).data;
+    const order = await chooseMethod(page, method ?? '');
+    for (const [index, { status, moreSen = 0 }] of resultsOf(number).entries()) {
+      const fields = {
+        STATUS: status,
+        PAYMENT_MODE: method ?? '',
+        MERCHANT_CODE: merchant,
+        TRANS_ID: id,
+        RECEIPT_NO: '',
+        PAYMENT_TRANS_ID: `LOAD${id}${index}`,
+        PAYMENT_DATETIME: toDateTime(new Date().toISOString()),
+        AMOUNT: formatSen((amountSen + moreSen) as Sen),
+        BUYER_BANK: 'Bank',
+        BUYER_NAME: `PAYER ${number}`,
+        MERCHANT_ORDER_NO: order,
+      };
+      const signed = { ...fields, CHECKSUM: signFields(fields, gateway.secret) };
+      await call(`${baseUrl}/generic/response`, { body: new URLSearchParams(signed) });
+    }
+  }
+
+  let begun = 0;
+  async function makeMore(): Promise<void> {
+    while (begun < count) {
+      begun += 1;
+      await makePayment(begun);
+    }
+  }
+  try {
+    await Promise.all(Array.from({ length: atATime }, makeMore));
+  } catch (error) {
+    if (!(error instanceof Unexpected)) throw error;
+    return fail(error.message);
+  }
+  print(`${count} payments were made for ${merchant}: see ${baseUrl}/console/payments.`);
+  return 0;
+};
+
+class Unexpected extends Error {
+  override name = 'Unexpected';
+}
+
+/** Resolves to the body of the answer. A caller who is asked to wait does so. */
+async function call(url: string, request: RequestInit): Promise<string> {
+  while (true) {
+    const signal = AbortSignal.timeout(answerWithinMs);
+    const answer = await fetch(url, { method: 'POST', redirect: 'manual', signal, ...request }).catch(
+      () => null,
+    );
+    if (!answer) throw new Unexpected(`No ledger answers at ${url}.`);
+    const body = await answer.text();
+    if (answer.status < 400) return body;
+    const waitSeconds = Number(answer.headers.get('retry-after'));
+    if (answer.status !== 429) throw new Unexpected(`${url} answers ${answer.status}: ${body.slice(0, 300)}`);
+    await sleep(Math.max(1, waitSeconds) * 1_000);
+  }
+}
+
+/** As the form of the payment page does; resolves to the number of the order at the gateway. */
+async function chooseMethod(page: string, method: string): Promise<string> {
+  const shown = await call(page, { method: 'GET' });
+  const fieldIn = (html: string, name: string) =>
+    new RegExp(`name="${name}"[^>]* value="([^"]+)"`).exec(html)?.[1] ?? '';
+  const bank = /<select [^>]*name="(bank_\w+)".*?<option value="([^"]+)"/s.exec(shown);
+  const chosen = { token: fieldIn(shown, 'token'), method, ...(bank?.[1] && { [bank[1]]: bank[2] ?? '' }) };
+  return fieldIn(await call(page, { body: new URLSearchParams(chosen) }), 'MERCHANT_ORDER_NO');
+}
+
+/** Of every hundred in a row as many as `outcomes` says, well mixed. */
+function resultsOf(number: number): Results {
+  let left = (number * 37) % 100;
+  for (const [perHundred, results] of outcomes) {
+    if (left < perHundred) return results;
+    left -= perHundred;
+  }
+  return [];
+}
