@@ -1,5 +1,6 @@
 /** Signatures that expire: proof that this service issued a text for one use, and not too long ago. */
-import { createHmac, createSecretKey, hkdfSync, type KeyObject, timingSafeEqual } from 'node:crypto';
+import { createHmac, createSecretKey, hkdfSync, type KeyObject } from 'node:crypto';
+import { isSameText } from './same-text.ts';
 
 const form = /^(\d{13})\.[\w-]{43}$/;
 
@@ -31,12 +32,7 @@ export function createExpiringSignatures(keys: SigningKeys, use: string): Expiri
     sign: (text, expiresAtMs) => signed(text, String(expiresAtMs), current),
     check(signature, text, now) {
       const [, expiresAtMs = ''] = form.exec(signature) ?? [];
-      const given = Buffer.from(signature);
-      const isOf = (key: KeyObject) => {
-        const right = Buffer.from(signed(text, expiresAtMs, key));
-        return given.length === right.length && timingSafeEqual(given, right);
-      };
-      if (!accepted.some(isOf)) return 'invalid';
+      if (!accepted.some((key) => isSameText(signature, signed(text, expiresAtMs, key)))) return 'invalid';
       return now.getTime() < Number(expiresAtMs) ? 'valid' : 'expired';
     },
   };

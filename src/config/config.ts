@@ -11,7 +11,7 @@ import { boundsOfDay } from '../common/malaysian-time.ts';
 import { parseAmount, readAmount, type Sen } from '../common/money.ts';
 import { readCallbacks, readLandRegistry, readMail } from './callbacks-and-mail.ts';
 import { type Environment, type EnvironmentReader, readEnvironment } from './environment-reader.ts';
-import { loadMerchants } from './merchants.ts';
+import { keyForm, loadMerchants } from './merchants.ts';
 import { loadPaymentMethods } from './payment-methods.ts';
 import { readDataKeys, readRetention } from './personal-data.ts';
 import { checkEventStore, checkPostgres, checkSecrets } from './security.ts';
@@ -227,8 +227,6 @@ function readApprovalAbove(env: EnvironmentReader): Sen | null {
   );
   return amount;
 }
-
-const keyForm = /^(sha256:[0-9a-f]{64}|(?!sha256:)\S{6,200})$/;
 
 /** The Bearer keys of /api/v1, each `sha256:<64 hex digits>` or plain; none leaves it open, which production refuses. */
 function readApiKeys(env: EnvironmentReader): string[] {

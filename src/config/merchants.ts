@@ -23,6 +23,9 @@ import { ConfigError, readYamlFile, ringgit } from './yaml-file.ts';
 
 const code = pattern(size(string(), 1, 50), /^[A-Za-z0-9][A-Za-z0-9._-]*$/);
 
+/** A key that callers present, or its digest. */
+export const keyForm = /^(sha256:[0-9a-f]{64}|(?!sha256:)\S{6,200})$/;
+
 /** The form of Standard Webhooks, with 24 to 64 bytes in base64, or any text of 24 to 200 characters. */
 const webhookSecret = pattern(string(), /^(whsec_(?=.{32,88}$)[A-Za-z0-9+/]+={0,2}|(?!whsec_)\S{24,200})$/);
 
@@ -32,7 +35,7 @@ const MerchantsFile = object({
     object({
       name: nonempty(string()),
       id: min(integer(), 1),
-      api_keys: optional(nonempty(array(pattern(string(), /^(sha256:[0-9a-f]{64}|(?!sha256:)\S{6,200})$/)))),
+      api_keys: optional(nonempty(array(pattern(string(), keyForm)))),
       branch_code: optional(pattern(string(), /^\d{2}$/)),
       webhook_secret: optional(nonempty(array(webhookSecret))),
       webhook_secret_file: optional(nonempty(string())),

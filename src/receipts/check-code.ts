@@ -1,5 +1,6 @@
 /** A short check that only this service can compute, which tells its receipts from forgeries. */
-import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
+import { createHmac, hkdfSync } from 'node:crypto';
+import { isSameText } from '@ledger/kernel/same-text.ts';
 import { base32crockford } from '@scure/base';
 import type { LinkKeys } from '../common/link-keys.ts';
 import type { Receipt } from './receipt.ts';
@@ -31,11 +32,8 @@ export function verificationCheck([key]: VerificationKeys, { receiptNo, transact
  * case, O for 0, and I or L for 1, which the alphabet omits for that reason.
  */
 export function isVerificationCheck(keys: VerificationKeys, receipt: Verifiable, check: string): boolean {
-  const given = Buffer.from(check.toUpperCase().replaceAll('O', '0').replace(/[IL]/g, '1'));
-  return keys.some((key) => {
-    const right = Buffer.from(verificationCheck([key], receipt));
-    return given.length === right.length && timingSafeEqual(given, right);
-  });
+  const given = check.toUpperCase().replaceAll('O', '0').replace(/[IL]/g, '1');
+  return keys.some((key) => isSameText(given, verificationCheck([key], receipt)));
 }
 
 export function verificationUrl(baseUrl: string, keys: VerificationKeys, receipt: Verifiable): string {

@@ -27,7 +27,8 @@ test('pages make up the list, and nothing is asked for after a page that is not 
         asked.push(after);
         return items.filter((each) => each > (after ?? -1)).slice(0, size);
       };
-      const pages = await Array.fromAsync(pagesOf(size, load));
+      const pages: (readonly number[])[] = [];
+      for await (const page of pagesOf(size, load)) pages.push(page);
       t.deepEqual(pages.flat(), items);
       t.true(pages.every((page) => isPart(page, size)));
       t.is(asked.length, Math.floor(items.length / size) + 1);

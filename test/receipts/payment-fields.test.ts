@@ -53,9 +53,13 @@ test('a success fills every field', (t) => {
   });
 });
 
+const stranger: PaymentEvent = {
+  type: 'PaymentRequested',
+  data: request({ payer: { ...aminah, name: '' } }),
+};
+
 test('before any result unknown fields are empty, and none is missing', (t) => {
-  const nobody = { ...aminah, name: '' };
-  const fields = fieldsAfter({ type: 'PaymentRequested', data: request({ payer: nobody }) });
+  const fields = fieldsAfter(stranger);
   t.deepEqual(Object.keys(fields), Object.keys(fieldsAfter(requested(), applied(result(1, 'succeeded')))));
   t.like(fields, { status: '3', payment_status: 'Pending', amount: '120.50', fpx_charge: '0.00' });
   const empty = Object.entries(fields).filter(([, value]) => value === '');
@@ -96,6 +100,17 @@ for (const [outcome, status, text] of [
       gateway_transaction_no: 'P1',
       payment_datetime: '2026-11-20 09:05:00',
     });
+    const silent = {
+      mode: '',
+      buyerBank: '',
+      buyerName: '',
+      gatewayTransactionId: '',
+      paidAt: null,
+    } as const;
+    const unnamed = fieldsAfter(stranger, applied(result(1, outcome, silent)));
+    t.deepEqual(Object.keys(unnamed), Object.keys(fields));
+    t.true(Object.values(unnamed).every((value) => typeof value === 'string'));
+    t.like(unnamed, { status, payment_status: text, receipt_no: '', buyer_name: '', payment_mode: '' });
   });
 }
 

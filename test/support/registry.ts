@@ -3,6 +3,9 @@ import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { ExecutionContext } from 'ava';
+import { pino } from 'pino';
+import { createTransactionRegistry } from '../../src/clients/transaction-registry/registry.ts';
+import { testRuntime } from './runtime.ts';
 
 export type Registry = { url: string; asked: string[]; answer(listener: RequestListener): void };
 
@@ -28,6 +31,15 @@ export async function startRegistry(t: Pick<ExecutionContext, 'teardown'>): Prom
     },
   };
 }
+
+/** Our client of it. */
+export const askedThrough = ({ url }: Pick<Registry, 'url'>, timeoutMs = 10_000) =>
+  createTransactionRegistry({
+    runtime: testRuntime(),
+    config: { url, token: 'secret-token' },
+    log: pino({ level: 'silent' }),
+    timeoutMs,
+  });
 
 /** Answers every question with these records. */
 export function listOf(...records: unknown[]): RequestListener {

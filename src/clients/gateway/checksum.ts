@@ -1,5 +1,6 @@
 /** The CHECKSUM on the form that goes to the gateway and on the results that come back from it. */
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac } from 'node:crypto';
+import { isSameText } from '@ledger/kernel/same-text.ts';
 import type { GatewayFields } from './read-result.ts';
 
 /**
@@ -19,9 +20,7 @@ export function signFields(fields: GatewayFields, secret: string): string {
 export function verifyFields(fields: GatewayFields, secret: string): 'valid' | 'wrong' | 'missing' {
   const given = Object.entries(fields).find(([name]) => isChecksum(name))?.[1];
   if (given === undefined) return 'missing';
-  const right = Buffer.from(signFields(fields, secret));
-  const bytes = Buffer.from(given);
-  return bytes.length === right.length && timingSafeEqual(bytes, right) ? 'valid' : 'wrong';
+  return isSameText(given, signFields(fields, secret)) ? 'valid' : 'wrong';
 }
 
 function isChecksum(name: string): boolean {

@@ -1,16 +1,18 @@
 // GET /generic/requery: the merchant's answer and the payment's history for everything that the registry may say.
 import test, { type ExecutionContext } from 'ava';
-import { pino } from 'pino';
-import { createTransactionRegistry } from '../../../src/clients/transaction-registry/registry.ts';
 import { evolve, noPayment, paymentStream } from '../../../src/events/payment.ts';
 import type { PaymentRow } from '../../../src/projections/payments/queries.ts';
 import { startApp, type TestApp } from '../../support/app.ts';
 import { countLoads } from '../../support/count-loads.ts';
-import { listOf, type Registry, registryRecord, startRegistry } from '../../support/registry.ts';
-import { testRuntime } from '../../support/runtime.ts';
+import {
+  askedThrough,
+  listOf,
+  type Registry,
+  registryRecord,
+  startRegistry,
+} from '../../support/registry.ts';
 import { chooseMethod, createPayment, merchantHeaders, postResult, resultFields, signed } from './helpers.ts';
 
-const log = pino({ level: 'silent' });
 let store: TestApp;
 test.before(async () => {
   store = await startApp();
@@ -20,15 +22,9 @@ test.after.always(() => store.close());
 type Parts = { app: TestApp; registry: Registry; requery: (reference: string) => Promise<Answer> };
 type Answer = { status: number; body: Record<string, unknown> };
 
-async function start(t: ExecutionContext, timeoutMs = 10_000): Promise<Parts> {
+async function start(t: ExecutionContext, timeoutMs?: number): Promise<Parts> {
   const registry = await startRegistry(t);
-  const client = createTransactionRegistry({
-    runtime: testRuntime(),
-    config: { url: registry.url, token: 'a-token' },
-    log,
-    timeoutMs,
-  });
-  const app = await startApp({ registry: client }, store);
+  const app = await startApp({ registry: askedThrough(registry, timeoutMs) }, store);
   t.teardown(() => app.close());
   return { app, registry, requery: (reference) => requeryAs(app, reference, merchantHeaders) };
 }
@@ -274,12 +270,7 @@ test('a registry that cannot be asked: 502 or 504, and the failure is recorded',
 });
 
 test('no connection to the registry: 502', async (t) => {
-  const client = createTransactionRegistry({
-    runtime: testRuntime(),
-    config: { url: 'http://127.0.0.1:1', token: 'secret-token' },
-    log,
-  });
-  const app = await startApp({ registry: client }, store);
+  const app = await startApp({ registry: askedThrough({ url: 'http://127.0.0.1:1' }) }, store);
   t.teardown(() => app.close());
   await paymentAtTheBank(app, 'UNREACHABLE-1');
   t.deepEqual(await requeryAs(app, 'UNREACHABLE-1', merchantHeaders), {
@@ -291,11 +282,7 @@ test('no connection to the registry: 502', async (t) => {
 
 test('a requery loads the payment once, to decide: its row has the request', async (t) => {
   const registry = await startRegistry(t);
-  const client = createTransactionRegistry({
-    runtime: testRuntime(),
-    config: { url: registry.url, token: 'a-token' },
-    log,
-  });
+  const client = askedThrough(registry);
   const { eventStore, loadsOf } = countLoads(store.eventStore);
   const findPayment = async (transactionId: string): Promise<PaymentRow> => {
     const events = await store.events(transactionId);

@@ -1,24 +1,13 @@
 // POST /generic/request: the page or its JSON alternative, once per reference, and every kind of bad input.
 import test from 'ava';
 import { parseAmount } from '../../../src/common/money.ts';
-import { apiKey, startApp } from '../../support/app.ts';
+import { apiKey, startApp, startWatched } from '../../support/app.ts';
 import { plain, sen } from '../../support/payments.ts';
 import { createPayment, postRequest, postResult, requestBody, resultFields, signed } from './helpers.ts';
 
-const app = await startApp({ config: { maxAmountSen: sen(100_000_000) } });
-const appended: string[] = [];
-const watched = await startApp(
-  {
-    config: { maxAmountSen: sen(100_000_000) },
-    eventStore: {
-      append: (streamName, events, expected) => {
-        appended.push(streamName);
-        return app.eventStore.append(streamName, events, expected);
-      },
-    },
-  },
-  app,
-);
+const config = { maxAmountSen: sen(100_000_000) };
+const app = await startApp({ config });
+const { watched, appended } = await startWatched(app, { config });
 test.after.always(async () => {
   await watched.close();
   await app.close();

@@ -1,29 +1,19 @@
 // GET /landreg/requery/{transaksi_id}: through the registry's extras to its records, and every documented error.
 import type { RequestListener } from 'node:http';
 import test, { type ExecutionContext } from 'ava';
-import { pino } from 'pino';
-import { createTransactionRegistry } from '../../../src/clients/transaction-registry/registry.ts';
 import { startApp, type TestApp } from '../../support/app.ts';
-import { listOf, registryRecord, startRegistry } from '../../support/registry.ts';
-import { testRuntime } from '../../support/runtime.ts';
+import { askedThrough, listOf, registryRecord, startRegistry } from '../../support/registry.ts';
 import { createLandPayment, keyHeaders, reportLandResult } from './helpers.ts';
 
-const log = pino({ level: 'silent' });
 let store: TestApp;
 test.before(async () => {
   store = await startApp();
 });
 test.after.always(() => store.close());
 
-async function start(t: ExecutionContext, timeoutMs = 10_000) {
+async function start(t: ExecutionContext, timeoutMs?: number) {
   const registry = await startRegistry(t);
-  const client = createTransactionRegistry({
-    runtime: testRuntime(),
-    config: { url: registry.url, token: 'a-token' },
-    log,
-    timeoutMs,
-  });
-  const app = await startApp({ registry: client }, store);
+  const app = await startApp({ registry: askedThrough(registry, timeoutMs) }, store);
   t.teardown(() => app.close());
   return { app, registry };
 }
@@ -174,12 +164,7 @@ test('error: no response at either step: 504; an unusable answer: 502; the failu
 });
 
 test('error: no connection to the registry', async (t) => {
-  const client = createTransactionRegistry({
-    runtime: testRuntime(),
-    config: { url: 'http://127.0.0.1:1', token: 'a-token' },
-    log,
-  });
-  const app = await startApp({ registry: client }, store);
+  const app = await startApp({ registry: askedThrough({ url: 'http://127.0.0.1:1' }) }, store);
   t.teardown(() => app.close());
   await createLandPayment(app, { transaksi_id: 'UNREACHABLE' });
   t.deepEqual(await requery(app, 'UNREACHABLE'), {
@@ -191,11 +176,7 @@ test('error: no connection to the registry', async (t) => {
 test('a payment whose agency has left the configuration can still be requeried', async (t) => {
   const { app, registry } = await start(t);
   const { transactionId } = await createLandPayment(app, { transaksi_id: 'LEFT' });
-  const client = createTransactionRegistry({
-    runtime: testRuntime(),
-    config: { url: registry.url, token: 'a-token' },
-    log,
-  });
+  const client = askedThrough(registry);
   const without = await startApp({ registry: client, config: { merchants: new Map() } }, store);
   t.teardown(() => without.close());
   registry.answer(holding([extraOf('LEFT', '1')], { 1: registryRecord(transactionId) }));

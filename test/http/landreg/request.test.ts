@@ -1,22 +1,11 @@
 // POST /landreg/request: one event with every item, once per transaksi_id, and every kind of bad input.
 import test from 'ava';
-import { startApp } from '../../support/app.ts';
+import { startApp, startWatched } from '../../support/app.ts';
 import { plain } from '../../support/payments.ts';
 import { createLandPayment, postRequest, reportLandResult, requestBody } from './helpers.ts';
 
 const app = await startApp();
-const appended: string[] = [];
-const watched = await startApp(
-  {
-    eventStore: {
-      append: (streamName, events, expected) => {
-        appended.push(streamName);
-        return app.eventStore.append(streamName, events, expected);
-      },
-    },
-  },
-  app,
-);
+const { watched, appended } = await startWatched(app);
 test.after.always(async () => {
   await watched.close();
   await app.close();

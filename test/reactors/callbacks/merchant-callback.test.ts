@@ -7,16 +7,12 @@ import { createOutbound } from '../../../src/clients/outbound/post.ts';
 import type { OpenPayment } from '../../../src/events/open-payment.ts';
 import { evolve, noPayment, type PaymentEvent } from '../../../src/events/payment.ts';
 import { createMerchantCallback } from '../../../src/reactors/callbacks/merchant-callback.ts';
-import { paymentFields } from '../../../src/receipts/payment-fields.ts';
 import {
-  payer as aminah,
-  applied,
   chosen,
   opened,
   request,
   requested,
   result,
-  sen,
   succeeded,
   transactionId,
 } from '../../support/payments.ts';
@@ -53,70 +49,6 @@ function paymentOf(...events: PaymentEvent[]): OpenPayment {
   return opened(state);
 }
 const paid = [requested(), chosen(1), succeeded(result(1, 'succeeded'))];
-
-test('a success, every field', (t) => {
-  t.deepEqual(paymentFields(paymentOf(...paid)), {
-    transaction_id: transactionId,
-    trans_id: 'INV-2026-000123',
-    status: '1',
-    payment_status: 'Successful',
-    receipt_no: '7-20261120-HE7CEVBBN545JZX2',
-    payment_datetime: '2026-11-20 09:04:30',
-    buyer_name: 'AMINAH BINTI ISMAIL',
-    amount: '120.50',
-    payment_mode: 'FPX Online Banking (Individual)',
-    fpx_charge: '0.00',
-    buyer_bank: 'Maybank2U',
-    fpx_transaction_no: 'P1',
-    gateway_transaction_no: 'P1',
-    seller_order_no: `${transactionId}-1`,
-    merchant_code: 'council',
-    description: 'Second half of 2026',
-    service: 'Assessment tax',
-    amount_received: '',
-    status_detail: '',
-  });
-});
-
-test('the charge is part of the amount', (t) => {
-  const charged = chosen(1, { mode: 'cc', bankCode: '', chargeSen: sen(150) });
-  const fields = paymentFields(
-    paymentOf(
-      requested(),
-      charged,
-      succeeded(result(1, 'succeeded', { mode: 'cc', amountSen: sen(12_200) })),
-    ),
-  );
-  t.like(fields, {
-    amount: '122.00',
-    fpx_charge: '1.50',
-    payment_mode: 'Credit Card',
-    fpx_transaction_no: '',
-  });
-});
-
-for (const [outcome, code, text] of [
-  ['failed', '0', 'Failed'],
-  ['cancelled', '2', 'Cancelled'],
-  ['pending', '3', 'Pending'],
-] as const) {
-  test(`${outcome}: no receipt number, every field all the same`, (t) => {
-    const silent = {
-      mode: '',
-      buyerBank: '',
-      buyerName: '',
-      gatewayTransactionId: '',
-      paidAt: null,
-    } as const;
-    const stranger = request({ payer: { ...aminah, name: '' } });
-    const fields = paymentFields(
-      paymentOf({ type: 'PaymentRequested', data: stranger }, applied(result(1, outcome, silent))),
-    );
-    t.deepEqual(Object.keys(fields), names);
-    t.true(Object.values(fields).every((value) => typeof value === 'string'));
-    t.like(fields, { status: code, payment_status: text, receipt_no: '', buyer_name: '', payment_mode: '' });
-  });
-}
 
 const to = ({ url }: Receiver) => ({ key: 'callback-1', kind: 'callback', url }) as const;
 

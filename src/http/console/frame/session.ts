@@ -2,10 +2,11 @@
  * Who is signed in. The cookie names the session; the session's and the user's streams are read at every request, so
  * that signing out, a new role or a deactivated account takes effect at once and everywhere.
  */
-import { hash, timingSafeEqual } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { EventStore, RecordedEvent } from '@ledger/event-store/event-store.ts';
 import { isAfter } from '@ledger/event-store/position.ts';
 import { createExpiringSignatures } from '@ledger/kernel/expiring-signature.ts';
+import { isSameText } from '@ledger/kernel/same-text.ts';
 import { type Head, headOf } from '../../../commands/execute.ts';
 import { passkeyDecider } from '../../../commands/passkeys.ts';
 import { loadSessionEnds, sessionDecider } from '../../../commands/session.ts';
@@ -73,7 +74,11 @@ export function createSessions({ config, eventStore, runtime }: Dependencies) {
       const now = runtime.now();
       if (cookies.check(signature, textOf(ticket), now) !== 'valid') return null;
       const found = await loadSession(eventStore, sessionId);
-      if (found?.session.status !== 'open' || !isSecretOf(found.session, secret)) return null;
+      if (
+        found?.session.status !== 'open' ||
+        !isSameText(secretHashOf(secret), found.session.secretHash ?? '')
+      )
+        return null;
       if (now.toISOString() >= found.session.endsAt) return null;
       const account = await loadHolder(eventStore, found);
       if (!account) return null;
@@ -128,11 +133,6 @@ export async function loadHolder(
 
 /** What the session's stream keeps of the secret in the cookie. */
 export const secretHashOf = (secret: string): string => hash('sha256', secret);
-
-function isSecretOf({ secretHash }: Session, secret: string): boolean {
-  const [right, given] = [Buffer.from(secretHash ?? ''), Buffer.from(secretHashOf(secret))];
-  return right.length === given.length && timingSafeEqual(right, given);
-}
 
 /** Null where there is no such user. Throws EventStoreUnavailable. */
 export async function loadAccount(eventStore: Pick<EventStore, 'load'>, id: string) {
