@@ -57,6 +57,12 @@ export function parseMarkdown(
   };
 }
 
+/** The text of the first heading, of whatever level; `''` if there is none. */
+export function firstHeading(markdown: string): string {
+  const tokens = md.parse(markdown, {});
+  return plainText(tokens.find((_, index) => tokens[index - 1]?.type === 'heading_open')).trim();
+}
+
 /** Gives every heading the id that GitHub gives it; a repeated id gets a number. */
 function cutAtHeadings(tokens: readonly Token[]): Section[] {
   const slugger = new GithubSlugger();
