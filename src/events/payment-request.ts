@@ -1,5 +1,5 @@
 /** What a merchant requests: the first event of a payment. */
-import { array, boolean, enums, integer, nullable, object, string } from 'superstruct';
+import { array, boolean, enums, integer, nullable, object, optional, string } from 'superstruct';
 import { sen, utc } from '../kernel/structs.ts';
 import { RequestDetails, sealed } from './personal-data.ts';
 
@@ -34,6 +34,8 @@ export const paymentRequested = object({
   /** `''` on the land-registry channel, whose callback address is configuration. */
   callbackUrl: string(),
   redirectUrl: string(),
+  /** From then on nobody can begin to pay it; absent if it does not expire. */
+  expiresAt: optional(utc),
   /** Land-registry branch (kod_cawangan); `''` on the generic channel. */
   branchCode: string(),
 });

@@ -30,7 +30,11 @@ const secret = `whsec_${Buffer.from('a key of the tests, 32 bytes long').toStrin
 const receivers = [
   { language: 'js', file: 'receiver.mjs', run: (file: string) => [process.execPath, file] },
   { language: 'python', file: 'receiver.py', run: (file: string) => ['python3', file] },
-  { language: 'java', file: 'Receiver.java', run: (file: string) => ['java', '-XX:TieredStopAtLevel=1', file] },
+  {
+    language: 'java',
+    file: 'Receiver.java',
+    run: (file: string) => ['java', '-XX:TieredStopAtLevel=1', file],
+  },
   {
     language: 'php',
     file: 'receiver.php',

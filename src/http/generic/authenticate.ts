@@ -10,10 +10,8 @@ export type FromMerchant = { merchant: Merchant };
 /** Koa middleware that finds the merchant. Throws HttpProblem 401 with the documented messages, and 429. */
 export function createAuthenticateMerchant(merchants: ReadonlyMap<string, Merchant>) {
   /** The agency's id is understood in place of its code, as in version 1.0.0 of the interface. */
-  const codeOf = (named: string): string => {
-    const byId = [...merchants.values()].find(({ id }) => String(id) === named);
-    return merchants.has(named) ? named : (byId?.code ?? named);
-  };
+  const byId = (named: string) => [...merchants.values()].find(({ id }) => String(id) === named);
+  const codeOf = (named: string) => (merchants.get(named) ?? byId(named))?.code ?? named;
   return async (ctx: Context<FromMerchant>, next: Next): Promise<unknown> => {
     const code = agreed(codeOf(ctx.get('X-Merchant-Code').trim()), codeOf(bodyText(ctx, 'merchant_code')));
     const key = agreed(bearerOf(ctx), bodyText(ctx, 'api_key'));

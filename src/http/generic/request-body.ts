@@ -2,7 +2,7 @@
 import type { Infer } from 'superstruct';
 import type { Sen } from '../../kernel/money.ts';
 import { maskable } from '../../kernel/structs.ts';
-import { amount, email, extra, optional, reference, required, url } from '../pay/request-fields.ts';
+import { amount, email, extra, moment, optional, reference, required, url } from '../pay/request-fields.ts';
 
 export type PaymentRequestBody = Infer<ReturnType<typeof paymentRequestBody>>;
 
@@ -24,6 +24,7 @@ export function paymentRequestBody({ maxAmountSen, production }: { maxAmountSen:
     postcode: optional(20),
     state: optional(100),
     phone_no: optional(30),
+    expires_at: moment,
     extra: extra(),
   });
 }

@@ -12,7 +12,7 @@ import {
   paymentStreamPrefix,
   type RequestedPayment,
 } from '../../events/payment.ts';
-import { standingOf } from '../../events/payment-standing.ts';
+import { isEnded, type Standing, standingOf } from '../../events/payment-standing.ts';
 import { isHolding } from '../../events/personal-data.ts';
 import { indexable } from '../../postgres/table.ts';
 import { writeExceptions } from '../exceptions/write.ts';
@@ -24,7 +24,7 @@ import { writePayers } from './payers.ts';
 export const payments: Projection = {
   ...streamProjection({
     name: 'payments',
-    version: 12,
+    version: 13,
     streamPrefix: paymentStreamPrefix,
     idColumn: 'transaction_id',
     evolve(state: RequestedPayment | null, event) {
@@ -41,6 +41,7 @@ export const payments: Projection = {
         status: standingOf(state),
         mode: currentResult(state)?.mode || (state.attempts.at(-1)?.mode ?? ''),
         amount_sen: priceOf(state).amountSen,
+        expires_at: unpaid.includes(standingOf(state)) && !isEnded(state) ? request.expiresAt : null,
         receipt_no: receipt && indexable(receipt.receiptNo),
         requested_at: request.at,
         paid_at: state.status === 'succeeded' ? paidAt(state) : null,
@@ -57,6 +58,9 @@ export const payments: Projection = {
     },
   }),
 };
+
+/** The states in which a payment expires. */
+const unpaid: readonly Standing[] = ['requested', 'failed', 'cancelled'];
 
 /** When the gateway says it was paid, else when it was recorded; null for a year that Postgres cannot store. */
 function paidAt(payment: RequestedPayment): Date | null {
