@@ -57,6 +57,16 @@ export function parseMarkdown(
   };
 }
 
+/**
+ * The text of the first heading, of whatever level; `''` if there is none. One that is underlined with hyphens does not
+ * count: it may be front matter that was not recognised.
+ */
+export function firstHeading(markdown: string): string {
+  const tokens = md.parse(markdown, {});
+  const start = tokens.findIndex(({ markup, type }) => type === 'heading_open' && markup !== '-');
+  return start === -1 ? '' : plainText(tokens[start + 1]).trim();
+}
+
 /** Gives every heading the id that GitHub gives it; a repeated id gets a number. */
 function cutAtHeadings(tokens: readonly Token[]): Section[] {
   const slugger = new GithubSlugger();

@@ -1,22 +1,28 @@
-/** The payer's own decision not to pay. */
+/** That nobody will pay: the payer decides it, or the merchant, or the request expires. */
 import type { PaymentEvent, RequestedPayment } from '../events/payment.ts';
+import { isClosed, isEnded } from '../events/payment-standing.ts';
 import { openAttempts } from '../events/requery-schedule.ts';
 import { Refused } from './decider.ts';
 import { refusalToPay, setInMotion } from './payment-result.ts';
 
-export type CancelPayment = { type: 'CancelPayment'; at: string };
+/** What a payer has cancelled can still be paid; after the other two, nobody can begin to pay. */
+export type CancelPayment = { type: 'CancelPayment'; at: string; source: 'payer' | 'merchant' | 'expiry' };
 
 /** Not while an attempt is open: the bank may have charged the payer already. */
 export function cancelPayment(
-  { at }: CancelPayment,
+  { at, source }: CancelPayment,
   state: RequestedPayment,
 ): readonly PaymentEvent[] | Refused {
-  const refusal = refusalToPay(state);
+  const isPayer = source === 'payer';
+  if (!isPayer && isEnded(state)) return [];
+  const refusal = refusalToPay(state) ?? (isPayer ? refusalIfClosed(state, at) : null);
   if (refusal) return refusal;
   if (openAttempts(state).length > 0)
     return new Refused('attempt_open', 'An attempt whose outcome is not known cannot be cancelled');
   // What has been paid of it stays, and is refunded by staff.
-  if (state.status === 'cancelled' || state.status === 'partlyPaid') return [];
+  if (state.status === 'partlyPaid')
+    return isPayer ? [] : new Refused('partly_paid', 'A part of this payment has been received');
+  if (isPayer && state.status === 'cancelled') return [];
   const result = {
     outcome: 'cancelled',
     mode: '',
@@ -29,6 +35,13 @@ export function cancelPayment(
     buyerBank: '',
   } as const;
   const sealed = { personal: { plain: { buyerName: '' } }, evidence: { plain: {} } };
-  const said = { at, source: 'payer', verified: true, result, ...sealed, orderNo: '' } as const;
+  const said = { at, source, verified: true, result, ...sealed, orderNo: '' } as const;
   return [{ type: 'PaymentCancelled', data: { ...said, ...setInMotion(state, 'cancelled') } }];
+}
+
+/** Why nobody can begin to pay it; null if somebody can. */
+export function refusalIfClosed(state: RequestedPayment, at: string): Refused | null {
+  return isClosed(state, at)
+    ? new Refused('payment_closed', 'The agency has cancelled this payment, or it has expired')
+    : null;
 }

@@ -15,7 +15,7 @@ import {
 } from '../events/payment.ts';
 import { openAttempts } from '../events/requery-schedule.ts';
 import { type DecideApproval, decideApproval, type TakeAction, takeAction } from './approvals.ts';
-import { type CancelPayment, cancelPayment } from './cancel.ts';
+import { type CancelPayment, cancelPayment, refusalIfClosed } from './cancel.ts';
 import { type Decider, Refused } from './decider.ts';
 import { type DeliveryCommand, decideDelivery } from './deliveries.ts';
 import { type ErasePersonalData, erasePersonalData } from './erasure.ts';
@@ -87,7 +87,11 @@ export const paymentDecider: Decider<Payment, PaymentCommand, PaymentEvent> = {
 };
 
 function requestPayment({ request }: RequestPayment, state: Payment): readonly PaymentEvent[] | Refused {
-  if (state.status === 'none') return [{ type: 'PaymentRequested', data: request }];
+  if (state.status === 'none') {
+    if (request.expiresAt !== undefined && request.expiresAt <= request.at)
+      return new Refused('expired_already', 'expires_at must be in the future');
+    return [{ type: 'PaymentRequested', data: request }];
+  }
   if (contentOf(request) === contentOf(state.request) && isSamePerson(state.request, request)) return [];
   return new Refused('request_differs', 'This reference was already used for a payment with other content');
 }
@@ -106,9 +110,9 @@ function choosePaymentMethod(
   command: ChoosePaymentMethod,
   state: RequestedPayment,
 ): readonly PaymentEvent[] | Refused {
-  const refusal = refusalToPay(state);
-  if (refusal) return refusal;
   const { at, mode, bankCode, chargeSen, lang } = command;
+  const refusal = refusalToPay(state) ?? refusalIfClosed(state, at);
+  if (refusal) return refusal;
   if (chosenAttempt(state, command)) return [];
   if (isUnconfirmed(command, state))
     return new Refused('attempt_open', 'An earlier attempt is open: the payer has to confirm another');

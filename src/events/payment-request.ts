@@ -1,7 +1,7 @@
 /** What a merchant requests: the first event of a payment. */
 import { utc } from '@ledger/kernel/structs.ts';
 import { sealed } from '@ledger/personal-data/sealed.ts';
-import { array, boolean, enums, integer, nullable, object, string } from 'superstruct';
+import { array, boolean, enums, integer, nullable, object, optional, string } from 'superstruct';
 import { sen } from '../common/money.ts';
 import { RequestDetails } from './personal-data.ts';
 
@@ -36,6 +36,8 @@ export const paymentRequested = object({
   /** `''` on the land-registry channel, whose callback address is configuration. */
   callbackUrl: string(),
   redirectUrl: string(),
+  /** From then on nobody can begin to pay it; absent if it does not expire. */
+  expiresAt: optional(utc),
   /** Land-registry branch (kod_cawangan); `''` on the generic channel. */
   branchCode: string(),
 });

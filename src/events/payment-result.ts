@@ -43,8 +43,8 @@ export type PaymentResult = Infer<typeof PaymentResult>;
 /** A result as it was read, with the name that the bank gives and, for evidence, the fields as received. */
 export type ReportedResult = PaymentResult & Buyer & { raw: ReceivedFields };
 
-/** `payer`: who cancelled on the payment page. */
-export const sources = ['gateway', 'requery', 'staff', 'payer'] as const;
+/** The last three cancel: the payer on the payment page, the merchant over the API, and a request that has expired. */
+export const sources = ['gateway', 'requery', 'staff', 'payer', 'merchant', 'expiry'] as const;
 export type Source = (typeof sources)[number];
 
 export const resultRecorded = {

@@ -30,3 +30,14 @@ export function heldWrongAmounts<Result extends Settleable>(
 export function standingOf(payment: Pick<RequestedPayment, 'status' | 'results'>): Standing {
   return heldWrongAmounts(payment).length > 0 ? 'wrongAmount' : payment.status;
 }
+
+/** Whether the merchant has cancelled it or it has expired, and that is recorded. */
+export function isEnded({ results }: WithResults<Pick<RecordedResult, 'source'>>): boolean {
+  return results.some(({ source }) => source === 'merchant' || source === 'expiry');
+}
+
+/** Whether nobody may begin to pay it at a time (UTC). Money that comes all the same pays it. */
+export function isClosed(payment: RequestedPayment, at: string): boolean {
+  const { expiresAt } = payment.request;
+  return isEnded(payment) || (expiresAt !== undefined && expiresAt <= at);
+}

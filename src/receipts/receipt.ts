@@ -11,10 +11,17 @@ import type { RecordedResult, Resolution } from '../events/recorded-result.ts';
 import { openAttempts } from '../events/requery-schedule.ts';
 import { notesOf } from './notes.ts';
 
+const cancelledBy = {
+  payer: 'cancelledByPayer',
+  merchant: 'cancelledByMerchant',
+  expiry: 'expired',
+} as const;
+type CancelledBy = (typeof cancelledBy)[keyof typeof cancelledBy];
+
 export type HistoryEntry = { at: string } & (
   | { kind: 'methodChosen'; mode: PaymentMode }
   | {
-      kind: 'requested' | 'success' | 'lateSuccess' | 'failed' | 'cancelled' | 'cancelledByPayer' | 'pending';
+      kind: 'requested' | 'success' | 'lateSuccess' | 'failed' | 'cancelled' | 'pending' | CancelledBy;
     }
   /** In suspense until staff decide: a success with another amount, and a second success; then what they decided. */
   | { kind: 'amountMismatch' | 'duplicate' | Resolution; amount: string }
@@ -151,7 +158,8 @@ function historyOf(payment: RequestedPayment): HistoryEntry[] {
     }
     if (role !== 'applied') return [];
     const { outcome, source } = result;
-    if (source === 'payer') return [{ at, kind: 'cancelledByPayer' }];
+    if (source === 'payer' || source === 'merchant' || source === 'expiry')
+      return [{ at, kind: cancelledBy[source] }];
     if (outcome !== 'succeeded') return [{ at, kind: outcome }];
     return [{ at, kind: payment.receipt?.late ? 'lateSuccess' : 'success' }];
   });

@@ -55,9 +55,6 @@ const rememberedPayments = 5_000;
 /** While PostgreSQL answers, the start waits so long until the lists of /api/v1 hold what is in the log. */
 const listsWithinMs = 10_000;
 
-/** Whoever asks for a test callback waits for it. */
-const testTimeouts = { connectTimeoutMs: 5_000, timeoutMs: 10_000, bodyTimeoutMs: 1_000 };
-
 /** Starts the HTTP role; resolves when it listens. */
 export async function startHttp(dependencies: RoleDependencies): Promise<Running & { port: number }> {
   const { clock, config, log, personalData, runtime } = dependencies;
@@ -97,12 +94,7 @@ export async function startHttp(dependencies: RoleDependencies): Promise<Running
     eventStore,
     heads,
     ...createPaymentQueries(db, personalData, (id) => reportForgedRow(paymentStream(id), { db, log })),
-    postTest: createOutbound({
-      allowHosts: config.callbacks.allowHosts,
-      httpsOnly: config.production,
-      runtime,
-      ...testTimeouts,
-    }),
+    postTest: createOutbound({ ...config.callbacks, httpsOnly: config.production, runtime }),
     fetchOwn: fetch,
     registry: createTransactionRegistry({ config: config.registry, log, runtime }),
     content: {

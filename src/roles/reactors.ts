@@ -20,6 +20,7 @@ import { createLandRegistryCallback } from '../reactors/callbacks/land-registry-
 import { createMerchantCallback } from '../reactors/callbacks/merchant-callback.ts';
 import { startDeliveryWorker, type WorkerTask } from '../reactors/deliveries/worker.ts';
 import { createReceiptEmail } from '../reactors/email/receipt-email.ts';
+import { startExpiry } from '../reactors/expiry.ts';
 import { startScheduledRequery } from '../reactors/requery/scheduled-requery.ts';
 import { createToDoList, toDoList } from '../to-do/projection.ts';
 import { createDeliveryQueue } from '../to-do/queue.ts';
@@ -112,10 +113,15 @@ export function startReactors({
         runtime,
       })
     : null;
+  const expiry = startExpiry({ db, execute, log, runtime });
   return {
     async stop() {
       // The workers first: those that still wait for the list must not claim from one that is not complete.
-      const stopped = [...[...workers.values()].map((worker) => worker.stop()), requery?.stop()];
+      const stopped = [
+        ...[...workers.values()].map((worker) => worker.stop()),
+        requery?.stop(),
+        expiry.stop(),
+      ];
       stopping.abort();
       await Promise.all([listener.stop(), list.stop(), requeryRun.stop(), ...stopped]);
       await db.destroy();

@@ -18,7 +18,7 @@ import {
 } from '../support/payments.ts';
 import { checkSpec, type Spec } from '../support/spec.ts';
 
-const when: CancelPayment = { type: 'CancelPayment', at: resultAt };
+const when: CancelPayment = { type: 'CancelPayment', at: resultAt, source: 'payer' };
 const cancelled = (change = 1): PaymentEvent => ({
   type: 'PaymentCancelled',
   data: {

@@ -35,7 +35,9 @@ const first = [requested(), chosen(1)].reduce(evolve, initial);
 
 const commands: fc.Arbitrary<PaymentCommand> = fc.oneof(
   fc.constant(requestPayment()),
-  fc.constant({ type: 'CancelPayment', at: resultAt } as const),
+  fc
+    .constantFrom('payer', 'merchant', 'expiry')
+    .map((source) => ({ type: 'CancelPayment', at: resultAt, source }) as const),
   choices,
   results.map((reported) => record(reported)),
 );

@@ -107,7 +107,7 @@ async function payerTries(life: Life): Promise<void> {
     const isKnown = openAttempts(life.state).length === 0;
     if (life.state.status === 'succeeded' || random.chance(isKnown ? 0.3 : 0.8)) break;
   }
-  if (random.chance(0.1)) await carryOut(life, { type: 'CancelPayment', at: timeOf(life) });
+  if (random.chance(0.1)) await carryOut(life, { type: 'CancelPayment', at: timeOf(life), source: 'payer' });
 }
 
 async function bankDecides(life: Life, attempt: number, asked: Sen): Promise<void> {

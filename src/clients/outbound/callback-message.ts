@@ -5,17 +5,8 @@ import type { Merchant } from '../../config/merchants.ts';
 /** `id` is the same at every attempt. A merchant that is no longer registered gets plain JSON. */
 export function callbackMessage(
   fields: Readonly<Record<string, string>>,
-  {
-    merchant,
-    id,
-    correlationId,
-    now,
-  }: {
-    merchant: Pick<Merchant, 'webhookSecrets' | 'callbackFormat'> | undefined;
-    id: string;
-    correlationId: string;
-    now: Date;
-  },
+  merchant: Pick<Merchant, 'webhookSecrets' | 'callbackFormat'> | undefined,
+  { id, correlationId, now }: { id: string; correlationId: string; now: Date },
 ): { headers: Record<string, string>; body: string } {
   const isForm = merchant?.callbackFormat === 'form';
   const body = isForm ? new URLSearchParams(fields).toString() : JSON.stringify(fields);

@@ -1,6 +1,7 @@
 /** Reads the content files, checks their front matter, and gives each its address and its place in the order. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, posix, sep } from 'node:path';
+import { firstHeading } from '@ledger/markdown/markdown.ts';
 import { array, number, object, optional, pattern, string, trimmed } from 'superstruct';
 
 import { ConfigError, checkYaml } from '../../config/yaml-file.ts';
@@ -10,7 +11,7 @@ export type DocsFile = ReturnType<typeof readDocsFile>;
 const slugPattern = /^[a-z0-9]+(?:[-_][a-z0-9]+)*(?:\/[a-z0-9]+(?:[-_][a-z0-9]+)*)*$/;
 const text = trimmed(pattern(string(), /\S/));
 const frontMatter = object({
-  title: text,
+  title: optional(text),
   description: optional(text),
   category: optional(text),
   order: optional(number()),
@@ -69,6 +70,9 @@ function readDocsFile(file: string, source: string) {
   const plain = source.replace(/^\uFEFF/, '').replaceAll('\r\n', '\n');
   const [whole = '', yaml = ''] = /^---[ \t]*\n(.*?\n)??---[ \t]*(?:\n|$)/s.exec(plain) ?? [];
   const matter = checkYaml(file, () => yaml || '{}', frontMatter);
+  const markdown = plain.slice(whole.length);
+  const title = matter.title ?? firstHeading(markdown);
+  if (title === '') throw new ConfigError([`${file}: title is missing, and there is no heading`]);
   const slug = matter.slug ?? file.slice(0, -'.md'.length);
   if (!slugPattern.test(slug))
     throw new ConfigError([`${file}: slug is missing, and the file name is not a valid lower-case address`]);
@@ -79,13 +83,13 @@ function readDocsFile(file: string, source: string) {
     /** Path below /docs/. */
     slug,
     url: `/docs/${slug}`,
-    title: matter.title,
+    title,
     description: matter.description ?? '',
     category: matter.category ?? folderName(file),
     order: matter.order ?? Number.POSITIVE_INFINITY,
     tags: matter.tags ?? [],
     source,
-    markdown: plain.slice(whole.length),
+    markdown,
   };
 }
 

@@ -9,8 +9,11 @@ export type FromMerchant = { merchant: Merchant };
 
 /** Koa middleware that finds the merchant. Throws HttpProblem 401 with the documented messages, and 429. */
 export function createAuthenticateMerchant(merchants: ReadonlyMap<string, Merchant>) {
+  /** The agency's id is understood in place of its code, as in version 1.0.0 of the interface. */
+  const byId = (named: string) => [...merchants.values()].find(({ id }) => String(id) === named);
+  const codeOf = (named: string) => (merchants.get(named) ?? byId(named))?.code ?? named;
   return async (ctx: Context<FromMerchant>, next: Next): Promise<unknown> => {
-    const code = agreed(ctx.get('X-Merchant-Code').trim(), bodyText(ctx, 'merchant_code'));
+    const code = agreed(codeOf(ctx.get('X-Merchant-Code').trim()), codeOf(bodyText(ctx, 'merchant_code')));
     const key = agreed(bearerOf(ctx), bodyText(ctx, 'api_key'));
     if (code === '' || key === '') throw new HttpProblem(401, 'Missing merchant_code or API key');
     const merchant = merchants.get(code ?? '');

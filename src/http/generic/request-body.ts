@@ -2,7 +2,7 @@
 import { maskable } from '@ledger/kernel/structs.ts';
 import type { Infer } from 'superstruct';
 import type { Sen } from '../../common/money.ts';
-import { amount, email, extra, optional, reference, required, url } from '../pay/request-fields.ts';
+import { amount, email, extra, moment, optional, reference, required, url } from '../pay/request-fields.ts';
 
 export type PaymentRequestBody = Infer<ReturnType<typeof paymentRequestBody>>;
 
@@ -24,6 +24,7 @@ export function paymentRequestBody({ maxAmountSen, production }: { maxAmountSen:
     postcode: optional(20),
     state: optional(100),
     phone_no: optional(30),
+    expires_at: moment,
     extra: extra(),
   });
 }

@@ -23,6 +23,7 @@ export function createRequestPayment(transactionIdKey: string, startPayment: Sta
       callbackUrl: body.callback_url,
       redirectUrl: body.redirect_url,
       branchCode: '',
+      ...(body.expires_at && { expiresAt: body.expires_at }),
     };
     await startPayment(ctx, requested, `merchant:${merchant.code}`);
   };

@@ -10,7 +10,7 @@ import type { Dependencies } from '../server/dependencies.ts';
 import { createAuthenticateMerchant, type FromMerchant } from './authenticate.ts';
 import { createGatewayResultForm } from './gateway-result-form.ts';
 import { createMakeRequest, createShowRequestForm } from './payment-request-form.ts';
-import { createSendOwnAgain } from './payments/deliveries.ts';
+import { cancel, createAct, sendAgain } from './payments/actions.ts';
 import { createListPayments } from './payments/list.ts';
 import { createLoadOwn } from './payments/own-payment.ts';
 import { createShowOwnPayment } from './payments/show.ts';
@@ -28,6 +28,7 @@ export function addGenericRoutes(router: Router<RequestState>, dependencies: Dep
     merchant_code: ctx.state.merchant.code,
   }));
   const loadOwn = createLoadOwn(dependencies);
+  const act = createAct(dependencies);
   const requestPayment = createRequestPayment(transactionIdKey, channel.startPayment);
   // The id depends on the merchant's code: no reference leads to another merchant's payment.
   const idOf = (ctx: Context<FromMerchant>) =>
@@ -52,8 +53,9 @@ export function addGenericRoutes(router: Router<RequestState>, dependencies: Dep
     '/generic/payments/:id/deliveries/:delivery/send-again',
     authenticateMerchant,
     loadOwn,
-    createSendOwnAgain(dependencies),
+    act(sendAgain),
   );
+  router.post('/generic/payments/:id/cancel', authenticateMerchant, loadOwn, act(cancel));
   router.post(
     '/generic/test-callback',
     jsonBody,

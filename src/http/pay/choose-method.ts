@@ -25,7 +25,7 @@ export function createChooseMethod(dependencies: ChannelDependencies) {
     const { head, payment } = ctx.state;
     const { transactionId } = payment.request;
     const attempt = readToken(ctx, transactionId, dependencies);
-    if (isSettled(payment)) return leadToReceipt(ctx, transactionId, head.revision);
+    if (isSettled(payment, runtime.now())) return leadToReceipt(ctx, transactionId, head.revision);
     const at = runtime.now().toISOString();
     const drawFault = (status: number, fault: FormFault) => {
       ctx.status = status;
@@ -33,7 +33,7 @@ export function createChooseMethod(dependencies: ChannelDependencies) {
     };
 
     if (bodyText(ctx, 'cancel') !== '') {
-      const cancelled = await carryOut(ctx, { type: 'CancelPayment', at }, dependencies);
+      const cancelled = await carryOut(ctx, { type: 'CancelPayment', at, source: 'payer' }, dependencies);
       if (cancelled === 'open')
         return drawFault(409, { error: 'cancelOpen', chosenMode: '', chosenBank: '' });
       return leadToReceipt(ctx, transactionId, cancelled === 'settled' ? 'no_stream' : cancelled.revision);
@@ -64,7 +64,12 @@ export function createChooseMethod(dependencies: ChannelDependencies) {
 
 type Choice = { offer: Offer; bankCode: string };
 
-const settledCodes: readonly RefusalCode[] = ['payment_succeeded', 'payment_pending', 'wrong_amount'];
+const settledCodes: readonly RefusalCode[] = [
+  'payment_succeeded',
+  'payment_pending',
+  'payment_closed',
+  'wrong_amount',
+];
 
 /** What became of the payer's command; `settled`: there is nothing to pay any more; `open`: an attempt is open. */
 async function carryOut(

@@ -6,7 +6,7 @@ import type { Config } from '../../config/config.ts';
 import { outstandingSen } from '../../events/adjustments.ts';
 import type { OpenPayment } from '../../events/open-payment.ts';
 import type { RequestedPayment } from '../../events/payment.ts';
-import { standingOf } from '../../events/payment-standing.ts';
+import { isClosed, standingOf } from '../../events/payment-standing.ts';
 import { openAttempts } from '../../events/requery-schedule.ts';
 import type { Links } from '../../receipts/payment-links.ts';
 import { receiptOf } from '../../receipts/receipt.ts';
@@ -31,7 +31,7 @@ export type FormFault = { error: keyof Texts['formErrors']; chosenMode: string; 
 export function createShowPaymentPage(dependencies: PaymentPageDependencies) {
   return async (ctx: Context<LoadedPayment>): Promise<void> => {
     const { payment, asAt } = ctx.state;
-    if (isSettled(payment))
+    if (isSettled(payment, dependencies.runtime.now()))
       return seeOther(ctx, dependencies.links.receipt(payment.request.transactionId, askedLanguage(ctx)));
     await drawPaymentPage(ctx, payment, dependencies, {
       asAt: asAt && timeText(asAt.toISOString(), languageOf(ctx)),
@@ -39,9 +39,10 @@ export function createShowPaymentPage(dependencies: PaymentPageDependencies) {
   };
 }
 
-/** Whether there is nothing to choose: the payment has succeeded, or may have at the bank, or another amount was received. */
-export function isSettled(payment: RequestedPayment): boolean {
-  return ['succeeded', 'pending', 'wrongAmount'].includes(standingOf(payment));
+/** Whether there is nothing to choose: it is paid, or may be at the bank, another amount was received, or it is closed. */
+export function isSettled(payment: RequestedPayment, now: Date): boolean {
+  const isOver = ['succeeded', 'pending', 'wrongAmount'].includes(standingOf(payment));
+  return isOver || isClosed(payment, now.toISOString());
 }
 
 /** A merchant may relay the page from its own origin: every URL in it is absolute. Amounts read `RM 1,234.50`. */

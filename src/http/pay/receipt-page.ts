@@ -46,7 +46,7 @@ export function drawReceipt(
   const { status, transactionId } = receipt;
   const { linkEndsAtMs } = ctx.state;
   const ownUrl = links.receipt(transactionId, lang, linkEndsAtMs);
-  const canPay = !isSettled(payment);
+  const canPay = !isSettled(payment, runtime.now());
   const isOpen = status === 'pending' || (canPay && openAttempts(payment).length > 0);
   const looks = Number(ctx.query.look ?? 0);
   const pauseSeconds = isOpen ? pausesSeconds[looks] : undefined;

@@ -2,6 +2,7 @@
 import { emailPattern, maxEmailLength } from '@ledger/kernel/email-address.ts';
 import { type JsonSchema, withJsonSchema } from '@ledger/kernel/with-json-schema.ts';
 import { coerce, define, Struct, unknown } from 'superstruct';
+import { readGatewayTime } from '../../common/malaysian-time.ts';
 import { type AmountFault, formatSen, parseAmount, type Sen } from '../../common/money.ts';
 import type { Merchant } from '../../config/merchants.ts';
 import { HttpProblem } from '../server/context.ts';
@@ -115,6 +116,16 @@ export function amount(maxSen: Sen): Struct<Sen, unknown> {
     },
   );
 }
+
+/** A moment, in UTC; undefined where none was sent. */
+export const moment = field<string | undefined>(
+  (sent) => (typeof sent === 'string' && readGatewayTime(sent)) || sent || undefined,
+  (value) =>
+    value === undefined || (typeof value === 'string' && readGatewayTime(value) === value)
+      ? null
+      : 'must be a time such as 2026-11-30T23:59:59+08:00',
+  { type: ['string', 'null'], format: 'date-time' },
+);
 
 /** A free-form object of limited size; `{}` where none was sent. */
 export function extra(): Struct<Record<string, unknown>, unknown> {

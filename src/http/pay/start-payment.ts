@@ -44,7 +44,7 @@ export function createStartPayment(dependencies: ChannelDependencies): StartPaym
       // What has just been sealed need not be opened.
       const payment =
         events.length > 0 ? openedAs(state, details) : await openPayment(state, personalData.open);
-      return isSettled(payment)
+      return isSettled(payment, runtime.now())
         ? drawReceipt(ctx, { payment, asAt: null }, dependencies)
         : drawPaymentPage(ctx, payment, dependencies);
     }

@@ -1,5 +1,4 @@
 /** Loads a payment with its history, which only its stream has: no row is needed. */
-
 import type { EventStore } from '@ledger/event-store/event-store.ts';
 import { type History, historyOf } from '../../audit/history/history.ts';
 import { endOf, type Head } from '../../commands/execute.ts';

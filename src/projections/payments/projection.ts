@@ -16,7 +16,7 @@ import {
   paymentStreamPrefix,
   type RequestedPayment,
 } from '../../events/payment.ts';
-import { standingOf } from '../../events/payment-standing.ts';
+import { isEnded, type Standing, standingOf } from '../../events/payment-standing.ts';
 import { writeExceptions } from '../exceptions/write.ts';
 import { macOf } from './mac.ts';
 import { writePayers } from './payers.ts';
@@ -43,6 +43,7 @@ export const payments: Projection = {
         mode: currentResult(state)?.mode || (state.attempts.at(-1)?.mode ?? ''),
         amount_sen: priceOf(state).amountSen,
         keys: searchKeysOf(id, state),
+        expires_at: unpaid.includes(standingOf(state)) && !isEnded(state) ? request.expiresAt : null,
         receipt_no: receipt && indexable(receipt.receiptNo),
         requested_at: request.at,
         paid_at: state.status === 'succeeded' ? paidAt(state) : null,
@@ -59,6 +60,9 @@ export const payments: Projection = {
     },
   }),
 };
+
+/** The states in which a payment expires. */
+const unpaid: readonly Standing[] = ['requested', 'failed', 'cancelled'];
 
 /** When the gateway says it was paid, else when it was recorded; null for a year that Postgres cannot store. */
 function paidAt(payment: RequestedPayment): Date | null {

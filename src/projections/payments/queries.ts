@@ -12,11 +12,6 @@ import { macOf } from './mac.ts';
 import { payments } from './projection.ts';
 import { whereFound } from './search-keys.ts';
 
-export type LatestPayment = Pick<
-  FoundPayment,
-  'transactionId' | 'merchantCode' | 'reference' | 'status' | 'amountSen'
->;
-
 /** A payment as far as it has been projected. `updatedAt` is the time of its last event, by the event store's clock. */
 export type PaymentRow = { revision: number; state: RequestedPayment; updatedAt: Date };
 
@@ -71,16 +66,7 @@ export function createPaymentQueries(
     },
 
     /** The latest payments of the generic channel, newest first. */
-    async latestPayments(): Promise<LatestPayment[]> {
-      const query = rows(db).where('channel', 'generic').orderBy('requested_at', 'desc').limit(20);
-      return await query
-        .select('reference', 'status', {
-          transactionId: 'transaction_id',
-          merchantCode: 'merchant_code',
-          amountSen: 'amount_sen',
-        })
-        .timeout(2_000);
-    },
+    latestPayments: () => searchPayments(db, { channel: 'generic' }, { limit: 20, after: null }),
   };
 }
 
@@ -151,6 +137,16 @@ export async function findHolding(
   return await unlessUndefined(query.limit(limit).pluck('transaction_id').timeout(10_000), []);
 }
 
+/** Ids of at most `limit` unpaid payments that have expired by a time, in order, from after the id `after`. */
+export async function findExpired(
+  db: Knex,
+  { by, after, limit }: { by: Date; after: string; limit: number },
+): Promise<string[]> {
+  const query = rows(db).where('expires_at', '<=', by).whereRaw('transaction_id collate "C" > ?', [after]);
+  query.orderByRaw('transaction_id collate "C"').limit(limit);
+  return await unlessUndefined(query.pluck('transaction_id').timeout(10_000), []);
+}
+
 /** The id of the last payment that was requested before a time; null if there is none. */
 export async function lastPaymentBefore(db: Knex, time: Date): Promise<string | null> {
   const query = rows(db).where('requested_at', '<', time).orderBy('requested_at', 'desc').limit(1);
@@ -185,6 +181,7 @@ export type PaymentFilter = {
   named?: string | null;
   /** All of these are among the payer's search tokens (search-tokens.ts), as the blind index has them. */
   searchTokens?: readonly string[];
+  channel?: Channel | null;
   merchantCode?: string | null;
   status?: Standing | null;
   /** Of the current result, or else of the last attempt. */
@@ -220,6 +217,7 @@ export async function searchPayments(
       `transaction_id in (select transaction_id from ${payments.name}.payers where tokens @> ?::text[])`,
       [[...searchTokens]],
     );
+  if (filter.channel) query.where({ channel: filter.channel });
   if (merchantCode !== null) query.where('merchant_code', indexable(merchantCode));
   if (status !== null) query.where({ status });
   if (mode !== null) query.where({ mode });

@@ -29,7 +29,7 @@ export function createMerchantCallback({
     };
     const id = deliveryIdOf(task);
     const { correlationId, signal } = task;
-    const message = callbackMessage(fields, { merchant, id, correlationId, now: runtime.now() });
+    const message = callbackMessage(fields, merchant, { id, correlationId, now: runtime.now() });
     try {
       const answer = await post({ url: planned.url, ...message, signal });
       return isSuccess(answer)

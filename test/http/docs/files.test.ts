@@ -31,7 +31,7 @@ test('pages are ordered by category, order and title', async (t) => {
 
 test('all faults are reported at once, each with its file and key', async (t) => {
   const folder = await contentFolder(t, {
-    'no-matter.md': '# Hello\n',
+    'no-matter.md': '```sh\n# Hello\n```\n',
     'blank.md': '---\ntitle: "  "\n---\n',
     'number.md': '---\ntitle: 7\norder: first\ntags: one\n---\n',
     'unknown.md': '---\ntitle: U\nlayout: wide\n---\n',
@@ -50,12 +50,12 @@ test('all faults are reported at once, each with its file and key', async (t) =>
     'content/docs/blank.md: title is not valid (pattern)',
     'content/docs/broken.md cannot be read',
     'content/docs/escape.md: slug is not valid (pattern)',
-    'content/docs/no-matter.md: title is missing',
+    'content/docs/no-matter.md: title is missing, and there is no heading',
     'content/docs/number.md: order is not valid (number)',
     'content/docs/number.md: tags is not valid (array)',
     'content/docs/number.md: title is not valid (string)',
     'content/docs/same.md: slug same is also the slug of one.md',
-    'content/docs/script.md: title is missing',
+    'content/docs/script.md: title is missing, and there is no heading',
     'content/docs/taken.md: slug is not valid (/docs/assets/docs is taken)',
     'content/docs/unknown.md: layout is not a known key',
   ]);
@@ -69,4 +69,20 @@ test('a file written on Windows reads like any other', async (t) => {
 test('a horizontal rule within the text is not front matter', async (t) => {
   const folder = await contentFolder(t, { 'x.md': '---\ntitle: X\n---\nText\n\n---\n\nMore\n' });
   t.is(readDocsFiles(folder)[0]?.markdown, 'Text\n\n---\n\nMore\n');
+});
+
+test('without front matter, or without a title in it, the first heading is the title', async (t) => {
+  const folder = await contentFolder(t, {
+    'plain.md': '```sh\n# a comment\n```\n\n## The `x` of *it*\n\n# Later\n',
+    'matter.md': '---\norder: 1\n---\n# Heading\n',
+    'both.md': '---\ntitle: Title\n---\n# Heading\n',
+    'under.md': 'Underlined\n===\n',
+  });
+  const titles = Object.fromEntries(readDocsFiles(folder).map(({ file, title }) => [file, title]));
+  t.deepEqual(titles, {
+    'plain.md': 'The x of it',
+    'matter.md': 'Heading',
+    'both.md': 'Title',
+    'under.md': 'Underlined',
+  });
 });

@@ -51,6 +51,11 @@ const accepted: Record<string, Sent> = {
     headers: { ...bearer, ...code, ...json },
     body: JSON.stringify({ merchant_code: 'council', api_key: apiKey }),
   },
+  'the id of the agency': { headers: { ...bearer, 'x-merchant-code': '7' } },
+  'the id in a header, the code in the body': {
+    headers: { ...bearer, ...json, 'x-merchant-code': '7' },
+    body: '{"merchant_code":"council"}',
+  },
   'the scheme in another case': { headers: { authorization: `bearer ${apiKey}`, ...code } },
   'an empty JSON body': { headers: { ...bearer, ...code, ...json }, body: '{}' },
 };

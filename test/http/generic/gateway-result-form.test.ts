@@ -1,12 +1,12 @@
 // GET /generic/debug: /generic/response accepts what it signs, texts are escaped, and without a sandbox it does not exist.
 import test from 'ava';
 import { signFields } from '../../../src/clients/gateway/checksum.ts';
-import type { LatestPayment } from '../../../src/projections/payments/queries.ts';
+import type { FoundPayment } from '../../../src/projections/payments/queries.ts';
 import { gatewaySecret, startApp } from '../../support/app.ts';
 import { sen } from '../../support/payments.ts';
 import { chooseMethod, createPayment, hiddenFields, postResult } from './helpers.ts';
 
-let latest: LatestPayment[] | Error = [];
+let latest: FoundPayment[] | Error = [];
 const app = await startApp({
   config: { sandbox: { enabled: true } },
   latestPayments: async () => {
@@ -90,7 +90,7 @@ test('the latest payments can be chosen; without Postgres an id still can', asyn
     status: 'failed',
     amountSen: sen(100),
   } as const;
-  latest = [row];
+  latest = [{ ...row, channel: 'generic', mode: '', receiptNo: null, requestedAt: new Date() }];
   const { html } = await debug();
   t.true(html.includes(`href="${app.url}/generic/debug?TRANS_ID=X&amp;lang=en">&lt;i&gt;1</a>`));
   t.false(html.includes('CHECKSUM'), 'nothing is signed before a payment is chosen');

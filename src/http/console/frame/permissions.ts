@@ -16,11 +16,12 @@ export const permissions = {
   ownAccount: everybody,
   sendAgain: helpers,
   requery: helpers,
+  /** Of read models, which changes nothing that is recorded. The request for it is. */
+  rebuild: helpers,
   readAccessLog: auditors,
   resolve: admins,
   erase: admins,
   reconcile: admins,
-  rebuild: admins,
   manageStaff: admins,
 } satisfies Record<string, readonly Role[]>;
 

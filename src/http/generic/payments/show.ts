@@ -1,16 +1,16 @@
 /** GET /generic/payments/{id}: a merchant's own payment, with what happened to it. Decision 48. */
 import texts from '../../../../content/texts/payments.en.json' with { type: 'json' };
+import { shownDeliveries } from '../../../audit/history/deliveries.ts';
 import type { HistoryEntry } from '../../../audit/history/history.ts';
 import { toDateTime, toIsoWithOffset } from '../../../common/malaysian-time.ts';
 import { formatSen, type Sen } from '../../../common/money.ts';
 import type { PaymentMode } from '../../../common/payment-modes.ts';
 import { openPayment } from '../../../events/open-payment.ts';
-import type { PaymentEvent } from '../../../events/payment.ts';
+import type { PaymentEvent, RequestedPayment } from '../../../events/payment.ts';
 import { statusCodeOf } from '../../../receipts/payment-fields.ts';
 import { texts as receiptTexts } from '../../../receipts/texts.ts';
 import type { Context } from '../../server/context.ts';
 import type { Dependencies } from '../../server/dependencies.ts';
-import { presentDeliveries } from './deliveries.ts';
 import { type OwnPayment, presentPayment } from './own-payment.ts';
 
 export function createShowOwnPayment({ personalData }: Pick<Dependencies, 'personalData'>) {
@@ -51,4 +51,26 @@ function textOf(field: string, value: unknown): string {
   if (field.endsWith('Sen')) return formatSen(value as Sen);
   if (field === 'paidAt') return toDateTime(String(value));
   return field === 'mode' ? receiptTexts.en.modes[value as PaymentMode] : String(value);
+}
+
+/** Each with its attempts. The address of the payer is not in it. */
+export function presentDeliveries(payment: RequestedPayment, events: readonly (PaymentEvent | null)[]) {
+  const timeOf = (at: string | null) => at && toIsoWithOffset(at);
+  return shownDeliveries(payment, events).map((delivery) => ({
+    id: delivery.key,
+    kind: delivery.kind,
+    state: delivery.state,
+    receiver: delivery.receiver,
+    called_at: timeOf(delivery.calledAt),
+    settled_at: timeOf(delivery.settledAt),
+    next_attempt_at: delivery.state === 'due' ? timeOf(delivery.dueAt) : null,
+    can_send_again: delivery.kind === 'callback' && delivery.canSendAgain,
+    attempts: delivery.made.map(({ at, attempt, durationMs, reason, status }) => ({
+      no: attempt,
+      at: timeOf(at),
+      duration_ms: durationMs,
+      answer_status: status,
+      reason,
+    })),
+  }));
 }

@@ -1,5 +1,4 @@
 /** POST /generic/test-callback: sends a merchant's server a signed callback about a payment that does not exist. */
-
 import { maskable } from '@ledger/kernel/structs.ts';
 import { type Infer, optional } from 'superstruct';
 import texts from '../../../../content/texts/payments.en.json' with { type: 'json' };
@@ -21,13 +20,13 @@ export function testCallbackBody({ production }: { production: boolean }) {
   });
 }
 
-type Body = Infer<ReturnType<typeof testCallbackBody>>;
-
 const { fields: sample, statuses } = texts.testCallback;
 
 /** Sends it at once, whatever waits to be delivered. Nothing is recorded: the answer has what was sent. */
 export function createSendTestCallback({ postTest, runtime }: Pick<Dependencies, 'postTest' | 'runtime'>) {
-  return async (ctx: Context<FromMerchant & { body: Body }>): Promise<void> => {
+  return async (
+    ctx: Context<FromMerchant & { body: Infer<ReturnType<typeof testCallbackBody>> }>,
+  ): Promise<void> => {
     const { body, merchant, requestId: correlationId, spend } = ctx.state;
     await spend('tests', merchant.code);
     const { callback_url: target, status = '3' } = body;
@@ -43,7 +42,7 @@ export function createSendTestCallback({ postTest, runtime }: Pick<Dependencies,
       status_detail: '',
     };
     const id = `test-${runtime.uuid()}`;
-    const sent = callbackMessage(fields, { merchant, id, correlationId, now });
+    const sent = callbackMessage(fields, merchant, { id, correlationId, now });
     const startedMs = runtime.monotonicMs();
     const answer = await postTest({ url: target, ...sent, signal: new AbortController().signal }).catch(
       (error: unknown) => {
@@ -51,18 +50,11 @@ export function createSendTestCallback({ postTest, runtime }: Pick<Dependencies,
         throw error;
       },
     );
-    const result =
-      answer instanceof Error
-        ? { delivered: false, answer_status: null, reason: answer.message }
-        : {
-            delivered: isSuccess(answer),
-            answer_status: answer.status,
-            reason: `answered ${answer.status}`,
-          };
+    const answer_status = answer instanceof Error ? null : answer.status;
+    const reason = answer instanceof Error ? answer.message : `answered ${answer.status}`;
+    const delivered = !(answer instanceof Error) && isSuccess(answer);
     const duration_ms = Math.round(runtime.monotonicMs() - startedMs);
-    const message = result.delivered
-      ? 'The test callback was delivered'
-      : 'The test callback was not delivered';
-    ctx.body = { status: true, message, data: { ...result, duration_ms, sent } };
+    const message = `The test callback was ${delivered ? '' : 'not '}delivered`;
+    ctx.body = { status: true, message, data: { delivered, answer_status, reason, duration_ms, sent } };
   };
 }

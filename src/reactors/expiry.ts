@@ -1,0 +1,50 @@
+/** Cancels the payments that nobody has paid before they expired: content/docs/payment-states.md. */
+
+import type { Log } from '@ledger/kernel/log.ts';
+import { reasonOf } from '@ledger/kernel/reason-of.ts';
+import { type Background, runUntilStopped } from '@ledger/kernel/run-until-stopped.ts';
+import type { Runtime } from '@ledger/kernel/runtime.ts';
+import type { Knex } from 'knex';
+import { Refused } from '../commands/decider.ts';
+import type { ExecuteOf } from '../commands/execute.ts';
+import type { paymentDecider } from '../commands/payment.ts';
+import { UnreadableEvent } from '../events/codec.ts';
+import { paymentStream } from '../events/payment.ts';
+import { findExpired } from '../projections/payments/queries.ts';
+
+const pollMs = 30_000;
+const pageSize = 100;
+
+/** Any number of processes may do it: what another has recorded adds nothing. */
+export function startExpiry(dependencies: {
+  db: Knex;
+  execute: ExecuteOf<typeof paymentDecider>;
+  log: Log;
+  runtime: Runtime;
+}): Background {
+  const { db, execute, log, runtime } = dependencies;
+  async function expire(transactionId: string): Promise<void> {
+    const commandId = runtime.uuid();
+    const cause = { commandId, correlationId: commandId, causationId: commandId, actor: 'reactor:expiry' };
+    const at = runtime.now().toISOString();
+    try {
+      await execute(paymentStream(transactionId), { type: 'CancelPayment', at, source: 'expiry' }, cause);
+    } catch (error) {
+      // An attempt is open: the next pass tries again. An event that cannot be read is reported elsewhere.
+      if (!(error instanceof Refused || error instanceof UnreadableEvent)) throw error;
+    }
+  }
+  return runUntilStopped(async (signal) => {
+    for (let after = ''; !signal.aborted; ) {
+      try {
+        const page = await findExpired(db, { by: runtime.now(), after, limit: pageSize });
+        for (const transactionId of page) await expire(transactionId);
+        after = page.length < pageSize ? '' : (page.at(-1) ?? '');
+      } catch (error) {
+        after = '';
+        log.warn({ reason: reasonOf(error) }, 'expired payments cannot be cancelled at the moment');
+      }
+      if (after === '') await runtime.sleep(pollMs, signal);
+    }
+  });
+}
