@@ -12,7 +12,8 @@ type Recorded = { readonly [recorded]: JsonSchema };
  * with the struct through `defaulted`, `optional` and others that copy it.
  */
 export function withJsonSchema<T>(struct: Struct<T, unknown>, jsonSchema: JsonSchema): Struct<T, Recorded> {
-  return new Struct<T, Recorded>({ ...struct, schema: { [recorded]: jsonSchema } });
+  // Not `new Struct`, which would wrap the validator once more, in a generator of its own for every value.
+  return Object.assign(Object.create(Struct.prototype), struct, { schema: { [recorded]: jsonSchema } });
 }
 
 /** The schema that `withJsonSchema` recorded, if any. */

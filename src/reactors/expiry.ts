@@ -1,5 +1,4 @@
 /** Cancels the payments that nobody has paid before they expired: content/docs/payment-states.md. */
-
 import type { Log } from '@ledger/kernel/log.ts';
 import { reasonOf } from '@ledger/kernel/reason-of.ts';
 import { type Background, runUntilStopped } from '@ledger/kernel/run-until-stopped.ts';

@@ -1,7 +1,7 @@
 /** The fields of a payment request on either channel: what they may hold, and the message when a value is invalid. */
 import { emailPattern, maxEmailLength } from '@ledger/kernel/email-address.ts';
 import { type JsonSchema, withJsonSchema } from '@ledger/kernel/with-json-schema.ts';
-import { coerce, define, Struct, unknown } from 'superstruct';
+import { coerce, Struct, unknown } from 'superstruct';
 import { readGatewayTime } from '../../common/malaysian-time.ts';
 import { type AmountFault, formatSen, parseAmount, type Sen } from '../../common/money.ts';
 import type { Merchant } from '../../config/merchants.ts';
@@ -159,8 +159,12 @@ function field<T>(
   faultOf: (value: unknown) => string | null,
   schema: JsonSchema,
 ): Struct<T, unknown> {
-  const struct = define<T>('field', (value) => faultOf(value) ?? true);
-  return withJsonSchema(coerce(struct, unknown(), read), schema);
+  const validator = (value: unknown) => faultOf(value) ?? true;
+  // Not `coerce(define(…))`, which would look at each value three times.
+  return withJsonSchema(
+    new Struct<T, unknown>({ type: 'field', schema: null, coercer: read, validator }),
+    schema,
+  );
 }
 
 // ── Faults ────────────────────────────────────────────────────────────────────────────────

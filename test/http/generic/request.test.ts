@@ -323,6 +323,9 @@ const faultyBodies: Record<string, [string, number, string, Record<string, strin
   'a JSON list': ['[]', 400, 'The body must be a JSON object'],
   'a prototype in the body': ['{"__proto__": {"amount": 1}}', 400, 'The request body is malformed'],
   'a prototype deep in extra': ['{"extra": {"__proto__": {}}}', 400, 'The request body is malformed'],
+  'an escaped prototype': ['{"_\\u005Fp\\u0072oto__": {}}', 400, 'The request body is malformed'],
+  'an escaped letter of a prototype': ['{"__\\u0070roto__": {}}', 400, 'The request body is malformed'],
+  'bytes that are no text': ['\ufffd{}', 400, 'The request body is malformed'],
   'a number beyond all bounds': [
     JSON.stringify(requestBody({ extra: { a: 1 } })).replace('"a":1', '"a":1e999'),
     400,
@@ -357,8 +360,17 @@ for (const [title, [body, status, message, headers]] of Object.entries(faultyBod
     t.is(response.status, status);
     t.deepEqual(await response.json(), { status: false, message });
     t.deepEqual(appended, []);
+    // A body of unknown length is read by koa-body, a plain one by readJson.
+    if (status === 413) return;
+    const chunks = await postRequest(watched, new Blob([body]).stream(), headers);
+    t.deepEqual([chunks.status, await chunks.json()], [status, { status: false, message }]);
   });
 }
+
+test('names and texts that only look like a prototype are taken, after a byte order mark too', async (t) => {
+  const body = `\ufeff${JSON.stringify(requestBody({ extra: { note: '__proto__', proto: '\u0070' } }))}`;
+  t.is((await postRequest(app, body.replace('"p"', '"\\u0070"'))).status, 200);
+});
 
 const credentials: Record<string, [Record<string, string>, Record<string, unknown>, string]> = {
   'no key': [{ authorization: '' }, {}, 'Missing merchant_code or API key'],

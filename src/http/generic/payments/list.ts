@@ -1,8 +1,7 @@
 /** GET /generic/payments: a merchant's own payments, the latest first, a page at a time. Decision 48. */
-
 import { enums, type Infer, object, optional, pattern, refine, string, validate } from 'superstruct';
 import { readSpan } from '../../../common/malaysian-time.ts';
-import { parseAmount, readAmount, type Sen } from '../../../common/money.ts';
+import { readAmount } from '../../../common/money.ts';
 import { unopened } from '../../../events/open-payment.ts';
 import { standingsByCode } from '../../../receipts/payment-fields.ts';
 import type { ChannelDependencies } from '../../pay/dependencies.ts';
