@@ -98,7 +98,7 @@ function replaceClock(): void {
   // As Date: dates that Node makes are of it, too.
   function SimulatedDate(...args: unknown[]) {
     if (!new.target) return new RealDate(nowMs()).toString();
-    return args.length === 0 ? new RealDate(nowMs()) : Reflect.construct(RealDate, args);
+    return Reflect.construct(RealDate, args.length === 0 ? [nowMs()] : args, new.target);
   }
   Object.setPrototypeOf(SimulatedDate, RealDate);
   Object.assign(SimulatedDate, { prototype: RealDate.prototype, now: nowMs });
