@@ -95,12 +95,14 @@ function clear(timer: unknown, otherwise: (timer: never) => void): void {
 function replaceClock(): void {
   const RealDate = Date;
   const nowMs = () => currentProcess()?.nowMs() ?? RealDate.now();
-  const SimulatedDate = new Proxy(RealDate, {
-    construct: (target, args, newTarget) =>
-      Reflect.construct(target, args.length === 0 ? [nowMs()] : args, newTarget),
-    get: (target, name, receiver) => (name === 'now' ? nowMs : Reflect.get(target, name, receiver)),
-  });
-  globalThis.Date = SimulatedDate;
+  // As Date: dates that Node makes are of it, too.
+  function SimulatedDate(...args: unknown[]) {
+    if (!new.target) return new RealDate(nowMs()).toString();
+    return Reflect.construct(RealDate, args.length === 0 ? [nowMs()] : args, new.target);
+  }
+  Object.setPrototypeOf(SimulatedDate, RealDate);
+  Object.assign(SimulatedDate, { prototype: RealDate.prototype, now: nowMs });
+  globalThis.Date = SimulatedDate as unknown as DateConstructor;
   const random = Math.random;
   Math.random = () => currentProcess()?.random.next() ?? random();
   const { performance } = globalThis;

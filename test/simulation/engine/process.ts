@@ -112,11 +112,16 @@ export function createProcess({
       sleep(ms, signal) {
         if (signal?.aborted) return Promise.resolve();
         const { promise, resolve } = Promise.withResolvers<void>();
-        const cancel = after(stretch(ms), () => resolve());
-        signal?.addEventListener('abort', () => {
+        const aborted = () => {
           cancel();
           resolve();
+        };
+        // Of one signal, a process may wait for thousands of times.
+        const cancel = after(stretch(ms), () => {
+          signal?.removeEventListener('abort', aborted);
+          resolve();
         });
+        signal?.addEventListener('abort', aborted);
         return promise;
       },
       setTimer: (ms, run) => after(ms, run),

@@ -37,8 +37,11 @@ export function createRandom(seed: string): Random {
       if (item === undefined) throw new RangeError('There is nothing to pick from');
       return item;
     },
-    bytes: (length) =>
-      Buffer.from(Uint32Array.from({ length: Math.ceil(length / 4) }, next32).buffer, 0, length),
+    bytes(length) {
+      const words = new Uint32Array(Math.ceil(length / 4));
+      for (let index = 0; index < words.length; index += 1) words[index] = next32();
+      return Buffer.from(words.buffer, 0, length);
+    },
     fork: (name) => createRandom(`${seed}/${name}`),
   };
 }

@@ -72,7 +72,7 @@ export function createEventStoreCluster({
   random: Random;
   history: History;
 }): EventStoreCluster {
-  let storage = openStorage(':memory:');
+  let storage = withKnownEnd(openStorage(':memory:'));
   let leader: string | null = names[0] ?? null;
   let full = false;
   const nodes = new Map<string, Node>();
@@ -233,6 +233,24 @@ export function createEventStoreCluster({
   };
 }
 
+/** Knows the last position without asking SQLite, which would be asked after every step of the simulation. */
+function withKnownEnd(storage: Storage): Storage {
+  let last = storage.lastPosition();
+  return {
+    ...storage,
+    lastPosition: () => last,
+    page: (request) =>
+      request.stream === undefined && request.direction === 'forwards' && request.from > last
+        ? []
+        : storage.page(request),
+    async append(request) {
+      const result = await storage.append(request);
+      last = storage.lastPosition();
+      return result;
+    },
+  };
+}
+
 /** A copy of the log up to a position. */
 function copyUpTo(storage: Storage, last: number): Storage {
   const folder = mkdtempSync(join(tmpdir(), 'ledger-simulation-'));
@@ -259,7 +277,7 @@ function copyUpTo(storage: Storage, last: number): Storage {
     from = end.position + 1;
   }
   db.close();
-  const copy = openStorage(file);
+  const copy = withKnownEnd(openStorage(file));
   // SQLite holds the file open for as long as the simulation needs it.
   rmSync(folder, { recursive: true });
   return copy;

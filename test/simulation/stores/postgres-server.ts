@@ -5,7 +5,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { freePort } from '../../../packages/embedded/free-port.ts';
 import { openCluster, spawnPostmaster } from '../../../packages/embedded/postgres/cluster.ts';
 
 /**
@@ -13,6 +12,9 @@ import { openCluster, spawnPostmaster } from '../../../packages/embedded/postgre
  * the machine loses the data, which nobody asks for again.
  */
 const settings = {
+  listen_addresses: '',
+  // The data folder.
+  unix_socket_directories: '.',
   fsync: 'off',
   synchronous_commit: 'off',
   full_page_writes: 'off',
@@ -27,8 +29,11 @@ const settings = {
   max_connections: '200',
 };
 
+/** Part of the name of its socket. */
+const port = 5432;
+
 export type PostgresServer = {
-  port: number;
+  socketPath: string;
   /** Runs a statement as the owner of everything. */
   query(sql: string, values?: unknown[]): Promise<pg.QueryResult>;
   stop(): Promise<void>;
@@ -37,9 +42,8 @@ export type PostgresServer = {
 export async function startPostgresServer(): Promise<PostgresServer> {
   const folder = await mkdtemp(join(tmpdir(), 'ledger-simulation-'));
   const cluster = await openCluster(folder, new AbortController().signal);
-  // No password, which would cost a hash for each of thousands of connections. Nobody else can reach the port's data.
-  await writeFile(join(cluster.pgData, 'pg_hba.conf'), 'host all ledger 127.0.0.1/32 trust\n');
-  const port = await freePort();
+  // No password, which would cost a hash for each of thousands of connections. Nobody else can reach the socket.
+  await writeFile(join(cluster.pgData, 'pg_hba.conf'), 'local all ledger trust\n');
   const postmaster = spawnPostmaster(cluster, port, settings);
   postmaster.stderr?.resume();
   const exited = once(postmaster, 'exit');
@@ -50,9 +54,9 @@ export async function startPostgresServer(): Promise<PostgresServer> {
   };
   process.once('exit', () => postmaster.kill('SIGQUIT'));
   try {
-    const client = await connect(port, postmaster);
+    const client = await connect(cluster.pgData, postmaster);
     return {
-      port,
+      socketPath: join(cluster.pgData, `.s.PGSQL.${port}`),
       query: (sql, values) => client.query(sql, values),
       async stop() {
         await client.end();
@@ -65,9 +69,9 @@ export async function startPostgresServer(): Promise<PostgresServer> {
   }
 }
 
-async function connect(port: number, postmaster: { exitCode: number | null }): Promise<pg.Client> {
+async function connect(host: string, postmaster: { exitCode: number | null }): Promise<pg.Client> {
   for (;;) {
-    const client = new pg.Client({ connectionString: `postgres://ledger@127.0.0.1:${port}/ledger` });
+    const client = new pg.Client({ host, port, user: 'ledger', database: 'ledger' });
     client.on('error', () => undefined);
     try {
       await client.connect();

@@ -35,15 +35,20 @@ export const text = (value: string): Buffer => Buffer.from(`${value}\0`);
 const timedSettings = ['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout'] as const;
 export type TimedSettings = Partial<Record<(typeof timedSettings)[number], number>>;
 
-/** The message that opens a session, for another database and without what counts real time. */
-export function rewriteStart(bytes: Buffer, database: string): { bytes: Buffer; timed: TimedSettings } {
+/** The message that opens a session, for another database, without a name and without what counts real time. */
+export function rewriteStart(
+  bytes: Buffer,
+  database: string,
+): { bytes: Buffer; applicationName: string; timed: TimedSettings } {
   const fields = bytes.subarray(8).toString('utf8').split('\0');
   const timed: TimedSettings = {};
   const kept: Buffer[] = [];
+  let applicationName = '';
   for (let index = 0; index + 1 < fields.length && fields[index] !== ''; index += 2) {
     const [name = '', value = ''] = [fields[index], fields[index + 1]];
     const limit = timedSettings.find((each) => each === name);
     if (limit) timed[limit] = Number(value);
+    else if (name === 'application_name') applicationName = value;
     else
       kept.push(
         text(name),
@@ -53,12 +58,13 @@ export function rewriteStart(bytes: Buffer, database: string): { bytes: Buffer; 
   const body = Buffer.concat([bytes.subarray(4, 8), ...kept, Buffer.from([0])]);
   const length = Buffer.alloc(4);
   length.writeUInt32BE(body.length + 4);
-  return { bytes: Buffer.concat([length, body]), timed };
+  return { bytes: Buffer.concat([length, body]), applicationName, timed };
 }
 
 /**
- * Has a session's statements parsed whenever they are executed, without their names: one that is parsed once would keep the
- * time at which that was, and its later uses would not show what it announces.
+ * Has those of a session's statements that ask for the time or announce something parsed whenever they are executed,
+ * without their names: one that is parsed once would keep the time at which that was, and its later uses would not show
+ * what it announces.
  */
 export function createUnnaming(): (message: WireMessage) => WireMessage[] {
   const parsed = new Map<string, Buffer>();
@@ -75,19 +81,25 @@ export function createUnnaming(): (message: WireMessage) => WireMessage[] {
     const end = bytes.indexOf(0, start);
     const name = bytes.toString('utf8', start, end);
     const rest = bytes.subarray(end + 1);
-    if (name === '') return [given];
-    if (type === 'B')
-      return [
-        message('P', unnamed, parsed.get(name) ?? Buffer.of()),
-        message('B', bytes.subarray(5, start), unnamed, rest),
-      ];
-    parsed.set(name, Buffer.from(rest));
-    return [];
+    if (type === 'P') {
+      const sql = sqlOf(given);
+      if (name === '' || !(announces(sql) || asksForTime(sql))) return [given];
+      parsed.set(name, Buffer.from(rest));
+      return [];
+    }
+    const statement = parsed.get(name);
+    if (!statement) return [given];
+    return [message('P', unnamed, statement), message('B', bytes.subarray(5, start), unnamed, rest)];
   };
 }
 
 const clockFunctions =
   /\b(?:now|clock_timestamp|transaction_timestamp|statement_timestamp)\s*\(\s*\)|\bcurrent_timestamp\b/gi;
+
+const asksForTime = (sql: string): boolean => sql.search(clockFunctions) >= 0;
+
+/** Whether a statement tells sessions that listen. */
+export const announces = (sql: string): boolean => /\bpg_notify\b|^\s*notify\b/i.test(sql);
 
 /** A statement in which PostgreSQL's clock shows `now`. Values travel apart from it and stay as they are. */
 export function withClock({ type, bytes }: WireMessage, now: Date): Buffer {

@@ -3,21 +3,21 @@
  * through here. One message of a client is carried out at a time, until its session is idle again or waits for a lock,
  * so that the order in which transactions meet depends on the simulation alone.
  */
-import { once } from 'node:events';
-import { Socket } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { History } from '../engine/history.ts';
 import type { Connection, Network, Receiver } from '../engine/network.ts';
-import { outside, type SimulatedProcess } from '../engine/process.ts';
+import type { SimulatedProcess } from '../engine/process.ts';
 import type { Scheduler } from '../engine/scheduler.ts';
+import { type Backend, type Backends, createBackends } from './postgres-backend.ts';
 import type { PostgresServer } from './postgres-server.ts';
 import {
+  announces,
   createSplitter,
   createUnnaming,
   fatalError,
   rewriteStart,
   sqlOf,
   type TimedSettings,
+  type WireMessage,
   wireMessage,
   withClock,
 } from './postgres-wire.ts';
@@ -49,6 +49,7 @@ export function createPostgres({
   history: History;
 }): SimulatedPostgres {
   const sessions = new Set<Session>();
+  const backends = createBackends(server);
   let stopListening: (() => void) | null = null;
   // One at a time, in the order in which the messages arrived.
   let turn: Promise<unknown> = Promise.resolve();
@@ -99,7 +100,14 @@ export function createPostgres({
   }
 
   function accept(connection: Connection): Receiver {
-    const session = createSession({ server, database, process, connection, onExpired: expire });
+    const session = createSession({
+      server,
+      backends,
+      database,
+      process,
+      connection,
+      onExpired: expire,
+    });
     sessions.add(session);
     const arriving = (work: () => Promise<void>) => schedule(() => inTurn(work));
     return {
@@ -143,6 +151,7 @@ export function createPostgres({
     async close() {
       for (const session of sessions) await session.terminate();
       sessions.clear();
+      await backends.close();
     },
   };
 }
@@ -151,12 +160,14 @@ type Session = ReturnType<typeof createSession>;
 
 function createSession({
   server,
+  backends,
   database,
   process,
   connection,
   onExpired,
 }: {
   server: PostgresServer;
+  backends: Backends;
   database: string;
   process: SimulatedProcess;
   connection: Connection;
@@ -165,102 +176,76 @@ function createSession({
 }) {
   const splitRequests = createSplitter(true);
   const unname = createUnnaming();
-  const splitAnswers = createSplitter(false);
-  const socket = outside(() => new Socket());
-  let pid = 0;
-  let expected = 0;
+  let backend: Backend | null = null;
   let answers: Buffer[] = [];
   let announced = false;
-  let hidden = 0;
   let timed: TimedSettings = {};
-  let status = 'I';
   let blocked = false;
   let isLeaving = false;
-  let isClosed = false;
+  // Within a group of messages that the server has not been asked to end.
+  let isOpen = false;
   let cancelTimer = () => {};
-  let arrived = Promise.withResolvers<void>();
 
-  socket.setNoDelay(true);
-  socket.on('error', () => undefined);
-  socket.on('data', (bytes) => {
-    for (const message of splitAnswers(bytes)) take(message.type, message.bytes);
-    arrived.resolve();
-  });
-  socket.on('close', () => {
-    isClosed = true;
-    expected = 0;
-    arrived.resolve();
-  });
-
-  function take(type: string, bytes: Buffer): void {
-    if (type === 'K') pid = bytes.readUInt32BE(5);
-    if (type === 'Z') {
-      status = String.fromCharCode(bytes[5] ?? 0);
-      if (hidden > 0 && expected === hidden) {
-        hidden -= 1;
-        expected -= 1;
-        return;
-      }
-      expected -= 1;
-    }
-    if (hidden > 0 && expected === hidden && type === 'I') return;
-    answers.push(Buffer.from(bytes));
-  }
+  const hear = (said: readonly WireMessage[]) => void answers.push(...said.map(({ bytes }) => bytes));
 
   const self = {
     connection,
     ended: false,
     isListening: false,
-    pid: () => pid,
+    pid: () => backend?.pid() ?? 0,
     isLeaving: () => isLeaving,
     isWaiting: () => blocked,
-    isInTransaction: () => !blocked && status !== 'I',
+    isInTransaction: () => !blocked && backend?.isInTransaction() === true,
     hasAnnounced: () => {
-      const was = announced && status === 'I';
+      const was = announced && backend?.isInTransaction() === false;
       if (was) announced = false;
       return was;
     },
 
     async send(bytes: Buffer, now: Date): Promise<void> {
       cancelTimer();
+      const given: Buffer[] = [];
+      let replies = 0;
       for (const message of splitRequests(bytes).flatMap(unname)) {
         if (message.type === 'start') {
           const start = rewriteStart(message.bytes, database);
           timed = start.timed;
-          socket.connect(server.port, '127.0.0.1');
-          await once(socket, 'connect');
-          socket.write(start.bytes);
-          expected += 1;
+          const taken = await backends.take(start.bytes, start.applicationName);
+          backend = taken.backend;
+          hear(taken.welcome);
           continue;
         }
         if (message.type === 'X') {
           isLeaving = true;
-          return;
+          break;
         }
         const sql = sqlOf(message);
-        if (/\bpg_notify\b|^\s*notify\b/i.test(sql)) announced = true;
+        if (announces(sql)) announced = true;
         if (/^\s*listen\b/i.test(sql)) self.isListening = true;
-        if (message.type === 'Q' || message.type === 'S') expected += 1;
-        socket.write(withClock(message, now));
+        isOpen = message.type !== 'Q' && message.type !== 'S';
+        if (!isOpen) replies += 1;
+        given.push(withClock(message, now));
       }
+      // In one piece, which wakes the server once.
+      if (given.length > 0) backend?.send(Buffer.concat(given), replies);
     },
 
     /** Resolves once the session is idle, has ended or waits for a lock. */
     async settle(): Promise<void> {
+      if (!backend) return;
       blocked = false;
-      while (expected > 0 && !isClosed) {
-        arrived = Promise.withResolvers();
-        const isEarly = await Promise.race([arrived.promise.then(() => true), sleep(patienceMs, false)]);
-        if (isEarly || pid === 0) continue;
-        const { rows } = await server.query('select cardinality(pg_blocking_pids($1)) > 0 as blocked', [pid]);
-        if (rows[0]?.blocked && expected > 0) {
-          blocked = true;
-          self.watch(timed.statement_timeout, () => onExpired(self));
-          return;
-        }
+      while (!(await backend.rest(patienceMs))) {
+        const { rows } = await server.query('select cardinality(pg_blocking_pids($1)) > 0 as blocked', [
+          backend.pid(),
+        ]);
+        if (!rows[0]?.blocked || !backend.isBusy()) continue;
+        blocked = true;
+        self.watch(timed.statement_timeout, () => onExpired(self));
+        break;
       }
-      if (isClosed) self.ended = true;
-      else if (status === 'T' || status === 'E')
+      hear(backend.takeAnswers());
+      if (backend.hasEnded()) self.ended = true;
+      else if (!blocked && backend.isInTransaction())
         self.watch(timed.idle_in_transaction_session_timeout, () => {
           connection.send(fatalError('25P03', 'terminating connection due to idle-in-transaction timeout'));
           onExpired(self);
@@ -269,11 +254,9 @@ function createSession({
 
     /** Interrupts the statement that waits for a lock. */
     async cancel(): Promise<void> {
-      await server.query('select pg_cancel_backend($1)', [pid]);
-      while (self.isWaiting() && expected > 0 && !self.ended) {
-        arrived = Promise.withResolvers();
-        await Promise.race([arrived.promise, sleep(patienceMs)]);
-      }
+      if (!backend || !blocked) return;
+      await server.query('select pg_cancel_backend($1)', [backend.pid()]);
+      while (!(await backend.rest(patienceMs)));
       blocked = false;
     },
 
@@ -285,11 +268,10 @@ function createSession({
 
     /** Asks for what others have announced: PostgreSQL sends it before the answer to the next message. */
     async fetchAnnounced(): Promise<void> {
-      if (self.ended || expected > 0 || status !== 'I') return;
-      hidden += 1;
-      expected += 1;
-      socket.write(wireMessage('Q', Buffer.from([0])));
-      await self.settle();
+      if (self.ended || !backend || backend.isBusy() || backend.isInTransaction()) return;
+      backend.send(wireMessage('Q', Buffer.from([0])), 1);
+      while (!(await backend.rest(patienceMs)));
+      hear(backend.takeAnswers().filter(({ type }) => type === 'A'));
     },
 
     /** Sends the client what the server has said. */
@@ -304,11 +286,9 @@ function createSession({
       cancelTimer();
       connection.end();
       self.ended = true;
-      if (isClosed || socket.pending) return void socket.destroy();
-      const closed = once(socket, 'close');
-      if (isLeaving && !blocked) socket.write(wireMessage('X', Buffer.alloc(0)));
-      else await server.query('select pg_terminate_backend($1)', [pid]);
-      await closed;
+      if (!backend) return;
+      if (backend.isBusy() || isOpen || backend.hasEnded()) await backends.kill(backend);
+      else await backends.giveBack(backend);
     },
   };
   return self;

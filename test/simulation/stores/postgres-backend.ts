@@ -1,0 +1,141 @@
+/**
+ * Connections to the real PostgreSQL. One outlives the session that it served, because a process of the server for each
+ * of hundreds of short sessions costs more than what they ask for. Before it serves another, everything that belongs to
+ * a session is discarded.
+ */
+import { once } from 'node:events';
+import { Socket } from 'node:net';
+import { outside } from '../engine/process.ts';
+import type { PostgresServer } from './postgres-server.ts';
+import { createSplitter, text, type WireMessage, wireMessage } from './postgres-wire.ts';
+
+export type Backend = Awaited<ReturnType<typeof openBackend>>;
+export type Backends = ReturnType<typeof createBackends>;
+
+export function createBackends(server: PostgresServer) {
+  const idle = new Map<string, { backend: Backend; welcome: readonly WireMessage[] }[]>();
+  const welcomes = new Map<Backend, { key: string; welcome: readonly WireMessage[] }>();
+
+  return {
+    /** One for the session that a message opens, and what the server answers to that message. */
+    async take(
+      start: Buffer,
+      applicationName: string,
+    ): Promise<{ backend: Backend; welcome: readonly WireMessage[] }> {
+      const key = start.toString('latin1');
+      const found = idle.get(key)?.pop() ?? (await open(key, start));
+      if (!found.backend.hasEnded())
+        await ask(found.backend, [`set application_name = '${applicationName.replaceAll("'", "''")}'`]);
+      return found;
+    },
+
+    /** Takes it back when nobody uses it any more. It has to be at rest. */
+    async giveBack(backend: Backend): Promise<void> {
+      const kept = welcomes.get(backend);
+      if (!kept) return await end(backend);
+      const rollback = backend.isInTransaction() ? ['rollback'] : [];
+      // Without its name, nobody takes it for a process that is alive.
+      await ask(backend, [...rollback, 'discard all', `set application_name = ''`]);
+      idle.set(kept.key, [...(idle.get(kept.key) ?? []), { backend, welcome: kept.welcome }]);
+    },
+
+    /** Ends it, and waits until the server has let go of its locks. */
+    async kill(backend: Backend): Promise<void> {
+      welcomes.delete(backend);
+      if (!backend.hasEnded()) await server.query('select pg_terminate_backend($1)', [backend.pid()]);
+      await backend.closed;
+    },
+
+    async close(): Promise<void> {
+      await Promise.all([...idle.values()].flat().map(({ backend }) => end(backend)));
+    },
+  };
+
+  async function open(key: string, start: Buffer) {
+    const backend = await openBackend(server);
+    backend.send(start, 1);
+    while (!(await backend.rest(1_000)));
+    const found = { backend, welcome: backend.takeAnswers() };
+    if (!backend.hasEnded()) welcomes.set(backend, { key, welcome: found.welcome });
+    return found;
+  }
+}
+
+/** Nobody sees the answers. */
+async function ask(backend: Backend, statements: readonly string[]): Promise<void> {
+  backend.send(Buffer.concat(statements.map((sql) => wireMessage('Q', text(sql)))), statements.length);
+  while (!(await backend.rest(1_000)));
+  backend.takeAnswers();
+}
+
+async function end(backend: Backend): Promise<void> {
+  backend.send(wireMessage('X', Buffer.alloc(0)), 0);
+  await backend.closed;
+}
+
+async function openBackend({ socketPath }: PostgresServer) {
+  const socket = outside(() => new Socket());
+  const split = createSplitter(false);
+  let pid = 0;
+  let status = 'I';
+  /** So many times the server has still to say that it is ready for more. */
+  let expected = 0;
+  let answers: WireMessage[] = [];
+  let hasEnded = false;
+  let wake = () => {};
+
+  socket.on('error', () => undefined);
+  socket.on('data', (bytes) => {
+    for (const message of split(bytes)) {
+      answers.push(message);
+      if (message.type === 'K') pid = message.bytes.readUInt32BE(5);
+      if (message.type !== 'Z') continue;
+      status = String.fromCharCode(message.bytes[5] ?? 0);
+      expected -= 1;
+    }
+    if (expected === 0) wake();
+  });
+  const { promise: closed, resolve: close } = Promise.withResolvers<void>();
+  socket.on('close', () => {
+    hasEnded = true;
+    expected = 0;
+    wake();
+    close();
+  });
+  socket.connect(socketPath);
+  await once(socket, 'connect');
+
+  return {
+    /** Resolves once the server has ended the connection. */
+    closed,
+    pid: () => pid,
+    hasEnded: () => hasEnded,
+    isBusy: () => expected > 0,
+    isInTransaction: () => status !== 'I',
+
+    /** The server will say `replies` times that it is ready for more. */
+    send(bytes: Buffer, replies: number): void {
+      expected += replies;
+      socket.write(bytes);
+    },
+
+    /** Resolves to true once everything has been answered or the connection has ended; to false if that takes longer. */
+    rest(patienceMs: number): Promise<boolean> {
+      if (expected === 0) return Promise.resolve(true);
+      const { promise, resolve } = Promise.withResolvers<boolean>();
+      const timer = setTimeout(resolve, patienceMs, false);
+      wake = () => {
+        clearTimeout(timer);
+        resolve(true);
+      };
+      return promise;
+    },
+
+    /** What the server has said since the last time. */
+    takeAnswers(): readonly WireMessage[] {
+      const said = answers;
+      answers = [];
+      return said;
+    },
+  };
+}
