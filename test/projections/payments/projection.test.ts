@@ -114,8 +114,10 @@ test.serial('the columns hold what payments are found by', async (t) => {
     postingRule: 1,
   };
   const odd = { ...paid, result: { ...result, mode: '', paidAt: '0000-01-01T00:00:00.000Z' } };
-  await append(eventStore, 'A', [request]);
-  await append(eventStore, 'B', [request, { type: 'PaymentSucceeded', data: paid }]);
+  const expiresAt = new Date('2026-11-30T01:00:00.000Z');
+  const expiring = { ...request, data: { ...request.data, expiresAt: expiresAt.toISOString() } };
+  await append(eventStore, 'A', [expiring]);
+  await append(eventStore, 'B', [expiring, { type: 'PaymentSucceeded', data: paid }]);
   await append(eventStore, 'D', [request, methodChosen()]);
   const last = await append(eventStore, 'C', [request, { type: 'PaymentSucceeded', data: odd }]);
   run(t, payments, store, database);
@@ -139,6 +141,7 @@ test.serial('the columns hold what payments are found by', async (t) => {
     status: 'requested',
     mode: '',
     receipt_no: null,
+    expires_at: expiresAt,
     paid_at: null,
     holds_personal_data: true,
     was_erased: false,
@@ -150,6 +153,7 @@ test.serial('the columns hold what payments are found by', async (t) => {
     status: 'succeeded',
     mode: 'cc',
     receipt_no: 'R1',
+    expires_at: null,
     paid_at: new Date('2026-11-20T01:05:00.000Z'),
   });
   t.like(
