@@ -11,17 +11,13 @@ import { UnreadableEvent } from '../events/codec.ts';
 import { paymentStream } from '../events/payment.ts';
 import { findExpired } from '../projections/payments/queries.ts';
 
+type Dependencies = { db: Knex; execute: ExecuteOf<typeof paymentDecider>; log: Log; runtime: Runtime };
+
 const pollMs = 30_000;
 const pageSize = 100;
 
 /** Any number of processes may do it: what another has recorded adds nothing. */
-export function startExpiry(dependencies: {
-  db: Knex;
-  execute: ExecuteOf<typeof paymentDecider>;
-  log: Log;
-  runtime: Runtime;
-}): Background {
-  const { db, execute, log, runtime } = dependencies;
+export function startExpiry({ db, execute, log, runtime }: Dependencies): Background {
   async function expire(transactionId: string): Promise<void> {
     const commandId = runtime.uuid();
     const cause = { commandId, correlationId: commandId, causationId: commandId, actor: 'reactor:expiry' };

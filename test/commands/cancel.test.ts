@@ -1,4 +1,5 @@
-// The payer cancels: only while nothing can have been charged, and the merchant hears it.
+// The payer or the merchant cancels, or the request expires: only while nothing can have been charged, and the merchant
+// hears it.
 import test from 'ava';
 import type { CancelPayment } from '../../src/commands/cancel.ts';
 import { paymentDecider } from '../../src/commands/payment.ts';
@@ -6,10 +7,14 @@ import type { PaymentEvent } from '../../src/events/payment.ts';
 import { nextRequeryAt } from '../../src/events/requery-schedule.ts';
 import {
   applied,
+  choose,
   chosen,
   mismatched,
   record,
+  request,
   requested,
+  requestedAt,
+  requestPayment,
   resolvedAs,
   result,
   resultAt,
@@ -19,11 +24,11 @@ import {
 import { checkSpec, type Spec } from '../support/spec.ts';
 
 const when: CancelPayment = { type: 'CancelPayment', at: resultAt, source: 'payer' };
-const cancelled = (change = 1): PaymentEvent => ({
+const cancelled = (change = 1, source: CancelPayment['source'] = 'payer'): PaymentEvent => ({
   type: 'PaymentCancelled',
   data: {
     at: resultAt,
-    source: 'payer',
+    source,
     verified: true,
     result: {
       outcome: 'cancelled',
@@ -44,6 +49,7 @@ const cancelled = (change = 1): PaymentEvent => ({
   },
 });
 
+const { decide, evolve, initial } = paymentDecider;
 const start = requested();
 const wrong = mismatched(result(1, 'succeeded', { amountSen: sen(1) }));
 const credited: PaymentEvent = {
@@ -110,9 +116,61 @@ const cases: Record<string, Spec<CancelPayment, PaymentEvent>> = {
     expect: [cancelled()],
   },
 };
-for (const [name, spec] of Object.entries(cases)) test(name, (t) => checkSpec(t, paymentDecider, spec));
+for (const source of ['merchant', 'expiry'] as const) {
+  const ends: CancelPayment = { ...when, source };
+  const ended = cancelled(1, source);
+  const also: typeof cases = {
+    'before any attempt': { given: [start], when: ends, expect: [ended] },
+    'after the payer has cancelled': {
+      given: [start, cancelled()],
+      when: ends,
+      expect: [cancelled(2, source)],
+    },
+    'after it has ended': { given: [start, cancelled(1, 'merchant')], when: ends, expect: [] },
+    'while an attempt is open': { given: [start, chosen(1)], when: ends, expect: 'attempt_open' },
+    'while the bank has not authorised yet': {
+      given: [start, chosen(1), applied(result(1, 'pending'))],
+      when: ends,
+      expect: 'payment_pending',
+    },
+    'after a part was received': {
+      given: [start, chosen(1), wrong, credited],
+      when: ends,
+      expect: 'partly_paid',
+    },
+    'after it was paid': {
+      given: [start, chosen(1), succeeded(result(1, 'succeeded'))],
+      when: ends,
+      expect: 'payment_succeeded',
+    },
+    'the payer cancels after it has ended': { given: [start, ended], when, expect: 'payment_closed' },
+  };
+  for (const [name, spec] of Object.entries(also))
+    test(`${source}: ${name}`, (t) => checkSpec(t, paymentDecider, spec));
 
-const { decide, evolve, initial } = paymentDecider;
+  test(`${source}: nobody can begin to pay any more, and money that comes all the same pays it, late`, (t) => {
+    const given = [start, chosen(1), applied(result(1, 'failed')), cancelled(2, source)];
+    const state = given.reduce(evolve, initial);
+    t.like(decide(choose(2), state), { code: 'payment_closed' });
+    const paid = decide(record(result(1, 'succeeded', { gatewayTransactionId: 'P9' })), state);
+    t.like(paid, [{ type: 'PaymentSucceeded', data: { late: true } }]);
+  });
+}
+
+test('from its expiry on nobody can begin to pay it, whether or not that is recorded', (t) => {
+  const expiresAt = '2026-11-20T02:00:00.000Z';
+  const state = evolve(initial, { type: 'PaymentRequested', data: request({ expiresAt }) });
+  t.like(decide(choose(1, { at: '2026-11-20T01:59:59.999Z' }), state), { length: 1 });
+  t.like(decide(choose(1, { at: expiresAt }), state), { code: 'payment_closed' });
+  t.like(decide({ ...when, at: expiresAt }, state), { code: 'payment_closed' });
+  const tried = evolve(state, chosen(1));
+  t.like(decide(record(result(1, 'succeeded'), { at: expiresAt }), tried), [{ type: 'PaymentSucceeded' }]);
+  t.like(decide(requestPayment({ expiresAt: requestedAt }), initial), { code: 'expired_already' });
+  t.deepEqual(decide(requestPayment({ expiresAt, at: '2026-11-21T01:00:00.000Z' }), state), []);
+  t.like(decide(requestPayment({}), state), { code: 'request_differs' });
+});
+
+for (const [name, spec] of Object.entries(cases)) test(name, (t) => checkSpec(t, paymentDecider, spec));
 
 test('the payer may change their mind, and pays in time', (t) => {
   const state = [start, cancelled(), chosen(1)].reduce(evolve, initial);

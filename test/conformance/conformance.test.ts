@@ -89,9 +89,12 @@ async function prepare(app: TestApp) {
     landResult,
   );
 
+  const toCancel = await createPayment(app, { trans_id: 'CANCEL' });
+
   const rightOf = (path: string, number: number): Right => {
     const { paid, open } = path.startsWith('/landreg') ? landreg : generic;
     const { id, token } = number % 2 === 0 ? paid : open;
+    const ownId = path.endsWith('/cancel') && number % 2 === 1 ? toCancel : id;
     const reported = number % 3 === 0 ? unknownId : paid.id;
     const choice = { token, method: 'fpx', bank_fpx: 'MB2U0227' };
     const bodies: Record<string, Record<string, unknown>> = {
@@ -106,7 +109,11 @@ async function prepare(app: TestApp) {
       '/landreg/pay/{id}': choice,
     };
     return {
-      params: { id: path.startsWith('/api') ? userId : id, transaksi_id: 'PAID', delivery: 'callback-1' },
+      params: {
+        id: path.startsWith('/api') ? userId : ownId,
+        transaksi_id: 'PAID',
+        delivery: 'callback-1',
+      },
       body: bodies[path] ?? {},
     };
   };

@@ -192,8 +192,8 @@ export const resultDecider: typeof paymentDecider = {
 
 /** A result event without what version 2 added. */
 export function asOfVersion1(event: PaymentEvent): PaymentEvent {
-  // No payer could cancel then.
-  if (!('result' in event.data) || event.data.source === 'payer') return event;
+  // Nobody could cancel then.
+  if (!('result' in event.data) || ['payer', 'merchant', 'expiry'].includes(event.data.source)) return event;
   const old = { orderNo: null, ...('postingRule' in event.data && { postingRule: 1 }) };
   if (event.type === 'AmountMismatchDetected') {
     const { deliveries: _, merchantCode: __, ...data } = event.data;

@@ -117,14 +117,16 @@ export function amount(maxSen: Sen): Struct<Sen, unknown> {
   );
 }
 
+const isoTime = /^(?:(?:19|20)\d\d-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d))?$/;
+const toUtc = (sent: unknown) =>
+  typeof sent === 'string' && isoTime.test(sent) ? readGatewayTime(sent) : null;
+
 /** A moment, in UTC; undefined where none was sent. */
 export const moment = field<string | undefined>(
-  (sent) => (typeof sent === 'string' && readGatewayTime(sent)) || sent || undefined,
+  (sent) => (sent === '' || sent === null ? undefined : (toUtc(sent) ?? sent)),
   (value) =>
-    value === undefined || (typeof value === 'string' && readGatewayTime(value) === value)
-      ? null
-      : 'must be a time such as 2026-11-30T23:59:59+08:00',
-  { type: ['string', 'null'], format: 'date-time' },
+    value === undefined || toUtc(value) === value ? null : 'must be a time such as 2026-11-30T23:59:59+08:00',
+  { type: ['string', 'null'], format: 'date-time', pattern: isoTime.source },
 );
 
 /** A free-form object of limited size; `{}` where none was sent. */

@@ -21,7 +21,17 @@ import {
 } from '../../support/payments.ts';
 import { createDatabase } from '../../support/postgres.ts';
 import { abandoned, type Populated, paidTwice, startPopulated } from '../console/populated.ts';
-import { createPayment, merchantHeaders } from './helpers.ts';
+import {
+  chooseMethod,
+  createPayment,
+  merchantHeaders,
+  postRequest,
+  postResult,
+  requestBody,
+  resultFields,
+  signed,
+  tokenOf,
+} from './helpers.ts';
 
 const postgres = await createDatabase();
 const museum = { code: 'museum', id: 8, name: 'Museum' };
@@ -371,3 +381,55 @@ test.serial(
     t.is(receiver.received.length, 3);
   },
 );
+
+test.serial('a merchant cancels a request that nobody paid, and an expired one cannot be paid', async (t) => {
+  let now = new Date('2026-11-20T01:30:00.000Z');
+  const app = await startApp({ clock: () => now });
+  t.teardown(() => app.close());
+  const expires_at = '2026-11-20T10:00:00+08:00';
+  const cancelled = await createPayment(app, { callback_url: 'https://council.example/callback' });
+  const body = await described(
+    t,
+    await post(app, `/payments/${cancelled}/cancel`),
+    '/generic/payments/{id}/cancel',
+    'post',
+  );
+  t.like(JSON.parse(body), { status: true });
+  t.is((await post(app, `/payments/${cancelled}/cancel`)).status, 202, 'a repeat adds nothing');
+  const [, ended, ...more] = await app.events(cancelled);
+  t.like(ended, { type: 'PaymentCancelled', data: { source: 'merchant' } });
+  t.like(ended?.data, { deliveries: [{ key: 'callback-1' }] }, 'it is told');
+  t.deepEqual(more, []);
+  t.is((await post(app, `/payments/${cancelled}/cancel`, undefined, museumHeaders)).status, 404);
+  const page = (id: string, init?: RequestInit) =>
+    fetch(`${app.url}/generic/pay/${id}`, { redirect: 'manual', ...init });
+  t.is((await page(cancelled)).status, 303, 'its page leads to the statement');
+  const statement = await (await fetch(`${app.url}/generic/receipt/${cancelled}`)).text();
+  t.true(statement.includes('Cancelled by the agency'));
+  t.false(statement.includes(`/generic/pay/${cancelled}`));
+
+  const paid = await createPayment(app, { trans_id: 'EXPIRES', expires_at });
+  const tried = await createPayment(app, { expires_at });
+  const choice = { method: 'fpx', bank_fpx: 'MB2U0227' };
+  t.is((await chooseMethod(app, paid, choice)).status, 200);
+  t.is((await post(app, `/payments/${paid}/cancel`)).status, 409, 'the bank may have charged the payer');
+  const token = tokenOf(await (await page(tried)).text());
+  now = new Date(expires_at);
+  t.is((await page(tried)).status, 303);
+  const late = await chooseMethod(app, tried, { ...choice, token });
+  t.is(late.headers.get('location'), `${app.url}/generic/receipt/${tried}`);
+  t.is((await app.events(tried)).length, 1);
+  await postResult(app, signed(resultFields(paid)));
+  t.is((await app.events(paid)).at(-1)?.type, 'PaymentSucceeded', 'what comes is taken');
+
+  for (const odd of [
+    { expires_at: 'tomorrow' },
+    { expires_at: '2026-02-30T00:00:00Z' },
+    { expires_at: 1 },
+    { expires_at: [] },
+    { expires_at: '2026-11-20T09:59:59+08:00' },
+  ])
+    t.is((await postRequest(app, requestBody(odd))).status, 400, JSON.stringify(odd));
+  for (const none of [{ expires_at: '' }, { expires_at: null }])
+    t.is((await postRequest(app, requestBody(none))).status, 200);
+});

@@ -6,6 +6,7 @@ import { array, integer, min, number, object, optional, refine, string, validate
 import { createDocument } from '../../../src/http/openapi/document.ts';
 import { structsOf } from '../../../src/http/openapi/schemas.ts';
 import { jsonSchemaOf } from '../../../src/http/server/openapi/json-schema.ts';
+import { readGatewayTime } from '../../../src/kernel/malaysian-time.ts';
 import { sen } from '../../support/payments.ts';
 import { runs } from '../../support/property-runs.ts';
 
@@ -21,7 +22,11 @@ const ajv = new Ajv2020({
   strict: false,
   // A millionth of a sen, as in parseAmount.
   multipleOfPrecision: 6,
-  formats: { uri: URL.canParse, email: true, 'date-time': true },
+  formats: {
+    uri: URL.canParse,
+    email: true,
+    'date-time': (text: string) => text === '' || readGatewayTime(text) !== null,
+  },
 });
 
 type Json = null | boolean | number | string | Json[] | { [key: string]: Json };

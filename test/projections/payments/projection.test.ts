@@ -114,8 +114,10 @@ test.serial('the columns hold what payments are found by', async (t) => {
     postingRule: 1,
   };
   const odd = { ...paid, result: { ...result, mode: '', paidAt: '0000-01-01T00:00:00.000Z' } };
-  await append(eventStore, 'A', [request]);
-  await append(eventStore, 'B', [request, { type: 'PaymentSucceeded', data: paid }]);
+  const expiresAt = new Date('2026-11-30T01:00:00.000Z');
+  const expiring = { ...request, data: { ...request.data, expiresAt: expiresAt.toISOString() } };
+  await append(eventStore, 'A', [expiring]);
+  await append(eventStore, 'B', [expiring, { type: 'PaymentSucceeded', data: paid }]);
   await append(eventStore, 'D', [request, methodChosen()]);
   const last = await append(eventStore, 'C', [request, { type: 'PaymentSucceeded', data: odd }]);
   run(t, payments, store, database);
@@ -140,6 +142,7 @@ test.serial('the columns hold what payments are found by', async (t) => {
     mode: '',
     keys: ['=a', `~${'r'.repeat(200)}`, 'rrr'],
     receipt_no: null,
+    expires_at: expiresAt,
     paid_at: null,
     holds_personal_data: true,
     was_erased: false,
@@ -151,6 +154,7 @@ test.serial('the columns hold what payments are found by', async (t) => {
     status: 'succeeded',
     mode: 'cc',
     receipt_no: 'R1',
+    expires_at: null,
     paid_at: new Date('2026-11-20T01:05:00.000Z'),
   });
   t.like(

@@ -20,13 +20,12 @@ export function testCallbackBody({ production }: { production: boolean }) {
   });
 }
 
+type TestBody = Infer<ReturnType<typeof testCallbackBody>>;
 const { fields: sample, statuses } = texts.testCallback;
 
 /** Sends it at once, whatever waits to be delivered. Nothing is recorded: the answer has what was sent. */
 export function createSendTestCallback({ postTest, runtime }: Pick<Dependencies, 'postTest' | 'runtime'>) {
-  return async (
-    ctx: Context<FromMerchant & { body: Infer<ReturnType<typeof testCallbackBody>> }>,
-  ): Promise<void> => {
+  return async (ctx: Context<FromMerchant & { body: TestBody }>): Promise<void> => {
     const { body, merchant, requestId: correlationId, spend } = ctx.state;
     await spend('tests', merchant.code);
     const { callback_url: target, status = '3' } = body;
@@ -41,8 +40,7 @@ export function createSendTestCallback({ postTest, runtime }: Pick<Dependencies,
       amount_received: '',
       status_detail: '',
     };
-    const id = `test-${runtime.uuid()}`;
-    const sent = callbackMessage(fields, merchant, { id, correlationId, now });
+    const sent = callbackMessage(fields, merchant, { id: `test-${runtime.uuid()}`, correlationId, now });
     const startedMs = runtime.monotonicMs();
     const answer = await postTest({ url: target, ...sent, signal: new AbortController().signal }).catch(
       (error: unknown) => {

@@ -1,0 +1,53 @@
+// Requests that nobody has paid in time are cancelled, unless an attempt is open; others are left alone.
+import test from 'ava';
+import { pino } from 'pino';
+import { createExecute } from '../../src/commands/execute.ts';
+import { paymentDecider } from '../../src/commands/payment.ts';
+import { systemRuntime } from '../../src/kernel/system-runtime.ts';
+import { startExpiry } from '../../src/reactors/expiry.ts';
+import { until } from '../embedded/helpers.ts';
+import { startPopulated } from '../http/console/populated.ts';
+import { applied, chosen, result, succeeded } from '../support/payments.ts';
+import { personalData } from '../support/personal-data.ts';
+import { createDatabase } from '../support/postgres.ts';
+
+const postgres = await createDatabase();
+
+test('requests expire once, and their merchants are told', async (t) => {
+  const { app, db, payment, caughtUp } = await startPopulated(t, postgres);
+  const expiresAt = '2026-11-20T03:00:00.000Z';
+  const expired = await payment([], { expiresAt });
+  const failed = await payment([chosen(1), applied(result(1, 'failed'))], { expiresAt });
+  const open = await payment([chosen(1)], { expiresAt });
+  const paid = await payment([chosen(1), succeeded(result(1, 'succeeded'))], { expiresAt });
+  const later = await payment([], { expiresAt: '2099-11-20T03:00:00.000Z' });
+  const never = await payment([]);
+  await caughtUp();
+  const { eventStore } = app;
+  const execute = createExecute({ eventStore, decider: paymentDecider, seal: personalData.seal });
+  const log = pino({ level: 'silent' });
+  const runtime = {
+    ...systemRuntime,
+    sleep: (_: number, signal?: AbortSignal) => systemRuntime.sleep(20, signal),
+  };
+  const expiry = startExpiry({ db, execute, log, runtime });
+  t.teardown(expiry.stop);
+  const typesOf = async (id: string) => (await app.events(id)).map(({ type }) => type);
+  await until(async () => (await typesOf(failed)).includes('PaymentCancelled'));
+  await caughtUp();
+  await systemRuntime.sleep(200);
+  const [, event, ...more] = await app.events(expired);
+  t.like(event, {
+    type: 'PaymentCancelled',
+    data: { source: 'expiry', deliveries: [{ key: 'callback-1' }] },
+  });
+  t.deepEqual(more, [], 'once');
+  t.is((await typesOf(failed)).length, 4);
+  for (const [id, length] of [
+    [open, 2],
+    [paid, 3],
+    [later, 1],
+    [never, 1],
+  ] as const)
+    t.is((await typesOf(id)).length, length);
+});
