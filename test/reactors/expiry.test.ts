@@ -1,9 +1,10 @@
 // Requests that nobody has paid in time are cancelled, unless an attempt is open; others are left alone.
+
+import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
 import test from 'ava';
 import { pino } from 'pino';
 import { createExecute } from '../../src/commands/execute.ts';
 import { paymentDecider } from '../../src/commands/payment.ts';
-import { systemRuntime } from '../../src/kernel/system-runtime.ts';
 import { startExpiry } from '../../src/reactors/expiry.ts';
 import { until } from '../embedded/helpers.ts';
 import { startPopulated } from '../http/console/populated.ts';

@@ -1,7 +1,7 @@
 /** Reports one item of a payment that succeeded to the land registry: content/docs/land-registry-callbacks.md. */
 import type { Runtime } from '@ledger/kernel/runtime.ts';
+import { isSuccess } from '@ledger/outbound/post.ts';
 import { type LandRegistry, type PaidItem, readReply } from '../../clients/land-registry/callback.ts';
-import { isSuccess } from '../../clients/outbound/post.ts';
 import { receiptOf } from '../../receipts/receipt.ts';
 import {
   type DeliveryTask,

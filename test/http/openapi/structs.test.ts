@@ -3,10 +3,10 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import test from 'ava';
 import fc from 'fast-check';
 import { array, integer, min, number, object, optional, refine, string, validate } from 'superstruct';
+import { readGatewayTime } from '../../../src/common/malaysian-time.ts';
 import { createDocument } from '../../../src/http/openapi/document.ts';
 import { structsOf } from '../../../src/http/openapi/schemas.ts';
 import { jsonSchemaOf } from '../../../src/http/server/openapi/json-schema.ts';
-import { readGatewayTime } from '../../../src/kernel/malaysian-time.ts';
 import { sen } from '../../support/payments.ts';
 import { runs } from '../../support/property-runs.ts';
 

@@ -1,10 +1,10 @@
 /** POST /generic/test-callback: sends a merchant's server a signed callback about a payment that does not exist. */
 import { maskable } from '@ledger/kernel/structs.ts';
+import { AddressRefused } from '@ledger/outbound/address-guard.ts';
+import { isSuccess, NoAnswer } from '@ledger/outbound/post.ts';
 import { type Infer, optional } from 'superstruct';
 import texts from '../../../../content/texts/payments.en.json' with { type: 'json' };
-import { AddressRefused } from '../../../clients/outbound/address-guard.ts';
 import { callbackMessage } from '../../../clients/outbound/callback-message.ts';
-import { isSuccess, NoAnswer } from '../../../clients/outbound/post.ts';
 import { oneOf } from '../../../commands/fields.ts';
 import { toDateTime } from '../../../common/malaysian-time.ts';
 import type { PaymentFields } from '../../../receipts/payment-fields.ts';

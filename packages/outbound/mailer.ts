@@ -3,7 +3,7 @@ import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
 import nodemailer from 'nodemailer';
-import type { Config } from '../../config/config.ts';
+import type { Config } from '../../src/config/config.ts';
 
 export type Mail = {
   /** The local part of Message-ID, the same at every attempt, so that a repeat is recognised. Letters, digits, `-`. */
