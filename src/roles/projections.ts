@@ -1,5 +1,6 @@
 /** `ledger projections`: the role that keeps the read models, rebuilds them on request, seals the log, and checks it all. */
 import { join } from 'node:path';
+import { createMailer } from '@ledger/outbound/mailer.ts';
 import { connectPostgres } from '@ledger/postgres/pool.ts';
 import { createListQueries } from '@ledger/projections/runtime/list-projection.ts';
 import type { Projection } from '@ledger/projections/runtime/projection.ts';
@@ -10,7 +11,6 @@ import { offerTo } from '@ledger/transparency-log/offer.ts';
 import { startDailyVerify, startHourlyCheck } from '../audit/check/checks.ts';
 import { keptCheckpoints, lastCheckpointFile } from '../audit/seals/kept.ts';
 import { startSealer } from '../audit/seals/sealer.ts';
-import { createMailer } from '../clients/mail/mailer.ts';
 import { streamPrefixes } from '../events/streams.ts';
 import { type Account, maySignIn } from '../events/user.ts';
 import { startRetention } from '../personal-data/retention.ts';

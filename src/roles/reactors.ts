@@ -1,6 +1,8 @@
 /** `ledger reactors`: the role that sends callbacks and receipts, and asks the registry about payments left open. */
 import { join } from 'node:path';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
+import { createMailer } from '@ledger/outbound/mailer.ts';
+import { createOutbound } from '@ledger/outbound/post.ts';
 import { listenForNotifications } from '@ledger/postgres/notifications.ts';
 import { connectPostgres } from '@ledger/postgres/pool.ts';
 import { projectionStatus } from '@ledger/projections/runtime/checkpoints.ts';
@@ -8,8 +10,6 @@ import { untilCaughtUp } from '@ledger/projections/runtime/lag.ts';
 import { runProjection } from '@ledger/projections/runtime/run.ts';
 import { createSharedReader } from '@ledger/projections/runtime/shared-reader.ts';
 import { createLandRegistry } from '../clients/land-registry/callback.ts';
-import { createMailer } from '../clients/mail/mailer.ts';
-import { createOutbound } from '../clients/outbound/post.ts';
 import { createTransactionRegistry } from '../clients/transaction-registry/registry.ts';
 import { createExecute } from '../commands/execute.ts';
 import { assertKeys } from '../commands/key-fingerprint.ts';

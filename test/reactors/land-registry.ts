@@ -1,7 +1,7 @@
 /** The reactor of the land registry's items, and payments of many items. */
+import { createOutbound } from '@ledger/outbound/post.ts';
 import type { ExecutionContext } from 'ava';
 import { createLandRegistry } from '../../src/clients/land-registry/callback.ts';
-import { createOutbound } from '../../src/clients/outbound/post.ts';
 import type { PaymentEvent } from '../../src/events/payment.ts';
 import { createLandRegistryCallback } from '../../src/reactors/callbacks/land-registry-callback.ts';
 import type { DeliveryWorker } from '../../src/reactors/deliveries/worker.ts';

@@ -1,12 +1,12 @@
 /** The land registry's callback: its fields, and what its reply means. content/docs/land-registry-callbacks.md */
 import { retry } from '@ledger/kernel/retry.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
+import { NoAnswer, type OutboundAnswer, type PostOutbound } from '@ledger/outbound/post.ts';
 import { create, type Infer, type } from 'superstruct';
 import { toDigits } from '../../common/malaysian-time.ts';
 import { formatSen, type Sen } from '../../common/money.ts';
 import type { PaymentMode } from '../../common/payment-modes.ts';
 import type { LandRegistryConfig } from '../../config/callbacks-and-mail.ts';
-import { NoAnswer, type OutboundAnswer, type PostOutbound } from '../outbound/post.ts';
 import { lenientText } from '../wire-fields.ts';
 
 /** One item of a payment that succeeded. Texts are `''` if nothing is known. */

@@ -2,10 +2,10 @@
 import type { EventStore } from '@ledger/event-store/event-store.ts';
 import type { Log } from '@ledger/kernel/log.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
+import type { Mailer } from '@ledger/outbound/mailer.ts';
 import type { PersonalDataReader, SealEvents } from '@ledger/personal-data/sealed.ts';
 import type { ListQueries } from '@ledger/projections/runtime/list-projection.ts';
 import type { Knex } from 'knex';
-import type { Mailer } from '../../clients/mail/mailer.ts';
 import type { TransactionRegistry } from '../../clients/transaction-registry/registry.ts';
 import type { ExecuteOf } from '../../commands/execute.ts';
 import type { paymentDecider } from '../../commands/payment.ts';

@@ -1,7 +1,7 @@
 /** Reports a payment's status to its merchant: content/docs/deliveries.md. */
 import type { Runtime } from '@ledger/kernel/runtime.ts';
+import type { PostOutbound } from '@ledger/outbound/post.ts';
 import { Webhook } from 'standardwebhooks';
-import type { PostOutbound } from '../../clients/outbound/post.ts';
 import type { Merchant } from '../../config/merchants.ts';
 import { adjustmentFields, eventFields, paymentFields } from '../../receipts/payment-fields.ts';
 import { deliveryIdOf, type PerformDelivery } from '../deliveries/delivery-task.ts';

@@ -1,6 +1,6 @@
 /** What a receiver's HTTP answer means for a delivery, whoever the receiver is: content/docs/deliveries.md. */
-import { AddressRefused } from '../../clients/outbound/address-guard.ts';
-import { NoAnswer, type OutboundAnswer } from '../../clients/outbound/post.ts';
+import { AddressRefused } from '@ledger/outbound/address-guard.ts';
+import { NoAnswer, type OutboundAnswer } from '@ledger/outbound/post.ts';
 import { type DeliveryOutcome, failure } from './delivery-task.ts';
 
 const gone = 410;

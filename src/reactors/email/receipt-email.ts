@@ -1,7 +1,7 @@
 /** Sends a payment's receipt to its payer, or tells the payer of a wrong amount. */
 import { buffer } from 'node:stream/consumers';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
-import type { Mailer } from '../../clients/mail/mailer.ts';
+import type { Mailer } from '@ledger/outbound/mailer.ts';
 import type { LinkKeys } from '../../common/link-keys.ts';
 import { chosenLanguage } from '../../events/payment.ts';
 import { receiptMessage } from '../../receipts/email.ts';

@@ -4,10 +4,10 @@ import type { Log } from '@ledger/kernel/log.ts';
 import { reasonOf } from '@ledger/kernel/reason-of.ts';
 import type { Background } from '@ledger/kernel/run-until-stopped.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
+import type { Mailer } from '@ledger/outbound/mailer.ts';
 import { repeatAsLeader } from '@ledger/postgres/leader-loop.ts';
 import type { Knex } from 'knex';
 import texts from '../../../content/texts/console.en.json' with { type: 'json' };
-import type { Mailer } from '../../clients/mail/mailer.ts';
 import { createTemplates } from '../../common/templates.ts';
 import { makeStaffEmail, type News, noteRecipients, type StaffEmail, unsentStaffEmail } from './news.ts';
 

@@ -1,9 +1,9 @@
 // What the land registry is sent of an item, how often within one try, and what its answers mean.
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
+import { createOutbound, type PostOutbound } from '@ledger/outbound/post.ts';
 import test, { type ExecutionContext } from 'ava';
 import { callbackFields, createLandRegistry } from '../../../src/clients/land-registry/callback.ts';
-import { createOutbound, type PostOutbound } from '../../../src/clients/outbound/post.ts';
 import type { PaymentMode } from '../../../src/common/payment-modes.ts';
 import type { PlannedDelivery } from '../../../src/events/deliveries.ts';
 import type { OpenPayment } from '../../../src/events/open-payment.ts';

@@ -1,8 +1,8 @@
 // What a merchant's server is sent: the documented fields, in the merchant's format, signed as Standard Webhooks says.
 import { createHmac } from 'node:crypto';
+import { createOutbound } from '@ledger/outbound/post.ts';
 import test from 'ava';
 import { Webhook } from 'standardwebhooks';
-import { createOutbound } from '../../../src/clients/outbound/post.ts';
 import type { OpenPayment } from '../../../src/events/open-payment.ts';
 import { evolve, noPayment, type PaymentEvent } from '../../../src/events/payment.ts';
 import { createMerchantCallback, signaturesOf } from '../../../src/reactors/callbacks/merchant-callback.ts';

@@ -1,9 +1,9 @@
 // The receipt email as the reactor performs it: what the payer gets is what the page and the download give.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { createMailer, type Mail, type Mailer, type MailOutcome } from '@ledger/outbound/mailer.ts';
 import test from 'ava';
 import PostalMime from 'postal-mime';
-import { createMailer, type Mail, type Mailer, type MailOutcome } from '../../../src/clients/mail/mailer.ts';
 import type { OpenPayment } from '../../../src/events/open-payment.ts';
 import { evolve, noPayment, type Payment } from '../../../src/events/payment.ts';
 import type { DeliveryOutcome } from '../../../src/reactors/deliveries/delivery-task.ts';

@@ -1,7 +1,7 @@
 // Staff hear of what waits for them once: grouped, at most once an hour, whatever restarts or fails in between.
+import type { Mail, MailOutcome } from '@ledger/outbound/mailer.ts';
 import { prepare, recordFault } from '@ledger/projections/runtime/checkpoints.ts';
 import test from 'ava';
-import type { Mail, MailOutcome } from '../../../src/clients/mail/mailer.ts';
 import { allProjections } from '../../../src/projections/all.ts';
 import { unsentStaffEmail } from '../../../src/reactors/staff/news.ts';
 import { tellStaff } from '../../../src/reactors/staff/staff-email.ts';

@@ -3,11 +3,11 @@ import { once } from 'node:events';
 import { createServer as createHttpServer } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { createServer } from 'node:net';
+import { AddressRefused, isPublicAddress } from '@ledger/outbound/address-guard.ts';
+import { createOutbound, NoAnswer } from '@ledger/outbound/post.ts';
 import test from 'ava';
-import { AddressRefused, isPublicAddress } from '../../../src/clients/outbound/address-guard.ts';
-import { createOutbound, NoAnswer } from '../../../src/clients/outbound/post.ts';
-import { hang, startReceiver, status } from '../../reactors/receiver.ts';
-import { testRuntime } from '../../support/runtime.ts';
+import { hang, startReceiver, status } from '../reactors/receiver.ts';
+import { testRuntime } from '../support/runtime.ts';
 
 const allowHosts = ['127.0.0.1'];
 const request = (url: string, signal = AbortSignal.timeout(60_000)) => ({

@@ -3,8 +3,8 @@ import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
 import got, { type PlainResponse, RequestError, type Request as Stream, TimeoutError } from 'got';
-import outbound from '../../../content/outbound.json' with { type: 'json' };
 import { AddressRefused, checkUrl, createGuardedLookup, type Resolve } from './address-guard.ts';
+import outbound from './outbound.json' with { type: 'json' };
 
 /** The receiver did not answer; the message says why in a few words, without the address. */
 export class NoAnswer extends Error {

@@ -5,7 +5,7 @@
 import { lookup as systemLookup } from 'node:dns';
 import { Resolver } from 'node:dns/promises';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
-import outbound from '../../../content/outbound.json' with { type: 'json' };
+import outbound from './outbound.json' with { type: 'json' };
 
 /** The host is, or resolves to, an address that is not public. */
 export class AddressRefused extends Error {

@@ -4,12 +4,12 @@ import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { createMailer, type Mail } from '@ledger/outbound/mailer.ts';
 import test, { type ExecutionContext } from 'ava';
 import PostalMime from 'postal-mime';
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
-import { createMailer, type Mail } from '../../../src/clients/mail/mailer.ts';
-import { temporaryFolder } from '../../embedded/helpers.ts';
-import { testRuntime } from '../../support/runtime.ts';
+import { temporaryFolder } from '../embedded/helpers.ts';
+import { testRuntime } from '../support/runtime.ts';
 
 const settings = { requireTls: false, from: { name: 'Payments', address: 'no-reply@ledger.example' } };
 const pdf = Buffer.from('%PDF-1.7\n\u0000\xff');
