@@ -24,6 +24,7 @@ const belowHttp = [
     'projections',
     'personal-data',
     'transparency-log',
+    'outbound',
     'markdown',
   ),
   ...folders('common', 'config', 'events', 'commands', 'projections', 'clients', 'to-do', 'receipts'),
@@ -87,6 +88,7 @@ module.exports = {
       ...packages('kernel', 'postgres'),
       ...library('knex', 'pino', 'superstruct'),
     ),
+    only('packages/outbound', ...packages('kernel'), ...library('got', 'nodemailer')),
     only('packages/transparency-log', ...packages('kernel'), ...library('pino')),
     only(
       'packages/projections',
@@ -135,9 +137,8 @@ module.exports = {
     ),
     only(
       'src/clients',
-      ...packages('kernel'),
+      ...packages('kernel', 'outbound'),
       ...folders('common', 'config', 'events'),
-      'content/outbound.json',
       anyLibrary,
     ),
     only(
@@ -175,7 +176,7 @@ module.exports = {
     ),
     only(
       'src/reactors',
-      ...packages('kernel', 'event-store', 'postgres', 'projections', 'personal-data'),
+      ...packages('kernel', 'event-store', 'postgres', 'projections', 'personal-data', 'outbound'),
       ...folders('common', 'config', 'events', 'commands', 'projections', 'to-do', 'receipts', 'clients'),
       'content/texts/',
       anyLibrary,

@@ -41,7 +41,7 @@ type SubscriptionRuntime = Pick<Runtime, 'sleep' | 'random' | 'setTimer'>;
 
 /**
  * `subscribe` of an event store; `client` is for this subscription alone, as a failure closes its channel. The loop is
- * its own, not kernel/retry.ts, as it hands over messages between two failures.
+ * its own, not `retry` of the kernel, as it hands over messages between two failures.
  */
 export async function* subscribe(
   { after, processed, signal, maxFailures = Number.POSITIVE_INFINITY, ...selection }: Options,

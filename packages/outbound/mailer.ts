@@ -3,7 +3,6 @@ import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
 import nodemailer from 'nodemailer';
-import type { Config } from '../../src/config/config.ts';
 
 export type Mail = {
   /** The local part of Message-ID, the same at every attempt, so that a repeat is recognised. Letters, digits, `-`. */
@@ -32,15 +31,23 @@ const idPattern = /^[A-Za-z0-9-]+$/;
 const connectTimeoutMs = 10_000;
 const silenceTimeoutMs = 20_000;
 
+export type MailSettings = {
+  /** With user and password where the server asks for them; null: emails become files in the outbox. */
+  smtpUrl: string | null;
+  /** Sends nothing, and above all no password, over smtp:// to a server that offers no TLS. */
+  requireTls: boolean;
+  from: { name: string; address: string };
+};
+
 /** Emails go to `outboxDir`, as `<id>.eml`, where there is no `smtpUrl`. */
 export function createMailer(dependencies: {
   /** May change. */
-  mail: Config['mail'];
+  mail: MailSettings;
   outboxDir: string;
   runtime: Pick<Runtime, 'uuid'>;
 }): Mailer {
   const { mail: settings, outboxDir, runtime } = dependencies;
-  const deliverBy = ({ smtpUrl, requireTls }: Config['mail']) =>
+  const deliverBy = ({ smtpUrl, requireTls }: MailSettings) =>
     smtpUrl === null ? writeTo(outboxDir, runtime) : sendThrough(smtpUrl, requireTls);
   let used = { ...settings };
   let deliver = deliverBy(used);
@@ -59,7 +66,7 @@ export function createMailer(dependencies: {
 
 type Deliver = (message: ReturnType<typeof messageOf>, signal: AbortSignal) => Promise<MailOutcome>;
 
-function messageOf({ id, to, subject, text, html, attachment }: Mail, from: Config['mail']['from']) {
+function messageOf({ id, to, subject, text, html, attachment }: Mail, from: MailSettings['from']) {
   const domain = from.address.slice(from.address.lastIndexOf('@') + 1);
   return {
     id,

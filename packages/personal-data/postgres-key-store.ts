@@ -132,6 +132,7 @@ export function createPostgresKeyStore(dependencies: {
     erasures: {
       async begin(begun) {
         await tables();
+        // The column has the name that an earlier release gave it, when only payments were erased.
         const added = begun.map(({ subject, ...rest }) => ({ transaction_id: subject, ...rest }));
         await erasures().insert(added).onConflict('transaction_id').ignore().timeout(5_000);
       },

@@ -1,12 +1,12 @@
 /** `ledger witness`: a witness for the checkpoints of a ledger, on a machine of somebody else. Needs no configuration. */
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { readFile, rename, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { createLog } from '@ledger/kernel/log.ts';
 import { codeOf } from '@ledger/kernel/reason-of.ts';
 import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
+import { readIfThere, replaceFile } from '@ledger/kernel/whole-file.ts';
 import { sealKeyOf } from '@ledger/transparency-log/key.ts';
 import { rawKeyOf, readVerifier, verifierText } from '@ledger/transparency-log/note.ts';
 import { createWitness } from '@ledger/transparency-log/witness.ts';
@@ -81,17 +81,7 @@ function seedIn(file: string): string {
 function filesIn(folder: string) {
   const fileOf = (origin: string) => join(folder, `checkpoint-${encodeURIComponent(origin)}`);
   return {
-    async load(origin: string): Promise<string | null> {
-      try {
-        return await readFile(fileOf(origin), 'utf8');
-      } catch (error) {
-        if (codeOf(error) === 'ENOENT') return null;
-        throw error;
-      }
-    },
-    async save(origin: string, note: string): Promise<void> {
-      await writeFile(`${fileOf(origin)}.new`, note, { flush: true });
-      await rename(`${fileOf(origin)}.new`, fileOf(origin));
-    },
+    load: (origin: string) => readIfThere(fileOf(origin)),
+    save: (origin: string, note: string) => replaceFile(fileOf(origin), note),
   };
 }

@@ -88,9 +88,7 @@ export function readMail(env: EnvironmentReader) {
     'be an email address, or a name and <an email address>',
   );
   return {
-    /** With user and password where the server asks for them; null: emails become files in the outbox. */
     smtpUrl: smtpUrl || null,
-    /** Sends nothing, and above all no password, over smtp:// to a server that offers no TLS. */
     requireTls: production,
     from: from ?? { name: '', address: '' },
   };

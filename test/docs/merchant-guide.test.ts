@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import test, { type ExecutionContext } from 'ava';
 import { freePort } from '../../packages/embedded/free-port.ts';
-import { signaturesOf } from '../../src/clients/outbound/callback-message.ts';
+import { signaturesOf } from '../../src/clients/merchant/callback-message.ts';
 import { readFields } from '../../src/commands/fields.ts';
 import { loadMerchants } from '../../src/config/merchants.ts';
 import { evolve, noPayment } from '../../src/events/payment.ts';

@@ -61,6 +61,14 @@ export async function startStore(t: ExecutionContext): Promise<RunningStore> {
   return { url, eventStore: connectTo(t, url) };
 }
 
+export type Stores = Awaited<ReturnType<typeof startStores>>;
+
+/** Both, empty. */
+export async function startStores(t: ExecutionContext, postgres: Postgres) {
+  const [database, store] = await Promise.all([emptyDatabase(t, postgres), startStore(t)]);
+  return { database, db: database.db, store, eventStore: store.eventStore };
+}
+
 /** An event store in a process of its own; `kill` is kill -9, and a new one on the same port and file. */
 export async function startStoreProcess(
   t: ExecutionContext,

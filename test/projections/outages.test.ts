@@ -19,8 +19,8 @@ import {
   reached,
   run,
   startRunner,
-  startStore,
   startStoreProcess,
+  startStores,
   statusOf,
 } from './helpers.ts';
 
@@ -61,7 +61,7 @@ async function allTakenOnce(t: ExecutionContext, { db }: Database, eventStore: E
 }
 
 test.serial('kill -9 of the projections, again and again', async (t) => {
-  const [database, store] = await Promise.all([emptyDatabase(t, postgres), startStore(t)]);
+  const { database, store } = await startStores(t, postgres);
   let over = false;
   const appending = appendSlowly(store.eventStore).finally(() => {
     over = true;
@@ -99,8 +99,7 @@ test.serial('kill -9 of the event store and of Postgres', async (t) => {
 });
 
 test.serial('sessions that Postgres ends, that of the lock too', async (t) => {
-  const [database, store] = await Promise.all([emptyDatabase(t, postgres), startStore(t)]);
-  const { eventStore } = store;
+  const { database, store, eventStore } = await startStores(t, postgres);
   for (const projection of [payments, eventCounts]) run(t, projection, store, database);
   const appending = appendSlowly(eventStore);
   for (let round = 0; round < 5; round += 1) {
@@ -114,7 +113,7 @@ test.serial('sessions that Postgres ends, that of the lock too', async (t) => {
 });
 
 test.serial('one process leads; the other takes over when it is killed', async (t) => {
-  const [database, store] = await Promise.all([emptyDatabase(t, postgres), startStore(t)]);
+  const { database, store } = await startStores(t, postgres);
   const locks = async () => {
     const rows = await query(
       database.url,
@@ -143,8 +142,7 @@ test.serial('one process leads; the other takes over when it is killed', async (
 test.serial(
   'a frozen Postgres: reads are refused while it lasts, and everything goes on after it',
   async (t) => {
-    const [database, store] = await Promise.all([emptyDatabase(t, postgres), startStore(t)]);
-    const { eventStore } = store;
+    const { database, store, eventStore } = await startStores(t, postgres);
     const { db, url } = database;
     run(t, payments, store, database);
     await reached(db, 'payments', await append(eventStore, 'A', [paymentRequested()]));

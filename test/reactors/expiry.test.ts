@@ -1,5 +1,4 @@
 // Requests that nobody has paid in time are cancelled, unless an attempt is open; others are left alone.
-
 import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
 import test from 'ava';
 import { pino } from 'pino';

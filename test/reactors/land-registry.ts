@@ -1,5 +1,4 @@
 /** The reactor of the land registry's items, and payments of many items. */
-
 import { createOutbound } from '@ledger/outbound/post.ts';
 import type { ExecutionContext } from 'ava';
 import { createLandRegistry } from '../../src/clients/land-registry/callback.ts';

@@ -11,11 +11,10 @@ import { reconcile } from '../../src/reconciliation/reconcile.ts';
 import {
   append,
   type Database,
-  emptyDatabase,
   type Postgres,
   type RunningStore,
   run,
-  startStore,
+  startStores,
 } from '../projections/helpers.ts';
 import { request } from '../support/payments.ts';
 
@@ -25,7 +24,7 @@ export type Ledger = Awaited<ReturnType<typeof startLedger>>;
 
 /** Empty stores, and the read models that an import needs. */
 export async function startLedger(t: ExecutionContext, postgres: Postgres) {
-  const [database, store] = await Promise.all([emptyDatabase(t, postgres), startStore(t)]);
+  const { database, store } = await startStores(t, postgres);
   run(t, payments, store, database);
   run(t, reconciliation, store, database);
   return {

@@ -17,7 +17,16 @@ import { createDeliveryQueue } from '../../src/to-do/queue.ts';
 import { orderingKeyOf } from '../../src/to-do/table.ts';
 import { until } from '../embedded/helpers.ts';
 import { emptyTables, feedToDo } from '../projections/filled.ts';
-import { append, emptyDatabase, log, reached, run, startStore, statusOf } from '../projections/helpers.ts';
+import {
+  append,
+  emptyDatabase,
+  log,
+  reached,
+  run,
+  startStore,
+  startStores,
+  statusOf,
+} from '../projections/helpers.ts';
 import { results } from '../support/arbitraries.ts';
 import { countLoads } from '../support/count-loads.ts';
 import {
@@ -177,7 +186,7 @@ test.serial('payments that are ahead of the list are loaded in portions, each on
 });
 
 test.serial('an event store that goes away while an old payment is loaded halts nothing', async (t) => {
-  const [database, store] = await Promise.all([emptyDatabase(t, postgres), startStore(t)]);
+  const { database, store } = await startStores(t, postgres);
   let failures = 0;
   const { projection } = createToDoList({
     eventStore: {
@@ -200,7 +209,7 @@ test.serial('an event store that goes away while an old payment is loaded halts 
 });
 
 test.serial('rebuilds of payments under load touch no due row', async (t) => {
-  const [database, store] = await Promise.all([emptyDatabase(t, postgres), startStore(t)]);
+  const { database, store } = await startStores(t, postgres);
   const { db, url } = database;
   const { eventStore } = store;
   run(t, payments, store, database);
@@ -261,8 +270,7 @@ test.serial('rebuilds of payments under load touch no due row', async (t) => {
 });
 
 test.serial('the list has caught up once it holds what was recorded before the question', async (t) => {
-  const [database, store] = await Promise.all([emptyDatabase(t, postgres), startStore(t)]);
-  const { eventStore } = store;
+  const { database, store, eventStore } = await startStores(t, postgres);
   await append(eventStore, 'P', [requested(), applied(result(1, 'failed'))]);
   const stopping = new AbortController();
   const sources = {

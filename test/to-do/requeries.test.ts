@@ -6,7 +6,7 @@ import { evolve, noPayment, type PaymentEvent } from '../../src/events/payment.t
 import { nextRequeryAt } from '../../src/events/requery-schedule.ts';
 import { requeries } from '../../src/to-do/requeries.ts';
 import { createAnswerCounts, createRequeryQueue } from '../../src/to-do/requery-queue.ts';
-import { append, emptyDatabase, log, reached, run, startStore } from '../projections/helpers.ts';
+import { append, log, reached, run, startStores } from '../projections/helpers.ts';
 import { events } from '../support/arbitraries.ts';
 import { applied, chosen, requested, result, succeeded } from '../support/payments.ts';
 import { createDatabase } from '../support/postgres.ts';
@@ -15,7 +15,7 @@ import { runs } from '../support/property-runs.ts';
 const postgres = await createDatabase();
 
 async function start(t: ExecutionContext) {
-  const [database, store] = await Promise.all([emptyDatabase(t, postgres), startStore(t)]);
+  const { database, store } = await startStores(t, postgres);
   run(t, requeries, store, database);
   const { db } = database;
   return {

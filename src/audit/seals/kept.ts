@@ -2,9 +2,8 @@
  * The last checkpoint that was signed, kept outside the event store: in PostgreSQL, and in a file of the data folder. The
  * log may never go behind it. Also why the sealer refuses to seal, for the pages and commands of other processes.
  */
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { dirname } from 'node:path';
-import { codeOf } from '@ledger/kernel/reason-of.ts';
+import { rm } from 'node:fs/promises';
+import { readIfThere, replaceFile } from '@ledger/kernel/whole-file.ts';
 import { emptyIfUndefined } from '@ledger/postgres/error-codes.ts';
 import { type Checkpoint, openCheckpoint } from '@ledger/transparency-log/note.ts';
 import type { Knex } from 'knex';
@@ -48,9 +47,7 @@ export function keptCheckpoints(db: Knex, file: string) {
       });
     },
     async keep(note: string): Promise<void> {
-      await mkdir(dirname(file), { recursive: true });
-      await writeFile(`${file}.new`, note, { flush: true });
-      await rename(`${file}.new`, file);
+      await replaceFile(file, note);
       await set({ checkpoint: note, refused: null });
     },
     async forget(): Promise<void> {
@@ -60,15 +57,6 @@ export function keptCheckpoints(db: Knex, file: string) {
     /** Why nothing is sealed; null if sealing goes on. */
     refuse: (reason: string | null) => set({ refused: reason }),
   };
-}
-
-async function readIfThere(file: string): Promise<string | null> {
-  try {
-    return await readFile(file, 'utf8');
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT') return null;
-    throw error;
-  }
 }
 
 /** Why the sealer refuses to seal; null if it does not. Rejects when Postgres is down. */

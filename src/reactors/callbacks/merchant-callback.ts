@@ -1,7 +1,7 @@
 /** Reports a payment's status to its merchant: content/docs/deliveries.md. */
 import type { Runtime } from '@ledger/kernel/runtime.ts';
 import { isSuccess, type PostOutbound } from '@ledger/outbound/post.ts';
-import { callbackMessage } from '../../clients/outbound/callback-message.ts';
+import { callbackMessage } from '../../clients/merchant/callback-message.ts';
 import type { Merchant } from '../../config/merchants.ts';
 import { adjustmentFields, eventFields, paymentFields } from '../../receipts/payment-fields.ts';
 import { deliveryIdOf, type PerformDelivery } from '../deliveries/delivery-task.ts';

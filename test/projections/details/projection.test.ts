@@ -9,36 +9,32 @@ import { createDatabase } from '../../support/postgres.ts';
 import { runs } from '../../support/property-runs.ts';
 import {
   append,
-  type Database,
-  emptyDatabase,
   methodChosen,
   paymentRequested,
-  type RunningStore,
   reached,
   run,
-  startStore,
+  type Stores,
+  startStores,
   statusOf,
 } from '../helpers.ts';
 import { history } from '../histories.ts';
 
 const postgres = await createDatabase();
 
-type Parts = { database: Database; store: RunningStore };
-
 /** The projection running over an empty log, its tables made. */
-async function start(t: ExecutionContext): Promise<Parts> {
+async function start(t: ExecutionContext): Promise<Stores> {
   await query(postgres.url, 'drop schema if exists details, details_next cascade');
-  const [database, store] = await Promise.all([emptyDatabase(t, postgres), startStore(t)]);
-  run(t, details, store, database);
-  await until(async () => (await statusOf(database.db, 'details')) !== undefined);
-  return { database, store };
+  const stores = await startStores(t, postgres);
+  run(t, details, stores.store, stores.database);
+  await until(async () => (await statusOf(stores.database.db, 'details')) !== undefined);
+  return stores;
 }
 
 const merchant = (code: string) => ({ code, id: 1, name: 'Demo' });
 
 /** Asks for payments, one per change, called A, B, …, and waits until their details are written. */
 async function ask(
-  { database, store }: Parts,
+  { database, store }: Stores,
   changes: readonly Parameters<typeof paymentRequested>[0][],
   schema = 'details',
 ): Promise<void> {
@@ -50,9 +46,9 @@ async function ask(
   }
 }
 
-const rowsOf = ({ database }: Pick<Parts, 'database'>, table: string, schema = 'details') =>
+const rowsOf = ({ database }: Pick<Stores, 'database'>, table: string, schema = 'details') =>
   database.db.raw(`select * from ${schema}."${table}" order by transaction_id`).then(({ rows }) => rows);
-const idsIn = async (parts: Parts, table: string, schema?: string) =>
+const idsIn = async (parts: Stores, table: string, schema?: string) =>
   (await rowsOf(parts, table, schema))
     .map(({ transaction_id: id }: { transaction_id: string }) => id)
     .join('');

@@ -10,16 +10,7 @@ import { createPaymentQueries } from '../../../src/projections/payments/queries.
 import { personalData } from '../../support/personal-data.ts';
 import { createDatabase } from '../../support/postgres.ts';
 import { runs } from '../../support/property-runs.ts';
-import {
-  append,
-  emptyDatabase,
-  foldAfresh,
-  methodChosen,
-  paymentRequested,
-  reached,
-  run,
-  startStore,
-} from '../helpers.ts';
+import { append, foldAfresh, methodChosen, paymentRequested, reached, run, startStores } from '../helpers.ts';
 import { history } from '../histories.ts';
 
 const postgres = await createDatabase();
@@ -27,9 +18,7 @@ const postgres = await createDatabase();
 test.serial(
   'a row is what a fresh fold of its stream is, whatever the history and however streams interleave',
   async (t) => {
-    const [database, store] = await Promise.all([emptyDatabase(t, postgres), startStore(t)]);
-    const { db } = database;
-    const { eventStore } = store;
+    const { database, store, db, eventStore } = await startStores(t, postgres);
     run(t, payments, store, database);
     const { findPayment } = createPaymentQueries(db, personalData, async () => {});
     let serial = 0;
@@ -78,9 +67,7 @@ async function checkExceptions(t: ExecutionContext, db: Knex, id: string, state:
 }
 
 test.serial('the columns hold what payments are found by', async (t) => {
-  const [database, store] = await Promise.all([emptyDatabase(t, postgres), startStore(t)]);
-  const { db } = database;
-  const { eventStore } = store;
+  const { database, store, db, eventStore } = await startStores(t, postgres);
   const request = paymentRequested({
     at: '2026-11-20T01:02:03.000Z',
     channel: 'landreg',
@@ -166,9 +153,7 @@ test.serial('the columns hold what payments are found by', async (t) => {
 });
 
 test.serial('a payment that is not there is null', async (t) => {
-  const [database, store] = await Promise.all([emptyDatabase(t, postgres), startStore(t)]);
-  const { db } = database;
-  const { eventStore } = store;
+  const { database, store, db, eventStore } = await startStores(t, postgres);
   const { findPayment } = createPaymentQueries(db, personalData, async () => {});
   await t.throwsAsync(findPayment('A'), { message: /does not exist/ }, 'before the projection first ran');
   run(t, payments, store, database);
@@ -178,9 +163,7 @@ test.serial('a payment that is not there is null', async (t) => {
 });
 
 test.serial('events that a row already holds are passed over', async (t) => {
-  const [database, store] = await Promise.all([emptyDatabase(t, postgres), startStore(t)]);
-  const { db } = database;
-  const { eventStore } = store;
+  const { database, store, db, eventStore } = await startStores(t, postgres);
   const first = run(t, payments, store, database);
   await reached(db, 'payments', await append(eventStore, 'A', [paymentRequested(), methodChosen()]));
   await first.stop();

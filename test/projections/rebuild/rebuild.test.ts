@@ -32,32 +32,25 @@ import { runs } from '../../support/property-runs.ts';
 import { eventCounts, seen } from '../event-counts.ts';
 import {
   append,
-  type Database,
-  emptyDatabase,
   end,
   log,
   methodChosen,
   paymentRequested,
-  type RunningStore,
   reached,
   run,
-  startStore,
+  type Stores,
+  startStores,
   statusOf,
 } from '../helpers.ts';
 import { history } from '../histories.ts';
 
 const postgres = await createDatabase();
 
-type Parts = { database: Database; store: RunningStore };
-
-async function start(t: ExecutionContext): Promise<Parts> {
-  const [database, store] = await Promise.all([emptyDatabase(t, postgres), startStore(t)]);
-  return { database, store };
-}
+const start = (t: ExecutionContext) => startStores(t, postgres);
 
 const options = (
   projection: Projection,
-  { database, store }: Parts,
+  { database, store }: Stores,
   more: Partial<RebuildOptions> = {},
 ): RebuildOptions => ({
   projection,
@@ -75,7 +68,7 @@ const options = (
 const paid = result(1, 'succeeded');
 
 /** Fills the log with payments of a few events each; resolves when the projections have taken them. */
-async function fill({ database, store }: Parts, names: readonly string[], count = 40): Promise<void> {
+async function fill({ database, store }: Stores, names: readonly string[], count = 40): Promise<void> {
   const first = await append(store.eventStore, '0', [paymentRequested({ callbackUrl: 'http://a.example/' })]);
   let last = first;
   for (let id = 1; id < count; id += 1)
@@ -87,9 +80,9 @@ async function fill({ database, store }: Parts, names: readonly string[], count 
   for (const name of names) await reached(database.db, name, last);
 }
 
-const rowsOf = async ({ database }: Parts, table: string) =>
+const rowsOf = async ({ database }: Stores, table: string) =>
   (await database.db.raw(`select t::text as row from ${table} t order by 1`)).rows;
-const schemas = async ({ database }: Parts) =>
+const schemas = async ({ database }: Stores) =>
   (
     await database.db.raw(`select nspname from pg_namespace where nspname ~ 'payments|details|event_counts'`)
   ).rows
@@ -411,7 +404,7 @@ test.serial('before the projection ever ran, its tables are made', async (t) => 
   t.is((await rowsOf(parts, 'payments.payments')).length, 2);
 });
 
-const compare = (projection: Projection, parts: Parts, limit = 10) =>
+const compare = (projection: Projection, parts: Stores, limit = 10) =>
   compareWithFresh({ ...options(projection, parts), limit });
 
 test.serial('rows that were edited, removed and added by hand are told, and no value of them', async (t) => {

@@ -7,7 +7,7 @@ import { userStream } from '../../../src/events/user.ts';
 import { users } from '../../../src/projections/users/projection.ts';
 import { query } from '../../embedded/helpers.ts';
 import { createDatabase } from '../../support/postgres.ts';
-import { emptyDatabase, reached, run, startStore } from '../helpers.ts';
+import { emptyDatabase, reached, run, startStores } from '../helpers.ts';
 
 const postgres = await createDatabase();
 
@@ -22,8 +22,7 @@ test.serial(
   'entries come in the order in which their streams began, and a replay adds nothing',
   async (t) => {
     await query(postgres.url, 'drop schema if exists users cascade');
-    const [database, store] = await Promise.all([emptyDatabase(t, postgres), startStore(t)]);
-    const { db } = database;
+    const { database, store, db } = await startStores(t, postgres);
     const { append } = store.eventStore;
     const listProjection = createListQueries<Account>(db, 'users');
     const page = async (limit: number, after: string | null) =>

@@ -4,7 +4,7 @@ import { KeysUnavailable } from '@ledger/personal-data/sealed.ts';
 import { readBatches } from '@ledger/projections/runtime/batches.ts';
 import { tryParkedAgain } from '@ledger/projections/runtime/parking.ts';
 import type { Projection } from '@ledger/projections/runtime/projection.ts';
-import test, { type ExecutionContext } from 'ava';
+import test from 'ava';
 import { payments } from '../../../src/projections/payments/projection.ts';
 import { until } from '../../embedded/helpers.ts';
 import { personalData } from '../../support/personal-data.ts';
@@ -12,24 +12,19 @@ import { createDatabase } from '../../support/postgres.ts';
 import { eventCounts, seen } from '../event-counts.ts';
 import {
   append,
-  emptyDatabase,
   methodChosen,
   paymentRequested,
   reached,
   run,
   startStore,
+  startStores,
   statusOf,
 } from '../helpers.ts';
 
 const postgres = await createDatabase();
 
-async function startStores(t: ExecutionContext) {
-  const [database, store] = await Promise.all([emptyDatabase(t, postgres), startStore(t)]);
-  return { database, db: database.db, store, eventStore: store.eventStore };
-}
-
 test.serial('a long log is taken in order, once, and a stopped run goes on where it stood', async (t) => {
-  const { database, db, store, eventStore } = await startStores(t);
+  const { database, db, store, eventStore } = await startStores(t, postgres);
   const start = () => run(t, eventCounts, store, database);
   await append(eventStore, 'A', [paymentRequested()]);
   const attempts = Array.from({ length: 1_300 }, () => methodChosen());
@@ -54,7 +49,7 @@ test.serial('a long log is taken in order, once, and a stopped run goes on where
 test.serial(
   'a reader takes full batches until it has caught up, then each event at once, or after a rest',
   async (t) => {
-    const { eventStore } = await startStores(t);
+    const { eventStore } = await startStores(t, postgres);
     const attempts = Array.from({ length: 1_300 }, () => methodChosen());
     await append(eventStore, 'A', [paymentRequested(), ...attempts]);
     const stopping = new AbortController();
@@ -92,7 +87,7 @@ test.serial(
 test.serial(
   'events of others move the checkpoint, so that a restart does not consider them again',
   async (t) => {
-    const { database, db, store, eventStore } = await startStores(t);
+    const { database, db, store, eventStore } = await startStores(t, postgres);
     const other = Array.from({ length: 100 }, (_, index) => ({
       id: `00000000-0000-4000-8000-${String(index).padStart(12, '0')}`,
       type: 'Noted',
@@ -110,7 +105,7 @@ test.serial(
 test.serial(
   'a checkpoint that somebody else moved: nothing is written, and reading begins again there',
   async (t) => {
-    const { database, db, store, eventStore } = await startStores(t);
+    const { database, db, store, eventStore } = await startStores(t, postgres);
     const running = run(t, eventCounts, store, database);
     await reached(db, 'event_counts', await append(eventStore, 'A', [paymentRequested()]));
     await db.transaction(async (trx) => {
@@ -137,7 +132,7 @@ function asKnown<Event extends { type: string }>(event: Event): Event {
 }
 
 test.serial('an event that cannot be processed parks its stream, and all others go on', async (t) => {
-  const { database, db, store, eventStore } = await startStores(t);
+  const { database, db, store, eventStore } = await startStores(t, postgres);
   const start = (projection: Projection) => run(t, projection, store, database);
   await append(eventStore, 'A', [paymentRequested(), methodChosen()]);
   await append(eventStore, 'B', [paymentRequested()]);
@@ -179,7 +174,7 @@ test.serial('an event that cannot be processed parks its stream, and all others 
 });
 
 test.serial('a parked stream is tried again on demand, while others are processed', async (t) => {
-  const { database, db, store, eventStore } = await startStores(t);
+  const { database, db, store, eventStore } = await startStores(t, postgres);
   await append(eventStore, 'A', [paymentRequested(), unknown, methodChosen(), unknown, methodChosen(2)]);
   await append(eventStore, 'B', [{ type: unknownType, data: {} }]);
   run(t, payments, store, database);
@@ -240,7 +235,7 @@ test.serial('a parked stream is tried again on demand, while others are processe
 });
 
 test.serial('an outage parks nothing', async (t) => {
-  const { database, db, store, eventStore } = await startStores(t);
+  const { database, db, store, eventStore } = await startStores(t, postgres);
   let failures = 0;
   const failing: Projection = {
     ...eventCounts,
@@ -258,7 +253,7 @@ test.serial('an outage parks nothing', async (t) => {
 });
 
 test.serial('if too many streams would be parked, the projection halts and keeps its place', async (t) => {
-  const { database, db, store, eventStore } = await startStores(t);
+  const { database, db, store, eventStore } = await startStores(t, postgres);
   const refusesAll: Projection = {
     ...eventCounts,
     project: async (_, trx) => void (await trx.raw('select * from no_such_table')),
@@ -289,7 +284,7 @@ const faults: Record<string, { project: Projection['project']; message: RegExp }
 };
 for (const [title, { project, message }] of Object.entries(faults)) {
   test.serial(`${title} parks the stream, for a reason without personal data`, async (t) => {
-    const { database, db, store, eventStore } = await startStores(t);
+    const { database, db, store, eventStore } = await startStores(t, postgres);
     const position = await append(eventStore, 'A', [paymentRequested()]);
     run(t, { ...eventCounts, project }, store, database);
     await reached(db, 'event_counts', position);
@@ -300,7 +295,7 @@ for (const [title, { project, message }] of Object.entries(faults)) {
 }
 
 test.serial('a batch that takes Postgres too long is taken in parts', async (t) => {
-  const { database, db, store, eventStore } = await startStores(t);
+  const { database, db, store, eventStore } = await startStores(t, postgres);
   const position = await append(eventStore, 'A', [
     paymentRequested(),
     ...Array.from({ length: 7 }, () => methodChosen()),
@@ -324,7 +319,7 @@ test.serial('a batch that takes Postgres too long is taken in parts', async (t) 
 test.serial(
   'an event that always takes too long is parked after three attempts, if others pass',
   async (t) => {
-    const { database, db, store, eventStore } = await startStores(t);
+    const { database, db, store, eventStore } = await startStores(t, postgres);
     let attempts = 0;
     const slow: Projection = {
       ...eventCounts,
@@ -351,7 +346,7 @@ test.serial(
 );
 
 test.serial('while Postgres is too busy for everything, nothing is parked', async (t) => {
-  const { database, db, store, eventStore } = await startStores(t);
+  const { database, db, store, eventStore } = await startStores(t, postgres);
   let failures = 0;
   let isBusy = true;
   const busy: Projection = {
@@ -379,7 +374,7 @@ test.serial('while Postgres is too busy for everything, nothing is parked', asyn
 test.serial(
   'the status can be read from a table of the release before, without the later columns',
   async (t) => {
-    const { database, db, store, eventStore } = await startStores(t);
+    const { database, db, store, eventStore } = await startStores(t, postgres);
     const running = run(t, eventCounts, store, database);
     await reached(db, 'event_counts', await append(eventStore, 'A', [paymentRequested()]));
     await running.stop();
@@ -390,7 +385,7 @@ test.serial(
 );
 
 test.serial('a hole in a stream parks it', async (t) => {
-  const { database, db, store, eventStore } = await startStores(t);
+  const { database, db, store, eventStore } = await startStores(t, postgres);
   run(t, payments, store, database);
   await reached(db, 'payments', await append(eventStore, 'A', [paymentRequested(), methodChosen()]));
   await db.raw('update payments.payments set revision = 0');
@@ -403,7 +398,7 @@ test.serial('a hole in a stream parks it', async (t) => {
 });
 
 test.serial('a stream that does not begin with a request is parked', async (t) => {
-  const { database, db, store, eventStore } = await startStores(t);
+  const { database, db, store, eventStore } = await startStores(t, postgres);
   const position = await append(eventStore, 'A', [methodChosen()]);
   run(t, payments, store, database);
   await reached(db, 'payments', position);
@@ -416,7 +411,7 @@ test.serial('a stream that does not begin with a request is parked', async (t) =
 test.serial(
   'tables of an older version are made again; those of a newer program are not touched',
   async (t) => {
-    const { database, db, store, eventStore } = await startStores(t);
+    const { database, db, store, eventStore } = await startStores(t, postgres);
     const start = (version: number) => run(t, { ...eventCounts, version }, store, database);
     const first = await append(eventStore, 'A', [paymentRequested()]);
     const old = start(1);
@@ -445,7 +440,7 @@ test.serial(
 );
 
 test.serial('tables that were made under a former name are dropped, and nobody else’s', async (t) => {
-  const { database, db, store, eventStore } = await startStores(t);
+  const { database, db, store, eventStore } = await startStores(t, postgres);
   const position = await append(eventStore, 'A', [paymentRequested()]);
   const former = run(t, { ...eventCounts, name: 'counts' }, store, database);
   await reached(db, 'counts', position);
@@ -462,7 +457,7 @@ test.serial('tables that were made under a former name are dropped, and nobody e
 });
 
 test.serial('another schema stands beside the first, with a checkpoint of its own', async (t) => {
-  const { database, db, store, eventStore } = await startStores(t);
+  const { database, db, store, eventStore } = await startStores(t, postgres);
   const position = await append(eventStore, 'A', [paymentRequested()]);
   run(t, eventCounts, store, database);
   run(t, eventCounts, store, database, 'event_counts_next');
@@ -472,7 +467,7 @@ test.serial('another schema stands beside the first, with a checkpoint of its ow
 });
 
 test.serial('a run that stands by ends when it is stopped', async (t) => {
-  const { database, db, store, eventStore } = await startStores(t);
+  const { database, db, store, eventStore } = await startStores(t, postgres);
   run(t, eventCounts, store, database);
   await until(async () => (await statusOf(db, 'event_counts')) !== undefined);
   const standby = run(t, eventCounts, store, database);
@@ -494,7 +489,7 @@ test.serial('a run that stands by ends when it is stopped', async (t) => {
 test.serial(
   'rows that are newer than the log halt the projection: an older copy or another log',
   async (t) => {
-    const { database, db, store, eventStore } = await startStores(t);
+    const { database, db, store, eventStore } = await startStores(t, postgres);
     const position = await append(eventStore, 'A', [paymentRequested(), methodChosen()]);
     const first = run(t, eventCounts, store, database);
     await reached(db, 'event_counts', position);

@@ -5,7 +5,7 @@ import { quarantineStream, resolutionStream, unmatchedStream } from '../../../sr
 import { unmatched } from '../../../src/projections/unmatched/projection.ts';
 import { query, until } from '../../embedded/helpers.ts';
 import { createDatabase } from '../../support/postgres.ts';
-import { emptyDatabase, reached, run, startStore, statusOf } from '../helpers.ts';
+import { reached, run, startStores, statusOf } from '../helpers.ts';
 
 const postgres = await createDatabase();
 
@@ -33,8 +33,7 @@ const erasure = {
 
 test.serial('a row per result, without what was received; a replay changes nothing', async (t) => {
   await query(postgres.url, 'drop schema if exists unmatched cascade');
-  const [database, store] = await Promise.all([emptyDatabase(t, postgres), startStore(t)]);
-  const { db } = database;
+  const { database, store, db } = await startStores(t, postgres);
   const { append } = store.eventStore;
   const rows = () => db('unmatched.unmatched').orderBy('id');
   const first = run(t, unmatched, store, database);
@@ -79,7 +78,7 @@ test.serial('a row per result, without what was received; a replay changes nothi
 
 test.serial('a word about a result that there is not parks its stream', async (t) => {
   await query(postgres.url, 'drop schema if exists unmatched cascade');
-  const [database, store] = await Promise.all([emptyDatabase(t, postgres), startStore(t)]);
+  const { database, store } = await startStores(t, postgres);
   await store.eventStore.append(resolutionStream('7'), [resolution(7, 'settled')], 'no_stream');
   run(t, unmatched, store, database);
   const parked = await until(async () => (await statusOf(database.db, 'unmatched'))?.parked[0] ?? false);

@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto';
 import { createOutbound } from '@ledger/outbound/post.ts';
 import test from 'ava';
 import { Webhook } from 'standardwebhooks';
-import { signaturesOf } from '../../../src/clients/outbound/callback-message.ts';
+import { signaturesOf } from '../../../src/clients/merchant/callback-message.ts';
 import type { OpenPayment } from '../../../src/events/open-payment.ts';
 import { evolve, noPayment, type PaymentEvent } from '../../../src/events/payment.ts';
 import { createMerchantCallback } from '../../../src/reactors/callbacks/merchant-callback.ts';

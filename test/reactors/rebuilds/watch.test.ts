@@ -11,15 +11,13 @@ import { startRebuilds } from '../../../src/reactors/rebuilds/watch.ts';
 import { until } from '../../embedded/helpers.ts';
 import {
   append,
-  type Database,
-  emptyDatabase,
   log,
   methodChosen,
   paymentRequested,
-  type RunningStore,
   reached,
   run,
-  startStore,
+  type Stores,
+  startStores,
 } from '../../projections/helpers.ts';
 import { personalData } from '../../support/personal-data.ts';
 import { createDatabase } from '../../support/postgres.ts';
@@ -27,19 +25,17 @@ import { testRuntime } from '../../support/runtime.ts';
 
 const postgres = await createDatabase();
 
-type Parts = { database: Database; store: RunningStore };
-
-async function start(t: ExecutionContext): Promise<Parts> {
-  const [database, store] = await Promise.all([emptyDatabase(t, postgres), startStore(t)]);
-  run(t, payments, store, database);
-  const last = await append(store.eventStore, 'A', [paymentRequested(), methodChosen()]);
-  await reached(database.db, 'payments', last);
-  return { database, store };
+async function start(t: ExecutionContext): Promise<Stores> {
+  const stores = await startStores(t, postgres);
+  run(t, payments, stores.store, stores.database);
+  const last = await append(stores.store.eventStore, 'A', [paymentRequested(), methodChosen()]);
+  await reached(stores.database.db, 'payments', last);
+  return stores;
 }
 
 function startRole(
   t: ExecutionContext,
-  { database: { url, db }, store: { eventStore } }: Parts,
+  { database: { url, db }, store: { eventStore } }: Stores,
   projection: Projection = payments,
   onRebuilt: (name: string) => void = () => undefined,
 ): { stop(): Promise<void> } {
@@ -65,7 +61,7 @@ function startRole(
   return role;
 }
 
-async function request({ store: { eventStore } }: Parts) {
+async function request({ store: { eventStore } }: Stores) {
   const commandId = randomUUID();
   const cause = { commandId, correlationId: commandId, causationId: commandId, actor: 'staff:aminah' };
   const at = '2026-11-20T01:00:00.000Z';
@@ -76,10 +72,10 @@ async function request({ store: { eventStore } }: Parts) {
   );
 }
 
-const eventsOf = ({ store: { eventStore } }: Parts) => eventStore.load(projectionStream('payments'));
-const stateOf = async (parts: Parts): Promise<Rebuilds> =>
+const eventsOf = ({ store: { eventStore } }: Stores) => eventStore.load(projectionStream('payments'));
+const stateOf = async (parts: Stores): Promise<Rebuilds> =>
   (await eventsOf(parts)).map(readRebuildEvent).reduce(evolveRebuilds, noRebuilds);
-const ended = (parts: Parts) =>
+const ended = (parts: Stores) =>
   until(async () => {
     const { requestedAt, last } = await stateOf(parts);
     return requestedAt === null && last;

@@ -1,5 +1,4 @@
 // Staff hear of what waits for them once: grouped, at most once an hour, whatever restarts or fails in between.
-
 import type { Mail, MailOutcome } from '@ledger/outbound/mailer.ts';
 import { prepare, recordFault } from '@ledger/projections/runtime/checkpoints.ts';
 import test from 'ava';

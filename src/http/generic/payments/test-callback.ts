@@ -4,7 +4,7 @@ import { AddressRefused } from '@ledger/outbound/address-guard.ts';
 import { isSuccess, NoAnswer } from '@ledger/outbound/post.ts';
 import { type Infer, optional } from 'superstruct';
 import texts from '../../../../content/texts/payments.en.json' with { type: 'json' };
-import { callbackMessage } from '../../../clients/outbound/callback-message.ts';
+import { callbackMessage } from '../../../clients/merchant/callback-message.ts';
 import { oneOf } from '../../../commands/fields.ts';
 import { toDateTime } from '../../../common/malaysian-time.ts';
 import type { PaymentFields } from '../../../receipts/payment-fields.ts';
