@@ -14,6 +14,7 @@ import { applyFault } from './faults.ts';
 import type { Plan } from './plan.ts';
 import { configurationOf, merchants } from './program/configuration.ts';
 import { createNodes } from './program/nodes.ts';
+import { previousRelease } from './program/releases.ts';
 import { createEventStoreCluster } from './stores/event-store.ts';
 import { useEventStore } from './stores/event-store-client.ts';
 import { createPostgres } from './stores/postgres.ts';
@@ -82,6 +83,7 @@ export async function simulate(plan: Plan, server: PostgresServer): Promise<Simu
   };
   const { http, projections, reactors, wrongKey } = plan;
   const counts = { http, projections, reactors };
+  const old = plan.faults.flatMap((fault) => (fault.kind === 'upgrade' ? [fault.node] : []));
   const nodes = createNodes({
     counts,
     scheduler,
@@ -91,6 +93,7 @@ export async function simulate(plan: Plan, server: PostgresServer): Promise<Simu
     eventStoreUrl: cluster.url,
     stretch,
     wrongKey,
+    previous: old.length > 0 ? { release: await previousRelease(), names: old } : null,
     report,
   });
   const balancer = random.fork('load balancer');
