@@ -136,8 +136,15 @@ export async function simulate(plan: Plan, server: PostgresServer): Promise<Simu
   // A request waits for the program's own pauses, too, which are late here.
   const patienceMs = 10_000 * plan.stretch;
   const world = {
-    ...{ process: people, bank, gateway, pickHttp, report, history },
-    ...{ patienceMs, troubled, isChargeRecorded },
+    process: people,
+    bank,
+    gateway,
+    pickHttp,
+    report,
+    history,
+    patienceMs,
+    troubled,
+    isChargeRecorded,
   };
   for (const payment of plan.payments)
     scheduler.after(bootMs + payment.atMs, () => people.enter(() => void playPayment(payment, world)));
