@@ -11,7 +11,8 @@ import { startReceiver } from '../reactors/receiver.ts';
 import { startServer } from '../support/event-store.ts';
 import { runLedger, settingsFor } from '../support/ledger.ts';
 import { createDatabase } from '../support/postgres.ts';
-import { previousCommit, previousRelease } from '../support/previous-release.ts';
+import { previousCommit, unpackPreviousRelease } from '../support/previous-release.ts';
+import { wholeFile } from '../support/whole-file.ts';
 import {
   gatewayResult,
   gatewaySecret,
@@ -24,11 +25,12 @@ import {
   startRole,
 } from './ledger.ts';
 
-const previous = await previousRelease();
+const previous = await temporaryFolder(wholeFile);
+const isUnpacked = await unpackPreviousRelease(previous);
 const title =
   'the roles are upgraded one by one, http first or last: nothing is lost, and all rows are as the log says';
 
-if (!previous) test.skip(`${title} (this clone lacks commit ${previousCommit})`, () => undefined);
+if (!isUnpacked) test.skip(`${title} (this clone lacks commit ${previousCommit})`, () => undefined);
 else
   test(title, async (t) => {
     t.timeout(180_000);

@@ -41,6 +41,8 @@ export function applyFault(fault: Fault, affected: Affected): unknown {
       return nodes.crash(fault.node, fault.forMs);
     case 'pause':
       return nodes.pause(fault.node, fault.forMs);
+    case 'upgrade':
+      return nodes.upgrade(fault.node);
     case 'cut': {
       const { from, to, bothWays, forMs } = fault;
       history.tell(
@@ -63,6 +65,8 @@ export function applyFault(fault: Fault, affected: Affected): unknown {
       return cluster.freezeLeader(fault.forMs);
     case 'kill-event-store':
       return cluster.kill(cluster.names[fault.number % cluster.names.length] ?? '', fault.forMs);
+    case 'torn-append':
+      return cluster.tearNextAppend(fault.forMs, fault.isStored);
     case 'disk-full':
       cluster.setFull(true);
       return after(fault.forMs, () => cluster.setFull(false));

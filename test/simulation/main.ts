@@ -37,7 +37,7 @@ const mutant = name === undefined ? null : mutantNamed(name);
 if (mutant) installMutant(mutant);
 const { hunt, run } = await import('./run.ts');
 // One seed of a mutant can be replayed like any other.
-if (mutant && options.seed === undefined) process.exit(await hunt(mutant));
+if (mutant && options.seed === undefined && options.known === undefined) process.exit(await hunt(mutant));
 if (!isAll) process.exit(await run(options));
 
 // The program is imported once in a process: each mutant needs one of its own.

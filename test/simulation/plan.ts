@@ -42,11 +42,13 @@ export type PaymentPlan = {
 
 export type Fault = { atMs: number } & (
   | { kind: 'crash' | 'pause'; node: string; forMs: number }
+  | { kind: 'upgrade'; node: string }
   | { kind: 'cut'; from: string; to: string; bothWays: boolean; forMs: number }
   | { kind: 'slow'; node: string; delayMs: number; forMs: number }
   | { kind: 'clock'; node: string; offsetMs: number; drift: number; forMs: number }
   | { kind: 'postgres-crash' | 'freeze-leader' | 'disk-full' | 'registry-outage'; forMs: number }
   | { kind: 'kill-event-store'; number: number; forMs: number }
+  | { kind: 'torn-append'; isStored: boolean; forMs: number }
   | { kind: 'receiver'; merchant: number; does: 'refuses' | 'hangs' | 'slow'; forMs: number }
   | { kind: 'restore'; lastEvents: number }
   | { kind: 'unreadable' }
@@ -102,10 +104,13 @@ export function makePlan(seed: number, { payments: count = 100, calmMs, fault }:
     Array.from({ length: topology[role] }, (_, index) => `${role}-${index + 1}`),
   );
   // Each seed has a few kinds of fault only: with all at once, some would hide others.
-  const kinds = allKinds.filter(({ kind, share }) => random.chance(share) || kind === fault);
-  const faults = kinds.flatMap(({ make, most }) =>
-    Array.from({ length: random.integer(1, most) }, () => make(random, names, activeMs)).flat(),
-  );
+  const draw = (kinds: readonly Kind[], from: Random) =>
+    kinds
+      .filter(({ kind, share }) => from.chance(share) || kind === fault)
+      .flatMap(({ make, most }) =>
+        Array.from({ length: from.integer(1, most) }, () => make(from, names, activeMs)).flat(),
+      );
+  const faults = [...draw(allKinds, random), ...draw(laterKinds, random.fork('later kinds'))];
   const carelessness = random.pick([0, 0, 0.05, 0.2]);
   // Of what staff would see in one export and not in another.
   const reversals = faults.some(({ kind }) => kind === 'import') ? 0.1 : carelessness / 10;
@@ -209,7 +214,8 @@ const duration = (random: Random) =>
   random.pick([random.integer(1, 5), random.integer(5, 20), random.integer(20, 100)]) * second;
 
 /** How many of the seeds have it, and how often such a seed has it at most. */
-const allKinds: readonly { kind: FaultKind; share: number; most: number; make: Make }[] = [
+type Kind = { kind: FaultKind; share: number; most: number; make: Make };
+const allKinds: readonly Kind[] = [
   {
     kind: 'crash',
     share: 0.35,
@@ -236,14 +242,15 @@ const allKinds: readonly { kind: FaultKind; share: number; most: number; make: M
     kind: 'cut',
     share: 0.25,
     most: 4,
-    make: (random, names, activeMs) => ({
-      kind: 'cut',
-      atMs: moment(random, activeMs),
-      from: random.pick(names),
-      to: random.pick(['postgres', 'eventstore-1', '*']),
-      bothWays: random.chance(0.5),
-      forMs: duration(random),
-    }),
+    make(random, names, activeMs) {
+      const atMs = moment(random, activeMs);
+      const node = random.pick(names);
+      const other = random.pick(['postgres', 'eventstore-1', '*']);
+      // If nothing comes back, what was asked for is done, and the answer is lost.
+      const way = random.pick(['there', 'back', 'both', 'both'] as const);
+      const [from, to] = way === 'back' ? [other, node] : [node, other];
+      return { kind: 'cut', atMs, from, to, bothWays: way === 'both', forMs: duration(random) };
+    },
   },
   {
     kind: 'slow',
@@ -381,6 +388,29 @@ const allKinds: readonly { kind: FaultKind; share: number; most: number; make: M
       kind: 'resolve',
       atMs: random.integer(activeMs / 2, activeMs + 30 * minute),
       draw: random.integer(0, 999_999),
+    }),
+  },
+];
+
+/** Drawn apart from the ones above, so that they do not change every seed's plan. */
+const laterKinds: readonly Kind[] = [
+  {
+    kind: 'upgrade',
+    // Only where it is asked for, because not every clone has the previous release.
+    share: 0,
+    most: 1,
+    make: (random, names, activeMs) =>
+      names.map((node) => ({ kind: 'upgrade', atMs: moment(random, activeMs), node })),
+  },
+  {
+    kind: 'torn-append',
+    share: 0.15,
+    most: 3,
+    make: (random, _, activeMs) => ({
+      kind: 'torn-append',
+      atMs: moment(random, activeMs),
+      isStored: random.chance(0.5),
+      forMs: duration(random),
     }),
   },
 ];

@@ -14,6 +14,7 @@ import { applyFault } from './faults.ts';
 import type { Plan } from './plan.ts';
 import { configurationOf, merchants } from './program/configuration.ts';
 import { createNodes } from './program/nodes.ts';
+import { previousRelease } from './program/releases.ts';
 import { createEventStoreCluster } from './stores/event-store.ts';
 import { useEventStore } from './stores/event-store-client.ts';
 import { createPostgres } from './stores/postgres.ts';
@@ -82,6 +83,7 @@ export async function simulate(plan: Plan, server: PostgresServer): Promise<Simu
   };
   const { http, projections, reactors, wrongKey } = plan;
   const counts = { http, projections, reactors };
+  const old = plan.faults.flatMap((fault) => (fault.kind === 'upgrade' ? [fault.node] : []));
   const nodes = createNodes({
     counts,
     scheduler,
@@ -91,6 +93,7 @@ export async function simulate(plan: Plan, server: PostgresServer): Promise<Simu
     eventStoreUrl: cluster.url,
     stretch,
     wrongKey,
+    previous: old.length > 0 ? { release: await previousRelease(), names: old } : null,
     report,
   });
   const balancer = random.fork('load balancer');
@@ -130,7 +133,19 @@ export async function simulate(plan: Plan, server: PostgresServer): Promise<Simu
   const troubled = new Set(
     plan.faults.flatMap((it) => (it.kind === 'pause' || it.kind === 'slow' ? [it.node] : [])),
   );
-  const world = { process: people, bank, gateway, pickHttp, report, history, troubled, isChargeRecorded };
+  // A request waits for the program's own pauses, too, which are late here.
+  const patienceMs = 10_000 * plan.stretch;
+  const world = {
+    process: people,
+    bank,
+    gateway,
+    pickHttp,
+    report,
+    history,
+    patienceMs,
+    troubled,
+    isChargeRecorded,
+  };
   for (const payment of plan.payments)
     scheduler.after(bootMs + payment.atMs, () => people.enter(() => void playPayment(payment, world)));
 

@@ -3,22 +3,19 @@ import { execFileSync } from 'node:child_process';
 import { mkdir, readdir, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { temporaryFolder } from '../embedded/helpers.ts';
-import { wholeFile } from './whole-file.ts';
 
 /** Its last commit; to be raised with each release. */
 export const previousCommit = 'eb0b481';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** Its folder, with the dependencies of this release; null if the clone does not have the commit. */
-export async function previousRelease(): Promise<string | null> {
+/** Puts it into a folder, with the dependencies of this release; false if the clone does not have the commit. */
+export async function unpackPreviousRelease(folder: string): Promise<boolean> {
   try {
     execFileSync('git', ['cat-file', '-e', `${previousCommit}^{commit}`], { cwd: root, stdio: 'ignore' });
   } catch {
-    return null; // a shallow clone, or no clone at all
+    return false; // a shallow clone, or no clone at all
   }
-  const folder = await temporaryFolder(wholeFile);
   const parts = ['src', 'packages', 'config', 'content', 'views', 'package.json'];
   const archive = execFileSync('git', ['archive', previousCommit, ...parts], {
     cwd: root,
@@ -32,5 +29,5 @@ export async function previousRelease(): Promise<string | null> {
       await symlink(join(root, 'node_modules', name), join(folder, 'node_modules', name));
   for (const name of await readdir(join(folder, 'packages')))
     await symlink(join(folder, 'packages', name), join(folder, 'node_modules/@ledger', name));
-  return folder;
+  return true;
 }

@@ -1,6 +1,6 @@
 /** The configuration of the simulated processes: as in production, with addresses of the simulated network. */
 import { fileURLToPath } from 'node:url';
-import { type Config, loadConfig } from '../../../src/config/config.ts';
+import { type Config, loadConfig as loadOurs } from '../../../src/config/config.ts';
 
 const file = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 
@@ -19,7 +19,14 @@ export function configurationOf(
     dataDir,
     eventStoreUrl,
     hasWrongKey = false,
-  }: { dataDir: string; eventStoreUrl: string; hasWrongKey?: boolean },
+    loadConfig = loadOurs,
+  }: {
+    dataDir: string;
+    eventStoreUrl: string;
+    hasWrongKey?: boolean;
+    /** Of the release that is configured. */
+    loadConfig?: typeof loadOurs;
+  },
 ): Config {
   return loadConfig(
     {

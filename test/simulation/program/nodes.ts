@@ -1,19 +1,24 @@
 /** The processes of the program on their simulated machines: they are started, killed, stopped and started again. */
 import { createLog, type Log } from '@ledger/kernel/log.ts';
 import { Refused } from '../../../src/commands/decider.ts';
+<<<<<<< HEAD
 import { startHttp } from '../../../src/roles/http.ts';
 import { openStores } from '../../../src/roles/lifecycle.ts';
 import { startProjections } from '../../../src/roles/projections.ts';
 import { startReactors } from '../../../src/roles/reactors.ts';
+=======
+import { createLog, type Log } from '@ledger/kernel/log.ts';
+>>>>>>> simulate
 import type { History } from '../engine/history.ts';
 import { type Clock, createProcess, type OnCrash, type SimulatedProcess } from '../engine/process.ts';
 import type { Random } from '../engine/random.ts';
 import type { Scheduler } from '../engine/scheduler.ts';
 import type { Report } from '../violations.ts';
 import { configurationOf } from './configuration.ts';
+import { type Release, thisRelease } from './releases.ts';
 
-const roles = { http: startHttp, projections: startProjections, reactors: startReactors };
-export type Role = keyof typeof roles;
+const starters = { http: 'startHttp', projections: 'startProjections', reactors: 'startReactors' } as const;
+export type Role = keyof typeof starters;
 
 /** Errors that only say that a store or the registry is away. */
 const outages = new Set([
@@ -29,6 +34,8 @@ export type Nodes = {
   process(name: string): SimulatedProcess;
   /** SIGKILL, and a new process after a while. */
   crash(name: string, forMs: number): void;
+  /** The process ends, and begins again with this release. */
+  upgrade(name: string): void;
   pause(name: string, forMs: number): void;
   setClock(name: string, clock: Clock): void;
 };
@@ -42,6 +49,7 @@ export function createNodes({
   eventStoreUrl,
   stretch,
   wrongKey,
+  previous,
   report,
 }: {
   counts: Readonly<Record<Role, number>>;
@@ -54,8 +62,13 @@ export function createNodes({
   stretch(ms: number): number;
   /** The process that has another transaction key than the others. */
   wrongKey: string | null;
+  /** The release before this one, and the processes that run it until they are upgraded. */
+  previous: { release: Release; names: readonly string[] } | null;
   report: Report;
 }): Nodes {
+  const upgraded = new Set<string>();
+  const releaseOf = (name: string): Release =>
+    previous?.names.includes(name) && !upgraded.has(name) ? previous.release : thisRelease;
   const nodes = new Map<string, { role: Role; process: SimulatedProcess; clock: Clock; starts: number }>();
   const onCrash: OnCrash = (process, error) => {
     const { name } = process;
@@ -75,8 +88,12 @@ export function createNodes({
     nodes.set(name, { role, process, clock, starts });
     process.enter(() => {
       const log = logOf(name);
-      const config = configurationOf(name, { dataDir, eventStoreUrl, hasWrongKey: name === wrongKey });
-      Promise.resolve(roles[role](openStores(config, log, process.runtime))).catch((error: unknown) => {
+      const release = releaseOf(name);
+      const { loadConfig, openStores } = release;
+      const hasWrongKey = name === wrongKey;
+      const config = configurationOf(name, { dataDir, eventStoreUrl, hasWrongKey, loadConfig });
+      const stores = openStores(config, log, process.runtime);
+      Promise.resolve(release[starters[role]](stores)).catch((error: unknown) => {
         if (!(error instanceof Refused)) return onCrash(process, error);
         history.tell(`${name}: does not start: ${error.message}`);
         process.kill();
@@ -122,6 +139,11 @@ export function createNodes({
     roleOf: (name) => nodeNamed(name).role,
     process: (name) => nodeNamed(name).process,
     crash,
+    upgrade(name) {
+      history.tell(`${name}: is upgraded`);
+      upgraded.add(name);
+      crash(name, 2_000);
+    },
     pause(name, forMs) {
       const { process } = nodeNamed(name);
       if (process.state() !== 'running') return;

@@ -38,6 +38,8 @@ export type EventStoreCluster = {
   freezeLeader(forMs: number): void;
   /** SIGKILL on a node, which starts again later. */
   kill(name: string, forMs: number): void;
+  /** SIGKILL on the leader while it writes the next append, which it answers never and has stored completely or not. */
+  tearNextAppend(forMs: number, isStored: boolean): void;
   /** Takes the log back to an older copy, and starts every node again. */
   restore(position: number): void;
   lastPosition(): number;
@@ -75,6 +77,7 @@ export function createEventStoreCluster({
   let storage = withKnownEnd(openStorage(':memory:'));
   let leader: string | null = names[0] ?? null;
   let full = false;
+  let torn: { forMs: number; isStored: boolean } | null = null;
   const nodes = new Map<string, Node>();
 
   const nodeNamed = (name: string): Node => {
@@ -118,6 +121,15 @@ export function createEventStoreCluster({
         if (isDeposed || leader === null) return new Promise(() => {});
         // As SQLite says it.
         if (full) throw Object.assign(new Error('database or disk is full'), { errcode: 13 });
+        if (torn) {
+          const { forMs, isStored } = torn;
+          torn = null;
+          // What is there in part is cut off when the node starts.
+          if (isStored) await storage.append(request);
+          history.tell(`event store: it has ${isStored ? 'just stored' : 'half'} an append`);
+          kill(node.name, forMs);
+          return new Promise(() => {});
+        }
         const result = await storage.append(request);
         spread();
         return result;
@@ -161,6 +173,20 @@ export function createEventStoreCluster({
     scheduler.after(random.integer(1_000, 4_000), elect);
   }
 
+  function kill(name: string, forMs: number): void {
+    const { process } = nodeNamed(name);
+    if (process.state() === 'dead') return;
+    history.tell(`event store: ${name} is killed for ${forMs} ms`);
+    process.kill();
+    if (names.length > 1) lead(name);
+    scheduler.after(forMs, () => {
+      if (nodeNamed(name).process !== process) return;
+      boot(name);
+      if (leader === null && names.length > 1) scheduler.after(500, elect);
+      history.tell(`event store: ${name} runs again`);
+    });
+  }
+
   for (const name of names) boot(name);
 
   return {
@@ -194,18 +220,9 @@ export function createEventStoreCluster({
         });
       });
     },
-    kill(name, forMs) {
-      const { process } = nodeNamed(name);
-      if (process.state() === 'dead') return;
-      history.tell(`event store: ${name} is killed for ${forMs} ms`);
-      process.kill();
-      if (names.length > 1) lead(name);
-      scheduler.after(forMs, () => {
-        if (nodeNamed(name).process !== process) return;
-        boot(name);
-        if (leader === null && names.length > 1) scheduler.after(500, elect);
-        history.tell(`event store: ${name} runs again`);
-      });
+    kill,
+    tearNextAppend(forMs, isStored) {
+      torn = { forMs, isStored };
     },
     restore(position) {
       history.tell(`event store: restored from a copy that ends at ${position}`);

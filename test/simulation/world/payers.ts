@@ -9,7 +9,6 @@ import type { Gateway } from './gateway.ts';
 import { type Answer, ask, formHeaders, formOf, jsonHeaders } from './http.ts';
 
 const banks = { fpx: 'MB2U0227', fpx1: 'MBB0228', cc: '', wallet: '' } as const;
-const patienceMs = 10_000;
 const fromLand = { authorization: `Bearer ${landRegistryKey}` };
 
 /** A payment as its merchant knows it. */
@@ -22,6 +21,8 @@ export type World = {
   pickHttp: () => string;
   report: Report;
   history: History;
+  /** How long an answer may take. */
+  patienceMs: number;
   /** Processes that are stopped or far away at times: they answer late through no fault of the program. */
   troubled: ReadonlySet<string>;
   /** Whether a charge of the payment is recorded, in whatever way. */
@@ -181,7 +182,7 @@ async function look(
 
 async function timed(
   what: string,
-  { process, pickHttp, report, troubled }: World,
+  { process, pickHttp, report, patienceMs, troubled }: World,
   run: (host: string) => Promise<Answer | null>,
 ): Promise<Answer | null> {
   const host = pickHttp();
