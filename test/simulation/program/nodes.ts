@@ -1,8 +1,8 @@
 /** The processes of the program on their simulated machines: they are started, killed, stopped and started again. */
-import { type Log, createLog } from '@ledger/kernel/log.ts';
+import { createLog, type Log } from '@ledger/kernel/log.ts';
 import { Refused } from '../../../src/commands/decider.ts';
 import type { History } from '../engine/history.ts';
-import { type Clock, type OnCrash, type SimulatedProcess, createProcess } from '../engine/process.ts';
+import { type Clock, createProcess, type OnCrash, type SimulatedProcess } from '../engine/process.ts';
 import type { Random } from '../engine/random.ts';
 import type { Scheduler } from '../engine/scheduler.ts';
 import type { Report } from '../violations.ts';
