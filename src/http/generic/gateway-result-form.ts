@@ -16,9 +16,9 @@ import type { Language } from '../../receipts/texts.ts';
 import { statusName } from '../../receipts/texts.ts';
 import type { ChannelDependencies } from '../pay/dependencies.ts';
 import { otherLanguage } from '../pay/links.ts';
-import type { ReadPayment } from '../pay/load-payment.ts';
+import { unlessUnknown } from '../pay/load-payment.ts';
 import { texts } from '../pay/texts.ts';
-import { type Context, HttpProblem, languageOf } from '../server/context.ts';
+import { type Context, languageOf } from '../server/context.ts';
 
 /** `?TRANS_ID=` chooses the payment; the query may also set every other field of the result. */
 export function createGatewayResultForm(dependencies: ChannelDependencies) {
@@ -29,7 +29,7 @@ export function createGatewayResultForm(dependencies: ChannelDependencies) {
   return async (ctx: Context): Promise<void> => {
     const lang = languageOf(ctx);
     const transactionId = queryText(ctx, 'TRANS_ID').trim();
-    const payment = transactionId === '' ? undefined : await find(transactionId, readPayment);
+    const payment = transactionId === '' ? undefined : await unlessUnknown(readPayment(transactionId));
     const likely = payment && likelyResult(payment, runtime.now());
     const values = likely && { ...likely, ...givenFields(ctx, likely), TRANS_ID: transactionId };
     const fields = Object.fromEntries(Object.entries(values ?? {}).filter(([, value]) => value !== ''));
@@ -87,15 +87,6 @@ function givenFields(ctx: Context, fields: GatewayFields): GatewayFields {
 function queryText(ctx: Context, name: string): string {
   const value = ctx.query[name];
   return typeof value === 'string' ? value : '';
-}
-
-async function find(transactionId: string, readPayment: ReadPayment): Promise<OpenPayment | undefined> {
-  try {
-    return (await readPayment(transactionId)).payment;
-  } catch (error) {
-    if (error instanceof HttpProblem && error.status === 404) return undefined;
-    throw error;
-  }
 }
 
 function summaryOf({ request, ...payment }: RequestedPayment, links: Links) {

@@ -81,3 +81,13 @@ function ofChannel(payment: Payment, channel: Channel): RequestedPayment {
 }
 
 const notFound = () => new HttpProblem(404, 'Transaction not found', { kind: 'paymentNotFound' });
+
+/** What `ReadPayment` reads; undefined if there is no such payment. */
+export async function unlessUnknown(reading: Promise<LoadedPayment>): Promise<OpenPayment | undefined> {
+  try {
+    return (await reading).payment;
+  } catch (error) {
+    if (error instanceof HttpProblem && error.status === 404) return undefined;
+    throw error;
+  }
+}

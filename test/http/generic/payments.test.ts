@@ -194,6 +194,14 @@ test.serial('a row that somebody has changed is not listed, but what its stream 
   });
   const { data } = (await (await get(app, '/payments')).json()) as Answer<Shown[]>;
   t.like(data, [{ transaction_id: id, status: '0' }]);
+  const [row] = await db('payments.payments');
+  const made = { ...row, transaction_id: '7'.repeat(26), state: JSON.stringify(row.state) };
+  await db('payments.payments').insert(made);
+  t.deepEqual(await listed(await get(app, '/payments')), [id], 'a row without a stream is none');
+  const theirs = await payment(paid, { merchant: museum });
+  await caughtUp();
+  await db('payments.payments').where({ transaction_id: theirs }).update({ merchant_code: 'council' });
+  t.deepEqual(await listed(await get(app, '/payments')), [id], 'whose payment it is, its state says');
 });
 
 test.serial('without PostgreSQL the list is 503, and one payment is shown', async (t) => {
