@@ -8,10 +8,12 @@ import {
 import { type CommandOf, UsageError } from './command.ts';
 import { print, withStores } from './stores.ts';
 
+const needs = { eventStore: false, postgres: true };
+
 export const merchants: CommandOf<'merchants'> = async (_, [action, code = '', ...more]) => {
   if (action !== 'details-table' || code === '' || more.length > 0)
     throw new UsageError('Name the merchant that the table is for');
-  return await withStores('merchants', { uses: ['merchants'] }, async ({ config, db }) => {
+  return await withStores('merchants', { uses: ['merchants'], needs }, async ({ config, db }) => {
     const table = detailsTableOf(code);
     if (!config.merchants.has(code) || !table) throw new UsageError(`No merchant has the code ${code}`);
     if (table === sharedTable) throw new UsageError(`${sharedTable} is the table that all merchants share`);

@@ -23,11 +23,12 @@ import { lastBackupFile } from './backup.ts';
 import type { CommandOf } from './command.ts';
 import { type ContextWithDatabase, print, withStores } from './stores.ts';
 
+const none = { eventStore: false, postgres: false };
 const lookWithinMs = 4_000;
 const exitCodeOf = { ok: 0, degraded: 1, error: 75 } as const;
 
 export const status: CommandOf<'status'> = async ({ json = false }) =>
-  await withStores('status', { onlyReads: true, evenWithout: true }, async (stores) => {
+  await withStores('status', { onlyReads: true, needs: none }, async (stores) => {
     const found = await readStatus(stores);
     print(json ? JSON.stringify(found, null, 2) : statusText(found));
     return exitCodeOf[found.status];

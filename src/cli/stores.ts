@@ -38,12 +38,14 @@ export type ContextWithDatabase<Used extends Part = never> = Context<Used> & {
 /** For a command that has no personal data to open. */
 const neverUsedKey = Buffer.alloc(32).toString('base64');
 
+type Needs = { eventStore: boolean; postgres: boolean };
+
 type Requirements<Used extends Part> = {
   uses?: readonly Used[];
   /** Its account in the event store need not be able to append. */
   onlyReads?: boolean;
-  /** It runs while a store does not answer, too. */
-  evenWithout?: boolean;
+  /** The stores without which it cannot begin. */
+  needs?: Needs;
 };
 
 /** Runs `work` on an event store. Prints a refusal, with exit code 1. Throws UsageError for invalid fields. */
@@ -53,7 +55,7 @@ export async function withEventStore<Used extends Part = never>(
   work: (context: Context<Used>) => Promise<number>,
 ): Promise<number> {
   try {
-    return await connected(name, requirements, { eventStore: true, postgres: false }, work);
+    return await connected(name, { needs: { eventStore: true, postgres: false }, ...requirements }, work);
   } catch (error) {
     if (error instanceof InvalidFields) throw new UsageError(error.message);
     if (!(error instanceof Refused)) throw error;
@@ -66,25 +68,20 @@ export async function withStores<Used extends Part = never>(
   { longestQueryMs, ...requirements }: Requirements<Used> & { longestQueryMs?: number },
   work: (context: ContextWithDatabase<Used>) => Promise<number>,
 ): Promise<number> {
-  const isNeeded = !requirements.evenWithout;
-  return await connected(
-    name,
-    requirements,
-    { eventStore: isNeeded, postgres: isNeeded },
-    async (context) => {
-      const { databaseUrl } = context.config;
-      const db = connectPostgres({
-        url: databaseUrl,
-        log: context.log,
-        ...(longestQueryMs !== undefined && { longestQueryMs }),
-      });
-      try {
-        return await work({ ...context, db, databaseUrl });
-      } finally {
-        await db.destroy();
-      }
-    },
-  );
+  const needs = { eventStore: true, postgres: true };
+  return await connected(name, { needs, ...requirements }, async (context) => {
+    const { databaseUrl } = context.config;
+    const db = connectPostgres({
+      url: databaseUrl,
+      log: context.log,
+      ...(longestQueryMs !== undefined && { longestQueryMs }),
+    });
+    try {
+      return await work({ ...context, db, databaseUrl });
+    } finally {
+      await db.destroy();
+    }
+  });
 }
 
 /**
@@ -105,16 +102,16 @@ export async function withJournal(
 
 async function connected<Used extends Part>(
   name: string,
-  { uses = [], onlyReads = false, evenWithout = false }: Requirements<Used>,
-  needs: { eventStore: boolean; postgres: boolean },
+  { uses = [], onlyReads = false, needs }: Requirements<Used> & { needs: Needs },
   work: (context: Context<Used>) => Promise<number>,
 ): Promise<number> {
   const config = loadRoleConfig({ uses: [...always, ...uses.flatMap((part) => variablesOf[part])] });
   await assertStores({ ...config, appends: !onlyReads, needs });
   const hasKeys = config.dataKeys.current !== '';
   const dataKeys = hasKeys ? config.dataKeys : { current: neverUsedKey, previous: [] };
-  // It says itself which store does not answer.
-  const log = createLog(evenWithout ? 'silent' : 'warn', name, 'stderr');
+  // What needs no store says itself which one does not answer.
+  const level = needs.eventStore || needs.postgres ? 'warn' : 'silent';
+  const log = createLog(level, name, 'stderr');
   const stores = openStores({ ...config, dataKeys }, log);
   const personalData = hasKeys ? stores.personalData : null;
   try {

@@ -142,8 +142,6 @@ function replaceTcp(): void {
       if (!place) return Reflect.apply(listen, this, args);
       const port = Number(args[0]);
       ports.set(this, port);
-      // Node checks its connections by the real time: never within a simulation.
-      Object.assign(this, { connectionsCheckingInterval: 2 ** 30 });
       const close = place.network.listen(place.process, `${place.process.name}:${port}`, (connection) => {
         const socket = new SimulatedSocket(place.process, place.network, true).attach(connection);
         Object.assign(socket, { server: this });
@@ -151,7 +149,10 @@ function replaceTcp(): void {
         return socket.receiver();
       });
       this.once('close', close);
-      place.process.after(0, () => this.emit('listening'));
+      place.process.after(0, () => {
+        this.emit('listening');
+        stopChecking(this);
+      });
       return this;
     },
     address(this: object) {
@@ -161,4 +162,12 @@ function replaceTcp(): void {
         : { address: '10.0.0.1', family: 'IPv4', port };
     },
   });
+}
+
+/** Node checks a server's connections by the real time, with a timer that would keep every server in memory. */
+function stopChecking(server: object): void {
+  const isTimer = ({ description }: symbol) => description === 'http.server.connectionsCheckingInterval';
+  const timer = Object.getOwnPropertySymbols(server).find(isTimer);
+  if (!timer) throw new Error('The timer of a server is not where it was');
+  clearInterval(Reflect.get(server, timer));
 }

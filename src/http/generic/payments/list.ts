@@ -1,9 +1,10 @@
 /** GET /generic/payments: a merchant's own payments, the latest first, a page at a time. Decision 48. */
-import { type Infer, enums, object, optional, pattern, refine, string, validate } from 'superstruct';
+
+import { codeOf } from '@ledger/kernel/reason-of.ts';
+import { enums, type Infer, object, optional, pattern, refine, string, validate } from 'superstruct';
 import { readSpan } from '../../../common/malaysian-time.ts';
 import { readAmount } from '../../../common/money.ts';
 import { unopened } from '../../../events/open-payment.ts';
-import { codeOf } from '@ledger/kernel/reason-of.ts';
 import { standingsByCode } from '../../../receipts/payment-fields.ts';
 import type { ChannelDependencies } from '../../pay/dependencies.ts';
 import { unlessUnknown } from '../../pay/load-payment.ts';
