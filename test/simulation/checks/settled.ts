@@ -49,6 +49,10 @@ export function checkSettled({
     if ((!payment && hasRestore) || payment?.isUnreadable) continue;
     if (payment && payment.bookedSen >= BigInt(charged)) continue;
     if (log.isDiscrepancy(charge) || bank.setApart.has(charge.id)) continue;
+    // Taken back before the ledger heard that it was paid: the failure names it, and nothing is owed.
+    const results = payment && payment.state.status !== 'none' ? payment.state.results : [];
+    const isNamed = results.some(({ gatewayTransactionId }) => gatewayTransactionId === charge.id);
+    if (charge.reversedAtMs !== null && isNamed) continue;
     const status = payment?.state.status ?? 'none';
     report(
       'charge-unknown',
