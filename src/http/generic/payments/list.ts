@@ -1,5 +1,4 @@
 /** GET /generic/payments: a merchant's own payments, the latest first, a page at a time. Decision 48. */
-
 import { codeOf } from '@ledger/kernel/reason-of.ts';
 import { enums, type Infer, object, optional, pattern, refine, string, validate } from 'superstruct';
 import { readSpan } from '../../../common/malaysian-time.ts';
