@@ -451,6 +451,7 @@ test.serial('a merchant cancels a request that nobody paid, and an expired one c
     );
   }
 
+  now = new Date(expires_at);
   for (const odd of [
     { expires_at: 'tomorrow' },
     { expires_at: '2026-02-30T00:00:00Z' },
