@@ -80,7 +80,7 @@ module.exports = {
       from: { path: '^packages/' },
       to: { path: '^(src|content|views)/' },
     },
-    only('packages/kernel', ...library('@scure/base', 'p-retry', 'pino', 'superstruct')),
+    only('packages/kernel', ...library('@scure/base', 'p-retry', 'pino', 'superstruct', 'yaml')),
     only('packages/event-store', ...packages('kernel'), ...library('@eventstore/db-client', '@grpc/grpc-js')),
     only('packages/postgres', ...packages('kernel'), ...library('knex', 'pg', 'pino')),
     only(

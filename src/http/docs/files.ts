@@ -1,10 +1,9 @@
 /** Reads the content files, checks their front matter, and gives each its address and its place in the order. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, posix, sep } from 'node:path';
+import { ConfigError, checkYaml } from '@ledger/kernel/yaml-file.ts';
 import { firstHeading } from '@ledger/markdown/markdown.ts';
 import { array, number, object, optional, pattern, string, trimmed } from 'superstruct';
-
-import { ConfigError, checkYaml } from '../../config/yaml-file.ts';
 
 export type DocsFile = ReturnType<typeof readDocsFile>;
 

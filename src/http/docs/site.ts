@@ -1,7 +1,8 @@
 /** The whole documentation: every address and its answer. No part of a URL ever becomes a file name. */
+
+import { ConfigError } from '@ledger/kernel/yaml-file.ts';
 import { escapeHtml, parseMarkdown } from '@ledger/markdown/markdown.ts';
 import { createTemplates } from '../../common/templates.ts';
-import { ConfigError } from '../../config/yaml-file.ts';
 import { type Answer, createAnswer } from '../server/static-files.ts';
 import { addAssets, pagePolicy, themeScript } from './assets.ts';
 import { type DocsFile, readDocsFiles } from './files.ts';

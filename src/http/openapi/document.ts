@@ -3,10 +3,10 @@
  * generated from what validates, and with samples of calls.
  */
 import { readFileSync } from 'node:fs';
+import { jsonSchemaOf } from '@ledger/kernel/json-schema.ts';
 import type { JsonSchema } from '@ledger/kernel/with-json-schema.ts';
 import { parse } from 'yaml';
 import type { Config } from '../../config/config.ts';
-import { jsonSchemaOf } from '../server/openapi/json-schema.ts';
 import { type Operation, samplesOf } from '../server/openapi/samples.ts';
 import { structsOf } from './schemas.ts';
 

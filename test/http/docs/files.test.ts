@@ -1,5 +1,5 @@
+import { ConfigError } from '@ledger/kernel/yaml-file.ts';
 import test from 'ava';
-import { ConfigError } from '../../../src/config/yaml-file.ts';
 import { readDocsFiles } from '../../../src/http/docs/files.ts';
 import { contentFolder } from './serve.ts';
 

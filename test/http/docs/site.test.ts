@@ -1,8 +1,8 @@
 import { readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { join } from 'node:path';
+import { ConfigError } from '@ledger/kernel/yaml-file.ts';
 import test from 'ava';
-import { ConfigError } from '../../../src/config/yaml-file.ts';
 import { createSite } from '../../../src/http/docs/site.ts';
 import { contentFolder, serveDocs } from './serve.ts';
 

@@ -1,4 +1,6 @@
 // Each struct agrees with its JSON Schema in the description, on thousands of values of every kind.
+
+import { jsonSchemaOf } from '@ledger/kernel/json-schema.ts';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import test from 'ava';
 import fc from 'fast-check';
@@ -6,7 +8,6 @@ import { array, integer, min, number, object, optional, refine, string, validate
 import { readGatewayTime } from '../../../src/common/malaysian-time.ts';
 import { createDocument } from '../../../src/http/openapi/document.ts';
 import { structsOf } from '../../../src/http/openapi/schemas.ts';
-import { jsonSchemaOf } from '../../../src/http/server/openapi/json-schema.ts';
 import { sen } from '../../support/payments.ts';
 import { runs } from '../../support/property-runs.ts';
 

@@ -1,6 +1,7 @@
 /** The JSON Schema (2020-12) of a superstruct struct: recorded with the struct, or derived from its parts. */
-import { type JsonSchema, recordedSchema } from '@ledger/kernel/with-json-schema.ts';
+
 import { type Struct, validate } from 'superstruct';
+import { type JsonSchema, recordedSchema } from './with-json-schema.ts';
 
 /** Any struct: the type parameter of a struct is invariant. */
 // biome-ignore lint/suspicious/noExplicitAny: no other type takes every struct

@@ -1,19 +1,8 @@
 /** Reads a YAML configuration file and checks it against a struct; a fault names the file and every key at fault. */
 import { readFileSync } from 'node:fs';
-import { reasonOf } from '@ledger/kernel/reason-of.ts';
-import {
-  coerce,
-  create,
-  define,
-  type Failure,
-  number,
-  type Struct,
-  StructError,
-  string,
-  union,
-} from 'superstruct';
+import { create, type Failure, type Struct, StructError } from 'superstruct';
 import { parseDocument } from 'yaml';
-import { readAmount, type Sen } from '../common/money.ts';
+import { reasonOf } from './reason-of.ts';
 
 /** All that is wrong with the configuration, a line each; names, never values. */
 export class ConfigError extends Error {
@@ -27,13 +16,6 @@ export class ConfigError extends Error {
     this.files = files;
   }
 }
-
-/** An amount in RM, written as 1.5 or "1.50"; read as sen. */
-export const ringgit = coerce(
-  define<Sen>('an amount in RM such as 1.50', (value) => Number.isSafeInteger(value)),
-  union([string(), number()]),
-  (value) => readAmount(String(value)) as Sen,
-);
 
 /** Throws ConfigError with a line for every fault; values are never quoted, since a file may hold keys. */
 export function readYamlFile<T>(path: string, struct: Struct<T, unknown>): T {
