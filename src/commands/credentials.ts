@@ -48,7 +48,7 @@ export const credentialDecider: Decider<readonly Credential[], CredentialCommand
     }
     const { configured, fingerprint, othersEndAt, secret } = command;
     const others = validOf(state, { kind, configured, at });
-    if (others.length >= maxValid)
+    if (others.length >= maxValid && othersEndAt > at)
       return new Refused(
         'too_many_credentials',
         `${maxValid} are valid already: end those before the newest first`,

@@ -198,14 +198,17 @@ test('what is not asked for properly changes nothing', async (t) => {
   t.is(await stored(), '[]');
 });
 
-test('five are valid at most, and a day has 20 changes', async (t) => {
-  const { ask } = await start(t);
+test('five are valid at most, and a day has 20 changes in each process', async (t) => {
+  const { ask, other, works } = await start(t);
   const statuses: number[] = [];
   for (let change = 0; change < 20; change += 1)
     statuses.push((await ask(oldKey, change < 8 ? 'api-key/rotate' : 'webhook-secret/rotate')).status);
   t.deepEqual(statuses.slice(0, 8), [201, 201, 201, 201, 409, 409, 409, 409]);
   t.is((await ask(oldKey, 'webhook-secret/rotate')).status, 429);
   t.is((await ask(oldKey, 'webhook-secret/end-overlap')).status, 202, 'that is always possible');
+  const all = await ask(oldKey, 'api-key/rotate', { overlap_hours: 0 }, other);
+  t.is(all.status, 201, 'so is replacing all of them at once');
+  t.deepEqual([await works(all.value), await works(oldKey)], [true, false]);
 });
 
 test('at once, on two processes: every new key is known, and none is lost', async (t) => {
