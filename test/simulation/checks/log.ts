@@ -83,7 +83,8 @@ export function createLogCheck({
     const state = evolve(before.state, event);
     const { books, entry } = enter(before.books, event);
     const movedSen = entry ? gatewaySen(id, entry) : 0n;
-    const isGivenBack = entry?.kind === 'refund' || entry?.kind === 'reversal';
+    // A reversal of what was in suspense says that the money was never there, or is booked by another entry.
+    const isGivenBack = entry?.kind === 'refund' || event.type === 'PaymentReversed';
     const bookedSen = before.bookedSen + (isGivenBack ? 0n : movedSen);
     const receiptNo = state.status === 'none' ? '' : (state.receipt?.receiptNo ?? '');
     const calledAtMs = new Map(before.calledAtMs);
