@@ -1,7 +1,6 @@
 /** The structs of fields that people fill in, each with its message, and the function that reads them. */
 import { define, type Struct, validate } from 'superstruct';
 import { emailPattern, maxEmailLength } from '../kernel/email-address.ts';
-import { readPlainFields } from '../kernel/matches-schema.ts';
 import { type JsonSchema, withJsonSchema } from '../kernel/with-json-schema.ts';
 
 /** The message names every invalid field, such as `items[3].amount` (counted from 0), and never a value. */
@@ -13,8 +12,6 @@ export class InvalidFields extends Error {
 export function readFields<T>(input: unknown, struct: Struct<T, unknown>): T {
   if (typeof input !== 'object' || input === null || Array.isArray(input))
     throw new InvalidFields('The body must be a JSON object');
-  const plain = readPlainFields(input, struct);
-  if (plain) return plain;
   const [error, fields] = validate(input, struct, { coerce: true, mask: true });
   if (!error) return fields;
   const faults = error.failures().map(({ path, message }) => `${nameOf(path)} ${message}`);
