@@ -6,6 +6,9 @@ import nunjucks from 'nunjucks';
 /** A text that templates do not escape. */
 export const { SafeString } = nunjucks.runtime;
 
+/** A text as templates show it. (The types of nunjucks lack it.) */
+export const escapeHtml = (nunjucks.lib as unknown as { escape(text: string): string }).escape;
+
 const views = fileURLToPath(new URL('../../views/', import.meta.url));
 
 /** The templates of a folder of views/, such as `email`: escaped, compiled once, and strict about missing values. */
