@@ -15,6 +15,7 @@ export type DeliveryFilter = {
   /** As a receiver is called in the list: scheme, host and port, `land registry` or `mail server`. */
   receiver?: string | null;
   merchantCode?: string | null;
+  transactionId?: string | null;
   /** When the outcome that it reports was recorded. */
   called?: TimeSpan | null;
 };
@@ -82,13 +83,21 @@ export async function countDeliveries(db: Knex, filter: DeliveryFilter, atMost: 
 
 function filtered(
   db: Knex,
-  { states, kinds, receiver = null, merchantCode = null, called = null }: DeliveryFilter,
+  {
+    states,
+    kinds,
+    receiver = null,
+    merchantCode = null,
+    transactionId = null,
+    called = null,
+  }: DeliveryFilter,
 ) {
   const query = db(`${toDoSchema}.deliveries`);
   if (states.length > 0) query.whereIn('state', states);
   if (kinds.length > 0) query.whereIn('kind', kinds);
   if (receiver !== null) query.where('receiver', indexable(receiver));
   if (merchantCode !== null) query.where('merchant_code', indexable(merchantCode));
+  if (transactionId !== null) query.where({ transaction_id: indexable(transactionId) });
   within(query, 'called_at', called);
   return query;
 }

@@ -23,6 +23,7 @@ const filters: fc.Arbitrary<Required<DeliveryFilter>> = fc.record({
   kinds: fc.subarray(['callback', 'item', 'email'] as const),
   receiver: fc.option(fc.constantFrom(...receivers), { freq: 2 }),
   merchantCode: fc.option(fc.constantFrom('council', 'museum', '\0'), { freq: 2 }),
+  transactionId: fc.constant(null),
   called: fc.option(fc.constant(day), { freq: 2 }),
 });
 

@@ -50,7 +50,7 @@ import { showTrialBalance } from './journal/trial-balance.ts';
 import { confirmErase, eraseNow, findPaymentToErase } from './payments/erase.ts';
 import { showEvent } from './payments/event.ts';
 import { answerHistory } from './payments/history.ts';
-import { showPayer } from './payments/payer.ts';
+import { addNote, openReceipt, showPayer } from './payments/payer.ts';
 import { showPayment } from './payments/payment.ts';
 import { recordRefund, showRefund } from './payments/refund.ts';
 import { requery } from './payments/requery.ts';
@@ -104,6 +104,9 @@ export function consoleRoutes(): readonly ConsoleRoute[] {
     post('/console/payments/by-payer', 'viewPersonalData', searchByPayer),
     get('/console/payments/:id', 'read', showPayment),
     get('/console/payments/:id/payer', 'viewPersonalData', showPayer),
+    get('/console/payments/:id/receipt', 'viewPersonalData', openReceipt('receipt')),
+    get('/console/payments/:id/download', 'viewPersonalData', openReceipt('download')),
+    post('/console/payments/:id/notes', 'addNote', addNote),
     get('/console/payments/:id/events/:revision', 'viewPersonalData', showEvent),
     get('/console/payments/:id/history.json', 'viewPersonalData', answerHistory),
     get('/console/payments/:id/erase', 'erase', confirmErase(findPaymentToErase)),

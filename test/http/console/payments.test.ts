@@ -236,6 +236,44 @@ test.serial('personal data is shown once the access log has recorded it, and not
   t.is((await auditor.get('/console/access-log?staff=%00&payment=%00')).status, 200);
 });
 
+test.serial('notes and the receipt are shown with the payer, and erased with them', async (t) => {
+  const { app, payment } = await startPopulated(t, postgres);
+  const [member, viewer] = [await signIn(app, 'member'), await signIn(app, 'viewer')];
+  const id = await payment([]);
+  const path = `/console/payments/${id}`;
+  const note = 'Aminah called.\r\nShe pays on Monday <b>';
+  t.is((await viewer.post(`${path}/notes`, { note })).status, 403);
+  for (const wrong of ['', ' ', 'x'.repeat(1_001), '\u202Ex'])
+    t.is((await member.post(`${path}/notes`, { note: wrong })).status, 400);
+  t.is((await member.post(`/console/payments/${'0'.repeat(26)}/notes`, { note })).status, 404);
+  const answer = await member.post(`${path}/notes`, { note });
+  t.is(answer.headers.get('location'), `${path}?notice=noted`);
+  const stored = (await app.eventStore.load(paymentStream(id))).at(-1);
+  t.is(stored?.type, 'StaffNoteAdded');
+  t.false(JSON.stringify(stored?.data).includes('Aminah'), 'it is sealed');
+
+  const page = await (await viewer.get(path)).text();
+  t.regex(page, /Payer and 1 note</);
+  t.false(page.includes('She pays'));
+  t.false(page.includes('Add the note') || page.includes('Link for the payer'), 'a viewer only reads');
+  const own = await (await member.get(path)).text();
+  t.true(own.includes(`value="${app.url}/generic/pay/${id}"`), 'the payer can still pay');
+  const payer = await (await viewer.get(`${path}/payer`)).text();
+  t.true(payer.includes('Aminah called.\nShe pays on Monday &lt;b&gt;'));
+  t.regex(payer, /Staff, member, /);
+  const receipt = await viewer.get(`${path}/receipt`);
+  t.is(receipt.headers.get('location'), `${app.url}/generic/receipt/${id}?lang=en`);
+  t.deepEqual(
+    (await load(app, viewer)).map(({ data }) => (data as { detail: string }).detail),
+    ['with notes', 'receipt'],
+  );
+  t.is((await viewer.get(`${path}/download`, { 'sec-fetch-site': 'none' })).status, 403, 'from elsewhere');
+
+  const admin = await signIn(app, 'admin');
+  await admin.post(`${path}/erase`);
+  t.regex(await (await viewer.get(`${path}/payer`)).text(), /Cannot be shown/);
+  t.is((await member.post(`${path}/notes`, { note })).status, 409);
+});
 test.serial('where the access cannot be recorded, nothing is shown', async (t) => {
   const { app, db, payment, caughtUp } = await startPopulated(t, postgres);
   const member = await signIn(app, 'admin');

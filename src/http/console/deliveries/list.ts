@@ -53,6 +53,7 @@ export function readFilter(typed: Fields) {
     kind: readChoice(typed.kind, keysOf(texts.deliveryKinds)),
     receiver: readText(typed.receiver),
     merchant: readText(typed.merchant),
+    payment: readText(typed.payment)?.toUpperCase() ?? null,
     day: readText(typed.day),
   };
   const filter: DeliveryFilter = {
@@ -60,6 +61,7 @@ export function readFilter(typed: Fields) {
     kinds: fields.kind === null ? [] : [fields.kind],
     receiver: fields.receiver,
     merchantCode: fields.merchant,
+    transactionId: fields.payment,
     called: readDay(fields.day),
   };
   return { filter, fields };

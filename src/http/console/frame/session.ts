@@ -139,6 +139,18 @@ export async function loadAccount(eventStore: Pick<EventStore, 'load'>, id: stri
   return accountOf(await eventStore.load(userStream(id)));
 }
 
+/** A function from actors to the names of staff among them; others are shown as they are. */
+export async function actorNames(eventStore: Pick<EventStore, 'load'>, actors: readonly (string | null)[]) {
+  const names = new Map<string | null, string>();
+  const load = async (actor: string | null) => {
+    const [, id] = /^staff:([0-9A-HJKMNP-TV-Z]{26})$/.exec(actor ?? '') ?? [];
+    const account = id === undefined ? null : await loadAccount(eventStore, id);
+    if (account) names.set(actor, account.name);
+  };
+  await Promise.all(Array.from(new Set(actors), load));
+  return (actor: string | null) => names.get(actor) ?? actor ?? '';
+}
+
 function accountOf(history: readonly RecordedEvent[]): (Account & Holder) | null {
   const { state: account } = headOf(history, userDecider);
   return account && { ...account, passkeys: headOf(history, passkeyDecider).state?.held ?? [] };
