@@ -1,16 +1,19 @@
 /** The payment methods on offer: limits, fees and banks. Read from a file and validated at startup. */
-import { array, type Infer, nonempty, object, optional, string } from 'superstruct';
+import { array, boolean, type Infer, nonempty, object, optional, string } from 'superstruct';
 import type { Sen } from '../common/money.ts';
 import { type PaymentMode, paymentModes } from '../common/payment-modes.ts';
 import { readYamlFile, ringgit } from './yaml-file.ts';
 
-export type Bank = { code: string; name: string };
+/** `down`: payers are warned before they choose it. */
+export type Bank = { code: string; name: string; down?: boolean | undefined };
 
 const Method = object({
   min: optional(ringgit),
   max: optional(ringgit),
   charge: optional(ringgit),
-  banks: optional(array(object({ code: nonempty(string()), name: nonempty(string()) }))),
+  banks: optional(
+    array(object({ code: nonempty(string()), name: nonempty(string()), down: optional(boolean()) })),
+  ),
 });
 
 const PaymentMethodsFile = object({
@@ -24,8 +27,9 @@ const PaymentMethodsFile = object({
   }),
 });
 
-/** The methods in the order of the page; one that the file leaves out is not offered. Throws ConfigError naming every fault. */
-export function loadPaymentMethods(path: string): PaymentMethods {
+/** The methods in the order of the page; one that the file leaves out is not offered. Adds the file to `files`. Throws ConfigError naming every fault. */
+export function loadPaymentMethods(path: string, files: string[] = []): PaymentMethods {
+  files.push(path);
   const { methods } = readYamlFile(path, PaymentMethodsFile);
   return new Map(
     paymentModes.flatMap((mode) => {

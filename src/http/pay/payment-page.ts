@@ -12,6 +12,7 @@ import type { Links } from '../../receipts/payment-links.ts';
 import { receiptOf } from '../../receipts/receipt.ts';
 import { agoText, type Language, otherChargeTexts, timeText } from '../../receipts/texts.ts';
 import { askedLanguage, type Context, languageOf, seeOther } from '../server/context.ts';
+import { agencyTexts } from './agency.ts';
 import { drawKept } from './kept-page.ts';
 import { otherLanguage } from './links.ts';
 import type { LoadedPayment } from './load-payment.ts';
@@ -63,7 +64,7 @@ export function drawPaymentPage(
     action: links.pay(request.transactionId, lang, linkEndsAtMs),
     token: tokens.issue(request.transactionId, attempts.length + 1),
     amount: displaySen(outstandingSen(payment)),
-    agency: request.merchant.name,
+    ...agencyTexts(config.merchants, request.merchant, lang),
     service: request.service,
     description: request.description,
     reference: request.reference,
@@ -119,7 +120,6 @@ function methodOf({ mode, minSen, maxSen, banks, ...offer }: Offer, lang: Langua
   return {
     mode,
     name: t.modes[mode],
-    limits: min && max ? format(t.limits, { min, max }) : undefined,
     charge:
       offer.chargeSen === 0
         ? undefined

@@ -73,7 +73,7 @@ test('every address in the page is absolute, so that a merchant can relay it', a
   const html = await (await postRequest(app, requestBody())).text();
   const addresses = Array.from(html.matchAll(/\s(?:href|src|action)="([^"]*)"/g), ([, address]) => address);
   t.true(addresses.length >= 3);
-  for (const address of addresses) t.regex(address ?? '', /^(https?:\/\/|data:|#)/);
+  for (const address of addresses) t.regex(address ?? '', /^(https?:\/\/|data:|tel:|mailto:|#)/);
   t.notRegex(html, /url\(|@import|<script/);
 });
 
