@@ -25,13 +25,16 @@ const belowHttp = [
     'personal-data',
     'transparency-log',
     'outbound',
-    'markdown',
+    'docs-site',
+    'openapi',
+    'web',
   ),
   ...folders('common', 'config', 'events', 'commands', 'projections', 'clients', 'to-do', 'receipts'),
   ...folders('statements', 'reconciliation', 'audit', 'personal-data', 'monitoring'),
   'content/texts/',
   'content/samples/',
   'content/refusals.json',
+  'content/commands.json',
   anyLibrary,
 ];
 const httpFolders = (...names) => folders(...names.map((name) => `http/${name}`));
@@ -70,7 +73,7 @@ module.exports = {
       severity: 'error',
       from: {
         path: '^(src|packages)/',
-        pathNot: '^(src/common/templates\\.ts|src/http/server/views\\.ts|packages/sandbox/pages\\.ts)$',
+        pathNot: '^(packages/web/templates\\.ts|src/http/server/views\\.ts|packages/sandbox/pages\\.ts)$',
       },
       to: { path: library('nunjucks', 'koa-views') },
     },
@@ -80,7 +83,7 @@ module.exports = {
       from: { path: '^packages/' },
       to: { path: '^(src|content|views)/' },
     },
-    only('packages/kernel', ...library('@scure/base', 'p-retry', 'pino', 'superstruct')),
+    only('packages/kernel', ...library('@scure/base', 'p-retry', 'pino', 'superstruct', 'yaml')),
     only('packages/event-store', ...packages('kernel'), ...library('@eventstore/db-client', '@grpc/grpc-js')),
     only('packages/postgres', ...packages('kernel'), ...library('knex', 'pg', 'pino')),
     only(
@@ -99,8 +102,10 @@ module.exports = {
     only('packages/sandbox', anyLibrary),
     only('packages/observability', anyLibrary),
     only('packages/pdf', anyLibrary),
-    only('packages/markdown', anyLibrary),
-    only('src/common', ...packages('kernel', 'postgres'), ...library('nunjucks', 'superstruct')),
+    only('packages/web', anyLibrary),
+    only('packages/openapi', ...packages('kernel', 'web'), ...library('superstruct', 'yaml')),
+    only('packages/docs-site', ...packages('kernel', 'web'), anyLibrary),
+    only('src/common', ...packages('kernel', 'postgres', 'web'), ...library('superstruct')),
     only('src/config', ...packages('kernel'), ...folders('common'), 'content/', anyLibrary),
     only(
       'src/events',
@@ -187,9 +192,7 @@ module.exports = {
     only('src/http/generic', ...httpFolders('server', 'pay'), ...belowHttp),
     only('src/http/landreg', ...httpFolders('server', 'pay'), ...belowHttp),
     only('src/http/api', ...httpFolders('server'), ...belowHttp),
-    only('src/http/docs', ...httpFolders('server'), ...belowHttp),
     only('src/http/console', ...httpFolders('server'), ...belowHttp),
-    only('src/http/openapi', ...httpFolders('server', 'pay', 'generic', 'landreg', 'api'), ...belowHttp),
     only('src/http', ...belowHttp),
   ],
   options: {

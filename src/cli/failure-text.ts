@@ -1,11 +1,11 @@
 /** The text on the terminal when a command fails, and its exit code. */
 import { StartError } from '@ledger/embedded/start-error.ts';
 import { EventStoreUnavailable } from '@ledger/event-store/event-store.ts';
+import { ConfigError } from '@ledger/kernel/yaml-file.ts';
 import { KeysUnavailable } from '@ledger/personal-data/sealed.ts';
 import { answerOf, isConnectionFailure, isPostgresError, isRefusal } from '@ledger/postgres/error-codes.ts';
 import { PostgresUnavailable } from '@ledger/postgres/requirements.ts';
 import { Refused } from '../commands/decider.ts';
-import { ConfigError } from '../config/yaml-file.ts';
 import { UnreadableExport } from '../reconciliation/export-format.ts';
 import { ReadModelBehind } from '../reconciliation/reconcile.ts';
 import { StoresUnavailable } from '../roles/lifecycle.ts';

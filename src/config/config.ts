@@ -6,6 +6,7 @@ import { isIP } from 'node:net';
 import { hostname } from 'node:os';
 import { emailPattern } from '@ledger/kernel/email-address.ts';
 import { logLevels } from '@ledger/kernel/log.ts';
+import { ConfigError } from '@ledger/kernel/yaml-file.ts';
 import type { LinkKeys } from '../common/link-keys.ts';
 import { boundsOfDay } from '../common/malaysian-time.ts';
 import { parseAmount, readAmount, type Sen } from '../common/money.ts';
@@ -16,7 +17,6 @@ import { loadPaymentMethods } from './payment-methods.ts';
 import { readDataKeys, readRetention } from './personal-data.ts';
 import { checkEventStore, checkPostgres, checkSecrets } from './security.ts';
 import type { VariableName } from './variables.ts';
-import { ConfigError } from './yaml-file.ts';
 
 export type Config = ReturnType<typeof readConfig>;
 

@@ -1,8 +1,8 @@
 /** Reads variables one by one and collects every fault, so that a start names them all at once. */
 import { readFileSync } from 'node:fs';
 import { reasonOf } from '@ledger/kernel/reason-of.ts';
+import { ConfigError } from '@ledger/kernel/yaml-file.ts';
 import { type VariableName, variables } from './variables.ts';
-import { ConfigError } from './yaml-file.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 

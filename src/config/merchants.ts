@@ -1,6 +1,7 @@
 /** The merchants: who may request payments, with which keys. Read from a file and validated at startup. */
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import { ConfigError, readYamlFile } from '@ledger/kernel/yaml-file.ts';
 import {
   array,
   boolean,
@@ -20,7 +21,7 @@ import {
 import type { Sen } from '../common/money.ts';
 import { type PaymentMode, paymentModes } from '../common/payment-modes.ts';
 import { agencyPage, agencyPageOf, readLogo } from './agency-page.ts';
-import { ConfigError, readYamlFile, ringgit } from './yaml-file.ts';
+import { ringgit } from './ringgit.ts';
 
 const code = pattern(size(string(), 1, 50), /^[A-Za-z0-9][A-Za-z0-9._-]*$/);
 

@@ -5,8 +5,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Log } from '@ledger/kernel/log.ts';
 import { reasonOf } from '@ledger/kernel/reason-of.ts';
+import { ConfigError } from '@ledger/kernel/yaml-file.ts';
 import type { Config } from './config.ts';
-import { ConfigError } from './yaml-file.ts';
 
 /** Secrets that are read at the start alone. */
 const fixed = {

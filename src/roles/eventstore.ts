@@ -4,9 +4,9 @@ import { dirname } from 'node:path';
 import { startEventStore } from '@ledger/embedded/eventstore/server.ts';
 import { format } from '@ledger/kernel/format.ts';
 import { createLog } from '@ledger/kernel/log.ts';
+import { ConfigError } from '@ledger/kernel/yaml-file.ts';
 import { type CommandOf, UsageError } from '../cli/command.ts';
 import { type EnvironmentReader, readEnvironment } from '../config/environment-reader.ts';
-import { ConfigError } from '../config/yaml-file.ts';
 import { runUntilSignal, warnOfExceptions } from './lifecycle.ts';
 
 /** What a user needs who is no administrator. */

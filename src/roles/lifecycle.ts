@@ -10,6 +10,7 @@ import type { Log } from '@ledger/kernel/log.ts';
 import { reasonOf } from '@ledger/kernel/reason-of.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
 import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
+import { ConfigError } from '@ledger/kernel/yaml-file.ts';
 import { createKeyReserve } from '@ledger/personal-data/key-reserve.ts';
 import { wrappingKeys } from '@ledger/personal-data/key-store.ts';
 import { createPersonalData, type PersonalData } from '@ledger/personal-data/personal-data.ts';
@@ -21,7 +22,6 @@ import { createSharedClock, type SharedClock } from '@ledger/postgres/shared-clo
 import { type Config, loadConfig, type Needs } from '../config/config.ts';
 import { readEnvironment } from '../config/environment-reader.ts';
 import { reloadConfig } from '../config/reload.ts';
-import { ConfigError } from '../config/yaml-file.ts';
 import type { DeliveryKind } from '../events/deliveries.ts';
 import { paymentStreamPrefix } from '../events/payment.ts';
 import type { AnsweredRequest, AttemptOutcome } from '../monitoring/counters.ts';

@@ -1,11 +1,11 @@
 // Which failures are shown as a sentence, and which with their stack.
 import { readFileSync } from 'node:fs';
 import { EventStoreUnavailable } from '@ledger/event-store/event-store.ts';
+import { ConfigError } from '@ledger/kernel/yaml-file.ts';
 import test from 'ava';
 import pg from 'pg';
 import { StartError } from '../../packages/embedded/start-error.ts';
 import { failureText } from '../../src/cli/failure-text.ts';
-import { ConfigError } from '../../src/config/yaml-file.ts';
 import { UnreadableExport } from '../../src/reconciliation/export-format.ts';
 import { ReadModelBehind } from '../../src/reconciliation/reconcile.ts';
 

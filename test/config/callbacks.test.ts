@@ -2,11 +2,11 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { ConfigError } from '@ledger/kernel/yaml-file.ts';
 import test, { type ExecutionContext } from 'ava';
 import { readCallbacks } from '../../src/config/callbacks-and-mail.ts';
 import { readEnvironment } from '../../src/config/environment-reader.ts';
 import { loadMerchants } from '../../src/config/merchants.ts';
-import { ConfigError } from '../../src/config/yaml-file.ts';
 
 function read(environment: Record<string, string>, production = false) {
   const env = readEnvironment({ NODE_ENV: production ? 'production' : 'test', ...environment }, {});

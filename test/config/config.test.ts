@@ -3,13 +3,13 @@ import { createHash } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { ConfigError } from '@ledger/kernel/yaml-file.ts';
 import test, { type ExecutionContext } from 'ava';
 import { pino } from 'pino';
 import { configurationPage } from '../../src/cli/configuration.ts';
 import { loadConfig } from '../../src/config/config.ts';
 import { reloadConfig } from '../../src/config/reload.ts';
 import { variables } from '../../src/config/variables.ts';
-import { ConfigError } from '../../src/config/yaml-file.ts';
 
 const secret = '0123456789abcdef0123456789abcdef';
 const complete = {

@@ -10,8 +10,8 @@ import { statusMessage } from '@ledger/embedded/eventstore/wire.ts';
 import { EventStoreUnavailable } from '@ledger/event-store/event-store.ts';
 import { refusal } from '@ledger/event-store/requirements.ts';
 import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
+import { ConfigError } from '@ledger/kernel/yaml-file.ts';
 import test, { type ExecutionContext } from 'ava';
-import { ConfigError } from '../../src/config/yaml-file.ts';
 import { assertStores } from '../../src/roles/lifecycle.ts';
 import { open, startServer } from './helpers.ts';
 

@@ -3,10 +3,10 @@
  * other folder is an area, with a file for each page or action and its templates in views/console/<area>.
  */
 import type Router from '@koa/router';
+import { send } from '@ledger/web/answers.ts';
 import type { Middleware } from 'koa';
 import { formBody } from '../server/body.ts';
 import { type Context, type RequestState, seeOther } from '../server/context.ts';
-import { send } from '../server/static-files.ts';
 import { showAccessLog } from './audit/access-log.ts';
 import { downloadExport, showExportForm } from './audit/export.ts';
 import { showSeals } from './audit/seals.ts';

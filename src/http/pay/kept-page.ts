@@ -3,7 +3,7 @@
  * filled in from then on: a payment page takes 18 us of CPU instead of 120.
  */
 import { RecentMap } from '@ledger/kernel/recent-map.ts';
-import { escapeHtml } from '../../common/templates.ts';
+import { escapeHtml } from '@ledger/web/templates.ts';
 import type { Context } from '../server/context.ts';
 
 type Texts = Readonly<Record<string, string>>;

@@ -1,12 +1,12 @@
 /** The fields of a payment request on either channel: what they may hold, and the message when a value is invalid. */
 import { emailPattern, maxEmailLength } from '@ledger/kernel/email-address.ts';
 import { type JsonSchema, withJsonSchema } from '@ledger/kernel/with-json-schema.ts';
+import { jsonSchemaOf } from '@ledger/openapi/json-schema.ts';
 import { coerce, Struct, unknown } from 'superstruct';
 import { readGatewayTime } from '../../common/malaysian-time.ts';
 import { type AmountFault, formatSen, parseAmount, type Sen } from '../../common/money.ts';
 import type { Merchant } from '../../config/merchants.ts';
 import { HttpProblem } from '../server/context.ts';
-import { jsonSchemaOf } from '../server/openapi/json-schema.ts';
 
 /** Throws HttpProblem 400 when `field` names a host that this merchant's payers may not be sent to. */
 export function checkRedirectHost(

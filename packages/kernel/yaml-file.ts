@@ -1,0 +1,54 @@
+/** Reads a YAML configuration file and checks it against a struct; a fault names the file and every key at fault. */
+import { readFileSync } from 'node:fs';
+import { create, type Failure, type Struct, StructError } from 'superstruct';
+import { parseDocument } from 'yaml';
+import { reasonOf } from './reason-of.ts';
+
+/** All that is wrong with the configuration, a line each; names, never values. */
+export class ConfigError extends Error {
+  override name = 'ConfigError';
+  readonly faults: readonly string[];
+  /** Those that were read: a change of one may mend it. */
+  readonly files: readonly string[];
+  constructor(faults: readonly string[], files: readonly string[] = []) {
+    super(['The configuration is at fault:', ...faults.map((fault) => `  - ${fault}`)].join('\n'));
+    this.faults = faults;
+    this.files = files;
+  }
+}
+
+/** Throws ConfigError with a line for every fault; values are never quoted, since a file may hold keys. */
+export function readYamlFile<T>(path: string, struct: Struct<T, unknown>): T {
+  return checkYaml(path, () => readFileSync(path, 'utf8'), struct);
+}
+
+/** As readYamlFile, for the text that `read` returns; faults name `path`. */
+export function checkYaml<T>(path: string, read: () => string, struct: Struct<T, unknown>): T {
+  let content: unknown;
+  try {
+    const document = parseDocument(read());
+    const [fault] = [...document.errors, ...document.warnings];
+    // Not its message, which may quote what was read.
+    if (fault)
+      throw new ConfigError([`${path} cannot be read: ${fault.code} in line ${fault.linePos?.[0].line}`]);
+    content = document.toJS({ maxAliasCount: 10 });
+  } catch (error) {
+    if (error instanceof ConfigError) throw error;
+    // Thrown by `toJS`, with the name of the alias.
+    const reason = error instanceof ReferenceError ? 'an alias that is not known' : reasonOf(error);
+    throw new ConfigError([`${path} cannot be read: ${reason}`]);
+  }
+  try {
+    return create(content, struct);
+  } catch (error) {
+    if (!(error instanceof StructError)) throw error;
+    throw new ConfigError([...new Set(error.failures().map((failure) => `${path}: ${wordsFor(failure)}`))]);
+  }
+}
+
+function wordsFor({ path, type, refinement, value }: Failure): string {
+  const key = path.join('.') || 'the file';
+  if (type === 'never') return `${key} is not a known key`;
+  if (value === undefined) return `${key} is missing`;
+  return `${key} is not valid (${refinement ?? type})`;
+}
