@@ -3,6 +3,7 @@
  * rejects within a few seconds when Postgres is down.
  */
 import { unlessUndefined } from '@ledger/postgres/error-codes.ts';
+import { type Listed, type Listing, type ListPage, paged, totalsOf } from '@ledger/postgres/listing.ts';
 import { indexable, type TimeSpan, within } from '@ledger/postgres/table.ts';
 import type { Knex } from 'knex';
 import type { Delivery, DeliveryKind } from '../events/deliveries.ts';
@@ -37,32 +38,39 @@ export type ListedDelivery = {
   settledAt: Date | null;
 };
 
-/** Where a page of the list ends; the next one begins after it. */
-export type DeliveryKey = Pick<ListedDelivery, 'calledAt' | 'transactionId' | 'orderingKey'>;
+export const deliveryListing = {
+  sorts: {
+    created: { sql: 'called_at', type: 'timestamptz' },
+    receiver: { sql: 'receiver', type: 'text' },
+    merchant: { sql: 'merchant_code', type: 'text' },
+    state: { sql: 'state', type: 'text' },
+    attempts: { sql: 'attempts', type: 'bigint' },
+    attempt: { sql: 'due_at', type: 'timestamptz' },
+  },
+  ids: ['transaction_id', 'ordering_key'],
+} as const satisfies Listing;
 
 /** The latest outcome first. */
 export async function listDeliveries(
   db: Knex,
   filter: DeliveryFilter,
-  { limit, after }: { limit: number; after: DeliveryKey | null },
-): Promise<ListedDelivery[]> {
-  const query = filtered(db, filter).limit(limit).timeout(5_000);
-  if (after)
-    query.whereRaw(
-      '(called_at, transaction_id, ordering_key) < (:calledAt, :transactionId, :orderingKey)',
-      after,
-    );
-  query.orderByRaw('called_at desc, transaction_id desc, ordering_key desc');
-  const found = query.select('delivery', 'kind', 'receiver', 'state', 'attempts', {
-    transactionId: 'transaction_id',
-    orderingKey: 'ordering_key',
-    merchantCode: 'merchant_code',
-    dueAt: 'due_at',
-    calledAt: 'called_at',
-    settledAt: 'settled_at',
-  });
+  page: ListPage,
+): Promise<Listed<ListedDelivery>[]> {
+  const found = paged(db, filtered(db, filter), deliveryListing, page)
+    .timeout(5_000)
+    .select('delivery', 'kind', 'receiver', 'state', 'attempts', {
+      transactionId: 'transaction_id',
+      orderingKey: 'ordering_key',
+      merchantCode: 'merchant_code',
+      dueAt: 'due_at',
+      calledAt: 'called_at',
+      settledAt: 'settled_at',
+    });
   return await unlessUndefined(found, []);
 }
+
+export const deliveryTotals = (db: Knex, filter: DeliveryFilter) =>
+  unlessUndefined(totalsOf(db, filtered(db, filter)), { count: 0, sumSen: 0n });
 
 /** The oldest first. */
 export async function findDeliveries(

@@ -1,5 +1,6 @@
 /** All that waits for staff, in one list: payments' exceptions, shared numbers, the quarantine, discrepancies. */
-import { indexable, type TimeSpan, within } from '@ledger/postgres/table.ts';
+import { type Listed, type Listing, type ListPage, paged, totalsOf } from '@ledger/postgres/listing.ts';
+import { type AmountRange, between, indexable, type TimeSpan, within } from '@ledger/postgres/table.ts';
 import type { Knex } from 'knex';
 import type { Sen } from '../../common/money.ts';
 import { sqlOf } from '../../common/sql.ts';
@@ -40,27 +41,46 @@ export type ExceptionFilter = {
   kind: ListedKind | null;
   merchantCode: string | null;
   recorded: TimeSpan | null;
+  amounts?: AmountRange;
 };
+
+export const exceptionListing = {
+  sorts: {
+    recorded: { sql: 'at', type: 'timestamptz' },
+    kind: { sql: 'kind', type: 'text' },
+    merchant: { sql: `coalesce(merchant_code, '')`, type: 'text' },
+    amount: { sql: 'coalesce(amount_sen, -1)', type: 'bigint' },
+  },
+  ids: ['id collate "C"'],
+} as const satisfies Listing;
 
 /** The latest first. Rejects within a few seconds when Postgres is down. */
 export async function listExceptions(
   db: Knex,
-  { state, kind, merchantCode, recorded }: ExceptionFilter,
-  { limit, after }: { limit: number; after: Pick<ListedException, 'at' | 'id'> | null },
-): Promise<ListedException[]> {
-  const query = db.from(db.raw(listedSql)).limit(limit).timeout(5_000);
+  filter: ExceptionFilter,
+  page: ListPage,
+): Promise<Listed<ListedException>[]> {
+  return await paged(db, filtered(db, filter), exceptionListing, page)
+    .timeout(5_000)
+    .select('id', 'kind', 'at', 'resolution', {
+      merchantCode: 'merchant_code',
+      amountSen: 'amount_sen',
+      resolvedAt: 'resolved_at',
+    });
+}
+
+export const exceptionTotals = (db: Knex, filter: ExceptionFilter) =>
+  totalsOf(db, filtered(db, filter), 'amount_sen');
+
+function filtered(db: Knex, { amounts, kind, merchantCode, recorded, state }: ExceptionFilter) {
+  const query = db.from(db.raw(listedSql));
   if (state === 'open') query.whereNull('resolved_at');
   if (state === 'resolved') query.whereNotNull('resolved_at');
   if (kind !== null) query.where({ kind });
   if (merchantCode !== null) query.where('merchant_code', indexable(merchantCode));
+  between(query, 'amount_sen', amounts);
   within(query, 'at', recorded);
-  if (after) query.whereRaw('(at, id collate "C") < (?, ?)', [after.at, after.id]);
-  query.orderByRaw('at desc, id collate "C" desc');
-  return await query.select('id', 'kind', 'at', 'resolution', {
-    merchantCode: 'merchant_code',
-    amountSen: 'amount_sen',
-    resolvedAt: 'resolved_at',
-  });
+  return query;
 }
 
 /** How many of each kind are open. Rejects likewise. */

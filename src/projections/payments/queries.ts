@@ -2,7 +2,8 @@
 import { pagesOf } from '@ledger/kernel/pages.ts';
 import type { PersonalDataReader } from '@ledger/personal-data/sealed.ts';
 import { unlessUndefined } from '@ledger/postgres/error-codes.ts';
-import { indexable, type TimeSpan, within } from '@ledger/postgres/table.ts';
+import { type Listed, type Listing, type ListPage, paged, totalsOf } from '@ledger/postgres/listing.ts';
+import { type AmountRange, between, indexable, type TimeSpan, within } from '@ledger/postgres/table.ts';
 import type { Knex } from 'knex';
 import type { Sen } from '../../common/money.ts';
 import type { PaymentMode } from '../../common/payment-modes.ts';
@@ -66,7 +67,8 @@ export function createPaymentQueries(
     },
 
     /** The latest payments of the generic channel, newest first. */
-    latestPayments: () => searchPayments(db, { channel: 'generic' }, { limit: 20, after: null }),
+    latestPayments: (): Promise<FoundPayment[]> =>
+      searchPayments(db, { channel: 'generic' }, { limit: 20, after: null }),
   };
 }
 
@@ -188,6 +190,7 @@ export type PaymentFilter = {
   mode?: PaymentMode | null;
   requested?: TimeSpan | null;
   paid?: TimeSpan | null;
+  amounts?: AmountRange;
 };
 
 /** Says nothing about the payer. */
@@ -201,16 +204,52 @@ export type FoundPayment = {
   amountSen: Sen;
   receiptNo: string | null;
   requestedAt: Date;
+  /** Whether an exception of it waits for staff. */
+  isWaiting: boolean;
 };
+
+export const paymentListing = {
+  sorts: {
+    requested: { sql: 'requested_at', type: 'timestamptz' },
+    reference: { sql: 'reference', type: 'text' },
+    merchant: { sql: 'merchant_code', type: 'text' },
+    amount: { sql: 'amount_sen', type: 'bigint' },
+    status: { sql: 'status', type: 'text' },
+    method: { sql: 'mode', type: 'text' },
+    receipt: { sql: `coalesce(receipt_no, '')`, type: 'text' },
+  },
+  ids: ['transaction_id'],
+} as const satisfies Listing;
+
+const waiting = ['exceptions', 'unknown_outcomes', 'approvals'].map(
+  (table) => `exists (select from ${payments.name}.${table} as each
+    where each.transaction_id = payments.transaction_id and each.resolved_at is null)`,
+);
 
 /** The latest requested first. Rejects within a few seconds when Postgres is down. */
 export async function searchPayments(
   db: Knex,
   filter: PaymentFilter,
-  { limit, after }: { limit: number; after: Pick<FoundPayment, 'requestedAt' | 'transactionId'> | null },
-): Promise<FoundPayment[]> {
+  page: ListPage,
+): Promise<Listed<FoundPayment>[]> {
+  return await paged(db, filtered(db, filter), paymentListing, page)
+    .timeout(10_000)
+    .select('channel', 'reference', 'status', 'mode', {
+      transactionId: 'transaction_id',
+      merchantCode: 'merchant_code',
+      amountSen: 'amount_sen',
+      receiptNo: 'receipt_no',
+      requestedAt: 'requested_at',
+      isWaiting: db.raw(waiting.join(' or ')),
+    });
+}
+
+export const paymentTotals = (db: Knex, filter: PaymentFilter) =>
+  totalsOf(db, filtered(db, filter), 'amount_sen');
+
+function filtered(db: Knex, filter: PaymentFilter): Knex.QueryBuilder {
   const { named = null, searchTokens = [], merchantCode = null, status = null, mode = null } = filter;
-  const query = rows(db).limit(limit).timeout(10_000);
+  const query = rows(db);
   if (named !== null) whereFound(query, named);
   if (searchTokens.length > 0)
     query.whereRaw(
@@ -221,17 +260,8 @@ export async function searchPayments(
   if (merchantCode !== null) query.where('merchant_code', indexable(merchantCode));
   if (status !== null) query.where({ status });
   if (mode !== null) query.where({ mode });
+  between(query, 'amount_sen', filter.amounts);
   within(query, 'requested_at', filter.requested);
   within(query, 'paid_at', filter.paid);
-  if (after)
-    query.whereRaw('(requested_at, transaction_id) < (?, ?)', [after.requestedAt, after.transactionId]);
-  return await query
-    .orderByRaw('requested_at desc, transaction_id desc')
-    .select('channel', 'reference', 'status', 'mode', {
-      transactionId: 'transaction_id',
-      merchantCode: 'merchant_code',
-      amountSen: 'amount_sen',
-      receiptNo: 'receipt_no',
-      requestedAt: 'requested_at',
-    });
+  return query;
 }
