@@ -1,11 +1,16 @@
 /** Lists that people sort and page through: by one of their columns, then by the ids of a row, so that none is missed. */
 import type { Knex } from 'knex';
+import { unlessUndefined } from './error-codes.ts';
 
 export type Listing = {
-  /** By name, the first being the usual one: an SQL expression that is never null, and its type. */
-  sorts: Readonly<Record<string, { sql: string; type: 'timestamptz' | 'bigint' | 'text' }>>;
+  /** SQL by the names of fields. */
+  columns: Readonly<Record<string, string>>;
+  /** SQL that is never null, by names; the first is the usual order. */
+  sorts: Readonly<Record<string, string>>;
   /** Columns that identify a row together. */
   ids: readonly string[];
+  /** What is added up. */
+  sum: string;
 };
 
 /** `cursor` leads to the rows after this one. */
@@ -19,25 +24,25 @@ export type ListPage = {
   sort?: string | null;
 };
 
-/** The rows of a query, sorted and limited to a page. Each has its `cursor`, as `isCursor` checks it. */
-export function paged(
+/** A page of a query's rows. None where the table has not been made yet; rejects when Postgres does not answer. */
+export async function readPage<Row>(
   db: Knex,
   query: Knex.QueryBuilder,
-  { ids, sorts }: Listing,
+  { columns, ids, sorts }: Listing,
   { after, limit, sort }: ListPage,
-): Knex.QueryBuilder {
+): Promise<Listed<Row>[]> {
   const name = sort ?? `-${Object.keys(sorts)[0]}`;
-  const by = sorts[name.replace('-', '')];
-  if (!by) throw new Error(`The list is not sorted by ${name}`);
   const isDescending = name.startsWith('-');
-  const columns = [by.sql, ...ids];
+  const key = [sorts[name.replace('-', '')] ?? 'no such order', ...ids];
   if (after) {
-    const row = `(?::${by.type}${', ?'.repeat(ids.length)})`;
-    query.whereRaw(`(${columns.join(', ')}) ${isDescending ? '<' : '>'} ${row}`, JSON.parse(after.cursor));
+    const last: string[] = JSON.parse(after.cursor);
+    const values = last.map(() => '?').join(', ');
+    query.whereRaw(`(${key.join(', ')}) ${isDescending ? '<' : '>'} (${values})`, last);
   }
-  const order = columns.map((column) => `${column} ${isDescending ? 'desc' : 'asc'}`).join(', ');
-  const cursor = db.raw(`json_build_array(${columns.map((column) => `(${column})::text`).join(', ')})::text`);
-  return query.orderByRaw(order).limit(limit).select({ cursor });
+  for (const [field, sql] of Object.entries(columns)) query.select({ [field]: db.raw(sql) });
+  const cursor = db.raw(`json_build_array(${key.map((column) => `(${column})::text`).join(', ')})::text`);
+  const order = key.map((column) => `${column} ${isDescending ? 'desc' : 'asc'}`).join(', ');
+  return await unlessUndefined(query.select({ cursor }).orderByRaw(order).limit(limit).timeout(10_000), []);
 }
 
 /** Whether the text can be the cursor of a row. */
@@ -53,11 +58,12 @@ export function isCursor(text: string, { ids }: Listing): boolean {
 
 export type Totals = { count: number; sumSen: bigint };
 
-/** How many rows a query has, and the sum of a column; null if Postgres does not find out within three seconds. */
-export async function totalsOf(db: Knex, query: Knex.QueryBuilder, column = '0'): Promise<Totals | null> {
-  const columns = { count: db.raw('count(*)'), sum: db.raw(`coalesce(sum(${column}), 0)::text`) };
+/** How many rows a query has, and their sum; null if Postgres does not find out within three seconds. */
+export async function totalsOf(db: Knex, query: Knex.QueryBuilder, { sum }: Listing): Promise<Totals | null> {
+  const columns = { count: db.raw('count(*)'), sum: db.raw(`coalesce(sum(${sum}), 0)::text`) };
   try {
-    const [found] = await query.select(columns).timeout(3_000, { cancel: true });
+    const counted = query.select(columns).timeout(3_000, { cancel: true });
+    const [found] = await unlessUndefined(counted, [{ count: 0, sum: '0' }]);
     return { count: found.count, sumSen: BigInt(found.sum) };
   } catch (error) {
     if (error instanceof Error && error.name === 'KnexTimeoutError') return null;

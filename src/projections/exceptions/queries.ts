@@ -1,7 +1,8 @@
 /** All that waits for staff, in one list: payments' exceptions, shared numbers, the quarantine, discrepancies. */
-import { type Listed, type Listing, type ListPage, paged, totalsOf } from '@ledger/postgres/listing.ts';
+import { type ListPage, readPage } from '@ledger/postgres/listing.ts';
 import { type AmountRange, between, indexable, type TimeSpan, within } from '@ledger/postgres/table.ts';
 import type { Knex } from 'knex';
+import lists from '../../../content/tables/lists.json' with { type: 'json' };
 import type { Sen } from '../../common/money.ts';
 import { sqlOf } from '../../common/sql.ts';
 import { exceptionKinds } from '../../events/exceptions.ts';
@@ -44,35 +45,11 @@ export type ExceptionFilter = {
   amounts?: AmountRange;
 };
 
-export const exceptionListing = {
-  sorts: {
-    recorded: { sql: 'at', type: 'timestamptz' },
-    kind: { sql: 'kind', type: 'text' },
-    merchant: { sql: `coalesce(merchant_code, '')`, type: 'text' },
-    amount: { sql: 'coalesce(amount_sen, -1)', type: 'bigint' },
-  },
-  ids: ['id collate "C"'],
-} as const satisfies Listing;
-
 /** The latest first. Rejects within a few seconds when Postgres is down. */
-export async function listExceptions(
-  db: Knex,
-  filter: ExceptionFilter,
-  page: ListPage,
-): Promise<Listed<ListedException>[]> {
-  return await paged(db, filtered(db, filter), exceptionListing, page)
-    .timeout(5_000)
-    .select('id', 'kind', 'at', 'resolution', {
-      merchantCode: 'merchant_code',
-      amountSen: 'amount_sen',
-      resolvedAt: 'resolved_at',
-    });
-}
+export const listExceptions = (db: Knex, filter: ExceptionFilter, page: ListPage) =>
+  readPage<ListedException>(db, exceptionsOf(db, filter), lists.exceptions, page);
 
-export const exceptionTotals = (db: Knex, filter: ExceptionFilter) =>
-  totalsOf(db, filtered(db, filter), 'amount_sen');
-
-function filtered(db: Knex, { amounts, kind, merchantCode, recorded, state }: ExceptionFilter) {
+export function exceptionsOf(db: Knex, { amounts, kind, merchantCode, recorded, state }: ExceptionFilter) {
   const query = db.from(db.raw(listedSql));
   if (state === 'open') query.whereNull('resolved_at');
   if (state === 'resolved') query.whereNotNull('resolved_at');

@@ -2,9 +2,10 @@
 import { pagesOf } from '@ledger/kernel/pages.ts';
 import type { PersonalDataReader } from '@ledger/personal-data/sealed.ts';
 import { unlessUndefined } from '@ledger/postgres/error-codes.ts';
-import { type Listed, type Listing, type ListPage, paged, totalsOf } from '@ledger/postgres/listing.ts';
+import { type ListPage, readPage } from '@ledger/postgres/listing.ts';
 import { type AmountRange, between, indexable, type TimeSpan, within } from '@ledger/postgres/table.ts';
 import type { Knex } from 'knex';
+import lists from '../../../content/tables/lists.json' with { type: 'json' };
 import type { Sen } from '../../common/money.ts';
 import type { PaymentMode } from '../../common/payment-modes.ts';
 import type { Channel, RequestedPayment } from '../../events/payment.ts';
@@ -208,46 +209,11 @@ export type FoundPayment = {
   isWaiting: boolean;
 };
 
-export const paymentListing = {
-  sorts: {
-    requested: { sql: 'requested_at', type: 'timestamptz' },
-    reference: { sql: 'reference', type: 'text' },
-    merchant: { sql: 'merchant_code', type: 'text' },
-    amount: { sql: 'amount_sen', type: 'bigint' },
-    status: { sql: 'status', type: 'text' },
-    method: { sql: 'mode', type: 'text' },
-    receipt: { sql: `coalesce(receipt_no, '')`, type: 'text' },
-  },
-  ids: ['transaction_id'],
-} as const satisfies Listing;
-
-const waiting = ['exceptions', 'unknown_outcomes', 'approvals'].map(
-  (table) => `exists (select from ${payments.name}.${table} as each
-    where each.transaction_id = payments.transaction_id and each.resolved_at is null)`,
-);
-
 /** The latest requested first. Rejects within a few seconds when Postgres is down. */
-export async function searchPayments(
-  db: Knex,
-  filter: PaymentFilter,
-  page: ListPage,
-): Promise<Listed<FoundPayment>[]> {
-  return await paged(db, filtered(db, filter), paymentListing, page)
-    .timeout(10_000)
-    .select('channel', 'reference', 'status', 'mode', {
-      transactionId: 'transaction_id',
-      merchantCode: 'merchant_code',
-      amountSen: 'amount_sen',
-      receiptNo: 'receipt_no',
-      requestedAt: 'requested_at',
-      isWaiting: db.raw(waiting.join(' or ')),
-    });
-}
+export const searchPayments = (db: Knex, filter: PaymentFilter, page: ListPage) =>
+  readPage<FoundPayment>(db, paymentsOf(db, filter), lists.payments, page);
 
-export const paymentTotals = (db: Knex, filter: PaymentFilter) =>
-  totalsOf(db, filtered(db, filter), 'amount_sen');
-
-function filtered(db: Knex, filter: PaymentFilter): Knex.QueryBuilder {
+export function paymentsOf(db: Knex, filter: PaymentFilter): Knex.QueryBuilder {
   const { named = null, searchTokens = [], merchantCode = null, status = null, mode = null } = filter;
   const query = rows(db);
   if (named !== null) whereFound(query, named);

@@ -138,7 +138,7 @@ test.serial(
     t.is(lines.length, 55);
     t.is(
       lines[0],
-      '\ufefftransaction_id,channel,merchant_code,reference,status,mode,amount,receipt_no,requested_at',
+      'transaction_id,channel,merchant_code,reference,status,mode,amount,receipt_no,requested_at,is_waiting',
     );
     t.true(
       lines.some((line) => line.includes(",'=1+1,")),

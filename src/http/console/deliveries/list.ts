@@ -1,13 +1,8 @@
 /** GET /console/deliveries: callbacks and receipts, filtered and counted. */
-import {
-  type DeliveryFilter,
-  deliveryListing,
-  deliveryTotals,
-  type ListedDelivery,
-  listDeliveries,
-} from '../../../to-do/queries.ts';
+import lists from '../../../../content/tables/lists.json' with { type: 'json' };
+import { type DeliveryFilter, deliveriesOf, type ListedDelivery } from '../../../to-do/queries.ts';
 import { type Fields, keysOf, queryOf, readChoice, readQuery, readText } from '../frame/forms-and-lists.ts';
-import { downloadList, type List, readDays, readList } from '../frame/list.ts';
+import { downloadList, readDays, readList } from '../frame/list.ts';
 import type { Page, PageDependencies } from '../frame/page.ts';
 import { texts } from '../texts.ts';
 
@@ -18,7 +13,7 @@ export const maxCounted = 10_000;
 
 export const showDeliveries: Page = async (ctx, dependencies) => {
   const list = listOf(dependencies, readQuery(ctx));
-  const model = await readList(ctx, dependencies, list);
+  const model = await readList<ListedDelivery>(ctx, dependencies, list);
   const { state } = list.fields;
   await dependencies.show(ctx, 'deliveries/deliveries.njk', {
     title: 'Deliveries',
@@ -30,29 +25,12 @@ export const showDeliveries: Page = async (ctx, dependencies) => {
 };
 
 export const exportDeliveries: Page = async (ctx, dependencies) =>
-  downloadList(ctx, listOf(dependencies, readQuery(ctx)));
+  downloadList(ctx, dependencies, listOf(dependencies, readQuery(ctx)));
 
 function listOf({ db }: Pick<PageDependencies, 'db'>, typed: Fields) {
   const { fields, filter } = readFilter(typed);
-  return {
-    ...deliveryListing,
-    path: deliveriesPath,
-    fields,
-    columns: [
-      'transactionId',
-      'delivery',
-      'kind',
-      'receiver',
-      'merchantCode',
-      'state',
-      'attempts',
-      'calledAt',
-      'dueAt',
-      'settledAt',
-    ],
-    read: (page) => listDeliveries(db, filter, page),
-    count: () => deliveryTotals(db, filter),
-  } satisfies List<ListedDelivery>;
+  const all = () => deliveriesOf(db, filter);
+  return { listing: lists.deliveries, path: deliveriesPath, fields, all };
 }
 
 /** The filter, and the fields of the form that set it. */

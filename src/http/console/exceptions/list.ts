@@ -1,17 +1,12 @@
 /** GET /console/exceptions: everything that waits for staff, of all kinds. */
-import {
-  exceptionListing,
-  exceptionTotals,
-  type ListedException,
-  listExceptions,
-  listedKinds,
-} from '../../../projections/exceptions/queries.ts';
+import lists from '../../../../content/tables/lists.json' with { type: 'json' };
+import { exceptionsOf, listedKinds } from '../../../projections/exceptions/queries.ts';
 import { type Fields, readChoice, readQuery, readText } from '../frame/forms-and-lists.ts';
 import { downloadList, type List, readAmounts, readDays, readList } from '../frame/list.ts';
 import type { Page, PageDependencies } from '../frame/page.ts';
 import { texts } from '../texts.ts';
 
-function listOf({ db }: Pick<PageDependencies, 'db'>, typed: Fields): List<ListedException> {
+function listOf({ db }: Pick<PageDependencies, 'db'>, typed: Fields): List {
   const [days, range] = [readDays(typed), readAmounts(typed)];
   const fields = {
     // Most people look for open exceptions; `all` must be chosen.
@@ -28,14 +23,8 @@ function listOf({ db }: Pick<PageDependencies, 'db'>, typed: Fields): List<Liste
     recorded: days.span,
     amounts: range.amounts,
   };
-  return {
-    ...exceptionListing,
-    path: '/console/exceptions',
-    fields,
-    columns: ['id', 'kind', 'merchantCode', 'at', 'amountSen', 'resolution', 'resolvedAt'],
-    read: (page) => listExceptions(db, filter, page),
-    count: () => exceptionTotals(db, filter),
-  };
+  const path = '/console/exceptions';
+  return { listing: lists.exceptions, path, fields, all: () => exceptionsOf(db, filter) };
 }
 
 export const showExceptions: Page = async (ctx, dependencies) =>
@@ -46,4 +35,4 @@ export const showExceptions: Page = async (ctx, dependencies) =>
   });
 
 export const exportExceptions: Page = async (ctx, dependencies) =>
-  downloadList(ctx, listOf(dependencies, readQuery(ctx)));
+  downloadList(ctx, dependencies, listOf(dependencies, readQuery(ctx)));

@@ -1,7 +1,8 @@
 /** What lists have in common: filters by day and amount, sorting, pages, totals, and the same rows as CSV. */
 import { pagesOf } from '@ledger/kernel/pages.ts';
-import { isCursor, type Listed, type Listing, type ListPage, type Totals } from '@ledger/postgres/listing.ts';
+import { isCursor, type Listed, type Listing, readPage, totalsOf } from '@ledger/postgres/listing.ts';
 import type { AmountRange, TimeSpan } from '@ledger/postgres/table.ts';
+import type { Knex } from 'knex';
 import { readAmount } from '../../../common/money.ts';
 import { listCsv } from '../../../statements/csv.ts';
 import { type Context, HttpProblem } from '../../server/context.ts';
@@ -20,14 +21,13 @@ const size = 50;
 const sizeOfParts = 1_000;
 const always: TimeSpan = { start: '1900-01-01T00:00:00Z', end: '2900-01-01T00:00:00Z' };
 
-export type List<Row> = Listing & {
+export type List = {
+  listing: Listing;
   path: string;
   /** The fields of the form that filters it. */
   fields: Readonly<Record<string, string | null>>;
-  /** The fields of a row that are exported. */
-  columns: readonly (keyof Row & string)[];
-  read(page: ListPage): Promise<Listed<Row>[]>;
-  count(): Promise<Totals | null>;
+  /** A new query for all its rows. */
+  all(): Knex.QueryBuilder;
 };
 
 /** Malaysian days, both included; `day` is both. Throws HttpProblem for a day that does not exist. */
@@ -54,64 +54,68 @@ export function readAmounts({ least, most }: Fields) {
 /** The model of views/console/list.njk; `typed` has the page and the order that are asked for. */
 export async function readList<Row>(
   ctx: Context,
-  { askReadModels, lastList }: Pick<PageDependencies, 'askReadModels' | 'lastList'>,
-  list: List<Row>,
-  { after, sort: typed }: Fields = readQuery(ctx),
+  { askReadModels, db, lastList }: Pick<PageDependencies, 'askReadModels' | 'db' | 'lastList'>,
+  { all, fields, listing, path }: List,
+  typed: Fields = readQuery(ctx),
   message?: string,
 ) {
-  if (after !== undefined && !isCursor(after, list)) throw noSuchPage();
-  const { fields, path, sorts } = list;
-  const sort = readSort(typed, list);
+  const { after } = typed;
+  if (after !== undefined && !isCursor(after, listing)) throw noSuchPage();
+  const sort = readSort(typed, listing);
+  const page = { limit: size + 1, after: after === undefined ? null : { cursor: after }, sort };
   const [found, totals] = await askReadModels(
     ctx,
-    [
-      list.read({ limit: size + 1, after: after === undefined ? null : { cursor: after }, sort }),
-      list.count(),
-    ],
+    [readPage<Row>(db, all(), listing, page), totalsOf(db, all(), listing)],
     message,
   );
   lastList.remember(ctx);
   const filter = { ...fields, sort };
-  const page = { size, path, filter, isFirst: after === undefined };
+  const place = { size, path, filter, isFirst: after === undefined };
   return {
-    ...pageOf(found, page, ({ cursor }) => ({ after: cursor })),
+    ...pageOf(found, place, ({ cursor }) => ({ after: cursor })),
     filter: fields,
     here: `${path}${queryOf({ ...filter, after })}`,
     totals,
     isFiltered: Object.values(fields).some((field) => field !== null),
     exportUrl: `${path}/export.csv${queryOf(filter)}`,
-    sorts: sortLinks(list, sort ?? `-${Object.keys(sorts)[0]}`),
+    sorts: sortLinks(
+      Object.keys(listing.sorts),
+      sort,
+      (name) => `${path}${queryOf({ ...fields, sort: name })}`,
+    ),
   };
 }
 
-function readSort(typed: string | undefined, { sorts }: Listing): string | null {
-  if (typed === undefined) return null;
-  if (!Object.hasOwn(sorts, typed.replace('-', '')))
+function readSort({ sort }: Fields, { sorts }: Listing): string | null {
+  if (sort === undefined) return null;
+  if (!Object.hasOwn(sorts, sort.replace('-', '')))
     throw new HttpProblem(400, 'The list is not sorted like this');
-  return typed;
+  return sort;
 }
 
 /** For the headings: each sorts by its column, and the other way round where the list is sorted by it. */
-function sortLinks({ fields, path, sorts }: Pick<List<unknown>, 'fields' | 'path' | 'sorts'>, sort: string) {
-  const entries = Object.entries(sorts).map(([name, { type }]) => {
-    const first = type === 'text' ? name : `-${name}`;
-    const other = sort.startsWith('-') ? name : `-${name}`;
-    const isCurrent = sort.replace('-', '') === name;
-    const direction = sort.startsWith('-') ? 'descending' : 'ascending';
-    const url = `${path}${queryOf({ ...fields, sort: isCurrent ? other : first })}`;
-    return [name, { url, direction: isCurrent ? direction : null }];
+function sortLinks(names: readonly string[], sort: string | null, urlOf: (sort: string) => string) {
+  const current = sort ?? `-${names[0]}`;
+  const entries = names.map((name) => {
+    if (current === name) return [name, { url: urlOf(`-${name}`), direction: 'ascending' }];
+    return [name, { url: urlOf(name), direction: current === `-${name}` ? 'descending' : null }];
   });
   return Object.fromEntries(entries);
 }
 
 /** All rows of the list as CSV, in its order. */
-export function downloadList<Row>(ctx: Context, list: List<Row>): void {
-  const sort = readSort(readQuery(ctx).sort, list);
-  const read = (after: Listed<Row> | null) => list.read({ limit: sizeOfParts, after, sort });
+export function downloadList(
+  ctx: Context,
+  { db }: Pick<PageDependencies, 'db'>,
+  { all, listing, path }: List,
+) {
+  const sort = readSort(readQuery(ctx), listing);
+  const read = (after: Listed<object> | null) =>
+    readPage<object>(db, all(), listing, { limit: sizeOfParts, after, sort });
   async function* rows() {
-    for await (const part of pagesOf<Listed<Row>>(sizeOfParts, read)) yield* part;
+    for await (const part of pagesOf<Listed<object>>(sizeOfParts, read)) yield* part;
   }
-  ctx.attachment(`${list.path.split('/').at(-1)}.csv`);
+  ctx.attachment(`${path.split('/').at(-1)}.csv`);
   ctx.type = 'text/csv; charset=utf-8';
-  ctx.body = listCsv(list.columns, rows());
+  ctx.body = listCsv(Object.keys(listing.columns), rows());
 }

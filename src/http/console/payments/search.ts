@@ -1,14 +1,9 @@
 /** /console/payments: finds payments by what people read out, by a filter, or by payer. */
+import lists from '../../../../content/tables/lists.json' with { type: 'json' };
 import { transactionIdPattern } from '../../../commands/transaction-id.ts';
 import { paymentModes } from '../../../common/payment-modes.ts';
 import { indexedTokens } from '../../../projections/payments/payers.ts';
-import {
-  type FoundPayment,
-  type PaymentFilter,
-  paymentListing,
-  paymentTotals,
-  searchPayments,
-} from '../../../projections/payments/queries.ts';
+import { type PaymentFilter, paymentsOf, searchPayments } from '../../../projections/payments/queries.ts';
 import { termsOf } from '../../../projections/payments/search-tokens.ts';
 import { seeOther } from '../../server/context.ts';
 import {
@@ -29,12 +24,12 @@ export const paymentsPath = '/console/payments';
 const maxPayerLength = 500;
 const notSearchable = 'Payments cannot be searched at the moment. Enter a transaction id to open its payment';
 
-/** The list that the fields of the form ask for, of the payments of a payer where there are tokens. */
+/** The list that the fields of the form ask for; of the payments of a payer where there are tokens. */
 function listOf(
-  { db, personalData }: Pick<PageDependencies, 'db' | 'personalData'>,
+  { db }: Pick<PageDependencies, 'db'>,
   typed: Fields,
-  tokens: readonly string[] = [],
-): List<FoundPayment> {
+  searchTokens: readonly string[] = [],
+): List {
   const [days, range] = [readDays(typed), readAmounts(typed)];
   const fields = {
     q: readText(typed.q),
@@ -52,29 +47,9 @@ function listOf(
     mode: fields.mode,
     [fields.by ?? 'requested']: days.span,
     amounts: range.amounts,
+    searchTokens,
   };
-  const searched = async () => ({
-    ...filter,
-    searchTokens: await indexedTokens(tokens, db, personalData),
-  });
-  return {
-    ...paymentListing,
-    path: paymentsPath,
-    fields,
-    columns: [
-      'transactionId',
-      'channel',
-      'merchantCode',
-      'reference',
-      'status',
-      'mode',
-      'amountSen',
-      'receiptNo',
-      'requestedAt',
-    ],
-    read: async (page) => searchPayments(db, await searched(), page),
-    count: async () => paymentTotals(db, await searched()),
-  };
+  return { listing: lists.payments, path: paymentsPath, fields, all: () => paymentsOf(db, filter) };
 }
 
 export const showPayments: Page = async (ctx, dependencies) => {
@@ -86,7 +61,7 @@ export const showPayments: Page = async (ctx, dependencies) => {
 };
 
 export const exportPayments: Page = async (ctx, dependencies) =>
-  downloadList(ctx, listOf(dependencies, readQuery(ctx)));
+  downloadList(ctx, dependencies, listOf(dependencies, readQuery(ctx)));
 
 /**
  * Numbers and references first; whoever types something else names a payer. A POST, because names in an address end up in
@@ -135,7 +110,9 @@ async function showFound(
   typed: Fields,
   payer: { text: string; tokens: readonly string[] } = { text: '', tokens: [] },
 ): Promise<void> {
-  const list = listOf(dependencies, typed, payer.tokens);
+  const { askReadModels, db, personalData } = dependencies;
+  const [tokens] = await askReadModels(ctx, [indexedTokens(payer.tokens, db, personalData)], notSearchable);
+  const list = listOf(dependencies, typed, tokens);
   await dependencies.show(ctx, 'payments/payments.njk', {
     title: 'Payments',
     isPayments: true,
