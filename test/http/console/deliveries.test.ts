@@ -48,7 +48,10 @@ test.serial('the list filters, counts and pages, and names stay text', async (t)
       abandonedOnes.includes('mu&lt;b&gt;'),
   );
   t.true((await page('/console/deliveries?receiver=%00')).includes('No delivery matches'));
-  t.true((await page('/console/deliveries?day=2026-11-19')).includes('No delivery matches'), 'by the Malaysian day');
+  t.true(
+    (await page('/console/deliveries?day=2026-11-19')).includes('No delivery matches'),
+    'by the Malaysian day',
+  );
   for (const query of ['?state=x', '?kind=x', '?day=x', '?after=1~x', '?after=x~y~z'])
     t.is((await viewer.get(`/console/deliveries${query}`)).status, 400, query);
 });

@@ -251,6 +251,31 @@ test.serial('a payment’s page has everything that happened to it, and nothing 
     t.is((await member.get(`/console/payments/${path}`)).status, 404, path);
 });
 
+test.serial('a payment is shown as at a moment, without what came later and without actions', async (t) => {
+  const { app, payment } = await startPopulated(t, postgres);
+  const admin = await signIn(app, 'admin');
+  const id = await payment([chosen(1), succeeded(result(1, 'succeeded'))]);
+  const path = `/console/payments/${id}`;
+  const read = async (query: string) => (await admin.get(`${path}${query}`)).text();
+  const [now, before] = [await read(''), await read('?revision=1')];
+  t.true(now.includes('Successful') && now.includes('Record a refund') && now.includes('3 events is whole'));
+  t.false(before.includes('Successful') || before.includes('Record a refund') || before.includes('/payer"'));
+  t.regex(before, /1 later event is left out[\s\S]*3 events is whole/);
+  const [requested] = await app.eventStore.load(paymentStream(id));
+  const { at } = (requested?.data ?? {}) as { at: string };
+  t.regex(await read(`?at=${encodeURIComponent(at)}`), /later events? (is|are) left out/);
+  t.regex(await read('?at=2099-01-01T00:00'), /Record a refund/);
+  for (const [query, status] of [
+    ['?at=1999-01-01', 404],
+    ['?at=x', 400],
+    ['?revision=3', 400],
+    ['?revision=-1', 400],
+    ['?revision=1&at=2026-11-20', 400],
+    ['?at=', 200],
+  ] as const)
+    t.is((await admin.get(`${path}${query}`)).status, status, query);
+});
+
 test.serial('the page of a payment names an event that was changed', async (t) => {
   const { app, payment } = await startPopulated(t, postgres);
   const member = await signIn(app, 'viewer');
