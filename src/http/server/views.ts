@@ -7,7 +7,7 @@ import type { Middleware } from 'koa';
 import koaViews from 'koa-views';
 import type { Language } from '../../common/languages.ts';
 import { toDateTime } from '../../common/malaysian-time.ts';
-import { displaySen } from '../../common/money.ts';
+import { displaySen, signedSen } from '../../common/money.ts';
 import { createTemplates, SafeString } from '../../common/templates.ts';
 import { script, style } from './inline-style.ts';
 
@@ -21,6 +21,7 @@ const folder = fileURLToPath(new URL('../../../views/', import.meta.url));
 export const createViews = (texts: Readonly<Record<Language, object>>): Middleware => {
   const environment = createTemplates();
   environment.addFilter('money', displaySen);
+  environment.addFilter('signed', (sen: bigint) => `RM ${signedSen(sen)}`);
   environment.addFilter('time', toDateTime);
   environment.addFilter('format', format);
   environment.addFilter('thousands', (count: number) => count.toLocaleString('en'));
