@@ -34,6 +34,7 @@ import {
 } from './exceptions/unmatched-result.ts';
 import { signInPath } from './frame/addresses.ts';
 import { createFromOwnSite, createOwnForm, createPermit, fromOwnPage } from './frame/guards.ts';
+import { createLive } from './frame/live.ts';
 import type { Page, PageDependencies } from './frame/page.ts';
 import type { Permission } from './frame/permissions.ts';
 import type { StaffContext } from './frame/session.ts';
@@ -55,7 +56,6 @@ import { showPayment } from './payments/payment.ts';
 import { recordRefund, showRefund } from './payments/refund.ts';
 import { requery } from './payments/requery.ts';
 import { exportPayments, find, paymentsPath, searchByPayer, showPayments } from './payments/search.ts';
-import { createStreamProgress } from './projections/progress.ts';
 import { requestRebuild, showProjections } from './projections/projections.ts';
 import { createImportGuard, importExport, readUpload } from './reconciliation/import.ts';
 import { showDiscrepancies } from './reconciliation/list.ts';
@@ -153,7 +153,7 @@ export function consoleRoutes(): readonly ConsoleRoute[] {
     get('/console/statements/collection.pdf', 'read', downloadCollectionPdf),
 
     get('/console/projections', 'read', showProjections),
-    get('/console/projections/progress', 'read', createStreamProgress()),
+    get('/console/live', 'read', createLive()),
     post('/console/projections/:name/rebuild', 'rebuild', requestRebuild),
 
     get('/console/access-log', 'readAccessLog', showAccessLog),

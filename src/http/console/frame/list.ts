@@ -104,16 +104,19 @@ function sortLinks(names: readonly string[], sort: string | null, urlOf: (sort: 
 }
 
 /** All rows of the list as CSV, in its order. */
-export function downloadList(
+export async function downloadList(
   ctx: Context,
-  { db }: Pick<PageDependencies, 'db'>,
+  { askReadModels, db }: Pick<PageDependencies, 'askReadModels' | 'db'>,
   { all, listing, path }: List,
-) {
+): Promise<void> {
   const sort = readSort(readQuery(ctx), listing);
   const read = (after: Listed<object> | null) =>
     readPage<object>(db, all(), listing, { limit: sizeOfParts, after, sort });
+  // Before the answer begins, which could not say that Postgres is down.
+  const [first] = await askReadModels(ctx, [read(null)]);
   async function* rows() {
-    for await (const part of pagesOf<Listed<object>>(sizeOfParts, read)) yield* part;
+    const parts = pagesOf<Listed<object>>(sizeOfParts, (after) => (after ? read(after) : first));
+    for await (const part of parts) yield* part;
   }
   ctx.attachment(`${path.split('/').at(-1)}.csv`);
   ctx.type = 'text/csv; charset=utf-8';
