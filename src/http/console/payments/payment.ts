@@ -1,6 +1,7 @@
 /** GET /console/payments/{id}: everything that happened to a payment, without anything about the payer. */
 import { isHolding } from '@ledger/personal-data/sealed.ts';
 import { shownDeliveries } from '../../../audit/history/deliveries.ts';
+import { entriesUntil, readUntil } from '../../../audit/history/history.ts';
 import { refusalIfClosed } from '../../../commands/cancel.ts';
 import { refusalToPay } from '../../../commands/payment-result.ts';
 import { chargesOf } from '../../../events/charges.ts';
@@ -10,15 +11,22 @@ import { attemptOf } from '../../../events/payment-result.ts';
 import { standingOf } from '../../../events/payment-standing.ts';
 import { unknownOutcomesOf } from '../../../events/unknown-outcomes.ts';
 import { createLinks } from '../../../receipts/payment-links.ts';
-import { loadHistory } from '../../server/load-history.ts';
+import { loadHistory, requestedIn } from '../../server/load-history.ts';
+import { readQuery } from '../frame/forms-and-lists.ts';
 import type { Page } from '../frame/page.ts';
 import { actorNames } from '../frame/session.ts';
 import { texts } from '../texts.ts';
 import { eventText } from './event-text.ts';
 import { paymentsPath } from './search.ts';
 
+/** `at` or `revision` in the query: as it was then, without what came later. */
 export const showPayment: Page = async (ctx, { config, eventStore, runtime, show }) => {
-  const { entries, events, payment, verdict } = await loadHistory(ctx, eventStore);
+  const history = await loadHistory(ctx, eventStore);
+  const { at, revision } = readQuery(ctx);
+  const entries = entriesUntil(history, readUntil({ at: at || undefined, revision }));
+  const events = history.events.slice(0, entries.length);
+  const later = history.entries.length - entries.length;
+  const payment = later === 0 ? history.payment : requestedIn(entries.at(-1)?.state);
   const nameOf = await actorNames(
     eventStore,
     entries.map(({ actor }) => actor),
@@ -28,6 +36,8 @@ export const showPayment: Page = async (ctx, { config, eventStore, runtime, show
     title: payment?.request.reference ?? id,
     id,
     path: `${paymentsPath}/${id}`,
+    at: at || entries.at(-1)?.at,
+    later,
     summary: payment && summaryOf(payment),
     payUrl: payment && isPayable(payment, runtime.now()) ? payUrlOf(payment, { ...config, runtime }) : null,
     notes: events.filter((event) => event?.type === 'StaffNoteAdded').length,
@@ -40,7 +50,7 @@ export const showPayment: Page = async (ctx, { config, eventStore, runtime, show
         status: entry.state.status === 'none' ? 'none' : standingOf(entry.state),
       };
     }),
-    verdict,
+    verdict: history.verdict,
     deliveries: payment ? shownDeliveries(payment, events) : [],
     exceptions: payment ? shownExceptions(payment) : [],
   });
