@@ -7,6 +7,7 @@ import { Agent, get } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { Sen } from '../src/common/money.ts';
 import type { Row } from './row.ts';
 
 const page = '/docs/payment-states';
@@ -56,9 +57,18 @@ export async function benchDocs(): Promise<Row[]> {
 /** The cost of loading the libraries and of the first rendering, in this process, which has not loaded them before. */
 async function startCosts(): Promise<Row[]> {
   const loading = performance.now();
-  const { createSite } = await import('../src/http/docs/site.ts');
+  const { createSite } = await import('../packages/docs-site/site.ts');
+  const { siteOf } = await import('../src/http/docs.ts');
   const rendering = performance.now();
-  await createSite({ folder: path('../content/docs'), baseUrl: 'https://pay.example' });
+  await createSite(
+    siteOf({
+      baseUrl: 'https://pay.example',
+      production: true,
+      maxAmountSen: 100_000_000 as Sen,
+      sandbox: { enabled: false },
+      gateway: { url: 'https://gateway.example' },
+    }),
+  );
   const done = performance.now();
   return [
     { name: 'loading markdown-it, shiki and minisearch', value: rendering - loading, unit: 'ms, once' },

@@ -2,7 +2,7 @@
 /** The command line: `ledger <command>`. The long-running commands are in src/roles, all others in src/cli. */
 import { parseArgs } from 'node:util';
 import { reasonOf } from '@ledger/kernel/reason-of.ts';
-import { type CommandOf, UsageError } from './cli/command.ts';
+import { type CommandOf, type Outcome, UsageError } from './cli/command.ts';
 import {
   argumentsOf,
   type CommandName,
@@ -65,8 +65,9 @@ async function main(): Promise<number> {
   }
   try {
     const { values, positionals } = await readArgs(name, args);
-    if (!values.help)
-      return await ((await commands[name]()) as CommandOf<never>)(values as never, positionals);
+    const { help, json, ...options } = values;
+    if (!help)
+      return show(await ((await commands[name]()) as CommandOf<never>)(options as never, positionals), json);
     process.stdout.write(helpOn(name));
     return 0;
   } catch (error) {
@@ -87,6 +88,16 @@ async function readArgs(name: CommandName, args: string[]) {
       unknown === undefined ? '' : await didYouMean(unknown, Object.keys(takes.options), '--');
     throw new UsageError(reason + suggestion);
   }
+}
+
+/** Prints what a command reports; returns the exit code. */
+function show(outcome: Outcome, asJson: unknown): number {
+  if (typeof outcome === 'number') return outcome;
+  const { data, exitCode = 0, text } = outcome;
+  const plain = (_: string, value: unknown) => (typeof value === 'bigint' ? Number(value) : value);
+  const shown = asJson ? JSON.stringify(data, plain, 2) : text;
+  if (shown !== '') process.stdout.write(`${shown}\n`);
+  return exitCode;
 }
 
 // When the reader closes the pipe (`| head`), ends without an error message, as other programs do.

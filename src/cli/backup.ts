@@ -9,7 +9,7 @@ import { keysFile, writeBackupFolder } from '@ledger/embedded/backup-folder.ts';
 import { readBackup } from '@ledger/embedded/eventstore/backup.ts';
 import { readKeyTables } from '@ledger/personal-data/key-backup.ts';
 import { type CommandOf, readArgument } from './command.ts';
-import { print, withStores } from './stores.ts';
+import { withStores } from './stores.ts';
 
 /** In the data folder: when it was last backed up. */
 export const lastBackupFile = 'last-backup';
@@ -35,12 +35,10 @@ export const backup: CommandOf<'backup'> = async (_, args) => {
       },
     });
     await writeFile(join(dataDir, lastBackupFile), `${madeAt.toISOString()}\n`, { mode: 0o600 });
-    print(`The backup is in ${folder}.`);
-    print(
-      first.includes(keysFile)
-        ? 'keys.json is secret: with it, the folder opens all personal data. Keep it in another place than the rest.'
-        : 'It has no keys: keep TRANSACTION_ID_KEY, LINK_KEY, DATA_KEY and SEAL_KEY in another place than this folder.',
-    );
-    return 0;
+    const hasKeys = first.includes(keysFile);
+    const advice = hasKeys
+      ? 'keys.json is secret: with it, the folder opens all personal data. Keep it in another place than the rest.'
+      : 'It has no keys: keep TRANSACTION_ID_KEY, LINK_KEY, DATA_KEY and SEAL_KEY in another place than this folder.';
+    return { data: { folder, madeAt, hasKeys }, text: `The backup is in ${folder}.\n${advice}` };
   });
 };

@@ -4,22 +4,20 @@ import { absolute, groupedSen, signedSen } from '../common/money.ts';
 import { ageing, ages } from '../projections/journal/ageing.ts';
 import { type AccountSums, trialBalance } from '../projections/journal/queries.ts';
 import { type CommandOf, readAsOf } from './command.ts';
-import { print, withJournal } from './stores.ts';
+import { withJournal } from './stores.ts';
 
 export const balances: CommandOf<'balances'> = async ({ at, ageing: byAge }) => {
   const asOf = readAsOf('at', at);
   return await withJournal({ asOf, whenBehind: 'warn' }, async ({ db }) => {
     if (byAge) {
-      const rows = (await ageing(db, asOf)).map(({ account, figures }) => [
-        account,
-        ...figures.map(signedSen),
-      ]);
-      print(aligned([['Open by age in days (RM)', ...ages, 'no day', 'Total'], ...rows]).join('\n'));
-      return 0;
+      const data = await ageing(db, asOf);
+      const rows = data.map(({ account, figures }) => [account, ...figures.map(signedSen)]);
+      const text = aligned([['Open by age in days (RM)', ...ages, 'no day', 'Total'], ...rows]).join('\n');
+      return { data, text };
     }
-    const { text, isBalanced } = balancesText(await trialBalance(db, asOf), asOf);
-    print(text);
-    return isBalanced ? 0 : 1;
+    const accounts = await trialBalance(db, asOf);
+    const { text, isBalanced } = balancesText(accounts, asOf);
+    return { data: { asOf, isBalanced, accounts }, text, exitCode: isBalanced ? 0 : 1 };
   });
 };
 

@@ -8,11 +8,17 @@ type ValuesOf<Options> = {
   readonly [Name in keyof Options]?: Options[Name] extends { value: string } ? string : boolean;
 };
 
-/** Resolves to the exit code. Throws UsageError when the arguments are wrong. */
+/** What a command found or did: `text` for people, `data` for programs (--json). The exit code is 0 if none is given. */
+export type Report = { data: unknown; text: string; exitCode?: number };
+
+/** An exit code alone: the command has said what there is to say, or failed. */
+export type Outcome = number | Report;
+
+/** Throws UsageError when the arguments are wrong. */
 export type CommandOf<Name extends CommandName> = (
   values: ValuesOf<Declarations[Name]['options']>,
   args: readonly string[],
-) => Promise<number>;
+) => Promise<Outcome>;
 
 /** The arguments are wrong; the message is shown with the command's usage. */
 export class UsageError extends Error {

@@ -28,6 +28,8 @@ export function configurationPage(): string {
 }
 
 export const configuration: CommandOf<'configuration'> = async () => {
-  process.stdout.write(configurationPage());
-  return 0;
+  const data = Object.values(variableGroups).flatMap((group) =>
+    Object.entries(group).map(([name, variable]) => ({ name, ...variable })),
+  );
+  return { data, text: configurationPage().trimEnd() };
 };

@@ -17,23 +17,20 @@ import { allProjections } from '../projections/all.ts';
 import { toDoList } from '../to-do/projection.ts';
 import { countingGrant, requeryList } from '../to-do/requeries.ts';
 import { type CommandOf, UsageError } from './command.ts';
-import { print } from './stores.ts';
 
 const roles = ['HTTP', 'PROJECTIONS', 'REACTORS'] as const;
 
 export const database: CommandOf<'database'> = async ({ run = false }, args) => {
   if (args.join(' ') !== 'grants') throw new UsageError('The only action is grants');
   const { databaseUrl, name, passwords } = readConfiguration();
-  if (!run) {
-    print(grantsOf(name));
-    return 0;
-  }
+  const sql = grantsOf(name);
+  if (!run) return { data: { sql }, text: sql };
   const fault = await unsuitability(databaseUrl);
   if (fault !== null) throw new ConfigError([`DATABASE_URL: ${fault}`]);
   const client = createClient(databaseUrl, 'ledger database');
   try {
     await client.connect();
-    await client.query(grantsOf(name));
+    await client.query(sql);
     for (const [role, password] of passwords) {
       const verifier = passwordVerifier(password, systemRuntime.randomBytes(16));
       await client.query(`alter role "${name}_${role.toLowerCase()}" password '${verifier}'`);
@@ -45,8 +42,8 @@ export const database: CommandOf<'database'> = async ({ run = false }, args) => 
   } finally {
     await client.end();
   }
-  print(`The roles have accounts in ${name}; ${passwords.length} passwords were set.`);
-  return 0;
+  const text = `The roles have accounts in ${name}; ${passwords.length} passwords were set.`;
+  return { data: { database: name, passwordsSet: passwords.length }, text };
 };
 
 /** Only what this needs: the owner of the database need not know the other secrets. Throws ConfigError. */

@@ -15,8 +15,8 @@ import { placeOfUnmatched } from '../events/unmatched.ts';
 import { unmatchedIn, unmatchedSubject } from '../personal-data/erase.ts';
 import { type FoundUnmatched, findByPayer } from '../personal-data/find-by-payer.ts';
 import { createEraser } from '../roles/eraser.ts';
-import { type CommandOf, UsageError } from './command.ts';
-import { type ContextWithDatabase, fail, print, staffCause, withStores } from './stores.ts';
+import { type CommandOf, type Outcome, UsageError } from './command.ts';
+import { type ContextWithDatabase, fail, staffCause, withStores } from './stores.ts';
 
 type EraseContext = ContextWithDatabase<'dataKeys' | 'mail'>;
 
@@ -70,15 +70,14 @@ async function eraseListed(
   listed: readonly Listed[],
   isConfirmed: boolean,
   context: EraseContext,
-): Promise<number> {
+): Promise<Outcome> {
   if (listed.length === 0) return fail('There is no such payment.');
   for (const { subject, held, line } of listed)
-    print(`${subject}  ${line}${held.erasedAt === null ? '' : `  erased ${toDateTime(held.erasedAt)}`}`);
+    process.stderr.write(
+      `${subject}  ${line}${held.erasedAt === null ? '' : `  erased ${toDateTime(held.erasedAt)}`}\n`,
+    );
   const holding = listed.filter(({ held }) => isHolding(held));
-  if (holding.length === 0) {
-    print('They hold no personal data any more.');
-    return 0;
-  }
+  if (holding.length === 0) return { data: { erased: [] }, text: 'They hold no personal data any more.' };
   if (!isConfirmed && !(await confirm(countOf(holding))))
     return fail('Nothing was erased: it is erased with --yes, or after a confirmation at a terminal.');
   const { erase } = createEraser(context, context.db);
@@ -92,13 +91,13 @@ async function eraseListed(
     );
   }
   const done = holding.filter(({ subject }) => erased.includes(subject));
-  print(`The personal data of ${countOf(done)} are erased.`);
-  const inPlainText = done.filter(({ held }) => held.plain).length;
-  if (inPlainText > 0)
-    print(
-      `${inPlainText} of them were recorded by an earlier release: their personal data are no longer shown, but the event store still holds them in plain text.`,
+  const inPlainText = done.filter(({ held }) => held.plain).map(({ subject }) => subject);
+  const text = [`The personal data of ${countOf(done)} are erased.`];
+  if (inPlainText.length > 0)
+    text.push(
+      `${inPlainText.length} of them were recorded by an earlier release: their personal data are no longer shown, but the event store still holds them in plain text.`,
     );
-  return 0;
+  return { data: { erased, inPlainText }, text: text.join('\n') };
 }
 
 function countOf(listed: readonly Listed[]): string {

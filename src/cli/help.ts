@@ -12,6 +12,8 @@ type Declaration = {
   examples: readonly string[];
   exitCodes: Readonly<Record<string, string>>;
   takesArguments?: boolean;
+  /** What `--json` prints; without it, the command has no such option. */
+  json?: string;
 };
 
 const commands: Readonly<Record<CommandName, Declaration>> = declarations;
@@ -28,9 +30,10 @@ export const isCommand = (name: string): name is CommandName => Object.hasOwn(co
 
 /** As `parseArgs` of node:util takes it. (Not commander or citty: both are larger than what they would replace.) */
 export function argumentsOf(name: CommandName) {
-  const { options: declared, takesArguments = false } = commands[name];
+  const { json, options: declared, takesArguments = false } = commands[name];
   const options: Record<string, { type: 'string' | 'boolean'; short?: string }> = {
     help: { type: 'boolean', short: 'h' },
+    ...(json !== undefined && { json: { type: 'boolean' } }),
   };
   for (const [option, { value }] of Object.entries(declared))
     options[option] = { type: value === undefined ? 'boolean' : 'string' };
@@ -41,17 +44,18 @@ export function argumentsOf(name: CommandName) {
 export const usageOf = (name: CommandName) => `ledger ${name} ${commands[name].usage.join(' | ')}`;
 
 export function helpOn(name: CommandName): string {
-  const { summary, usage, options, examples, exitCodes: own } = commands[name];
+  const { summary, usage, options, json, examples, exitCodes: own } = commands[name];
   const optionLines = Object.entries(options).map(
     ([option, { value = '', meaning }]) => [`--${option} ${value}`, meaning] as const,
   );
+  const jsonLine = json === undefined ? [] : [['--json', `as JSON: ${json}`] as const];
   return [
     `ledger ${name}: ${summary}\n`,
     section(
       'Usage',
       usage.map((form) => `ledger ${name} ${form}`),
     ),
-    section('Options', columns([...optionLines, ['--help, -h', 'this text']])),
+    section('Options', columns([...optionLines, ...jsonLine, ['--help, -h', 'this text']])),
     section('Examples', examples),
     section('Exit codes', columns(Object.entries({ ...exitCodes, ...own }))),
   ].join('\n');

@@ -10,22 +10,21 @@ import { landregTransactionId, transactionIdOf, transactionIdPattern } from '../
 import { paymentStream } from '../events/payment.ts';
 import { searchPayments } from '../projections/payments/queries.ts';
 import { type CommandOf, readArgument } from './command.ts';
-import { type Context, print, withEventStore } from './stores.ts';
+import { type Context, withEventStore } from './stores.ts';
 
 /** More are not listed. */
 const mostFound = 20;
 const needs = { uses: ['merchants', 'transactionIdKey'], onlyReads: true } as const;
-export const history: CommandOf<'history'> = async ({ at, revision, merchant, json }, args) => {
+export const history: CommandOf<'history'> = async ({ at, revision, merchant }, args) => {
   const named = readArgument(args, 'Name one payment, by its id, a reference or a number');
   return await withEventStore('history', needs, async (context) => {
     const until = readUntil({ at, revision });
     const found = await findHistory(named, merchant, context);
-    print(
-      json
-        ? JSON.stringify({ ...found, entries: entriesUntil(found, until) }, null, 2)
-        : historyText(found, until),
-    );
-    return found.verdict.kind === 'whole' ? 0 : 1;
+    return {
+      data: { ...found, entries: entriesUntil(found, until) },
+      text: historyText(found, until),
+      exitCode: found.verdict.kind === 'whole' ? 0 : 1,
+    };
   });
 };
 
@@ -86,7 +85,7 @@ async function idsOfNumber(named: string, { config }: Context): Promise<string[]
     return found.map(({ transactionId }) => transactionId);
   } catch (error) {
     if (!isConnectionFailure(error)) throw error;
-    const why = `PostgreSQL (DATABASE_URL), where other numbers are found, does not answer`;
+    const why = 'PostgreSQL (DATABASE_URL), where other numbers are found, does not answer';
     throw new PostgresUnavailable(`No payment has this id or reference; ${why}`, { cause: error });
   } finally {
     await db.destroy();

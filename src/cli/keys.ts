@@ -7,8 +7,8 @@ import { assertKey } from '../commands/key-fingerprint.ts';
 import { readErasure } from '../events/codec.ts';
 import { paymentStreamPrefix } from '../events/payment.ts';
 import { unmatchedStreamPrefix } from '../events/unmatched.ts';
-import { type CommandOf, UsageError } from './command.ts';
-import { fail, print, withEventStore, withStores } from './stores.ts';
+import { type CommandOf, type Outcome, UsageError } from './command.ts';
+import { fail, withEventStore, withStores } from './stores.ts';
 
 const batchSize = 1_000;
 const needs = { uses: ['dataKeys', 'linkKeys'] } as const;
@@ -23,34 +23,36 @@ export const keys: CommandOf<'keys'> = async (_, [action = '', ...more]) => {
     if (action === 'replace-link-key') {
       const link = { name: 'LINK_KEY', key: config.linkKeys.current, others: null };
       await assertKey(link, { eventStore, runtime, signal: new AbortController().signal });
-      print('The log names the present LINK_KEY now. A process that does not know it does not start.');
-      return 0;
+      const text = 'The log names the present LINK_KEY now. A process that does not know it does not start.';
+      return { data: {}, text };
     }
     if (action === 'rewrap') {
       const { moved, left } = await store.rewrap();
-      print(`${moved} blocks of keys were moved under the present DATA_KEY.`);
-      if (left === 0) return 0;
-      return fail(
-        `${left} blocks are left under other keys, because they cannot be decrypted: keep DATA_KEY_PREVIOUS, and add every key that was in use before.`,
-      );
+      const text = `${moved} blocks of keys were moved under the present DATA_KEY.`;
+      if (left > 0)
+        fail(
+          `${left} blocks are left under other keys, because they cannot be decrypted: keep DATA_KEY_PREVIOUS, and add every key that was in use before.`,
+        );
+      return { data: { moved, left }, text, exitCode: left === 0 ? 0 : 1 };
     }
-    const count = await destroyErased(store, eventStore);
-    print(`${count} keys of erased personal data are destroyed.`);
-    return 0;
+    const destroyed = await destroyErased(store, eventStore);
+    return { data: { destroyed }, text: `${destroyed} keys of erased personal data are destroyed.` };
   });
 };
 
 /** Has the sealer go on although the key before is lost, and can hand over to nobody. */
-async function replaceSealKey(): Promise<number> {
+async function replaceSealKey(): Promise<Outcome> {
   return await withEventStore('keys', { uses: ['sealKeys'] }, async ({ config, eventStore, runtime }) => {
     const { current } = config.sealKeys;
     if (current === '') return fail('SEAL_KEY is not set.');
     const { signal } = new AbortController();
     const key = sealKeyOf(current).publicKey;
     await assertKey({ name: 'SEAL_KEY', key, others: null }, { eventStore, runtime, signal });
-    print('The log names the present SEAL_KEY now, and the next seal is signed with it.');
-    print('Nothing proves that this key follows the one before: give auditors both public keys.');
-    return 0;
+    const text = [
+      'The log names the present SEAL_KEY now, and the next seal is signed with it.',
+      'Nothing proves that this key follows the one before: give auditors both public keys.',
+    ].join('\n');
+    return { data: {}, text };
   });
 }
 

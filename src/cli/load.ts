@@ -7,12 +7,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { signFields } from '../clients/gateway/checksum.ts';
 import { toDateTime } from '../common/malaysian-time.ts';
 import { formatSen, type Sen } from '../common/money.ts';
-import { loadRoleConfig } from '../roles/lifecycle.ts';
+import { loadRoleConfig, StoresUnavailable } from '../roles/lifecycle.ts';
 import { type CommandOf, UsageError } from './command.ts';
-import { fail, print } from './stores.ts';
+import { fail } from './stores.ts';
 
 const mostPayments = 100_000;
 const atATime = 8;
+const firstAnswerWithinMs = 4_000;
 const answerWithinMs = 30_000;
 
 const uses = ['BASE_URL', 'GATEWAY_SECRET', 'GATEWAY_URL', 'HOST', 'PAYMENT_METHODS_FILE', 'PORT'] as const;
@@ -39,6 +40,8 @@ export const load: CommandOf<'load'> = async ({ key = 'demo-key', merchant = 'de
   if (production) return fail('This is for development: no payment is made up in production.');
   const [method] = methods.keys();
   if (method === undefined) return fail('The ledger offers no payment method.');
+
+  await call(baseUrl, { method: 'GET', signal: AbortSignal.timeout(firstAnswerWithinMs) });
 
   async function makePayment(number: number): Promise<void> {
     const amountSen = randomInt(1_000, 50_000);
@@ -95,8 +98,8 @@ export const load: CommandOf<'load'> = async ({ key = 'demo-key', merchant = 'de
     if (!(error instanceof Unexpected)) throw error;
     return fail(error.message);
   }
-  print(`${count} payments were made for ${merchant}: see ${baseUrl}/console/payments.`);
-  return 0;
+  const text = `${count} payments were made for ${merchant}: see ${baseUrl}/console/payments.`;
+  return { data: { payments: count }, text };
 };
 
 class Unexpected extends Error {
@@ -110,7 +113,7 @@ async function call(url: string, request: RequestInit): Promise<string> {
     const answer = await fetch(url, { method: 'POST', redirect: 'manual', signal, ...request }).catch(
       () => null,
     );
-    if (!answer) throw new Unexpected(`No ledger answers at ${url}.`);
+    if (!answer) throw new StoresUnavailable(`No ledger answers at ${url}.`);
     const body = await answer.text();
     if (answer.status < 400) return body;
     const waitSeconds = Number(answer.headers.get('retry-after'));

@@ -6,7 +6,7 @@ import {
   sharedTable,
 } from '../projections/details/tables.ts';
 import { type CommandOf, UsageError } from './command.ts';
-import { print, withStores } from './stores.ts';
+import { withStores } from './stores.ts';
 
 const needs = { eventStore: false, postgres: true };
 
@@ -17,12 +17,10 @@ export const merchants: CommandOf<'merchants'> = async (_, [action, code = '', .
     const table = detailsTableOf(code);
     if (!config.merchants.has(code) || !table) throw new UsageError(`No merchant has the code ${code}`);
     if (table === sharedTable) throw new UsageError(`${sharedTable} is the table that all merchants share`);
-    const created = await createDetailsTable(db, table);
-    print(
-      created
-        ? `${detailsSchema}."${table}" is made. New payments of ${code} go there; \`ledger rebuild details\` moves the older ones.`
-        : `${detailsSchema}."${table}" exists already.`,
-    );
-    return 0;
+    const isNew = await createDetailsTable(db, table);
+    const text = isNew
+      ? `${detailsSchema}."${table}" is made. New payments of ${code} go there; \`ledger rebuild details\` moves the older ones.`
+      : `${detailsSchema}."${table}" exists already.`;
+    return { data: { schema: detailsSchema, table, isNew }, text };
   });
 };

@@ -6,7 +6,7 @@ import { NewProject, projectDecider, projectIdOf } from '../commands/project.ts'
 import type { Config } from '../config/config.ts';
 import { projectStream } from '../events/project.ts';
 import { type CommandOf, UsageError } from './command.ts';
-import { print, staffCause, withEventStore } from './stores.ts';
+import { staffCause, withEventStore } from './stores.ts';
 
 const needs = { uses: ['transactionIdKey'] } as const;
 
@@ -15,8 +15,10 @@ export const projects: CommandOf<'projects'> = async ({ stars = '0', ...values }
   return await withEventStore('projects', needs, async ({ eventStore, config }) => {
     const project = { ...values, stars: /^\d+$/.test(stars) ? Number(stars) : stars };
     const { id, isNew } = await register(eventStore, config, readFields(project, NewProject));
-    print(`Project ${id} is ${isNew ? 'registered' : 'registered already'}.`);
-    return 0;
+    return {
+      data: { id, isNew },
+      text: `Project ${id} is ${isNew ? 'registered' : 'registered already'}.`,
+    };
   });
 };
 

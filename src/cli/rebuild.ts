@@ -13,9 +13,9 @@ import {
 } from '../reactors/rebuilds/perform.ts';
 import { createToDoList, toDoList } from '../to-do/projection.ts';
 import { requeries, requeryList } from '../to-do/requeries.ts';
-import { type CommandOf, UsageError } from './command.ts';
+import { type CommandOf, type Report, UsageError } from './command.ts';
 import { openRebuildProgress } from './progress.ts';
-import { type ContextWithDatabase, fail, print, staffCause, withStores } from './stores.ts';
+import { type ContextWithDatabase, fail, staffCause, withStores } from './stores.ts';
 
 /** How many differing rows are printed for each projection. */
 const maxShown = 50;
@@ -31,30 +31,38 @@ export const rebuild: CommandOf<'rebuild'> = async ({ 'dry-run': isDry, parked: 
     interrupt.abort();
   });
   return await withStores('rebuild', { uses: ['dataKeys'] }, async (stores) => {
-    let exitCode = 0;
+    const reports: Report[] = [];
     for (const projection of chosen) {
       const work = isDry ? compareOne : rebuildOne;
-      exitCode = Math.max(exitCode, await work(projection, { ...stores, signal }));
+      reports.push(await work(projection, { ...stores, signal }));
       if (signal.aborted) break;
     }
-    if (!signal.aborted) return exitCode;
+    const report = {
+      data: reports.map(({ data }) => data),
+      text: reports.flatMap(({ text }) => text || []).join('\n'),
+      exitCode: reports.some(({ exitCode }) => exitCode !== 0) ? 1 : 0,
+    };
+    if (!signal.aborted) return report;
     const again = ['ledger rebuild', ...(isDry ? ['--dry-run'] : []), ...names].join(' ');
     const rest = isDry ? 'compares from the start' : 'goes on from there';
     process.stderr.write(`Interrupted. \`${again}\` ${rest}.\n`);
-    return 130;
+    return { ...report, exitCode: 130 };
   });
 };
 
-/** In all read models and to-do lists. Resolves to the exit code, which is 1 if streams are still parked. */
-async function tryAllParkedAgain(stores: ContextWithDatabase<'dataKeys'>): Promise<number> {
-  let left = 0;
+/** In all read models and to-do lists. The exit code is 1 if streams are still parked. */
+async function tryAllParkedAgain(stores: ContextWithDatabase<'dataKeys'>): Promise<Report> {
+  const data: object[] = [];
+  const lines: string[] = [];
   for (const projection of [...allProjections, createToDoList(stores).projection, requeries])
     for (const each of await tryParkedAgain({ ...stores, projection, schema: projection.name })) {
-      left += 1;
-      print(`${projection.name}: ${each.stream} revision ${each.revision} (${each.type}): ${each.message}`);
+      const { message, revision, stream, type } = each;
+      data.push({ projection: projection.name, stream, revision, type, message });
+      lines.push(`${projection.name}: ${stream} revision ${revision} (${type}): ${message}`);
     }
-  print(left === 0 ? 'Nothing is parked.' : `Parked: ${left}.`);
-  return left === 0 ? 0 : 1;
+  const left = data.length;
+  lines.push(left === 0 ? 'Nothing is parked.' : `Parked: ${left}.`);
+  return { data, text: lines.join('\n'), exitCode: left === 0 ? 0 : 1 };
 }
 
 function choose(names: readonly string[]): readonly Projection[] {
@@ -72,7 +80,7 @@ function choose(names: readonly string[]): readonly Projection[] {
 
 type Run = ContextWithDatabase<'dataKeys'> & { signal: AbortSignal };
 
-async function rebuildOne(projection: Projection, run: Run): Promise<number> {
+async function rebuildOne(projection: Projection, run: Run): Promise<Report> {
   const { name } = projection;
   const execute = createExecuteRebuild(run.eventStore);
   const stream = projectionStream(name);
@@ -91,21 +99,23 @@ async function rebuildOne(projection: Projection, run: Run): Promise<number> {
       },
     }).finally(progress.end);
     const seconds = (durationMs / 1000).toFixed(1);
-    print(`${name}: made from ${events.toLocaleString('en')} events in ${seconds} s, and serving.`);
-    return 0;
+    return {
+      data: { projection: name, events, durationMs },
+      text: `${name}: made from ${events.toLocaleString('en')} events in ${seconds} s, and serving.`,
+      exitCode: 0,
+    };
   } catch (error) {
     if (error instanceof RebuildUnderWay)
-      return fail(`${error.message}; /console/projections shows its progress.`);
+      return failed(name, `${error.message}; /console/projections shows its progress.`);
     const isInterrupted = error instanceof RebuildInterrupted;
     const reason = isInterrupted ? 'It was interrupted' : describeRebuildFailure(error);
-    if (!isInterrupted) process.stderr.write(`${name}: ${reason}. The existing tables go on serving.\n`);
     // Otherwise the projections role would perform the request.
     if (begun) await execute(stream, { type: 'FailRebuild', at: now(), reason }, staffCause());
-    return 1;
+    return failed(name, `${reason}. The existing tables go on serving.`);
   }
 }
 
-async function compareOne(projection: Projection, run: Run): Promise<number> {
+async function compareOne(projection: Projection, run: Run): Promise<Report> {
   const { name } = projection;
   const progress = openRebuildProgress(name);
   try {
@@ -115,16 +125,26 @@ async function compareOne(projection: Projection, run: Run): Promise<number> {
       onProgress: progress.show,
       limit: maxShown,
     }).finally(progress.end);
-    for (const { table, key, kind, columns } of differences)
-      print(`${name}: ${[table, key, kind, columns.join(', ')].filter(Boolean).join(' ')}`);
-    if (more > 0) print(`${name}: and ${more.toLocaleString('en')} more`);
+    const lines = differences.map(({ table, key, kind, columns }) =>
+      [table, key, kind, columns.join(', ')].filter(Boolean).join(' '),
+    );
+    if (more > 0) lines.push(`and ${more.toLocaleString('en')} more`);
     const count = differences.length + more;
     const verdict = count === 0 ? 'none differs' : `${count.toLocaleString('en')} differ`;
-    print(`${name}: of ${rows.toLocaleString('en')} rows ${verdict}.`);
-    return count === 0 ? 0 : 1;
+    lines.push(`of ${rows.toLocaleString('en')} rows ${verdict}.`);
+    return {
+      data: { projection: name, rows, differ: count, differences },
+      text: lines.map((line) => `${name}: ${line}`).join('\n'),
+      exitCode: count === 0 ? 0 : 1,
+    };
   } catch (error) {
-    if (error instanceof RebuildInterrupted) return 1;
+    if (error instanceof RebuildInterrupted) return failed(name, 'It was interrupted.');
     const reason = error instanceof RebuildUnderWay ? error.message : describeRebuildFailure(error);
-    return fail(`${name}: ${reason}.`);
+    return failed(name, `${reason}.`);
   }
+}
+
+function failed(projection: string, reason: string): Report {
+  const exitCode = fail(`${projection}: ${reason}`);
+  return { data: { projection, failed: reason }, text: '', exitCode };
 }

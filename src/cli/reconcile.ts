@@ -1,10 +1,12 @@
 /** `ledger reconcile`: compares an export of the gateway or the registry with the ledger. */
 import { createReadStream } from 'node:fs';
+import type { DiscrepancyFound } from '../events/reconciliation.ts';
+import type { BadRow } from '../reconciliation/csv-rows.ts';
 import { reconcile as importExport } from '../reconciliation/reconcile.ts';
 import { discrepancyText, isAllMatched, summaryText } from '../reconciliation/summary.ts';
 import { type CommandOf, readArgument, readAsOf, readRange } from './command.ts';
-import { failureText } from './failure-text.ts';
-import { print, staffCause, withStores } from './stores.ts';
+import { exitCodeOf, failureText } from './failure-text.ts';
+import { staffCause, withStores } from './stores.ts';
 
 const needs = { uses: ['transactionIdKey'] } as const;
 
@@ -15,6 +17,9 @@ export const reconcile: CommandOf<'reconcile'> = async (
   const path = readArgument(args, 'Name one file');
   const period = readRange(range);
   const madeAt = made === undefined ? null : readAsOf('made-at', made).toISOString();
+  const badRows: BadRow[] = [];
+  const discrepancies: (DiscrepancyFound & { id: string })[] = [];
+  const lines: string[] = [];
   try {
     return await withStores('reconcile', needs, async ({ config: { transactionIdKey }, ...stores }) => {
       const summary = await importExport(
@@ -26,17 +31,26 @@ export const reconcile: CommandOf<'reconcile'> = async (
           dryRun,
           waitMs: 20_000,
           newCause: staffCause,
-          onBadRow: ({ line, fault }) => print(`unreadable      line ${line} ${fault}`),
-          onDiscrepancy: (id, discrepancy) => print(discrepancyText(id, discrepancy)),
+          onBadRow(row) {
+            badRows.push(row);
+            lines.push(`unreadable      line ${row.line} ${row.fault}`);
+          },
+          onDiscrepancy(id, discrepancy) {
+            discrepancies.push({ id, ...discrepancy });
+            lines.push(discrepancyText(id, discrepancy));
+          },
         },
       );
-      print(`\n${summaryText(summary)}`);
-      if (dryRun) print('This was a dry run: nothing was recorded.');
-      return isAllMatched(summary) ? 0 : 1;
+      const note = dryRun ? ['This was a dry run: nothing was recorded.'] : [];
+      return {
+        data: { ...summary, dryRun, unreadable: badRows, discrepancies },
+        text: [...lines, '', summaryText(summary), ...note].join('\n'),
+        exitCode: isAllMatched(summary) ? 0 : 1,
+      };
     });
   } catch (error) {
-    // Not 1, which means discrepancies: a scheduler must be able to tell them from a store that is down.
-    process.stderr.write(`${failureText(error)}\n`);
-    return 2;
+    for (const text of [...lines, failureText(error)]) process.stderr.write(`${text}\n`);
+    // Not 1, which means discrepancies: a scheduler must be able to tell them from a file that cannot be read.
+    return Math.max(2, exitCodeOf(error));
   }
 };

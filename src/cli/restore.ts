@@ -16,7 +16,6 @@ import { openStores, type Running, stopAll } from '../roles/lifecycle.ts';
 import { keyTableFiles, logFile } from './backup.ts';
 import { type CommandOf, readArgument, UsageError } from './command.ts';
 import { destroyErased } from './keys.ts';
-import { print } from './stores.ts';
 
 export const restore: CommandOf<'restore'> = async (_, args) => {
   const backup = readArgument(args, 'Name the folder of a backup');
@@ -38,8 +37,8 @@ export const restore: CommandOf<'restore'> = async (_, args) => {
       if (!keyTableFiles.some((each) => each === name)) await copyFile(join(backup, name), join(path, name));
     return await restoreKeys(path, backup, config);
   });
-  print(`${config.dataDir} is restored; ${destroyed} keys of erased personal data are destroyed again.`);
-  return 0;
+  const text = `${config.dataDir} is restored; ${destroyed} keys of erased personal data are destroyed again.`;
+  return { data: { folder: config.dataDir, destroyed }, text };
 };
 
 /** Resolves to how many keys are destroyed again because the log says so. The stores are stopped afterwards. */

@@ -6,7 +6,7 @@ import { allSeals, readSignedSeal, type Seal } from '../audit/seals/stored-seals
 import { followKeys } from '../audit/seals/succession.ts';
 import { toIsoWithOffset } from '../common/malaysian-time.ts';
 import type { CommandOf } from './command.ts';
-import { fail, print, withEventStore } from './stores.ts';
+import { fail, withEventStore } from './stores.ts';
 
 const needs = { uses: ['sealKeys'], onlyReads: true } as const;
 
@@ -15,29 +15,32 @@ export const seals: CommandOf<'seals'> = async ({ last = false }) =>
     if (last) {
       const sealed = await lastCheckpoint(eventStore);
       if (!sealed) return fail('There is no checkpoint yet.');
-      process.stdout.write(sealed.checkpoint.note);
-      return 0;
+      const { note } = sealed.checkpoint;
+      return { data: { checkpoint: note }, text: note.trimEnd() };
     }
     const keys = followKeys(null);
+    const stored: (Seal | null)[] = [];
     const lines: string[] = [];
     let countBefore = 0;
-    for await (const stored of allSeals(eventStore)) {
-      const seal = readSignedSeal(stored);
-      if (seal) keys.take(seal, stored, countBefore);
+    for await (const event of allSeals(eventStore)) {
+      const seal = readSignedSeal(event);
+      if (seal) keys.take(seal, event, countBefore);
+      stored.push(seal);
       countBefore = seal?.count ?? countBefore;
-      lines.push(`${String(stored.revision).padStart(6)}  ${sealText(seal)}`);
+      lines.push(`${String(event.revision).padStart(6)}  ${sealText(seal)}`);
     }
     const { current } = config.sealKeys;
     const own = current === '' ? [] : [forAll(sealKeyOf(current).publicKey)];
-    for (const key of keys.all().length > 0 ? keys.all() : own) print(termText(key));
+    const terms = keys.all().length > 0 ? keys.all() : own;
     const newest = await lastCheckpoint(eventStore).catch(() => null);
     const { origin: name } = newest?.checkpoint ?? { origin: '' };
     const known = new Set([...keys.all(), ...own].map(({ publicKey }) => publicKey));
-    for (const key of name === '' ? [] : known)
-      print(verifierText({ kind: 'log', name, publicKey: rawKeyOf(key) }));
-    for (const line of lines) print(line);
-    print(`${lines.length} ${lines.length === 1 ? 'seal' : 'seals'}.`);
-    return 0;
+    const verifiers = (name === '' ? [] : [...known]).map((key) =>
+      verifierText({ kind: 'log', name, publicKey: rawKeyOf(key) }),
+    );
+    const count = `${lines.length} ${lines.length === 1 ? 'seal' : 'seals'}.`;
+    const text = [...terms.map(termText), ...verifiers, ...lines, count].join('\n');
+    return { data: { keys: terms, verifiers, seals: stored }, text };
   });
 
 function sealText(seal: Seal | null): string {

@@ -6,7 +6,7 @@ import { type DeliveryId, kindsOfMachines, requestDeliveries } from '../commands
 import { transactionIdPattern } from '../commands/transaction-id.ts';
 import { type DeliveryFilter, findDeliveries } from '../to-do/queries.ts';
 import { type CommandOf, readChoice, readRange, UsageError } from './command.ts';
-import { fail, print, staffCause, withStores } from './stores.ts';
+import { fail, staffCause, withStores } from './stores.ts';
 
 type Options = Record<string, string | undefined>;
 
@@ -24,9 +24,9 @@ export const sendAgain: CommandOf<'send-again'> = async (options, args) => {
       { execute, cause: staffCause, runtime },
       found,
     );
-    print(`${asked} ${asked === 1 ? 'delivery is' : 'deliveries are'} due again, ${refused} refused.`);
     for (const reason of reasons) process.stderr.write(`${reason}.\n`);
-    return refused > 0 ? 1 : 0;
+    const text = `${asked} ${asked === 1 ? 'delivery is' : 'deliveries are'} due again, ${refused} refused.`;
+    return { data: { asked, refused, reasons }, text, exitCode: refused > 0 ? 1 : 0 };
   });
 };
 

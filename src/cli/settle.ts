@@ -3,19 +3,24 @@ import { createReadStream } from 'node:fs';
 import { displaySen } from '../common/money.ts';
 import { importSettlement } from '../reconciliation/settle.ts';
 import { type CommandOf, readArgument } from './command.ts';
-import { print, staffCause, withStores } from './stores.ts';
+import { staffCause, withStores } from './stores.ts';
 
 export const settle: CommandOf<'settle'> = async ({ confirm = false }, args) => {
   const path = readArgument(args, 'Name one file');
   return await withStores('settle', {}, async (context) => {
-    const { isNew, kind, reference, rows, totalSen } = await importSettlement(context, {
+    const badRows: { line: number; fault: string }[] = [];
+    const settled = await importSettlement(context, {
       file: createReadStream(path),
       isConfirmed: confirm,
       cause: staffCause(),
-      onBadRow: ({ line, fault }) => print(`line ${line} ${fault}`),
+      onBadRow(row) {
+        badRows.push(row);
+        process.stderr.write(`line ${row.line} ${row.fault}\n`);
+      },
     });
+    const { isNew, kind, reference, rows, totalSen } = settled;
     const outcome = isNew ? 'recorded' : 'was recorded before';
-    print(`The ${kind} ${reference} of ${displaySen(totalSen)}, ${rows} rows: ${outcome}.`);
-    return 0;
+    const text = `The ${kind} ${reference} of ${displaySen(totalSen)}, ${rows} rows: ${outcome}.`;
+    return { data: { ...settled, badRows }, text };
   });
 };

@@ -21,17 +21,16 @@ import { toDoList } from '../to-do/projection.ts';
 import { requeryList } from '../to-do/requeries.ts';
 import { lastBackupFile } from './backup.ts';
 import type { CommandOf } from './command.ts';
-import { type ContextWithDatabase, print, withStores } from './stores.ts';
+import { type ContextWithDatabase, withStores } from './stores.ts';
 
 const none = { eventStore: false, postgres: false };
 const lookWithinMs = 4_000;
 const exitCodeOf = { ok: 0, degraded: 1, error: 75 } as const;
 
-export const status: CommandOf<'status'> = async ({ json = false }) =>
+export const status: CommandOf<'status'> = async () =>
   await withStores('status', { onlyReads: true, needs: none }, async (stores) => {
     const found = await readStatus(stores);
-    print(json ? JSON.stringify(found, null, 2) : statusText(found));
-    return exitCodeOf[found.status];
+    return { data: found, text: statusText(found), exitCode: exitCodeOf[found.status] };
   });
 
 type Status = Awaited<ReturnType<typeof readStatus>>;

@@ -11,7 +11,7 @@ import type { Config } from '../config/config.ts';
 import type { VariableName } from '../config/variables.ts';
 import { type Cause, ownCause } from '../events/envelope.ts';
 import { assertStores, loadRoleConfig, openStores, type RoleDependencies } from '../roles/lifecycle.ts';
-import { UsageError } from './command.ts';
+import { type Outcome, UsageError } from './command.ts';
 
 /** The parts of the configuration that a command may use besides the stores, with the variables behind each. */
 const variablesOf = {
@@ -52,8 +52,8 @@ type Requirements<Used extends Part> = {
 export async function withEventStore<Used extends Part = never>(
   name: string,
   requirements: Requirements<Used>,
-  work: (context: Context<Used>) => Promise<number>,
-): Promise<number> {
+  work: (context: Context<Used>) => Promise<Outcome>,
+): Promise<Outcome> {
   try {
     return await connected(name, { needs: { eventStore: true, postgres: false }, ...requirements }, work);
   } catch (error) {
@@ -66,8 +66,8 @@ export async function withEventStore<Used extends Part = never>(
 export async function withStores<Used extends Part = never>(
   name: string,
   { longestQueryMs, ...requirements }: Requirements<Used> & { longestQueryMs?: number },
-  work: (context: ContextWithDatabase<Used>) => Promise<number>,
-): Promise<number> {
+  work: (context: ContextWithDatabase<Used>) => Promise<Outcome>,
+): Promise<Outcome> {
   const needs = { eventStore: true, postgres: true };
   return await connected(name, { needs, ...requirements }, async (context) => {
     const { databaseUrl } = context.config;
@@ -85,13 +85,13 @@ export async function withStores<Used extends Part = never>(
 }
 
 /**
- * Runs `work` on the stores; resolves to the exit code. When the journal lacks entries, it says so, and `whenBehind`
+ * Runs `work` on the stores. When the journal lacks entries, it says so, and `whenBehind`
  * decides whether the command still runs: an amount on the terminal may be incomplete, a document may not.
  */
 export async function withJournal(
   { asOf, whenBehind }: { asOf: Date; whenBehind: 'warn' | 'refuse' },
-  work: (context: ContextWithDatabase<'merchants'>) => Promise<number>,
-): Promise<number> {
+  work: (context: ContextWithDatabase<'merchants'>) => Promise<Outcome>,
+): Promise<Outcome> {
   const { journalGap } = await import('../projections/journal/queries.ts');
   return await withStores('journal', { uses: ['merchants'], onlyReads: true }, async (context) => {
     const gap = await journalGap(asOf, context);
@@ -103,20 +103,23 @@ export async function withJournal(
 async function connected<Used extends Part>(
   name: string,
   { uses = [], onlyReads = false, needs }: Requirements<Used> & { needs: Needs },
-  work: (context: Context<Used>) => Promise<number>,
-): Promise<number> {
+  work: (context: Context<Used>) => Promise<Outcome>,
+): Promise<Outcome> {
   const config = loadRoleConfig({ uses: [...always, ...uses.flatMap((part) => variablesOf[part])] });
-  await assertStores({ ...config, appends: !onlyReads, needs });
+  const asserted = assertStores({ ...config, appends: !onlyReads, needs });
+  const mustAnswer = needs.eventStore || needs.postgres;
+  if (mustAnswer) await asserted;
   const hasKeys = config.dataKeys.current !== '';
   const dataKeys = hasKeys ? config.dataKeys : { current: neverUsedKey, previous: [] };
   // What needs no store says itself which one does not answer.
-  const level = needs.eventStore || needs.postgres ? 'warn' : 'silent';
+  const level = mustAnswer ? 'warn' : 'silent';
   const log = createLog(level, name, 'stderr');
   const stores = openStores({ ...config, dataKeys }, log);
   const personalData = hasKeys ? stores.personalData : null;
   try {
     // A command that uses the keys has them: otherwise the configuration would be at fault.
-    return await work({ ...stores, personalData } as Context<Used>);
+    const [outcome] = await Promise.all([work({ ...stores, personalData } as Context<Used>), asserted]);
+    return outcome;
   } finally {
     await stores.stop();
   }
@@ -132,10 +135,6 @@ function userName(): string {
   } catch {
     return `uid-${process.getuid?.()}`;
   }
-}
-
-export function print(text: string): void {
-  process.stdout.write(`${text}\n`);
 }
 
 /** Prints on standard error, and returns the exit code of a failure. */

@@ -8,8 +8,8 @@ import { passkeyDecider } from '../commands/passkeys.ts';
 import { NewUser, type UserCommand, userDecider, userIdOf } from '../commands/user.ts';
 import { readUserEvent } from '../events/codec.ts';
 import { type Account, evolveUser, roles, userStream, userStreamPrefix } from '../events/user.ts';
-import { type CommandOf, UsageError } from './command.ts';
-import { type Context, print, staffCause, withEventStore } from './stores.ts';
+import { type CommandOf, type Report, UsageError } from './command.ts';
+import { type Context, staffCause, withEventStore } from './stores.ts';
 
 const Addressed = maskable({ email });
 const WithRole = maskable({ email, role: oneOf(roles) });
@@ -17,7 +17,7 @@ const WithRole = maskable({ email, role: oneOf(roles) });
 type Options = { readonly name?: string; readonly email?: string; readonly role?: string };
 
 const actions: Readonly<
-  Record<string, (context: Context<'transactionIdKey'>, options: Options) => Promise<string>>
+  Record<string, (context: Context<'transactionIdKey'>, options: Options) => Promise<Report>>
 > = {
   async add(context, options) {
     const user = readFields({ ...options, name: options.name ?? nameFrom(options.email) }, NewUser);
@@ -28,12 +28,12 @@ const actions: Readonly<
       user,
       console: true,
     }));
-    return `User ${id} is added.`;
+    return { data: { id }, text: `User ${id} is added.` };
   },
   async role(context, options) {
     const { email, role } = readFields(options, WithRole);
     const id = await executeOnUser(context, email, (at) => ({ type: 'ChangeUserRole', at, by: null, role }));
-    return `User ${id} now has the role ${role}.`;
+    return { data: { id, role }, text: `User ${id} now has the role ${role}.` };
   },
   grant: change('GrantConsoleAccess', 'may sign in to the console'),
   deactivate: change('DeactivateUser', 'is deactivated: every session stops at its next request'),
@@ -44,7 +44,8 @@ const actions: Readonly<
     const execute = createExecute({ eventStore, decider: passkeyDecider });
     const command = { type: 'RemovePasskeys', at, id: null, keepsOne: false } as const;
     const { events } = await execute(userStream(id), command, staffCause());
-    return `User ${id} has no passkey any more; ${events.length} removed.`;
+    const removed = events.length;
+    return { data: { id, removed }, text: `User ${id} has no passkey any more; ${removed} removed.` };
   },
   async list({ eventStore }) {
     const accounts = await allAccounts(eventStore);
@@ -53,19 +54,22 @@ const actions: Readonly<
     const lines = accounts.map(({ active, console, email, id, name, role }) =>
       line(id, role, active ? 'active' : 'deactivated', console ? 'yes' : 'no', email, name),
     );
-    if (lines.length === 0) return 'There are no users yet.';
-    return [line('id', 'role', 'state', 'console', 'email', 'name'), ...lines].join('\n');
+    const head = line('id', 'role', 'state', 'console', 'email', 'name');
+    return {
+      data: accounts,
+      text: lines.length === 0 ? 'There are no users yet.' : [head, ...lines].join('\n'),
+    };
   },
 };
 
 function change(
   type: 'GrantConsoleAccess' | 'DeactivateUser' | 'ReactivateUser',
   effect: string,
-): (context: Context<'transactionIdKey'>, options: Options) => Promise<string> {
+): (context: Context<'transactionIdKey'>, options: Options) => Promise<Report> {
   return async (context, options) => {
     const { email } = readFields(options, Addressed);
     const id = await executeOnUser(context, email, (at) => ({ type, at, by: null }));
-    return `User ${id} ${effect}.`;
+    return { data: { id }, text: `User ${id} ${effect}.` };
   };
 }
 
@@ -73,10 +77,11 @@ export const users: CommandOf<'users'> = async (values, [name = '', ...more]) =>
   const action = Object.hasOwn(actions, name) ? actions[name] : undefined;
   if (!action || more.length > 0)
     throw new UsageError(`The action must be one of ${Object.keys(actions).join(', ')}`);
-  return await withEventStore('users', { uses: ['transactionIdKey'] }, async (context) => {
-    print(await action(context, values));
-    return 0;
-  });
+  return await withEventStore(
+    'users',
+    { uses: ['transactionIdKey'] },
+    async (context) => await action(context, values),
+  );
 };
 
 /** The part before the @; the whole address if that part is a single letter, which is too short for a name. */

@@ -21,9 +21,9 @@ import { progressFile } from '../audit/verify/resume.ts';
 import { type VerifyReport, verify as verifyStores } from '../audit/verify/verify.ts';
 import { Refused } from '../commands/decider.ts';
 import type { Config } from '../config/config.ts';
-import { type CommandOf, UsageError } from './command.ts';
+import { type CommandOf, type Outcome, UsageError } from './command.ts';
 import { openVerifyProgress } from './progress.ts';
-import { type ContextWithDatabase, fail, print, staffCause, withEventStore, withStores } from './stores.ts';
+import { type ContextWithDatabase, fail, staffCause, withEventStore, withStores } from './stores.ts';
 
 const needs = { uses: ['sealKeys'] } as const;
 
@@ -51,24 +51,23 @@ export const verify: CommandOf<'verify'> = async (options) => {
     ).finally(shown.end);
     if (!verified) progress?.remove();
     if (record && !verified) await recordVerified(stores.db, stores.runtime.now(), report);
-    print(reportText(report));
-    return report.violations.length === 0 ? 0 : 1;
+    return { data: report, text: reportText(report), exitCode: report.violations.length === 0 ? 0 : 1 };
   });
 };
 
-/** Fresh rows are made by one process at a time. Resolves to the exit code. */
+/** Fresh rows are made by one process at a time. */
 async function whileAlone(
-  work: (signal: AbortSignal, context: ContextWithDatabase<'sealKeys'>) => Promise<number>,
-): Promise<number> {
+  work: (signal: AbortSignal, context: ContextWithDatabase<'sealKeys'>) => Promise<Outcome>,
+): Promise<Outcome> {
   const interrupted = new AbortController();
   const interrupt = () => interrupted.abort(new Error('Interrupted: the next run goes on from here'));
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, interrupt);
   const requirements = { ...needs, onlyReads: true, longestQueryMs: longestStatementMs };
   return await withStores('verify', requirements, async (context) => {
     const lock = { ...context, name: 'verify', waits: false, signal: interrupted.signal };
-    const codes: number[] = [];
-    await withLeaderLock(lock, async (signal) => void codes.push(await work(signal, context)));
-    return codes[0] ?? fail('Another `ledger verify` is running.');
+    const outcomes: Outcome[] = [];
+    await withLeaderLock(lock, async (signal) => void outcomes.push(await work(signal, context)));
+    return outcomes[0] ?? fail('Another `ledger verify` is running.');
   });
 }
 
@@ -112,8 +111,7 @@ export function reportText({ checked, explained, violations, notes }: VerifyRepo
   return [...lines, '', ...notes, ...explained.map((each) => `EXPLAINED ${each}.`), ...verdict].join('\n');
 }
 
-/** Resolves to the exit code. */
-async function acknowledgeFaults(place = '', reason = ''): Promise<number> {
+async function acknowledgeFaults(place = '', reason = ''): Promise<Outcome> {
   const [, stream = '', revision] = /^(.+)@(\d{1,15})$/.exec(place) ?? [];
   if (stream === '' || reason.trim() === '')
     throw new UsageError(
@@ -126,13 +124,13 @@ async function acknowledgeFaults(place = '', reason = ''): Promise<number> {
       { at: runtime.now(), place: { stream, revision: Number(revision) }, reason },
       staffCause(),
     );
-    for (const sentence of sentences) print(`Acknowledged: ${sentence}.`);
-    return sentences.length > 0 ? 0 : fail('There is no such event, or nothing is wrong with it.');
+    if (sentences.length === 0) return fail('There is no such event, or nothing is wrong with it.');
+    const text = sentences.map((sentence) => `Acknowledged: ${sentence}.`).join('\n');
+    return { data: { acknowledged: sentences }, text };
   });
 }
 
-/** Resolves to the exit code. */
-async function acceptLog(reason = ''): Promise<number> {
+async function acceptLog(reason = ''): Promise<Outcome> {
   if (reason.trim() === '') throw new UsageError('--accept-older-log needs --reason why it was restored');
   return await withStores('verify', needs, async ({ config, db, eventStore, runtime }) => {
     const key = await signerOf(config.sealKeys, eventStore);
@@ -140,9 +138,11 @@ async function acceptLog(reason = ''): Promise<number> {
     const kept = keptCheckpoints(db, join(config.dataDir, lastCheckpointFile));
     const given = { at: runtime.now(), reason };
     const missing = await acceptOlderLog({ eventStore, kept, key }, given, staffCause());
-    for (const { name, size } of missing)
-      print(`Accepted: the log does not have ${name}, of ${size.toLocaleString('en')} events.`);
-    return missing.length > 0 ? 0 : fail('The log has all that is kept: run `ledger verify`.');
+    if (missing.length === 0) return fail('The log has all that is kept: run `ledger verify`.');
+    const lines = missing.map(
+      ({ name, size }) => `Accepted: the log does not have ${name}, of ${size.toLocaleString('en')} events.`,
+    );
+    return { data: { missing }, text: lines.join('\n') };
   });
 }
 
@@ -162,32 +162,34 @@ async function verifyExport(
   file: string,
   trusted: readonly KeyTerm[] | null,
   witnesses: Witnesses | null,
-): Promise<number> {
+): Promise<Outcome> {
   const found = await verifyFile(file, trusted, witnesses);
   const { violation, events, payments, checksum, checkpoint, unproven, first, alone, range } = found;
   if (violation) {
     const { line, stream, revision, reason } = violation;
     const event = stream === null ? '' : `, ${stream} revision ${revision}`;
-    print(`VIOLATION line ${line}${event}: ${reason}.`);
-    return 1;
+    return { data: found, text: `VIOLATION line ${line}${event}: ${reason}.`, exitCode: 1 };
   }
+  const lines: string[] = [];
   // Without the leaves between its events, nothing shows that a file with more than one subject lacks nothing.
   const isProven = unproven === 0 && (checkpoint !== null || payments + alone.length === 1);
   if (events > 0 || alone.length === 0)
-    print(
+    lines.push(
       `${events.toLocaleString('en')} events of ${payments.toLocaleString('en')} payments are as they were written.\nChecksum ${checksum}`,
     );
   if (checkpoint && range)
-    print(
+    lines.push(
       `Of the payments requested from ${range.from} on and before ${range.to}, from ${range.merchant ?? 'all merchants'}, nothing is missing that the first ${checkpoint.size.toLocaleString('en')} events of ${checkpoint.origin} hold, the last of which was requested at ${found.lastRequest || 'no time'}.`,
     );
   for (const number of alone)
-    print(`Event ${number.toLocaleString('en')} of the log is the one that this file is about.`);
+    lines.push(`Event ${number.toLocaleString('en')} of the log is the one that this file is about.`);
   if (isProven && !checkpoint)
-    print('Whether the log has other payments, or later events, this file does not show.');
-  if (!trusted) print('No public key was given: whose log this is was not checked.');
-  if (isProven) return 0;
+    lines.push('Whether the log has other payments, or later events, this file does not show.');
+  if (!trusted) lines.push('No public key was given: whose log this is was not checked.');
   const what = unproven > 0 ? `${unproven} events, the first of them ${first}, are` : 'The file is';
-  print(`${trusted ? 'VIOLATION ' : ''}${what} not proven to be from the log: not sealed yet, or added.`);
-  return trusted ? 1 : 0;
+  if (!isProven)
+    lines.push(
+      `${trusted ? 'VIOLATION ' : ''}${what} not proven to be from the log: not sealed yet, or added.`,
+    );
+  return { data: { ...found, isProven }, text: lines.join('\n'), exitCode: trusted && !isProven ? 1 : 0 };
 }

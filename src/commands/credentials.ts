@@ -78,7 +78,6 @@ type Configured = { code: string; apiKeys: readonly string[]; webhookSecrets: re
 
 export type Credentials = ReturnType<typeof createCredentials>;
 
-/** The functions that read throw EventStoreUnavailable if nothing is known of the merchant yet. */
 export function createCredentials({
   eventStore,
   openSealed,
@@ -124,15 +123,25 @@ export function createCredentials({
   return {
     configured,
     fingerprintOf,
-    /** Whether it is a valid key of the merchant. One that another process has just issued is. */
+    /**
+     * Whether it is a valid key of the merchant. One that another process has just issued is. Throws EventStoreUnavailable
+     * if that cannot be known.
+     */
     async isKey(merchant: Configured, key: string): Promise<boolean> {
       // Compared by keyed digests: how long that takes says nothing about the key.
       const given = fingerprintOf('api-key', key);
       const isAmong = async (atMostMs: number) =>
         (await valid(merchant, 'api-key', atMostMs)).names.includes(given);
-      return (await isAmong(servesMs)) || (await isAmong(0));
+      try {
+        return (await isAmong(servesMs)) || (await isAmong(0));
+      } catch (error) {
+        // Nothing is recorded while the event store is away. What can be read then is shown to the keys of the file.
+        if (error instanceof EventStoreUnavailable && configured(merchant, 'api-key').includes(given))
+          return true;
+        throw error;
+      }
     },
-    /** Those that callbacks are signed with. Throws KeysUnavailable too. */
+    /** Those that callbacks are signed with. Throws EventStoreUnavailable and KeysUnavailable. */
     async webhookSecretsOf(merchant: Configured): Promise<string[]> {
       const { state, names } = await valid(merchant, 'webhook-secret', servesMs);
       const stream = merchantStream(merchant.code);

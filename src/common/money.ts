@@ -1,5 +1,5 @@
 /** Money is a whole number of sen inside, text with two decimals outside. No floating-point arithmetic. */
-import { coerce, define, number, string, union } from 'superstruct';
+import { define } from 'superstruct';
 
 declare const unit: unique symbol;
 /** A whole number of sen (RM 0.01), never negative. */
@@ -33,13 +33,6 @@ export function readAmount(value: string): Sen | null {
   const sen = senOfText(value.trim());
   return typeof sen === 'bigint' ? (Number(sen) as Sen) : null;
 }
-
-/** An amount in RM, written as 1.5 or "1.50"; read as sen. */
-export const ringgit = coerce(
-  define<Sen>('an amount in RM such as 1.50', (value) => Number.isSafeInteger(value)),
-  union([string(), number()]),
-  (value) => readAmount(String(value)) as Sen,
-);
 
 /** 12050 → `120.50`, the form in which every amount leaves the service. Sums may be bigint; none is negative. */
 export function formatSen(sen: Sen | bigint): string {

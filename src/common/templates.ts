@@ -1,19 +1,9 @@
-/** The only importer of nunjucks. No template is made of what somebody else has written: all are files of views/. */
+/** The templates of views/. */
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import nunjucks from 'nunjucks';
-
-/** A text that templates do not escape. */
-export const { SafeString } = nunjucks.runtime;
+import { createTemplates as createTemplatesIn } from '@ledger/web/templates.ts';
 
 const views = fileURLToPath(new URL('../../views/', import.meta.url));
 
-/** The templates of a folder of views/, such as `email`: escaped, compiled once, and strict about missing values. */
-export function createTemplates(folder = ''): nunjucks.Environment {
-  return new nunjucks.Environment(new nunjucks.FileSystemLoader(resolve(views, folder)), {
-    autoescape: true,
-    throwOnUndefined: true,
-    trimBlocks: true,
-    lstripBlocks: true,
-  });
-}
+/** Those of a folder of views/, such as `email`. */
+export const createTemplates = (folder = '') => createTemplatesIn(resolve(views, folder));

@@ -19,9 +19,10 @@ import {
   size,
   string,
 } from 'superstruct';
-import { ringgit, type Sen } from '../common/money.ts';
+import type { Sen } from '../common/money.ts';
 import { type PaymentMode, paymentModes } from '../common/payment-modes.ts';
 import { agencyPage, agencyPageOf } from './agency-page.ts';
+import { ringgit } from './ringgit.ts';
 
 const code = pattern(size(string(), 1, 50), /^[A-Za-z0-9][A-Za-z0-9._-]*$/);
 

@@ -1,9 +1,9 @@
 /** The payment methods on offer: limits, fees and banks. Read from a file and validated at startup. */
-
 import { readYamlFile } from '@ledger/kernel/yaml-file.ts';
 import { array, boolean, enums, type Infer, nonempty, object, optional, record, string } from 'superstruct';
-import { ringgit, type Sen } from '../common/money.ts';
+import type { Sen } from '../common/money.ts';
 import { type PaymentMode, paymentModes } from '../common/payment-modes.ts';
+import { ringgit } from './ringgit.ts';
 
 /** `down`: payers are warned before they choose it. */
 export type Bank = { code: string; name: string; down?: boolean | undefined };

@@ -9,7 +9,8 @@ for (const name of Object.keys(declarations).filter(isCommand)) {
   test(`${name}: the usage names every option, and no other`, (t) => {
     const named = new Set(Array.from(usageOf(name).matchAll(/--([a-z-]+)/g), ([, option]) => option));
     const { options, allowPositionals } = argumentsOf(name);
-    t.deepEqual([...named, 'help'].toSorted(), Object.keys(options).toSorted());
+    const everywhere = ['help', ...('json' in declarations[name] ? ['json'] : [])];
+    t.deepEqual([...named, ...everywhere].toSorted(), Object.keys(options).toSorted());
     const forms: readonly string[] = declarations[name].usage;
     t.is(
       allowPositionals,
@@ -39,6 +40,15 @@ test('what was mistyped is guessed, and only if it is near', async (t) => {
     t.deepEqual([code, stdout], [2, '']);
     t.regex(stderr, expected);
   }
+});
+
+test('--json prints one document, of the command that has it', async (t) => {
+  const { code, stdout, stderr } = await runLedger(['configuration', '--json'], {});
+  t.deepEqual([code, stderr], [0, '']);
+  t.like(JSON.parse(stdout)[0], { name: 'NODE_ENV' }, stdout.slice(0, 200));
+  const { code: refused, stderr: why } = await runLedger(['witness', '--json'], {});
+  t.is(refused, 2);
+  t.regex(why, /^Unknown option '--json'/);
 });
 
 test('--version names the release', async (t) => {

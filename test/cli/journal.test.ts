@@ -54,6 +54,10 @@ merchant:council        0.00        30.06      30.06 Cr
 Total                  30.56        30.56       0.00
 `,
   );
+  const { asOf, ...rest } = JSON.parse((await ledger('balances', '--json')).stdout);
+  t.true(Date.parse(asOf) > 0);
+  t.is(rest.isBalanced, true);
+  t.deepEqual(rest.accounts[0], { account: 'charges:fpx', debitSen: 0, creditSen: 50 });
   t.regex(stdout, /\nDebits equal credits, as of \d{4}-\d\d-\d\dT/);
   t.regex(
     (await ledger('balances', '--at', '2025-11-21T09:00:00+08:00')).stdout,
@@ -186,7 +190,7 @@ test.serial('ageing; and a settlement that is imported when the journal has all 
     'RM-1,2025-11-24,30.06,=1+1,1',
   );
   t.is(faulty.code, 1);
-  t.regex(faulty.stdout, /^line 2 MERCHANT_CODE names no account/);
+  t.regex(faulty.stderr, /^line 2 MERCHANT_CODE names no account/);
   const payout = [
     'REFERENCE,SETTLED_ON,TOTAL,PAYMENT_MODE,AMOUNT,FEE',
     'PO-1,2025-11-24,30.06,fpx,30.56,0.50',

@@ -58,6 +58,9 @@ test('a user gets another role, is deactivated and reactivated, and the list sho
     said: 'There is no such user.\n',
   });
   await ledger('users', 'add', ...user);
+  const [listed, ...more] = JSON.parse((await ledger('users', 'list', '--json')).said);
+  t.deepEqual(more, []);
+  t.like(listed, { email: 'siti@agency.example', role: 'member', active: true, console: true });
   t.is((await ledger('users', 'role', ...user, '--role', 'viewer')).code, 0);
   t.regex(
     (await ledger('users', 'list')).said,
@@ -75,6 +78,9 @@ test('the passkeys of a user who lost them are removed, by whoever is logged in'
   const user = ['--email', 'siti@agency.example'];
   t.like(await ledger('users', 'remove-passkeys', ...user), { code: 1, said: 'There is no such user.\n' });
   await ledger('users', 'add', ...user);
+  const [listed, ...more] = JSON.parse((await ledger('users', 'list', '--json')).said);
+  t.deepEqual(more, []);
+  t.like(listed, { email: 'siti@agency.example', role: 'member', active: true, console: true });
   const id = userIdOf(transactionIdKey, 'siti@agency.example');
   const passkey = { id: 'P', publicKey: 'K', counter: 0, transports: [], name: 'Phone' };
   const commandId = randomUUID();

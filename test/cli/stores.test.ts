@@ -1,4 +1,6 @@
 // What every command says while a store is away: one sentence, exit code 75.
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
 import test from 'ava';
 import { temporaryFolder } from '../embedded/helpers.ts';
 import { startServer } from '../event-store/helpers.ts';
@@ -38,6 +40,29 @@ for (const [command, ...args] of [
     t.like(await runLedger([`${command}`, ...args], env), { code: 75, stdout: '', stderr });
   });
 }
+
+test('load: no ledger answers where payments would be asked for', async (t) => {
+  const env = { ...settingsFor(nothing), BASE_URL: 'http://127.0.0.1:9', DATA_DIR: await temporaryFolder(t) };
+  const stderr = 'No ledger answers at http://127.0.0.1:9.\n';
+  t.like(await runLedger(['load', '--payments', '1'], env), { code: 75, stdout: '', stderr });
+});
+
+test('a port that accepts and never answers is noticed within seconds', async (t) => {
+  const mute = createServer().listen(0, '127.0.0.1');
+  t.teardown(() => void mute.close());
+  await once(mute, 'listening');
+  const host = `127.0.0.1:${(mute.address() as AddressInfo).port}`;
+  const urls = { esdbUrl: `esdb://${host}?tls=false`, databaseUrl: `postgres://${host}/nothing` };
+  const env = { ...settingsFor(urls), DATA_DIR: await temporaryFolder(t) };
+  const begun = Date.now();
+  const ended = await Promise.all(['status', 'verify', 'seals'].map((name) => runLedger([name], env)));
+  t.deepEqual(
+    ended.map(({ code }) => code),
+    [75, 75, 75],
+  );
+  // Five seconds where nothing else runs; tests run many at once.
+  t.true(Date.now() - begun < 15_000);
+});
 
 test('a ledger that does not run is named, and how to start it', async (t) => {
   const folder = await temporaryFolder(t);

@@ -1,12 +1,19 @@
 /** The bodies that /api/v1 answers, as structs: they document it, and every answer is checked against them. */
+import { derivedIdPattern } from '@ledger/kernel/derived-id.ts';
 import { emailPattern } from '@ledger/kernel/email-address.ts';
-import { withJsonSchema } from '@ledger/kernel/with-json-schema.ts';
-import { enums, type Infer, integer, min, object, type Struct, string, validate } from 'superstruct';
+import { type JsonSchema, withJsonSchema } from '@ledger/kernel/with-json-schema.ts';
+import { enums, type Infer, integer, min, object, pattern, type Struct, string, validate } from 'superstruct';
 import { toIsoWithOffset } from '../../common/malaysian-time.ts';
 import { projectStatuses } from '../../events/project.ts';
 import { type Account, roles } from '../../events/user.ts';
 import type { Context } from '../server/context.ts';
-import { id, matching, time } from '../server/openapi/structs.ts';
+
+const matching = (regex: RegExp, keywords: JsonSchema = {}): Struct<string, unknown> =>
+  withJsonSchema(pattern(string(), regex), { type: 'string', ...keywords, pattern: regex.source });
+
+/** ISO 8601, in Malaysia. */
+const time = matching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+08:00$/, { format: 'date-time' });
+const id = matching(derivedIdPattern);
 
 export const Health = object({
   status: enums(['ok', 'degraded', 'error']),

@@ -2,6 +2,7 @@
  * /generic/simulate: builds a call of POST /generic/request and makes it over HTTP to this server, as a merchant's server
  * would, so that people see what a merchant would see.
  */
+import { shellQuoted } from '@ledger/openapi/samples.ts';
 import form from '../../../content/samples/request-form.json' with { type: 'json' };
 import { toDigits } from '../../common/malaysian-time.ts';
 import { otherLanguage } from '../pay/links.ts';
@@ -9,7 +10,6 @@ import type { Texts } from '../pay/texts.ts';
 import { bodyText } from '../server/body.ts';
 import { type Context, HttpProblem, languageOf } from '../server/context.ts';
 import type { Dependencies } from '../server/dependencies.ts';
-import { shellQuoted } from '../server/openapi/samples.ts';
 
 /** The fields of the form, as the interface document calls them, with what they are filled in with. */
 const { required, optional } = form;

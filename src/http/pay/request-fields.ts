@@ -1,7 +1,7 @@
 /** The fields of a payment request on either channel: what they may hold, and the message when a value is invalid. */
 import { emailPattern, maxEmailLength } from '@ledger/kernel/email-address.ts';
-import { jsonSchemaOf } from '@ledger/kernel/json-schema.ts';
 import { type JsonSchema, withJsonSchema } from '@ledger/kernel/with-json-schema.ts';
+import { jsonSchemaOf } from '@ledger/openapi/json-schema.ts';
 import { coerce, Struct, unknown } from 'superstruct';
 import { readGatewayTime } from '../../common/malaysian-time.ts';
 import { type AmountFault, formatSen, parseAmount, type Sen } from '../../common/money.ts';
@@ -162,7 +162,7 @@ function field<T>(
   schema: JsonSchema,
 ): Struct<T, unknown> {
   const validator = (value: unknown) => faultOf(value) ?? true;
-  // Not `coerce(define(…))`, which would look at each value three times.
+  // `coerce(define(…))` would wrap the validator in two more generators.
   return withJsonSchema(
     new Struct<T, unknown>({ type: 'field', schema: null, coercer: read, validator }),
     schema,

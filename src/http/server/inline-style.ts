@@ -1,11 +1,9 @@
 // The inline stylesheet of every payer's page, and the script of the hand-over page. Pages load nothing, so that they
 // look the same when a merchant relays them. Both are fixed at startup, so that a Content-Security-Policy can name them
 // by hash.
-import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { themedStyle } from './design-tokens.ts';
-
-export const sourceHash = (text: string) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
+import { sourceHash } from '@ledger/web/content-policy.ts';
+import { themedStyle } from '@ledger/web/design-tokens.ts';
 
 const withoutLayout = (css: string) =>
   css

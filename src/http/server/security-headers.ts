@@ -1,16 +1,8 @@
 /** Headers that keep our pages from being framed, sniffed, scripted or leaked. */
+import { contentPolicy } from '@ledger/web/content-policy.ts';
 import type { Next } from 'koa';
 import type { Context } from './context.ts';
 import { styleHash } from './inline-style.ts';
-
-/** A Content-Security-Policy. What `sources` does not name is refused: to load it, to post to it, to be framed by it. */
-export function contentPolicy(sources: Readonly<Record<string, string>>): string {
-  const { 'form-action': posts = "'none'", 'frame-ancestors': framing = "'none'" } = sources;
-  const fixed = { 'base-uri': "'none'", 'form-action': posts, 'frame-ancestors': framing };
-  return Object.entries({ 'default-src': "'none'", ...sources, ...fixed })
-    .map((directive) => directive.join(' '))
-    .join('; ');
-}
 
 /** For pages that load nothing; `formActions` are the origins that their forms may post to. */
 export const pagePolicy = (scripts: string, formActions: string) =>

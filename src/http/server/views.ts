@@ -3,12 +3,13 @@
 import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { format } from '@ledger/kernel/format.ts';
+import { SafeString } from '@ledger/web/templates.ts';
 import type { Middleware } from 'koa';
 import koaViews from 'koa-views';
 import type { Language } from '../../common/languages.ts';
 import { toDateTime } from '../../common/malaysian-time.ts';
-import { displaySen } from '../../common/money.ts';
-import { createTemplates, SafeString } from '../../common/templates.ts';
+import { displaySen, signedSen } from '../../common/money.ts';
+import { createTemplates } from '../../common/templates.ts';
 import { script, style } from './inline-style.ts';
 
 const folder = fileURLToPath(new URL('../../../views/', import.meta.url));
@@ -25,6 +26,7 @@ export const createViews = (
 ): Middleware => {
   const environment = createTemplates();
   environment.addFilter('money', displaySen);
+  environment.addFilter('signed', (sen: bigint) => `RM ${signedSen(sen)}`);
   environment.addFilter('time', toDateTime);
   environment.addFilter('format', format);
   environment.addFilter('thousands', (count: number) => count.toLocaleString('en'));

@@ -5,7 +5,7 @@ import { decideDelivery } from '../../../src/commands/deliveries.ts';
 import { readPaymentEvent } from '../../../src/events/codec.ts';
 import { evolve, noPayment, type PaymentEvent, paymentStream } from '../../../src/events/payment.ts';
 import { presentDeliveries } from '../../../src/http/generic/payments/show.ts';
-import { createDocument } from '../../../src/http/openapi/document.ts';
+import { createDescription } from '../../../src/http/openapi.ts';
 import { paymentFields } from '../../../src/receipts/payment-fields.ts';
 import { createCheck, type Description } from '../../conformance/answers.ts';
 import { hang, startReceiver, status } from '../../reactors/receiver.ts';
@@ -52,7 +52,7 @@ type Shown = Record<string, unknown> & {
 };
 type Answer<Data> = { status: boolean; message: string; data: Data };
 
-const description = createDocument({
+const description = createDescription({
   baseUrl: 'https://payments.example',
   production: false,
   maxAmountSen: sen(100_000_000),

@@ -360,10 +360,6 @@ for (const [title, [body, status, message, headers]] of Object.entries(faultyBod
     t.is(response.status, status);
     t.deepEqual(await response.json(), { status: false, message });
     t.deepEqual(appended, []);
-    // A body of unknown length is read by koa-body, a plain one by readJson.
-    if (status === 413) return;
-    const chunks = await postRequest(watched, new Blob([body]).stream(), headers);
-    t.deepEqual([chunks.status, await chunks.json()], [status, { status: false, message }]);
   });
 }
 

@@ -1,5 +1,5 @@
 /** Where the console is, and the headers that its answers have instead of the common ones. */
-import { contentPolicy } from '../../server/security-headers.ts';
+import { contentPolicy } from '@ledger/web/content-policy.ts';
 
 export const signInPath = '/console/sign-in';
 

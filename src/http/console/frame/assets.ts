@@ -1,8 +1,8 @@
 /** The console's styles and scripts: every .css and .js file below views/console, under an address with its hash. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
-import { themedStyle } from '../../server/design-tokens.ts';
-import { type Answer, addImmutable } from '../../server/static-files.ts';
+import { type Answer, addImmutable } from '@ledger/web/answers.ts';
+import { themedStyle } from '@ledger/web/design-tokens.ts';
 
 export type ConsoleAssets = {
   /** By path. */

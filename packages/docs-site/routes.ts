@@ -1,0 +1,100 @@
+/** Answers requests with the rendered site: each is a look-up. */
+import { readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Log } from '@ledger/kernel/log.ts';
+import type { Runtime } from '@ledger/kernel/runtime.ts';
+import { type Answer, createAnswer, send } from '@ledger/web/answers.ts';
+import type { Context } from 'koa';
+import { createSite, type Site, type SiteOptions } from './site.ts';
+
+type Options = SiteOptions & {
+  log: Log;
+  runtime: Pick<Runtime, 'monotonicMs'>;
+  /** Renders the site again when a file has changed; looks no more often than this. Null: renders it now, and never again. */
+  lookAgainMs: number | null;
+};
+
+/** For a router: the paths that `answer` answers. */
+export const paths = [
+  '/docs',
+  '/docs/',
+  '/docs/*path',
+  '/reference',
+  '/reference/',
+  '/reference/*path',
+  '/reference.md',
+  '/openapi.json',
+  '/llms.txt',
+  '/robots.txt',
+  '/sitemap.xml',
+];
+
+/** Rejects with a ConfigError if the content has faults and is rendered now. */
+export async function createAnswers({ log, lookAgainMs, runtime, ...options }: Options) {
+  const create = () => createSite(options);
+  // Rendering blocks the process: where files do not change, no request may wait for it.
+  const rendered = lookAgainMs === null ? await create() : null;
+  const { folder } = options;
+  const site = rendered
+    ? async () => rendered
+    : reloaded(create, { folder, log, runtime, lookAgainMs: lookAgainMs ?? 0 });
+
+  let description: Answer | undefined;
+
+  return async (ctx: Context): Promise<void> => {
+    if (ctx.path === '/openapi.json') {
+      description ??= createAnswer('application/json', JSON.stringify(options.describe()), {
+        // Tools on other origins read it, and it is public.
+        headers: { 'Access-Control-Allow-Origin': '*' },
+      });
+      return await send(ctx, description);
+    }
+    const { answers, notFound, search } = await site();
+    if (ctx.path === '/docs/search') {
+      const { q = '' } = ctx.query;
+      return await send(ctx, search(String(q)));
+    }
+    const answer = answers.get(ctx.path);
+    const unslashed = ctx.path.replace(/\/$/, '');
+    if (!answer && answers.has(unslashed)) {
+      ctx.status = 308;
+      ctx.redirect(unslashed);
+      return;
+    }
+    // Search engines may index the documentation.
+    if (answer) ctx.remove('X-Robots-Tag');
+    await send(ctx, answer ?? notFound);
+  };
+}
+
+type Reloading = Pick<Options, 'folder' | 'log' | 'runtime'> & { lookAgainMs: number };
+
+/** Creates the site when it is first asked for, and after files have changed; while one has a fault, keeps the last good site. */
+function reloaded(
+  create: () => Promise<Site>,
+  { folder, log, runtime, lookAgainMs }: Reloading,
+): () => Promise<Site> {
+  let site: Promise<Site> | undefined;
+  let version = '';
+  let lookedAt = Number.NEGATIVE_INFINITY;
+  return () => {
+    if (site && runtime.monotonicMs() - lookedAt < lookAgainMs) return site;
+    lookedAt = runtime.monotonicMs();
+    const found = versionOf(folder);
+    if (!site || found !== version) {
+      const lastGood = site;
+      version = found;
+      site = create().catch((err) => {
+        log.warn({ err }, 'the documentation could not be loaded');
+        if (!lastGood) throw err;
+        return lastGood;
+      });
+    }
+    return site;
+  };
+}
+
+function versionOf(folder: string): string {
+  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort();
+  return names.map((name) => `${name} ${statSync(join(folder, name)).mtimeMs}`).join('\n');
+}

@@ -1,0 +1,130 @@
+/** The whole documentation: every address and its answer. No part of a URL ever becomes a file name. */
+import { fileURLToPath } from 'node:url';
+import { ConfigError } from '@ledger/kernel/yaml-file.ts';
+import { type Answer, createAnswer } from '@ledger/web/answers.ts';
+import { createTemplates } from '@ledger/web/templates.ts';
+import { addAssets, policyWith, themeScript } from './assets.ts';
+import { type Content, type DocsFile, readDocsFiles } from './files.ts';
+import { escapeHtml, parseMarkdown } from './markdown.ts';
+import { addReferenceAssets, referenceScripts } from './reference.ts';
+import { referenceMarkdown } from './reference-markdown.ts';
+import { createSearch } from './search.ts';
+
+export type Site = Awaited<ReturnType<typeof createSite>>;
+
+export type SiteOptions = Content & {
+  /** For links that must be absolute. */
+  baseUrl: string;
+  /** The name of the site, and a sentence about it. */
+  name: string;
+  about: string;
+  /** An OpenAPI document. */
+  describe(): object;
+};
+
+type Page = DocsFile & ReturnType<typeof parseMarkdown>;
+type Category = { name: string; pages: readonly DocsFile[] };
+
+/** Reads, checks and renders everything, which takes most of a second. Rejects with a ConfigError that names every fault. */
+export async function createSite(options: SiteOptions) {
+  const files = readDocsFiles(options);
+  const urls = new Map(files.map(({ file, url }) => [file, url]));
+  const pages = files.map((file) => ({ ...file, ...parseMarkdown(file, urls) }));
+  const broken = pages.flatMap(({ file, brokenLinks }) =>
+    brokenLinks.map((link) => `${options.folderName}/${file}: the link ${link} leads to no page`),
+  );
+  if (broken.length > 0) throw new ConfigError(broken);
+  return await renderSite(pages, options);
+}
+
+async function renderSite(pages: readonly Page[], { about, baseUrl, describe, name }: SiteOptions) {
+  // Loaded here, because only readers of the documentation need the grammars of a dozen languages.
+  const { codeBlock, highlightCss } = await import('./code.ts');
+  const rendered = pages.map((page) => ({ page, html: page.render({ codeBlock }) }));
+  const markdown = referenceMarkdown(describe());
+  const reference = parseMarkdown({ file: 'reference.md', markdown }, new Map());
+  const referenceHtml = reference.render({ codeBlock });
+  /** By the path of the URL. */
+  const answers = new Map<string, Answer>();
+  const assets = { ...addAssets(answers, highlightCss()), ...addReferenceAssets(answers) };
+  const categories = Array.from(
+    Map.groupBy(pages, ({ category }) => category),
+    ([category, itsPages]) => ({ name: category, pages: itsPages }),
+  );
+  const environment = createTemplates(fileURLToPath(new URL('views/', import.meta.url)));
+  const show = (view: string, model: object) =>
+    environment.render(view, { about, assets, baseUrl, categories, name, themeScript, ...model });
+
+  answers.set('/docs', pageAnswer(show('overview.njk', { path: '/docs' })));
+  rendered.forEach(({ page, html }, index) => {
+    const contents = page.sections.filter(({ level }) => level === 2 || level === 3);
+    const [previous = null, next = null] = [pages[index - 1], pages[index + 1]];
+    const model = { path: page.url, page, html, contents, previous, next };
+    answers.set(page.url, pageAnswer(show('page.njk', model)));
+    answers.set(`${page.url}.md`, createAnswer('text/markdown', page.source));
+  });
+  const scripts = referenceScripts();
+  const referenceModel = { path: '/reference', html: referenceHtml, scripts };
+  answers.set('/reference', pageAnswer(show('reference.njk', referenceModel), { scripts }));
+  answers.set('/reference.md', createAnswer('text/markdown', markdown));
+  answers.set('/llms.txt', createAnswer('text/plain', llmsText(categories, { about, baseUrl, name })));
+  answers.set('/robots.txt', createAnswer('text/plain', robotsText(baseUrl)));
+  answers.set('/sitemap.xml', createAnswer('application/xml', sitemap(categories, baseUrl)));
+
+  const search = createSearch(pages);
+  return {
+    answers,
+    notFound: pageAnswer(show('not-found.njk', { path: '' }), { status: 404 }),
+    search: (query: string) =>
+      pageAnswer(show('search.njk', { path: '/docs/search', query, hits: query ? search(query) : [] })),
+  };
+}
+
+const pageAnswer = (html: string, { scripts = [] as readonly string[], status = 200 } = {}): Answer =>
+  createAnswer('text/html', html, { status, headers: { 'Content-Security-Policy': policyWith(scripts) } });
+
+/** An index for language models, which links to the description of the interfaces and to the markdown of each page. */
+function llmsText(
+  categories: readonly Category[],
+  { about, baseUrl, name }: Pick<SiteOptions, 'about' | 'baseUrl' | 'name'>,
+): string {
+  const lines = categories.flatMap((category) => [
+    '',
+    `## ${category.name}`,
+    '',
+    ...category.pages.map(({ url, title, description }) => {
+      const link = `- [${title.replace(/[[\]\\]/g, '\\$&')}](${baseUrl}${url}.md)`;
+      return description === '' ? link : `${link}: ${description.replace(/\s+/g, ' ')}`;
+    }),
+  ]);
+  const api = [
+    '## API',
+    '',
+    `- [OpenAPI document](${baseUrl}/openapi.json): every endpoint, as OpenAPI 3.1`,
+    `- [API reference](${baseUrl}/reference.md): the same as text`,
+  ];
+  return [`# ${name}`, '', `> ${about}`, '', ...api, ...lines, ''].join('\n');
+}
+
+/** Only the documentation is for search engines; every other page is somebody's own. */
+const robotsText = (baseUrl: string) =>
+  [
+    'User-agent: *',
+    ...['/docs', '/reference', '/openapi.json', '/llms.txt'].map((path) => `Allow: ${path}`),
+    'Disallow: /',
+    '',
+    `Sitemap: ${baseUrl}/sitemap.xml`,
+    '',
+  ].join('\n');
+
+function sitemap(categories: readonly Category[], baseUrl: string): string {
+  const paths = ['/docs', '/reference', ...categories.flatMap(({ pages }) => pages.map(({ url }) => url))];
+  const entries = paths.map((path) => `<url><loc>${escapeHtml(baseUrl + path)}</loc></url>`);
+  return [
+    '<?xml version="1.0" encoding="UTF-8"?>',
+    '<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">',
+    ...entries,
+    '</urlset>',
+    '',
+  ].join('\n');
+}

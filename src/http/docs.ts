@@ -1,0 +1,56 @@
+/** /docs, /reference and what programs read of them: which content the documentation site of the ledger has. */
+import { fileURLToPath } from 'node:url';
+import type Router from '@koa/router';
+import { createAnswers, paths } from '@ledger/docs-site/routes.ts';
+import type { Log } from '@ledger/kernel/log.ts';
+import type { Runtime } from '@ledger/kernel/runtime.ts';
+import type { Config } from '../config/config.ts';
+import { createDescription, type DescribedConfig } from './openapi.ts';
+import type { RequestState } from './server/context.ts';
+
+const contentFolder = fileURLToPath(new URL('../../content/docs/', import.meta.url));
+
+type Options = {
+  config: DescribedConfig & { gateway: Pick<Config['gateway'], 'url'> };
+  log: Log;
+  runtime: Pick<Runtime, 'monotonicMs'>;
+  /** The content; tests have their own. */
+  folder?: string | undefined;
+  /** In development: how long to wait before looking for changed files again. */
+  lookAgainMs?: number;
+};
+
+/** In production, rejects with a ConfigError if the content has faults. */
+export async function addDocsRoutes(
+  router: Router<RequestState>,
+  { config, folder = contentFolder, lookAgainMs = 1_000, log, runtime }: Options,
+): Promise<void> {
+  const answer = await createAnswers({
+    ...siteOf(config),
+    folder,
+    log,
+    runtime,
+    lookAgainMs: config.production ? null : lookAgainMs,
+  });
+  router.get(paths, answer);
+}
+
+/** `folder` is where the content is by default. */
+export function siteOf(config: Options['config']) {
+  const { baseUrl, gateway, sandbox } = config;
+  return {
+    folder: contentFolder,
+    folderName: 'content/docs',
+    name: 'Payment ledger',
+    about: 'An event-sourced payment ledger that public agencies put in front of their payment gateway.',
+    categories: ['Tutorials', 'How-to guides', 'Reference', 'Commands', 'Explanation', 'Decisions'],
+    // The examples of the files are for a development machine; the sandbox is where its gateway is.
+    addresses: {
+      'http://localhost:5173': baseUrl,
+      ...(sandbox.enabled && { 'http://localhost:5174': gateway.url }),
+    },
+    generated: [],
+    baseUrl,
+    describe: () => createDescription(config),
+  };
+}

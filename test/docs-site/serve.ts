@@ -1,0 +1,67 @@
+// Serves the documentation alone, with the security headers of the service and without stores.
+import { once } from 'node:events';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import Router from '@koa/router';
+import Koa from 'koa';
+import { pino } from 'pino';
+import { addDocsRoutes } from '../../src/http/docs.ts';
+import type { RequestState } from '../../src/http/server/context.ts';
+import { createSecurityHeaders } from '../../src/http/server/security-headers.ts';
+import { sen } from '../support/payments.ts';
+import { testRuntime } from '../support/runtime.ts';
+import type { Owner } from '../support/whole-file.ts';
+
+/** Writes content files into a temporary folder that is removed after the test. */
+export async function contentFolder(t: Owner, files: Record<string, string>): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'ledger-docs-'));
+  t.teardown(() => rm(folder, { recursive: true, force: true }));
+  for (const [name, content] of Object.entries(files)) {
+    await mkdir(dirname(join(folder, name)), { recursive: true });
+    await writeFile(join(folder, name), content);
+  }
+  return folder;
+}
+
+/** What the documentation shows of a configuration. */
+export const docsConfig = (production: boolean) => ({
+  baseUrl: 'https://pay.example',
+  production,
+  maxAmountSen: sen(100_000_000),
+  sandbox: { enabled: true },
+  gateway: { url: 'https://sandbox.example' },
+});
+
+/** Serves the documentation in `folder`, by default the project's own, and returns its address. */
+export async function serveDocs(
+  t: Owner,
+  {
+    folder,
+    production = true,
+    lookAgainMs = 0,
+  }: { folder?: string; production?: boolean; lookAgainMs?: number } = {},
+): Promise<string> {
+  const router = new Router<RequestState>({ sensitive: true, strict: true });
+  await addDocsRoutes(router, {
+    config: docsConfig(production),
+    log: pino({ level: 'silent' }),
+    runtime: testRuntime(),
+    lookAgainMs,
+    ...(folder !== undefined && { folder }),
+  });
+  const app = new Koa<RequestState>();
+  app.use(createSecurityHeaders({ baseUrl: 'https://pay.example', production: false }));
+  app.use(router.routes());
+  const server = createServer(app.callback()).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.teardown(async () => {
+    const closed = once(server, 'close');
+    server.close();
+    server.closeAllConnections();
+    await closed;
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}

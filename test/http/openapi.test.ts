@@ -1,0 +1,130 @@
+// The OpenAPI document: independent checkers find no fault, and it describes exactly the endpoints there are.
+import { spawnSync } from 'node:child_process';
+import Router from '@koa/router';
+import { derivedIdPattern } from '@ledger/kernel/derived-id.ts';
+import { createConfig, lintFromString } from '@redocly/openapi-core';
+import { Validator } from '@seriousme/openapi-schema-validator';
+import test from 'ava';
+import { paymentModes } from '../../src/common/payment-modes.ts';
+import { errorCodes } from '../../src/http/api/bodies.ts';
+import { defaultPageSize, maxPageSize } from '../../src/http/api/list.ts';
+import { addApiRoutes } from '../../src/http/api/routes.ts';
+import { addGenericRoutes } from '../../src/http/generic/routes.ts';
+import { addLandregRoutes } from '../../src/http/landreg/routes.ts';
+import { createDescription } from '../../src/http/openapi.ts';
+import type { RequestState } from '../../src/http/server/context.ts';
+import type { Dependencies } from '../../src/http/server/dependencies.ts';
+import { sen } from '../support/payments.ts';
+import { testRuntime } from '../support/runtime.ts';
+
+const config = {
+  baseUrl: 'https://payments.example',
+  production: true,
+  maxAmountSen: sen(100_000_000),
+  sandbox: { enabled: true },
+};
+const description = createDescription(config);
+
+test('it is OpenAPI 3.1', async (t) => {
+  const { valid, errors } = await new Validator().validate(structuredClone(description));
+  t.true(valid, JSON.stringify(errors));
+});
+
+test('redocly finds no problem in it', async (t) => {
+  const rules = {
+    // The address of a development service, which the interface document asks for.
+    'no-server-example.com': 'off',
+    // Answers of health and of this description that are no success are 5xx alone.
+    'operation-4xx-response': 'off',
+    // The gateway is answered with a redirect.
+    'operation-2xx-response': 'off',
+  } as const;
+  const problems = await lintFromString({
+    source: JSON.stringify(description),
+    absoluteRef: 'openapi.json',
+    config: await createConfig({ extends: ['recommended-strict'], rules }),
+  });
+  t.deepEqual(
+    problems.map(({ ruleId, message, location }) => [ruleId, message, location[0]?.pointer]),
+    [],
+  );
+});
+
+/** What making the routes looks at; no handler is called. */
+const parts = {
+  config: {
+    ...config,
+    apiKeys: [],
+    landregAccessKeys: ['a key'],
+    merchants: new Map(),
+    methods: [],
+    transactionIdKey: 'another key',
+    linkKeys: { current: 'a link key', others: [], original: 'another key' },
+    gateway: { url: 'https://gateway.example', secret: 'a secret', acceptUnsigned: false },
+  },
+  content: {},
+  registry: {},
+  runtime: testRuntime(),
+} as unknown as Dependencies;
+
+test('it describes every endpoint there is, and no other', (t) => {
+  const router = new Router<RequestState>();
+  const quarantine = () => Promise.reject(new Error('no request is made'));
+  addGenericRoutes(router, { ...parts, quarantine });
+  addLandregRoutes(router, { ...parts, quarantine });
+  addApiRoutes(router, parts);
+  const shape = (path: string) => path.replace(/:\w+|\{\w+\}/g, '{}');
+  const routes = router.stack
+    .flatMap(({ methods, path }) => methods.map((method) => `${method} ${shape(String(path))}`))
+    .filter((route) => !route.startsWith('HEAD '));
+  const described = Object.entries(description.paths).flatMap(([path, operations]) =>
+    Object.keys(operations).map((method) => `${method.toUpperCase()} ${shape(path)}`),
+  );
+  t.deepEqual(described.toSorted(), [...routes, 'GET /openapi.json'].toSorted());
+});
+
+test('where there is no sandbox its pages are not described', (t) => {
+  const { paths, tags } = createDescription({ ...config, sandbox: { enabled: false } });
+  t.false('/generic/debug' in paths || '/generic/simulate' in paths);
+  t.false(tags.some(({ name }) => name === 'Test pages'));
+});
+
+const samples = Object.values(description.paths).flatMap((operations) =>
+  Object.values(operations).map((operation) => ({
+    id: operation.operationId,
+    sources: new Map(operation['x-codeSamples'].map(({ label, source }) => [label, source])),
+  })),
+);
+
+test('samples of a download save the file and do not print it', (t) => {
+  const downloads = samples.filter(({ id }) => id.endsWith('DownloadReceipt'));
+  t.is(downloads.length, 2);
+  for (const { sources } of downloads)
+    for (const source of sources.values()) {
+      t.true(source.includes('answer.pdf'));
+      t.notRegex(source, /console\.log|echo/);
+    }
+});
+
+test('it names every error code of /api/v1', (t) => {
+  t.like(description.components.schemas.ErrorResponse, { properties: { code: { enum: [...errorCodes] } } });
+});
+
+test('what it repeats of the program is so', (t) => {
+  const { GatewayResult, PaymentChoice } = description.components.schemas;
+  t.like(GatewayResult, { properties: { PAYMENT_MODE: { enum: [...paymentModes] } } });
+  t.like(PaymentChoice, { properties: { method: { enum: [...paymentModes] } } });
+  const [limit, startingAfter] = description.paths['/api/v1/users']?.get?.parameters ?? [];
+  t.like(limit, { schema: { minimum: 1, maximum: maxPageSize, default: defaultPageSize } });
+  t.like(startingAfter, { schema: { pattern: derivedIdPattern.source } });
+});
+
+for (const { id, sources } of samples)
+  test(`samples of ${id} are valid in their languages`, (t) => {
+    t.deepEqual([...sources.keys()], ['curl', 'JavaScript', 'PHP']);
+    const shell = spawnSync('bash', ['-n'], { input: sources.get('curl'), encoding: 'utf8' });
+    t.is(shell.stderr, '');
+    t.notThrows(() => new Function(`return async () => {${sources.get('JavaScript')}}`));
+    const php = sources.get('PHP') ?? '';
+    t.is((php.match(/[[(]/g) ?? []).length, (php.match(/[\])]/g) ?? []).length);
+  });
