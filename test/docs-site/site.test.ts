@@ -295,7 +295,7 @@ test('links to missing pages are faults, all reported at once', async (t) => {
     'a.md': page('First', '[b](b.md), [gone](gone.md#part) and [outside](../../README.md)'),
     'deep/b.md': page('Second', '[first](../a.md), [other](./other.md), [elsewhere](https://a.example/b.md)'),
   });
-  const error = await t.throwsAsync(createSite({ ...siteOf(docsConfig(true)), folder }), {
+  const error = await t.throwsAsync(createSite({ ...siteOf(docsConfig(true)), folder, generated: [] }), {
     instanceOf: ConfigError,
   });
   t.deepEqual(error.faults, [
@@ -312,4 +312,24 @@ test('the pages define every colour that diagrams use', async (t) => {
   const names = (await read('diagram.js')).match(/(?<=colour\(')[\w-]+/g) ?? [];
   t.true(names.length > 5);
   for (const name of names) t.true(css.includes(`var(--${name})`), name);
+});
+
+test('each command has a page with its options, and examples are where the reader is', async (t) => {
+  const base = await serveDocs(t);
+  const page = await (await fetch(`${base}/docs/commands/users.md`)).text();
+  t.true(page.includes('npx ledger users add --email ADDRESS [--role admin|member|viewer] [--name NAME]'));
+  t.true(page.includes('| `--email ADDRESS` | whom it is about |'));
+  t.regex(page, /\| `--json` \| as JSON: `list: \[\{ id, email/);
+  const start = await (await fetch(`${base}/docs/getting-started.md`)).text();
+  t.true(start.includes('curl -s https://pay.example/generic/request'));
+  t.true(start.includes('https://sandbox.example/merchant/callback'));
+  t.notRegex(start, /localhost:51/);
+});
+
+test('pages are kept apart by what a reader wants', async (t) => {
+  const index = await (await fetch(`${await serveDocs(t)}/docs`)).text();
+  t.deepEqual(
+    Array.from(index.matchAll(/<h2>([^<]*)<\/h2>\n<ul class="cards">/g), ([, name]) => name),
+    ['Tutorials', 'How-to guides', 'Reference', 'Commands', 'Explanation', 'Decisions'],
+  );
 });
