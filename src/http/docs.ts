@@ -15,21 +15,18 @@ type Options = {
   config: DescribedConfig & { gateway: Pick<Config['gateway'], 'url'> };
   log: Log;
   runtime: Pick<Runtime, 'monotonicMs'>;
-  /** The content; tests have their own. */
-  folder?: string | undefined;
-  /** In development: how long to wait before looking for changed files again. */
-  lookAgainMs?: number;
 };
+
+/** In development, changed files are looked for no more often than this. */
+const lookAgainMs = 1_000;
 
 /** In production, rejects with a ConfigError if the content has faults. */
 export async function addDocsRoutes(
   router: Router<RequestState>,
-  { config, folder, lookAgainMs = 1_000, log, runtime }: Options,
+  { config, log, runtime }: Options,
 ): Promise<void> {
   const answer = await createAnswers({
     ...siteOf(config),
-    // Other content has no pages for the links of ours.
-    ...(folder !== undefined && { folder, generated: [] }),
     log,
     runtime,
     lookAgainMs: config.production ? null : lookAgainMs,

@@ -5,7 +5,11 @@ import { ConfigError } from '@ledger/kernel/yaml-file.ts';
 import test from 'ava';
 import { createSite } from '../../packages/docs-site/site.ts';
 import { siteOf } from '../../src/http/docs.ts';
+import { wholeFile } from '../support/whole-file.ts';
 import { contentFolder, docsConfig, serveDocs } from './serve.ts';
+
+/** The project's own documentation. */
+const ownContent = await serveDocs(wholeFile);
 
 const attack = '<script>alert("1")</script>';
 const page = (title: string, text = '', matter = '') =>
@@ -85,7 +89,7 @@ test('styles and scripts are cached for good, under names that change with their
 });
 
 test('no part of an address becomes a file name', async (t) => {
-  const base = await serveDocs(t);
+  const base = ownContent;
   for (const path of [
     '/docs/../package.json',
     '/docs/..%2f..%2fpackage.json',
@@ -107,7 +111,7 @@ test('no part of an address becomes a file name', async (t) => {
 });
 
 test('an address with a trailing slash redirects to the one without', async (t) => {
-  const base = await serveDocs(t);
+  const base = ownContent;
   for (const path of ['/docs', '/docs/architecture', '/docs/decisions/0001-event-store']) {
     const { status, headers } = await fetch(`${base}${path}/`, { redirect: 'manual' });
     t.deepEqual([status, headers.get('location')], [308, path]);
@@ -115,7 +119,7 @@ test('an address with a trailing slash redirects to the one without', async (t) 
 });
 
 test('an unknown page says so and offers the search', async (t) => {
-  const base = await serveDocs(t);
+  const base = ownContent;
   const answer = await fetch(`${base}/docs/no-such-page`);
   t.is(answer.status, 404);
   const html = await answer.text();
@@ -205,7 +209,7 @@ test('search engines are told what they may read', async (t) => {
 });
 
 test('a misspelt word finds the callback pages of the project', async (t) => {
-  const { urls } = await hitsOf(await serveDocs(t), 'calback');
+  const { urls } = await hitsOf(ownContent, 'calback');
   t.regex(urls[0] ?? '', /callback/);
 });
 
@@ -269,7 +273,7 @@ test('in development the folder is not checked for every request', async (t) => 
 });
 
 test('every link between our pages leads to an existing page and heading', async (t) => {
-  const base = await serveDocs(t);
+  const base = ownContent;
   const paths =
     (await (await fetch(`${base}/sitemap.xml`)).text()).match(/(?<=pay\.example).*?(?=<\/loc>)/g) ?? [];
   const ids = new Map<string, Set<string>>();
@@ -315,7 +319,7 @@ test('the pages define every colour that diagrams use', async (t) => {
 });
 
 test('each command has a page with its options, and examples are where the reader is', async (t) => {
-  const base = await serveDocs(t);
+  const base = ownContent;
   const page = await (await fetch(`${base}/docs/commands/users.md`)).text();
   t.true(page.includes('npx ledger users add --email ADDRESS [--role admin|member|viewer] [--name NAME]'));
   t.true(page.includes('| `--email ADDRESS` | whom it is about |'));
@@ -327,7 +331,7 @@ test('each command has a page with its options, and examples are where the reade
 });
 
 test('pages are kept apart by what a reader wants', async (t) => {
-  const index = await (await fetch(`${await serveDocs(t)}/docs`)).text();
+  const index = await (await fetch(`${ownContent}/docs`)).text();
   t.deepEqual(
     Array.from(index.matchAll(/<h2>([^<]*)<\/h2>\n<ul class="cards">/g), ([, name]) => name),
     ['Tutorials', 'How-to guides', 'Reference', 'Commands', 'Explanation', 'Decisions'],
