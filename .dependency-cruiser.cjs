@@ -33,6 +33,7 @@ const belowHttp = [
   ...folders('statements', 'reconciliation', 'audit', 'personal-data', 'monitoring'),
   'content/texts/',
   'content/samples/',
+  'content/tables/lists.json',
   'content/refusals.json',
   'content/commands.json',
   anyLibrary,

@@ -2,6 +2,13 @@ with delays as (
   select extract(epoch from settled_at - called_at)::float8 * 1000 as ms
   from reactor_deliveries.deliveries
   where state = 'delivered' and kind = 'callback' and called_at >= :start and called_at < :end
+    -- Not what staff or the merchant had sent again, which is sent under a new schedule.
+    and not (attempts > 1 and exists (
+      select from reactor_deliveries.payments,
+        json_to_recordset(known->'deliveries') as it (key text, attempts integer, "triesOfSchedule" integer)
+      where payments.transaction_id = deliveries.transaction_id
+        and it.key = delivery and it.attempts > it."triesOfSchedule"
+    ))
 ),
 slots as (
   select width_bucket(ms, :bounds::float8[]) as slot, count(*)::integer as count from delays group by 1

@@ -1,5 +1,6 @@
 /** Sets any text in lines: wrapped, in visual order, each run in a font that has its characters. */
 import { type FontRun, fontData, fontRuns } from './fonts.ts';
+import { isKept, useKept } from './kept-fonts.ts';
 import { printable } from './printable.ts';
 import type { Style } from './styles.ts';
 import { hasRightToLeft, visualOrderOf } from './visual-order.ts';
@@ -120,8 +121,9 @@ function measured(typesetter: Typesetter, run: FontRun): SetRun {
 
 function useFont({ doc, fontIds }: Typesetter, font: string): void {
   if (!fontIds.has(font)) {
-    doc.registerFont(font, fontData(font));
+    doc.registerFont(font, fontData(font)).font(font);
     fontIds.set(font, `F${fontIds.size + 1}`);
+    if (isKept(font)) useKept(font, Reflect.get(doc, '_font'));
   }
   doc.font(font);
 }

@@ -86,3 +86,12 @@ export type TimeSpan = { start: string; end: string };
 export function within(query: Knex.QueryBuilder, column: string, span: TimeSpan | null | undefined): void {
   if (span) query.where(column, '>=', span.start).where(column, '<', span.end);
 }
+
+/** Both included; null or absent where it is open. */
+export type AmountRange = { least?: number | null; most?: number | null } | undefined;
+
+/** Keeps only the rows whose `column` is within the range. */
+export function between(query: Knex.QueryBuilder, column: string, { least, most }: AmountRange = {}): void {
+  if (least != null) query.where(column, '>=', least);
+  if (most != null) query.where(column, '<=', most);
+}

@@ -15,6 +15,8 @@ export function cancelPayment(
 ): readonly PaymentEvent[] | Refused {
   const isPayer = source === 'payer';
   if (!isPayer && isEnded(state)) return [];
+  // Who asks for it has read the time in a row, which somebody may have changed.
+  if (source === 'expiry' && !isClosed(state, at)) return [];
   const refusal = refusalToPay(state) ?? (isPayer ? refusalIfClosed(state, at) : null);
   if (refusal) return refusal;
   if (openAttempts(state).length > 0)

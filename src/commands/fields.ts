@@ -1,6 +1,5 @@
 /** The structs of fields that people fill in, each with its message, and the function that reads them. */
 import { emailPattern, maxEmailLength } from '@ledger/kernel/email-address.ts';
-import { readPlainFields } from '@ledger/kernel/matches-schema.ts';
 import { type JsonSchema, withJsonSchema } from '@ledger/kernel/with-json-schema.ts';
 import { define, type Struct, validate } from 'superstruct';
 
@@ -13,8 +12,6 @@ export class InvalidFields extends Error {
 export function readFields<T>(input: unknown, struct: Struct<T, unknown>): T {
   if (typeof input !== 'object' || input === null || Array.isArray(input))
     throw new InvalidFields('The body must be a JSON object');
-  const plain = readPlainFields(input, struct);
-  if (plain) return plain;
   const [error, fields] = validate(input, struct, { coerce: true, mask: true });
   if (!error) return fields;
   const faults = error.failures().map(({ path, message }) => `${nameOf(path)} ${message}`);

@@ -20,6 +20,7 @@ import { type Decider, Refused } from './decider.ts';
 import { type DeliveryCommand, decideDelivery } from './deliveries.ts';
 import { type ErasePersonalData, erasePersonalData } from './erasure.ts';
 import { isSameContent } from './fingerprint.ts';
+import { type AddNote, addNote } from './notes.ts';
 import { type RecordGatewayResult, recordGatewayResult, refusalToPay } from './payment-result.ts';
 import { type RecordRequery, recordRequery } from './requery.ts';
 import { type GiveVerdict, giveVerdict } from './unknown-outcomes.ts';
@@ -48,6 +49,7 @@ export type PaymentCommand =
   | TakeAction
   | DecideApproval
   | GiveVerdict
+  | AddNote
   | ErasePersonalData
   | DeliveryCommand;
 
@@ -78,6 +80,8 @@ export const paymentDecider: Decider<Payment, PaymentCommand, PaymentEvent> = {
         return decideApproval(command, state);
       case 'GiveVerdict':
         return giveVerdict(command, state);
+      case 'AddNote':
+        return addNote(command, state);
       case 'ErasePersonalData':
         return erasePersonalData(command, state);
       default:

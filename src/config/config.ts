@@ -49,7 +49,7 @@ function readConfig(env: EnvironmentReader, seals: boolean) {
     (path) => loadMerchants(path, production, env.files),
     new Map(),
   );
-  const methods = env.file('PAYMENT_METHODS_FILE', loadPaymentMethods, new Map());
+  const methods = env.file('PAYMENT_METHODS_FILE', (path) => loadPaymentMethods(path, env.files), new Map());
   const hasAgencies = [...merchants.values()].some(({ branchCode }) => branchCode !== '');
   const callbacks = readCallbacks(env);
   const transactionIdKey = env.text('TRANSACTION_ID_KEY', { required: true });
@@ -90,6 +90,12 @@ function readConfig(env: EnvironmentReader, seals: boolean) {
       'be off, or a time of day such as 02:30',
     ),
     maxAmountSen: readMaxAmount(env),
+    /** At the foot of payers' pages, `''` where there is none; `{lang}` in it stands for the page's language. */
+    footer: {
+      help: readFooterUrl(env, 'HELP_URL'),
+      privacy: readFooterUrl(env, 'PRIVACY_URL'),
+      terms: readFooterUrl(env, 'TERMS_URL'),
+    },
     /** Null: nothing has to be approved. */
     approvalAboveSen: readApprovalAbove(env),
     gateway: {
@@ -196,6 +202,9 @@ function readBaseUrl(env: EnvironmentReader, fallback: string): string {
   env.must('BASE_URL', isPublic, 'be the public address, with https://, in production');
   return baseUrl;
 }
+
+const readFooterUrl = (env: EnvironmentReader, name: VariableName): string =>
+  env.url(name, env.production ? ['https:'] : ['http:', 'https:']);
 
 /** The name under which this machine reaches a server bound to `host`. */
 function linkHost(host: string): string {

@@ -20,6 +20,7 @@ import {
 } from 'superstruct';
 import type { Sen } from '../common/money.ts';
 import { type PaymentMode, paymentModes } from '../common/payment-modes.ts';
+import { agencyPage, agencyPageOf, readLogo } from './agency-page.ts';
 import { ringgit } from './ringgit.ts';
 
 const code = pattern(size(string(), 1, 50), /^[A-Za-z0-9][A-Za-z0-9._-]*$/);
@@ -45,6 +46,7 @@ const MerchantsFile = object({
       partial_payments: optional(boolean()),
       redirect_hosts: optional(nonempty(array(nonempty(string())))),
       charges: optional(record(enums(paymentModes), ringgit)),
+      ...agencyPage,
     }),
   ),
 });
@@ -63,7 +65,16 @@ export function loadMerchants(
   const entries = Object.entries(merchants);
   const faults = [...sharedValues(entries, 'id'), ...sharedValues(entries, 'branch_code')];
   const secretsOfFiles = new Map<string, readonly string[]>();
-  for (const [merchantCode, { api_keys = [], branch_code, webhook_secret, webhook_secret_file }] of entries) {
+  const logos = new Map<string, string>();
+  for (const [merchantCode, { api_keys = [], branch_code, logo, ...merchant }] of entries) {
+    const { webhook_secret, webhook_secret_file } = merchant;
+    if (logo !== undefined) {
+      const file = resolve(dirname(path), logo);
+      files.push(file);
+      const read = readLogo(file);
+      if ('url' in read) logos.set(merchantCode, read.url);
+      else faults.push(`merchants.${merchantCode}.logo ${read.fault}`);
+    }
     if (webhook_secret_file !== undefined) {
       const file = resolve(dirname(path), webhook_secret_file);
       files.push(file);
@@ -84,7 +95,9 @@ export function loadMerchants(
         faults.push(`merchants.${merchantCode}.${name} holds a development key; production refuses it`);
   }
   if (faults.length > 0) throw new ConfigError(faults.map((fault) => `${path}: ${fault}`));
-  return new Map(entries.map((entry) => [entry[0], merchantOf(entry, secretsOfFiles.get(entry[0]))]));
+  return new Map(
+    entries.map((entry) => [entry[0], merchantOf(entry, secretsOfFiles.get(entry[0]), logos.get(entry[0]))]),
+  );
 }
 
 /** The secrets in a file, one in each line; null if it cannot be read or has a line that is no secret. */
@@ -101,7 +114,7 @@ function readSecrets(file: string): readonly string[] | null {
 
 type Entry = [code: string, Infer<typeof MerchantsFile>['merchants'][string]];
 
-function merchantOf([merchantCode, merchant]: Entry, secretsOfFile: readonly string[] = []) {
+function merchantOf([merchantCode, merchant]: Entry, secretsOfFile: readonly string[] = [], logo?: string) {
   return {
     code: merchantCode,
     name: merchant.name,
@@ -124,6 +137,7 @@ function merchantOf([merchantCode, merchant]: Entry, secretsOfFile: readonly str
     redirectHosts: (merchant.redirect_hosts ?? null) as readonly string[] | null,
     /** What this merchant's payers are charged, where it differs from the method's own charge. */
     charges: (merchant.charges ?? {}) as Partial<Record<PaymentMode, Sen>>,
+    page: agencyPageOf(merchant, logo),
   };
 }
 

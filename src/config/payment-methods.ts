@@ -1,18 +1,20 @@
 /** The payment methods on offer: limits, fees and banks. Read from a file and validated at startup. */
-
 import { readYamlFile } from '@ledger/kernel/yaml-file.ts';
-import { array, type Infer, nonempty, object, optional, string } from 'superstruct';
+import { array, boolean, type Infer, nonempty, object, optional, string } from 'superstruct';
 import type { Sen } from '../common/money.ts';
 import { type PaymentMode, paymentModes } from '../common/payment-modes.ts';
 import { ringgit } from './ringgit.ts';
 
-export type Bank = { code: string; name: string };
+/** `down`: payers are warned before they choose it. */
+export type Bank = { code: string; name: string; down?: boolean | undefined };
 
 const Method = object({
   min: optional(ringgit),
   max: optional(ringgit),
   charge: optional(ringgit),
-  banks: optional(array(object({ code: nonempty(string()), name: nonempty(string()) }))),
+  banks: optional(
+    array(object({ code: nonempty(string()), name: nonempty(string()), down: optional(boolean()) })),
+  ),
 });
 
 const PaymentMethodsFile = object({
@@ -26,8 +28,9 @@ const PaymentMethodsFile = object({
   }),
 });
 
-/** The methods in the order of the page; one that the file leaves out is not offered. Throws ConfigError naming every fault. */
-export function loadPaymentMethods(path: string): PaymentMethods {
+/** The methods in the order of the page; one that the file leaves out is not offered. Adds the file to `files`. Throws ConfigError naming every fault. */
+export function loadPaymentMethods(path: string, files: string[] = []): PaymentMethods {
+  files.push(path);
   const { methods } = readYamlFile(path, PaymentMethodsFile);
   return new Map(
     paymentModes.flatMap((mode) => {

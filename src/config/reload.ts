@@ -1,6 +1,6 @@
 /**
- * What may change without a restart: the merchants, and the secrets that nothing stored depends on. Whoever holds the
- * configuration sees the change, because its values are replaced in place.
+ * What may change without a restart: merchants, payment methods, and the secrets that nothing stored depends on. Whoever
+ * holds the configuration sees the change, because its values are replaced in place.
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { Log } from '@ledger/kernel/log.ts';
@@ -23,12 +23,13 @@ export function reloadConfig(config: Config, load: () => Config, log: Log): void
     const fresh = load();
     config.merchants.clear();
     for (const [code, merchant] of fresh.merchants) config.merchants.set(code, merchant);
+    config.methods = fresh.methods;
     for (const part of ['gateway', 'registry', 'mail', 'sealKeys'] as const)
       Object.assign(config[part], fresh[part]);
     if (config.landRegistry) Object.assign(config.landRegistry, fresh.landRegistry);
     for (const list of ['apiKeys', 'landregAccessKeys', 'files', 'refused'] as const)
       config[list].splice(0, Number.POSITIVE_INFINITY, ...fresh[list]);
-    log.info('merchants and secrets were loaded again');
+    log.info('merchants, payment methods and secrets were loaded again');
     const changed = Object.entries(fixed).filter(([, name]) => !isDeepStrictEqual(config[name], fresh[name]));
     if (changed.length > 0)
       log.warn({ variables: changed.map(([name]) => name) }, 'a change of these takes a restart');

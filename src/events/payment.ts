@@ -10,6 +10,7 @@ import {
   holding,
   holdsNothing,
   personalDataErased,
+  sealed,
 } from '@ledger/personal-data/sealed.ts';
 import { boolean, enums, type Infer, integer, literal, min, object, optional, string } from 'superstruct';
 import { type Language, languages } from '../common/languages.ts';
@@ -35,7 +36,7 @@ import {
 } from './deliveries.ts';
 import { paymentRequested } from './payment-request.ts';
 import { announced, outcomes, reporting, resultRecorded, sources, statusChanged } from './payment-result.ts';
-import type { RequestDetails } from './personal-data.ts';
+import { type RequestDetails, StaffNote } from './personal-data.ts';
 import {
   exceptionResolutions,
   identified,
@@ -112,6 +113,8 @@ export const paymentEvents = {
     postingRule,
     ...announced,
   }),
+  /** For colleagues; it changes nothing. Sealed, because people write about people. */
+  StaffNoteAdded: object({ at: utc, personal: sealed(StaffNote) }),
   PersonalDataErased: personalDataErased,
   ...adjustmentEvents,
   ...approvalEvents,
@@ -221,6 +224,7 @@ function fold(state: Payment, event: PaymentEvent): Payment {
     case 'PersonalDataErased':
       return withoutPersonalData(state, event.data.at);
     case 'PaymentRequested':
+    case 'StaffNoteAdded':
       return state;
     default:
       if (isAdjustmentEvent(event)) return withDeliveries(evolveAdjustments(state, event), event.data);

@@ -23,6 +23,10 @@ export type RequestDetails = Infer<typeof RequestDetails>;
 export const Buyer = object({ buyerName: string() });
 export type Buyer = Infer<typeof Buyer>;
 
+/** What staff wrote about a payment. */
+export const StaffNote = object({ note: string() });
+export type StaffNote = Infer<typeof StaffNote>;
+
 /** What the gateway or the registry sent, as evidence. */
 export const ReceivedFields = record(string(), string());
 export type ReceivedFields = Infer<typeof ReceivedFields>;

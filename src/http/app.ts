@@ -66,7 +66,7 @@ export async function createApp(dependencies: Omit<Dependencies, 'quarantine'>):
     if (isConsolePath(ctx.path)) ctx.set(consoleHeaders);
     return next();
   });
-  app.use(createViews(texts));
+  app.use(createViews(texts, config.footer));
   app.use(createErrorAnswers(all, presenterOf));
   app.use(createRefuseCostly(runtime));
   app.use(createRateLimits(rateLimits));

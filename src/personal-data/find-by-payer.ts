@@ -6,6 +6,7 @@ import type { EventStore } from '@ledger/event-store/event-store.ts';
 import { pagesOf } from '@ledger/kernel/pages.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
 import { KeysUnavailable, openOrWait, type PersonalDataReader } from '@ledger/personal-data/sealed.ts';
+import type { Listed } from '@ledger/postgres/listing.ts';
 import { projectionStatus } from '@ledger/projections/runtime/checkpoints.ts';
 import { isReady } from '@ledger/projections/runtime/lag.ts';
 import type { Knex } from 'knex';
@@ -89,7 +90,7 @@ async function* quarantined(db: Knex): AsyncGenerator<string> {
 
 async function* suggested(searchTokens: readonly string[], db: Knex): AsyncGenerator<string> {
   if (searchTokens.length === 0) return;
-  const load = (after: FoundPayment | null) =>
+  const load = (after: Listed<FoundPayment> | null) =>
     searchPayments(db, { searchTokens }, { limit: pageSize, after });
   for await (const page of pagesOf(pageSize, load)) for (const { transactionId } of page) yield transactionId;
 }

@@ -36,7 +36,7 @@ import { toDoList } from '../to-do/projection.ts';
 import { requeryList } from '../to-do/requeries.ts';
 import { createAnswerCounts } from '../to-do/requery-queue.ts';
 import { createEraser } from './eraser.ts';
-import type { RoleDependencies, Running } from './lifecycle.ts';
+import { endProcess, type RoleDependencies, type Running } from './lifecycle.ts';
 import { version } from './monitoring.ts';
 import { roleCommand } from './role-command.ts';
 
@@ -66,12 +66,8 @@ export async function startHttp(dependencies: RoleDependencies): Promise<Running
     Promise.all([checked, clock.start(), personalData.start()]),
     runtime.sleep(startWithinMs),
   ]);
-  // Found out only now that the event store is back: the process ends.
-  checked.catch((error: unknown) =>
-    queueMicrotask(() => {
-      throw error;
-    }),
-  );
+  // Found out only now that the event store is back.
+  checked.catch(endProcess(runtime));
   const db = connectPostgres({ url: config.databaseUrl, log });
   if (clock.differenceMs() !== null) {
     const signal = runtime.timeout(listsWithinMs);

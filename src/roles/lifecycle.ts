@@ -232,6 +232,14 @@ function endOnUncaught(log: Log): void {
   });
 }
 
+/** Throws an error where nobody catches it, so that the process ends. What waits for the result never goes on. */
+export const endProcess = (runtime: Pick<Runtime, 'setTimer'>) => (error: unknown) =>
+  new Promise<never>(() =>
+    runtime.setTimer(0, () => {
+      throw error;
+    }),
+  );
+
 /** Stops in reverse order. If one fails to stop, the others are still stopped, then the first failure is thrown. */
 export async function stopAll(started: readonly Running[]): Promise<void> {
   const failures: unknown[] = [];

@@ -27,7 +27,7 @@ import { createDeliveryQueue } from '../to-do/queue.ts';
 import { requeries, requeryList } from '../to-do/requeries.ts';
 import { createAnswerCounts, createRequeryQueue } from '../to-do/requery-queue.ts';
 import { dueChannel } from '../to-do/table.ts';
-import type { RoleDependencies, Running } from './lifecycle.ts';
+import { endProcess, type RoleDependencies, type Running } from './lifecycle.ts';
 import { roleCommand } from './role-command.ts';
 
 /** Starts the to-do list and every reactor; each waits for its stores. */
@@ -58,8 +58,8 @@ export function startReactors({
         runtime,
         signal,
       }),
-      // Links in emails must work for years. Nobody catches the refusal, so the process ends.
-      assertKeys(config, { eventStore, runtime, signal }),
+      // Links in emails must work for years.
+      assertKeys(config, { eventStore, runtime, signal }).catch(endProcess(runtime)),
     ]),
     queue: createDeliveryQueue(db),
     eventStore,

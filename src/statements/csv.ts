@@ -2,7 +2,7 @@
 import { pipeline, Readable } from 'node:stream';
 import { stringify } from 'csv-stringify';
 import { toIsoWithOffset } from '../common/malaysian-time.ts';
-import { absolute, addSen, formatSen } from '../common/money.ts';
+import { absolute, addSen, formatSen, type Sen } from '../common/money.ts';
 import type { CollectedReceipt, Collection } from '../projections/journal/collection-queries.ts';
 import type { AccountStatement, StatementLine } from '../projections/journal/queries.ts';
 
@@ -28,6 +28,22 @@ export function collectionCsv(collection: Collection, receipts: AsyncIterable<Co
       yield Object.values(columns).map((textOf) => textOf(receipt, collection));
   }
   return csvOf(Object.keys(columns), rows());
+}
+
+/** The rows of a list, as they are: each column has the field of the row that it is named after. */
+export function listCsv(columns: readonly string[], rows: AsyncIterable<object>): Readable {
+  async function* texts() {
+    for await (const row of rows) yield columns.map((name) => textOfField(name, Reflect.get(row, name)));
+  }
+  const headings = columns.map((name) =>
+    name.replace(/Sen$/, '').replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+  );
+  return csvOf(headings, texts());
+}
+
+function textOfField(name: string, value: unknown): string {
+  if (value instanceof Date) return toIsoWithOffset(value.toISOString());
+  return name.endsWith('Sen') && value !== null ? formatSen(value as Sen) : String(value ?? '');
 }
 
 const accountColumns = [

@@ -3,8 +3,10 @@
  * rejects within a few seconds when Postgres is down.
  */
 import { unlessUndefined } from '@ledger/postgres/error-codes.ts';
+import { type ListPage, readPage } from '@ledger/postgres/listing.ts';
 import { indexable, type TimeSpan, within } from '@ledger/postgres/table.ts';
 import type { Knex } from 'knex';
+import lists from '../../content/tables/lists.json' with { type: 'json' };
 import type { Delivery, DeliveryKind } from '../events/deliveries.ts';
 import { toDoSchema } from './table.ts';
 
@@ -15,6 +17,7 @@ export type DeliveryFilter = {
   /** As a receiver is called in the list: scheme, host and port, `land registry` or `mail server`. */
   receiver?: string | null;
   merchantCode?: string | null;
+  transactionId?: string | null;
   /** When the outcome that it reports was recorded. */
   called?: TimeSpan | null;
 };
@@ -36,32 +39,9 @@ export type ListedDelivery = {
   settledAt: Date | null;
 };
 
-/** Where a page of the list ends; the next one begins after it. */
-export type DeliveryKey = Pick<ListedDelivery, 'calledAt' | 'transactionId' | 'orderingKey'>;
-
 /** The latest outcome first. */
-export async function listDeliveries(
-  db: Knex,
-  filter: DeliveryFilter,
-  { limit, after }: { limit: number; after: DeliveryKey | null },
-): Promise<ListedDelivery[]> {
-  const query = filtered(db, filter).limit(limit).timeout(5_000);
-  if (after)
-    query.whereRaw(
-      '(called_at, transaction_id, ordering_key) < (:calledAt, :transactionId, :orderingKey)',
-      after,
-    );
-  query.orderByRaw('called_at desc, transaction_id desc, ordering_key desc');
-  const found = query.select('delivery', 'kind', 'receiver', 'state', 'attempts', {
-    transactionId: 'transaction_id',
-    orderingKey: 'ordering_key',
-    merchantCode: 'merchant_code',
-    dueAt: 'due_at',
-    calledAt: 'called_at',
-    settledAt: 'settled_at',
-  });
-  return await unlessUndefined(found, []);
-}
+export const listDeliveries = (db: Knex, filter: DeliveryFilter, page: ListPage) =>
+  readPage<ListedDelivery>(db, deliveriesOf(db, filter), lists.deliveries, page);
 
 /** The oldest first. */
 export async function findDeliveries(
@@ -69,26 +49,34 @@ export async function findDeliveries(
   filter: DeliveryFilter,
   limit: number,
 ): Promise<Pick<ListedDelivery, 'transactionId' | 'delivery'>[]> {
-  const query = filtered(db, filter).select('delivery', { transactionId: 'transaction_id' });
+  const query = deliveriesOf(db, filter).select('delivery', { transactionId: 'transaction_id' });
   return await unlessUndefined(query.orderBy('called_at').limit(limit).timeout(5_000), []);
 }
 
 /** The number of deliveries; `atMost` if there are more. */
 export async function countDeliveries(db: Knex, filter: DeliveryFilter, atMost: number): Promise<number> {
-  const found = filtered(db, filter).select('state').limit(atMost).as('found');
+  const found = deliveriesOf(db, filter).select('state').limit(atMost).as('found');
   const query = db.from(found).count({ count: '*' }).first<{ count: number }>().timeout(5_000);
   return (await unlessUndefined(query, { count: 0 })).count;
 }
 
-function filtered(
+export function deliveriesOf(
   db: Knex,
-  { states, kinds, receiver = null, merchantCode = null, called = null }: DeliveryFilter,
+  {
+    states,
+    kinds,
+    receiver = null,
+    merchantCode = null,
+    transactionId = null,
+    called = null,
+  }: DeliveryFilter,
 ) {
   const query = db(`${toDoSchema}.deliveries`);
   if (states.length > 0) query.whereIn('state', states);
   if (kinds.length > 0) query.whereIn('kind', kinds);
   if (receiver !== null) query.where('receiver', indexable(receiver));
   if (merchantCode !== null) query.where('merchant_code', indexable(merchantCode));
+  if (transactionId !== null) query.where({ transaction_id: indexable(transactionId) });
   within(query, 'called_at', called);
   return query;
 }

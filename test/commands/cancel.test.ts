@@ -118,6 +118,10 @@ const cases: Record<string, Spec<CancelPayment, PaymentEvent>> = {
 };
 for (const source of ['merchant', 'expiry'] as const) {
   const ends: CancelPayment = { ...when, source };
+  const start: PaymentEvent = {
+    type: 'PaymentRequested',
+    data: request(source === 'expiry' ? { expiresAt: resultAt } : {}),
+  };
   const ended = cancelled(1, source);
   const also: typeof cases = {
     'before any attempt': { given: [start], when: ends, expect: [ended] },
@@ -143,6 +147,9 @@ for (const source of ['merchant', 'expiry'] as const) {
       when: ends,
       expect: 'payment_succeeded',
     },
+    ...(source === 'expiry' && {
+      'before its time, which a changed row may claim': { given: [requested()], when: ends, expect: [] },
+    }),
     'the payer cancels after it has ended': { given: [start, ended], when, expect: 'payment_closed' },
   };
   for (const [name, spec] of Object.entries(also))

@@ -69,7 +69,7 @@ for (const host of ['https://intranet.example', 'intranet.example:8080', '10.0.0
     t.regex(read({ CALLBACK_ALLOW_HOSTS: host }).faults.join(), /^CALLBACK_ALLOW_HOSTS must be/);
   });
 
-async function merchant(t: ExecutionContext, more: string, secrets?: string) {
+async function merchant(t: ExecutionContext, more: string, secrets?: string | Buffer) {
   const folder = await mkdtemp(join(tmpdir(), 'ledger-merchants-'));
   t.teardown(() => rm(folder, { recursive: true }));
   const file = join(folder, 'merchants.yaml');
@@ -77,6 +77,61 @@ async function merchant(t: ExecutionContext, more: string, secrets?: string) {
   await writeFile(file, `merchants: { m: { name: M, id: 1, api_keys: [some-key], ${more} } }`);
   return loadMerchants(file, true).get('m');
 }
+
+const logo = async (t: ExecutionContext, content: string | Buffer) =>
+  (await merchant(t, 'logo: secrets', content))?.page.logo;
+
+test('a logo is an image that is small, and goes into the page', async (t) => {
+  const svg =
+    '\n<?xml version="1.0" encoding="UTF-8"?>\n<!-- made by <us> -->\n<svg xmlns="http://www.w3.org/2000/svg"><use href="#a"/></svg>';
+  t.is(await logo(t, svg), `data:image/svg+xml;base64,${btoa(svg)}`);
+  const png = Buffer.from('\x89PNG\r\n\x1a\n and more', 'latin1');
+  t.is(await logo(t, png), `data:image/png;base64,${png.toString('base64')}`);
+  t.regex((await logo(t, Buffer.from('\xff\xd8\xff\xe0', 'latin1'))) ?? '', /^data:image\/jpeg;/);
+  t.regex((await logo(t, Buffer.from('RIFF1234WEBPVP8 ', 'latin1'))) ?? '', /^data:image\/webp;/);
+  t.is((await merchant(t, ''))?.page.logo, '');
+});
+
+const refusedLogos: Record<string, [content: string | undefined, fault: RegExp]> = {
+  'no file': [undefined, /can be read/],
+  'an empty file': ['', /SVG, PNG, JPEG or WebP/],
+  'a page': ['<!doctype html><svg></svg>', /SVG, PNG, JPEG or WebP/],
+  'a large file': [`<svg>${' '.repeat(10_240)}</svg>`, /at most 10240 bytes/],
+  ...Object.fromEntries(
+    [
+      '<script>alert(1)</script>',
+      '<s:script xmlns:s="http://www.w3.org/2000/svg"/>',
+      '<rect onload="alert(1)"/>',
+      '<image href="https://a.example/b.png"/>',
+      "<a xlink:href='javascript:alert(1)'/>",
+      '<use href="&#x68;ttps://a.example"/>',
+      '<foreignObject/>',
+      '<style>@import "https://a.example"</style>',
+      '<rect fill="url(https://a.example#b)"/>',
+      '<set attributeName="x"/>',
+      '<?xml-stylesheet href="a.css"?>',
+      '<![CDATA[ <script> ]]>',
+    ].map((inside) => [inside, [`<svg>${inside}</svg>`, /without scripts/] as const]),
+  ),
+  'an entity': ['<!DOCTYPE svg [<!ENTITY a "b">]><svg>&a;</svg>', /SVG, PNG, JPEG or WebP/],
+};
+for (const [name, [content, fault]] of Object.entries(refusedLogos))
+  test(`refused as a logo: ${name}`, async (t) => {
+    const refusal = await t.throwsAsync(merchant(t, 'logo: secrets', content), { instanceOf: ConfigError });
+    t.regex(refusal?.message ?? '', fault);
+    t.regex(refusal?.message ?? '', /merchants\.m\.logo must/);
+  });
+
+test('the name in other languages and the contact', async (t) => {
+  const page = 'names: { ms: Majlis }, contact: { phone: "+60-3-8000", url: "https://a.example/{lang}" }';
+  t.deepEqual((await merchant(t, page))?.page, {
+    names: { ms: 'Majlis' },
+    logo: '',
+    contact: { phone: '+60-3-8000', email: '', url: 'https://a.example/{lang}' },
+  });
+  for (const contact of ['phone: "call us"', 'email: nobody', 'url: "javascript:alert(1)"', 'fax: "1"'])
+    await t.throwsAsync(merchant(t, `contact: { ${contact} }`), { instanceOf: ConfigError });
+});
 
 test('a merchant without secrets gets unsigned JSON', async (t) => {
   t.like(await merchant(t, ''), { webhookSecrets: [], callbackFormat: 'json' });

@@ -412,7 +412,7 @@ test('what is adopted while it runs, and what is named as taking a restart', (t)
   t.deepEqual(config.apiKeys, ['a-new-key']);
   t.not(config.linkKeys.current, 'another-link-key');
   t.like(logged, [
-    { msg: 'merchants and secrets were loaded again' },
+    { msg: 'merchants, payment methods and secrets were loaded again' },
     { msg: 'a change of these takes a restart', variables: ['LINK_KEY'] },
   ]);
 });
@@ -590,6 +590,27 @@ test('the land registry has a public key in development, and a secret in product
   t.regex(inProduction('landreg-key').join(), /LANDREG_ACCESS_KEY must have at least 32 characters/);
   for (const key of ['a key that nobody else has'.replaceAll(' ', '-').repeat(2), hashed.replace('b', 'c')])
     t.notRegex(inProduction(key).join(), /LANDREG_ACCESS_KEY/);
+});
+
+test('a change of the payment methods is adopted, and the addresses at the foot of pages are checked', (t) => {
+  const down = 'methods: { fpx: { banks: [{ code: A1, name: A, down: true }] } }';
+  const methods = file(t, down.replace('true', 'false'));
+  const environment = {
+    ...complete,
+    PAYMENT_METHODS_FILE: methods,
+    HELP_URL: 'https://a.example/{lang}/help',
+  };
+  const config = loadConfig(environment);
+  t.true(config.files.includes(methods));
+  t.deepEqual(config.footer, { help: 'https://a.example/{lang}/help', privacy: '', terms: '' });
+  const before = config.methods;
+  writeFileSync(methods, down);
+  reloadConfig(config, () => loadConfig(environment), pino({ level: 'silent' }));
+  t.not(config.methods, before);
+  t.is(config.methods.get('fpx')?.banks[0]?.down, true);
+  t.deepEqual(faultsOf(t, { ...complete, TERMS_URL: 'javascript:alert(1)' }), [
+    'TERMS_URL must be a URL that begins with http:// or https://',
+  ]);
 });
 
 test('a method that the file leaves out is not offered', (t) => {

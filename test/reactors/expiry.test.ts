@@ -23,6 +23,7 @@ test('requests expire once, and their merchants are told', async (t) => {
   const later = await payment([], { expiresAt: '2099-11-20T03:00:00.000Z' });
   const never = await payment([]);
   await caughtUp();
+  await db('payments.payments').where({ transaction_id: never }).update({ expires_at: expiresAt });
   const { eventStore } = app;
   const execute = createExecute({ eventStore, decider: paymentDecider, seal: personalData.seal });
   const log = pino({ level: 'silent' });

@@ -271,7 +271,11 @@ const dependencies = {
   emailTokens: createPageTokens({ ...keys, runtime }),
   runtime,
 };
-const showPaymentPage = createShowPaymentPage(dependencies);
+/** With a copy of the methods, because a page that was kept with them would not be drawn again. */
+const showPaymentPage = (ctx: never) => {
+  const config = { ...dependencies.config, methods: new Map(dependencies.config.methods) };
+  return createShowPaymentPage({ ...dependencies, config })(ctx);
+};
 const showReceipt = createShowReceipt(dependencies);
 
 type Model = {

@@ -6,7 +6,7 @@ import type { Network } from './engine/network.ts';
 import { uuidOf } from './engine/process.ts';
 import { createRandom, type Random } from './engine/random.ts';
 import type { Scheduler } from './engine/scheduler.ts';
-import type { Fault } from './plan.ts';
+import { type Fault, unreadableType } from './plan.ts';
 import type { Nodes } from './program/nodes.ts';
 import type { EventStoreCluster } from './stores/event-store.ts';
 import type { SimulatedPostgres } from './stores/postgres.ts';
@@ -113,6 +113,6 @@ function writeUnreadable({ cluster, logCheck, random }: Affected): unknown {
   const stream = `payment-${id}`;
   const data = { at: '2026-11-20T01:00:00.000Z' };
   const cause = { commandId: uuidOf(random.bytes(16)), correlationId: id, causationId: id, actor: 'gateway' };
-  const [event] = chain([{ type: 'PaymentForgotten', data }], logCheck.hashOf(stream), cause);
+  const [event] = chain([{ type: unreadableType, data }], logCheck.hashOf(stream), cause);
   return event && cluster.inject(stream, event);
 }

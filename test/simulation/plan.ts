@@ -4,6 +4,9 @@
  */
 import { createRandom, type Random } from './engine/random.ts';
 
+/** An event that only a newer program knows. */
+export const unreadableType = 'PaymentForgotten';
+
 export type PaymentMode = 'fpx' | 'fpx1' | 'cc' | 'wallet';
 
 /** A message with which the gateway reports how an attempt ended. */

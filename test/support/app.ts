@@ -21,6 +21,7 @@ import { createExecuteSession } from '../../src/commands/session.ts';
 import { sharedNumberDecider } from '../../src/commands/shared-numbers.ts';
 import { unmatchedDecider } from '../../src/commands/unmatched.ts';
 import { userDecider } from '../../src/commands/user.ts';
+import { agencyPageOf } from '../../src/config/agency-page.ts';
 import type { Merchant } from '../../src/config/merchants.ts';
 import { loadPaymentMethods } from '../../src/config/payment-methods.ts';
 import { readPaymentEvent, readUnmatchedResult } from '../../src/events/codec.ts';
@@ -79,6 +80,17 @@ export const merchants: readonly Merchant[] = [
     takesParts: false,
     redirectHosts: null,
     charges: {},
+    page: agencyPageOf(
+      {
+        names: { ms: 'Majlis Bandaraya Contoh' },
+        contact: {
+          phone: '03-8000-1234',
+          email: 'help@council.example',
+          url: 'https://council.example/{lang}',
+        },
+      },
+      'data:image/png;base64,iVBORw0KGgo=',
+    ),
   },
   {
     code: 'museum',
@@ -93,6 +105,7 @@ export const merchants: readonly Merchant[] = [
     takesParts: true,
     redirectHosts: ['museum.example'],
     charges: { cc: sen(150) },
+    page: agencyPageOf({}),
   },
   ...[
     { code: 'state-land', name: 'State Land Office', id: 10, branchCode: '00' },
@@ -106,6 +119,7 @@ export const merchants: readonly Merchant[] = [
     takesParts: false,
     redirectHosts: null,
     charges: {},
+    page: agencyPageOf({}),
   })),
 ];
 
@@ -180,6 +194,7 @@ export async function startApp(
       methods: loadPaymentMethods(
         fileURLToPath(new URL('../../config/payment-methods.yaml', import.meta.url)),
       ),
+      footer: { help: '', privacy: 'https://council.example/{lang}/privacy?a=1&b', terms: '' },
       transactionIdKey,
       linkKeys,
       maxAmountSen: sen(100_000_000),

@@ -67,6 +67,7 @@ export const events: fc.Arbitrary<PaymentEvent> = fc.oneof(
       .map(resultEvent),
   },
   { weight: 3, arbitrary: deliveryEvents() },
+  { weight: 1, arbitrary: noteEvents() },
   { weight: 2, arbitrary: fc.tuple(times, fc.nat(), orderNos).map(requeryEvent) },
   {
     weight: 2,
@@ -142,6 +143,13 @@ type Resolution = (typeof resolutions)[number];
 
 function resolvedEvent([at, resultNo, resolution, note]: [string, number, Resolution, string]): PaymentEvent {
   return { type: 'ExceptionResolved', data: { at, resultNo, resolution, note, postingRule: 1 } };
+}
+
+function noteEvents() {
+  return eventOf('StaffNoteAdded', {
+    at: times,
+    personal: fc.record({ plain: fc.record({ note: fc.string() }) }),
+  });
 }
 
 function requeryEvent([at, kind, orderNo]: [string, number, string]): PaymentEvent {

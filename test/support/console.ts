@@ -14,7 +14,7 @@ export type Member = {
   cookie: string;
   /** As a browser would: with the cookie, from our own origin, and following nothing. */
   get(path: string, headers?: Record<string, string>): Promise<Response>;
-  /** A form of the console; its token is that of the session unless the fields have another. */
+  /** A form of the console; its token is that of the session, and it is confirmed, unless the fields say otherwise. */
   post(path: string, fields?: Record<string, string>, headers?: Record<string, string>): Promise<Response>;
 };
 
@@ -102,7 +102,7 @@ export function memberOf(url: string, id: string, cookie: string): Member {
       return fetch(`${url}${path}`, {
         method: 'POST',
         headers: { accept: 'text/html', cookie, origin: url, ...headers },
-        body: new URLSearchParams({ token, ...fields }),
+        body: new URLSearchParams({ token, confirmed: 'yes', ...fields }),
         redirect: 'manual',
       });
     },

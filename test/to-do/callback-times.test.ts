@@ -15,6 +15,8 @@ function expectedDelays(filled: readonly Filled[]) {
   const delays = states
     .flatMap(({ deliveries }) => deliveries.filter(({ kind }) => kind === 'callback').slice(-1))
     .filter(({ calledAt, state }) => state === 'delivered' && inDay(calledAt))
+    // Requested again, it has a new schedule.
+    .filter(({ attempts, triesOfSchedule }) => attempts === triesOfSchedule)
     .map(({ calledAt, settledAt }) => Date.parse(settledAt ?? '') - Date.parse(calledAt))
     .toSorted((a, b) => a - b);
   return {

@@ -26,7 +26,7 @@ const sortValueOf = (row, column) => {
 const compare = (a, b) =>
   typeof a === 'number' && typeof b === 'number' ? a - b : String(a).localeCompare(String(b));
 
-for (const table of document.querySelectorAll('table[data-sort]')) {
+const makeSortable = (table) => {
   const headings = [...table.tHead.rows[0].cells];
   headings.forEach((heading, column) => {
     if (heading.textContent.trim() === '' || 'unsorted' in heading.dataset) return;
@@ -44,4 +44,55 @@ for (const table of document.querySelectorAll('table[data-sort]')) {
       body.append(...(isDescending ? rows.reverse() : rows));
     });
   });
+};
+
+document.querySelectorAll('table[data-sort]').forEach(makeSortable);
+
+// A page marked `data-live` updates when the server says that there is something new: as long as it is seen, not while
+// somebody types or has opened a part of it, and at most every three seconds.
+const live = document.querySelector('main[data-live]');
+const isBusy = () =>
+  document.hidden ||
+  live.querySelector('details[open], [aria-sort] > button') ||
+  live.querySelector(':is(input, select, textarea):focus') ||
+  [...live.querySelectorAll('input:not([type=hidden]), textarea')].some(
+    (field) => field.value !== field.defaultValue,
+  );
+
+let source;
+let shown;
+let timer = null;
+
+const update = async () => {
+  timer = null;
+  const answer = isBusy()
+    ? null
+    : await fetch(location.href, { headers: { 'X-Background': '1' } }).catch(() => null);
+  if (!answer) return expect();
+  // Such as to the page of signing in.
+  if (!answer.ok || answer.redirected) return source.close();
+  const page = new DOMParser().parseFromString(await answer.text(), 'text/html').querySelector('main');
+  if (isBusy()) return expect();
+  if (page.innerHTML === shown) return;
+  shown = page.innerHTML;
+  live.replaceChildren(...page.childNodes);
+  live.querySelectorAll('table[data-sort]').forEach(makeSortable);
+};
+
+function expect() {
+  if (timer === null && !document.hidden) timer = setTimeout(update, 3000);
+}
+
+const watch = () => {
+  source?.close();
+  if (document.hidden) return;
+  if (source) expect();
+  const { live: of, seen } = live.dataset;
+  source = new EventSource(`/console/live?${new URLSearchParams({ of, ...(seen && { seen }) })}`);
+  source.addEventListener('message', expect);
+};
+
+if (live) {
+  document.addEventListener('visibilitychange', watch);
+  watch();
 }

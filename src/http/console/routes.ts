@@ -10,7 +10,7 @@ import { type Context, type RequestState, seeOther } from '../server/context.ts'
 import { showAccessLog } from './audit/access-log.ts';
 import { downloadExport, showExportForm } from './audit/export.ts';
 import { showSeals } from './audit/seals.ts';
-import { showDeliveries } from './deliveries/list.ts';
+import { exportDeliveries, showDeliveries } from './deliveries/list.ts';
 import { confirmSendList, sendListAgain } from './deliveries/send-list.ts';
 import { sendAgainFromList, sendAgainFromPayment } from './deliveries/send-one.ts';
 import { approval } from './exceptions/approval.ts';
@@ -21,7 +21,7 @@ import {
   resolveOne,
   showOne,
 } from './exceptions/exception-page.ts';
-import { showExceptions } from './exceptions/list.ts';
+import { exportExceptions, showExceptions } from './exceptions/list.ts';
 import { retryParkedStream, showParkedStream } from './exceptions/parked-stream.ts';
 import { paymentException } from './exceptions/payment-exception.ts';
 import { sharedNumber } from './exceptions/shared-number.ts';
@@ -34,6 +34,7 @@ import {
 } from './exceptions/unmatched-result.ts';
 import { signInPath } from './frame/addresses.ts';
 import { createFromOwnSite, createOwnForm, createPermit, fromOwnPage } from './frame/guards.ts';
+import { createLive } from './frame/live.ts';
 import type { Page, PageDependencies } from './frame/page.ts';
 import type { Permission } from './frame/permissions.ts';
 import type { StaffContext } from './frame/session.ts';
@@ -50,12 +51,11 @@ import { showTrialBalance } from './journal/trial-balance.ts';
 import { confirmErase, eraseNow, findPaymentToErase } from './payments/erase.ts';
 import { showEvent } from './payments/event.ts';
 import { answerHistory } from './payments/history.ts';
-import { showPayer } from './payments/payer.ts';
+import { addNote, openReceipt, showPayer } from './payments/payer.ts';
 import { showPayment } from './payments/payment.ts';
 import { recordRefund, showRefund } from './payments/refund.ts';
 import { requery } from './payments/requery.ts';
-import { find, paymentsPath, searchByPayer, showPayments } from './payments/search.ts';
-import { createStreamProgress } from './projections/progress.ts';
+import { exportPayments, find, paymentsPath, searchByPayer, showPayments } from './payments/search.ts';
 import { requestRebuild, showProjections } from './projections/projections.ts';
 import { createImportGuard, importExport, readUpload } from './reconciliation/import.ts';
 import { showDiscrepancies } from './reconciliation/list.ts';
@@ -102,8 +102,12 @@ export function consoleRoutes(): readonly ConsoleRoute[] {
     get('/console/payments/find', 'read', async (ctx) => seeOther(ctx, paymentsPath)),
     post('/console/payments/find', 'viewPersonalData', find),
     post('/console/payments/by-payer', 'viewPersonalData', searchByPayer),
+    get('/console/payments/export.csv', 'read', exportPayments),
     get('/console/payments/:id', 'read', showPayment),
     get('/console/payments/:id/payer', 'viewPersonalData', showPayer),
+    get('/console/payments/:id/receipt', 'viewPersonalData', openReceipt('receipt')),
+    get('/console/payments/:id/download', 'viewPersonalData', openReceipt('download')),
+    post('/console/payments/:id/notes', 'addNote', addNote),
     get('/console/payments/:id/events/:revision', 'viewPersonalData', showEvent),
     get('/console/payments/:id/history.json', 'viewPersonalData', answerHistory),
     get('/console/payments/:id/erase', 'erase', confirmErase(findPaymentToErase)),
@@ -114,6 +118,7 @@ export function consoleRoutes(): readonly ConsoleRoute[] {
     post('/console/payments/:id/requery', 'requery', requery),
 
     get('/console/exceptions', 'read', showExceptions),
+    get('/console/exceptions/export.csv', 'read', exportExceptions),
     ...exceptionRoutes('payment/:transactionId/:no', paymentException),
     ...exceptionRoutes('attempt/:transactionId/:no', unknownOutcome),
     ...exceptionRoutes('approval/:transactionId/:no', approval),
@@ -131,6 +136,7 @@ export function consoleRoutes(): readonly ConsoleRoute[] {
     post('/console/reconciliation', 'reconcile', oneImport(importExport), readUpload),
 
     get('/console/deliveries', 'read', showDeliveries),
+    get('/console/deliveries/export.csv', 'read', exportDeliveries),
     get('/console/deliveries/send-again', 'sendAgain', confirmSendList),
     post('/console/deliveries/send-again', 'sendAgain', sendListAgain),
     post('/console/deliveries/send-one-again', 'sendAgain', sendAgainFromList),
@@ -147,7 +153,7 @@ export function consoleRoutes(): readonly ConsoleRoute[] {
     get('/console/statements/collection.pdf', 'read', downloadCollectionPdf),
 
     get('/console/projections', 'read', showProjections),
-    get('/console/projections/progress', 'read', createStreamProgress()),
+    get('/console/live', 'read', createLive()),
     post('/console/projections/:name/rebuild', 'rebuild', requestRebuild),
 
     get('/console/access-log', 'readAccessLog', showAccessLog),

@@ -2,7 +2,6 @@
  * /generic/simulate: builds a call of POST /generic/request and makes it over HTTP to this server, as a merchant's server
  * would, so that people see what a merchant would see.
  */
-
 import { shellQuoted } from '@ledger/openapi/samples.ts';
 import form from '../../../content/samples/request-form.json' with { type: 'json' };
 import { toDigits } from '../../common/malaysian-time.ts';

@@ -10,6 +10,7 @@ import { bodyText } from '../server/body.ts';
 import { type Context, causeOf, HttpProblem, languageOf } from '../server/context.ts';
 import { scriptHash } from '../server/inline-style.ts';
 import { pagePolicy } from '../server/security-headers.ts';
+import { agencyTexts } from './agency.ts';
 import type { ChannelDependencies } from './dependencies.ts';
 import type { PaymentWithHead } from './load-payment.ts';
 import { type Offer, offersFor } from './payment-methods.ts';
@@ -44,7 +45,11 @@ export function createChooseMethod(dependencies: ChannelDependencies) {
     const { offer, bankCode } = choice;
     const chosen = { attempt, mode: offer.mode, bankCode };
     // The same page sent twice is no other attempt.
-    if (!chosenAttempt(payment, chosen)) await ctx.state.spend('attempts', transactionId);
+    if (!chosenAttempt(payment, chosen)) {
+      if (choice.isDown && bodyText(ctx, 'bank_down') !== bankCode)
+        return drawFault(409, { error: 'bankDown', chosenMode: offer.mode, chosenBank: bankCode });
+      await ctx.state.spend('attempts', transactionId);
+    }
     const again = bodyText(ctx, 'again') !== '';
     const more = { at, chargeSen: offer.chargeSen, lang: languageOf(ctx), again };
     const recorded = await carryOut(ctx, { type: 'ChoosePaymentMethod', ...chosen, ...more }, dependencies);
@@ -62,7 +67,7 @@ export function createChooseMethod(dependencies: ChannelDependencies) {
   };
 }
 
-type Choice = { offer: Offer; bankCode: string };
+type Choice = { offer: Offer; bankCode: string; isDown: boolean };
 
 const settledCodes: readonly RefusalCode[] = [
   'payment_succeeded',
@@ -105,11 +110,12 @@ function readChoice(ctx: Context, offers: readonly Offer[]): Choice | FormFault 
   if (chosenMode === '') return fault('methodMissing');
   const offer = offers.find(({ mode }) => mode === chosenMode);
   if (!offer || offer.outsideLimits) return fault('methodUnavailable');
-  if (offer.banks.length === 0) return { offer, bankCode: '' };
+  if (offer.banks.length === 0) return { offer, bankCode: '', isDown: false };
   const bankCode = bodyText(ctx, `bank_${chosenMode}`);
   if (bankCode === '') return fault('bankMissing');
-  if (!offer.banks.some(({ code }) => code === bankCode)) return fault('bankUnknown', bankCode);
-  return { offer, bankCode };
+  const bank = offer.banks.find(({ code }) => code === bankCode);
+  if (!bank) return fault('bankUnknown', bankCode);
+  return { offer, bankCode, isDown: bank.down ?? false };
 }
 
 /** The page of a form that sends itself, or is sent by its button, to the gateway. */
@@ -130,7 +136,7 @@ function handOverPage(
     action: config.gateway.url,
     fields: Object.entries(fields).map(([name, value]) => ({ name, value })),
     amount: displaySen(addSen(outstandingSen(payment), attempt.chargeSen)),
-    agency: payment.request.merchant.name,
+    agency: agencyTexts(config.merchants, payment.request.merchant, lang).agency,
     method: texts[lang].modes[offer.mode],
     bank: offer.banks.find(({ code }) => code === bankCode)?.name,
   };

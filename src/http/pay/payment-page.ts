@@ -12,6 +12,8 @@ import type { Links } from '../../receipts/payment-links.ts';
 import { receiptOf } from '../../receipts/receipt.ts';
 import { agoText, type Language, otherChargeTexts, timeText } from '../../receipts/texts.ts';
 import { askedLanguage, type Context, languageOf, seeOther } from '../server/context.ts';
+import { agencyTexts } from './agency.ts';
+import { drawKept } from './kept-page.ts';
 import { otherLanguage } from './links.ts';
 import type { LoadedPayment } from './load-payment.ts';
 import type { PageTokens } from './page-token.ts';
@@ -52,35 +54,47 @@ export function drawPaymentPage(
   { config, links, tokens, runtime }: PaymentPageDependencies,
   more: FormFault | { asAt: string | null } = { asAt: null },
 ): Promise<void> {
-  const { request, status } = payment;
+  const { attempts, request, status } = payment;
   const { linkEndsAtMs } = ctx.state;
   const lang = languageOf(ctx);
   const offers = offersFor(payment, config);
-  return ctx.render('payment.njk', {
-    lang,
+  const otherCharges = otherChargeTexts(receiptOf(payment), lang);
+  const texts = {
     otherLanguageUrl: links.pay(request.transactionId, otherLanguage(lang), linkEndsAtMs),
     action: links.pay(request.transactionId, lang, linkEndsAtMs),
-    token: tokens.issue(request.transactionId, payment.attempts.length + 1),
+    token: tokens.issue(request.transactionId, attempts.length + 1),
     amount: displaySen(outstandingSen(payment)),
-    agency: request.merchant.name,
+    ...agencyTexts(config.merchants, request.merchant, lang),
     service: request.service,
     description: request.description,
     reference: request.reference,
     payerName: request.payer.name,
+    receiptUrl: links.receipt(request.transactionId, lang),
+  };
+  const model = () => ({
+    lang,
     items: request.items.map(({ description, titleId, amountSen }) => ({
       title: description,
       detail: titleId,
       amount: displaySen(amountSen),
     })),
     methods: offers.map((offer) => methodOf(offer, lang)),
-    otherCharges: otherChargeTexts(receiptOf(payment), lang),
+    otherCharges,
     lastAttempt: status === 'failed' || status === 'cancelled' ? status : undefined,
     openAttempts: openAttemptTexts(payment, { lang, offers, now: runtime.now() }),
     isPartlyPaid: status === 'partlyPaid',
-    receiptUrl: links.receipt(request.transactionId, lang),
     ...more,
   });
+  const isNew = status === 'requested' && attempts.length === 0 && otherCharges.length === 0;
+  if (!isNew || request.items.length > 0 || 'error' in more || more.asAt !== null)
+    return ctx.render('payment.njk', { ...model(), ...texts });
+  const shape = JSON.stringify([lang, offers.map(shapeOf)]);
+  return drawKept(ctx, 'payment.njk', { settings: config.methods, shape, texts, model });
 }
+
+/** What a method shows besides its settings. */
+const shapeOf = ({ mode, chargeSen, totalSen, outsideLimits }: Offer) =>
+  chargeSen === 0 ? [mode, outsideLimits] : [mode, outsideLimits, chargeSen, totalSen];
 
 const shownAttempts = 3;
 
@@ -106,7 +120,6 @@ function methodOf({ mode, minSen, maxSen, banks, ...offer }: Offer, lang: Langua
   return {
     mode,
     name: t.modes[mode],
-    limits: min && max ? format(t.limits, { min, max }) : undefined,
     charge:
       offer.chargeSen === 0
         ? undefined

@@ -2,6 +2,7 @@
 import { format } from '@ledger/kernel/format.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
 import { canRequestEmail, receiptEmailOf } from '../../commands/deliveries.ts';
+import type { Config } from '../../config/config.ts';
 import type { OpenPayment } from '../../events/open-payment.ts';
 import { chosenLanguage } from '../../events/payment.ts';
 import { openAttempts } from '../../events/requery-schedule.ts';
@@ -17,6 +18,7 @@ import {
   timeText,
 } from '../../receipts/texts.ts';
 import { type Context, languageOf } from '../server/context.ts';
+import { agencyTexts } from './agency.ts';
 import { backToMerchant, otherLanguage } from './links.ts';
 import type { LoadedPayment } from './load-payment.ts';
 import type { PageTokens } from './page-token.ts';
@@ -24,6 +26,7 @@ import { isSettled } from './payment-page.ts';
 import { texts } from './texts.ts';
 
 export type ReceiptPageDependencies = {
+  config: Pick<Config, 'merchants'>;
   emailTokens: PageTokens;
   links: Links;
   runtime: Pick<Runtime, 'now'>;
@@ -39,7 +42,7 @@ export function createShowReceipt(dependencies: ReceiptPageDependencies) {
 export function drawReceipt(
   ctx: Context,
   { payment, asAt }: LoadedPayment,
-  { emailTokens, links, runtime }: ReceiptPageDependencies,
+  { config, emailTokens, links, runtime }: ReceiptPageDependencies,
 ): Promise<void> {
   const lang = languageOf(ctx, chosenLanguage(payment));
   const receipt = receiptOf(payment, asAt);
@@ -57,6 +60,7 @@ export function drawReceipt(
     status: statusName(status),
     heading: headingOf(receipt, lang),
     isOfficial: receipt.isOfficial,
+    ...agencyTexts(config.merchants, payment.request.merchant, lang),
     agency: receipt.agency,
     otherCharges: otherChargeTexts(receipt, lang),
     asAt: receipt.asAt && timeText(receipt.asAt, lang),
@@ -75,7 +79,7 @@ export function drawReceipt(
     payUrl: canPay ? links.payFromReceipt(payment.request, lang) : undefined,
     refreshUrl: isOpen ? ownUrl : undefined,
     refresh: pauseSeconds && `${pauseSeconds}; url=${ownUrl}&look=${looks + 1}`,
-    email: email && {
+    receiptEmail: email && {
       text: email.text,
       action: ownUrl,
       token: email.canSend ? emailTokens.issue(transactionId, email.attempts) : undefined,

@@ -162,7 +162,7 @@ function field<T>(
   schema: JsonSchema,
 ): Struct<T, unknown> {
   const validator = (value: unknown) => faultOf(value) ?? true;
-  // Not `coerce(define(…))`, which would look at each value three times.
+  // `coerce(define(…))` would wrap the validator in two more generators.
   return withJsonSchema(
     new Struct<T, unknown>({ type: 'field', schema: null, coercer: read, validator }),
     schema,

@@ -31,6 +31,7 @@ type UsedConfig =
   | 'approvalAboveSen'
   | 'baseUrl'
   | 'environment'
+  | 'footer'
   | 'gateway'
   | 'landregAccessKeys'
   | 'linkKeys'

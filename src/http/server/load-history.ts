@@ -34,9 +34,10 @@ export async function loadHistory(
     history.entries[index]?.at == null ? null : readPaymentEvent(event),
   );
   const state = history.entries.at(-1)?.state;
-  const payment = state && state.status !== 'none' ? state : null;
   const head = state && history.verdict.kind === 'whole' ? { state, ...endOf(stored) } : null;
-  return { ...history, events, payment, head };
+  return { ...history, events, payment: requestedIn(state), head };
 }
+
+export const requestedIn = (state: Payment | undefined) => (state && state.status !== 'none' ? state : null);
 
 export const noSuchPayment = () => new HttpProblem(404, 'There is no payment with this id');

@@ -1,6 +1,8 @@
 /** All that waits for staff, in one list: payments' exceptions, shared numbers, the quarantine, discrepancies. */
-import { indexable, type TimeSpan, within } from '@ledger/postgres/table.ts';
+import { type ListPage, readPage } from '@ledger/postgres/listing.ts';
+import { type AmountRange, between, indexable, type TimeSpan, within } from '@ledger/postgres/table.ts';
 import type { Knex } from 'knex';
+import lists from '../../../content/tables/lists.json' with { type: 'json' };
 import type { Sen } from '../../common/money.ts';
 import { sqlOf } from '../../common/sql.ts';
 import { exceptionKinds } from '../../events/exceptions.ts';
@@ -40,27 +42,22 @@ export type ExceptionFilter = {
   kind: ListedKind | null;
   merchantCode: string | null;
   recorded: TimeSpan | null;
+  amounts?: AmountRange;
 };
 
 /** The latest first. Rejects within a few seconds when Postgres is down. */
-export async function listExceptions(
-  db: Knex,
-  { state, kind, merchantCode, recorded }: ExceptionFilter,
-  { limit, after }: { limit: number; after: Pick<ListedException, 'at' | 'id'> | null },
-): Promise<ListedException[]> {
-  const query = db.from(db.raw(listedSql)).limit(limit).timeout(5_000);
+export const listExceptions = (db: Knex, filter: ExceptionFilter, page: ListPage) =>
+  readPage<ListedException>(db, exceptionsOf(db, filter), lists.exceptions, page);
+
+export function exceptionsOf(db: Knex, { amounts, kind, merchantCode, recorded, state }: ExceptionFilter) {
+  const query = db.from(db.raw(listedSql));
   if (state === 'open') query.whereNull('resolved_at');
   if (state === 'resolved') query.whereNotNull('resolved_at');
   if (kind !== null) query.where({ kind });
   if (merchantCode !== null) query.where('merchant_code', indexable(merchantCode));
+  between(query, 'amount_sen', amounts);
   within(query, 'at', recorded);
-  if (after) query.whereRaw('(at, id collate "C") < (?, ?)', [after.at, after.id]);
-  query.orderByRaw('at desc, id collate "C" desc');
-  return await query.select('id', 'kind', 'at', 'resolution', {
-    merchantCode: 'merchant_code',
-    amountSen: 'amount_sen',
-    resolvedAt: 'resolved_at',
-  });
+  return query;
 }
 
 /** How many of each kind are open. Rejects likewise. */

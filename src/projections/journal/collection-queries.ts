@@ -8,6 +8,7 @@ import { boundsOfDay } from '../../common/malaysian-time.ts';
 import type { Sen } from '../../common/money.ts';
 import type { PaymentMode } from '../../common/payment-modes.ts';
 import { sqlOf } from '../../common/sql.ts';
+import type { EntryKind } from '../../events/postings.ts';
 import { journal } from './projection.ts';
 import { merchantAccount } from './queries.ts';
 
@@ -98,4 +99,13 @@ export async function collectionTotals(db: Knex, collection: Collection): Promis
     amountSen: BigInt(amount),
     chargeSen: BigInt(fee),
   }));
+}
+
+/** Credits less debits of the agency's account, by what the day's statement, its account of the day, or both have. */
+export type PartOfDay = { kind: EntryKind; isCollected: boolean; isRecorded: boolean; sumSen: bigint };
+
+/** What explains the difference between the two. */
+export async function accountOfDay(db: Knex, collection: Collection): Promise<PartOfDay[]> {
+  const { rows } = await db.raw<{ rows: PartOfDay[] }>(sqlOf('account-of-day'), bindingsOf(collection));
+  return rows.map(({ sumSen, ...part }) => ({ ...part, sumSen: BigInt(sumSen) }));
 }

@@ -2,8 +2,10 @@
 import { pagesOf } from '@ledger/kernel/pages.ts';
 import type { PersonalDataReader } from '@ledger/personal-data/sealed.ts';
 import { unlessUndefined } from '@ledger/postgres/error-codes.ts';
-import { indexable, type TimeSpan, within } from '@ledger/postgres/table.ts';
+import { type ListPage, readPage } from '@ledger/postgres/listing.ts';
+import { type AmountRange, between, indexable, type TimeSpan, within } from '@ledger/postgres/table.ts';
 import type { Knex } from 'knex';
+import lists from '../../../content/tables/lists.json' with { type: 'json' };
 import type { Sen } from '../../common/money.ts';
 import type { PaymentMode } from '../../common/payment-modes.ts';
 import type { Channel, RequestedPayment } from '../../events/payment.ts';
@@ -66,7 +68,8 @@ export function createPaymentQueries(
     },
 
     /** The latest payments of the generic channel, newest first. */
-    latestPayments: () => searchPayments(db, { channel: 'generic' }, { limit: 20, after: null }),
+    latestPayments: (): Promise<FoundPayment[]> =>
+      searchPayments(db, { channel: 'generic' }, { limit: 20, after: null }),
   };
 }
 
@@ -188,6 +191,7 @@ export type PaymentFilter = {
   mode?: PaymentMode | null;
   requested?: TimeSpan | null;
   paid?: TimeSpan | null;
+  amounts?: AmountRange;
 };
 
 /** Says nothing about the payer. */
@@ -201,16 +205,17 @@ export type FoundPayment = {
   amountSen: Sen;
   receiptNo: string | null;
   requestedAt: Date;
+  /** Whether an exception of it waits for staff. */
+  isWaiting: boolean;
 };
 
 /** The latest requested first. Rejects within a few seconds when Postgres is down. */
-export async function searchPayments(
-  db: Knex,
-  filter: PaymentFilter,
-  { limit, after }: { limit: number; after: Pick<FoundPayment, 'requestedAt' | 'transactionId'> | null },
-): Promise<FoundPayment[]> {
+export const searchPayments = (db: Knex, filter: PaymentFilter, page: ListPage) =>
+  readPage<FoundPayment>(db, paymentsOf(db, filter), lists.payments, page);
+
+export function paymentsOf(db: Knex, filter: PaymentFilter): Knex.QueryBuilder {
   const { named = null, searchTokens = [], merchantCode = null, status = null, mode = null } = filter;
-  const query = rows(db).limit(limit).timeout(10_000);
+  const query = rows(db);
   if (named !== null) whereFound(query, named);
   if (searchTokens.length > 0)
     query.whereRaw(
@@ -221,17 +226,8 @@ export async function searchPayments(
   if (merchantCode !== null) query.where('merchant_code', indexable(merchantCode));
   if (status !== null) query.where({ status });
   if (mode !== null) query.where({ mode });
+  between(query, 'amount_sen', filter.amounts);
   within(query, 'requested_at', filter.requested);
   within(query, 'paid_at', filter.paid);
-  if (after)
-    query.whereRaw('(requested_at, transaction_id) < (?, ?)', [after.requestedAt, after.transactionId]);
-  return await query
-    .orderByRaw('requested_at desc, transaction_id desc')
-    .select('channel', 'reference', 'status', 'mode', {
-      transactionId: 'transaction_id',
-      merchantCode: 'merchant_code',
-      amountSen: 'amount_sen',
-      receiptNo: 'receipt_no',
-      requestedAt: 'requested_at',
-    });
+  return query;
 }

@@ -126,6 +126,16 @@ test.serial('what an agency collected on a day: the page, its CSV and its PDF sa
   const html = await page('/console/statements?merchant=council&day=2026-11-20');
   t.regex(seen(html), /Total 2 RM 20\.03 RM 0\.50 RM 20\.53/);
   t.regex(seen(html), /R-2 Recorded after the day, 2026-11-23 09:00:00 INV-2 Credit Card RM 10\.02 RM 0\.00/);
+  t.regex(
+    seen(html),
+    /On this statement RM 20\.03 Paid on this day, recorded on another – RM 10\.02 Recorded in the account RM 10\.01/,
+  );
+  t.notRegex(html, /Both agree/);
+  const later = seen(await page('/console/statements?merchant=council&day=2026-11-23'));
+  t.regex(
+    later,
+    /On this statement RM 0\.00 Recorded on this day, paid on another RM 10\.02 Recorded .* RM 10\.02/,
+  );
   const links = [...html.matchAll(/href="(\/console\/statements\/collection[^"]+)"/g)].map(([, link = '']) =>
     link.replaceAll('&amp;', '&'),
   );
@@ -149,7 +159,7 @@ test.serial('what an agency collected on a day: the page, its CSV and its PDF sa
     }
   }
   const known = await page('/console/statements?merchant=council&day=2026-11-20&known=2026-11-20');
-  t.regex(seen(known), /Total 1 RM 10\.01/);
+  t.regex(seen(known), /Total 1 RM 10\.01.*Recorded in the account RM 10\.01 .* Both agree/);
   t.regex(seen(await page('/console/statements?merchant=council&day=2026-11-19')), /Nothing was collected/);
 });
 

@@ -8,7 +8,7 @@ import { sessionStream } from '../../../src/events/session.ts';
 
 import { startApp } from '../../support/app.ts';
 import { checkChain } from '../../support/chain.ts';
-import { type Member, memberOf, signIn } from '../../support/console.ts';
+import { cookieOf, type Member, memberOf, signIn } from '../../support/console.ts';
 import { payer as aminah, applied, chosen, result, succeeded } from '../../support/payments.ts';
 import { createDatabase } from '../../support/postgres.ts';
 import { abandoned, paidTwice, startPopulated } from './populated.ts';
@@ -61,8 +61,20 @@ test.serial('payments are found by what names them, and by filters', async (t) =
   t.deepEqual(await found('?mode=fpx&day=2026-11-20'), [failed, paid]);
   t.deepEqual(await found('?day=2026-11-21'), [open]);
   t.deepEqual(await found('?day=2026-11-20&by=paid'), [paid]);
+  t.deepEqual(await found('?from=2026-11-20&to=2026-11-20'), [failed, paid]);
+  t.deepEqual(await found('?from=2026-11-21'), [open]);
+  t.deepEqual(await found('?least=120.51'), []);
+  t.deepEqual((await found('?most=120.50&least=120.50')).length, 3);
   t.deepEqual(await found('?q=nothing'), []);
-  for (const odd of ['?status=x', '?day=2026-02-30', '?after=x', '?mode=constructor'])
+  for (const odd of [
+    '?status=x',
+    '?day=2026-02-30',
+    '?after=x',
+    `?after=${encodeURIComponent('["x","y"]')}`,
+    '?mode=constructor',
+    '?sort=constructor',
+    '?least=1e3',
+  ])
     t.is((await member.get(`/console/payments${odd}`)).status, 400, odd);
   t.deepEqual(await found('?q=%00&merchant=%00'), []);
   t.deepEqual(await found(`?q=${'x'.repeat(5000)}`), []);
@@ -88,6 +100,59 @@ test.serial('more than a page of payments is read page by page, each payment onc
   t.deepEqual(seen.toSorted(), ids.toSorted());
   t.is(seen.length, 101);
 });
+
+test.serial(
+  'a list is sorted, counted, summed and exported over all its rows, not over a page',
+  async (t) => {
+    const { app, payment, caughtUp } = await startPopulated(t, postgres);
+    const member = await signIn(app, 'viewer');
+    const references = ['=1+1', 'b', 'C', 'ä', '-2'];
+    const ids: string[] = [];
+    for (let index = 0; index < 55; index += 1)
+      ids.push(
+        await payment(index === 7 ? paidTwice : [], {
+          reference: references[index] ?? `r-${index}`,
+          amountSen: (10_000 + index) as never,
+        }),
+      );
+    await caughtUp();
+    const read = async (path: string) => (await member.get(path)).text();
+    const html = await read('/console/payments?sort=amount&status=requested');
+    t.deepEqual(paths(html), [...ids.slice(0, 7), ...ids.slice(8, 51)]);
+    t.regex(html, /54 in all, RM 5,414\.78/);
+    t.regex(html, /aria-sort="ascending"><a class="sort" href="[^"]*sort=-amount"/);
+    const [, next = ''] = /href="([^"]*)" rel="next"/.exec(html) ?? [];
+    t.deepEqual(paths(await read(next.replaceAll('&amp;', '&'))), ids.slice(51));
+    t.is(
+      (await read('/console/payments')).match(/<span class="tag">exception/g)?.length,
+      1,
+      'one waits for staff',
+    );
+    const listed = await member.get('/console/payments?status=requested');
+    const there = { cookie: `${member.cookie}; ${cookieOf(listed)}` };
+    const page = await (await member.get(`/console/payments/${ids[0]}`, there)).text();
+    t.true(page.includes('<a href="/console/payments?status=requested">Back to the list</a>'));
+    const answer = await member.get('/console/payments/export.csv?sort=reference&status=requested');
+    t.is(answer.headers.get('content-disposition'), 'attachment; filename="payments.csv"');
+    const lines = (await answer.text()).trimEnd().split('\r\n');
+    t.is(lines.length, 55);
+    t.is(
+      lines[0],
+      'transaction_id,channel,merchant_code,reference,status,mode,amount,receipt_no,requested_at,is_waiting',
+    );
+    t.true(
+      lines.some((line) => line.includes(",'=1+1,")),
+      'a reference stays a text in a spreadsheet',
+    );
+    t.true(lines.some((line) => line.includes(",'-2,")));
+    for (const list of ['exceptions', 'deliveries']) {
+      const [first = ''] = (await read(`/console/${list}/export.csv`)).split('\r\n');
+      t.regex(first, /merchant_code/, list);
+      t.is((await member.get(`/console/${list}?sort=-merchant`)).status, 200);
+      t.is((await member.get(`/console/${list}?sort=nothing`)).status, 400);
+    }
+  },
+);
 
 test.serial('a search by payer is recorded before it is made, and its results name nobody', async (t) => {
   const { app, payment, caughtUp } = await startPopulated(t, postgres);
@@ -186,6 +251,31 @@ test.serial('a payment’s page has everything that happened to it, and nothing 
     t.is((await member.get(`/console/payments/${path}`)).status, 404, path);
 });
 
+test.serial('a payment is shown as at a moment, without what came later and without actions', async (t) => {
+  const { app, payment } = await startPopulated(t, postgres);
+  const admin = await signIn(app, 'admin');
+  const id = await payment([chosen(1), succeeded(result(1, 'succeeded'))]);
+  const path = `/console/payments/${id}`;
+  const read = async (query: string) => (await admin.get(`${path}${query}`)).text();
+  const [now, before] = [await read(''), await read('?revision=1')];
+  t.true(now.includes('Successful') && now.includes('Record a refund') && now.includes('3 events is whole'));
+  t.false(before.includes('Successful') || before.includes('Record a refund') || before.includes('/payer"'));
+  t.regex(before, /1 later event is left out[\s\S]*3 events is whole/);
+  const [requested] = await app.eventStore.load(paymentStream(id));
+  const { at } = (requested?.data ?? {}) as { at: string };
+  t.regex(await read(`?at=${encodeURIComponent(at)}`), /later events? (is|are) left out/);
+  t.regex(await read('?at=2099-01-01T00:00'), /Record a refund/);
+  for (const [query, status] of [
+    ['?at=1999-01-01', 404],
+    ['?at=x', 400],
+    ['?revision=3', 400],
+    ['?revision=-1', 400],
+    ['?revision=1&at=2026-11-20', 400],
+    ['?at=', 200],
+  ] as const)
+    t.is((await admin.get(`${path}${query}`)).status, status, query);
+});
+
 test.serial('the page of a payment names an event that was changed', async (t) => {
   const { app, payment } = await startPopulated(t, postgres);
   const member = await signIn(app, 'viewer');
@@ -236,6 +326,44 @@ test.serial('personal data is shown once the access log has recorded it, and not
   t.is((await auditor.get('/console/access-log?staff=%00&payment=%00')).status, 200);
 });
 
+test.serial('notes and the receipt are shown with the payer, and erased with them', async (t) => {
+  const { app, payment } = await startPopulated(t, postgres);
+  const [member, viewer] = [await signIn(app, 'member'), await signIn(app, 'viewer')];
+  const id = await payment([]);
+  const path = `/console/payments/${id}`;
+  const note = 'Aminah called.\r\nShe pays on Monday <b>';
+  t.is((await viewer.post(`${path}/notes`, { note })).status, 403);
+  for (const wrong of ['', ' ', 'x'.repeat(1_001), '\u202Ex'])
+    t.is((await member.post(`${path}/notes`, { note: wrong })).status, 400);
+  t.is((await member.post(`/console/payments/${'0'.repeat(26)}/notes`, { note })).status, 404);
+  const answer = await member.post(`${path}/notes`, { note });
+  t.is(answer.headers.get('location'), `${path}?notice=noted`);
+  const stored = (await app.eventStore.load(paymentStream(id))).at(-1);
+  t.is(stored?.type, 'StaffNoteAdded');
+  t.false(JSON.stringify(stored?.data).includes('Aminah'), 'it is sealed');
+
+  const page = await (await viewer.get(path)).text();
+  t.regex(page, /Payer and 1 note</);
+  t.false(page.includes('She pays'));
+  t.false(page.includes('Add the note') || page.includes('Link for the payer'), 'a viewer only reads');
+  const own = await (await member.get(path)).text();
+  t.true(own.includes(`value="${app.url}/generic/pay/${id}"`), 'the payer can still pay');
+  const payer = await (await viewer.get(`${path}/payer`)).text();
+  t.true(payer.includes('Aminah called.\nShe pays on Monday &lt;b&gt;'));
+  t.regex(payer, /Staff, member, /);
+  const receipt = await viewer.get(`${path}/receipt`);
+  t.is(receipt.headers.get('location'), `${app.url}/generic/receipt/${id}?lang=en`);
+  t.deepEqual(
+    (await load(app, viewer)).map(({ data }) => (data as { detail: string }).detail),
+    ['with notes', 'receipt'],
+  );
+  t.is((await viewer.get(`${path}/download`, { 'sec-fetch-site': 'none' })).status, 403, 'from elsewhere');
+
+  const admin = await signIn(app, 'admin');
+  await admin.post(`${path}/erase`);
+  t.regex(await (await viewer.get(`${path}/payer`)).text(), /Cannot be shown/);
+  t.is((await member.post(`${path}/notes`, { note })).status, 409);
+});
 test.serial('where the access cannot be recorded, nothing is shown', async (t) => {
   const { app, db, payment, caughtUp } = await startPopulated(t, postgres);
   const member = await signIn(app, 'admin');

@@ -53,7 +53,7 @@ test.serial('a rebuild is requested on the page, watched, and done', async (t) =
   t.is((await viewer.post('/console/projections/payments/rebuild')).status, 403);
   t.is((await member.post('/console/projections/nonsense/rebuild')).status, 404);
 
-  const watched = await viewer.get('/console/projections/progress');
+  const watched = await viewer.get('/console/live?of=rebuilds');
   t.is(watched.headers.get('content-type'), 'text/event-stream; charset=utf-8');
   t.is(watched.headers.get('cache-control'), 'no-store');
   let told = '';
@@ -66,7 +66,7 @@ test.serial('a rebuild is requested on the page, watched, and done', async (t) =
   const events = await eventStore.load(projectionStream('payments'));
   t.is(events.length, 1, 'requested once');
   t.is(Reflect.get(Object(events[0]?.metadata), 'actor'), `staff:${member.id}`);
-  await until(() => told.includes('"waiting"'));
+  await until(() => told.includes('data: changed'));
   t.regex(await (await member.get('/console/projections')).text(), /<noscript><meta http-equiv="refresh"/);
 
   const role = startRebuilds({
@@ -89,7 +89,8 @@ test.serial('a rebuild is requested on the page, watched, and done', async (t) =
   });
   t.teardown(role.stop);
   await until(async () => (await eventStore.load(projectionStream('payments'))).length === 2);
-  await until(() => /"waiting"[\s\S]*"name":"payments","state":"none"/.test(told));
+  const before = told.length;
+  await until(() => told.slice(before).includes('data: changed'));
   t.regex(await (await member.get('/console/projections')).text(), /from 2 events in/);
 
   closing.abort();
@@ -97,24 +98,68 @@ test.serial('a rebuild is requested on the page, watched, and done', async (t) =
   t.pass('the stream ended with the process');
 });
 
-test.serial('the number of browsers that watch is limited, and one that leaves makes room', async (t) => {
-  const app = await startApp();
-  t.teardown(app.close);
-  const viewer = await signIn(app, 'viewer');
-  const leave = new AbortController();
-  const watch = () =>
-    fetch(`${app.url}/console/projections/progress`, {
-      headers: { cookie: viewer.cookie },
-      signal: leave.signal,
+test.serial(
+  'a page is told of what is new, as long as its session lasts, without prolonging it',
+  async (t) => {
+    const clock = { at: Date.parse('2026-11-24T02:00:00.000Z') };
+    const app = await startApp({ clock: () => new Date(clock.at), monotonicMs: () => clock.at });
+    t.teardown(app.close);
+    const viewer = await signIn(app, 'viewer');
+    const id = '0'.repeat(26);
+    const path = `/console/live?of=${id}`;
+    t.is((await fetch(`${app.url}${path}`, { redirect: 'manual' })).status, 303);
+    const read = async (query: string, cookie = viewer.cookie) => {
+      const answer = await fetch(`${app.url}${path}${query}`, { headers: { cookie } });
+      const decoder = new TextDecoder();
+      let told = '';
+      const done = (async () => {
+        for await (const chunk of answer.body ?? []) told += decoder.decode(chunk as Uint8Array);
+      })();
+      return { answer, told: () => told, done };
+    };
+    const [quiet, behind] = [await read(''), await read('&seen=0')];
+    await until(() => behind.told().includes('data: changed'));
+    await append(app.eventStore, id, [paymentRequested()]);
+    await until(() => quiet.told().includes('data: changed'));
+    // Two thirds of the idle time: any other request would be given a new cookie.
+    clock.at += 20 * 60_000;
+    t.true((await viewer.get('/console/own-account')).headers.has('set-cookie'));
+    t.false((await viewer.get('/console/own-account', { 'x-background': '1' })).headers.has('set-cookie'));
+    const late = await read('');
+    t.is(late.answer.status, 200);
+    t.false(late.answer.headers.has('set-cookie'));
+    await viewer.post('/console/sign-out');
+    clock.at += 60_000;
+    await Promise.all([quiet.done, behind.done, late.done]);
+    t.pass('all of them ended with the session');
+  },
+);
+
+test.serial(
+  'the number of pages that one person watches is limited, and one that leaves makes room',
+  async (t) => {
+    const app = await startApp();
+    t.teardown(app.close);
+    const viewer = await signIn(app, 'viewer');
+    const other = await signIn(app, 'viewer');
+    const leave = new AbortController();
+    const watch = () =>
+      fetch(`${app.url}/console/live?of=rebuilds`, {
+        headers: { cookie: viewer.cookie },
+        signal: leave.signal,
+      });
+    const watched = await Promise.all(Array.from({ length: 20 }, watch));
+    t.true(watched.every(({ status }) => status === 200));
+    t.is((await viewer.get('/console/live?of=rebuilds')).status, 503);
+    const open = await other.get('/console/live?of=rebuilds');
+    t.is(open.status, 200, 'others are not kept out');
+    await open.body?.cancel();
+    leave.abort();
+    await until(async () => {
+      const answer = await viewer.get('/console/live?of=rebuilds');
+      await answer.body?.cancel();
+      return answer.status === 200;
     });
-  const watched = await Promise.all(Array.from({ length: 20 }, watch));
-  t.true(watched.every(({ status }) => status === 200));
-  t.is((await viewer.get('/console/projections/progress')).status, 503);
-  leave.abort();
-  await until(async () => {
-    const answer = await viewer.get('/console/projections/progress');
-    await answer.body?.cancel();
-    return answer.status === 200;
-  });
-  t.pass();
-});
+    t.pass();
+  },
+);

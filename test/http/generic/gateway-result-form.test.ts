@@ -90,7 +90,9 @@ test('the latest payments can be chosen; without Postgres an id still can', asyn
     status: 'failed',
     amountSen: sen(100),
   } as const;
-  latest = [{ ...row, channel: 'generic', mode: '', receiptNo: null, requestedAt: new Date() }];
+  latest = [
+    { ...row, channel: 'generic', mode: '', receiptNo: null, isWaiting: false, requestedAt: new Date() },
+  ];
   const { html } = await debug();
   t.true(html.includes(`href="${app.url}/generic/debug?TRANS_ID=X&amp;lang=en">&lt;i&gt;1</a>`));
   t.false(html.includes('CHECKSUM'), 'nothing is signed before a payment is chosen');

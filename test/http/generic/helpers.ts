@@ -39,8 +39,7 @@ export function postRequest(
   return fetch(`${app.url}/generic/request`, {
     method: 'POST',
     headers: { ...merchantHeaders, ...headers },
-    body: typeof body === 'string' || body instanceof ReadableStream ? body : JSON.stringify(body),
-    duplex: 'half',
+    body: typeof body === 'string' ? body : JSON.stringify(body),
   });
 }
 

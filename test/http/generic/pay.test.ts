@@ -1,6 +1,7 @@
 // /generic/pay/{id}: the page, the choice of a method, and what is handed to the gateway.
 import test from 'ava';
 import { verifyFields } from '../../../src/clients/gateway/checksum.ts';
+import { loadPaymentMethods } from '../../../src/config/payment-methods.ts';
 import { paymentStream } from '../../../src/events/payment.ts';
 import type { Resolution } from '../../../src/events/recorded-result.ts';
 import { apiKey, gatewaySecret, startApp } from '../../support/app.ts';
@@ -219,7 +220,7 @@ test('limits are inclusive, and what is outside them is shown disabled with the 
   const atLimit = await createPayment(app, { amount: '30000.00' });
   t.is((await chooseMethod(app, atLimit, { method: 'fpx', bank_fpx: 'PBB0233' })).status, 200);
   const above = await (await fetch(payUrl(await createPayment(app, { amount: '30000.01' })))).text();
-  t.regex(above, /id="method-fpx" value="fpx" required disabled/);
+  t.regex(above, /id="method-fpx" value="fpx" disabled/);
   t.regex(above, /this method goes up to RM 30,000\.00/);
 });
 
@@ -290,6 +291,53 @@ test('once the wrong amount is credited, it has paid, and the link leads to its 
   const page = await (await fetch(receiptUrl(id))).text();
   t.regex(page, /Official receipt.*The amount asked for was RM 120\.50\..*RM 121\.50/s);
   t.notRegex(page, /Do not pay again/);
+});
+
+test('a bank that is down is chosen by saying so, and never holds up what is under way', async (t) => {
+  const methods = loadPaymentMethods('config/payment-methods.yaml');
+  const fpx = methods.get('fpx') ?? t.fail();
+  const banks = fpx.banks.map((bank) => ({ ...bank, down: bank.code === 'MB2U0227' }));
+  // Another process, which has read the changed file.
+  const other = await startApp({ config: { methods: new Map([['fpx', { ...fpx, banks }]]) } }, app);
+  t.teardown(() => other.close());
+  const id = await createPayment(app);
+  const form = {
+    token: tokenOf(await (await fetch(payUrl(id))).text()),
+    method: 'fpx',
+    bank_fpx: 'MB2U0227',
+  };
+  for (const bank_down of ['', '1', 'PBB0233']) {
+    const warned = await chooseMethod(other, id, { ...form, bank_down });
+    t.is(warned.status, 409);
+    const html = await warned.text();
+    t.regex(html, /href="#bank-fpx">This bank is not available at the moment/);
+    t.regex(html, /Maybank2u \(not available\)/);
+  }
+  t.deepEqual(await chosen(id), []);
+  t.is((await chooseMethod(other, id, { ...form, bank_down: 'MB2U0227' })).status, 200);
+  t.is((await chooseMethod(other, id, form)).status, 200);
+  t.is((await chosen(id)).length, 1);
+});
+
+test('a page says whose it is, in its language', async (t) => {
+  const id = await createPayment(app);
+  const show = async (lang: string) => await (await fetch(`${payUrl(id)}?lang=${lang}`)).text();
+  const [en, ms] = [await show('en'), await show('ms')];
+  t.regex(en, /<strong dir="auto">Example City Council<\/strong>/);
+  t.regex(ms, /<strong dir="auto">Majlis Bandaraya Contoh<\/strong>/);
+  t.regex(ms, /<img class="logo" src="data:image\/png;base64,/);
+  t.regex(ms, /<a href="tel:03-8000-1234">03-8000-1234<\/a>\s*<a href="mailto:help@council\.example">/);
+  t.regex(ms, /<a href="https:\/\/council\.example\/ms">/);
+  t.regex(
+    ms,
+    /<footer class="wide">\s*<a href="https:\/\/council\.example\/ms\/privacy\?a=1&amp;b">Privasi<\/a>\s*<\/footer>/,
+  );
+  const museum = { 'x-merchant-code': 'museum', authorization: 'Bearer older-key' };
+  const other = await postRequest(app, requestBody({ redirect_url: 'https://museum.example/' }), museum);
+  t.notRegex(await other.text(), /<img|class="contact"/);
+  const receipt = await (await fetch(`${receiptUrl(id)}?lang=ms`)).text();
+  t.regex(receipt, /<img class="logo" /);
+  t.regex(receipt, /<strong dir="auto">Example City Council<\/strong>/);
 });
 
 test('a token is for one payment and cannot be forged', async (t) => {

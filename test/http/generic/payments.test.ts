@@ -4,6 +4,7 @@ import { Webhook } from 'standardwebhooks';
 import { decideDelivery } from '../../../src/commands/deliveries.ts';
 import { readPaymentEvent } from '../../../src/events/codec.ts';
 import { evolve, noPayment, type PaymentEvent, paymentStream } from '../../../src/events/payment.ts';
+import { presentDeliveries } from '../../../src/http/generic/payments/show.ts';
 import { createDescription } from '../../../src/http/openapi.ts';
 import { paymentFields } from '../../../src/receipts/payment-fields.ts';
 import { createCheck, type Description } from '../../conformance/answers.ts';
@@ -152,6 +153,8 @@ test.serial('the list holds a merchant’s own payments, by filter and page by p
     `starting_after=${open.toLowerCase()}1`,
     `starting_after=${theirs}`,
     'starting_after=00000000000000000000000000',
+    'starting_after=%00',
+    'starting_after=%F0%9F%98%80',
     "starting_after=' or 1=1",
   ];
   const refusals = new Map<string, string>();
@@ -319,6 +322,8 @@ test('after 50 attempts only staff can have it sent again', (t) => {
   t.like(decideDelivery({ ...command, maxAttempts: 50 }, tried(49)), { length: 1 });
   t.like(decideDelivery({ ...command, maxAttempts: 50 }, tried(50)), { code: 'too_many_deliveries' });
   t.like(decideDelivery(command, tried(50)), { length: 1 });
+  const canSend = (attempts: number) => presentDeliveries(tried(attempts), [])[0]?.can_send_again;
+  t.deepEqual([canSend(49), canSend(50)], [true, false]);
 });
 
 const secret = `whsec_${Buffer.from('a key of the tests, 32 bytes long').toString('base64')}`;
@@ -430,6 +435,23 @@ test.serial('a merchant cancels a request that nobody paid, and an expired one c
   await postResult(app, signed(resultFields(paid)));
   t.is((await app.events(paid)).at(-1)?.type, 'PaymentSucceeded', 'what comes is taken');
 
+  now = new Date('2026-11-20T01:40:00.000Z');
+  for (let round = 0; round < 5; round += 1) {
+    const id = await createPayment(app);
+    const form = { ...choice, token: tokenOf(await (await page(id)).text()) };
+    const [{ status: answered }] = await Promise.all([
+      post(app, `/payments/${id}/cancel`),
+      chooseMethod(app, id, form),
+    ]);
+    const [, { type } = { type: '' }, ...none] = await app.events(id);
+    t.deepEqual(
+      [type, none],
+      [answered === 202 ? 'PaymentCancelled' : 'PaymentMethodChosen', []],
+      'one of them',
+    );
+  }
+
+  now = new Date(expires_at);
   for (const odd of [
     { expires_at: 'tomorrow' },
     { expires_at: '2026-02-30T00:00:00Z' },

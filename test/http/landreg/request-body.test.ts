@@ -2,6 +2,7 @@
 import test from 'ava';
 import fc from 'fast-check';
 import { InvalidFields, readFields } from '../../../src/commands/fields.ts';
+import { agencyPageOf } from '../../../src/config/agency-page.ts';
 import { checkRequest } from '../../../src/http/landreg/request.ts';
 import { paymentRequestBody } from '../../../src/http/landreg/request-body.ts';
 import { HttpProblem } from '../../../src/http/server/context.ts';
@@ -20,6 +21,7 @@ const agency = {
   takesParts: false,
   redirectHosts: ['land.example'],
   charges: {},
+  page: agencyPageOf({}),
 } as const;
 const struct = paymentRequestBody({ maxAmountSen: sen(100_000_000), production: true });
 

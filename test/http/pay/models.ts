@@ -9,6 +9,9 @@ const banks = Array.from({ length: 20 }, (_, index) => ({
   name: `Example Bank ${index}`,
 }));
 
+/** Of an agency. */
+const nothingElse = { logo: '', phone: '', email: '', website: '' };
+
 export const paymentPage = {
   lang: 'en',
   otherLanguageUrl: 'https://pay.example/generic/pay/01ABC?lang=ms',
@@ -16,6 +19,7 @@ export const paymentPage = {
   token: 'eyJ0b2tlbiI6MX0.c2lnbmF0dXJl',
   amount: 'RM\u00a0120.50',
   agency: 'Example City Council',
+  ...nothingElse,
   service: 'Assessment tax',
   description: 'Assessment tax, second half of 2026',
   reference: 'INV-2026-000123',
@@ -23,12 +27,7 @@ export const paymentPage = {
   items: [],
   otherCharges: [],
   methods: [
-    {
-      mode: 'fpx',
-      name: t.modes.fpx,
-      limits: format(t.limits, { min: 'RM\u00a01.00', max: 'RM\u00a030,000.00' }),
-      banks,
-    },
+    { mode: 'fpx', name: t.modes.fpx, banks },
     { mode: 'fpx1', name: t.modes.fpx1, unavailable: format(t.belowLimit, { min: 'RM\u00a02.00' }), banks },
     { mode: 'cc', name: t.modes.cc, charge: { amount: 'RM\u00a01.20', total: 'RM\u00a0121.70' } },
     { mode: 'dc', name: t.modes.dc },
@@ -59,6 +58,7 @@ export const receiptPage = {
   heading: 'Official receipt',
   isOfficial: true,
   agency: 'Example City Council',
+  ...nothingElse,
   otherCharges: [],
   facts: [
     ['Receipt number', '7-20261120-8K2M4PQX'],

@@ -1,6 +1,6 @@
 import test from 'ava';
 import { texts } from '../../../src/http/pay/texts.ts';
-import { paymentPage } from './models.ts';
+import { paymentPage, receiptPage } from './models.ts';
 import { render } from './render.ts';
 
 const tag = (html: string, pattern: RegExp) => html.match(pattern)?.[0] ?? '';
@@ -27,12 +27,12 @@ test('amount and payee come before everything else that the payer reads', async 
 test('without any script it is one form with a button to go on and one to cancel, posting token, method and bank to an absolute URL', async (t) => {
   const html = await render('payment', paymentPage);
   t.notRegex(html, /<script|\son\w+=|javascript:/i);
-  t.is(tag(html, /<form[^>]*>/), `<form class="card" method="post" action="${paymentPage.action}">`);
+  t.is(
+    tag(html, /<form[^>]*>/),
+    `<form class="card" method="post" action="${paymentPage.action}" novalidate>`,
+  );
   t.is(html.match(/<form/g)?.length, 1);
-  t.deepEqual(html.match(/<button[^>]*>/g), [
-    '<button>',
-    '<button class="quiet" name="cancel" value="1" formnovalidate>',
-  ]);
+  t.deepEqual(html.match(/<button[^>]*>/g), ['<button>', '<button class="quiet" name="cancel" value="1">']);
   t.true(html.includes(`<input type="hidden" name="token" value="${paymentPage.token}">`));
   const radios = html.match(/<input type="radio" name="method"[^>]*>/g) ?? [];
   t.deepEqual(
@@ -60,9 +60,7 @@ test('when no method accepts the amount, the page says so, and the payer can onl
   const methods = paymentPage.methods.map((method) => ({ ...method, unavailable: 'Not available.' }));
   const html = await render('payment', { ...paymentPage, methods });
   t.true(html.includes(texts.en.payment.noMethod));
-  t.deepEqual(html.match(/<button[^>]*>/g), [
-    '<button class="quiet" name="cancel" value="1" formnovalidate>',
-  ]);
+  t.deepEqual(html.match(/<button[^>]*>/g), ['<button class="quiet" name="cancel" value="1">']);
   t.false((await render('payment', paymentPage)).includes(texts.en.payment.noMethod));
 });
 
@@ -78,6 +76,57 @@ test('a form without a bank comes back with what was chosen and the error tied t
   t.regex(tag(html, /<select[^>]*>/), /aria-describedby="error" aria-invalid="true"/);
   t.regex(tag(html, /<input type="radio"[^>]*value="fpx"[^>]*>/), / checked/);
   t.is(html.match(/ checked/g)?.length, 1);
+});
+
+test('the fault is what has the focus, and no message is left to the browser', async (t) => {
+  for (const error of ['methodMissing', 'bankMissing', 'attemptOpen', 'bankDown']) {
+    const html = await render('payment', {
+      ...paymentPage,
+      openAttempts: ['One.'],
+      chosenMode: 'fpx',
+      chosenBank: '',
+      error,
+    });
+    t.is(html.match(/<div class="notice danger" role="alert" tabindex="-1" autofocus>/g)?.length, 1);
+    t.notRegex(html, /<[^>]* required/);
+    const [, target] = /<p id="error"><a href="#([\w-]+)"/.exec(html) ?? [];
+    t.true(html.includes(` id="${target}"`), error);
+  }
+});
+
+test('a bank that is down is marked in the language of the page, and chosen only by saying so', async (t) => {
+  const banks = [
+    { code: 'UP', name: 'Up' },
+    { code: 'DOWN', name: 'Down', down: true },
+  ];
+  const methods = [{ mode: 'fpx', name: 'FPX', banks }];
+  for (const lang of ['en', 'ms', 'en'] as const) {
+    const html = await render('payment', { ...paymentPage, methods, lang });
+    t.true(html.includes(`<option value="DOWN">Down (${texts[lang].bankDown})</option>`));
+    t.true(html.includes('<option value="UP">Up</option>'));
+    t.notRegex(html, /name="bank_down"/);
+  }
+  const chosen = { chosenMode: 'fpx', chosenBank: 'DOWN', error: 'bankDown' };
+  const warned = await render('payment', { ...paymentPage, methods, ...chosen });
+  t.regex(warned, /<option value="DOWN" selected>Down \(not available\)/);
+  t.regex(warned, /<input type="checkbox" name="bank_down" value="DOWN"> Try this bank all the same/);
+});
+
+test('logo and contact are shown where there are some, and nothing in their place', async (t) => {
+  const logo = 'data:image/png;base64,AAAA';
+  const agency = {
+    logo,
+    phone: '03-8000-1234',
+    email: 'help@council.example',
+    website: 'https://a.example/en',
+  };
+  for (const [name, model] of Object.entries({ payment: paymentPage, receipt: receiptPage })) {
+    const html = await render(name, { ...model, ...agency });
+    t.true(html.includes(`<img class="logo" src="${logo}" alt="">`));
+    for (const address of ['tel:03-8000-1234', 'mailto:help@council.example', 'https://a.example/en'])
+      t.true(html.includes(`<a href="${address}">`));
+    t.notRegex(await render(name, model), /<img|class="contact"/);
+  }
 });
 
 test('a form without a method points to the methods; a chosen bank is kept', async (t) => {
@@ -119,7 +168,7 @@ test('an open attempt is told before the methods, and has to be confirmed before
   });
   const [told, methods] = ['Maybank2U 3 minutes ago', 'id="methods"'].map((text) => html.indexOf(text));
   t.true(told !== undefined && methods !== undefined && told > 0 && told < methods);
-  t.regex(html, /<label class="tick"><input type="checkbox" name="again" value="1" required>/);
+  t.regex(html, /<label class="tick"><input type="checkbox" name="again" value="1">/);
   t.true(html.includes(`href="${paymentPage.receiptUrl}"`));
   t.false(html.includes(texts.en.lastAttempts.failed));
   t.notRegex(await render('payment', paymentPage), /name="again"/);

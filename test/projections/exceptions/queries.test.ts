@@ -1,4 +1,6 @@
 // All that waits for staff, in one list, against what payments fold to and what no payment took.
+import { pagesOf } from '@ledger/kernel/pages.ts';
+import type { Listed } from '@ledger/postgres/listing.ts';
 import { indexable } from '@ledger/postgres/table.ts';
 import test from 'ava';
 import fc from 'fast-check';
@@ -110,13 +112,9 @@ test.serial('whatever happened and whatever is asked for, the list is what a fol
         const all = expectedRows(filled, others);
         const expected = all.filter((row) => matches(filter, row));
         const listed: ListedException[] = [];
-        let after: ListedException | null = null;
-        let page: ListedException[];
-        do {
-          page = await listExceptions(db, filter, { limit, after });
-          listed.push(...page);
-          after = page.at(-1) ?? null;
-        } while (page.length === limit);
+        const load = (after: Listed<ListedException> | null) => listExceptions(db, filter, { limit, after });
+        for await (const page of pagesOf(limit, load))
+          listed.push(...page.map(({ cursor: _, ...row }) => row));
         t.deepEqual(listed, expected);
         rowsSeen += listed.length;
 

@@ -83,7 +83,9 @@ export function createLogCheck({
     const state = evolve(before.state, event);
     const { books, entry } = enter(before.books, event);
     const movedSen = entry ? gatewaySen(id, entry) : 0n;
-    const isGivenBack = entry?.kind === 'refund' || entry?.kind === 'reversal';
+    // Superseded money is booked by another entry. What staff settle was there, whatever they say of it.
+    const isSuperseded = event.type === 'ExceptionResolved' && event.data.resolution === 'superseded';
+    const isGivenBack = !isSuperseded && (entry?.kind === 'refund' || entry?.kind === 'reversal');
     const bookedSen = before.bookedSen + (isGivenBack ? 0n : movedSen);
     const receiptNo = state.status === 'none' ? '' : (state.receipt?.receiptNo ?? '');
     const calledAtMs = new Map(before.calledAtMs);

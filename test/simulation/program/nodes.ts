@@ -5,6 +5,7 @@ import type { History } from '../engine/history.ts';
 import { type Clock, createProcess, type OnCrash, type SimulatedProcess } from '../engine/process.ts';
 import type { Random } from '../engine/random.ts';
 import type { Scheduler } from '../engine/scheduler.ts';
+import { unreadableType } from '../plan.ts';
 import type { Report } from '../violations.ts';
 import { configurationOf } from './configuration.ts';
 import { type Release, thisRelease } from './releases.ts';
@@ -52,7 +53,7 @@ export function createNodes({
   dataDir: string;
   eventStoreUrl: string;
   stretch(ms: number): number;
-  /** The process that has another transaction key than the others. */
+  /** The process that has another transaction key than the others once it was started again. */
   wrongKey: string | null;
   /** The release before this one, and the processes that run it until they are upgraded. */
   previous: { release: Release; names: readonly string[] } | null;
@@ -64,6 +65,10 @@ export function createNodes({
   const nodes = new Map<string, { role: Role; process: SimulatedProcess; clock: Clock; starts: number }>();
   const onCrash: OnCrash = (process, error) => {
     const { name } = process;
+    if (error instanceof Refused) {
+      history.tell(`${name}: does not start: ${error.message}`);
+      return process.kill();
+    }
     report('process-died', name, error instanceof Error ? (error.stack ?? error.message) : String(error));
     crash(name, 1_000);
   };
@@ -82,14 +87,10 @@ export function createNodes({
       const log = logOf(name);
       const release = releaseOf(name);
       const { loadConfig, openStores } = release;
-      const hasWrongKey = name === wrongKey;
+      const hasWrongKey = name === wrongKey && starts > 0;
       const config = configurationOf(name, { dataDir, eventStoreUrl, hasWrongKey, loadConfig });
       const stores = openStores(config, log, process.runtime);
-      Promise.resolve(release[starters[role]](stores)).catch((error: unknown) => {
-        if (!(error instanceof Refused)) return onCrash(process, error);
-        history.tell(`${name}: does not start: ${error.message}`);
-        process.kill();
-      });
+      Promise.resolve(release[starters[role]](stores)).catch((error: unknown) => onCrash(process, error));
     });
   }
 
@@ -99,7 +100,9 @@ export function createNodes({
         const { level, msg, reason, message, err } = JSON.parse(line);
         const detail = err ? `${err.type}: ${err.message}` : (reason ?? message ?? '');
         history.tell(`${name}: ${level >= 50 ? 'ERROR' : 'warns'}: ${msg}${detail ? ` (${detail})` : ''}`);
-        if (level >= 50 && !outages.has(err?.type))
+        // A request about a payment that the simulator has made unreadable is refused.
+        const isRefused = msg === 'request failed' && err?.message === `Unknown event type ${unreadableType}`;
+        if (level >= 50 && !outages.has(err?.type) && !isRefused)
           report('program-fault', `${name.replace(/-\d+$/, '')}: ${msg}`, err?.stack ?? detail);
       },
     });
@@ -114,6 +117,8 @@ export function createNodes({
   for (const [role, count] of Object.entries(counts) as [Role, number][])
     for (let number = 1; number <= count; number += 1)
       start(`${role}-${number}`, role, { offsetMs: 0, drift: 0 }, 0);
+  // The log knows the right key by then.
+  if (wrongKey !== null) scheduler.after(10_000, () => crash(wrongKey, 1_000));
 
   function crash(name: string, forMs: number): void {
     const { role, process, clock, starts } = nodeNamed(name);

@@ -2,7 +2,7 @@
 import { listAccessLog } from '../../../projections/access-log/queries.ts';
 import { noSuchPage, pageOf, readQuery, readText } from '../frame/forms-and-lists.ts';
 import type { Page } from '../frame/page.ts';
-import { loadAccount } from '../frame/session.ts';
+import { actorNames } from '../frame/session.ts';
 
 const path = '/console/access-log';
 const size = 50;
@@ -15,13 +15,12 @@ export const showAccessLog: Page = async (ctx, { askReadModels, db, eventStore, 
   const [found] = await askReadModels(ctx, [listAccessLog(db, filter, { limit: size + 1, before })]);
   const page = { size, path, filter: fields, isFirst: before === null };
   const { rows, ...links } = pageOf(found, page, ({ position }) => ({ before: position }));
-  const ids = [...new Set(rows.map(({ userId }) => userId))];
-  const accounts = await Promise.all(ids.map((id) => loadAccount(eventStore, id)));
-  const names = new Map(ids.map((id, index) => [id, accounts[index]?.name ?? id]));
+  const actorOf = ({ userId }: { userId: string }) => `staff:${userId}`;
+  const nameOf = await actorNames(eventStore, rows.map(actorOf));
   await show(ctx, 'audit/access-log.njk', {
     title: 'Access log',
     filter: fields,
-    rows: rows.map((row) => ({ ...row, name: names.get(row.userId) })),
+    rows: rows.map((row) => ({ ...row, name: nameOf(actorOf(row)) })),
     ...links,
   });
 };

@@ -1,66 +1,56 @@
 /** GET /console/deliveries: callbacks and receipts, filtered and counted. */
-import { countDeliveries, type DeliveryFilter, listDeliveries } from '../../../to-do/queries.ts';
-import {
-  cursorText,
-  type Fields,
-  keysOf,
-  pageOf,
-  queryOf,
-  readChoice,
-  readCursor,
-  readDay,
-  readQuery,
-  readText,
-} from '../frame/forms-and-lists.ts';
-import type { Page } from '../frame/page.ts';
+import lists from '../../../../content/tables/lists.json' with { type: 'json' };
+import { type DeliveryFilter, deliveriesOf, type ListedDelivery } from '../../../to-do/queries.ts';
+import { type Fields, keysOf, queryOf, readChoice, readQuery, readText } from '../frame/forms-and-lists.ts';
+import { downloadList, readDays, readList } from '../frame/list.ts';
+import type { Page, PageDependencies } from '../frame/page.ts';
 import { texts } from '../texts.ts';
 
 export const deliveriesPath = '/console/deliveries';
 export const sendListPath = '/console/deliveries/send-again';
-const size = 50;
 /** Above this number the pages only say that there are more. */
 export const maxCounted = 10_000;
 
-export const showDeliveries: Page = async (ctx, { askReadModels, db, show }) => {
-  const query = readQuery(ctx);
-  const { filter, fields } = readFilter(query);
-  const cursor = readCursor(query.after, 2);
-  const [transactionId = '', orderingKey = ''] = cursor?.ids ?? [];
-  const after = cursor && { calledAt: cursor.at, transactionId, orderingKey };
-  const [found, count] = await askReadModels(ctx, [
-    listDeliveries(db, filter, { limit: size + 1, after }),
-    countDeliveries(db, filter, maxCounted + 1),
-  ]);
-  const page = { size, path: deliveriesPath, filter: fields, isFirst: cursor === null };
-  const { rows, ...links } = pageOf(found, page, (last) => ({
-    after: cursorText(last.calledAt, last.transactionId, last.orderingKey),
-  }));
-  await show(ctx, 'deliveries/deliveries.njk', {
+export const showDeliveries: Page = async (ctx, dependencies) => {
+  const list = listOf(dependencies, readQuery(ctx));
+  const model = await readList<ListedDelivery>(ctx, dependencies, list);
+  const { state } = list.fields;
+  await dependencies.show(ctx, 'deliveries/deliveries.njk', {
     title: 'Deliveries',
-    filter: fields,
-    countText: `${countText(count)} ${count === 1 ? 'delivery' : 'deliveries'}`,
-    rows: rows.map((row) => ({ ...row, canSendAgain: canSendAgain(row.state) })),
-    here: `${deliveriesPath}${queryOf({ ...fields, after: query.after })}`,
-    sendListUrl: canSendAgain(fields.state) && count > 0 ? `${sendListPath}${queryOf(fields)}` : null,
-    ...links,
+    ...model,
+    rows: model.rows.map((row) => ({ ...row, canSendAgain: canSendAgain(row.state) })),
+    sendListUrl:
+      canSendAgain(state) && model.rows.length > 0 ? `${sendListPath}${queryOf(list.fields)}` : null,
   });
 };
 
+export const exportDeliveries: Page = async (ctx, dependencies) =>
+  downloadList(ctx, dependencies, listOf(dependencies, readQuery(ctx)));
+
+function listOf({ db }: Pick<PageDependencies, 'db'>, typed: Fields) {
+  const { fields, filter } = readFilter(typed);
+  const all = () => deliveriesOf(db, filter);
+  return { listing: lists.deliveries, path: deliveriesPath, fields, all };
+}
+
 /** The filter, and the fields of the form that set it. */
 export function readFilter(typed: Fields) {
+  const days = readDays(typed);
   const fields = {
     state: readChoice(typed.state, keysOf(texts.deliveryStates)),
     kind: readChoice(typed.kind, keysOf(texts.deliveryKinds)),
     receiver: readText(typed.receiver),
     merchant: readText(typed.merchant),
-    day: readText(typed.day),
+    payment: readText(typed.payment)?.toUpperCase() ?? null,
+    ...days.fields,
   };
   const filter: DeliveryFilter = {
     states: fields.state === null ? [] : [fields.state],
     kinds: fields.kind === null ? [] : [fields.kind],
     receiver: fields.receiver,
     merchantCode: fields.merchant,
-    called: readDay(fields.day),
+    transactionId: fields.payment,
+    called: days.span,
   };
   return { filter, fields };
 }

@@ -8,7 +8,7 @@ export const approval: ExceptionSource<'granted' | 'rejected'> = {
   template: 'approval.njk',
   meanings: texts.exceptions.meanings.approval,
   async find(ctx, dependencies) {
-    const { about, no, stream, head, payment } = await loadNumbered(ctx, dependencies);
+    const { about, no, payment, resolvedWith } = await loadNumbered(ctx, dependencies);
     const approval = payment.approvals?.find((each) => each.no === no);
     if (!approval) throw noSuchException();
     const { action, amountSen, at, by, decided } = approval;
@@ -22,7 +22,6 @@ export const approval: ExceptionSource<'granted' | 'rejected'> = {
         action,
         amountSen,
         at,
-        by,
         isOwn,
         charge:
           action.kind === 'refund'
@@ -32,16 +31,14 @@ export const approval: ExceptionSource<'granted' | 'rejected'> = {
       choices: isOwn ? ['rejected'] : ['granted', 'rejected'],
       resolved: decided && { resolution: decided.outcome, at: decided.at, note: decided.note },
       resolvedBy: decided?.by ?? '',
-      resolve({ resolution: outcome, note }, cause) {
-        const command = {
-          type: 'DecideApproval',
-          no,
-          outcome,
-          note,
-          ...actingFor(ctx, dependencies, about.merchant),
-        } as const;
-        return dependencies.execute(stream, command, cause, { from: head });
-      },
+      proposedBy: by,
+      ...resolvedWith(({ resolution: outcome, note }) => ({
+        type: 'DecideApproval',
+        no,
+        outcome,
+        note,
+        ...actingFor(ctx, dependencies, about.merchant),
+      })),
     };
   },
 };

@@ -1,7 +1,7 @@
 /** One exception: shows it with its resolution, or with the form in which staff record what they did about it. */
 import { headOf } from '../../../commands/execute.ts';
 import { InvalidFields } from '../../../commands/fields.ts';
-import { paymentDecider } from '../../../commands/payment.ts';
+import { type PaymentCommand, paymentDecider } from '../../../commands/payment.ts';
 import { transactionIdPattern } from '../../../commands/transaction-id.ts';
 import type { ApprovalEvent } from '../../../events/approvals.ts';
 import { readPaymentEvent } from '../../../events/codec.ts';
@@ -9,9 +9,10 @@ import type { Cause } from '../../../events/envelope.ts';
 import { evolve, noPayment, paymentStream, type RequestedPayment } from '../../../events/payment.ts';
 import { standingOf } from '../../../events/payment-standing.ts';
 import { type Context, HttpProblem } from '../../server/context.ts';
+import { type Effect, effectOf, isConfirmed, noEffect } from '../frame/confirm.ts';
 import { type Fields, linesOf, orShowAgain, readForm, readNote } from '../frame/forms-and-lists.ts';
 import { leadTo, type NoticeCode, type Page, type PageDependencies, staffCause } from '../frame/page.ts';
-import type { StaffContext } from '../frame/session.ts';
+import { actorNames, type StaffContext } from '../frame/session.ts';
 import { texts } from '../texts.ts';
 
 type Resolution<Choice> = { resolution: Choice; note: string; at: string };
@@ -24,7 +25,9 @@ export type FoundException<Choice extends ResolutionName> = {
   model: Record<string, unknown>;
   choices: readonly Choice[];
   resolved: Resolution<Choice> | null;
+  /** `staff:<id>`, as `proposedBy` of an approval. */
   resolvedBy: string;
+  proposedBy?: string;
   /**
    * `fields` is the whole form. Throws InvalidFields, and Refused if somebody else has resolved it meanwhile.
    */
@@ -33,6 +36,8 @@ export type FoundException<Choice extends ResolutionName> = {
     cause: Cause,
     fields: Fields,
   ): Promise<{ events: readonly { type: string }[] }>;
+  /** What that would do to a payment; absent where no money can move. Throws likewise. */
+  effect?(resolution: Resolution<Choice>, fields: Fields): Effect;
 };
 
 export type ExceptionSource<Choice extends ResolutionName> = {
@@ -56,7 +61,7 @@ const emptyForm = {
 };
 
 /** The payment of the path, with its state after each event, and the number of what is asked for. Throws HttpProblem 404. */
-export async function loadNumbered(ctx: StaffContext, { eventStore }: Pick<PageDependencies, 'eventStore'>) {
+export async function loadNumbered(ctx: StaffContext, { eventStore, execute }: PageDependencies) {
   const { transactionId = '', no: text = '' } = ctx.params;
   const no = /^[1-9]\d{0,5}$/.test(text) ? Number(text) : 0;
   const stream = paymentStream(transactionId);
@@ -64,15 +69,22 @@ export async function loadNumbered(ctx: StaffContext, { eventStore }: Pick<PageD
   const head = headOf(stored, paymentDecider);
   const { state: payment } = head;
   if (payment.status === 'none') throw noSuchException();
+  const past = stored.map(readPaymentEvent);
   const states: RequestedPayment[] = [];
   let state = noPayment;
-  for (const event of stored) {
-    state = evolve(state, readPaymentEvent(event));
+  for (const event of past) {
+    state = evolve(state, event);
     if (state.status !== 'none') states.push(state);
   }
   const { merchant, reference } = payment.request;
   const about = { transactionId, merchant, reference, paymentStatus: standingOf(payment) };
-  return { no, stream, stored, head, payment, states, about };
+  /** How a command on the payment resolves it. */
+  const resolvedWith = <Given>(commandOf: (given: Given, fields: Fields) => PaymentCommand) => ({
+    effect: (given: Given, fields: Fields) => effectOf(commandOf(given, fields), payment, past),
+    resolve: (given: Given, cause: Cause, fields: Fields) =>
+      execute(stream, commandOf(given, fields), cause, { from: head }),
+  });
+  return { no, stored, payment, states, about, resolvedWith };
 }
 
 export const noSuchException = () => new HttpProblem(404, 'There is no such exception');
@@ -80,19 +92,21 @@ export const noSuchException = () => new HttpProblem(404, 'There is no such exce
 /** Shows the exception; `more` adds to its model. */
 export async function showException<Choice extends ResolutionName>(
   ctx: Context,
-  { show }: PageDependencies,
+  { eventStore, show }: PageDependencies,
   { meanings, template }: ExceptionSource<Choice>,
-  { choices, kind, model, resolved, resolvedBy }: FoundException<Choice>,
+  { choices, kind, model, proposedBy = '', resolved, resolvedBy }: FoundException<Choice>,
   more: Record<string, unknown> = {},
 ): Promise<void> {
   const names = texts.exceptions.resolutions;
+  const nameOf = await actorNames(eventStore, [resolvedBy, proposedBy]);
   const textOf = (value: Choice) => ({ name: names[value], meaning: meanings[value] });
   await show(ctx, `exceptions/${template}`, {
     title: kind.name,
     meaning: kind.meaning,
     url: ctx.path,
     ...model,
-    resolved: resolved && { ...resolved, ...textOf(resolved.resolution), by: resolvedBy },
+    resolved: resolved && { ...resolved, ...textOf(resolved.resolution), by: nameOf(resolvedBy) },
+    proposedBy: nameOf(proposedBy),
     choices: choices.map((value) => ({ value, ...textOf(value) })),
     form: emptyForm,
     ...more,
@@ -106,15 +120,18 @@ export function showOne<Choice extends ResolutionName>(source: ExceptionSource<C
 
 export function resolveOne<Choice extends ResolutionName>(source: ExceptionSource<Choice>): Page {
   return async (ctx, dependencies) => {
-    const { choices, resolve } = await source.find(ctx, dependencies);
+    const { choices, effect, kind, resolve } = await source.find(ctx, dependencies);
     const form = readForm(ctx);
     const typed = { ...emptyForm.typed, ...form, note: linesOf(form.note) };
     const resolveAsTyped = async () => {
       const resolution = choices.find((choice) => choice === form.resolution);
       if (resolution === undefined) throw new InvalidFields('Choose what was done');
       const read = { resolution, note: readNote('note', form.note) };
-      const at = dependencies.runtime.now().toISOString();
-      const { events } = await resolve({ at, ...read }, staffCause(ctx), form);
+      const given = { at: dependencies.runtime.now().toISOString(), ...read };
+      const asked = effect?.(given, form) ?? noEffect;
+      const title = `${kind.name}: ${texts.exceptions.resolutions[resolution]}`;
+      if (!(await isConfirmed(ctx, dependencies, title, asked))) return;
+      const { events } = await resolve(given, staffCause(ctx), form);
       const told = events.find(({ type }) => Object.hasOwn(notices, type))?.type as keyof typeof notices;
       leadTo(ctx, ctx.path, notices[told] ?? 'resolved');
     };

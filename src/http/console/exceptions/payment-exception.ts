@@ -13,15 +13,8 @@ export const paymentException: ExceptionSource<ExceptionResolution> = {
   template: 'payment.njk',
   meanings: texts.exceptions.meanings.payment,
   async find(ctx, dependencies) {
-    const {
-      about,
-      no: resultNo,
-      stream,
-      stored,
-      head,
-      payment,
-      states,
-    } = await loadNumbered(ctx, dependencies);
+    const numbered = await loadNumbered(ctx, dependencies);
+    const { about, no: resultNo, payment, resolvedWith, states, stored } = numbered;
     const exception = exceptionsOf(payment).find((each) => each.resultNo === resultNo);
     const recordedIn = stored[states.findIndex(({ results }) => results.length >= resultNo)];
     if (!recordedIn || !exception) throw noSuchException();
@@ -48,12 +41,11 @@ export const paymentException: ExceptionSource<ExceptionResolution> = {
       choices: resolutionsFor(payment, exception),
       resolved: exception.resolved,
       resolvedBy: actorOf(resolution),
-      resolve({ note, resolution }, cause) {
+      ...resolvedWith(({ note, resolution }) => {
         if (resolution === 'superseded') throw new Error('Nobody is offered this choice');
         const action = { kind: 'resolution', resultNo, resolution, note } as const;
-        const command = { type: 'TakeAction', action, ...actingFor(ctx, dependencies, merchant) } as const;
-        return dependencies.execute(stream, command, cause, { from: head });
-      },
+        return { type: 'TakeAction', action, ...actingFor(ctx, dependencies, merchant) };
+      }),
     };
   },
 };

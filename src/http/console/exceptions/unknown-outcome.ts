@@ -13,7 +13,7 @@ export const unknownOutcome: ExceptionSource<FinalOutcome> = {
   template: 'unknown-outcome.njk',
   meanings: texts.exceptions.meanings.unknownOutcome,
   async find(ctx, dependencies) {
-    const { about, no, stream, stored, head, payment, states } = await loadNumbered(ctx, dependencies);
+    const { about, no, payment, resolvedWith, states, stored } = await loadNumbered(ctx, dependencies);
     const outcomeIn = (state: RequestedPayment) => unknownOutcomesOf(state).find((each) => each.no === no);
     const unknown = outcomeIn(payment);
     if (!unknown) throw noSuchException();
@@ -43,10 +43,10 @@ export const unknownOutcome: ExceptionSource<FinalOutcome> = {
             : 'A result arrived after all.',
       },
       resolvedBy: actorOf(settledIn),
-      resolve({ at: givenAt, note: evidence, resolution }, cause, fields) {
-        const given = { at: givenAt, no, evidence, ...readVerdict(resolution as Verdict, fields) };
-        return dependencies.execute(stream, { type: 'GiveVerdict', ...given }, cause, { from: head });
-      },
+      ...resolvedWith(({ at: givenAt, note: evidence, resolution }, fields) => {
+        const verdict = readVerdict(resolution as Verdict, fields);
+        return { type: 'GiveVerdict', at: givenAt, no, evidence, ...verdict };
+      }),
     };
   },
 };

@@ -8,10 +8,10 @@ import type { Dependencies } from '../../server/dependencies.ts';
 import { createLookAtRebuilds } from '../projections/rebuilds.ts';
 import { texts } from '../texts.ts';
 import { type ConsoleAssets, createConsoleAssets } from './assets.ts';
-import { readQuery } from './forms-and-lists.ts';
+import { noSuchPage, readQuery } from './forms-and-lists.ts';
 import { createPasskeys } from './passkeys.ts';
 import { permissionsOf } from './permissions.ts';
-import { createReturnTo } from './return-to.ts';
+import { createReturnTo, type ReturnTo } from './return-to.ts';
 import { createSessions, type Sessions, type StaffContext, type VisitorContext } from './session.ts';
 
 export type Page = (ctx: StaffContext, dependencies: PageDependencies) => Promise<void>;
@@ -23,6 +23,7 @@ export function createPageDependencies(dependencies: Dependencies) {
   const { console: own, content, ...shared } = dependencies;
   const assets = createConsoleAssets();
   const sessions = createSessions(dependencies);
+  const lastList = createReturnTo(shared.config.baseUrl, 'console-list');
   return {
     ...shared,
     ...content,
@@ -30,8 +31,9 @@ export function createPageDependencies(dependencies: Dependencies) {
     assets,
     sessions,
     passkeys: createPasskeys(dependencies),
-    returnTo: createReturnTo(shared.config.baseUrl),
-    show: createShowPage(assets, sessions),
+    returnTo: createReturnTo(shared.config.baseUrl, 'console-return'),
+    lastList,
+    show: createShowPage(assets, sessions, lastList),
     recordAccess: createRecordAccess(dependencies),
     askReadModels: createAskReadModels(shared),
     lookAtRebuilds: createLookAtRebuilds(dependencies),
@@ -52,6 +54,8 @@ function createAskReadModels({ log }: { log: Log }) {
       return (await Promise.all(queries)) as unknown as Answers;
     } catch (error) {
       // Without the error itself, which may quote what was searched for.
+      // A cursor that is in none of our links.
+      if (codeOf(error).startsWith('22')) throw noSuchPage();
       log.warn({ reason: codeOf(error), requestId: ctx.state.requestId }, 'the read models do not answer');
       throw new HttpProblem(503, message);
     }
@@ -104,7 +108,7 @@ export type ShowPage = (
   model: { title: string } & Record<string, unknown>,
 ) => Promise<void>;
 
-function createShowPage(assets: ConsoleAssets, sessions: Sessions): ShowPage {
+function createShowPage(assets: ConsoleAssets, sessions: Sessions, lastList: ReturnTo): ShowPage {
   return async (ctx, template, model) => {
     const { staff } = ctx.state;
     await ctx.render(`console/${template}`, {
@@ -115,6 +119,7 @@ function createShowPage(assets: ConsoleAssets, sessions: Sessions): ShowPage {
       notice: noticeOf(readQuery(ctx).notice),
       staff: staff ? { id: staff.id, name: staff.name, role: staff.role } : null,
       may: staff ? permissionsOf(staff.role) : null,
+      listUrl: lastList.read(ctx),
       token: staff ? sessions.formToken(staff) : '',
       ...model,
     });

@@ -14,6 +14,7 @@ export const permissions = {
   export: everybody,
   /** One's own account: its passkeys, and signing out. */
   ownAccount: everybody,
+  addNote: helpers,
   sendAgain: helpers,
   requery: helpers,
   /** Of read models, which changes nothing that is recorded. The request for it is. */

@@ -1,4 +1,4 @@
-/** The page that somebody asked for before signing in, kept in a cookie of their browser. */
+/** A page to go back to, kept in a cookie: the one asked for before signing in, and the list looked at last. */
 import type { Context } from '../../server/context.ts';
 import { createCookie } from '../../server/cookie.ts';
 import { isConsolePath, signInPath } from './addresses.ts';
@@ -6,8 +6,10 @@ import { isConsolePath, signInPath } from './addresses.ts';
 const keptSeconds = 30 * 60;
 const maxLength = 1_000;
 
-export function createReturnTo(baseUrl: string) {
-  const cookie = createCookie(baseUrl, 'console-return', '/console');
+export type ReturnTo = ReturnType<typeof createReturnTo>;
+
+export function createReturnTo(baseUrl: string, name: 'console-return' | 'console-list') {
+  const cookie = createCookie(baseUrl, name, '/console');
   return {
     /** Keeps the address of a page; downloads and what scripts request are not kept. */
     remember(ctx: Context): void {
@@ -15,6 +17,9 @@ export function createReturnTo(baseUrl: string) {
       if (ctx.method !== 'GET' || !ctx.get('Accept').includes('text/html') || path.length > maxLength) return;
       cookie.set(ctx, encodeURIComponent(path), keptSeconds);
     },
+
+    /** The page, or null if none is kept. */
+    read: (ctx: Context): string | null => ownPage(cookie.read(ctx)),
 
     /** The page, once; the console's first page if none is kept. */
     take(ctx: Context): string {

@@ -91,7 +91,7 @@ export function createSessions({ config, eventStore, runtime }: Dependencies) {
       if (passkey === null && !isOwn) return null;
       // Such as a member who was made an admin.
       if (passkey === null && passkeysRequired && account.role === 'admin') return null;
-      const isDue = Number.parseInt(signature, 10) - now.getTime() < idleMs - freshMs;
+      const isDue = !isBackground(ctx) && Number.parseInt(signature, 10) - now.getTime() < idleMs - freshMs;
       if (isDue) issue(ctx, ticket, found.session.endsAt);
       const { active: _, console: __, ...user } = account;
       return { ...user, ticket, session: found.session, head: found.head };
@@ -131,12 +131,27 @@ export async function loadHolder(
   return account && maySignIn(account) && !wasDeactivatedSince ? account : null;
 }
 
+/** What an open page requests by itself, which is no use of the session. */
+const isBackground = (ctx: Context) => ctx.get('X-Background') !== '' || ctx.path === '/console/live';
+
 /** What the session's stream keeps of the secret in the cookie. */
 export const secretHashOf = (secret: string): string => hash('sha256', secret);
 
 /** Null where there is no such user. Throws EventStoreUnavailable. */
 export async function loadAccount(eventStore: Pick<EventStore, 'load'>, id: string) {
   return accountOf(await eventStore.load(userStream(id)));
+}
+
+/** A function from actors to the names of staff among them; others are shown as they are. */
+export async function actorNames(eventStore: Pick<EventStore, 'load'>, actors: readonly (string | null)[]) {
+  const names = new Map<string | null, string>();
+  const load = async (actor: string | null) => {
+    const [, id] = /^staff:([0-9A-HJKMNP-TV-Z]{26})$/.exec(actor ?? '') ?? [];
+    const account = id === undefined ? null : await loadAccount(eventStore, id);
+    if (account) names.set(actor, account.name);
+  };
+  await Promise.all(Array.from(new Set(actors), load));
+  return (actor: string | null) => names.get(actor) ?? actor ?? '';
 }
 
 function accountOf(history: readonly RecordedEvent[]): (Account & Holder) | null {

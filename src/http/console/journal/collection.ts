@@ -1,18 +1,20 @@
 /** /console/statements: what an agency collected on a day, as a page, as CSV and as PDF. */
 import { boundsOfDay, dayOf } from '../../../common/malaysian-time.ts';
 import {
+  accountOfDay,
   type Collection,
   collectedReceipts,
   collectionPage,
   collectionTotals,
 } from '../../../projections/journal/collection-queries.ts';
-import { journalGap, merchantsWithAccount } from '../../../projections/journal/queries.ts';
+import { journalGap, merchantAccount, merchantsWithAccount } from '../../../projections/journal/queries.ts';
 import { collectionCsv } from '../../../statements/csv.ts';
 import { collectionPdf, maxPdfReceipts, TooManyReceipts } from '../../../statements/pdf.ts';
 import { grandTotal } from '../../../statements/totals.ts';
 import { type Context, HttpProblem } from '../../server/context.ts';
 import { cursorText, pageOf, queryOf, readCursor, readQuery } from '../frame/forms-and-lists.ts';
 import type { Page, PageDependencies } from '../frame/page.ts';
+import { accountPath } from './account.ts';
 import { readAsOf, refuseGap } from './as-of.ts';
 
 const path = '/console/statements';
@@ -70,9 +72,10 @@ async function statementOf(
 ) {
   const cursor = readCursor(readQuery(ctx).after, 1);
   const after = cursor && { paidAt: cursor.at, transactionId: cursor.ids[0] ?? '' };
-  const [totals, found, gap] = await askReadModels(ctx, [
+  const [totals, found, parts, gap] = await askReadModels(ctx, [
     collectionTotals(db, collection),
     collectionPage(db, collection, { after, limit: size + 1 }),
+    accountOfDay(db, collection),
     journalGap(collection.asOf, { eventStore, db, runtime }),
   ]);
   const { merchantCode: merchant, day } = collection;
@@ -88,6 +91,9 @@ async function statementOf(
     agency,
     asOf,
     gap: gap?.message ?? null,
+    parts,
+    recordedSen: parts.reduce((sum, { isRecorded, sumSen }) => (isRecorded ? sum + sumSen : sum), 0n),
+    accountUrl: `${accountPath}${queryOf({ account: merchantAccount(merchant), from: day, to: day })}`,
     totals,
     all,
     rows,

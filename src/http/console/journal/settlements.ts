@@ -15,6 +15,7 @@ import { methods } from '../../../reconciliation/settlement-file.ts';
 import { type Context, HttpProblem, seeOther } from '../../server/context.ts';
 import { type Fields, readForm, readNote } from '../frame/forms-and-lists.ts';
 import { leadTo, type Page, type PageDependencies, staffCause } from '../frame/page.ts';
+import { actorNames } from '../frame/session.ts';
 import { uploadOf } from '../reconciliation/import.ts';
 
 const path = '/console/settlements';
@@ -85,13 +86,14 @@ export const showSettlement: Page = async (ctx, { eventStore, show }) => {
   const events = derivedIdPattern.test(id) ? await eventStore.load(settlementStream(id)) : [];
   const { recorded, reversed } = headOf(events, settlementDecider).state;
   if (!recorded) throw new HttpProblem(404, 'There is no such payout or remittance');
+  const nameOf = await actorNames(eventStore, events.map(actorOf));
   await show(ctx, 'journal/settlement.njk', {
     title: `${recorded.kind === 'payout' ? 'Payout' : 'Remittance'} ${recorded.reference}`,
     id,
     recorded,
-    recordedBy: actorOf(events.findLast(({ type }) => type === 'SettlementRecorded')),
+    recordedBy: nameOf(actorOf(events.findLast(({ type }) => type === 'SettlementRecorded'))),
     reversed,
-    reversedBy: reversed && actorOf(events.at(-1)),
+    reversedBy: reversed && nameOf(actorOf(events.at(-1))),
   });
 };
 

@@ -1,17 +1,34 @@
-/** GET /console/payments/{id}/payer: who pays, and for what. */
+/** What concerns the payer: who pays and for what, the notes of staff, and the payer's receipt. */
+import { transactionIdPattern } from '../../../commands/transaction-id.ts';
 import { type OpenPayment, openPayment } from '../../../events/open-payment.ts';
+import { paymentStream } from '../../../events/payment.ts';
+import type { StaffNote } from '../../../events/personal-data.ts';
+import { createLinks } from '../../../receipts/payment-links.ts';
 import { withheldText } from '../../../receipts/texts.ts';
-import { HttpProblem } from '../../server/context.ts';
-import { loadHistory } from '../../server/load-history.ts';
-import type { Page } from '../frame/page.ts';
+import { HttpProblem, seeOther } from '../../server/context.ts';
+import { loadHistory, noSuchPayment } from '../../server/load-history.ts';
+import { readForm, readNote } from '../frame/forms-and-lists.ts';
+import { leadTo, type Page, staffCause } from '../frame/page.ts';
+import { actorNames } from '../frame/session.ts';
 import { paymentsPath } from './search.ts';
 
 export const showPayer: Page = async (ctx, { eventStore, personalData, recordAccess, show }) => {
-  const { payment: loaded } = await loadHistory(ctx, eventStore);
+  const { entries, events, payment: loaded } = await loadHistory(ctx, eventStore);
   if (!loaded) throw new HttpProblem(404, 'This payment does not say who pays');
   const { transactionId } = loaded.request;
-  await recordAccess(ctx, { what: 'payer', transactionId, detail: '' });
+  const notes = events.flatMap((event, index) =>
+    event?.type === 'StaffNoteAdded' ? { ...event.data, by: entries[index]?.actor ?? null } : [],
+  );
+  await recordAccess(ctx, { what: 'payer', transactionId, detail: notes.length > 0 ? 'with notes' : '' });
   const payment = await openPayment(loaded, personalData.open);
+  const place = { stream: paymentStream(transactionId), field: 'personal' } as const;
+  const opened = await Promise.all(
+    notes.map(({ personal }) => personalData.open<StaffNote>(personal, place)),
+  );
+  const nameOf = await actorNames(
+    eventStore,
+    notes.map(({ by }) => by),
+  );
   const { request } = payment;
   await show(ctx, 'payments/payer.njk', {
     title: `Payer of ${request.reference}`,
@@ -23,8 +40,36 @@ export const showPayer: Page = async (ctx, { eventStore, personalData, recordAcc
       value: typeof value === 'string' ? value : JSON.stringify(value),
     })),
     facts: factsAbout(payment),
+    notes: notes.map(({ at, by }, index) => {
+      const note = opened[index];
+      return { at, by: nameOf(by), text: note?.kind === 'open' ? note.value.note : null };
+    }),
   });
 };
+
+export const addNote: Page = async (ctx, { execute, runtime }) => {
+  const { id = '' } = ctx.params;
+  if (!transactionIdPattern.test(id)) throw noSuchPayment();
+  const note = readNote('note', readForm(ctx).note);
+  const command = { type: 'AddNote', at: runtime.now().toISOString(), note } as const;
+  await execute(paymentStream(id), command, staffCause(ctx));
+  leadTo(ctx, `${paymentsPath}/${id}`, 'noted');
+};
+
+/** Long enough to look at it: what a payer is sent has a link of its own. */
+const linkLifetimeMs = 60 * 60_000;
+
+/** Leads to the payer's own receipt, or to its PDF. */
+export const openReceipt =
+  (name: 'receipt' | 'download'): Page =>
+  async (ctx, { config, eventStore, recordAccess, runtime }) => {
+    const { payment } = await loadHistory(ctx, eventStore);
+    if (!payment) throw noSuchPayment();
+    const { channel, transactionId } = payment.request;
+    await recordAccess(ctx, { what: 'payer', transactionId, detail: 'receipt' });
+    const endsAtMs = runtime.now().getTime() + linkLifetimeMs;
+    seeOther(ctx, createLinks({ ...config, runtime })[channel][name](transactionId, 'en', endsAtMs));
+  };
 
 /** What the merchant and the bank say about the payer; empty fields are left out. */
 function factsAbout({ request, results }: OpenPayment) {

@@ -1,43 +1,68 @@
 /** GET /console/payments/{id}: everything that happened to a payment, without anything about the payer. */
 import { isHolding } from '@ledger/personal-data/sealed.ts';
 import { shownDeliveries } from '../../../audit/history/deliveries.ts';
-import type { HistoryEntry } from '../../../audit/history/history.ts';
+import { entriesUntil, readUntil } from '../../../audit/history/history.ts';
+import { refusalIfClosed } from '../../../commands/cancel.ts';
+import { refusalToPay } from '../../../commands/payment-result.ts';
 import { chargesOf } from '../../../events/charges.ts';
 import { exceptionsOf } from '../../../events/exceptions.ts';
 import { currentResult, type RequestedPayment } from '../../../events/payment.ts';
 import { attemptOf } from '../../../events/payment-result.ts';
 import { standingOf } from '../../../events/payment-standing.ts';
 import { unknownOutcomesOf } from '../../../events/unknown-outcomes.ts';
-import { loadHistory } from '../../server/load-history.ts';
-import type { Page, PageDependencies } from '../frame/page.ts';
-import { loadAccount } from '../frame/session.ts';
+import { createLinks } from '../../../receipts/payment-links.ts';
+import { loadHistory, requestedIn } from '../../server/load-history.ts';
+import { readQuery } from '../frame/forms-and-lists.ts';
+import type { Page } from '../frame/page.ts';
+import { actorNames } from '../frame/session.ts';
 import { texts } from '../texts.ts';
 import { eventText } from './event-text.ts';
 import { paymentsPath } from './search.ts';
 
-export const showPayment: Page = async (ctx, { eventStore, show }) => {
-  const { entries, events, payment, verdict } = await loadHistory(ctx, eventStore);
-  const names = await staffNames(entries, eventStore);
+/** `at` or `revision` in the query: as it was then, without what came later. */
+export const showPayment: Page = async (ctx, { config, eventStore, runtime, show }) => {
+  const history = await loadHistory(ctx, eventStore);
+  const { at, revision } = readQuery(ctx);
+  const entries = entriesUntil(history, readUntil({ at: at || undefined, revision }));
+  const events = history.events.slice(0, entries.length);
+  const later = history.entries.length - entries.length;
+  const payment = later === 0 ? history.payment : requestedIn(entries.at(-1)?.state);
+  const nameOf = await actorNames(
+    eventStore,
+    entries.map(({ actor }) => actor),
+  );
   const id = ctx.params.id ?? '';
   await show(ctx, 'payments/payment.njk', {
     title: payment?.request.reference ?? id,
     id,
     path: `${paymentsPath}/${id}`,
+    at: at || entries.at(-1)?.at,
+    later,
     summary: payment && summaryOf(payment),
+    payUrl: payment && isPayable(payment, runtime.now()) ? payUrlOf(payment, { ...config, runtime }) : null,
+    notes: events.filter((event) => event?.type === 'StaffNoteAdded').length,
     timeline: entries.map((entry, index) => {
       const event = events[index];
       return {
         ...entry,
-        actor: (entry.actor && names.get(entry.actor)) ?? entry.actor ?? 'not known',
+        actor: nameOf(entry.actor) || 'not known',
         text: event ? eventText(event) : texts.events.unreadable,
         status: entry.state.status === 'none' ? 'none' : standingOf(entry.state),
       };
     }),
-    verdict,
+    verdict: history.verdict,
     deliveries: payment ? shownDeliveries(payment, events) : [],
     exceptions: payment ? shownExceptions(payment) : [],
   });
 };
+
+function isPayable(payment: RequestedPayment, now: Date): boolean {
+  return !(refusalToPay(payment) ?? refusalIfClosed(payment, now.toISOString()));
+}
+
+function payUrlOf({ request }: RequestedPayment, dependencies: Parameters<typeof createLinks>[0]): string {
+  return createLinks(dependencies)[request.channel].pay(request.transactionId);
+}
 
 /** All that staff have or had to settle, with where its page is. */
 function shownExceptions(payment: RequestedPayment) {
@@ -78,21 +103,4 @@ function summaryOf(payment: RequestedPayment) {
     returned: (payment.adjustments ?? []).filter(({ kind }) => kind !== 'credited'),
     isRefundable: chargesOf(payment).some(({ leftSen }) => leftSen > 0),
   };
-}
-
-const staffActor = /^staff:([0-9A-HJKMNP-TV-Z]{26})$/;
-
-async function staffNames(
-  entries: readonly HistoryEntry[],
-  eventStore: PageDependencies['eventStore'],
-): Promise<ReadonlyMap<string, string>> {
-  const actors = new Set(entries.flatMap(({ actor }) => actor ?? []));
-  const found = await Promise.all(
-    Array.from(actors, async (actor): Promise<[string, string][]> => {
-      const [, id] = staffActor.exec(actor) ?? [];
-      const account = id === undefined ? null : await loadAccount(eventStore, id);
-      return account ? [[actor, account.name]] : [];
-    }),
-  );
-  return new Map(found.flat());
 }

@@ -6,6 +6,7 @@ import { paymentStream, type RequestedPayment } from '../../../events/payment.ts
 import { texts } from '../../../receipts/texts.ts';
 import { HttpProblem } from '../../server/context.ts';
 import { loadHistory } from '../../server/load-history.ts';
+import { effectOf, isConfirmed } from '../frame/confirm.ts';
 import { type Fields, orShowAgain, readForm, readNote } from '../frame/forms-and-lists.ts';
 import { actingFor, leadTo, type Page, type PageDependencies, staffCause } from '../frame/page.ts';
 import type { StaffContext } from '../frame/session.ts';
@@ -18,13 +19,15 @@ export const showRefund: Page = async (ctx, dependencies) => {
 };
 
 export const recordRefund: Page = async (ctx, dependencies) => {
-  const { head, payment } = await loadHistory(ctx, dependencies.eventStore);
+  const { events: past, head, payment } = await loadHistory(ctx, dependencies.eventStore);
   if (!payment) throw new HttpProblem(409, 'This payment cannot be read');
   const { merchant, transactionId } = payment.request;
   const typed = readForm(ctx);
   const refund = async () => {
     const action = { kind: 'refund', ...readRefund(typed) } as const;
     const command = { type: 'TakeAction', action, ...actingFor(ctx, dependencies, merchant) } as const;
+    const effect = effectOf(command, payment, past);
+    if (!(await isConfirmed(ctx, dependencies, titleOf(payment), effect))) return;
     const stream = paymentStream(transactionId);
     const { events } = await dependencies.execute(stream, command, staffCause(ctx), { from: head });
     const isProposed = events.some(({ type }) => type === 'ApprovalRequested');
@@ -42,10 +45,10 @@ async function draw(
   payment: RequestedPayment,
   { typed = {}, problem = null }: { typed?: Fields; problem?: string | null } = {},
 ): Promise<void> {
-  const { reference, transactionId } = payment.request;
+  const { transactionId } = payment.request;
   const charges = chargesOf(payment).filter(({ leftSen }) => leftSen > 0);
   await show(ctx, 'payments/refund.njk', {
-    title: `Refund of ${reference}`,
+    title: titleOf(payment),
     path: `${paymentsPath}/${transactionId}`,
     charges: charges.map((charge) => ({
       ...charge,
@@ -56,6 +59,8 @@ async function draw(
     problem,
   });
 }
+
+const titleOf = ({ request }: RequestedPayment) => `Refund of ${request.reference}`;
 
 const methodOf = ({ mode }: Charge) => (mode === '' ? 'method not known' : texts.en.modes[mode]);
 

@@ -1,64 +1,67 @@
 /** /console/payments: finds payments by what people read out, by a filter, or by payer. */
+import lists from '../../../../content/tables/lists.json' with { type: 'json' };
 import { transactionIdPattern } from '../../../commands/transaction-id.ts';
 import { paymentModes } from '../../../common/payment-modes.ts';
 import { indexedTokens } from '../../../projections/payments/payers.ts';
-import { type PaymentFilter, searchPayments } from '../../../projections/payments/queries.ts';
+import { type PaymentFilter, paymentsOf, searchPayments } from '../../../projections/payments/queries.ts';
 import { termsOf } from '../../../projections/payments/search-tokens.ts';
-import { type Context, seeOther } from '../../server/context.ts';
+import { seeOther } from '../../server/context.ts';
 import {
-  cursorText,
   type Fields,
   keysOf,
   merchantOptions,
-  pageOf,
   readChoice,
-  readCursor,
-  readDay,
   readForm,
   readQuery,
   readText,
 } from '../frame/forms-and-lists.ts';
+import { downloadList, type List, readAmounts, readDays, readList } from '../frame/list.ts';
 import type { Page, PageDependencies } from '../frame/page.ts';
 import type { StaffContext } from '../frame/session.ts';
 import { texts } from '../texts.ts';
 
 export const paymentsPath = '/console/payments';
-const size = 50;
 const maxPayerLength = 500;
 const notSearchable = 'Payments cannot be searched at the moment. Enter a transaction id to open its payment';
 
-/** The filter, and the fields of the form that set it. */
-function readFilter({ q, merchant, status, mode, day, by }: Fields) {
+/** The list that the fields of the form ask for; of the payments of a payer where there are tokens. */
+function listOf(
+  { db }: Pick<PageDependencies, 'db'>,
+  typed: Fields,
+  searchTokens: readonly string[] = [],
+): List {
+  const [days, range] = [readDays(typed), readAmounts(typed)];
   const fields = {
-    q: readText(q),
-    merchant: readText(merchant),
-    status: readChoice(status, keysOf(texts.statuses)),
-    mode: readChoice(mode, paymentModes),
-    day: readText(day),
-    by: readChoice(by, ['paid'] as const),
+    q: readText(typed.q),
+    merchant: readText(typed.merchant),
+    status: readChoice(typed.status, keysOf(texts.statuses)),
+    mode: readChoice(typed.mode, paymentModes),
+    ...days.fields,
+    by: readChoice(typed.by, ['paid'] as const),
+    ...range.fields,
   };
-  const span = readDay(fields.day);
   const filter: PaymentFilter = {
     named: fields.q,
     merchantCode: fields.merchant,
     status: fields.status,
     mode: fields.mode,
-    requested: fields.by === 'paid' ? null : span,
-    paid: fields.by === 'paid' ? span : null,
+    [fields.by ?? 'requested']: days.span,
+    amounts: range.amounts,
+    searchTokens,
   };
-  return { fields, filter };
+  return { listing: lists.payments, path: paymentsPath, fields, all: () => paymentsOf(db, filter) };
 }
-
-type Filter = ReturnType<typeof readFilter>;
 
 export const showPayments: Page = async (ctx, dependencies) => {
   const query = readQuery(ctx);
-  const asked = readFilter(query);
   // Works also when Postgres is down: the payment's page reads its stream.
-  const id = asked.fields.q?.toUpperCase() ?? '';
+  const id = readText(query.q)?.toUpperCase() ?? '';
   if (transactionIdPattern.test(id)) return seeOther(ctx, `${paymentsPath}/${id}`);
-  await showFound(ctx, dependencies, asked, query.after);
+  await showFound(ctx, dependencies, query);
 };
+
+export const exportPayments: Page = async (ctx, dependencies) =>
+  downloadList(ctx, dependencies, listOf(dependencies, readQuery(ctx)));
 
 /**
  * Numbers and references first; whoever types something else names a payer. A POST, because names in an address end up in
@@ -97,40 +100,24 @@ async function showPayersPayments(
   if (tokens.length === 0) return seeOther(ctx, paymentsPath);
   const detail = `${tokens.length} ${tokens.length === 1 ? 'word' : 'words'}`;
   await dependencies.recordAccess(ctx, { what: 'search', transactionId: null, detail });
-  const { fields } = readFilter({});
-  await showFound(ctx, dependencies, { fields, filter: {} }, after, { text: payer, tokens });
+  const { merchant } = readQuery(ctx);
+  await showFound(ctx, dependencies, { merchant, after }, { text: payer, tokens });
 }
 
 async function showFound(
-  ctx: Context,
-  { askReadModels, config, db, personalData, show }: PageDependencies,
-  { fields, filter }: Filter,
-  after: string | undefined,
+  ctx: StaffContext,
+  dependencies: PageDependencies,
+  typed: Fields,
   payer: { text: string; tokens: readonly string[] } = { text: '', tokens: [] },
 ): Promise<void> {
-  const cursor = readCursor(after, 1);
-  const key = cursor && { requestedAt: cursor.at, transactionId: cursor.ids[0] ?? '' };
-  const [found] = await askReadModels(
-    ctx,
-    [
-      indexedTokens(payer.tokens, db, personalData).then((searchTokens) =>
-        searchPayments(db, { ...filter, searchTokens }, { limit: size + 1, after: key }),
-      ),
-    ],
-    notSearchable,
-  );
-  const page = { size, path: paymentsPath, filter: fields, isFirst: cursor === null };
-  const { rows, ...links } = pageOf(found, page, ({ requestedAt, transactionId }) => ({
-    after: cursorText(requestedAt, transactionId),
-  }));
-  await show(ctx, 'payments/payments.njk', {
+  const { askReadModels, db, personalData } = dependencies;
+  const [tokens] = await askReadModels(ctx, [indexedTokens(payer.tokens, db, personalData)], notSearchable);
+  const list = listOf(dependencies, typed, tokens);
+  await dependencies.show(ctx, 'payments/payments.njk', {
     title: 'Payments',
     isPayments: true,
-    merchants: merchantOptions(config.merchants),
-    filter: fields,
+    merchants: merchantOptions(dependencies.config.merchants),
     payer: payer.text,
-    rows,
-    isFiltered: payer.text !== '' || Object.values(fields).some((field) => field !== null),
-    ...links,
+    ...(await readList(ctx, dependencies, list, typed, notSearchable)),
   });
 }

@@ -1,5 +1,6 @@
 /** The progress of rebuilds, for the page and for the browsers that watch it. */
 import type { Position } from '@ledger/event-store/event-store.ts';
+import { sharedAnswer } from '@ledger/kernel/shared-answer.ts';
 import {
   createMeter,
   progressText,
@@ -34,7 +35,6 @@ export function createLookAtRebuilds({
 }: Dependencies): () => Promise<RebuildView[]> {
   const names = projections.map(({ name }) => name);
   const meters = new Map<string, ReturnType<typeof createMeter>>();
-  let latest: { atMs: number; views: Promise<RebuildView[]> } | null = null;
 
   async function look(): Promise<RebuildView[]> {
     const [found, head, ...histories] = await Promise.all([
@@ -67,9 +67,5 @@ export function createLookAtRebuilds({
     return { name, state: isRequested ? 'running' : 'interrupted', percent, text, last };
   }
 
-  return () => {
-    const nowMs = runtime.monotonicMs();
-    if (!latest || nowMs - latest.atMs > freshForMs) latest = { atMs: nowMs, views: look() };
-    return latest.views;
-  };
+  return sharedAnswer(look, freshForMs, runtime);
 }

@@ -28,7 +28,7 @@ export function createAct({ execute, runtime }: Pick<Dependencies, 'execute' | '
 export const cancel = (_: Asked, at: string) => ({ type: 'CancelPayment', at, source: 'merchant' }) as const;
 
 /** Of one delivery, whoever asks for it: its stream stays short. Staff may send it more often. */
-const maxAttempts = 50;
+export const maxAttempts = 50;
 
 /** Only a callback: an email goes to a person. */
 export function sendAgain({ params, state }: Asked, at: string): PaymentCommand {

@@ -1,6 +1,7 @@
 /** GET /generic/payments: a merchant's own payments, the latest first, a page at a time. Decision 48. */
 import { codeOf } from '@ledger/kernel/reason-of.ts';
 import { enums, type Infer, object, optional, pattern, refine, string, validate } from 'superstruct';
+import { transactionIdPattern } from '../../../commands/transaction-id.ts';
 import { readSpan } from '../../../common/malaysian-time.ts';
 import { readAmount } from '../../../common/money.ts';
 import { unopened } from '../../../events/open-payment.ts';
@@ -21,7 +22,7 @@ const Query = object({
   from: optional(dayOrTime),
   to: optional(dayOrTime),
   limit: optional(pattern(string(), /^([1-9]\d?|100)$/)),
-  starting_after: optional(string()),
+  starting_after: optional(pattern(string(), transactionIdPattern)),
 });
 
 /** Nothing in it is about the payer: the personal data are not opened. */

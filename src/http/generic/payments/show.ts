@@ -11,6 +11,7 @@ import { statusCodeOf } from '../../../receipts/payment-fields.ts';
 import { texts as receiptTexts } from '../../../receipts/texts.ts';
 import type { Context } from '../../server/context.ts';
 import type { Dependencies } from '../../server/dependencies.ts';
+import { maxAttempts } from './actions.ts';
 import { type OwnPayment, presentPayment } from './own-payment.ts';
 
 export function createShowOwnPayment({ personalData }: Pick<Dependencies, 'personalData'>) {
@@ -64,7 +65,7 @@ export function presentDeliveries(payment: RequestedPayment, events: readonly (P
     called_at: timeOf(delivery.calledAt),
     settled_at: timeOf(delivery.settledAt),
     next_attempt_at: delivery.state === 'due' ? timeOf(delivery.dueAt) : null,
-    can_send_again: delivery.kind === 'callback' && delivery.canSendAgain,
+    can_send_again: delivery.kind === 'callback' && delivery.canSendAgain && delivery.attempts < maxAttempts,
     attempts: delivery.made.map(({ at, attempt, durationMs, reason, status }) => ({
       no: attempt,
       at: timeOf(at),

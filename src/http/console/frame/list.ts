@@ -1,0 +1,124 @@
+/** What lists have in common: filters by day and amount, sorting, pages, totals, and the same rows as CSV. */
+import { pagesOf } from '@ledger/kernel/pages.ts';
+import { isCursor, type Listed, type Listing, readPage, totalsOf } from '@ledger/postgres/listing.ts';
+import type { AmountRange, TimeSpan } from '@ledger/postgres/table.ts';
+import type { Knex } from 'knex';
+import { readAmount } from '../../../common/money.ts';
+import { listCsv } from '../../../statements/csv.ts';
+import { type Context, HttpProblem } from '../../server/context.ts';
+import {
+  type Fields,
+  noSuchPage,
+  pageOf,
+  queryOf,
+  readQuery,
+  readText,
+  spanOfDay,
+} from './forms-and-lists.ts';
+import type { PageDependencies } from './page.ts';
+
+const size = 50;
+const sizeOfParts = 1_000;
+const always: TimeSpan = { start: '1900-01-01T00:00:00Z', end: '2900-01-01T00:00:00Z' };
+
+export type List = {
+  listing: Listing;
+  path: string;
+  /** The fields of the form that filters it. */
+  fields: Readonly<Record<string, string | null>>;
+  /** A new query for all its rows. */
+  all(): Knex.QueryBuilder;
+};
+
+/** Malaysian days, both included; `day` is both. Throws HttpProblem for a day that does not exist. */
+export function readDays({ day, from = day, to = day }: Fields) {
+  const fields = { from: readText(from), to: readText(to) };
+  if (fields.from === null && fields.to === null) return { fields, span: null };
+  const { start } = fields.from === null ? always : spanOfDay(fields.from);
+  const { end } = fields.to === null ? always : spanOfDay(fields.to);
+  return { fields, span: { start, end } };
+}
+
+/** Throws HttpProblem for what is no amount. */
+export function readAmounts({ least, most }: Fields) {
+  const fields = { least: readText(least), most: readText(most) };
+  const senOf = (text: string | null) => {
+    const sen = text === null ? null : readAmount(text);
+    if (text !== null && sen === null) throw new HttpProblem(400, 'Write an amount as 120.50');
+    return sen;
+  };
+  const amounts: AmountRange = { least: senOf(fields.least), most: senOf(fields.most) };
+  return { fields, amounts };
+}
+
+/** The model of views/console/list.njk; `typed` has the page and the order that are asked for. */
+export async function readList<Row>(
+  ctx: Context,
+  { askReadModels, db, lastList }: Pick<PageDependencies, 'askReadModels' | 'db' | 'lastList'>,
+  { all, fields, listing, path }: List,
+  typed: Fields = readQuery(ctx),
+  message?: string,
+) {
+  const { after } = typed;
+  if (after !== undefined && !isCursor(after, listing)) throw noSuchPage();
+  const sort = readSort(typed, listing);
+  const page = { limit: size + 1, after: after === undefined ? null : { cursor: after }, sort };
+  const [found, totals] = await askReadModels(
+    ctx,
+    [readPage<Row>(db, all(), listing, page), totalsOf(db, all(), listing)],
+    message,
+  );
+  lastList.remember(ctx);
+  const filter = { ...fields, sort };
+  const place = { size, path, filter, isFirst: after === undefined };
+  return {
+    ...pageOf(found, place, ({ cursor }) => ({ after: cursor })),
+    filter: fields,
+    here: `${path}${queryOf({ ...filter, after })}`,
+    totals,
+    isFiltered: Object.values(fields).some((field) => field !== null),
+    exportUrl: `${path}/export.csv${queryOf(filter)}`,
+    sorts: sortLinks(
+      Object.keys(listing.sorts),
+      sort,
+      (name) => `${path}${queryOf({ ...fields, sort: name })}`,
+    ),
+  };
+}
+
+function readSort({ sort }: Fields, { sorts }: Listing): string | null {
+  if (sort === undefined) return null;
+  if (!Object.hasOwn(sorts, sort.replace('-', '')))
+    throw new HttpProblem(400, 'The list is not sorted like this');
+  return sort;
+}
+
+/** For the headings: each sorts by its column, and the other way round where the list is sorted by it. */
+function sortLinks(names: readonly string[], sort: string | null, urlOf: (sort: string) => string) {
+  const current = sort ?? `-${names[0]}`;
+  const entries = names.map((name) => {
+    if (current === name) return [name, { url: urlOf(`-${name}`), direction: 'ascending' }];
+    return [name, { url: urlOf(name), direction: current === `-${name}` ? 'descending' : null }];
+  });
+  return Object.fromEntries(entries);
+}
+
+/** All rows of the list as CSV, in its order. */
+export async function downloadList(
+  ctx: Context,
+  { askReadModels, db }: Pick<PageDependencies, 'askReadModels' | 'db'>,
+  { all, listing, path }: List,
+): Promise<void> {
+  const sort = readSort(readQuery(ctx), listing);
+  const read = (after: Listed<object> | null) =>
+    readPage<object>(db, all(), listing, { limit: sizeOfParts, after, sort });
+  // Before the answer begins, which could not say that Postgres is down.
+  const [first] = await askReadModels(ctx, [read(null)]);
+  async function* rows() {
+    const parts = pagesOf<Listed<object>>(sizeOfParts, (after) => (after ? read(after) : first));
+    for await (const part of parts) yield* part;
+  }
+  ctx.attachment(`${path.split('/').at(-1)}.csv`);
+  ctx.type = 'text/csv; charset=utf-8';
+  ctx.body = listCsv(Object.keys(listing.columns), rows());
+}

@@ -1,0 +1,83 @@
+/** GET /console/live?of=&seen=: tells an open page that there is something new, as server-sent events. */
+import { Readable } from 'node:stream';
+import type { Runtime } from '@ledger/kernel/runtime.ts';
+import { sharedAnswer } from '@ledger/kernel/shared-answer.ts';
+import { transactionIdPattern } from '../../../commands/transaction-id.ts';
+import { paymentStream } from '../../../events/payment.ts';
+import { HttpProblem } from '../../server/context.ts';
+import { readQuery } from './forms-and-lists.ts';
+import type { Page, PageDependencies } from './page.ts';
+
+/** Each keeps a connection open. */
+const maxWatching = 200;
+const maxOfOnePerson = 20;
+const everyMs = 1_000;
+/** The session is checked, and a comment sent, so that no proxy closes the connection as idle. */
+const checkedEveryMs = 10_000;
+
+type Watched = {
+  /** A text that changes with what is watched; null if a store does not answer. */
+  look(): Promise<string | null>;
+  isSignedIn(): Promise<boolean>;
+};
+
+export function createLive(): Page {
+  const watching: string[] = [];
+  let positions: (() => Promise<string>) | null = null;
+  return async (ctx, dependencies) => {
+    const { closing, projectionStatus, runtime, sessions } = dependencies;
+    const { id } = ctx.state.staff;
+    if (watching.length >= maxWatching || watching.filter((each) => each === id).length >= maxOfOnePerson)
+      throw new HttpProblem(503, 'Too many pages are open that update by themselves');
+    positions ??= sharedAnswer(
+      async () => JSON.stringify((await projectionStatus()).map(({ position }) => String(position?.commit))),
+      everyMs - 100,
+      runtime,
+    );
+    const { of = '', seen } = readQuery(ctx);
+    const watched = lookAt(of, dependencies) ?? positions;
+    const look = () => watched().catch(() => null);
+    const isSignedIn = async () => (await sessions.find(ctx).catch(() => null)) !== null;
+    const first = seen ?? (await look());
+    const gone = new AbortController();
+    watching.push(id);
+    ctx.res.once('close', () => {
+      watching.splice(watching.indexOf(id), 1);
+      gone.abort();
+    });
+    ctx.type = 'text/event-stream';
+    ctx.set('X-Accel-Buffering', 'no');
+    const signal = AbortSignal.any([gone.signal, closing]);
+    ctx.body = Readable.from(messages({ look, isSignedIn }, first, runtime, signal));
+  };
+}
+
+/** The events of a payment, or the rebuilds; null for anything else, which is in the read models. */
+function lookAt(of: string, { eventStore, lookAtRebuilds }: PageDependencies) {
+  if (of === 'rebuilds') return async () => JSON.stringify(await lookAtRebuilds());
+  if (!transactionIdPattern.test(of)) return null;
+  return async () => String((await eventStore.loadLast(paymentStream(of)))?.revision);
+}
+
+/** Ends with the session, and when the signal aborts. */
+async function* messages(
+  { look, isSignedIn }: Watched,
+  first: string | null,
+  runtime: Pick<Runtime, 'monotonicMs' | 'sleep'>,
+  signal: AbortSignal,
+): AsyncGenerator<string, void, void> {
+  let seen = first;
+  let checkedMs = runtime.monotonicMs();
+  yield 'retry: 5000\n\n';
+  while (!signal.aborted) {
+    const found = await look();
+    if (found !== null && found !== seen) yield 'data: changed\n\n';
+    seen = found ?? seen;
+    if (runtime.monotonicMs() - checkedMs >= checkedEveryMs) {
+      if (!(await isSignedIn())) return;
+      yield ':\n\n';
+      checkedMs = runtime.monotonicMs();
+    }
+    await runtime.sleep(everyMs, signal);
+  }
+}
