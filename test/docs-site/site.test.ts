@@ -327,6 +327,7 @@ test('each command has a page with its options, and examples are where the reade
   const start = await (await fetch(`${base}/docs/getting-started.md`)).text();
   t.true(start.includes('curl -s https://pay.example/generic/request'));
   t.true(start.includes('https://sandbox.example/merchant/callback'));
+  t.regex(await (await fetch(`${base}/docs/panduan-agensi`)).text(), /<article lang="ms">/);
   t.notRegex(start, /localhost:51/);
 });
 
