@@ -14,7 +14,7 @@ import {
 import { createClient } from './new-client.ts';
 import { readEnd } from './read.ts';
 
-const lookWithinMs = 2_500;
+const lookWithinMs = 3_500;
 
 /** Rights are checked before the revision. No stream has this one, so the event is never stored. */
 const neverStored = (streamName: string) =>

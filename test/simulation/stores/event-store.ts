@@ -213,6 +213,8 @@ export function createEventStoreCluster({
         history.tell(`event store: ${name} comes back`);
         node.process.resume();
         if (names.length === 1) return;
+        // Without it there was no majority.
+        if (leader === null) scheduler.after(500, elect);
         // For a while it still believes that it leads.
         scheduler.after(random.integer(500, 5_000), () => {
           node.believes = leader;
