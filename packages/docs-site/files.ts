@@ -13,6 +13,7 @@ const frontMatter = object({
   title: optional(text),
   description: optional(text),
   category: optional(text),
+  lang: optional(pattern(string(), /^[a-z]{2}$/)),
   order: optional(number()),
   slug: optional(pattern(string(), slugPattern)),
   tags: optional(array(text)),
@@ -95,6 +96,8 @@ function readDocsFile(file: string, source: string) {
     title,
     description: matter.description ?? '',
     category: matter.category ?? folderName(file),
+    /** A screen reader reads the page in this language. */
+    lang: matter.lang ?? 'en',
     order: matter.order ?? Number.POSITIVE_INFINITY,
     tags: matter.tags ?? [],
     source,

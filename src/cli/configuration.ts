@@ -6,7 +6,7 @@ const head = `---
 title: Configuration
 description: Every variable, its default and its meaning
 category: Reference
-order: 9
+order: 80
 ---
 
 # Configuration

@@ -5,6 +5,7 @@ import { createAnswers, paths } from '@ledger/docs-site/routes.ts';
 import type { Log } from '@ledger/kernel/log.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
 import type { Config } from '../config/config.ts';
+import { commandPages } from './command-pages.ts';
 import { createDescription, type DescribedConfig } from './openapi.ts';
 import type { RequestState } from './server/context.ts';
 
@@ -14,20 +15,18 @@ type Options = {
   config: DescribedConfig & { gateway: Pick<Config['gateway'], 'url'> };
   log: Log;
   runtime: Pick<Runtime, 'monotonicMs'>;
-  /** The content; tests have their own. */
-  folder?: string | undefined;
-  /** In development: how long to wait before looking for changed files again. */
-  lookAgainMs?: number;
 };
+
+/** In development, changed files are looked for no more often than this. */
+const lookAgainMs = 1_000;
 
 /** In production, rejects with a ConfigError if the content has faults. */
 export async function addDocsRoutes(
   router: Router<RequestState>,
-  { config, folder = contentFolder, lookAgainMs = 1_000, log, runtime }: Options,
+  { config, log, runtime }: Options,
 ): Promise<void> {
   const answer = await createAnswers({
     ...siteOf(config),
-    folder,
     log,
     runtime,
     lookAgainMs: config.production ? null : lookAgainMs,
@@ -35,7 +34,7 @@ export async function addDocsRoutes(
   router.get(paths, answer);
 }
 
-/** `folder` is where the content is by default. */
+/** What the site is made of; where it is served, its examples lead to. */
 export function siteOf(config: Options['config']) {
   const { baseUrl, gateway, sandbox } = config;
   return {
@@ -49,7 +48,7 @@ export function siteOf(config: Options['config']) {
       'http://localhost:5173': baseUrl,
       ...(sandbox.enabled && { 'http://localhost:5174': gateway.url }),
     },
-    generated: [],
+    generated: commandPages(),
     baseUrl,
     describe: () => createDescription(config),
   };

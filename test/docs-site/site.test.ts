@@ -5,7 +5,11 @@ import { ConfigError } from '@ledger/kernel/yaml-file.ts';
 import test from 'ava';
 import { createSite } from '../../packages/docs-site/site.ts';
 import { siteOf } from '../../src/http/docs.ts';
+import { wholeFile } from '../support/whole-file.ts';
 import { contentFolder, docsConfig, serveDocs } from './serve.ts';
+
+/** The project's own documentation. */
+const ownContent = await serveDocs(wholeFile);
 
 const attack = '<script>alert("1")</script>';
 const page = (title: string, text = '', matter = '') =>
@@ -85,7 +89,7 @@ test('styles and scripts are cached for good, under names that change with their
 });
 
 test('no part of an address becomes a file name', async (t) => {
-  const base = await serveDocs(t);
+  const base = ownContent;
   for (const path of [
     '/docs/../package.json',
     '/docs/..%2f..%2fpackage.json',
@@ -107,7 +111,7 @@ test('no part of an address becomes a file name', async (t) => {
 });
 
 test('an address with a trailing slash redirects to the one without', async (t) => {
-  const base = await serveDocs(t);
+  const base = ownContent;
   for (const path of ['/docs', '/docs/architecture', '/docs/decisions/0001-event-store']) {
     const { status, headers } = await fetch(`${base}${path}/`, { redirect: 'manual' });
     t.deepEqual([status, headers.get('location')], [308, path]);
@@ -115,7 +119,7 @@ test('an address with a trailing slash redirects to the one without', async (t) 
 });
 
 test('an unknown page says so and offers the search', async (t) => {
-  const base = await serveDocs(t);
+  const base = ownContent;
   const answer = await fetch(`${base}/docs/no-such-page`);
   t.is(answer.status, 404);
   const html = await answer.text();
@@ -205,7 +209,7 @@ test('search engines are told what they may read', async (t) => {
 });
 
 test('a misspelt word finds the callback pages of the project', async (t) => {
-  const { urls } = await hitsOf(await serveDocs(t), 'calback');
+  const { urls } = await hitsOf(ownContent, 'calback');
   t.regex(urls[0] ?? '', /callback/);
 });
 
@@ -269,7 +273,7 @@ test('in development the folder is not checked for every request', async (t) => 
 });
 
 test('every link between our pages leads to an existing page and heading', async (t) => {
-  const base = await serveDocs(t);
+  const base = ownContent;
   const paths =
     (await (await fetch(`${base}/sitemap.xml`)).text()).match(/(?<=pay\.example).*?(?=<\/loc>)/g) ?? [];
   const ids = new Map<string, Set<string>>();
@@ -295,7 +299,7 @@ test('links to missing pages are faults, all reported at once', async (t) => {
     'a.md': page('First', '[b](b.md), [gone](gone.md#part) and [outside](../../README.md)'),
     'deep/b.md': page('Second', '[first](../a.md), [other](./other.md), [elsewhere](https://a.example/b.md)'),
   });
-  const error = await t.throwsAsync(createSite({ ...siteOf(docsConfig(true)), folder }), {
+  const error = await t.throwsAsync(createSite({ ...siteOf(docsConfig(true)), folder, generated: [] }), {
     instanceOf: ConfigError,
   });
   t.deepEqual(error.faults, [
@@ -312,4 +316,25 @@ test('the pages define every colour that diagrams use', async (t) => {
   const names = (await read('diagram.js')).match(/(?<=colour\(')[\w-]+/g) ?? [];
   t.true(names.length > 5);
   for (const name of names) t.true(css.includes(`var(--${name})`), name);
+});
+
+test('each command has a page with its options, and examples are where the reader is', async (t) => {
+  const base = ownContent;
+  const page = await (await fetch(`${base}/docs/commands/users.md`)).text();
+  t.true(page.includes('npx ledger users add --email ADDRESS [--role admin|member|viewer] [--name NAME]'));
+  t.true(page.includes('| `--email ADDRESS` | whom it is about |'));
+  t.regex(page, /\| `--json` \| as JSON: `list: \[\{ id, email/);
+  const start = await (await fetch(`${base}/docs/getting-started.md`)).text();
+  t.true(start.includes('curl -s https://pay.example/generic/request'));
+  t.true(start.includes('https://sandbox.example/merchant/callback'));
+  t.regex(await (await fetch(`${base}/docs/panduan-agensi`)).text(), /<article lang="ms">/);
+  t.notRegex(start, /localhost:51/);
+});
+
+test('pages are kept apart by what a reader wants', async (t) => {
+  const index = await (await fetch(`${ownContent}/docs`)).text();
+  t.deepEqual(
+    Array.from(index.matchAll(/<h2>([^<]*)<\/h2>\n<ul class="cards">/g), ([, name]) => name),
+    ['Tutorials', 'How-to guides', 'Reference', 'Commands', 'Explanation', 'Decisions'],
+  );
 });
