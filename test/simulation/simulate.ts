@@ -134,7 +134,8 @@ export async function simulate(plan: Plan, server: PostgresServer): Promise<Simu
     plan.faults.flatMap((it) => (it.kind === 'pause' || it.kind === 'slow' ? [it.node] : [])),
   );
   // A request waits for the program's own pauses, too, which are late here.
-  const patienceMs = 10_000 * plan.stretch;
+  // An append is tried for 2.5 s, looked for and repeated for 5 s, and looked for and repeated a last time.
+  const patienceMs = 13_000 * plan.stretch;
   const world = {
     process: people,
     bank,

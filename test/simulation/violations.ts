@@ -21,7 +21,7 @@ export const safety = {
   'callback-doubled': 'One callback was sent twice at the same time',
   'page-denies-charge': 'A page asks the payer to pay although a charge is recorded',
   'discrepancy-hidden': 'An older export cleared what a newer one had found',
-  'slow-answer': 'A request waited longer than 10 s for its answer',
+  'slow-answer': 'A request waited longer than 13 s for its answer',
   'process-died': 'An error that nobody caught ended a process',
   'program-fault': 'The program logged an error of its own',
 } as const;
