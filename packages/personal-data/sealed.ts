@@ -61,10 +61,10 @@ export function holding(held: HeldKeys, data: unknown): HeldKeys {
 }
 
 /**
- * The fields of an event's data that hold sealed values: what the service shows about a person, and what it received
- * as evidence. No other field of an event holds personal data.
+ * The fields of an event's data that hold sealed values: what the service shows about a person, what it received as
+ * evidence, and secrets of its own, which are nobody's personal data. No other field of an event holds personal data.
  */
-const sealedFields = ['personal', 'evidence'] as const;
+const sealedFields = ['personal', 'evidence', 'secret'] as const;
 type SealedField = (typeof sealedFields)[number];
 
 /** Where a sealed value belongs: it opens nowhere else. */

@@ -5,13 +5,14 @@
 import { isIP } from 'node:net';
 import { hostname } from 'node:os';
 import { emailPattern } from '@ledger/kernel/email-address.ts';
+import type { Environment } from '@ledger/kernel/environment.ts';
 import { logLevels } from '@ledger/kernel/log.ts';
 import { ConfigError } from '@ledger/kernel/yaml-file.ts';
 import type { LinkKeys } from '../common/link-keys.ts';
 import { boundsOfDay } from '../common/malaysian-time.ts';
 import { parseAmount, readAmount, type Sen } from '../common/money.ts';
 import { readCallbacks, readLandRegistry, readMail } from './callbacks-and-mail.ts';
-import { type Environment, type EnvironmentReader, readEnvironment } from './environment-reader.ts';
+import { type EnvironmentReader, readEnvironment } from './environment-reader.ts';
 import { keyForm, loadMerchants } from './merchants.ts';
 import { loadPaymentMethods } from './payment-methods.ts';
 import { readDataKeys, readRetention } from './personal-data.ts';

@@ -1,21 +1,8 @@
-/** Reads variables one by one and collects every fault, so that a start names them all at once. */
-import { readFileSync } from 'node:fs';
-import { reasonOf } from '@ledger/kernel/reason-of.ts';
-import { ConfigError } from '@ledger/kernel/yaml-file.ts';
-import { type VariableName, variables } from './variables.ts';
+/** Reads the variables of content/variables.json. */
+import { type Environment, readVariables } from '@ledger/kernel/environment.ts';
+import { variables } from './variables.ts';
 
-export type Environment = Readonly<Record<string, string | undefined>>;
-
-export type EnvironmentReader = ReturnType<typeof readEnvironment>;
-
-type Reading = {
-  /** Overrides the variable's own default, if that depends on something. */
-  fallback?: string;
-  /** It is a fault if the variable is not set; then `''` is returned, and not the fallback. */
-  required?: boolean;
-};
-
-/** What production refuses unless ALLOW_INSECURE names it; security.ts checks for each. */
+/** security.ts checks for each. */
 const insecurities = [
   'eventstore',
   'link-key',
@@ -26,157 +13,11 @@ const insecurities = [
   'shared-secrets',
   'short-secrets',
 ] as const;
-type Insecurity = (typeof insecurities)[number];
 
-/**
- * `provided` holds what the embedded parts of `ledger serve` supply (store addresses, generated keys); a
- * variable that is set wins over it. An empty variable counts as not set. A secret may be in a file that `<name>_FILE`
- * names. Of a variable that is not among `used` no fault is reported, since the value is not used; null stands for all.
- */
-export function readEnvironment(
+export type EnvironmentReader = ReturnType<typeof readEnvironment>;
+
+export const readEnvironment = (
   environment: Environment,
   provided: Environment,
   used: ReadonlySet<string> | null = null,
-) {
-  const faults: string[] = [];
-  /** Those that were read: secrets, and what the loaders of other files add. */
-  const files: string[] = [];
-  const values = new Map<VariableName, string | undefined>();
-  const isUsed = (name: string) => used === null || used.has(name);
-
-  const given = (name: VariableName): string | undefined => {
-    if (!values.has(name)) values.set(name, read(name) || undefined);
-    return values.get(name);
-  };
-
-  function read(name: VariableName): string | undefined {
-    const value = environment[name]?.trim();
-    const file = variables[name].isSecret && environment[`${name}_FILE`]?.trim();
-    if (!file) return value;
-    if (value && isUsed(name)) faults.push(`${name} and ${name}_FILE are both set`);
-    files.push(file);
-    try {
-      const content = readFileSync(file, 'utf8').trim();
-      // It may be about to be written. Only the values before are removed by emptying their file.
-      if (content === '' && isUsed(name) && !name.endsWith('_PREVIOUS'))
-        faults.push(`${name}_FILE names an empty file`);
-      return content;
-    } catch (error) {
-      if (isUsed(name)) faults.push(`${name}_FILE names a file that cannot be read: ${reasonOf(error)}`);
-      return value;
-    }
-  }
-
-  const must = (name: VariableName, isSo: boolean, what: string): void => {
-    if (!isSo && isUsed(name)) faults.push(`${name} must ${what}`);
-  };
-
-  const text = (name: VariableName, { fallback, required = false }: Reading = {}): string => {
-    const found = given(name) ?? provided[name];
-    if (found === undefined && required && isUsed(name))
-      faults.push(`${name} is not set. ${variables[name].meaning}`);
-    return found ?? (required ? '' : (fallback ?? variables[name].fallback ?? ''));
-  };
-
-  /** `form` is what a value that is not empty must match, and `what` describes that in words. */
-  const matching = (name: VariableName, form: RegExp, what: string, reading?: Reading): string => {
-    const found = text(name, reading);
-    must(name, found === '' || form.test(found), what);
-    return found;
-  };
-
-  /** Without a trailing slash. */
-  const url = (name: VariableName, protocols: readonly string[], reading?: Reading): string => {
-    const found = text(name, reading);
-    must(
-      name,
-      found === '' || protocols.includes(URL.parse(found)?.protocol ?? ''),
-      `be a URL that begins with ${protocols.map((it) => `${it}//`).join(' or ')}`,
-    );
-    return found.replace(/\/$/, '');
-  };
-
-  const oneOf = <Choice extends string>(
-    name: VariableName,
-    choices: readonly [Choice, ...Choice[]],
-    fallback?: Choice,
-  ): Choice => {
-    const found = choices.find((choice) => choice === text(name, fallback && { fallback }));
-    must(name, found !== undefined, `be one of ${choices.join(', ')}`);
-    return found ?? choices[0];
-  };
-
-  const integer = (name: VariableName, least: number, most: number, reading?: Reading): number => {
-    const found = text(name, reading);
-    const value = /^\d{1,9}$/.test(found) ? Number(found) : Number.NaN;
-    must(name, value >= least && value <= most, `be a whole number from ${least} to ${most}`);
-    return value;
-  };
-
-  /** The entries of a comma list that are not empty; each must match `form`, as `matching` has it. */
-  const list = (name: VariableName, form = /^/, what = '', reading?: Reading): readonly string[] => {
-    const entries = text(name, reading)
-      .split(',')
-      .map((entry) => entry.trim())
-      .filter((entry) => entry !== '');
-    const areSo = entries.every((entry) => form.test(entry));
-    must(name, areSo, what);
-    return entries;
-  };
-
-  /** Runs the loader of the configuration file that a variable names, and adds its faults. */
-  const file = <Content>(
-    name: VariableName,
-    load: (path: string) => Content,
-    fallback: NoInfer<Content>,
-  ): Content => {
-    if (!isUsed(name)) return fallback;
-    try {
-      return load(text(name));
-    } catch (error) {
-      if (!(error instanceof ConfigError)) throw error;
-      faults.push(...error.faults);
-      return fallback;
-    }
-  };
-
-  const production = oneOf('NODE_ENV', ['development', 'production', 'test']) === 'production';
-  const allowed = list('ALLOW_INSECURE');
-  must(
-    'ALLOW_INSECURE',
-    allowed.every((name) => insecurities.some((insecurity) => insecurity === name)),
-    `be a comma list of ${insecurities.join(', ')}`,
-  );
-  const exceptions = new Map<Insecurity, string[]>();
-
-  /** Whether production insists that a fault does not occur; where ALLOW_INSECURE names it, it is an exception. */
-  const insistsOn = (insecurity: Insecurity, fault: string): boolean => {
-    if (production && allowed.includes(insecurity))
-      exceptions.set(insecurity, [...(exceptions.get(insecurity) ?? []), fault]);
-    return production && !allowed.includes(insecurity);
-  };
-
-  const mustInProduction = (insecurity: Insecurity, name: string, isSo: boolean, what: string): void => {
-    const fault = `${name} must ${what} in production`;
-    if (!isSo && isUsed(name) && insistsOn(insecurity, fault))
-      faults.push(`${fault}, unless ALLOW_INSECURE names ${insecurity}`);
-  };
-
-  return {
-    production,
-    faults,
-    files,
-    exceptions: exceptions as ReadonlyMap<Insecurity, readonly string[]>,
-    given,
-    must,
-    insistsOn,
-    mustInProduction,
-    text,
-    matching,
-    url,
-    oneOf,
-    integer,
-    list,
-    file,
-  };
-}
+) => readVariables({ variables, insecurities }, environment, provided, used);

@@ -1,6 +1,7 @@
 /** The merchants: who may request payments, with which keys. Read from a file and validated at startup. */
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import { readImage } from '@ledger/kernel/image-file.ts';
 import { ConfigError, readYamlFile } from '@ledger/kernel/yaml-file.ts';
 import {
   array,
@@ -20,7 +21,7 @@ import {
 } from 'superstruct';
 import type { Sen } from '../common/money.ts';
 import { type PaymentMode, paymentModes } from '../common/payment-modes.ts';
-import { agencyPage, agencyPageOf, readLogo } from './agency-page.ts';
+import { agencyPage, agencyPageOf } from './agency-page.ts';
 import { ringgit } from './ringgit.ts';
 
 const code = pattern(size(string(), 1, 50), /^[A-Za-z0-9][A-Za-z0-9._-]*$/);
@@ -51,6 +52,9 @@ const MerchantsFile = object({
   ),
 });
 
+/** A page with a logo stays below 40 KB. */
+const maxLogoBytes = 10_240;
+
 /** Publicly known keys, which production refuses. */
 const publicKeys = ['demo-key', 'whsec_bm90IGEgc2VjcmV0OiBkZW1vLWFwcCBvZiBsZWRnZXI='];
 
@@ -71,7 +75,7 @@ export function loadMerchants(
     if (logo !== undefined) {
       const file = resolve(dirname(path), logo);
       files.push(file);
-      const read = readLogo(file);
+      const read = readImage(file, maxLogoBytes);
       if ('url' in read) logos.set(merchantCode, read.url);
       else faults.push(`merchants.${merchantCode}.logo ${read.fault}`);
     }

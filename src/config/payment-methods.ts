@@ -1,6 +1,6 @@
 /** The payment methods on offer: limits, fees and banks. Read from a file and validated at startup. */
 import { readYamlFile } from '@ledger/kernel/yaml-file.ts';
-import { array, boolean, type Infer, nonempty, object, optional, string } from 'superstruct';
+import { array, boolean, enums, type Infer, nonempty, object, optional, record, string } from 'superstruct';
 import type { Sen } from '../common/money.ts';
 import { type PaymentMode, paymentModes } from '../common/payment-modes.ts';
 import { ringgit } from './ringgit.ts';
@@ -17,16 +17,7 @@ const Method = object({
   ),
 });
 
-const PaymentMethodsFile = object({
-  methods: object({
-    fpx: optional(Method),
-    fpx1: optional(Method),
-    cc: optional(Method),
-    dc: optional(Method),
-    dnqr: optional(Method),
-    wallet: optional(Method),
-  }),
-});
+const PaymentMethodsFile = object({ methods: record(enums(paymentModes), Method) });
 
 /** The methods in the order of the page; one that the file leaves out is not offered. Adds the file to `files`. Throws ConfigError naming every fault. */
 export function loadPaymentMethods(path: string, files: string[] = []): PaymentMethods {

@@ -7,6 +7,7 @@ import { acknowledgementsStream } from './acknowledgements.ts';
 import {
   readAcknowledgement,
   readKeyFingerprintEvent,
+  readMerchantEvent,
   readPasskeyUse,
   readPaymentEvent,
   readProjectEvent,
@@ -20,6 +21,7 @@ import {
   readUserEvent,
 } from './codec.ts';
 import { keyFingerprintStreamPrefix } from './key-fingerprint.ts';
+import { merchantStreamPrefix } from './merchant.ts';
 import { passkeyUseStreamPrefix } from './passkeys.ts';
 import { paymentStreamPrefix } from './payment.ts';
 import { projectStreamPrefix } from './project.ts';
@@ -49,6 +51,7 @@ export const streamKinds: readonly StreamKind[] = [
   { prefix: settlementStreamPrefix, read: readSettlementEvent },
   { prefix: sharedNumberStreamPrefix, read: readSharedNumberEvent },
   { prefix: sessionStreamPrefix, read: readSessionEvent },
+  { prefix: merchantStreamPrefix, read: readMerchantEvent },
   { prefix: projectionStreamPrefix, read: readRebuildEvent },
   { prefix: keyFingerprintStreamPrefix, read: readKeyFingerprintEvent },
   { prefix: acknowledgementsStream, read: readAcknowledgement },

@@ -4,6 +4,7 @@ import type { AnyStruct } from '@ledger/openapi/json-schema.ts';
 import { NewUser } from '../commands/user.ts';
 import type { Config } from '../config/config.ts';
 import { ErrorResponse, Health, Project, User } from './api/bodies.ts';
+import { Rotation } from './generic/credentials.ts';
 import { testCallbackBody } from './generic/payments/test-callback.ts';
 import { paymentRequestBody as genericRequestBody } from './generic/request-body.ts';
 import { paymentRequestBody as landregRequestBody } from './landreg/request-body.ts';
@@ -31,6 +32,7 @@ export function structsOf(config: Pick<Config, 'production' | 'maxAmountSen'>): 
     Project,
     ErrorResponse,
     GenericPaymentRequest: genericRequestBody(config),
+    Rotation,
     TestCallback: testCallbackBody(config),
     LandregPaymentRequest: landregRequestBody(config),
   };

@@ -12,6 +12,7 @@ import { createListQueries } from '@ledger/projections/runtime/list-projection.t
 import { reportForgedRow } from '../audit/check/forged-rows.ts';
 import { sealingRefused } from '../audit/seals/kept.ts';
 import { createTransactionRegistry } from '../clients/transaction-registry/registry.ts';
+import { createCredentials, credentialDecider } from '../commands/credentials.ts';
 import { createExecute } from '../commands/execute.ts';
 import { assertKeys } from '../commands/key-fingerprint.ts';
 import { paymentDecider } from '../commands/payment.ts';
@@ -84,6 +85,8 @@ export async function startHttp(dependencies: RoleDependencies): Promise<Running
   const app = await createApp({
     config,
     countRequest: dependencies.countRequest,
+    credentials: createCredentials({ ...config, eventStore, openSealed: personalData.open, runtime }),
+    executeCredential: createExecute({ eventStore, decider: credentialDecider, seal }),
     execute,
     recordAnswer: createRecordAnswer({ counts: createAnswerCounts(db), execute }),
     personalData,

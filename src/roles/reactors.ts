@@ -11,6 +11,7 @@ import { runProjection } from '@ledger/projections/runtime/run.ts';
 import { createSharedReader } from '@ledger/projections/runtime/shared-reader.ts';
 import { createLandRegistry } from '../clients/land-registry/callback.ts';
 import { createTransactionRegistry } from '../clients/transaction-registry/registry.ts';
+import { createCredentials } from '../commands/credentials.ts';
 import { createExecute } from '../commands/execute.ts';
 import { assertKeys } from '../commands/key-fingerprint.ts';
 import { paymentDecider } from '../commands/payment.ts';
@@ -72,7 +73,10 @@ export function startReactors({
     log,
   };
   const workers = new Map(
-    tasksOf({ config, log, runtime }).map((task) => [task.kind, startDeliveryWorker({ ...common, ...task })]),
+    tasksOf({ config, eventStore, log, personalData, runtime }).map((task) => [
+      task.kind,
+      startDeliveryWorker({ ...common, ...task }),
+    ]),
   );
   const eventTypes = [...toDoList.eventTypes, ...requeryList.eventTypes];
   const reader = createSharedReader(eventStore, { eventTypes });
@@ -132,17 +136,29 @@ export function startReactors({
 /** What the workers do, one for each kind of delivery. */
 function tasksOf({
   config,
+  eventStore,
   log,
+  personalData,
   runtime,
-}: Pick<RoleDependencies, 'config' | 'log' | 'runtime'>): WorkerTask[] {
+}: Pick<RoleDependencies, 'config' | 'eventStore' | 'log' | 'personalData' | 'runtime'>): WorkerTask[] {
   const { production, callbacks, landRegistry, mail, dataDir, merchants } = config;
   const post = createOutbound({ allowHosts: callbacks.allowHosts, httpsOnly: production, runtime });
   const mailer = createMailer({ mail, outboxDir: join(dataDir, 'outbox'), runtime });
+  const { webhookSecretsOf } = createCredentials({
+    ...config,
+    eventStore,
+    openSealed: personalData.open,
+    runtime,
+  });
+  const merchantOf = async (code: string) => {
+    const merchant = merchants.get(code);
+    return merchant && { ...merchant, webhookSecrets: await webhookSecretsOf(merchant) };
+  };
   const tasks: WorkerTask[] = [
     {
       name: 'merchant-callback',
       kind: 'callback',
-      perform: createMerchantCallback({ merchants, post, runtime }),
+      perform: createMerchantCallback({ merchantOf, post, runtime }),
     },
     { name: 'receipt-email', kind: 'email', perform: createReceiptEmail({ mailer, config, runtime }) },
   ];

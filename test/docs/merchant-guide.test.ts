@@ -1,10 +1,11 @@
 // The merchant guide is correct: its receivers run and accept only what this service signed; its request is accepted.
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import test, { type ExecutionContext } from 'ava';
 import { freePort } from '../../packages/embedded/free-port.ts';
 import { signaturesOf } from '../../src/clients/merchant/callback-message.ts';
@@ -14,6 +15,7 @@ import { evolve, noPayment } from '../../src/events/payment.ts';
 import { paymentRequestBody } from '../../src/http/generic/request-body.ts';
 import { paymentFields } from '../../src/receipts/payment-fields.ts';
 import { temporaryFolder, until } from '../embedded/helpers.ts';
+import { startApp } from '../support/app.ts';
 import { opened, requested, sen } from '../support/payments.ts';
 
 const guide = readFileSync(new URL('../../content/docs/merchant-guide.md', import.meta.url), 'utf8');
@@ -163,6 +165,40 @@ test('the example request in the guide is accepted', (t) => {
   const body: unknown = JSON.parse(/-d '(\{.*?\n {2}\})'/s.exec(guide)?.[1] ?? '');
   const struct = paymentRequestBody({ maxAmountSen: sen(100_000_000), production: false });
   t.is(readFields(body, struct).amount, sen(12_050));
+});
+
+const run = async (command: string, args: string[]) => (await promisify(execFile)(command, args)).stdout;
+const notFound = async () => ({ status: 'not_found', results: [], others: [], raw: {} }) as const;
+
+test('the examples of the guide work as they are, one after the other', async (t) => {
+  const demo = loadMerchants('config/merchants.yaml', false);
+  let requestedId = '';
+  const app = await startApp({
+    config: { merchants: demo },
+    // As PostgreSQL would find it.
+    findOfMerchant: async () => ({ rows: [{ transactionId: requestedId, state: null }], nextAfter: null }),
+    registry: { ask: notFound, askByTransaksiId: notFound },
+  });
+  t.teardown(() => app.close());
+  const blocks = Array.from(guide.matchAll(/```sh\n(.*?)```/gs), ([, block = '']) => block);
+  const [words, answers] = [new Map<string, string>(), [] as string[]];
+  for (const block of blocks) {
+    const before = [...words].map(([name, value]) => `${name}='${value}'\n`).join('');
+    // What it sets is there for the next one.
+    const script = `${before}${block.replaceAll('http://localhost:5173', app.url)}\necho; declare -p ID NEW_KEY 2>&1 || true`;
+    const shown = await run('bash', ['-o', 'pipefail', '-ec', script]);
+    for (const [, name = '', value = ''] of shown.matchAll(/^declare -- (ID|NEW_KEY)="(.*)"$/gm))
+      words.set(name, value);
+    answers.push(shown);
+    requestedId ||= /"transaction_id":"([^"]+)"/.exec(shown)?.[1] ?? '';
+  }
+  t.deepEqual(
+    answers.filter((answer) => answer.includes('"status":false')),
+    [],
+  );
+  // Not the secret to export, the requery of what the registry does not know, and the new key alone.
+  t.is(answers.filter((answer) => answer.includes('"status":true')).length, blocks.length - 3);
+  t.regex(words.get('NEW_KEY') ?? '', /^key_/);
 });
 
 test('the guide names every field of a callback', (t) => {

@@ -11,6 +11,7 @@ import { passkeyUseDecider } from '../../src/commands/passkeys.ts';
 import {
   readAcknowledgement,
   readKeyFingerprintEvent,
+  readMerchantEvent,
   readPasskeyUse,
   readPaymentEvent,
   readProjectEvent,
@@ -27,6 +28,7 @@ import {
 import { deliveryEvents } from '../../src/events/deliveries.ts';
 import { hashOf, type Metadata } from '../../src/events/envelope.ts';
 import { keyFingerprintEvents } from '../../src/events/key-fingerprint.ts';
+import { type Credential, evolveMerchant, merchantEvents } from '../../src/events/merchant.ts';
 import { type OpenPayment, openPayment } from '../../src/events/open-payment.ts';
 import { evolvePasskeys, type Passkeys, passkeyUseEvents } from '../../src/events/passkeys.ts';
 import {
@@ -82,6 +84,10 @@ async function stateAfter(version: number, file: string): Promise<unknown> {
   }
   if (Object.hasOwn(keyFingerprintEvents, type))
     return keyFingerprintDecider.evolve(null, readKeyFingerprintEvent(golden(version, type)));
+  if (Object.hasOwn(merchantEvents, type))
+    return [...new Set(['CredentialIssued', type])]
+      .map((name) => readMerchantEvent(golden(version, name)))
+      .reduce<readonly Credential[]>(evolveMerchant, []);
   if (Object.hasOwn(projectEvents, type)) return evolveProject(null, readProjectEvent(golden(version, type)));
   if (Object.hasOwn(rebuildEvents, type))
     return evolveRebuilds(noRebuilds, readRebuildEvent(golden(version, type)));
@@ -175,6 +181,7 @@ test('every event type has a golden file of the current version', (t) => {
     ...passkeyUseEvents,
     ...projectEvents,
     ...keyFingerprintEvents,
+    ...merchantEvents,
     ...rebuildEvents,
     ...unmatchedEvents,
     ...sharedNumberEvents,

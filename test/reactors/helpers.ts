@@ -85,7 +85,7 @@ export function startCallbacks(
     name: 'merchant-callback',
     kind: 'callback',
     perform: createMerchantCallback({
-      merchants,
+      merchantOf: async (code) => merchants.get(code),
       post: createOutbound({ runtime: testRuntime(), allowHosts: configured.allowHosts, httpsOnly: false }),
       runtime: testRuntime({ now: clock.now }),
     }),

@@ -12,6 +12,7 @@ import { createOutbound } from '@ledger/outbound/post.ts';
 import { sealedValuesOf } from '@ledger/personal-data/sealed.ts';
 import { connectPostgres } from '@ledger/postgres/pool.ts';
 import { pino } from 'pino';
+import { createCredentials, credentialDecider } from '../../src/commands/credentials.ts';
 import { createExecute } from '../../src/commands/execute.ts';
 import { paymentDecider } from '../../src/commands/payment.ts';
 import { rebuildDecider } from '../../src/commands/rebuild.ts';
@@ -214,6 +215,17 @@ export async function startApp(
       trustedProxies: 0,
       ...changes.config,
     },
+    credentials: createCredentials({
+      transactionIdKey,
+      eventStore: parts,
+      openSealed: personalData.open,
+      runtime,
+    }),
+    executeCredential: createExecute({
+      eventStore: parts,
+      decider: credentialDecider,
+      seal: personalData.seal,
+    }),
     execute,
     recordAnswer: createRecordAnswer({ counts: createAnswerCounts(changes.console?.db ?? db), execute }),
     personalData,

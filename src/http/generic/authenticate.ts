@@ -1,14 +1,19 @@
 /** The merchant that a request comes from: code and API key, from headers or body, as the interface document says. */
 import type { Next } from 'koa';
+import type { Credentials } from '../../commands/credentials.ts';
 import type { Merchant } from '../../config/merchants.ts';
-import { bearerOf, digestOfConfigured, isOneOf } from '../server/bearer.ts';
+import { bearerOf } from '../server/bearer.ts';
 import { bodyText } from '../server/body.ts';
 import { type Context, HttpProblem } from '../server/context.ts';
 
-export type FromMerchant = { merchant: Merchant };
+/** `apiKey` is the one that was presented. */
+export type FromMerchant = { merchant: Merchant; apiKey: string };
 
-/** Koa middleware that finds the merchant. Throws HttpProblem 401 with the documented messages, and 429. */
-export function createAuthenticateMerchant(merchants: ReadonlyMap<string, Merchant>) {
+/** Koa middleware that finds the merchant. Throws HttpProblem 401 with the documented messages, 429 and EventStoreUnavailable. */
+export function createAuthenticateMerchant(
+  merchants: ReadonlyMap<string, Merchant>,
+  credentials: Pick<Credentials, 'isKey'>,
+) {
   /** The agency's id is understood in place of its code, as in version 1.0.0 of the interface. */
   const byId = (named: string) => [...merchants.values()].find(({ id }) => String(id) === named);
   const codeOf = (named: string) => (merchants.get(named) ?? byId(named))?.code ?? named;
@@ -18,9 +23,10 @@ export function createAuthenticateMerchant(merchants: ReadonlyMap<string, Mercha
     if (code === '' || key === '') throw new HttpProblem(401, 'Missing merchant_code or API key');
     const merchant = merchants.get(code ?? '');
     if (code !== null && !merchant) throw new HttpProblem(401, 'Merchant code not registered');
-    if (!merchant || key === null || !isOneOf(merchant.apiKeys.map(digestOfConfigured), key))
+    if (!merchant || key === null || !(await credentials.isKey(merchant, key)))
       throw new HttpProblem(401, 'Unauthorized - invalid API key for merchant');
     ctx.state.merchant = merchant;
+    ctx.state.apiKey = key;
     ctx.state.logFields = { merchant: merchant.code };
     await ctx.state.spend('calls', `merchant ${merchant.code}`);
     return next();

@@ -8,6 +8,7 @@ import { checkBody, formBody, gatewayBody, jsonBody, validate } from '../server/
 import type { Context, RequestState } from '../server/context.ts';
 import type { Dependencies } from '../server/dependencies.ts';
 import { createAuthenticateMerchant, type FromMerchant } from './authenticate.ts';
+import { createCredentialActions, Rotation, readKind } from './credentials.ts';
 import { createGatewayResultForm } from './gateway-result-form.ts';
 import { createMakeRequest, createShowRequestForm } from './payment-request-form.ts';
 import { cancel, createAct, sendAgain } from './payments/actions.ts';
@@ -23,7 +24,8 @@ export function addGenericRoutes(router: Router<RequestState>, dependencies: Dep
   const { transactionIdKey } = config;
   const channel = createChannel('generic', dependencies);
   const { loadHead, loadPayment } = channel;
-  const authenticateMerchant = createAuthenticateMerchant(config.merchants);
+  const authenticateMerchant = createAuthenticateMerchant(config.merchants, dependencies.credentials);
+  const credentials = createCredentialActions(dependencies);
   const check = createCheck(dependencies, (ctx: Context<FromMerchant>) => ({
     merchant_code: ctx.state.merchant.code,
   }));
@@ -62,6 +64,20 @@ export function addGenericRoutes(router: Router<RequestState>, dependencies: Dep
     authenticateMerchant,
     validate(testCallbackBody(config)),
     createSendTestCallback(dependencies),
+  );
+  router.post(
+    '/generic/credentials/:kind/rotate',
+    jsonBody,
+    authenticateMerchant,
+    readKind,
+    validate(Rotation),
+    credentials.rotate,
+  );
+  router.post(
+    '/generic/credentials/:kind/end-overlap',
+    authenticateMerchant,
+    readKind,
+    credentials.endOverlap,
   );
   router.get('/generic/receipt/:id', loadPayment, channel.showReceipt);
   router.post('/generic/receipt/:id', formBody, loadHead, channel.sendReceipt);

@@ -27,7 +27,11 @@ function flagOf(ctx: Context): 'status' | 'success' {
 
 /** Callers' endpoints always answer JSON; payers' pages only if nothing but JSON is accepted; others prefer JSON. */
 function wantsPage(ctx: Context): boolean {
-  if (/^\/(?:generic|landreg)\/(?:check$|request$|requery\/|payments(?:$|\/)|test-callback$)/.test(ctx.path))
+  if (
+    /^\/(?:generic|landreg)\/(?:check$|request$|requery\/|payments(?:$|\/)|credentials\/|test-callback$)/.test(
+      ctx.path,
+    )
+  )
     return false;
   const isPayersPage = /^\/(?:$|verify\/|(?:generic|landreg)\/(?:pay|receipt|download)\/)/.test(ctx.path);
   return ctx.accepts(isPayersPage ? ['html', 'json'] : ['json', 'html']) === 'html';

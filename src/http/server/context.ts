@@ -5,7 +5,16 @@ import { type Language, languages } from '../../common/languages.ts';
 import type { Cause } from '../../events/envelope.ts';
 
 /** What rate-limits.ts counts besides failures. */
-export type RateLimit = 'calls' | 'lists' | 'tests' | 'pages' | 'attempts' | 'proofs' | 'signIns' | 'links';
+export type RateLimit =
+  | 'calls'
+  | 'lists'
+  | 'tests'
+  | 'rotations'
+  | 'pages'
+  | 'attempts'
+  | 'proofs'
+  | 'signIns'
+  | 'links';
 
 export type RequestState = {
   /** In the answer's X-Request-Id, in every log line and in the events that this request causes. */

@@ -8,6 +8,7 @@ import type { PersonalDataReader, SealEvents } from '@ledger/personal-data/seale
 import type { ListQueries } from '@ledger/projections/runtime/list-projection.ts';
 import type { Knex } from 'knex';
 import type { TransactionRegistry } from '../../clients/transaction-registry/registry.ts';
+import type { Credentials, credentialDecider } from '../../commands/credentials.ts';
 import type { ExecuteOf } from '../../commands/execute.ts';
 import type { paymentDecider } from '../../commands/payment.ts';
 import type { rebuildDecider } from '../../commands/rebuild.ts';
@@ -46,6 +47,8 @@ type UsedConfig =
 
 export type Dependencies = PaymentQueries & {
   config: Pick<Config, UsedConfig> & { sandbox: { enabled: boolean } };
+  credentials: Credentials;
+  executeCredential: ExecuteOf<typeof credentialDecider>;
   countRequest?: ((answered: AnsweredRequest) => void) | undefined;
   execute: ExecuteOf<typeof paymentDecider>;
   eventStore: EventStore;

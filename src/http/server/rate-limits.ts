@@ -24,7 +24,7 @@ const pausesKept = 4 * longestPause;
  * same office from their pages. Results of the gateway are in none: they are signed and must always arrive.
  */
 const areas: Readonly<Record<string, RegExp>> = {
-  keys: /^\/(?:generic|landreg)\/(?:check|request|requery|payments|test-callback)(?:\/|$)|^\/api\/v1\/(?:users|projects)(?:\/|$)/,
+  keys: /^\/(?:generic|landreg)\/(?:check|request|requery|payments|test-callback|credentials)(?:\/|$)|^\/api\/v1\/(?:users|projects)(?:\/|$)/,
   pages: /^\/(?:verify|(?:generic|landreg)\/(?:pay|receipt|download))\//,
   signIn: /^\/console\/sign-in(?:\/|$)/,
 };
@@ -45,6 +45,8 @@ export function createRateLimits({ failuresPerMinute, callsPerSecond, pagesPerMi
     lists: { limiter: limiter('lists', 300, minute), isPerAddress: false },
     // Each makes this process send something to a server of the merchant's choice, and wait for it.
     tests: { limiter: limiter('tests', 10, minute), isPerAddress: false },
+    // Each adds to a stream that is read again and again.
+    rotations: { limiter: limiter('rotations', 20, 24 * 60 * minute), isPerAddress: false },
     // A whole agency may sit behind one address.
     signIns: { limiter: limiter('sign-ins', 300, 15 * minute), isPerAddress: true },
     // For one user, whoever asks. Links that were sent before still work.

@@ -9,11 +9,12 @@ import { outcomeOfError, outcomeOfRefusal } from '../deliveries/receiver-answer.
 
 /** A merchant that is no longer registered gets plain JSON. */
 export function createMerchantCallback({
-  merchants,
+  merchantOf,
   post,
   runtime,
 }: {
-  merchants: ReadonlyMap<string, Pick<Merchant, 'webhookSecrets' | 'callbackFormat'>>;
+  /** With the secrets that are valid now. */
+  merchantOf(code: string): Promise<Pick<Merchant, 'webhookSecrets' | 'callbackFormat'> | undefined>;
   post: PostOutbound;
   runtime: Pick<Runtime, 'now'>;
 }): PerformDelivery {
@@ -21,7 +22,7 @@ export function createMerchantCallback({
     const { planned } = task;
     if (planned.kind !== 'callback') throw new Error(`${planned.key} is no callback`);
     const { request } = task.payment;
-    const merchant = merchants.get(request.merchant.code);
+    const merchant = await merchantOf(request.merchant.code);
     const { about } = planned;
     const fields = {
       ...paymentFields(task.payment),

@@ -56,7 +56,7 @@ type Settings = { webhookSecrets: string[]; callbackFormat: 'json' | 'form' };
 
 function callback(receiver: Receiver, settings?: Settings, signal = AbortSignal.timeout(20_000)) {
   const perform = createMerchantCallback({
-    merchants: new Map(settings && [['council', settings]]),
+    merchantOf: async () => settings,
     post: createOutbound({ runtime: testRuntime(), allowHosts: ['127.0.0.1'], httpsOnly: false }),
     runtime: testRuntime({ now: clock }),
   });
@@ -103,7 +103,7 @@ test('the published verifier accepts each secret while two are in use, and no ot
   const plain = 'a plain secret, long enough';
   // The verifier compares with its own clock.
   const perform = createMerchantCallback({
-    merchants: new Map([['council', { webhookSecrets: [older, newer, plain], callbackFormat: 'json' }]]),
+    merchantOf: async () => ({ webhookSecrets: [older, newer, plain], callbackFormat: 'json' }),
     post: createOutbound({ runtime: testRuntime(), allowHosts: ['127.0.0.1'], httpsOnly: false }),
     runtime: testRuntime(),
   });

@@ -24,7 +24,11 @@ type TestBody = Infer<ReturnType<typeof testCallbackBody>>;
 const { fields: sample, statuses } = texts.testCallback;
 
 /** Sends it at once, whatever waits to be delivered. Nothing is recorded: the answer has what was sent. */
-export function createSendTestCallback({ postTest, runtime }: Pick<Dependencies, 'postTest' | 'runtime'>) {
+export function createSendTestCallback({
+  credentials,
+  postTest,
+  runtime,
+}: Pick<Dependencies, 'credentials' | 'postTest' | 'runtime'>) {
   return async (ctx: Context<FromMerchant & { body: TestBody }>): Promise<void> => {
     const { body, merchant, requestId: correlationId, spend } = ctx.state;
     await spend('tests', merchant.code);
@@ -40,7 +44,12 @@ export function createSendTestCallback({ postTest, runtime }: Pick<Dependencies,
       amount_received: '',
       status_detail: '',
     };
-    const sent = callbackMessage(fields, merchant, { id: `test-${runtime.uuid()}`, correlationId, now });
+    const webhookSecrets = await credentials.webhookSecretsOf(merchant);
+    const sent = callbackMessage(
+      fields,
+      { ...merchant, webhookSecrets },
+      { id: `test-${runtime.uuid()}`, correlationId, now },
+    );
     const startedMs = runtime.monotonicMs();
     const answer = await postTest({ url: target, ...sent, signal: new AbortController().signal }).catch(
       (error: unknown) => {

@@ -1,0 +1,157 @@
+/** A merchant's API keys and webhook secrets: those of the configuration, and those that it issued itself. Decision 49. */
+import { hash } from 'node:crypto';
+import { type EventStore, EventStoreUnavailable } from '@ledger/event-store/event-store.ts';
+import type { Runtime } from '@ledger/kernel/runtime.ts';
+import { type OpenSealed, openOrWait } from '@ledger/personal-data/sealed.ts';
+import { readMerchantEvent } from '../events/codec.ts';
+import {
+  type Credential,
+  type CredentialKind,
+  evolveMerchant,
+  type MerchantEvent,
+  merchantStream,
+} from '../events/merchant.ts';
+import { type Decider, Refused } from './decider.ts';
+import { loadHead } from './execute.ts';
+import { createFingerprint } from './fingerprint.ts';
+
+export type CredentialCommand = { at: string; kind: CredentialKind } & (
+  | {
+      type: 'IssueCredential';
+      fingerprint: string;
+      /** Of a webhook secret; null for an API key. */
+      secret: string | null;
+      /** Fingerprints of those in the configuration. */
+      configured: readonly string[];
+      othersEndAt: string;
+    }
+  /** `by` is the fingerprint of the API key that asks. */
+  | { type: 'EndOverlap'; by: string }
+);
+
+/** A callback is signed with each secret, and a header has room for so many. */
+const maxValid = 5;
+
+export const credentialDecider: Decider<readonly Credential[], CredentialCommand, MerchantEvent> = {
+  initial: [],
+  read: readMerchantEvent,
+  evolve: evolveMerchant,
+  decide(command, state) {
+    const { at, kind } = command;
+    const ofKind = state.filter((each) => each.kind === kind);
+    if (command.type === 'EndOverlap') {
+      const newest = ofKind.findLast(({ issuedAt }) => issuedAt !== null);
+      if (kind === 'api-key' && newest && newest.fingerprint !== command.by)
+        return new Refused('not_newest_key', 'Ask with the newest key: this one would end');
+      const isOverlap = ofKind.some(({ endsAt }) => endsAt !== null && endsAt > at);
+      return isOverlap ? [{ type: 'OverlapEnded', data: { at, kind } }] : [];
+    }
+    const { configured, fingerprint, othersEndAt, secret } = command;
+    const others = validOf(state, { kind, configured, at });
+    if (others.length >= maxValid && othersEndAt > at)
+      return new Refused(
+        'too_many_credentials',
+        `${maxValid} are valid already: end those before the newest first`,
+      );
+    const held = secret === null ? {} : { secret: { plain: { text: secret } } };
+    return [{ type: 'CredentialIssued', data: { at, kind, fingerprint, ...held, others, othersEndAt } }];
+  },
+};
+
+/** The fingerprints of the credentials that are valid at a time, in the order in which they were made. */
+function validOf(
+  state: readonly Credential[],
+  { kind, configured, at }: { kind: CredentialKind; configured: readonly string[]; at: string },
+): string[] {
+  const over = state.filter(({ endsAt }) => endsAt !== null && endsAt <= at);
+  const ended = new Set(over.map(({ fingerprint }) => fingerprint));
+  const issued = state.filter((each) => each.kind === kind && each.issuedAt !== null);
+  const all = [...configured, ...issued.map(({ fingerprint }) => fingerprint)];
+  return all.filter((fingerprint) => !ended.has(fingerprint));
+}
+
+/** What a process knows of a merchant's stream serves so long. */
+const servesMs = 5_000;
+
+/** As the configuration has it: keys are `sha256:<64 hex digits>` or plain. */
+type Configured = { code: string; apiKeys: readonly string[]; webhookSecrets: readonly string[] };
+
+export type Credentials = ReturnType<typeof createCredentials>;
+
+export function createCredentials({
+  eventStore,
+  openSealed,
+  runtime,
+  transactionIdKey,
+}: {
+  eventStore: Pick<EventStore, 'load'>;
+  openSealed: OpenSealed;
+  runtime: Pick<Runtime, 'monotonicMs' | 'now'>;
+  transactionIdKey: string;
+}) {
+  const fingerprint = createFingerprint(transactionIdKey);
+  const kept = new Map<string, { state: readonly Credential[]; readMs: number }>();
+  const fingerprintOf = (kind: CredentialKind, text: string) => fingerprint([kind, hash('sha256', text)]);
+  const ofConfigured = (key: string) =>
+    key.startsWith('sha256:') ? fingerprint(['api-key', key.slice(7)]) : fingerprintOf('api-key', key);
+  const configured = (merchant: Configured, kind: CredentialKind) =>
+    kind === 'api-key'
+      ? merchant.apiKeys.map(ofConfigured)
+      : merchant.webhookSecrets.map((secret) => fingerprintOf(kind, secret));
+
+  /** What was known serves for as long as the event store is away. */
+  async function stateOf(code: string, atMostMs: number): Promise<readonly Credential[]> {
+    const last = kept.get(code);
+    const readMs = runtime.monotonicMs();
+    if (last && readMs - last.readMs < atMostMs) return last.state;
+    try {
+      const { state } = await loadHead(eventStore, merchantStream(code), credentialDecider);
+      kept.set(code, { state, readMs });
+      return state;
+    } catch (error) {
+      if (last && error instanceof EventStoreUnavailable) return last.state;
+      throw error;
+    }
+  }
+
+  async function valid(merchant: Configured, kind: CredentialKind, atMostMs: number) {
+    const state = await stateOf(merchant.code, atMostMs);
+    const at = runtime.now().toISOString();
+    return { state, names: validOf(state, { kind, configured: configured(merchant, kind), at }) };
+  }
+
+  return {
+    configured,
+    fingerprintOf,
+    /**
+     * Whether it is a valid key of the merchant. One that another process has just issued is. Throws EventStoreUnavailable
+     * if that cannot be known.
+     */
+    async isKey(merchant: Configured, key: string): Promise<boolean> {
+      // Compared by keyed digests: how long that takes says nothing about the key.
+      const given = fingerprintOf('api-key', key);
+      const isAmong = async (atMostMs: number) =>
+        (await valid(merchant, 'api-key', atMostMs)).names.includes(given);
+      try {
+        return (await isAmong(servesMs)) || (await isAmong(0));
+      } catch (error) {
+        // Nothing is recorded while the event store is away. What can be read then is shown to the keys of the file.
+        if (error instanceof EventStoreUnavailable && configured(merchant, 'api-key').includes(given))
+          return true;
+        throw error;
+      }
+    },
+    /** Those that callbacks are signed with. Throws EventStoreUnavailable and KeysUnavailable. */
+    async webhookSecretsOf(merchant: Configured): Promise<string[]> {
+      const { state, names } = await valid(merchant, 'webhook-secret', servesMs);
+      const stream = merchantStream(merchant.code);
+      const issued = state.map(async ({ fingerprint: name, secret }) =>
+        secret && names.includes(name)
+          ? ((await openOrWait(openSealed, secret, { stream, field: 'secret' }))?.text ?? [])
+          : [],
+      );
+      const isValid = (secret: string) => names.includes(fingerprintOf('webhook-secret', secret));
+      return [...merchant.webhookSecrets.filter(isValid), ...(await Promise.all(issued)).flat()];
+    },
+  };
+}
