@@ -84,7 +84,7 @@ test.serial('staff of each role do what their role allows, with and without scri
       await page.getByRole('status').getByText('The registry has no record of this payment').waitFor();
     }
 
-    await page.getByRole('link', { name: 'Show the payer' }).click();
+    await page.getByRole('link', { name: /^Payer/ }).click();
     await page.getByText('Nurul binti Abdullah').first().waitFor();
     await look('the payer');
     await page.goBack();
