@@ -11,6 +11,7 @@ import {
   noSuchPage,
   pageOf,
   queryOf,
+  readChoice,
   readQuery,
   readText,
   spanOfDay,
@@ -78,29 +79,16 @@ export async function readList<Row>(
     totals,
     isFiltered: Object.values(fields).some((field) => field !== null),
     exportUrl: `${path}/export.csv${queryOf(filter)}`,
-    sorts: sortLinks(
-      Object.keys(listing.sorts),
-      sort,
-      (name) => `${path}${queryOf({ ...fields, sort: name })}`,
-    ),
+    sort: sort ?? `-${Object.keys(listing.sorts)[0]}`,
+    sortUrl: (name: string) => `${path}${queryOf({ ...fields, sort: name })}`,
   };
 }
 
 function readSort({ sort }: Fields, { sorts }: Listing): string | null {
-  if (sort === undefined) return null;
-  if (!Object.hasOwn(sorts, sort.replace('-', '')))
-    throw new HttpProblem(400, 'The list is not sorted like this');
-  return sort;
-}
-
-/** For the headings: each sorts by its column, and the other way round where the list is sorted by it. */
-function sortLinks(names: readonly string[], sort: string | null, urlOf: (sort: string) => string) {
-  const current = sort ?? `-${names[0]}`;
-  const entries = names.map((name) => {
-    if (current === name) return [name, { url: urlOf(`-${name}`), direction: 'ascending' }];
-    return [name, { url: urlOf(name), direction: current === `-${name}` ? 'descending' : null }];
-  });
-  return Object.fromEntries(entries);
+  return readChoice(
+    sort,
+    Object.keys(sorts).flatMap((name) => [name, `-${name}`]),
+  );
 }
 
 /** All rows of the list as CSV, in its order. */

@@ -119,5 +119,6 @@ async function showFound(
     merchants: merchantOptions(dependencies.config.merchants),
     payer: payer.text,
     ...(await readList(ctx, dependencies, list, typed, notSearchable)),
+    ...(payer.text !== '' && { sortUrl: null, exportUrl: null }),
   });
 }
