@@ -160,7 +160,7 @@ test.serial('an administrator imports, enters and reverses settlements; others o
   await caughtUp();
   const shown = await (await viewer.get(path)).text();
   t.true(shown.includes('Payout PO-1') && shown.includes('gateway:fpx'));
-  t.true(shown.includes(`staff:${admin.id}`));
+  t.true(shown.includes('Staff, admin'));
   t.false(shown.includes('name="note"'));
   t.regex((await send(admin, csv('120.00'))).headers.get('location') ?? '', /notice=settled-before/);
 
