@@ -1,7 +1,6 @@
 /** What lists have in common: filters by day and amount, sorting, pages, totals, and the same rows as CSV. */
 import { pagesOf } from '@ledger/kernel/pages.ts';
 import { isCursor, type Listed, type Listing, readPage, totalsOf } from '@ledger/postgres/listing.ts';
-import type { AmountRange, TimeSpan } from '@ledger/postgres/table.ts';
 import type { Knex } from 'knex';
 import { readAmount } from '../../../common/money.ts';
 import { listCsv } from '../../../statements/csv.ts';
@@ -20,7 +19,6 @@ import type { PageDependencies } from './page.ts';
 
 const size = 50;
 const sizeOfParts = 1_000;
-const always: TimeSpan = { start: '1900-01-01T00:00:00Z', end: '2900-01-01T00:00:00Z' };
 
 export type List = {
   listing: Listing;
@@ -35,8 +33,8 @@ export type List = {
 export function readDays({ day, from = day, to = day }: Fields) {
   const fields = { from: readText(from), to: readText(to) };
   if (fields.from === null && fields.to === null) return { fields, span: null };
-  const { start } = fields.from === null ? always : spanOfDay(fields.from);
-  const { end } = fields.to === null ? always : spanOfDay(fields.to);
+  const { start } = spanOfDay(fields.from ?? '1900-01-02');
+  const { end } = spanOfDay(fields.to ?? '2099-12-30');
   return { fields, span: { start, end } };
 }
 
@@ -48,8 +46,7 @@ export function readAmounts({ least, most }: Fields) {
     if (text !== null && sen === null) throw new HttpProblem(400, 'Write an amount as 120.50');
     return sen;
   };
-  const amounts: AmountRange = { least: senOf(fields.least), most: senOf(fields.most) };
-  return { fields, amounts };
+  return { fields, amounts: { least: senOf(fields.least), most: senOf(fields.most) } };
 }
 
 /** The model of views/console/list.njk; `typed` has the page and the order that are asked for. */

@@ -27,10 +27,8 @@ export const showPayment: Page = async (ctx, { config, eventStore, runtime, show
   const events = history.events.slice(0, entries.length);
   const later = history.entries.length - entries.length;
   const payment = later === 0 ? history.payment : requestedIn(entries.at(-1)?.state);
-  const nameOf = await actorNames(
-    eventStore,
-    entries.map(({ actor }) => actor),
-  );
+  const actors = entries.map(({ actor }) => actor);
+  const nameOf = await actorNames(eventStore, actors);
   const id = ctx.params.id ?? '';
   await show(ctx, 'payments/payment.njk', {
     title: payment?.request.reference ?? id,

@@ -100,8 +100,7 @@ async function showPayersPayments(
   if (tokens.length === 0) return seeOther(ctx, paymentsPath);
   const detail = `${tokens.length} ${tokens.length === 1 ? 'word' : 'words'}`;
   await dependencies.recordAccess(ctx, { what: 'search', transactionId: null, detail });
-  const { merchant } = readQuery(ctx);
-  await showFound(ctx, dependencies, { merchant, after }, { text: payer, tokens });
+  await showFound(ctx, dependencies, { after }, { text: payer, tokens });
 }
 
 async function showFound(
