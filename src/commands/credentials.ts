@@ -78,6 +78,8 @@ function validOf(
 
 /** What a process knows of a merchant's stream serves so long. */
 const servesMs = 5_000;
+/** Longer than a read takes unless the event store is failing: no request waits for its outages twice. */
+const patienceMs = 500;
 
 /** As the configuration has it: keys are `sha256:<64 hex digits>` or plain. */
 type Configured = { code: string; apiKeys: readonly string[]; webhookSecrets: readonly string[] };
@@ -92,7 +94,7 @@ export function createCredentials({
 }: {
   eventStore: Pick<EventStore, 'load'>;
   openSealed: OpenSealed;
-  runtime: Pick<Runtime, 'monotonicMs' | 'now'>;
+  runtime: Pick<Runtime, 'monotonicMs' | 'now' | 'sleep'>;
   transactionIdKey: string;
 }) {
   const fingerprint = createFingerprint(transactionIdKey);
@@ -105,19 +107,22 @@ export function createCredentials({
     'webhook-secret': webhookSecrets.map((secret) => fingerprintOf('webhook-secret', secret)),
   });
 
-  /** What was known serves for as long as the event store is away. */
+  /** What was known serves for as long as the event store does not answer. */
   async function stateOf(code: string, atMostMs: number): Promise<readonly Credential[]> {
     const last = kept.get(code);
     const readMs = runtime.monotonicMs();
     if (last && readMs - last.readMs < atMostMs) return last.state;
-    try {
-      const { state } = await loadHead(eventStore, merchantStream(code), credentialDecider);
+    const reading = loadHead(eventStore, merchantStream(code), credentialDecider).then(({ state }) => {
       kept.set(code, { state, readMs });
       return state;
-    } catch (error) {
-      if (last && error instanceof EventStoreUnavailable) return last.state;
+    });
+    if (!last) return await reading;
+    const lastKnown = (error: unknown) => {
+      if (error instanceof EventStoreUnavailable) return last.state;
       throw error;
-    }
+    };
+    const unanswered = runtime.sleep(patienceMs).then(() => last.state);
+    return await Promise.race([reading.catch(lastKnown), unanswered]);
   }
 
   async function valid(merchant: Configured, kind: CredentialKind, atMostMs: number) {
