@@ -7,7 +7,7 @@ import {
 import { retry } from '@ledger/kernel/retry.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
 import { inSpan } from '@ledger/kernel/tracing.ts';
-import type { OpenSealed } from '@ledger/personal-data/sealed.ts';
+import { KeysUnavailable, type OpenSealed } from '@ledger/personal-data/sealed.ts';
 import type { Logger } from 'pino';
 import { isSuperseded, type RecordDeliveryAttempt } from '../../commands/deliveries.ts';
 import { type Executed, type ExecuteOf, endOf, type Head } from '../../commands/execute.ts';
@@ -90,10 +90,10 @@ export async function attemptDelivery(
       await giveBack(claimed, stopping.aborted ? 0 : postponeMs);
       return null;
     }
-    isBegun = true;
     correlationId = correlationOf(open.cause);
     const startedMs = runtime.monotonicMs();
     const outcome = await perform(open, stopping, dependencies);
+    isBegun = true;
     const durationMs = Math.round(runtime.monotonicMs() - startedMs);
     // If there was no answer and `stopping` aborted, we interrupted the attempt; the receiver did not fail it.
     const isInterrupted = stopping.aborted && outcome.kind === 'failed' && outcome.status === null;
@@ -236,7 +236,10 @@ async function recordSuperseded(
   return from;
 }
 
-/** A fault of the program counts as a failure: it would recur at every attempt, and must eventually reach staff. */
+/**
+ * A fault of the program counts as a failure: it would recur at every attempt, and must eventually reach staff. Throws
+ * EventStoreUnavailable and KeysUnavailable if the secrets to sign with cannot be read: nothing has been sent then.
+ */
 async function perform(
   due: OpenDelivery,
   stopping: AbortSignal,
@@ -248,6 +251,7 @@ async function perform(
   try {
     return await inSpan('deliver', about, () => perform({ ...due, correlationId, signal }));
   } catch (error) {
+    if (error instanceof EventStoreUnavailable || error instanceof KeysUnavailable) throw error;
     const delivery = due.delivery.key;
     log.error({ err: error, correlationId, delivery }, 'delivery met a fault of the program');
     return failure('a fault of this service');

@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createLog } from '@ledger/kernel/log.ts';
 import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
+import { KeysUnavailable } from '@ledger/personal-data/sealed.ts';
 import { compareWithFresh } from '@ledger/projections/rebuild/compare.ts';
 import { projectionStatus } from '@ledger/projections/runtime/checkpoints.ts';
 import { untilCaughtUp } from '@ledger/projections/runtime/lag.ts';
@@ -96,28 +97,43 @@ test.serial('an email that waited says how the payment stands when it is sent', 
   t.like(shown, [{ results: [{ resolved: { resolution: 'refunded' } }] }]);
 });
 
-test.serial('while personal data cannot be read a callback waits, and no attempt is recorded', async (t) => {
-  const ledger = await startLedger(t, postgres);
-  const receiver = await startReceiver(t);
-  let isAway = true;
-  startCallbacks(t, ledger, {
+const unreadable: Record<string, (isAway: () => boolean) => Parameters<typeof startCallbacks>[2]> = {
+  'personal data': (isAway) => ({
     openSealed: async (...args) =>
-      isAway ? { kind: 'unavailable', isLost: false } : await personalData.open(...args),
+      isAway() ? { kind: 'unavailable', isLost: false } : await personalData.open(...args),
+  }),
+  'the secrets that sign it': (isAway) => {
+    const get = () => {
+      if (isAway()) throw new KeysUnavailable('away');
+      return undefined;
+    };
+    return { merchants: Object.assign(new Map<never, never>(), { get }) };
+  },
+};
+for (const [what, changes] of Object.entries(unreadable))
+  test.serial(`while ${what} cannot be read a callback waits, and no attempt is recorded`, async (t) => {
+    const ledger = await startLedger(t, postgres);
+    const receiver = await startReceiver(t);
+    let isAway = true;
+    startCallbacks(
+      t,
+      ledger,
+      changes(() => isAway),
+    );
+    await makePayment(ledger, 'P1', paymentEvents('P1', receiver.url, 'succeeded'));
+    const { db } = ledger.database;
+    // Given back, no longer attempted: the clock stands still from here on.
+    await until(async () => {
+      const [{ lease_until, leased_by }] = await db('reactor_deliveries.deliveries');
+      return lease_until !== null && leased_by === null;
+    });
+    t.deepEqual(await historyOf(ledger, 'P1'), []);
+    t.is(receiver.received.length, 0);
+    isAway = false;
+    ledger.clock.set(ledger.clock.now().getTime() + 60_000);
+    await untilHistory(ledger, 'P1', 1);
+    t.is(receiver.received.length, 1);
   });
-  await makePayment(ledger, 'P1', paymentEvents('P1', receiver.url, 'succeeded'));
-  const { db } = ledger.database;
-  // Given back, no longer attempted: the clock stands still from here on.
-  await until(async () => {
-    const [{ lease_until, leased_by }] = await db('reactor_deliveries.deliveries');
-    return lease_until !== null && leased_by === null;
-  });
-  t.deepEqual(await historyOf(ledger, 'P1'), []);
-  t.is(receiver.received.length, 0);
-  isAway = false;
-  ledger.clock.set(ledger.clock.now().getTime() + 60_000);
-  await untilHistory(ledger, 'P1', 1);
-  t.is(receiver.received.length, 1);
-});
 
 test.serial('a callback does not wait for personal data whose key is lost', async (t) => {
   const ledger = await startLedger(t, postgres);
