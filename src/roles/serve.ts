@@ -19,19 +19,12 @@ import { registerSampleProjects } from '../cli/projects.ts';
 import { type Config, loadConfig } from '../config/config.ts';
 import { readEnvironment } from '../config/environment-reader.ts';
 import { startHttp } from './http.ts';
-import {
-  assertStores,
-  followFiles,
-  openStores,
-  type Running,
-  runUntilSignal,
-  stopAll,
-  warnOfExceptions,
-} from './lifecycle.ts';
+import { followFiles, type Running, runUntilSignal, stopAll, warnOfExceptions } from './lifecycle.ts';
 import { startMonitoring } from './monitoring.ts';
 import { startProjections } from './projections.ts';
 import { startReactors } from './reactors.ts';
 import { welcome } from './start-message.ts';
+import { assertStores, openStores } from './stores.ts';
 
 export const serve: CommandOf<'serve'> = () => {
   // Reports every fault of the configuration before anything is started.
