@@ -52,7 +52,7 @@ export function createReads(dependencies: {
         firstMs: 50,
         maxAttempts: 5,
         giveUpAfterMs,
-        shouldRetry: (error) => !isRefusal(error),
+        shouldRetry: (error) => !isRefusal(error) && !connection.isAway(),
       });
     } catch (error) {
       const message = `Cannot read ${what}: ${describe(error)}`;

@@ -5,7 +5,7 @@ const signatures = [
   ['image/png', /^\x89PNG\r\n/],
   ['image/jpeg', /^\xff\xd8\xff/],
   ['image/webp', /^RIFF.{4}WEBP/s],
-  ['image/svg+xml', /^(?:\xef\xbb\xbf)?\s*(?:<\?xml\s[^>]*\?>\s*)?(?:<!--.*?-->\s*)*<svg[\s>]/s],
+  ['image/svg+xml', /^(?:\xef\xbb\xbf)?\s*(?:<\?xml\s[^>]*\?>\s*)?(?:<!--(?:(?!-->).)*-->\s*)*<svg[\s>]/s],
 ] as const;
 
 /** In an image, browsers neither run scripts nor load anything. Opened by itself, an SVG could, so it may hold neither. */
@@ -20,10 +20,10 @@ export function readImage(file: string, maxBytes: number): { url: string } | { f
   } catch {
     return { fault: 'must name a file that can be read' };
   }
+  if (bytes.length > maxBytes) return { fault: `must have at most ${maxBytes} bytes` };
   const content = bytes.toString('latin1');
   const [type] = signatures.find(([, signature]) => signature.test(content)) ?? [];
   if (!type) return { fault: 'must be an SVG, PNG, JPEG or WebP image' };
-  if (bytes.length > maxBytes) return { fault: `must have at most ${maxBytes} bytes` };
   if (type === 'image/svg+xml' && activeSvg.test(content))
     return { fault: 'must be an SVG without scripts, events, animations and references to other files' };
   return { url: `data:${type};base64,${bytes.toString('base64')}` };

@@ -15,18 +15,21 @@ import { type Decider, Refused } from './decider.ts';
 import { loadHead } from './execute.ts';
 import { createFingerprint } from './fingerprint.ts';
 
-export type CredentialCommand = { at: string; kind: CredentialKind } & (
+/** `by` is the fingerprint of the API key that asks, `configured` has those of the configuration. */
+export type CredentialCommand = {
+  at: string;
+  kind: CredentialKind;
+  by: string;
+  configured: Readonly<Record<CredentialKind, readonly string[]>>;
+} & (
   | {
       type: 'IssueCredential';
       fingerprint: string;
       /** Of a webhook secret; null for an API key. */
       secret: string | null;
-      /** Fingerprints of those in the configuration. */
-      configured: readonly string[];
       othersEndAt: string;
     }
-  /** `by` is the fingerprint of the API key that asks. */
-  | { type: 'EndOverlap'; by: string }
+  | { type: 'EndOverlap' }
 );
 
 /** A callback is signed with each secret, and a header has room for so many. */
@@ -37,16 +40,19 @@ export const credentialDecider: Decider<readonly Credential[], CredentialCommand
   read: readMerchantEvent,
   evolve: evolveMerchant,
   decide(command, state) {
-    const { at, kind } = command;
+    const { at, by, configured, kind } = command;
+    // A process may let a key in for some seconds after another has ended it. Such a key must not end the one after it.
+    if (!validOf(state, { kind: 'api-key', configured, at }).includes(by))
+      return new Refused('key_ended', 'Unauthorized - invalid API key for merchant');
     const ofKind = state.filter((each) => each.kind === kind);
     if (command.type === 'EndOverlap') {
       const newest = ofKind.findLast(({ issuedAt }) => issuedAt !== null);
-      if (kind === 'api-key' && newest && newest.fingerprint !== command.by)
+      if (kind === 'api-key' && newest && newest.fingerprint !== by)
         return new Refused('not_newest_key', 'Ask with the newest key: this one would end');
       const isOverlap = ofKind.some(({ endsAt }) => endsAt !== null && endsAt > at);
       return isOverlap ? [{ type: 'OverlapEnded', data: { at, kind } }] : [];
     }
-    const { configured, fingerprint, othersEndAt, secret } = command;
+    const { fingerprint, othersEndAt, secret } = command;
     const others = validOf(state, { kind, configured, at });
     if (others.length >= maxValid && othersEndAt > at)
       return new Refused(
@@ -61,17 +67,19 @@ export const credentialDecider: Decider<readonly Credential[], CredentialCommand
 /** The fingerprints of the credentials that are valid at a time, in the order in which they were made. */
 function validOf(
   state: readonly Credential[],
-  { kind, configured, at }: { kind: CredentialKind; configured: readonly string[]; at: string },
+  { kind, configured, at }: Pick<CredentialCommand, 'at' | 'configured' | 'kind'>,
 ): string[] {
   const over = state.filter(({ endsAt }) => endsAt !== null && endsAt <= at);
   const ended = new Set(over.map(({ fingerprint }) => fingerprint));
   const issued = state.filter((each) => each.kind === kind && each.issuedAt !== null);
-  const all = [...configured, ...issued.map(({ fingerprint }) => fingerprint)];
+  const all = [...configured[kind], ...issued.map(({ fingerprint }) => fingerprint)];
   return all.filter((fingerprint) => !ended.has(fingerprint));
 }
 
 /** What a process knows of a merchant's stream serves so long. */
 const servesMs = 5_000;
+/** Longer than a read takes unless the event store is failing: no request waits for its outages twice. */
+const patienceMs = 500;
 
 /** As the configuration has it: keys are `sha256:<64 hex digits>` or plain. */
 type Configured = { code: string; apiKeys: readonly string[]; webhookSecrets: readonly string[] };
@@ -86,7 +94,7 @@ export function createCredentials({
 }: {
   eventStore: Pick<EventStore, 'load'>;
   openSealed: OpenSealed;
-  runtime: Pick<Runtime, 'monotonicMs' | 'now'>;
+  runtime: Pick<Runtime, 'monotonicMs' | 'now' | 'sleep'>;
   transactionIdKey: string;
 }) {
   const fingerprint = createFingerprint(transactionIdKey);
@@ -94,30 +102,33 @@ export function createCredentials({
   const fingerprintOf = (kind: CredentialKind, text: string) => fingerprint([kind, hash('sha256', text)]);
   const ofConfigured = (key: string) =>
     key.startsWith('sha256:') ? fingerprint(['api-key', key.slice(7)]) : fingerprintOf('api-key', key);
-  const configured = (merchant: Configured, kind: CredentialKind) =>
-    kind === 'api-key'
-      ? merchant.apiKeys.map(ofConfigured)
-      : merchant.webhookSecrets.map((secret) => fingerprintOf(kind, secret));
+  const configured = ({ apiKeys, webhookSecrets }: Configured) => ({
+    'api-key': apiKeys.map(ofConfigured),
+    'webhook-secret': webhookSecrets.map((secret) => fingerprintOf('webhook-secret', secret)),
+  });
 
-  /** What was known serves for as long as the event store is away. */
+  /** What was known serves for as long as the event store does not answer. */
   async function stateOf(code: string, atMostMs: number): Promise<readonly Credential[]> {
     const last = kept.get(code);
     const readMs = runtime.monotonicMs();
     if (last && readMs - last.readMs < atMostMs) return last.state;
-    try {
-      const { state } = await loadHead(eventStore, merchantStream(code), credentialDecider);
+    const reading = loadHead(eventStore, merchantStream(code), credentialDecider).then(({ state }) => {
       kept.set(code, { state, readMs });
       return state;
-    } catch (error) {
-      if (last && error instanceof EventStoreUnavailable) return last.state;
+    });
+    if (!last) return await reading;
+    const lastKnown = (error: unknown) => {
+      if (error instanceof EventStoreUnavailable) return last.state;
       throw error;
-    }
+    };
+    const unanswered = runtime.sleep(patienceMs).then(() => last.state);
+    return await Promise.race([reading.catch(lastKnown), unanswered]);
   }
 
   async function valid(merchant: Configured, kind: CredentialKind, atMostMs: number) {
     const state = await stateOf(merchant.code, atMostMs);
     const at = runtime.now().toISOString();
-    return { state, names: validOf(state, { kind, configured: configured(merchant, kind), at }) };
+    return { state, names: validOf(state, { kind, configured: configured(merchant), at }) };
   }
 
   return {
@@ -136,7 +147,7 @@ export function createCredentials({
         return (await isAmong(servesMs)) || (await isAmong(0));
       } catch (error) {
         // Nothing is recorded while the event store is away. What can be read then is shown to the keys of the file.
-        if (error instanceof EventStoreUnavailable && configured(merchant, 'api-key').includes(given))
+        if (error instanceof EventStoreUnavailable && configured(merchant)['api-key'].includes(given))
           return true;
         throw error;
       }

@@ -38,6 +38,12 @@ export function createCredentialActions({
   executeCredential: execute,
   runtime,
 }: Pick<Dependencies, 'credentials' | 'executeCredential' | 'runtime'>) {
+  const asked = ({ state: { apiKey, kind, merchant } }: Asked, now: Date) => ({
+    at: now.toISOString(),
+    kind,
+    by: credentials.fingerprintOf('api-key', apiKey),
+    configured: credentials.configured(merchant),
+  });
   const causedBy = (ctx: Asked) => causeOf(ctx, `merchant:${ctx.state.merchant.code}`);
   return {
     /** The answer is the only place where the new one is ever shown. */
@@ -51,11 +57,9 @@ export function createCredentialActions({
       const othersEndAt = new Date(now.getTime() + (body.overlap_hours ?? 24) * 3_600_000).toISOString();
       const command = {
         type: 'IssueCredential',
-        at: now.toISOString(),
-        kind,
+        ...asked(ctx, now),
         fingerprint: credentials.fingerprintOf(kind, text),
         secret: kind === 'api-key' ? null : text,
-        configured: credentials.configured(merchant, kind),
         othersEndAt,
       } as const;
       await execute(merchantStream(merchant.code), command, causedBy(ctx));
@@ -65,10 +69,8 @@ export function createCredentialActions({
       ctx.body = { status: true, message, data: { kind, value: text, others_end_at } };
     },
     async endOverlap(ctx: Asked): Promise<void> {
-      const { apiKey, kind, merchant } = ctx.state;
-      const by = credentials.fingerprintOf('api-key', apiKey);
-      const command = { type: 'EndOverlap', at: runtime.now().toISOString(), kind, by } as const;
-      await execute(merchantStream(merchant.code), command, causedBy(ctx));
+      const command = { type: 'EndOverlap', ...asked(ctx, runtime.now()) } as const;
+      await execute(merchantStream(ctx.state.merchant.code), command, causedBy(ctx));
       ctx.status = 202;
       ctx.body = { status: true, message: 'Only the newest is valid from now on' };
     },

@@ -220,6 +220,19 @@ test('at once, on two processes: every new key is known, and none is lost', asyn
   t.is(new Set(issued.map(({ value }) => value)).size, 4);
 });
 
+test('a key that has just ended cannot end the one after it, also where it is not yet known to have ended', async (t) => {
+  const { other, ask, works } = await start(t);
+  t.true(await works(oldKey, other), 'the other process knows the keys');
+  const { value } = await ask(oldKey, 'api-key/rotate', { overlap_hours: 0 });
+  t.true(await works(oldKey, other), 'for some seconds');
+  for (const kind of ['api-key', 'webhook-secret'])
+    for (const action of ['rotate', 'end-overlap']) {
+      const { status: answered } = await ask(oldKey, `${kind}/${action}`, { overlap_hours: 0 }, other);
+      t.is(answered, 401, `${kind}/${action}`);
+    }
+  t.true(await works(value));
+});
+
 test('a digest of the configuration is no key', async (t) => {
   const { app } = await start(t);
   const [, digest = ''] = merchants[1]?.apiKeys ?? [];
@@ -253,13 +266,14 @@ test('while the event store is away, what was known serves, or the file; a proce
 });
 
 test('one that the operator adds later is valid, whatever was rotated before', (t) => {
-  const issue = (fingerprint: string, at: string, configured: string[]): CredentialCommand => ({
+  const issue = (fingerprint: string, at: string, configured: string[], by: string): CredentialCommand => ({
     type: 'IssueCredential',
     at: `2026-11-20T0${at}:00:00.000Z`,
     kind: 'api-key',
+    by,
     fingerprint,
     secret: null,
-    configured,
+    configured: { 'api-key': configured, 'webhook-secret': [] },
     othersEndAt: `2026-11-20T0${Number(at) + 1}:00:00.000Z`,
   });
   const { decide, evolve, initial } = credentialDecider;
@@ -268,7 +282,7 @@ test('one that the operator adds later is valid, whatever was rotated before', (
     if (decided instanceof Refused) throw decided;
     return { events: decided, state: decided.reduce(evolve, state) };
   };
-  const first = run(initial, issue('new', '1', ['configured']));
-  const second = run(first.state, issue('newer', '3', ['configured', 'added']));
+  const first = run(initial, issue('new', '1', ['configured'], 'configured'));
+  const second = run(first.state, issue('newer', '3', ['configured', 'added'], 'added'));
   t.like(second.events[0], { data: { others: ['added', 'new'] } });
 });

@@ -44,15 +44,17 @@ export function checkSettled({
   }
   for (const charge of bank.charges) {
     const payment = log.payments.get(charge.transactionId);
-    const charged = bank.chargesOf(charge.transactionId).reduce((sum, { amountSen }) => sum + amountSen, 0);
+    // Taken back before the ledger heard that it was paid: the failure names it, and nothing is owed.
+    const results = payment && payment.state.status !== 'none' ? payment.state.results : [];
+    const isOwed = ({ id, reversedAtMs }: typeof charge) =>
+      reversedAtMs === null || !results.some(({ gatewayTransactionId }) => gatewayTransactionId === id);
+    if (!isOwed(charge)) continue;
+    const owed = bank.chargesOf(charge.transactionId).filter(isOwed);
+    const charged = owed.reduce((sum, { amountSen }) => sum + amountSen, 0);
     // What an older copy of the log lacks is lost; a stream that nobody can read is before staff.
     if ((!payment && hasRestore) || payment?.isUnreadable) continue;
     if (payment && payment.bookedSen >= BigInt(charged)) continue;
     if (log.isDiscrepancy(charge) || bank.setApart.has(charge.id)) continue;
-    // Taken back before the ledger heard that it was paid: the failure names it, and nothing is owed.
-    const results = payment && payment.state.status !== 'none' ? payment.state.results : [];
-    const isNamed = results.some(({ gatewayTransactionId }) => gatewayTransactionId === charge.id);
-    if (charge.reversedAtMs !== null && isNamed) continue;
     const status = payment?.state.status ?? 'none';
     report(
       'charge-unknown',

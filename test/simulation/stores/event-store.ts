@@ -34,6 +34,8 @@ export type EventStoreCluster = {
   /** The node to which a client's discovery leads at this moment. */
   discover(client: SimulatedProcess): { address: string; port: number };
   leader(): string | null;
+  /** Whether a node that has lost its lead unnoticed answers reads. */
+  servesOldState(): boolean;
   /** SIGSTOP on the leader; the others elect another. It comes back after a while and still believes in itself. */
   freezeLeader(forMs: number): void;
   /** SIGKILL on a node, which starts again later. */
@@ -195,6 +197,11 @@ export function createEventStoreCluster({
     eventsFrom: (position) => storage.page({ from: position, direction: 'forwards', limit: 256 }),
     lastPosition: () => storage.lastPosition(),
     leader: () => leader,
+    servesOldState: () =>
+      [...nodes.values()].some(
+        ({ believes, name, process }) =>
+          believes === name && leader !== name && process.state() === 'running',
+      ),
     discover(client) {
       const alive = names.map(nodeNamed).filter(({ process }) => process.state() === 'running');
       const asked = alive.length > 0 ? client.random.pick(alive) : null;

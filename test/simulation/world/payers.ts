@@ -26,7 +26,7 @@ export type World = {
   /** Processes that are stopped or far away at times: they answer late through no fault of the program. */
   troubled: ReadonlySet<string>;
   /** Whether a charge of the payment is recorded, in whatever way. */
-  isChargeRecorded: (transactionId: string) => boolean;
+  mustShowCharge: (transactionId: string) => boolean;
 };
 
 /** Plays one payment from the merchant's request to the last attempt. */
@@ -136,12 +136,12 @@ async function playAttempt(
   world: World,
 ): Promise<void> {
   const { process, gateway, history } = world;
-  const wasRecorded = world.isChargeRecorded(transactionId);
+  const mustShow = world.mustShowCharge(transactionId);
   const page = await look(payPath, transactionId, world);
   if (page?.status !== 200) return;
   const token = inputOf(page.body, 'token');
   if (!token) return;
-  if (wasRecorded) world.report('page-denies-charge', transactionId, 'The pay page asks for another payment');
+  if (mustShow) world.report('page-denies-charge', transactionId, 'The pay page asks for another payment');
   const choice = { token, again: '1', method: plan.mode, [`bank_${plan.mode}`]: banks[plan.mode] };
   const answer = await look(payPath, transactionId, world, formOf(choice));
   if (answer?.status !== 200 || !answer.body.includes('CHECKSUM')) return;

@@ -14,13 +14,14 @@ export const maxCounted = 10_000;
 export const showDeliveries: Page = async (ctx, dependencies) => {
   const list = listOf(dependencies, readQuery(ctx));
   const model = await readList<ListedDelivery>(ctx, dependencies, list);
-  const { state } = list.fields;
   await dependencies.show(ctx, 'deliveries/deliveries.njk', {
     title: 'Deliveries',
     ...model,
     rows: model.rows.map((row) => ({ ...row, canSendAgain: canSendAgain(row.state) })),
     sendListUrl:
-      canSendAgain(state) && model.rows.length > 0 ? `${sendListPath}${queryOf(list.fields)}` : null,
+      canSendAgain(list.fields.state) && model.rows.length > 0
+        ? `${sendListPath}${queryOf(list.fields)}`
+        : null,
   });
 };
 

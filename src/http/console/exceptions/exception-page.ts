@@ -9,7 +9,7 @@ import type { Cause } from '../../../events/envelope.ts';
 import { evolve, noPayment, paymentStream, type RequestedPayment } from '../../../events/payment.ts';
 import { standingOf } from '../../../events/payment-standing.ts';
 import { type Context, HttpProblem } from '../../server/context.ts';
-import { type Effect, effectOf, isConfirmed, noEffect } from '../frame/confirm.ts';
+import { type Effect, effectOf, isConfirmed } from '../frame/confirm.ts';
 import { type Fields, linesOf, orShowAgain, readForm, readNote } from '../frame/forms-and-lists.ts';
 import { leadTo, type NoticeCode, type Page, type PageDependencies, staffCause } from '../frame/page.ts';
 import { actorNames, type StaffContext } from '../frame/session.ts';
@@ -128,7 +128,7 @@ export function resolveOne<Choice extends ResolutionName>(source: ExceptionSourc
       if (resolution === undefined) throw new InvalidFields('Choose what was done');
       const read = { resolution, note: readNote('note', form.note) };
       const given = { at: dependencies.runtime.now().toISOString(), ...read };
-      const asked = effect?.(given, form) ?? noEffect;
+      const asked = effect?.(given, form) ?? { entries: [], isProposal: false };
       const title = `${kind.name}: ${texts.exceptions.resolutions[resolution]}`;
       if (!(await isConfirmed(ctx, dependencies, title, asked))) return;
       const { events } = await resolve(given, staffCause(ctx), form);

@@ -23,8 +23,8 @@ function listOf({ db }: Pick<PageDependencies, 'db'>, typed: Fields): List {
     recorded: days.span,
     amounts: range.amounts,
   };
-  const path = '/console/exceptions';
-  return { listing: lists.exceptions, path, fields, all: () => exceptionsOf(db, filter) };
+  const all = () => exceptionsOf(db, filter);
+  return { listing: lists.exceptions, path: '/console/exceptions', fields, all };
 }
 
 export const showExceptions: Page = async (ctx, dependencies) =>

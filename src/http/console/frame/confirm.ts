@@ -9,8 +9,6 @@ import type { StaffContext } from './session.ts';
 
 export type Effect = { entries: readonly Entry[]; isProposal: boolean };
 
-export const noEffect: Effect = { entries: [], isProposal: false };
-
 /** What the command would do to a payment whose events so far are `past`. Throws Refused. */
 export function effectOf(
   command: PaymentCommand,

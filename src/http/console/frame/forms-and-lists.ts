@@ -51,11 +51,7 @@ export async function orShowAgain(
   }
 }
 
-/** The choices that a filter offers, with the text of each. */
-export const optionsOf = (texts: Readonly<Record<string, string>>) =>
-  Object.entries(texts).map(([value, text]) => ({ value, text }));
-
-/** The merchants of the configuration, likewise. */
+/** The merchants of the configuration, as the choices of a filter. */
 export const merchantOptions = (merchants: ReadonlyMap<string, { code: string; name: string }>) =>
   Array.from(merchants.values(), ({ code, name }) => ({ value: code, text: `${name} (${code})` }));
 

@@ -1,7 +1,6 @@
 /** What lists have in common: filters by day and amount, sorting, pages, totals, and the same rows as CSV. */
 import { pagesOf } from '@ledger/kernel/pages.ts';
 import { isCursor, type Listed, type Listing, readPage, totalsOf } from '@ledger/postgres/listing.ts';
-import type { AmountRange, TimeSpan } from '@ledger/postgres/table.ts';
 import type { Knex } from 'knex';
 import { readAmount } from '../../../common/money.ts';
 import { listCsv } from '../../../statements/csv.ts';
@@ -11,6 +10,7 @@ import {
   noSuchPage,
   pageOf,
   queryOf,
+  readChoice,
   readQuery,
   readText,
   spanOfDay,
@@ -19,7 +19,6 @@ import type { PageDependencies } from './page.ts';
 
 const size = 50;
 const sizeOfParts = 1_000;
-const always: TimeSpan = { start: '1900-01-01T00:00:00Z', end: '2900-01-01T00:00:00Z' };
 
 export type List = {
   listing: Listing;
@@ -34,8 +33,8 @@ export type List = {
 export function readDays({ day, from = day, to = day }: Fields) {
   const fields = { from: readText(from), to: readText(to) };
   if (fields.from === null && fields.to === null) return { fields, span: null };
-  const { start } = fields.from === null ? always : spanOfDay(fields.from);
-  const { end } = fields.to === null ? always : spanOfDay(fields.to);
+  const { start } = spanOfDay(fields.from ?? '1900-01-02');
+  const { end } = spanOfDay(fields.to ?? '2099-12-30');
   return { fields, span: { start, end } };
 }
 
@@ -47,8 +46,7 @@ export function readAmounts({ least, most }: Fields) {
     if (text !== null && sen === null) throw new HttpProblem(400, 'Write an amount as 120.50');
     return sen;
   };
-  const amounts: AmountRange = { least: senOf(fields.least), most: senOf(fields.most) };
-  return { fields, amounts };
+  return { fields, amounts: { least: senOf(fields.least), most: senOf(fields.most) } };
 }
 
 /** The model of views/console/list.njk; `typed` has the page and the order that are asked for. */
@@ -78,29 +76,16 @@ export async function readList<Row>(
     totals,
     isFiltered: Object.values(fields).some((field) => field !== null),
     exportUrl: `${path}/export.csv${queryOf(filter)}`,
-    sorts: sortLinks(
-      Object.keys(listing.sorts),
-      sort,
-      (name) => `${path}${queryOf({ ...fields, sort: name })}`,
-    ),
+    sort: sort ?? `-${Object.keys(listing.sorts)[0]}`,
+    sortUrl: (name: string) => `${path}${queryOf({ ...fields, sort: name })}`,
   };
 }
 
 function readSort({ sort }: Fields, { sorts }: Listing): string | null {
-  if (sort === undefined) return null;
-  if (!Object.hasOwn(sorts, sort.replace('-', '')))
-    throw new HttpProblem(400, 'The list is not sorted like this');
-  return sort;
-}
-
-/** For the headings: each sorts by its column, and the other way round where the list is sorted by it. */
-function sortLinks(names: readonly string[], sort: string | null, urlOf: (sort: string) => string) {
-  const current = sort ?? `-${names[0]}`;
-  const entries = names.map((name) => {
-    if (current === name) return [name, { url: urlOf(`-${name}`), direction: 'ascending' }];
-    return [name, { url: urlOf(name), direction: current === `-${name}` ? 'descending' : null }];
-  });
-  return Object.fromEntries(entries);
+  return readChoice(
+    sort,
+    Object.keys(sorts).flatMap((name) => [name, `-${name}`]),
+  );
 }
 
 /** All rows of the list as CSV, in its order. */

@@ -15,12 +15,6 @@ const everyMs = 1_000;
 /** The session is checked, and a comment sent, so that no proxy closes the connection as idle. */
 const checkedEveryMs = 10_000;
 
-type Watched = {
-  /** A text that changes with what is watched; null if a store does not answer. */
-  look(): Promise<string | null>;
-  isSignedIn(): Promise<boolean>;
-};
-
 export function createLive(): Page {
   const watching: string[] = [];
   let positions: (() => Promise<string>) | null = null;
@@ -38,17 +32,17 @@ export function createLive(): Page {
     const watched = lookAt(of, dependencies) ?? positions;
     const look = () => watched().catch(() => null);
     const isSignedIn = async () => (await sessions.find(ctx).catch(() => null)) !== null;
-    const first = seen ?? (await look());
     const gone = new AbortController();
     watching.push(id);
     ctx.res.once('close', () => {
       watching.splice(watching.indexOf(id), 1);
       gone.abort();
     });
+    const first = seen ?? (await look());
     ctx.type = 'text/event-stream';
     ctx.set('X-Accel-Buffering', 'no');
     const signal = AbortSignal.any([gone.signal, closing]);
-    ctx.body = Readable.from(messages({ look, isSignedIn }, first, runtime, signal));
+    ctx.body = Readable.from(messages(look, isSignedIn, first, runtime, signal));
   };
 }
 
@@ -59,9 +53,13 @@ function lookAt(of: string, { eventStore, lookAtRebuilds }: PageDependencies) {
   return async () => String((await eventStore.loadLast(paymentStream(of)))?.revision);
 }
 
-/** Ends with the session, and when the signal aborts. */
+/**
+ * Ends with the session, and when the signal aborts. `look` gives a text that changes with what is watched; null if a
+ * store does not answer.
+ */
 async function* messages(
-  { look, isSignedIn }: Watched,
+  look: () => Promise<string | null>,
+  isSignedIn: () => Promise<boolean>,
   first: string | null,
   runtime: Pick<Runtime, 'monotonicMs' | 'sleep'>,
   signal: AbortSignal,

@@ -11,7 +11,7 @@ import { type ConsoleAssets, createConsoleAssets } from './assets.ts';
 import { noSuchPage, readQuery } from './forms-and-lists.ts';
 import { createPasskeys } from './passkeys.ts';
 import { permissionsOf } from './permissions.ts';
-import { createReturnTo, type ReturnTo } from './return-to.ts';
+import { createReturnTo } from './return-to.ts';
 import { createSessions, type Sessions, type StaffContext, type VisitorContext } from './session.ts';
 
 export type Page = (ctx: StaffContext, dependencies: PageDependencies) => Promise<void>;
@@ -108,7 +108,11 @@ export type ShowPage = (
   model: { title: string } & Record<string, unknown>,
 ) => Promise<void>;
 
-function createShowPage(assets: ConsoleAssets, sessions: Sessions, lastList: ReturnTo): ShowPage {
+function createShowPage(
+  assets: ConsoleAssets,
+  sessions: Sessions,
+  lastList: ReturnType<typeof createReturnTo>,
+): ShowPage {
   return async (ctx, template, model) => {
     const { staff } = ctx.state;
     await ctx.render(`console/${template}`, {

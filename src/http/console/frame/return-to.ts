@@ -6,8 +6,6 @@ import { isConsolePath, signInPath } from './addresses.ts';
 const keptSeconds = 30 * 60;
 const maxLength = 1_000;
 
-export type ReturnTo = ReturnType<typeof createReturnTo>;
-
 export function createReturnTo(baseUrl: string, name: 'console-return' | 'console-list') {
   const cookie = createCookie(baseUrl, name, '/console');
   return {

@@ -91,8 +91,10 @@ export function createSessions({ config, eventStore, runtime }: Dependencies) {
       if (passkey === null && !isOwn) return null;
       // Such as a member who was made an admin.
       if (passkey === null && passkeysRequired && account.role === 'admin') return null;
-      const isDue = !isBackground(ctx) && Number.parseInt(signature, 10) - now.getTime() < idleMs - freshMs;
-      if (isDue) issue(ctx, ticket, found.session.endsAt);
+      // What an open page requests by itself is no use of the session.
+      const isUse = ctx.get('X-Background') === '' && ctx.path !== '/console/live';
+      const isDue = Number.parseInt(signature, 10) - now.getTime() < idleMs - freshMs;
+      if (isUse && isDue) issue(ctx, ticket, found.session.endsAt);
       const { active: _, console: __, ...user } = account;
       return { ...user, ticket, session: found.session, head: found.head };
     },
@@ -130,9 +132,6 @@ export async function loadHolder(
   const wasDeactivatedSince = deactivated !== undefined && isAfter(deactivated.position, begun.position);
   return account && maySignIn(account) && !wasDeactivatedSince ? account : null;
 }
-
-/** What an open page requests by itself, which is no use of the session. */
-const isBackground = (ctx: Context) => ctx.get('X-Background') !== '' || ctx.path === '/console/live';
 
 /** What the session's stream keeps of the secret in the cookie. */
 export const secretHashOf = (secret: string): string => hash('sha256', secret);

@@ -1,10 +1,23 @@
-/** The metrics of a day as plots, each with its numbers for the table below it. */
+/** The metrics of a day as plots, which views/console/home/plots.njk draws, each with its numbers for the table below it. */
 import { displaySen } from '../../../common/money.ts';
 import type { DayMetrics } from '../../../projections/payments/metrics.ts';
 import { texts } from '../../../receipts/texts.ts';
 import { type CallbackDelays, delayBoundsMs } from '../../../to-do/callback-times.ts';
 import { queryOf } from '../frame/forms-and-lists.ts';
-import { columnPlot, sharePlot } from './plots.ts';
+
+type Column = {
+  /** `''` for a column without one. */
+  label: string;
+  values: readonly { series: 'quiet' | 'main'; value: number; title: string }[];
+};
+
+/** `highest` is the end of the scale: a round number, and no less than any value. */
+function columnPlot(columns: readonly Column[]) {
+  const largest = Math.max(1, ...columns.flatMap(({ values }) => values.map(({ value }) => value)));
+  const power = 10 ** Math.floor(Math.log10(largest));
+  const step = [1, 2, 5, 10].find((each) => each * power >= largest) ?? 10;
+  return { columns, highest: step * power };
+}
 
 export function hoursPlot(hours: DayMetrics['hours']) {
   const rows = hours.map((metrics, hour) => ({ ...metrics, name: `${String(hour).padStart(2, '0')}:00` }));
@@ -40,16 +53,7 @@ export function methodsPlot(methods: DayMetrics['methods'], day: string) {
       share,
     };
   });
-  return {
-    rows,
-    plot: sharePlot(
-      rows.map(({ name, succeeded, decided, rate, share }) => ({
-        label: name,
-        text: share === null ? rate : `${rate} · ${succeeded} of ${decided}`,
-        share,
-      })),
-    ),
-  };
+  return { rows };
 }
 
 const shortUnits = [

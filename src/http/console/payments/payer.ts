@@ -22,13 +22,11 @@ export const showPayer: Page = async (ctx, { eventStore, personalData, recordAcc
   await recordAccess(ctx, { what: 'payer', transactionId, detail: notes.length > 0 ? 'with notes' : '' });
   const payment = await openPayment(loaded, personalData.open);
   const place = { stream: paymentStream(transactionId), field: 'personal' } as const;
-  const opened = await Promise.all(
-    notes.map(({ personal }) => personalData.open<StaffNote>(personal, place)),
-  );
-  const nameOf = await actorNames(
-    eventStore,
-    notes.map(({ by }) => by),
-  );
+  const actors = entries.map(({ actor }) => actor);
+  const nameOf = await actorNames(eventStore, actors);
+  const opening = notes.map(async ({ at, by, personal }) => {
+    return { at, by: nameOf(by), opened: await personalData.open<StaffNote>(personal, place) };
+  });
   const { request } = payment;
   await show(ctx, 'payments/payer.njk', {
     title: `Payer of ${request.reference}`,
@@ -40,10 +38,7 @@ export const showPayer: Page = async (ctx, { eventStore, personalData, recordAcc
       value: typeof value === 'string' ? value : JSON.stringify(value),
     })),
     facts: factsAbout(payment),
-    notes: notes.map(({ at, by }, index) => {
-      const note = opened[index];
-      return { at, by: nameOf(by), text: note?.kind === 'open' ? note.value.note : null };
-    }),
+    notes: await Promise.all(opening),
   });
 };
 
@@ -56,10 +51,7 @@ export const addNote: Page = async (ctx, { execute, runtime }) => {
   leadTo(ctx, `${paymentsPath}/${id}`, 'noted');
 };
 
-/** Long enough to look at it: what a payer is sent has a link of its own. */
-const linkLifetimeMs = 60 * 60_000;
-
-/** Leads to the payer's own receipt, or to its PDF. */
+/** Leads for an hour to the payer's own receipt, or to its PDF. */
 export const openReceipt =
   (name: 'receipt' | 'download'): Page =>
   async (ctx, { config, eventStore, recordAccess, runtime }) => {
@@ -67,7 +59,7 @@ export const openReceipt =
     if (!payment) throw noSuchPayment();
     const { channel, transactionId } = payment.request;
     await recordAccess(ctx, { what: 'payer', transactionId, detail: 'receipt' });
-    const endsAtMs = runtime.now().getTime() + linkLifetimeMs;
+    const endsAtMs = runtime.now().getTime() + 60 * 60_000;
     seeOther(ctx, createLinks({ ...config, runtime })[channel][name](transactionId, 'en', endsAtMs));
   };
 

@@ -27,10 +27,8 @@ export const showPayment: Page = async (ctx, { config, eventStore, runtime, show
   const events = history.events.slice(0, entries.length);
   const later = history.entries.length - entries.length;
   const payment = later === 0 ? history.payment : requestedIn(entries.at(-1)?.state);
-  const nameOf = await actorNames(
-    eventStore,
-    entries.map(({ actor }) => actor),
-  );
+  const actors = entries.map(({ actor }) => actor);
+  const nameOf = await actorNames(eventStore, actors);
   const id = ctx.params.id ?? '';
   await show(ctx, 'payments/payment.njk', {
     title: payment?.request.reference ?? id,
@@ -39,7 +37,10 @@ export const showPayment: Page = async (ctx, { config, eventStore, runtime, show
     at: at || entries.at(-1)?.at,
     later,
     summary: payment && summaryOf(payment),
-    payUrl: payment && isPayable(payment, runtime.now()) ? payUrlOf(payment, { ...config, runtime }) : null,
+    payUrl:
+      payment && !(refusalToPay(payment) ?? refusalIfClosed(payment, runtime.now().toISOString()))
+        ? createLinks({ ...config, runtime })[payment.request.channel].pay(id)
+        : null,
     notes: events.filter((event) => event?.type === 'StaffNoteAdded').length,
     timeline: entries.map((entry, index) => {
       const event = events[index];
@@ -55,14 +56,6 @@ export const showPayment: Page = async (ctx, { config, eventStore, runtime, show
     exceptions: payment ? shownExceptions(payment) : [],
   });
 };
-
-function isPayable(payment: RequestedPayment, now: Date): boolean {
-  return !(refusalToPay(payment) ?? refusalIfClosed(payment, now.toISOString()));
-}
-
-function payUrlOf({ request }: RequestedPayment, dependencies: Parameters<typeof createLinks>[0]): string {
-  return createLinks(dependencies)[request.channel].pay(request.transactionId);
-}
 
 /** All that staff have or had to settle, with where its page is. */
 function shownExceptions(payment: RequestedPayment) {

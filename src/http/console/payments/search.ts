@@ -100,8 +100,7 @@ async function showPayersPayments(
   if (tokens.length === 0) return seeOther(ctx, paymentsPath);
   const detail = `${tokens.length} ${tokens.length === 1 ? 'word' : 'words'}`;
   await dependencies.recordAccess(ctx, { what: 'search', transactionId: null, detail });
-  const { merchant } = readQuery(ctx);
-  await showFound(ctx, dependencies, { merchant, after }, { text: payer, tokens });
+  await showFound(ctx, dependencies, { after }, { text: payer, tokens });
 }
 
 async function showFound(
@@ -119,5 +118,6 @@ async function showFound(
     merchants: merchantOptions(dependencies.config.merchants),
     payer: payer.text,
     ...(await readList(ctx, dependencies, list, typed, notSearchable)),
+    ...(payer.text !== '' && { sortUrl: null, exportUrl: null }),
   });
 }
