@@ -15,8 +15,8 @@ import {
   usageOf,
 } from './cli/help.ts';
 
-// From the second start on, a third of the CPU time until `ledger serve` answers is saved. The folder is the program's own:
-// one in /tmp could have been filled by another account. The processes that this one starts use it too.
+// Saves a third of the CPU time until `ledger serve` answers, from the second start on, and its children use it too. In
+// Node's own folder in /tmp, another account could have left code.
 process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL('../node_modules/.cache/compiled', import.meta.url));
 enableCompileCache(process.env.NODE_COMPILE_CACHE);
 

@@ -10,15 +10,11 @@ import { startReactors } from './reactors.ts';
 import { assertStores, openStores } from './stores.ts';
 
 /** Passes to `started` each part that is to be stopped, as soon as it runs. Throws ConfigError if a store cannot serve. */
-export async function startAllRoles({
-  config,
-  log,
-  started,
-}: {
-  config: Config;
-  log: Log;
-  started<Part extends Running>(part: Part): Part;
-}): Promise<{ port: number; adminPort: number }> {
+export async function startAllRoles(
+  config: Config,
+  log: Log,
+  started: <Part extends Running>(part: Part) => Part,
+): Promise<{ port: number; adminPort: number }> {
   await assertStores(config);
   const opened = started(openStores(config, log));
   const roles = ['http', 'projections', 'reactors'] as const;

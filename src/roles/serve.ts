@@ -114,7 +114,7 @@ async function start(plan: Config, log: Log): Promise<Running> {
     const load = () => loadConfig(process.env, { ...keys, ...endpoints }, { seals: true });
     const config = load();
     started(followFiles(config, load, log));
-    const { port, adminPort } = await startAllRoles({ config, log, started });
+    const { port, adminPort } = await startAllRoles(config, log, started);
     welcome({
       config,
       port,
@@ -130,11 +130,7 @@ async function start(plan: Config, log: Log): Promise<Running> {
 }
 
 /** The embedded event store in a process of its own, which is restarted at the same address when it ends. */
-async function startEmbeddedEventStore(
-  dataDir: string,
-  port: number,
-  log: Log,
-): Promise<Running & { url: string }> {
+async function startEmbeddedEventStore(dataDir: string, port: number, log: Log) {
   const { file, credentials } = newEventStoreCredentials(dataDir);
   const child = await superviseChild({
     name: 'event store',

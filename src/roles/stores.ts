@@ -129,12 +129,10 @@ export async function assertStores({
   ];
   if (faults.length > 0) throw new ConfigError(faults);
   const silent = [
-    ...(needs.eventStore && eventStore.status === 'rejected'
-      ? [`ESDB_URL: ${reasonOf(eventStore.reason)}.`]
-      : []),
-    ...(needs.postgres && postgres.status === 'rejected'
-      ? [`DATABASE_URL: ${reasonOf(postgres.reason)}.`]
-      : []),
-  ];
+    { needed: needs.eventStore, variable: 'ESDB_URL', asked: eventStore },
+    { needed: needs.postgres, variable: 'DATABASE_URL', asked: postgres },
+  ].flatMap(({ needed, variable, asked }) =>
+    needed && asked.status === 'rejected' ? [`${variable}: ${reasonOf(asked.reason)}.`] : [],
+  );
   if (silent.length > 0) throw new StoresUnavailable(silent.join('\n'));
 }
