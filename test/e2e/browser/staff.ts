@@ -70,6 +70,10 @@ test.serial('staff of each role do what their role allows, with and without scri
       return (await page.getByRole('link', { name: reference }).count()) > 0;
     });
     await look('payments');
+    if (scripts) {
+      await requestPayment(baseUrl, paymentRequest(`LIVE-${role}`));
+      await page.getByRole('link', { name: `LIVE-${role}` }).waitFor();
+    }
     await findPayment(page, scripts);
     await look('a payment');
     t.true(await page.getByText(/The chain of \d+ events is whole/).isVisible());
