@@ -58,6 +58,13 @@ module.exports = {
       to: { path: 'node_modules/@eventstore/db-client/' },
     },
     {
+      name: 'embedded-event-store-loads-no-store-client',
+      comment: 'its process would take 14 MB more, and twice the CPU time to start',
+      severity: 'error',
+      from: { path: '^src/roles/eventstore\\.ts$' },
+      to: { path: '^packages/(event-store|postgres)/', reachable: true },
+    },
+    {
       name: 'composition-roots-alone-start-packages',
       severity: 'error',
       from: { path: '^src/', pathNot: '^src/(main\\.ts|roles/|cli/)' },

@@ -20,7 +20,7 @@ setInterval(() => {
 
 // Of what comes from that cache, V8 does not tell exactly what was run.
 const cache = process.env.NODE_V8_COVERAGE
-  ? {}
+  ? { NODE_DISABLE_COMPILE_CACHE: '1' }
   : { NODE_COMPILE_CACHE: fileOf('node_modules/.cache/compiled/') };
 
 // biome-ignore lint/style/noDefaultExport: what ava reads

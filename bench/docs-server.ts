@@ -6,7 +6,7 @@ import { createLog } from '@ledger/kernel/log.ts';
 import Koa from 'koa';
 import { loadConfig } from '../src/config/config.ts';
 import { startHttp } from '../src/roles/http.ts';
-import { openStores } from '../src/roles/lifecycle.ts';
+import { openStores } from '../src/roles/stores.ts';
 
 const [page = ''] = process.argv.slice(2);
 const secret = 'a-secret-of-this-benchmark-alone-long-enough';

@@ -72,8 +72,12 @@ export async function startModule(
 }
 
 /** Starts a command of the ledger; its log goes nowhere, but is written. */
-export function startLedgerProcess(command: string, env: Readonly<Record<string, string>>): ChildProcess {
-  return spawn(process.execPath, [...profile(command), path('../src/main.ts'), command], {
+export function startLedgerProcess(
+  command: string,
+  env: Readonly<Record<string, string>>,
+  nodeOptions: readonly string[] = [],
+): ChildProcess {
+  return spawn(process.execPath, [...nodeOptions, ...profile(command), path('../src/main.ts'), command], {
     env: { PATH: process.env.PATH, ...env },
     // It ends when this process does.
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],

@@ -8,7 +8,7 @@ import type { RebuildProgress } from '@ledger/projections/rebuild/progress.ts';
 import { rebuild } from '@ledger/projections/rebuild/rebuild.ts';
 import { pino } from 'pino';
 import { allProjections } from '../src/projections/all.ts';
-import { openStores } from '../src/roles/lifecycle.ts';
+import { openStores } from '../src/roles/stores.ts';
 
 export type Measured = {
   events: number;

@@ -5,6 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import program from '../package.json' with { type: 'json' };
 import { freePort } from '../packages/embedded/free-port.ts';
 import {
   environment,
@@ -21,6 +22,8 @@ import { quantile, type Row } from './row.ts';
 const payments = 500;
 const emails = 150;
 const rounds = 3;
+/** What `npm start` gives to Node itself. */
+const startOptions = program.scripts.start.split(' ').filter((word) => word.startsWith('--'));
 
 /** Takes about a minute. */
 export async function benchService(): Promise<Row[]> {
@@ -38,7 +41,7 @@ async function startAndMemory(): Promise<Row[]> {
   const merchants = await startMerchants(1);
   const start = async () => {
     const startedMs = performance.now();
-    const child = startLedgerProcess('serve', env);
+    const child = startLedgerProcess('serve', env, startOptions);
     while (!(await fetch(`http://127.0.0.1:${port}/generic/check`).catch(() => null))) {
       if (child.exitCode !== null) throw new Error('ledger serve did not start');
       await sleep(10);

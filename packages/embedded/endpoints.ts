@@ -6,8 +6,10 @@ import { randomBytes } from 'node:crypto';
 import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { is, record, string } from 'superstruct';
-import { USER } from './eventstore/password.ts';
 import { StartError } from './start-error.ts';
+
+/** The only user of the embedded event store. */
+export const USER = 'ledger';
 
 export type Variables = Readonly<Record<string, string>>;
 

@@ -12,20 +12,18 @@ export type EmbeddedPostgres = {
 };
 
 /**
- * Starts PostgreSQL on a free port of 127.0.0.1, with its cluster in `<dataDir>/postgres`, which the first start
- * creates. The caller holds the folder's lock (`lockDataFolder`). If PostgreSQL dies, it is restarted on the same port;
- * if this process dies, PostgreSQL is stopped.
+ * Starts PostgreSQL on a port of 127.0.0.1, by default a free one, with its cluster in `<dataDir>/postgres`, which the
+ * first start creates. The caller holds the folder's lock (`lockDataFolder`). If PostgreSQL dies, it is restarted on the
+ * same port; if this process dies, PostgreSQL is stopped.
  *
  * @throws StartError with PostgreSQL's last lines on stderr if it does not start
  */
-export async function startPostgres({
-  dataDir,
-  log,
-}: {
+export async function startPostgres(cluster: {
   dataDir: string;
   log: ChildLog;
+  port?: number;
 }): Promise<EmbeddedPostgres> {
-  const port = await freePort();
+  const { dataDir, log, port = await freePort() } = cluster;
   const { home, passwordFile } = clusterFolder(dataDir);
   const guard = await superviseChild({
     name: `PostgreSQL in ${home}`,

@@ -8,7 +8,7 @@ import { PostgresUnavailable } from '@ledger/postgres/requirements.ts';
 import { Refused } from '../commands/decider.ts';
 import { UnreadableExport } from '../reconciliation/export-format.ts';
 import { ReadModelBehind } from '../reconciliation/reconcile.ts';
-import { StoresUnavailable } from '../roles/lifecycle.ts';
+import { StoresUnavailable } from '../roles/stores.ts';
 
 const away = [EventStoreUnavailable, KeysUnavailable, PostgresUnavailable, StoresUnavailable];
 const expected = [...away, Refused, ConfigError, StartError, UnreadableExport, ReadModelBehind];

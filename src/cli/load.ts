@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { signFields } from '../clients/gateway/checksum.ts';
 import { toDateTime } from '../common/malaysian-time.ts';
 import { formatSen, type Sen } from '../common/money.ts';
-import { loadRoleConfig, StoresUnavailable } from '../roles/lifecycle.ts';
+import { loadRoleConfig, StoresUnavailable } from '../roles/stores.ts';
 import { type CommandOf, UsageError } from './command.ts';
 import { fail } from './stores.ts';
 

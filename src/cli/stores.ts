@@ -10,7 +10,7 @@ import { InvalidFields } from '../commands/fields.ts';
 import type { Config } from '../config/config.ts';
 import type { VariableName } from '../config/variables.ts';
 import { type Cause, ownCause } from '../events/envelope.ts';
-import { assertStores, loadRoleConfig, openStores, type RoleDependencies } from '../roles/lifecycle.ts';
+import { assertStores, loadRoleConfig, openStores, type RoleDependencies } from '../roles/stores.ts';
 import { type Outcome, UsageError } from './command.ts';
 
 /** The parts of the configuration that a command may use besides the stores, with the variables behind each. */

@@ -9,7 +9,7 @@ import { unmatchedDecider } from '../commands/unmatched.ts';
 import type { Config } from '../config/config.ts';
 import { createErase, unmatchedIn } from '../personal-data/erase.ts';
 import { allProjections } from '../projections/all.ts';
-import type { RoleDependencies } from './lifecycle.ts';
+import type { RoleDependencies } from './stores.ts';
 
 export function createEraser(
   {

@@ -37,9 +37,10 @@ import { toDoList } from '../to-do/projection.ts';
 import { requeryList } from '../to-do/requeries.ts';
 import { createAnswerCounts } from '../to-do/requery-queue.ts';
 import { createEraser } from './eraser.ts';
-import { endProcess, type RoleDependencies, type Running } from './lifecycle.ts';
+import { endProcess, type Running } from './lifecycle.ts';
 import { version } from './monitoring.ts';
 import { roleCommand } from './role-command.ts';
+import type { RoleDependencies } from './stores.ts';
 
 /** How long requests that have begun may still take when the process is asked to stop. */
 const drainMs = 10_000;

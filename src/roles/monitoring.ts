@@ -20,7 +20,8 @@ import { readCheck, readExceptions } from '../monitoring/sources/staff.ts';
 import { allProjections } from '../projections/all.ts';
 import { toDoList } from '../to-do/projection.ts';
 import { requeryList } from '../to-do/requeries.ts';
-import type { RoleDependencies, Running } from './lifecycle.ts';
+import type { Running } from './lifecycle.ts';
+import type { RoleDependencies } from './stores.ts';
 
 export const { version }: { version: string } = JSON.parse(
   readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),

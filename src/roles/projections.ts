@@ -19,10 +19,11 @@ import { users } from '../projections/users/projection.ts';
 import { startRebuilds } from '../reactors/rebuilds/watch.ts';
 import { startStaffEmail } from '../reactors/staff/staff-email.ts';
 import { createEraser } from './eraser.ts';
-import type { RoleDependencies, Running } from './lifecycle.ts';
+import type { Running } from './lifecycle.ts';
 import { roleCommand } from './role-command.ts';
 import { rebuildInProcess } from './start-rebuild-child.ts';
 import { verifyInProcess } from './start-verify-child.ts';
+import type { RoleDependencies } from './stores.ts';
 
 /** Of these, the admins are told what waits for staff, unless STAFF_ALERTS_TO names others. */
 const mostUsers = 1_000;

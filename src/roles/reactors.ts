@@ -28,8 +28,9 @@ import { createDeliveryQueue } from '../to-do/queue.ts';
 import { requeries, requeryList } from '../to-do/requeries.ts';
 import { createAnswerCounts, createRequeryQueue } from '../to-do/requery-queue.ts';
 import { dueChannel } from '../to-do/table.ts';
-import { endProcess, type RoleDependencies, type Running } from './lifecycle.ts';
+import { endProcess, type Running } from './lifecycle.ts';
 import { roleCommand } from './role-command.ts';
+import type { RoleDependencies } from './stores.ts';
 
 /** Starts the to-do list and every reactor; each waits for its stores. */
 export function startReactors({

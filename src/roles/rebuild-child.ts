@@ -6,8 +6,8 @@ import { connectPostgres } from '@ledger/postgres/pool.ts';
 import { RebuildInterrupted, RebuildUnderWay } from '@ledger/projections/rebuild/rebuild.ts';
 import { allProjections } from '../projections/all.ts';
 import { describeRebuildFailure, rebuildAsRequested } from '../reactors/rebuilds/perform.ts';
-import { openStores } from './lifecycle.ts';
 import type { RebuildTask } from './start-rebuild-child.ts';
+import { openStores } from './stores.ts';
 
 const interrupt = new AbortController();
 // Ctrl-C in a terminal also reaches this process; its parent decides when it ends.

@@ -1,18 +1,9 @@
 /** The command that runs one role in a process of its own. */
 import { createLog } from '@ledger/kernel/log.ts';
 import type { CommandOf } from '../cli/command.ts';
-import {
-  assertStores,
-  followFiles,
-  loadRoleConfig,
-  openStores,
-  type RoleDependencies,
-  type Running,
-  runUntilSignal,
-  stopAll,
-  warnOfExceptions,
-} from './lifecycle.ts';
+import { followFiles, type Running, runUntilSignal, stopAll, warnOfExceptions } from './lifecycle.ts';
 import { type RoleName, startMonitoring } from './monitoring.ts';
+import { assertStores, loadRoleConfig, openStores, type RoleDependencies } from './stores.ts';
 
 export function roleCommand({
   name,

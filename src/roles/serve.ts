@@ -13,24 +13,10 @@ import { freePort } from '@ledger/embedded/free-port.ts';
 import { startPostgres } from '@ledger/embedded/postgres.ts';
 import { createLog, type Log } from '@ledger/kernel/log.ts';
 import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
-import { startSandboxGateway } from '@ledger/sandbox/gateway.ts';
 import type { CommandOf } from '../cli/command.ts';
-import { registerSampleProjects } from '../cli/projects.ts';
 import { type Config, loadConfig } from '../config/config.ts';
 import { readEnvironment } from '../config/environment-reader.ts';
-import { startHttp } from './http.ts';
-import {
-  assertStores,
-  followFiles,
-  openStores,
-  type Running,
-  runUntilSignal,
-  stopAll,
-  warnOfExceptions,
-} from './lifecycle.ts';
-import { startMonitoring } from './monitoring.ts';
-import { startProjections } from './projections.ts';
-import { startReactors } from './reactors.ts';
+import { followFiles, type Running, runUntilSignal, stopAll, warnOfExceptions } from './lifecycle.ts';
 import { welcome } from './start-message.ts';
 
 export const serve: CommandOf<'serve'> = () => {
@@ -89,13 +75,19 @@ async function start(plan: Config, log: Log): Promise<Running> {
     started({ stop: async () => folder.release() });
     const keys = plan.production ? {} : developmentKeys(folder.path);
     const env = readEnvironment(process.env, keys);
+    const [eventStorePort, postgresPort] = await Promise.all([freePort(), freePort()]);
     const stores = [
-      env.given('ESDB_URL') ? null : startEmbeddedEventStore(folder.path, log).then(started),
-      env.given('DATABASE_URL') ? null : startPostgres({ dataDir: folder.path, log }).then(started),
+      env.given('ESDB_URL') ? null : startEmbeddedEventStore(folder.path, eventStorePort, log).then(started),
+      env.given('DATABASE_URL')
+        ? null
+        : startPostgres({ dataDir: folder.path, port: postgresPort, log }).then(started),
     ] as const;
+    // Half of the CPU time until the first answer is spent on loading the program, meanwhile.
+    const program = Promise.all([import('./all-roles.ts'), import('@ledger/sandbox/gateway.ts')]);
     // If one fails, the other can be stopped only once it has started.
     await Promise.allSettled(stores);
     const [eventStore, postgres] = await Promise.all(stores);
+    const [{ startAllRoles }, { startSandboxGateway }] = await program;
     const secret = env.text('GATEWAY_SECRET');
     const registryToken = runtime.randomBytes(32).toString('hex');
     const gateway =
@@ -122,24 +114,11 @@ async function start(plan: Config, log: Log): Promise<Running> {
     const load = () => loadConfig(process.env, { ...keys, ...endpoints }, { seals: true });
     const config = load();
     started(followFiles(config, load, log));
-    await assertStores(config);
-    const opened = started(openStores(config, log));
-    const roles = ['http', 'projections', 'reactors'] as const;
-    const monitoring = started(await startMonitoring(opened, { name: 'serve', roles }));
-    const { role } = monitoring;
-    started(startProjections(role));
-    if (!config.production)
-      await registerSampleProjects(role.eventStore, config).catch((err: unknown) =>
-        log.warn({ err }, 'the sample projects could not be registered'),
-      );
-    started(startReactors(role));
-    const { port } = started(await startHttp(role));
-    monitoring.enter('running');
-    started({ stop: async () => monitoring.enter('stopping') });
+    const { port, adminPort } = await startAllRoles(config, log, started);
     welcome({
       config,
       port,
-      adminPort: monitoring.port,
+      adminPort,
       gatewayUrl,
       embedded: { eventStore: eventStore !== null, postgres: postgres !== null },
     });
@@ -151,8 +130,7 @@ async function start(plan: Config, log: Log): Promise<Running> {
 }
 
 /** The embedded event store in a process of its own, which is restarted at the same address when it ends. */
-async function startEmbeddedEventStore(dataDir: string, log: Log): Promise<Running & { url: string }> {
-  const port = await freePort();
+async function startEmbeddedEventStore(dataDir: string, port: number, log: Log) {
   const { file, credentials } = newEventStoreCredentials(dataDir);
   const child = await superviseChild({
     name: 'event store',

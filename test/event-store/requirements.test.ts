@@ -12,7 +12,7 @@ import { refusal } from '@ledger/event-store/requirements.ts';
 import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
 import { ConfigError } from '@ledger/kernel/yaml-file.ts';
 import test, { type ExecutionContext } from 'ava';
-import { assertStores } from '../../src/roles/lifecycle.ts';
+import { assertStores } from '../../src/roles/stores.ts';
 import { open, startServer } from './helpers.ts';
 
 const probed = 'payment-write-access';

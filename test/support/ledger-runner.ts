@@ -6,14 +6,17 @@ import { fileURLToPath } from 'node:url';
 import type { LedgerCall } from './ledger.ts';
 
 const main = new URL('../../src/main.ts', import.meta.url);
-const { PATH, NODE_COMPILE_CACHE } = process.env;
+const kept = ['PATH', 'NODE_COMPILE_CACHE', 'NODE_DISABLE_COMPILE_CACHE'];
+const ownEnvironment = Object.fromEntries(
+  Object.entries(process.env).filter(([name]) => kept.includes(name)),
+);
 const [endOfOutput = ''] = process.argv.slice(2);
 const signals = ['SIGINT', 'SIGTERM'] as const;
 let calls = 0;
 
 process.on('message', async ({ args, environment }: LedgerCall) => {
   for (const name of Object.keys(process.env)) delete process.env[name];
-  Object.assign(process.env, { PATH, NODE_COMPILE_CACHE, ...environment });
+  Object.assign(process.env, ownEnvironment, environment);
   process.argv = [process.execPath, fileURLToPath(main), ...args];
   process.exitCode = undefined;
   const ofOutput = process.stdout.listeners('error');

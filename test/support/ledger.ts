@@ -39,10 +39,10 @@ export function spawnLedger(
   environment: Environment,
   { nodeOptions = [], channel = false, program = ownFolder, cwd = program }: Options = {},
 ): ChildProcessWithoutNullStreams {
-  const { PATH, NODE_COMPILE_CACHE } = process.env;
+  const { PATH, NODE_COMPILE_CACHE, NODE_DISABLE_COMPILE_CACHE } = process.env;
   return spawn(process.execPath, [...nodeOptions, join(program, 'src/main.ts'), ...args], {
     cwd,
-    env: { PATH, NODE_COMPILE_CACHE, ...environment },
+    env: { PATH, NODE_COMPILE_CACHE, NODE_DISABLE_COMPILE_CACHE, ...environment },
     stdio: ['pipe', 'pipe', 'pipe', ...(channel ? (['ipc'] as const) : [])],
   }) as ChildProcessWithoutNullStreams;
 }

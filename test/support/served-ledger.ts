@@ -21,9 +21,10 @@ const memoryProbe = `data:text/javascript,process.on('message', () => {
 /** Resolves when it listens. Its limits are so high that they hide nothing behind a 429. */
 export async function startService(dataDir: string) {
   const [port, sandboxPort] = [await freePort(), await freePort()];
-  const { PATH, NODE_COMPILE_CACHE } = process.env;
+  const { PATH, NODE_COMPILE_CACHE, NODE_DISABLE_COMPILE_CACHE } = process.env;
   const env = {
-    ...{ PATH, NODE_COMPILE_CACHE, PORT: String(port), SANDBOX_PORT: String(sandboxPort), DATA_DIR: dataDir },
+    ...{ PATH, NODE_COMPILE_CACHE, NODE_DISABLE_COMPILE_CACHE },
+    ...{ PORT: String(port), SANDBOX_PORT: String(sandboxPort), DATA_DIR: dataDir },
     LOG_LEVEL: 'warn',
     API_KEYS: apiKey,
     GATEWAY_SECRET: gatewaySecret,

@@ -1,9 +1,7 @@
 // Who may call: on one machine, whoever can read the password in the data folder.
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { ServerInterceptingCall, type ServerInterceptor, status } from '@grpc/grpc-js';
-
-/** The only user. */
-export const USER = 'ledger';
+import { USER } from '../endpoints.ts';
 
 /** Refuses calls without the password with UNAUTHENTICATED, as EventStoreDB does. Which methods there are is no secret. */
 export function passwordCheck(password: string): ServerInterceptor {

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { loadConfig } from '../../../src/config/config.ts';
 import { startHttp } from '../../../src/roles/http.ts';
-import { openStores } from '../../../src/roles/lifecycle.ts';
 import { startProjections } from '../../../src/roles/projections.ts';
 import { startReactors } from '../../../src/roles/reactors.ts';
+import { openStores } from '../../../src/roles/stores.ts';
 import { previousCommit, unpackPreviousRelease } from '../../support/previous-release.ts';
 
 export type Release = {

@@ -13,7 +13,7 @@ import { paymentStream } from '../../../src/events/payment.ts';
 import { createLook } from '../../../src/monitoring/health.ts';
 import { allProjections } from '../../../src/projections/all.ts';
 import { reconcile } from '../../../src/reconciliation/reconcile.ts';
-import { openStores } from '../../../src/roles/lifecycle.ts';
+import { openStores } from '../../../src/roles/stores.ts';
 import { toDoList } from '../../../src/to-do/projection.ts';
 import { requeryList } from '../../../src/to-do/requeries.ts';
 import type { LogCheck } from '../checks/log.ts';
