@@ -152,7 +152,10 @@ export function createCredentials({
         throw error;
       }
     },
-    /** Those that callbacks are signed with. Throws EventStoreUnavailable and KeysUnavailable. */
+    /**
+     * Those that callbacks are signed with; none if the merchant has none. Throws EventStoreUnavailable, KeysUnavailable,
+     * and an Error when none of those that it has can be opened: a callback never goes out unsigned instead.
+     */
     async webhookSecretsOf(merchant: Configured): Promise<string[]> {
       const { state, names } = await valid(merchant, 'webhook-secret', servesMs);
       const stream = merchantStream(merchant.code);
@@ -162,7 +165,10 @@ export function createCredentials({
           : [],
       );
       const isValid = (secret: string) => names.includes(fingerprintOf('webhook-secret', secret));
-      return [...merchant.webhookSecrets.filter(isValid), ...(await Promise.all(issued)).flat()];
+      const secrets = [...merchant.webhookSecrets.filter(isValid), ...(await Promise.all(issued)).flat()];
+      if (secrets.length === 0 && names.length > 0)
+        throw new Error(`The key of every webhook secret of merchant ${merchant.code} is lost`);
+      return secrets;
     },
   };
 }

@@ -1,15 +1,20 @@
 // A merchant replaces its own API key and webhook secret: with overlap, on every process, and nothing in plain text.
 import test, { type ExecutionContext } from 'ava';
 import { Webhook } from 'standardwebhooks';
-import { type CredentialCommand, credentialDecider } from '../../../src/commands/credentials.ts';
+import {
+  type CredentialCommand,
+  createCredentials,
+  credentialDecider,
+} from '../../../src/commands/credentials.ts';
 import { Refused } from '../../../src/commands/decider.ts';
 import { agencyPageOf } from '../../../src/config/agency-page.ts';
 import type { Merchant } from '../../../src/config/merchants.ts';
 import { createDescription } from '../../../src/http/openapi.ts';
 import { createCheck, type Description } from '../../conformance/answers.ts';
 import { startReceiver, status } from '../../reactors/receiver.ts';
-import { merchants, startApp, type TestApp } from '../../support/app.ts';
+import { merchants, startApp, type TestApp, transactionIdKey } from '../../support/app.ts';
 import { sen } from '../../support/payments.ts';
+import { testRuntime } from '../../support/runtime.ts';
 import { createPayment, merchantHeaders, postRequest, requestBody } from './helpers.ts';
 
 const description = createDescription({
@@ -285,4 +290,18 @@ test('one that the operator adds later is valid, whatever was rotated before', (
   const first = run(initial, issue('new', '1', ['configured'], 'configured'));
   const second = run(first.state, issue('newer', '3', ['configured', 'added'], 'added'));
   t.like(second.events[0], { data: { others: ['added', 'new'] } });
+});
+
+test('when the key of its only webhook secret is lost, no callback goes out unsigned', async (t) => {
+  const { app, ask, code } = await start(t);
+  await ask(oldKey, 'webhook-secret/rotate', { overlap_hours: 0 });
+  const { webhookSecretsOf } = createCredentials({
+    eventStore: app.eventStore,
+    openSealed: async () => ({ kind: 'unavailable', isLost: true }),
+    runtime: testRuntime(),
+    transactionIdKey,
+  });
+  const merchant = { code, apiKeys: council.apiKeys, webhookSecrets: [configuredSecret] };
+  await t.throwsAsync(webhookSecretsOf(merchant), { message: /every webhook secret of merchant .* is lost/ });
+  t.deepEqual(await webhookSecretsOf({ ...merchant, code: 'unknown', webhookSecrets: [] }), []);
 });
