@@ -141,8 +141,9 @@ export async function append(
     causationId: randomUUID(),
     actor: 'gateway',
   };
-  const [before] =
-    expected === 'no_stream' ? [] : await eventStore.load(paymentStream(transactionId), expected, 1);
+  const readBefore = async (revision: number) =>
+    await until(() => eventStore.load(paymentStream(transactionId), revision, 1).catch(falseWhenUnavailable));
+  const [before] = expected === 'no_stream' ? [] : await readBefore(expected);
   const sealed = chain(events, before ? hashIn(before) : genesisHash, cause);
   const { position } = await until(() =>
     eventStore.append(paymentStream(transactionId), sealed, expected).catch(falseWhenUnavailable),
