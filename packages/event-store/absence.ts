@@ -6,6 +6,7 @@
 import type { EventStoreDBClient } from '@eventstore/db-client';
 import { GossipClient } from '@eventstore/db-client/generated/gossip_grpc_pb.js';
 import shared from '@eventstore/db-client/generated/shared_pb.js';
+import { describe } from './errors.ts';
 import { EventStoreUnavailable } from './event-store.ts';
 import { hooksOf } from './new-client.ts';
 import type { Reads } from './read.ts';
@@ -24,7 +25,11 @@ export function confirmAbsence(dependencies: {
   ): Promise<Found> {
     const first = await read(leader);
     if (isFound(first)) return first;
-    const addresses = await members();
+    const addresses = await members().catch((error: unknown) => {
+      throw new EventStoreUnavailable(`Cannot ask which nodes there are: ${describe(error)}`, {
+        cause: error,
+      });
+    });
     const results = await Promise.allSettled(addresses.map((address) => read(readsOf(address))));
     const answers = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
     if (answers.length * 2 <= addresses.length)

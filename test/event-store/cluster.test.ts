@@ -1,5 +1,6 @@
 /** A cluster whose leader is frozen, resumed and killed under load. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { confirmAbsence } from '@ledger/event-store/absence.ts';
 import { connectEventStore } from '@ledger/event-store/client.ts';
 import { EventStoreUnavailable } from '@ledger/event-store/event-store.ts';
 import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
@@ -114,4 +115,12 @@ test('a stream is said not to exist only if more than half of the nodes answer',
     instanceOf: EventStoreUnavailable,
     message: /Too few nodes/,
   });
+});
+
+test('where nobody says which nodes there are, absence is not known: the store counts as unavailable', async (t) => {
+  const empty = { load: async () => [], loadLast: async () => null, head: async () => null };
+  const members = () => Promise.reject(new Error('14 UNAVAILABLE: Connection dropped'));
+  const { load, loadLast } = confirmAbsence({ leader: empty, members, readsOf: () => empty });
+  await t.throwsAsync(load('payment-1'), { instanceOf: EventStoreUnavailable });
+  await t.throwsAsync(loadLast('payment-1'), { instanceOf: EventStoreUnavailable });
 });
