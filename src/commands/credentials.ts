@@ -102,10 +102,17 @@ export function createCredentials({
   const fingerprintOf = (kind: CredentialKind, text: string) => fingerprint([kind, hash('sha256', text)]);
   const ofConfigured = (key: string) =>
     key.startsWith('sha256:') ? fingerprint(['api-key', key.slice(7)]) : fingerprintOf('api-key', key);
-  const configured = ({ apiKeys, webhookSecrets }: Configured) => ({
-    'api-key': apiKeys.map(ofConfigured),
-    'webhook-secret': webhookSecrets.map((secret) => fingerprintOf('webhook-secret', secret)),
-  });
+  const ofMerchants = new WeakMap<Configured, Record<CredentialKind, readonly string[]>>();
+
+  /** Made once for each merchant of the configuration: a request must not hash all keys again. */
+  function configured(merchant: Configured): Record<CredentialKind, readonly string[]> {
+    const made = ofMerchants.get(merchant) ?? {
+      'api-key': merchant.apiKeys.map(ofConfigured),
+      'webhook-secret': merchant.webhookSecrets.map((secret) => fingerprintOf('webhook-secret', secret)),
+    };
+    ofMerchants.set(merchant, made);
+    return made;
+  }
 
   /** What was known serves for as long as the event store does not answer. */
   async function stateOf(code: string, atMostMs: number): Promise<readonly Credential[]> {

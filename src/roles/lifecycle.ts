@@ -1,6 +1,6 @@
 /**
  * How a long-running command runs and stops. Without an import of a store's client: the embedded event store needs none,
- * which saves 16 MB and a tenth of the CPU time of `ledger serve` until it answers.
+ * which saves 14 MB and 0.15 s of CPU at its start.
  */
 import { statSync } from 'node:fs';
 import type { Log } from '@ledger/kernel/log.ts';
