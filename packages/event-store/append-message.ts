@@ -7,6 +7,7 @@ import streams from '@eventstore/db-client/generated/streams_pb.js';
 import { status as codes } from '@grpc/grpc-js';
 import {
   AppendRefused,
+  type Epoch,
   EventStoreFull,
   EventStoreUnavailable,
   type ExpectedRevision,
@@ -15,7 +16,12 @@ import {
   WrongExpectedRevision,
 } from './event-store.ts';
 
-type Append = { streamName: string; events: readonly NewEvent[]; expected: ExpectedRevision };
+type Append = {
+  streamName: string;
+  events: readonly NewEvent[];
+  expected: ExpectedRevision;
+  known?: Epoch | undefined;
+};
 
 /** Where the last event is. The position is missing when an append that was stored before is confirmed again. */
 export type Confirmation = { revision: number; position: Position | null };
@@ -31,7 +37,8 @@ export type EncodedAppend = Append & { message: readonly Buffer[] };
  * `timeoutMs` is how long the server may take: a duration, as its clock may differ from ours. Throws RangeError or
  * TypeError on what the server would refuse in a way that breaks the call that all appends share.
  */
-export function encodeAppend({ streamName, events, expected }: Append, timeoutMs: number): EncodedAppend {
+export function encodeAppend(append: Append, timeoutMs: number): EncodedAppend {
+  const { streamName, events, expected } = append;
   if (streamName === '') throw new RangeError('An append needs a stream');
   if (events.length === 0) throw new RangeError('An append needs an event');
   if (expected !== 'no_stream' && !(Number.isSafeInteger(expected) && expected >= 0))
@@ -43,7 +50,7 @@ export function encodeAppend({ streamName, events, expected }: Append, timeoutMs
   const position = expected === 'no_stream' ? field(3) : number(2, expected);
   const timeout = field(7, number(1, Math.ceil(timeoutMs / 1000)));
   const options = field(2, field(1, text(3, streamName)), position, timeout);
-  return { streamName, events, expected, message: [options, ...proposed, isFinal] };
+  return { ...append, message: [options, ...proposed, isFinal] };
 }
 
 function proposedMessage({ id, type, data, metadata }: NewEvent): Buffer[] {

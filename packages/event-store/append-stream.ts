@@ -5,6 +5,7 @@
  */
 import type { ClientDuplexStream } from '@grpc/grpc-js';
 import { type Confirmation, type EncodedAppend, readAnswer, requestOf } from './append-message.ts';
+import { type Epoch, WrongExpectedRevision } from './event-store.ts';
 
 export type AppendCall = ClientDuplexStream<Buffer, Buffer>;
 
@@ -19,6 +20,7 @@ type Calling = { call: AppendCall; pending: Map<string, Pending> };
 /** `open` begins a call, which may take as long as it takes to find a node. */
 export function createAppendStream(open: () => Promise<AppendCall>) {
   let calling: Promise<Calling> | undefined;
+  let epoch: Epoch = {};
   let sent = 0;
   let closed = false;
 
@@ -45,6 +47,7 @@ export function createAppendStream(open: () => Promise<AppendCall>) {
     /** The outcome of everything under way is unknown; the next append begins another call. */
     function end(pending: Calling['pending'], reason: Error): void {
       forget();
+      epoch = {};
       for (const { reject } of pending.values()) reject(reason);
       pending.clear();
     }
@@ -52,21 +55,28 @@ export function createAppendStream(open: () => Promise<AppendCall>) {
   }
 
   return {
+    /** Another one after each call that was lost. */
+    epoch: () => epoch,
+
     /**
-     * One attempt at an append. Throws WrongExpectedRevision and AppendRefused if it is not stored and never will be;
-     * with any other error the outcome is unknown. An append that was not sent before `close` is never sent.
+     * One attempt at an append. Throws WrongExpectedRevision and AppendRefused if this attempt is not stored and never
+     * will be; with any other error the outcome is unknown. An append that was not sent before `close` is never sent.
      */
-    async send(append: EncodedAppend): Promise<Confirmation> {
+    async send(append: EncodedAppend): Promise<Confirmation & { epoch: Epoch }> {
       calling ??= begin();
       const { call, pending } = await calling;
       if (closed) throw new Error('The connection was given up before the append was sent');
+      if (append.known && append.known !== epoch)
+        throw new WrongExpectedRevision(append.streamName, append.expected, null);
+      const confirmedIn = epoch;
       sent += 1;
       // A UUID, as the protocol demands. Only this stream has to tell its appends apart.
       const correlationId = `00000000-0000-4000-8000-${sent.toString(16).padStart(12, '0')}`;
-      return await new Promise((resolve, reject) => {
+      const confirmation = await new Promise<Confirmation>((resolve, reject) => {
         pending.set(correlationId, { append, resolve, reject });
         call.write(requestOf(correlationId, append));
       });
+      return { ...confirmation, epoch: confirmedIn };
     },
 
     close(): void {

@@ -3,7 +3,7 @@ import { retry } from '@ledger/kernel/retry.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
 import { type Confirmation, type EncodedAppend, encodeAppend } from './append-message.ts';
 import { describe, isDefinite } from './errors.ts';
-import { type EventStore, EventStoreUnavailable, WrongExpectedRevision } from './event-store.ts';
+import { type Epoch, type EventStore, EventStoreUnavailable, WrongExpectedRevision } from './event-store.ts';
 
 type Appended = Awaited<ReturnType<EventStore['append']>>;
 
@@ -13,7 +13,7 @@ type Appended = Awaited<ReturnType<EventStore['append']>>;
  * with EventStoreUnavailable after about `giveUpAfterMs`, or once the signal aborts.
  */
 export function createAppend(dependencies: {
-  attempt(append: EncodedAppend): Promise<Confirmation>;
+  attempt(append: EncodedAppend): Promise<Confirmation & { epoch: Epoch }>;
   attemptMs: number;
   /** Whether the store has not answered for so long that trying on is futile. */
   isAway(): boolean;
@@ -23,8 +23,8 @@ export function createAppend(dependencies: {
   signal: AbortSignal;
 }): EventStore['append'] {
   const { attempt, attemptMs, isAway, load, giveUpAfterMs, runtime, signal } = dependencies;
-  return async (streamName, events, expected) => {
-    const append = encodeAppend({ streamName, events, expected }, attemptMs);
+  return async (streamName, events, expected, known) => {
+    const append = encodeAppend({ streamName, events, expected, known }, attemptMs);
     if (isAway()) throw new EventStoreUnavailable('The event store does not answer');
     try {
       return await send(append);
@@ -35,8 +35,8 @@ export function createAppend(dependencies: {
   };
 
   async function send(append: EncodedAppend): Promise<Appended> {
-    const { revision, position } = await attempt(append);
-    if (position) return { revision, position };
+    const { revision, position, epoch } = await attempt(append);
+    if (position) return { revision, position, epoch };
     const stored = await findStored(append); // a repeat may be confirmed without saying where it was stored
     if (!stored) throw new EventStoreUnavailable(`Stream ${append.streamName} lacks events it has confirmed`);
     return stored;
@@ -76,6 +76,6 @@ export function createAppend(dependencies: {
     const last = found[events.length - 1];
     const isOurs = events.every(({ id }, index) => found[index]?.id === id.toLowerCase());
     if (!isOurs || !last) throw new WrongExpectedRevision(streamName, expected, head.revision);
-    return { revision: last.revision, position: last.position };
+    return { revision: last.revision, position: last.position, epoch: last.epoch };
   }
 }

@@ -83,9 +83,9 @@ export function connectEventStore(dependencies: {
   return {
     ...reads,
 
-    async append(streamName, events, expected) {
+    async append(...args) {
       if (closed) throw new EventStoreUnavailable('The connection to the event store is closed');
-      const appended = append(streamName, events, expected);
+      const appended = append(...args);
       appending.add(appended);
       try {
         const stored = await appended;

@@ -13,7 +13,7 @@ import { describe, isDefinite } from './errors.ts';
 import { EventStoreUnavailable } from './event-store.ts';
 import { hooksOf } from './new-client.ts';
 
-type Connected = {
+export type Connected = {
   client: EventStoreDBClient;
   appends: ReturnType<typeof createAppendStream>;
   /** Its calls are cancelled. A read that this cuts short ends as if it were whole. */

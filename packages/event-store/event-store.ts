@@ -14,7 +14,16 @@ export type RecordedEvent = {
   revision: number;
   position: Position;
   created: Date;
+  /** The connection over which it was read; not known of events of a subscription. */
+  epoch?: Epoch | undefined;
 };
+
+/**
+ * The time for which a connection to the log lasts. A store that is restored from an older copy drops its connections
+ * first, so what was known of a stream may no longer be true in the next epoch, even if its revision is the same.
+ */
+export type Epoch = { readonly [unique]?: never };
+declare const unique: unique symbol;
 
 /** The revision the stream must be at for an append to go through. */
 export type ExpectedRevision = number | 'no_stream';
@@ -23,8 +32,13 @@ export type ExpectedRevision = number | 'no_stream';
 export class WrongExpectedRevision extends Error {
   override name = 'WrongExpectedRevision';
   readonly streamName: string;
-  constructor(streamName: string, expected: ExpectedRevision, actual: ExpectedRevision) {
-    super(`Stream ${streamName} is at ${actual}, not at ${expected}`);
+  /** `actual` is null if the stream was not asked: the connection was lost since it was known to be at `expected`. */
+  constructor(streamName: string, expected: ExpectedRevision, actual: ExpectedRevision | null) {
+    super(
+      actual === null
+        ? `The connection was lost since stream ${streamName} was known to be at ${expected}`
+        : `Stream ${streamName} is at ${actual}, not at ${expected}`,
+    );
     this.streamName = streamName;
   }
 }
@@ -77,14 +91,16 @@ type SubscribeOptions = Selection & {
 export type EventStore = {
   /**
    * Appends events atomically. An append whose outcome is unknown (deadline, dropped connection) is
-   * resolved by reading the stream and comparing event ids before this returns or throws.
+   * resolved by reading the stream and comparing event ids before this returns or throws. Where the events depend on those
+   * before them, `known` is the epoch in which the revision was known: they are not sent in another one.
    * Throws WrongExpectedRevision, EventStoreUnavailable, AppendRefused.
    */
   append(
     streamName: string,
     events: readonly NewEvent[],
     expected: ExpectedRevision,
-  ): Promise<{ revision: number; position: Position }>;
+    known?: Epoch | undefined,
+  ): Promise<{ revision: number; position: Position; epoch?: Epoch | undefined }>;
   /**
    * The events of a stream from a revision on, at most `limit` where one is given; none when there is no such stream.
    * Throws EventStoreUnavailable.

@@ -12,7 +12,7 @@ import {
 } from '@eventstore/db-client';
 import { retry } from '@ledger/kernel/retry.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
-import type { Connection } from './connection.ts';
+import type { Connected, Connection } from './connection.ts';
 import { describe, isRefusal } from './errors.ts';
 import { type EventStore, EventStoreUnavailable, type Position, type RecordedEvent } from './event-store.ts';
 
@@ -41,12 +41,22 @@ export function createReads(dependencies: {
     );
   }
 
+  /** What another node than the leader answers is no ground for an append. */
+  const readOver =
+    (readOnce: (client: EventStoreDBClient) => Promise<RecordedEvent[]>) =>
+    async ({ client, appends }: Connected): Promise<RecordedEvent[]> => {
+      const epoch = requiresLeader ? appends.epoch() : undefined;
+      const events = await readOnce(client);
+      for (const event of events) event.epoch = epoch;
+      return events;
+    };
+
   async function read(
     what: string,
     readOnce: (client: EventStoreDBClient) => Promise<RecordedEvent[]>,
   ): Promise<RecordedEvent[]> {
     try {
-      return await retry(() => connection.use(({ client }) => readOnce(client)), {
+      return await retry(() => connection.use(readOver(readOnce)), {
         runtime,
         signal, // checked after each attempt too: a read that closing interrupts ends as if it were whole
         firstMs: 50,

@@ -1,5 +1,6 @@
 /** Load → decide → append at the expected revision; after a conflict, load and decide again. */
 import {
+  type Epoch,
   type EventStore,
   EventStoreUnavailable,
   type ExpectedRevision,
@@ -25,6 +26,8 @@ export type Head<State> = {
   revision: ExpectedRevision;
   /** The next event is chained onto it. */
   hash: string;
+  /** When it was known; undefined for a stream without events. */
+  epoch?: Epoch | undefined;
 };
 
 /** The stream after a command, and the events it added: none when the command had already taken effect. */
@@ -104,11 +107,12 @@ export function createExecute<State, Command, Event extends { type: string; data
       if (!last) return { ...head, events };
       for (const event of chained) decider.read(event);
       try {
-        const { revision } = await eventStore.append(streamName, chained, head.revision);
+        const { revision, epoch } = await eventStore.append(streamName, chained, head.revision, head.epoch);
         const state = events.reduce(decider.evolve, head.state);
         const { hash } = last.metadata;
-        heads.set(streamName, { state, revision, hash });
-        return { state, revision, hash, events };
+        const appended = { state, revision, hash, epoch };
+        heads.set(streamName, appended);
+        return { ...appended, events };
       } catch (error) {
         heads.delete(streamName);
         if (!(error instanceof WrongExpectedRevision)) throw error;
@@ -157,5 +161,5 @@ export function endOf(stored: readonly RecordedEvent[], isPart = false): Omit<He
       );
     last = event;
   }
-  return { revision: last?.revision ?? 'no_stream', hash: hashIn(last) };
+  return { revision: last?.revision ?? 'no_stream', hash: hashIn(last), epoch: last?.epoch };
 }

@@ -182,6 +182,17 @@ export const mutants: Readonly<Record<string, Omit<Mutant, 'name'>>> = {
     payments: 40,
     seeds: 20,
   },
+  'epoch-ignored': {
+    what: 'An append is sent although its revision was known before the connection was lost',
+    file: 'packages/event-store/append-stream.ts',
+    code: 'if (append.known && append.known !== epoch)',
+    becomes: 'if (closed)',
+    seenBy: ['chain-broken'],
+    plan: 'restored-under-load',
+    fault: 'restore',
+    payments: 100,
+    seeds: 40,
+  },
   'deaf-leader-stays': {
     what: 'A leader that cannot read the log keeps the lead',
     file: 'packages/projections/runtime/batches.ts',

@@ -132,8 +132,13 @@ export async function simulate(plan: Plan, server: PostgresServer): Promise<Simu
       state.results.some(({ outcome, resolved }) => outcome === 'succeeded' && resolved === null)
     );
   };
+  // A node that is cut off from everybody does not hear those who ask either, or is not heard by them.
   const troubled = new Set(
-    plan.faults.flatMap((it) => (it.kind === 'pause' || it.kind === 'slow' ? [it.node] : [])),
+    plan.faults.flatMap((it) => {
+      if (it.kind === 'pause' || it.kind === 'slow') return [it.node];
+      if (it.kind !== 'cut') return [];
+      return it.from === '*' ? [it.to] : it.to === '*' ? [it.from] : [];
+    }),
   );
   // A request waits for the program's own pauses, too, which are late here.
   // An append is tried for 2.5 s, looked for and repeated for 5 s, and looked for and repeated a last time.

@@ -304,9 +304,9 @@ export async function startApp(
 /** Another app on the same store, and the streams that something is appended to through it. */
 export async function startWatched(app: TestApp, changes: Changes = {}) {
   const appended: string[] = [];
-  const append: EventStore['append'] = (streamName, events, expected) => {
+  const append: EventStore['append'] = (streamName, ...rest) => {
     appended.push(streamName);
-    return app.eventStore.append(streamName, events, expected);
+    return app.eventStore.append(streamName, ...rest);
   };
   return { appended, watched: await startApp({ ...changes, eventStore: { append } }, app) };
 }

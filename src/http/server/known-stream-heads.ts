@@ -40,11 +40,11 @@ export function createKnownHeads(
     watch: (eventStore) => ({
       ...eventStore,
 
-      async append(streamName, events, expected) {
+      async append(streamName, ...rest) {
         // The time before the call: others may append before its answer arrives.
         const atMs = runtime.monotonicMs();
         try {
-          const appended = await eventStore.append(streamName, events, expected);
+          const appended = await eventStore.append(streamName, ...rest);
           know(streamName, { revision: appended.revision, atMs });
           return appended;
         } catch (error) {
