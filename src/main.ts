@@ -72,9 +72,11 @@ async function main(): Promise<number> {
   }
   try {
     const { values, positionals } = await readArgs(name, args);
-    const { help, json, ...options } = values;
-    if (!help)
-      return show(await ((await commands[name]()) as CommandOf<never>)(options as never, positionals), json);
+    const { help, ...options } = values;
+    if (!help) {
+      const run = (await commands[name]()) as CommandOf<never>;
+      return show(await run(options as never, positionals), options.json);
+    }
     process.stdout.write(helpOn(name));
     return 0;
   } catch (error) {

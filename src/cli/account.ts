@@ -1,11 +1,11 @@
 /** `ledger account`: what was posted to an account, with its balance after each line. */
 import { accountPages, accountSums } from '../projections/journal/queries.ts';
-import { accountCsv } from '../statements/csv.ts';
+import { accountLines } from '../statements/csv.ts';
 import { type CommandOf, readArgument, readAsOf, readDay, UsageError } from './command.ts';
 import { checkOutput, writeOutput } from './output.ts';
 import { withJournal } from './stores.ts';
 
-export const account: CommandOf<'account'> = async ({ output, ...days }, args) => {
+export const account: CommandOf<'account'> = async ({ json, output, ...days }, args) => {
   const name = readArgument(args, 'Name one account; `ledger balances` lists them');
   const [from, to] = [readDay('from', days.from), readDay('to', days.to)];
   if (from > to) throw new UsageError('--from must not be after --to');
@@ -13,7 +13,8 @@ export const account: CommandOf<'account'> = async ({ output, ...days }, args) =
   return await withJournal({ asOf: readAsOf('to', to), whenBehind: 'refuse' }, async ({ db, runtime }) => {
     const { debitSen, creditSen } = await accountSums(db, name, runtime.now());
     if (debitSen === 0n && creditSen === 0n) throw new UsageError(`Nothing was ever posted to ${name}`);
-    await writeOutput(accountCsv(name, accountPages(db, { account: name, from, to })), output);
+    const pages = accountPages(db, { account: name, from, to });
+    await writeOutput(accountLines(name, pages, json ? 'json' : 'csv'), output);
     return 0;
   });
 };

@@ -128,7 +128,10 @@ async function chooseMethod(page: string, method: string): Promise<string> {
   const fieldIn = (html: string, name: string) =>
     new RegExp(`name="${name}"[^>]* value="([^"]+)"`).exec(html)?.[1] ?? '';
   const bank = /<select [^>]*name="(bank_\w+)".*?<option value="([^"]+)"/s.exec(shown);
-  const chosen = { token: fieldIn(shown, 'token'), method, ...(bank?.[1] && { [bank[1]]: bank[2] ?? '' }) };
+  const [, bankField, bankCode = ''] = bank ?? [];
+  // Said of a bank that is marked as not available; of another it means nothing.
+  const atBank = bankField !== undefined && { [bankField]: bankCode, bank_down: bankCode };
+  const chosen = { token: fieldIn(shown, 'token'), method, ...atBank };
   return fieldIn(await call(page, { body: new URLSearchParams(chosen) }), 'MERCHANT_ORDER_NO');
 }
 

@@ -1,13 +1,14 @@
-/** `ledger statement`: what an agency collected on a day, as CSV or PDF. */
+/** `ledger statement`: what an agency collected on a day, as CSV, JSON lines or PDF. */
 import { collectedReceipts } from '../projections/journal/collection-queries.ts';
 import { merchantsWithAccount } from '../projections/journal/queries.ts';
-import { collectionCsv } from '../statements/csv.ts';
+import { collectionLines } from '../statements/csv.ts';
 import { collectionPdf, TooManyReceipts } from '../statements/pdf.ts';
 import { type CommandOf, readAsOf, readChoice, readDay, UsageError } from './command.ts';
 import { checkOutput, writeOutput } from './output.ts';
 import { fail, withJournal } from './stores.ts';
 
 export const statement: CommandOf<'statement'> = async ({
+  json,
   merchant: merchantCode = '',
   output,
   ...values
@@ -15,6 +16,8 @@ export const statement: CommandOf<'statement'> = async ({
   const day = readDay('day', values.day);
   const format = readChoice('format', values.format, ['csv', 'pdf']);
   const lang = readChoice('lang', values.lang, ['ms', 'en']);
+  if (format === 'pdf' && json)
+    throw new UsageError('--json is for the lines of the statement, not for its PDF');
   if (format === 'pdf' && output === undefined) throw new UsageError('--format pdf needs --output');
   checkOutput(output);
   const asOf = readAsOf('known-at', values['known-at']);
@@ -29,7 +32,7 @@ export const statement: CommandOf<'statement'> = async ({
     try {
       const pieces =
         format === 'csv'
-          ? collectionCsv(collection, receipts)
+          ? collectionLines(collection, receipts, json ? 'json' : 'csv')
           : await collectionPdf({ agency, collection, runtime }, receipts, lang);
       await writeOutput(pieces, output);
       return 0;

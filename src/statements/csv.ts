@@ -1,10 +1,15 @@
-/** Statements as CSV (RFC 4180), the same in every language: a day's collection, and the postings of an account. */
+/**
+ * Statements as CSV (RFC 4180) or as JSON lines, the same in every language: a day's collection, and the postings of an
+ * account.
+ */
 import { pipeline, Readable } from 'node:stream';
 import { stringify } from 'csv-stringify';
 import { toIsoWithOffset } from '../common/malaysian-time.ts';
 import { absolute, addSen, formatSen, type Sen } from '../common/money.ts';
 import type { CollectedReceipt, Collection } from '../projections/journal/collection-queries.ts';
 import type { AccountStatement, StatementLine } from '../projections/journal/queries.ts';
+
+export type Format = 'csv' | 'json';
 
 const columns: Readonly<Record<string, (receipt: CollectedReceipt, collection: Collection) => string>> = {
   merchant_code: (_, { merchantCode }) => merchantCode,
@@ -22,12 +27,18 @@ const columns: Readonly<Record<string, (receipt: CollectedReceipt, collection: C
 };
 
 /** One receipt per line. What the receipts throw becomes the stream's error. */
-export function collectionCsv(collection: Collection, receipts: AsyncIterable<CollectedReceipt>): Readable {
+export function collectionLines(
+  collection: Collection,
+  receipts: AsyncIterable<CollectedReceipt>,
+  format: Format = 'csv',
+): Readable {
   async function* rows() {
     for await (const receipt of receipts)
-      yield Object.values(columns).map((textOf) => textOf(receipt, collection));
+      yield Object.fromEntries(
+        Object.entries(columns).map(([name, textOf]) => [name, textOf(receipt, collection)]),
+      );
   }
-  return csvOf(Object.keys(columns), rows());
+  return linesOf(Object.keys(columns), rows(), format);
 }
 
 /** The rows of a list, as they are: each column has the field of the row that it is named after. */
@@ -38,7 +49,7 @@ export function listCsv(columns: readonly string[], rows: AsyncIterable<object>)
   const headings = columns.map((name) =>
     name.replace(/Sen$/, '').replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
   );
-  return csvOf(headings, texts());
+  return linesOf(headings, texts(), 'csv');
 }
 
 function textOfField(name: string, value: unknown): string {
@@ -64,7 +75,11 @@ const accountColumns = [
 type AccountRow = Partial<Record<(typeof accountColumns)[number], string>>;
 
 /** The opening balance, a line per posting, the closing balance. There is at least one page. */
-export function accountCsv(account: string, pages: AsyncIterable<AccountStatement>): Readable {
+export function accountLines(
+  account: string,
+  pages: AsyncIterable<AccountStatement>,
+  format: Format = 'csv',
+): Readable {
   async function* rows(): AsyncIterable<AccountRow> {
     let closingSen: bigint | null = null;
     for await (const { openingSen, lines, closingSen: closing } of pages) {
@@ -74,7 +89,7 @@ export function accountCsv(account: string, pages: AsyncIterable<AccountStatemen
     }
     if (closingSen !== null) yield { account, kind: 'closing', ...balanceOf(closingSen) };
   }
-  return csvOf(accountColumns, rows());
+  return linesOf(accountColumns, rows(), format);
 }
 
 function rowOf(line: StatementLine): AccountRow {
@@ -100,7 +115,8 @@ function balanceOf(sen: bigint): AccountRow {
 }
 
 /** A row is a list of values, or an object that may lack columns. */
-function csvOf(columns: readonly string[], rows: AsyncIterable<unknown>): Readable {
+function linesOf(columns: readonly string[], rows: AsyncIterable<unknown>, format: Format): Readable {
+  if (format === 'json') return Readable.from(jsonLines(rows));
   const form = stringify({
     columns: [...columns],
     header: true,
@@ -111,4 +127,8 @@ function csvOf(columns: readonly string[], rows: AsyncIterable<unknown>): Readab
     escape_formulas: true,
   });
   return pipeline(Readable.from(rows), form, () => {});
+}
+
+async function* jsonLines(rows: AsyncIterable<unknown>) {
+  for await (const row of rows) yield `${JSON.stringify(row)}\n`;
 }

@@ -111,6 +111,14 @@ test.serial('a day’s statement as CSV, as of a time, and as PDF in a file of i
     ['R-1'],
   );
 
+  const lines = (await ledger(...day, '--json')).stdout.trim().split('\n');
+  t.deepEqual(
+    lines.map((line) => JSON.parse(line)),
+    rowsOf(now.stdout),
+    'the same as JSON lines',
+  );
+  t.is((await ledger(...day, '--json', '--format', 'pdf', '--output', 'x.pdf')).code, 2);
+
   const output = join(folder, 'statement.pdf');
   const pdf = await ledger(...day, '--format', 'pdf', '--lang', 'en', '--output', output);
   t.is(pdf.code, 0, pdf.stderr);
@@ -123,13 +131,18 @@ test.serial('a day’s statement as CSV, as of a time, and as PDF in a file of i
 
 test.serial('an account’s statement has an opening balance, its lines and a closing balance', async (t) => {
   const { ledger } = await startShell(t);
-  const { stdout } = await ledger(
-    'account',
-    'merchant:council',
-    '--from',
-    '2025-11-21',
-    '--to',
-    '2025-11-23',
+  const asked = ['account', 'merchant:council', '--from', '2025-11-21', '--to', '2025-11-23'];
+  const { stdout } = await ledger(...asked);
+  const [opening, ...lines] = (await ledger(...asked, '--json')).stdout.trim().split('\n');
+  t.deepEqual(JSON.parse(opening ?? ''), {
+    account: 'merchant:council',
+    kind: 'opening',
+    balance: '10.01',
+    balance_side: 'credit',
+  });
+  t.deepEqual(
+    lines.map((line) => JSON.parse(line).receipt_no),
+    ['R-3', 'R-2', undefined],
   );
   t.deepEqual(
     rowsOf(stdout).map(({ kind, receipt_no, credit, balance, balance_side }) =>

@@ -4,7 +4,7 @@ import test from 'ava';
 import { parse } from 'csv-parse/sync';
 import { addSen, displaySen, formatSen, groupedSen } from '../../src/common/money.ts';
 import type { CollectedReceipt } from '../../src/projections/journal/collection-queries.ts';
-import { collectionCsv } from '../../src/statements/csv.ts';
+import { collectionLines } from '../../src/statements/csv.ts';
 import { collectionPdf, maxPdfReceipts, statementTexts, TooManyReceipts } from '../../src/statements/pdf.ts';
 import { grandTotal, totalsByMethod } from '../../src/statements/totals.ts';
 import { hasPoppler, pagesOf, plainParts, textOf } from '../receipts/pdf-reader.ts';
@@ -41,7 +41,8 @@ async function* each(receipts: readonly CollectedReceipt[]) {
 }
 
 const some = (count: number) => Array.from({ length: count }, (_, index) => receipt(index));
-const csvOf = (receipts: readonly CollectedReceipt[]) => textFrom(collectionCsv(collection, each(receipts)));
+const csvOf = (receipts: readonly CollectedReceipt[]) =>
+  textFrom(collectionLines(collection, each(receipts)));
 const read = (csv: string): Record<string, string>[] => parse(csv, { columns: true, bom: true });
 const pdfOf = async (
   receipts: readonly CollectedReceipt[],
@@ -100,7 +101,7 @@ test('no text is a formula to a spreadsheet, and any text can be read back', asy
 });
 
 test('a day without receipts is a CSV with only its header', async (t) => {
-  const csv = (await buffer(collectionCsv(collection, each([])))).toString();
+  const csv = (await buffer(collectionLines(collection, each([])))).toString();
   t.deepEqual(read(csv), []);
   t.true(csv.startsWith('\ufeffmerchant_code,day,receipt_no,'));
   t.true(csv.endsWith('\r\n'));
@@ -111,7 +112,7 @@ test('a failed read becomes the stream’s error, and closing the stream early e
     yield receipt(0);
     throw new Error('The database is away');
   }
-  await t.throwsAsync(textFrom(collectionCsv(collection, failing())), { message: 'The database is away' });
+  await t.throwsAsync(textFrom(collectionLines(collection, failing())), { message: 'The database is away' });
   const left = Promise.withResolvers<void>();
   async function* endless() {
     try {
@@ -120,7 +121,7 @@ test('a failed read becomes the stream’s error, and closing the stream early e
       left.resolve();
     }
   }
-  for await (const _ of collectionCsv(collection, endless())) break;
+  for await (const _ of collectionLines(collection, endless())) break;
   await left.promise;
   t.pass();
 });

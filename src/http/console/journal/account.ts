@@ -8,7 +8,7 @@ import {
   journalGap,
   type PostingKey,
 } from '../../../projections/journal/queries.ts';
-import { accountCsv } from '../../../statements/csv.ts';
+import { accountLines } from '../../../statements/csv.ts';
 import { type Context, HttpProblem } from '../../server/context.ts';
 import { cursorText, noSuchPage, queryOf, readCursor, readQuery } from '../frame/forms-and-lists.ts';
 import type { Page, PageDependencies } from '../frame/page.ts';
@@ -79,5 +79,5 @@ export const downloadAccount: Page = async (ctx, dependencies) => {
   const name = [request.account, request.from, request.to].join('-').replace(/[^\w.-]+/g, '-');
   ctx.attachment(`${name}.csv`);
   ctx.type = 'text/csv; charset=utf-8';
-  ctx.body = accountCsv(request.account, accountPages(dependencies.db, request));
+  ctx.body = accountLines(request.account, accountPages(dependencies.db, request));
 };

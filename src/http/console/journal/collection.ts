@@ -8,7 +8,7 @@ import {
   collectionTotals,
 } from '../../../projections/journal/collection-queries.ts';
 import { journalGap, merchantAccount, merchantsWithAccount } from '../../../projections/journal/queries.ts';
-import { collectionCsv } from '../../../statements/csv.ts';
+import { collectionLines } from '../../../statements/csv.ts';
 import { collectionPdf, maxPdfReceipts, TooManyReceipts } from '../../../statements/pdf.ts';
 import { grandTotal } from '../../../statements/totals.ts';
 import { type Context, HttpProblem } from '../../server/context.ts';
@@ -127,7 +127,7 @@ export const downloadCollectionCsv: Page = async (ctx, dependencies) => {
   const { collection } = await readDownload(ctx, dependencies);
   attach(ctx, collection, 'csv');
   ctx.type = 'text/csv; charset=utf-8';
-  ctx.body = collectionCsv(collection, collectedReceipts(dependencies.db, collection));
+  ctx.body = collectionLines(collection, collectedReceipts(dependencies.db, collection));
 };
 
 export const downloadCollectionPdf: Page = async (ctx, dependencies) => {
