@@ -100,7 +100,7 @@ export function applyFault(fault: Fault, affected: Affected): unknown {
     case 'rebuild':
       return affected.staff((staff) => staff.rebuild(fault.projection));
     case 'resolve':
-      return affected.staff((staff) => staff.resolveExceptions(createRandom(`resolve ${fault.draw}`)));
+      return affected.staff((staff) => staff.settleMoney(createRandom(`resolve ${fault.draw}`)));
     default:
       return fault satisfies never;
   }

@@ -200,7 +200,7 @@ export async function simulate(plan: Plan, server: PostgresServer): Promise<Simu
     log: logCheck,
     heard: receivers.heard,
     items: receivers.items,
-    resolved: staff.resolved(),
+    confirmed: staff.confirmed(),
     report,
   });
   let finished = false;

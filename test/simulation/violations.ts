@@ -5,6 +5,8 @@ import type { History } from './engine/history.ts';
 export const safety = {
   'acknowledged-lost': 'What the program acknowledged is no longer in the log',
   'booked-twice': 'The books hold more than was really charged for a payment',
+  'refunded-twice': 'More was refunded than was charged',
+  'decided-alone': 'Somebody approved what was proposed by the same person, or what was decided already',
   unbalanced: 'The debits of an entry are not its credits',
   'status-backwards': 'A payment that had succeeded no longer has',
   'receipt-changed': 'The receipt number of a paid payment changed',

@@ -99,7 +99,32 @@ export function createLogCheck({
     const chargedSen = bank.chargesOf(id).reduce((sum, { amountSen }) => sum + amountSen, 0);
     if (bookedSen > BigInt(chargedSen) && !bank.misreported.has(id))
       report('booked-twice', id, `The books hold ${bookedSen} sen, the bank has charged ${chargedSen}`);
+    checkStaff(id, event, before.state, state, chargedSen);
     if (event.type === 'PaymentSucceeded') noteId(id, event.data.result.gatewayTransactionId);
+  }
+
+  function checkStaff(
+    id: string,
+    event: PaymentEvent,
+    before: Payment,
+    state: Payment,
+    chargedSen: number,
+  ): void {
+    if (before.status === 'none' || state.status === 'none') return;
+    if (event.type === 'ApprovalGranted') {
+      const proposal = before.approvals?.find(({ no }) => no === event.data.no);
+      if (!proposal || proposal.decided || proposal.by === event.data.by)
+        report('decided-alone', id, `${event.data.by} approved what ${proposal?.by} proposed`);
+    }
+    if (event.type !== 'PaymentRefunded') return;
+    const refunds = (state.adjustments ?? []).filter(({ kind }) => kind === 'refunded');
+    const refundedSen = refunds.reduce((sum, { amountSen }) => sum + amountSen, 0);
+    if (refundedSen > chargedSen && !bank.misreported.has(id))
+      report(
+        'refunded-twice',
+        id,
+        `${refundedSen} sen were refunded, and the bank has charged ${chargedSen}`,
+      );
   }
 
   function noteId(id: string, gatewayId: string): void {

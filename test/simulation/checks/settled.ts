@@ -16,7 +16,7 @@ export function checkSettled({
   log,
   heard,
   items,
-  resolved,
+  confirmed,
   report,
 }: {
   plan: Plan;
@@ -26,7 +26,7 @@ export function checkSettled({
   /** What the land registry has booked, by payment and receipt number. */
   items: ReadonlyMap<string, ReadonlyMap<string, string>>;
   /** What was confirmed to staff. */
-  resolved: ReturnType<Staff['resolved']>;
+  confirmed: ReturnType<Staff['confirmed']>;
   report: Report;
 }): void {
   const hasRestore = plan.faults.some(({ kind }) => kind === 'restore');
@@ -35,9 +35,19 @@ export function checkSettled({
   );
   for (const id of bank.knownPayments)
     if (!log.payments.has(id) && !hasRestore) report('acknowledged-lost', id, 'The log has no such payment');
-  for (const { transactionId: id, resultNo, resolution } of resolved) {
+  for (const { transactionId: id, action } of confirmed) {
     const state = log.payments.get(id)?.state;
     if (hasRestore || !state || state.status === 'none') continue;
+    if (action.kind === 'refund') {
+      const { amountSen, gatewayReference } = action;
+      const refunds = (state.adjustments ?? []).filter(
+        (each) => each.kind === 'refunded' && each.gatewayReference === gatewayReference,
+      );
+      if (refunds.length !== 1 || refunds[0]?.amountSen !== amountSen)
+        report('acknowledged-lost', id, `Refund ${gatewayReference} is recorded ${refunds.length} times`);
+      continue;
+    }
+    const { resolution, resultNo } = action;
     const now = state.results[resultNo - 1]?.resolved?.resolution ?? 'open';
     if (now !== resolution)
       report('acknowledged-lost', id, `Result ${resultNo} is ${now}, and staff were told ${resolution}`);

@@ -1,15 +1,20 @@
-/** Staff: they import exports, rebuild projections, resolve what waits for them, and verify. */
+/** Staff: they import exports, rebuild projections, resolve what waits for them, refund, and verify. */
+import { isDeepStrictEqual } from 'node:util';
 import { createLog } from '@ledger/kernel/log.ts';
 import { connectPostgres } from '@ledger/postgres/pool.ts';
 import { rebuild } from '@ledger/projections/rebuild/rebuild.ts';
 import { projectionStatus } from '@ledger/projections/runtime/checkpoints.ts';
 import { verify } from '../../../src/audit/verify/verify.ts';
+import type { DecideApproval, TakeAction } from '../../../src/commands/approvals.ts';
 import { Refused } from '../../../src/commands/decider.ts';
 import { createExecute } from '../../../src/commands/execute.ts';
 import { paymentDecider } from '../../../src/commands/payment.ts';
+import type { Sen } from '../../../src/common/money.ts';
 import type { Config } from '../../../src/config/config.ts';
+import type { Approval, StaffAction } from '../../../src/events/approvals.ts';
+import { chargesOf } from '../../../src/events/charges.ts';
 import { exceptionsOf, resolutionsFor } from '../../../src/events/exceptions.ts';
-import { paymentStream } from '../../../src/events/payment.ts';
+import { noPayment, paymentStream } from '../../../src/events/payment.ts';
 import { createLook } from '../../../src/monitoring/health.ts';
 import { allProjections } from '../../../src/projections/all.ts';
 import { reconcile } from '../../../src/reconciliation/reconcile.ts';
@@ -24,9 +29,10 @@ import type { Bank } from './bank.ts';
 import { malaysianTime, ringgit } from './gateway.ts';
 
 export type Staff = ReturnType<typeof createStaff>;
-type Resolved = { transactionId: string; resultNo: number; resolution: string };
+type Confirmed = { transactionId: string; action: StaffAction };
 
-const terms = { toldOf: [], takesParts: false, approvalAboveSen: null };
+/** Above it, two people have to agree, at some of the agencies. */
+const approvalAboveSen = 100_000 as Sen;
 
 /** To be called in the process of the staff. */
 export function createStaff({
@@ -48,11 +54,57 @@ export function createStaff({
   const stores = openStores(config, log, process.runtime);
   const { eventStore, personalData, runtime } = stores;
   const execute = createExecute({ eventStore, decider: paymentDecider });
-  const resolved: Resolved[] = [];
+  const confirmed: Confirmed[] = [];
   const causeOf = (actor: string) => {
     const commandId = runtime.uuid();
     return { commandId, correlationId: commandId, causationId: commandId, actor };
   };
+
+  const termsFor = (random: Random) => ({
+    toldOf: [],
+    takesParts: false,
+    approvalAboveSen: random.chance(0.5) ? approvalAboveSen : null,
+  });
+
+  async function run(id: string, by: string, command: TakeAction | DecideApproval, what: string) {
+    try {
+      const executed = await execute(paymentStream(id), command, causeOf(by));
+      history.tell(`${by}: ${what} of ${id}`);
+      return executed;
+    } catch (error) {
+      const told = error instanceof Refused ? error.code : String(error).slice(0, 200);
+      history.tell(`${by}: ${what} of ${id} fails: ${told}`);
+      return null;
+    }
+  }
+
+  /** Acts as the console does. If somebody else has to agree, the same person tries too, and two may decide at once. */
+  async function act(id: string, by: string, action: StaffAction, random: Random): Promise<void> {
+    const context = { at: runtime.now().toISOString(), by, terms: termsFor(random) };
+    const what = action.kind === 'refund' ? `refund ${action.gatewayReference}` : action.resolution;
+    const taken = await run(id, by, { type: 'TakeAction', ...context, action }, what);
+    const { state } = taken ?? { state: noPayment };
+    if (!taken || state.status === 'none') return;
+    const isSame = (each: Approval) => each.decided === null && isDeepStrictEqual(each.action, action);
+    const proposal = state.approvals?.find(isSame);
+    if (!proposal) return void confirmed.push({ transactionId: id, action });
+    const deciders = random.chance(0.3) ? [by, 'staff:two', 'staff:three'] : ['staff:two'];
+    await Promise.all(
+      deciders.map(async (decider) => {
+        const outcome = random.chance(0.7) ? 'granted' : 'rejected';
+        const decided = { at: runtime.now().toISOString(), by: decider, terms: context.terms };
+        const command = {
+          type: 'DecideApproval',
+          ...decided,
+          no: proposal.no,
+          outcome,
+          note: 'Seen',
+        } as const;
+        const done = await run(id, decider, command, `${what} is ${outcome}`);
+        if (done && outcome === 'granted') confirmed.push({ transactionId: id, action });
+      }),
+    );
+  }
 
   return {
     /** What `/readyz` says of the projections, within a second. */
@@ -107,36 +159,49 @@ export function createStaff({
     },
 
     /**
-     * Resolves most of the exceptions that wait, as the console does, at times by two members of staff at once. What is
-     * confirmed to one of them stays as it is.
+     * Resolves most of the exceptions that wait, and refunds some payments, in whole or in part; at times by two members of
+     * staff at once. What is confirmed to one of them stays as it is.
      */
-    async resolveExceptions(random: Random): Promise<void> {
+    async settleMoney(random: Random): Promise<void> {
       logCheck.look();
-      for (const [id, { state }] of logCheck.payments)
-        for (const exception of state.status === 'none' ? [] : exceptionsOf(state)) {
-          if (state.status === 'none' || exception.resolved || random.chance(0.2)) continue;
+      const actors = () => (random.chance(0.3) ? ['staff:one', 'staff:another'] : ['staff:one']);
+      for (const [id, { state }] of logCheck.payments) {
+        if (state.status === 'none') continue;
+        for (const exception of exceptionsOf(state)) {
+          if (exception.resolved || random.chance(0.2)) continue;
           const { resultNo } = exception;
           const choices = resolutionsFor(state, exception);
-          const resolve = async (by: string) => {
+          const resolve = (by: string) => {
             const resolution = random.pick(choices);
-            const action = { kind: 'resolution', resultNo, resolution, note: 'As the bank says' } as const;
-            const context = { at: runtime.now().toISOString(), by, terms };
-            try {
-              await execute(paymentStream(id), { type: 'TakeAction', ...context, action }, causeOf(by));
-              resolved.push({ transactionId: id, resultNo, resolution });
-              history.tell(`staff: result ${resultNo} of ${id} is ${resolution}`);
-            } catch (error) {
-              const told = error instanceof Refused ? error.code : String(error).slice(0, 200);
-              history.tell(`staff: result ${resultNo} of ${id} cannot be ${resolution}: ${told}`);
-            }
+            return act(
+              id,
+              by,
+              { kind: 'resolution', resultNo, resolution, note: 'As the bank says' },
+              random,
+            );
           };
-          const staffNames = random.chance(0.3) ? ['staff:one', 'staff:another'] : ['staff:one'];
-          await Promise.all(staffNames.map(resolve));
+          await Promise.all(actors().map(resolve));
         }
+        for (const { resultNo: chargeNo, leftSen } of chargesOf(state)) {
+          if (leftSen === 0 || random.chance(0.8)) continue;
+          const amountSen = (random.chance(0.5) ? leftSen : random.integer(1, leftSen)) as Sen;
+          const isSameRefund = random.chance(0.5);
+          const refund = (by: string) => {
+            const gatewayReference = `REFUND-${chargeNo}-${amountSen}${isSameRefund ? '' : by}`;
+            return act(
+              id,
+              by,
+              { kind: 'refund', chargeNo, amountSen, gatewayReference, reason: 'Asked' },
+              random,
+            );
+          };
+          await Promise.all(actors().map(refund));
+        }
+      }
     },
 
     /** What was confirmed to them. */
-    resolved: (): readonly Resolved[] => resolved,
+    confirmed: (): readonly Confirmed[] => confirmed,
 
     /** What `ledger verify` reports; null if it could not run. */
     async verify(): Promise<{ kind: string; first: string }[] | null> {
