@@ -6,12 +6,11 @@ import { actorOf } from '../../../events/envelope.ts';
 import type { RequestedPayment } from '../../../events/payment.ts';
 import { type FinalOutcome, unknownOutcomesOf } from '../../../events/unknown-outcomes.ts';
 import type { Fields } from '../frame/forms-and-lists.ts';
-import { texts } from '../texts.ts';
 import { type ExceptionSource, loadNumbered, noSuchException } from './exception-page.ts';
 
 export const unknownOutcome: ExceptionSource<FinalOutcome> = {
   template: 'unknown-outcome.njk',
-  meanings: texts.exceptions.meanings.unknownOutcome,
+  meanings: ({ unknownOutcome }) => unknownOutcome,
   async find(ctx, dependencies) {
     const { about, no, payment, resolvedWith, states, stored } = await loadNumbered(ctx, dependencies);
     const outcomeIn = (state: RequestedPayment) => unknownOutcomesOf(state).find((each) => each.no === no);
@@ -20,7 +19,7 @@ export const unknownOutcome: ExceptionSource<FinalOutcome> = {
     const settledIn = stored[states.findLastIndex((state) => !outcomeIn(state)?.settled) + 1];
     const { amountSen, at, orderNo, settled } = unknown;
     return {
-      kind: texts.exceptions.kinds.outcomeUnknown,
+      kind: 'outcomeUnknown',
       model: {
         ...about,
         at,
