@@ -47,7 +47,10 @@ test.serial('every role reads the trial balance, as of now and as of an earlier 
   for (const role of roles) {
     const member = await signIn(app, role);
     const html = await (await member.get('/console/journal')).text();
-    t.regex(seen(html), /merchant:council RM 0\.00 RM 20\.03 RM 20\.03 Cr Total RM 20\.53 RM 20\.53/);
+    t.regex(
+      seen(html),
+      /merchant:council Owed by us to the agency RM 0\.00 RM 20\.03 RM 20\.03 Cr Total RM 20\.53 RM 20\.53/,
+    );
     t.regex(html, /Debits equal credits/);
     t.true(
       html.includes(
