@@ -49,7 +49,8 @@ const same = new Set([
 ]);
 
 /** Amounts, numbers, accounts, addresses, and types of events. */
-const named = /^(?:RM [\d,.]+|\S*[\d@:/]\S*|gateway-unmatched-\S+ 0|\S+\.example|[A-Z][a-z]+(?:[A-Z][a-z]+)+)$/;
+const named =
+  /^(?:RM [\d,.]+|\S*[\d@:/]\S*|gateway-unmatched-\S+ 0|\S+\.example|[A-Z][a-z]+(?:[A-Z][a-z]+)+)$/;
 
 type Answers = { english: Response; malay: Response };
 
