@@ -106,6 +106,10 @@ test('every problem that staff may meet has a sentence in Malay', (t) => {
 const composed: Readonly<Record<string, string>> = {
   '1 word': '1 perkataan',
   '3 words': '3 perkataan',
+  'Paid, in 1 payment': 'Dibayar, dalam 1 bayaran',
+  'Paid, in 2,000 payments': 'Dibayar, dalam 2,000 bayaran',
+  '09:00: 3 paid, RM 120.50': '09:00: 3 dibayar, RM 120.50',
+  'from 5 s to 30 s': 'dari 5 s hingga 30 s',
   'A payout does not settle merchant:X': 'Bayaran keluar tidak menyelesaikan merchant:X',
   'A remittance does not settle bank': 'Serahan tidak menyelesaikan bank',
   'The note must not be empty': 'Nota tidak boleh kosong',

@@ -2,28 +2,22 @@
 import { lastCheck, lateAfterMs, type Outcome } from '../../../audit/check/checks.ts';
 import { sealingRefused } from '../../../audit/seals/kept.ts';
 import { unsealed } from '../../../audit/seals/stored-seals.ts';
-import type { Language } from '../../../common/languages.ts';
 import { dayOf } from '../../../common/malaysian-time.ts';
 import { displaySen } from '../../../common/money.ts';
-import { phrase } from '../../../common/phrases.ts';
 import type { Standing } from '../../../events/payment-standing.ts';
 import { countOpenExceptions, listedKinds } from '../../../projections/exceptions/queries.ts';
 import { type DayMetrics, dayMetrics } from '../../../projections/payments/metrics.ts';
 import { callbackDelays } from '../../../to-do/callback-times.ts';
 import { countDeliveries } from '../../../to-do/queries.ts';
-import { languageOf } from '../../server/context.ts';
 import { maxCounted } from '../deliveries/list.ts';
 import { queryOf, readQuery, spanOfDay } from '../frame/forms-and-lists.ts';
 import type { Page } from '../frame/page.ts';
-import { texts } from '../texts.ts';
 import { delayPlot, hoursPlot, methodsPlot } from './metric-plots.ts';
 
 const dayMs = 24 * 60 * 60 * 1000;
 const answerWithinMs = 2_000;
 
 export const showHome: Page = async (ctx, { askReadModels, db, eventStore, runtime, show }) => {
-  const lang = languageOf(ctx);
-  const words = texts[lang];
   const now = runtime.now();
   const today = dayOf(now.toISOString());
   const day = readQuery(ctx).day || today;
@@ -51,23 +45,23 @@ export const showHome: Page = async (ctx, { askReadModels, db, eventStore, runti
       ...(verified ? [checkModel('verify', verified, now)] : []),
     ],
     isChecked: checked !== null,
-    tiles: tilesOf(metrics, day, lang),
+    tiles: tilesOf(metrics, day),
     waiting: [
       ...listedKinds.map((kind) => ({
-        name: words.exceptions.kinds[kind].name,
+        kind,
         count: open[kind],
         url: `/console/exceptions${queryOf({ kind })}`,
       })),
-      { name: words.waiting.abandoned, count: abandoned, url: '/console/deliveries?state=abandoned' },
-      { name: words.waiting.due, count: due, url: '/console/deliveries?state=due', isUsual: true },
+      { kind: 'abandoned', count: abandoned, url: '/console/deliveries?state=abandoned' },
+      { kind: 'due', count: due, url: '/console/deliveries?state=due', isUsual: true },
     ].map((each) => ({
       isUsual: false,
       ...each,
       text: each.count > maxCounted ? `>${countText(maxCounted)}` : countText(each.count),
     })),
-    hours: hoursPlot(metrics.hours, lang),
-    methods: methodsPlot(metrics.methods, day, lang),
-    delay: delayPlot(delay, lang),
+    hours: hoursPlot(metrics.hours),
+    methods: methodsPlot(metrics.methods, day),
+    delay: delayPlot(delay),
     deliveredUrl: `/console/deliveries${queryOf({ state: 'delivered', kind: 'callback', day })}`,
   });
 };
@@ -99,19 +93,17 @@ const statuses: readonly Standing[] = [
 ];
 
 /** What was paid on the day; and what was requested that day, by its current status. */
-function tilesOf({ paid, requested }: DayMetrics, day: string, lang: Language) {
+function tilesOf({ paid, requested }: DayMetrics, day: string) {
   const total = Object.values(requested).reduce((sum, count) => sum + count, 0);
   const urlOf = (fields: Record<string, string>) => `/console/payments${queryOf({ day, ...fields })}`;
   return [
     {
-      name: phrase(lang, paid.count === 1 ? 'Paid, in 1 payment' : 'Paid, in {count} payments', {
-        count: countText(paid.count),
-      }),
+      name: `Paid, in ${countText(paid.count)} ${paid.count === 1 ? 'payment' : 'payments'}`,
       status: null,
       value: displaySen(paid.amountSen),
       url: urlOf({ by: 'paid' }),
     },
-    { name: phrase(lang, 'Requested'), status: null, value: countText(total), url: urlOf({}) },
+    { name: 'Requested', status: null, value: countText(total), url: urlOf({}) },
     // Few merchants take parts.
     ...statuses
       .filter((status) => status !== 'partlyPaid' || requested[status] > 0)

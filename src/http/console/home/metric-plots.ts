@@ -1,9 +1,6 @@
 /** The metrics of a day as plots, which views/console/home/plots.njk draws, each with its numbers for the table below it. */
-import type { Language } from '../../../common/languages.ts';
 import { displaySen } from '../../../common/money.ts';
-import { phrase } from '../../../common/phrases.ts';
 import type { DayMetrics } from '../../../projections/payments/metrics.ts';
-import { texts } from '../../../receipts/texts.ts';
 import { type CallbackDelays, delayBoundsMs } from '../../../to-do/callback-times.ts';
 import { queryOf } from '../frame/forms-and-lists.ts';
 
@@ -21,7 +18,7 @@ function columnPlot(columns: readonly Column[]) {
   return { columns, highest: step * power };
 }
 
-export function hoursPlot(hours: DayMetrics['hours'], lang: Language) {
+export function hoursPlot(hours: DayMetrics['hours']) {
   const rows = hours.map((metrics, hour) => ({ ...metrics, name: `${String(hour).padStart(2, '0')}:00` }));
   return {
     rows,
@@ -29,20 +26,8 @@ export function hoursPlot(hours: DayMetrics['hours'], lang: Language) {
       rows.map(({ name, requested, paid, paidSen }, hour) => ({
         label: hour % 3 === 0 ? name.slice(0, 2) : '',
         values: [
-          {
-            series: 'quiet',
-            value: requested,
-            title: phrase(lang, '{hour}: {count} requested', { hour: name, count: requested }),
-          },
-          {
-            series: 'main',
-            value: paid,
-            title: phrase(lang, '{hour}: {count} paid, {amount}', {
-              hour: name,
-              count: paid,
-              amount: displaySen(paidSen),
-            }),
-          },
+          { series: 'quiet', value: requested, title: `${name}: ${requested} requested` },
+          { series: 'main', value: paid, title: `${name}: ${paid} paid, ${displaySen(paidSen)}` },
         ],
       })),
     ),
@@ -50,14 +35,14 @@ export function hoursPlot(hours: DayMetrics['hours'], lang: Language) {
 }
 
 /** The share of the ended payments that succeeded. */
-export function methodsPlot(methods: DayMetrics['methods'], day: string, lang: Language) {
+export function methodsPlot(methods: DayMetrics['methods'], day: string) {
   const rows = methods.map(({ mode, byStatus }) => {
     const { succeeded, failed, cancelled } = byStatus;
     const decided = succeeded + failed + cancelled;
     const share = decided === 0 ? null : succeeded / decided;
-    const rate = share === null ? phrase(lang, 'none ended') : percentText(share);
+    const rate = share === null ? 'none ended' : percentText(share);
     return {
-      name: texts[lang].modes[mode],
+      mode,
       url: `/console/payments${queryOf({ day, mode })}`,
       succeededUrl: `/console/payments${queryOf({ day, mode, status: 'succeeded' })}`,
       succeeded,
@@ -76,31 +61,31 @@ const shortUnits = [
   { ms: 1000, unit: 's' },
 ] as const;
 
-export function delayPlot({ delivered, medianMs, p95Ms, p99Ms, histogram }: CallbackDelays, lang: Language) {
+export function delayPlot({ delivered, medianMs, p95Ms, p99Ms, histogram }: CallbackDelays) {
   const bounds = delayBoundsMs.map(boundText);
-  const rows = histogram.map((count, slot) => ({ name: slotText(bounds, slot, lang), count }));
+  const rows = histogram.map((count, slot) => ({ name: slotText(bounds, slot), count }));
   return {
     delivered,
     percentiles: [
-      { name: phrase(lang, 'Median'), value: durationText(medianMs) },
+      { name: 'Median', value: durationText(medianMs) },
       { name: '95 %', value: durationText(p95Ms) },
       { name: '99 %', value: durationText(p99Ms) },
     ],
     rows,
     plot: columnPlot(
       rows.map(({ name, count }, slot) => ({
-        label: bounds[slot] ?? phrase(lang, 'longer'),
+        label: bounds[slot] ?? 'longer',
         values: [{ series: 'main', value: count, title: `${name}: ${count}` }],
       })),
     ),
   };
 }
 
-function slotText(bounds: readonly string[], slot: number, lang: Language): string {
+function slotText(bounds: readonly string[], slot: number): string {
   const above = bounds[slot];
   const from = bounds[slot - 1];
-  if (above === undefined) return phrase(lang, '{from} or longer', { from });
-  return phrase(lang, from === undefined ? 'less than {above}' : '{from} to {above}', { from, above });
+  if (above === undefined) return `${from} or longer`;
+  return from === undefined ? `less than ${above}` : `from ${from} to ${above}`;
 }
 
 function boundText(ms: number): string {
