@@ -94,6 +94,13 @@ export async function startEverything(t: ExecutionContext, postgres: Postgres) {
     { type: 'RequeryUnanswered', data: { at: '2026-11-21T01:00:00.000Z', reason: 'no_answer' } },
     { type: 'AttemptOutcomeUnknown', data: { at: '2026-11-21T02:00:00.000Z', orderNo: `${attempted}-1` } },
   ]);
+  const known = '6'.padStart(26, '0');
+  const late = { sellerOrderNo: `${known}-1` };
+  await payment([
+    chosen(1, late),
+    { type: 'AttemptOutcomeUnknown', data: { at: '2026-11-20T01:02:00.000Z', orderNo: `${known}-1` } },
+    succeeded(result(1, 'succeeded', late)),
+  ]);
   for (const receiptNo of ['S-1', 'S-2'])
     await payment(
       [chosen(1), succeeded(result(1, 'succeeded', { gatewayTransactionId: 'P77' }), { receiptNo })],
@@ -156,7 +163,10 @@ export async function startEverything(t: ExecutionContext, postgres: Postgres) {
       `${exceptions}/payment/${wrong}/1`,
       `${exceptions}/payment/${wrong}/2`,
     ],
-    '/console/exceptions/attempt/:transactionId/:no': [`${exceptions}/attempt/${attempted}/1`],
+    '/console/exceptions/attempt/:transactionId/:no': [
+      `${exceptions}/attempt/${attempted}/1`,
+      `${exceptions}/attempt/${known}/1`,
+    ],
     '/console/exceptions/approval/:transactionId/:no': [`${exceptions}/approval/${wrong}/1`],
     '/console/exceptions/unmatched/:id': [unmatched],
     '/console/exceptions/unmatched/:id/evidence': [`${unmatched}/evidence`],
