@@ -113,7 +113,12 @@ module.exports = {
     only('packages/web', anyLibrary),
     only('packages/openapi', ...packages('kernel', 'web'), ...library('superstruct', 'yaml')),
     only('packages/docs-site', ...packages('kernel', 'web'), anyLibrary),
-    only('src/common', ...packages('kernel', 'postgres', 'web'), ...library('superstruct')),
+    only(
+      'src/common',
+      ...packages('kernel', 'postgres', 'web'),
+      ...library('superstruct'),
+      'content/texts/phrases.ms.json',
+    ),
     only('src/config', ...packages('kernel'), ...folders('common'), 'content/', anyLibrary),
     only(
       'src/events',

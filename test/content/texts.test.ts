@@ -27,6 +27,8 @@ for (const file of readdirSync(folder)) {
     }
   });
 
+  // The keys of its sentences are the English ones: phrases.test.ts.
+  if (file === 'phrases.ms.json') continue;
   if (file.endsWith('.ms.json'))
     test(`${file} has the same texts as its English catalogue, with the same placeholders`, (t) => {
       const english = catalogue(file.replace('.ms.', '.en.'));

@@ -27,6 +27,8 @@ export type RequestState = {
   newId(): string;
   /** What an interface adds to this request's line in the log, such as who the caller is. */
   logFields?: Readonly<Record<string, string>>;
+  /** The language that staff chose for the console (console/frame/language.ts). */
+  lang?: Language | undefined;
   /** The end of the signed link that opened this page; undefined if the page needs none. */
   linkEndsAtMs?: number;
 };
@@ -51,8 +53,8 @@ export function askedLanguage(ctx: Context): Language | undefined {
   return languages.find((each) => each === ctx.query.lang);
 }
 
-/** `?lang=`, else the language in which the payer chose to pay, else Accept-Language, else English. */
-export function languageOf(ctx: Context, chosen?: Language): Language {
+/** `?lang=`, else what the payer or the member of staff chose before, else Accept-Language, else English. */
+export function languageOf(ctx: Context, chosen = ctx.state.lang): Language {
   const lang = askedLanguage(ctx) ?? chosen;
   if (lang) return lang;
   return ctx.acceptsLanguages('en', 'ms') === 'ms' ? 'ms' : 'en';

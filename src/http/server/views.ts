@@ -3,60 +3,74 @@
 import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { format } from '@ledger/kernel/format.ts';
-import { SafeString } from '@ledger/web/templates.ts';
+import { escapeHtml, SafeString } from '@ledger/web/templates.ts';
 import type { Middleware } from 'koa';
 import koaViews from 'koa-views';
 import type { Language } from '../../common/languages.ts';
 import { toDateTime } from '../../common/malaysian-time.ts';
 import { displaySen, signedSen } from '../../common/money.ts';
+import { phrase } from '../../common/phrases.ts';
 import { createTemplates } from '../../common/templates.ts';
 import { script, style } from './inline-style.ts';
 
 const folder = fileURLToPath(new URL('../../../views/', import.meta.url));
 
 /**
- * Koa middleware that gives `ctx.render(name, model)` for the templates in views/. A template sees its model, and as
- * `t` the texts in the model's language; it throws if it refers to something its model lacks. Name it with its
- * extension (`payment.njk`), so that koa-views looks on disk once and not twice. `footer` has the addresses of the links
- * at the foot of every page, by the names of their texts.
+ * Koa middleware that gives `ctx.render(name, model)` for the templates in views/. A template sees its model, and
+ * `texts` in the model's language under their names; it throws if it refers to something that neither has. Name it with
+ * its extension (`payment.njk`), so that koa-views looks on disk once and not twice. `footer` has the addresses of the
+ * links at the foot of every page, by the names of their texts.
  */
 export const createViews = (
-  texts: Readonly<Record<Language, object>>,
+  texts: Readonly<Record<string, Readonly<Record<Language, object>>>>,
   footer: Readonly<Record<string, string>>,
 ): Middleware => {
-  const environment = createTemplates();
-  environment.addFilter('money', displaySen);
-  environment.addFilter('signed', (sen: bigint) => `RM ${signedSen(sen)}`);
-  environment.addFilter('time', toDateTime);
-  environment.addFilter('format', format);
-  environment.addFilter('thousands', (count: number) => count.toLocaleString('en'));
-  environment.addGlobal('style', new SafeString(style));
-  environment.addGlobal('script', new SafeString(script));
-  environment.addGlobal('drawnOnce', createDrawnOnce(environment, texts));
-  environment.addGlobal(
-    'footer',
-    Object.entries(footer).filter(([, address]) => address !== ''),
-  );
+  const links = Object.entries(footer).filter(([, address]) => address !== '');
+  const environmentIn = (lang: Language) => {
+    const environment = createTemplates();
+    environment.addFilter('money', displaySen);
+    environment.addFilter('signed', (sen: bigint) => `RM ${signedSen(sen)}`);
+    environment.addFilter('time', toDateTime);
+    environment.addFilter('format', format);
+    environment.addFilter('thousands', (count: number) => count.toLocaleString('en'));
+    environment.addFilter('t', createSay(lang));
+    environment.addGlobal('style', new SafeString(style));
+    environment.addGlobal('script', new SafeString(script));
+    environment.addGlobal('drawnOnce', createDrawnOnce(environment));
+    environment.addGlobal('footer', links);
+    for (const [name, each] of Object.entries(texts)) environment.addGlobal(name, each[lang]);
+    return environment;
+  };
+  const environments = { en: environmentIn('en'), ms: environmentIn('ms') };
 
   // Bytes, because Koa would encode a text twice: once to count the bytes and once to send them.
   const render = async (file: string, model: { lang: Language }) =>
-    Buffer.from(environment.render(relative(folder, file), { ...model, t: texts[model.lang] }));
+    Buffer.from(environments[model.lang].render(relative(folder, file), model));
 
   return koaViews(folder, { extension: 'njk', engineSource: { njk: render } });
 };
 
+/** `{{ "Found by {name}" | t({ name: … }) }}`: a sentence of the console, with values that may be elements of the page. */
+function createSay(lang: Language) {
+  return (text: string, values?: Readonly<Record<string, unknown>>) => {
+    if (!values) return phrase(lang, text);
+    const escaped = Object.entries(values).map(([name, value]) => [
+      name,
+      value instanceof SafeString ? value : escapeHtml(String(value)),
+    ]);
+    return new SafeString(format(escapeHtml(phrase(lang, text)), Object.fromEntries(escaped)));
+  };
+}
+
 /**
- * `drawnOnce(template, list, lang)` renders a template for a list of the configuration, which it sees as `list`, and
- * keeps the result as long as the list exists. Rendering the lists of banks was most of the cost of a payment page.
+ * `drawnOnce(template, list)` renders a template for a list of the configuration, which it sees as `list`, and keeps the
+ * result as long as the list exists. Rendering the lists of banks was most of the cost of a payment page.
  */
-function createDrawnOnce(
-  environment: ReturnType<typeof createTemplates>,
-  texts: Readonly<Record<Language, object>>,
-) {
-  const kept = { en: new WeakMap<object, string>(), ms: new WeakMap<object, string>() };
-  return (template: string, list: object, lang: Language) => {
-    const drawn = kept[lang].get(list) ?? environment.render(template, { list, t: texts[lang] });
-    kept[lang].set(list, drawn);
+function createDrawnOnce(environment: ReturnType<typeof createTemplates>) {
+  const kept = new WeakMap<object, string>();
+  return (template: string, list: object) => {
+    const drawn = kept.get(list) ?? environment.render(template, { list });
+    kept.set(list, drawn);
     return new SafeString(drawn);
   };
 }

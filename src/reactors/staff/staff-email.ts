@@ -7,7 +7,10 @@ import type { Runtime } from '@ledger/kernel/runtime.ts';
 import type { Mailer } from '@ledger/outbound/mailer.ts';
 import { repeatAsLeader } from '@ledger/postgres/leader-loop.ts';
 import type { Knex } from 'knex';
-import texts from '../../../content/texts/console.en.json' with { type: 'json' };
+import en from '../../../content/texts/console.en.json' with { type: 'json' };
+import ms from '../../../content/texts/console.ms.json' with { type: 'json' };
+import type { Language } from '../../common/languages.ts';
+import { phrase } from '../../common/phrases.ts';
 import { createTemplates } from '../../common/templates.ts';
 import { makeStaffEmail, type News, noteRecipients, type StaffEmail, unsentStaffEmail } from './news.ts';
 
@@ -57,30 +60,42 @@ export async function tellStaff(
   }
 }
 
-/** The id is the same at every attempt, so that a repeat after a crash is recognised. */
+/** In both languages. The id is the same at every attempt, so that a repeat after a crash is recognised. */
 export function messageOf({ at, news }: StaffEmail, address: string, baseUrl: string) {
   const digest = createHash('sha256').update(address).digest('hex').slice(0, 12);
-  const total = news.reduce((sum, { added }) => sum + added, 0);
-  const subject = `Payment ledger: ${total} new ${total === 1 ? 'matter needs' : 'matters need'} you`;
-  const lines = news.map((each) => {
-    const { added, waiting } = each;
-    const { name, path } = about(each);
-    return { text: `${name}: ${added} new, ${waiting} in all`, url: `${baseUrl}/console/${path}` };
-  });
+  const count = news.reduce((sum, { added }) => sum + added, 0);
+  const parts = (['ms', 'en'] as const).map((lang) => ({
+    lang,
+    subject: phrase(lang, count === 1 ? '1 new matter needs you' : '{count} new matters need you', { count }),
+    lines: news.map((each) => {
+      const { name, path } = about(each, lang);
+      const values = { ...each, name };
+      return {
+        text: phrase(lang, '{name}: {added} new, {waiting} in all', values),
+        url: `${baseUrl}/console/${path}`,
+      };
+    }),
+  }));
+  const subject = parts.map((part) => `${phrase(part.lang, 'Payment ledger')}: ${part.subject}`).join(' / ');
+  const paragraphs = parts.flatMap((part) => [
+    part.subject,
+    ...part.lines.map(({ text, url }) => `${text}\n${url}`),
+  ]);
   return {
     id: `staff-${at.getTime()}-${digest}`,
     subject,
-    text: [...lines.map(({ text, url }) => `${text}\n${url}\n`), ''].join('\n'),
-    html: templates.render('staff.njk', { subject, lines }),
+    text: `${paragraphs.join('\n\n')}\n`,
+    html: templates.render('staff.njk', { subject, parts }),
   };
 }
 
-function about({ subject, kind }: News): { name: string; path: string } {
-  if (subject === 'projection') return { name: `The projection ${kind} has stopped`, path: 'projections' };
-  const { exceptions, deliveryKinds } = texts;
+function about({ subject, kind }: News, lang: Language): { name: string; path: string } {
+  if (subject === 'projection')
+    return { name: phrase(lang, 'The projection {kind} has stopped', { kind }), path: 'projections' };
+  const { exceptions, deliveryKinds } = { en, ms }[lang];
   if (subject === 'delivery') {
-    const name = deliveryKinds[kind as keyof typeof deliveryKinds];
-    return { name: `${name}, given up`, path: 'deliveries?state=abandoned' };
+    const delivery = deliveryKinds[kind as keyof typeof deliveryKinds];
+    return { name: phrase(lang, '{delivery}, given up', { delivery }), path: 'deliveries?state=abandoned' };
   }
   const { name } = exceptions.kinds[kind as keyof typeof exceptions.kinds];
   return { name, path: `exceptions?kind=${kind}` };

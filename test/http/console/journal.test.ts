@@ -47,7 +47,10 @@ test.serial('every role reads the trial balance, as of now and as of an earlier 
   for (const role of roles) {
     const member = await signIn(app, role);
     const html = await (await member.get('/console/journal')).text();
-    t.regex(seen(html), /merchant:council RM 0\.00 RM 20\.03 RM 20\.03 Cr Total RM 20\.53 RM 20\.53/);
+    t.regex(
+      seen(html),
+      /merchant:council Owed by us to the agency RM 0\.00 RM 20\.03 RM 20\.03 Cr Total RM 20\.53 RM 20\.53/,
+    );
     t.regex(html, /Debits equal credits/);
     t.true(
       html.includes(
@@ -57,7 +60,7 @@ test.serial('every role reads the trial balance, as of now and as of an earlier 
   }
   const known = seen(await page('/console/journal?at=2026-11-20'));
   t.regex(known, /As of 2026-11-20 23:59:59/);
-  t.regex(known, /merchant:council RM 0\.00 RM 10\.01 RM 10\.01 Cr/);
+  t.regex(known, /merchant:council Owed by us to the agency RM 0\.00 RM 10\.01 RM 10\.01 Cr/);
   t.regex(seen(await page('/console/journal?at=2020-01-01')), /Nothing was posted by then/);
   await page('/console/journal?at=yesterday', 400);
 });

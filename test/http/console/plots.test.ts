@@ -53,12 +53,12 @@ test('durations are in the largest unit that fits', (t) => {
     rows.map(({ name }) => name),
     [
       'less than 1 s',
-      '1 s to 5 s',
-      '5 s to 30 s',
-      '30 s to 5 min',
-      '5 min to 30 min',
-      '30 min to 2 h',
-      '2 h to 24 h',
+      'from 1 s to 5 s',
+      'from 5 s to 30 s',
+      'from 30 s to 5 min',
+      'from 5 min to 30 min',
+      'from 30 min to 2 h',
+      'from 2 h to 24 h',
       '24 h or longer',
     ],
   );

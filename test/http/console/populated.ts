@@ -44,7 +44,7 @@ export type Populated = {
 export async function startPopulated(
   t: ExecutionContext,
   postgres: Postgres,
-  changes: Pick<Changes, 'config'> = {},
+  changes: Pick<Changes, 'config' | 'content'> = {},
 ): Promise<Populated> {
   await query(postgres.url, 'drop schema if exists unmatched, journal cascade');
   const { db, url: databaseUrl } = await emptyDatabase(t, postgres);

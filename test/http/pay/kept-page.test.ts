@@ -8,7 +8,7 @@ import type { Context } from '../../../src/http/server/context.ts';
 import { createViews } from '../../../src/http/server/views.ts';
 import { paymentPage } from './models.ts';
 
-const views = createViews(words, {});
+const views = createViews({ t: words }, {});
 
 async function draw(page: (ctx: Context) => Promise<void>): Promise<{ type: string; html: string }> {
   const ctx = { state: {}, response: {} } as Context;

@@ -4,7 +4,7 @@ import { texts } from '../../../src/http/pay/texts.ts';
 import { createViews } from '../../../src/http/server/views.ts';
 
 /** One for all pages, as in the program: what it keeps between two pages is under test too. */
-const views = createViews(texts, {});
+const views = createViews({ t: texts }, {});
 
 /** The response to a request whose endpoint renders `model` with the template `name`. */
 export const request = async (name: string, model: object) => {

@@ -69,10 +69,26 @@ test('one email for all that is new, then silence, then what came since; a failu
   failing.add('budi@agency.example');
   t.deepEqual(await look(), ['aminah@agency.example'], 'a flood is one email');
   const [mail] = sent;
-  t.is(mail?.subject, 'Payment ledger: 52 new matters need you');
+  t.is(
+    mail?.subject,
+    'Lejar bayaran: 52 perkara baharu memerlukan tindakan anda / Payment ledger: 52 new matters need you',
+  );
   t.is(
     mail?.text,
     [
+      '52 perkara baharu memerlukan tindakan anda',
+      '',
+      'Panggilan balik kepada pedagang, dihentikan: 1 baharu, 1 kesemuanya',
+      'https://payments.example/console/deliveries?state=abandoned',
+      '',
+      'Dibayar dua kali: 50 baharu, 50 kesemuanya',
+      'https://payments.example/console/exceptions?kind=duplicate',
+      '',
+      'Unjuran journal telah terhenti: 1 baharu, 1 kesemuanya',
+      'https://payments.example/console/projections',
+      '',
+      '52 new matters need you',
+      '',
       'Callbacks to merchants, given up: 1 new, 1 in all',
       'https://payments.example/console/deliveries?state=abandoned',
       '',
@@ -81,7 +97,6 @@ test('one email for all that is new, then silence, then what came since; a failu
       '',
       'The projection journal has stopped: 1 new, 1 in all',
       'https://payments.example/console/projections',
-      '',
       '',
     ].join('\n'),
   );
@@ -94,7 +109,7 @@ test('one email for all that is new, then silence, then what came since; a failu
   await exception('LATE');
   t.deepEqual(await look(60_000), [], 'not within the hour');
   t.deepEqual(await look(hour), all, 'an exception is told although its time is before the last email');
-  t.regex(sent[0]?.text ?? '', /^Paid twice: 1 new, 51 in all\n/);
+  t.regex(sent[0]?.text ?? '', /^Paid twice: 1 new, 51 in all\n/m);
   t.deepEqual(await look(2 * hour), [], 'nothing is told twice');
   await db('payments.exceptions').update({ resolved_at: new Date(nowMs) });
   t.deepEqual(await look(hour), []);

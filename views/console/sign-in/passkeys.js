@@ -23,7 +23,7 @@ const ask = ({ demand, algorithms, rpId, user, ...asked }) => {
   return navigator.credentials.create({
     publicKey: {
       ...common,
-      rp: { id: rpId, name: 'Payment ledger' },
+      rp: { id: rpId, name: document.querySelector('.brand').textContent.trim() },
       user: { ...user, id: bytesOf(user.id) },
       pubKeyCredParams: algorithms.map((alg) => ({ alg, type: 'public-key' })),
       excludeCredentials: held,

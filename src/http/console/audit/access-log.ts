@@ -18,7 +18,6 @@ export const showAccessLog: Page = async (ctx, { askReadModels, db, eventStore, 
   const actorOf = ({ userId }: { userId: string }) => `staff:${userId}`;
   const nameOf = await actorNames(eventStore, rows.map(actorOf));
   await show(ctx, 'audit/access-log.njk', {
-    title: 'Access log',
     filter: fields,
     rows: rows.map((row) => ({ ...row, name: nameOf(actorOf(row)) })),
     ...links,

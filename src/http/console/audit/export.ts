@@ -29,7 +29,6 @@ async function showForm(
   problem: string | null,
 ): Promise<void> {
   await show(ctx, 'audit/export.njk', {
-    title: 'Export',
     problem,
     fields: { from, to, merchant, format, opened },
     merchants: merchantOptions(config.merchants),

@@ -20,7 +20,6 @@ export const showSeals: Page = async (ctx, { db, eventStore, runtime, show }) =>
   const from = Math.max(0, upTo - size + 1);
   const seals = last ? await eventStore.load(sealsStream, from, upTo - from + 1) : [];
   await show(ctx, 'audit/seals.njk', {
-    title: 'Seals',
     unsealed: await unsealed(eventStore, {
       now: runtime.now(),
       refused: await sealingRefused(db).catch(() => null),

@@ -15,7 +15,6 @@ export const showDeliveries: Page = async (ctx, dependencies) => {
   const list = listOf(dependencies, readQuery(ctx));
   const model = await readList<ListedDelivery>(ctx, dependencies, list);
   await dependencies.show(ctx, 'deliveries/deliveries.njk', {
-    title: 'Deliveries',
     ...model,
     rows: model.rows.map((row) => ({ ...row, canSendAgain: canSendAgain(row.state) })),
     sendListUrl:
@@ -38,8 +37,8 @@ function listOf({ db }: Pick<PageDependencies, 'db'>, typed: Fields) {
 export function readFilter(typed: Fields) {
   const days = readDays(typed);
   const fields = {
-    state: readChoice(typed.state, keysOf(texts.deliveryStates)),
-    kind: readChoice(typed.kind, keysOf(texts.deliveryKinds)),
+    state: readChoice(typed.state, keysOf(texts.en.deliveryStates)),
+    kind: readChoice(typed.kind, keysOf(texts.en.deliveryKinds)),
     receiver: readText(typed.receiver),
     merchant: readText(typed.merchant),
     payment: readText(typed.payment)?.toUpperCase() ?? null,
@@ -56,9 +55,5 @@ export function readFilter(typed: Fields) {
   return { filter, fields };
 }
 
-export function countText(count: number): string {
-  return count > maxCounted ? `More than ${maxCounted.toLocaleString('en')}` : count.toLocaleString('en');
-}
-
-export const canSendAgain = (state: keyof typeof texts.deliveryStates | null) =>
+export const canSendAgain = (state: keyof typeof texts.en.deliveryStates | null) =>
   state === 'abandoned' || state === 'delivered';

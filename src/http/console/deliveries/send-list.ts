@@ -4,7 +4,7 @@ import { countDeliveries, findDeliveries } from '../../../to-do/queries.ts';
 import { type Context, HttpProblem } from '../../server/context.ts';
 import { type Fields, queryOf, readForm, readQuery } from '../frame/forms-and-lists.ts';
 import { type Page, type PageDependencies, staffCause } from '../frame/page.ts';
-import { canSendAgain, countText, deliveriesPath, maxCounted, readFilter, sendListPath } from './list.ts';
+import { canSendAgain, deliveriesPath, maxCounted, readFilter, sendListPath } from './list.ts';
 
 /** One request gives at most this many commands; `ledger send-again` takes more. */
 const maxAtOnce = 1_000;
@@ -30,12 +30,11 @@ async function showConfirmation(
   const { filter, fields } = readSendable(typed);
   const [count] = await askReadModels(ctx, [countDeliveries(db, filter, maxCounted + 1)]);
   await show(ctx, 'deliveries/send-again.njk', {
-    title: 'Send again',
     filter: fields,
     sent: filter,
     count,
     isTooMany: count > maxAtOnce,
-    countText: countText(count),
+    maxCounted,
     maxAtOnce,
     problem,
     action: sendListPath,
@@ -56,7 +55,6 @@ export const sendListAgain: Page = async (ctx, dependencies) => {
   const cause = () => staffCause(ctx);
   const { asked, refused, reasons } = await requestDeliveries({ execute, cause, runtime }, chosen);
   await show(ctx, 'deliveries/sent-again.njk', {
-    title: 'Send again',
     asked,
     refused,
     reasons,

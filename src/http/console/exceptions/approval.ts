@@ -1,12 +1,11 @@
 /** /console/exceptions/approval/{id}/{no}: what one member of staff proposed, for another to approve or reject. */
 import { chargesOf } from '../../../events/charges.ts';
 import { actingFor } from '../frame/page.ts';
-import { texts } from '../texts.ts';
 import { type ExceptionSource, loadNumbered, noSuchException } from './exception-page.ts';
 
 export const approval: ExceptionSource<'granted' | 'rejected'> = {
   template: 'approval.njk',
-  meanings: texts.exceptions.meanings.approval,
+  meanings: ({ approval }) => approval,
   async find(ctx, dependencies) {
     const { about, no, payment, resolvedWith } = await loadNumbered(ctx, dependencies);
     const approval = payment.approvals?.find((each) => each.no === no);
@@ -14,7 +13,7 @@ export const approval: ExceptionSource<'granted' | 'rejected'> = {
     const { action, amountSen, at, by, decided } = approval;
     const isOwn = by === `staff:${ctx.state.staff.id}`;
     return {
-      kind: texts.exceptions.kinds.approval,
+      kind: 'approval',
       model: {
         legend: 'Your decision',
         submit: 'Decide',

@@ -5,14 +5,12 @@ import { reconciliationDecider } from '../../../commands/reconciliation.ts';
 import { transactionIdPattern } from '../../../commands/transaction-id.ts';
 import { actorOf } from '../../../events/envelope.ts';
 import { type DiscrepancyResolution, reconciliationStream } from '../../../events/reconciliation.ts';
-import { sideText } from '../../../reconciliation/summary.ts';
 import { HttpProblem } from '../../server/context.ts';
-import { texts } from '../texts.ts';
 import type { ExceptionSource } from './exception-page.ts';
 
 export const discrepancy: ExceptionSource<DiscrepancyResolution> = {
   template: 'discrepancy.njk',
-  meanings: texts.exceptions.meanings.discrepancy,
+  meanings: ({ discrepancy }) => discrepancy,
   async find(ctx, { eventStore, executeDiscrepancy }) {
     const { id = '' } = ctx.params;
     const stream = reconciliationStream(id);
@@ -22,13 +20,11 @@ export const discrepancy: ExceptionSource<DiscrepancyResolution> = {
     if (!discrepancy) throw new HttpProblem(404, 'There is no such discrepancy');
     const actorOfLast = (type: string) => actorOf(events.findLast((event) => event.type === type));
     return {
-      kind: texts.exceptions.discrepancies[discrepancy.kind],
+      kind: discrepancy.kind,
       model: {
         discrepancy,
         paymentId: paymentIdOf(discrepancy),
         foundBy: actorOfLast('ReconciliationDifferenceFound'),
-        ours: sideText(discrepancy.ours),
-        theirs: sideText(discrepancy.theirs),
       },
       choices: ['explained'],
       resolved: discrepancy.resolved,

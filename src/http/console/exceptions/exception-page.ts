@@ -13,15 +13,17 @@ import { type Effect, effectOf, isConfirmed } from '../frame/confirm.ts';
 import { type Fields, linesOf, orShowAgain, readForm, readNote } from '../frame/forms-and-lists.ts';
 import { leadTo, type NoticeCode, type Page, type PageDependencies, staffCause } from '../frame/page.ts';
 import { actorNames, type StaffContext } from '../frame/session.ts';
-import { texts } from '../texts.ts';
+import { type ConsoleTexts, textsOf } from '../texts.ts';
+
+type ExceptionTexts = ConsoleTexts['exceptions'];
 
 type Resolution<Choice> = { resolution: Choice; note: string; at: string };
 
 /** What is recorded as having been done about an exception. */
-export type ResolutionName = keyof typeof texts.exceptions.resolutions;
+export type ResolutionName = keyof ExceptionTexts['resolutions'];
 
 export type FoundException<Choice extends ResolutionName> = {
-  kind: { name: string; meaning: string };
+  kind: keyof (ExceptionTexts['kinds'] & ExceptionTexts['discrepancies']);
   model: Record<string, unknown>;
   choices: readonly Choice[];
   resolved: Resolution<Choice> | null;
@@ -43,7 +45,7 @@ export type FoundException<Choice extends ResolutionName> = {
 export type ExceptionSource<Choice extends ResolutionName> = {
   /** In views/console/exceptions. */
   template: string;
-  meanings: Readonly<Record<Choice, string>>;
+  meanings(all: ExceptionTexts['meanings']): Readonly<Record<Choice, string>>;
   /** The exception that the path names. Throws HttpProblem 404. */
   find(ctx: StaffContext, dependencies: PageDependencies): Promise<FoundException<Choice>>;
 };
@@ -87,6 +89,9 @@ export async function loadNumbered(ctx: StaffContext, { eventStore, execute }: P
   return { no, stored, payment, states, about, resolvedWith };
 }
 
+const kindText = ({ discrepancies, kinds }: ExceptionTexts, kind: FoundException<ResolutionName>['kind']) =>
+  ({ ...kinds, ...discrepancies })[kind];
+
 export const noSuchException = () => new HttpProblem(404, 'There is no such exception');
 
 /** Shows the exception; `more` adds to its model. */
@@ -97,12 +102,13 @@ export async function showException<Choice extends ResolutionName>(
   { choices, kind, model, proposedBy = '', resolved, resolvedBy }: FoundException<Choice>,
   more: Record<string, unknown> = {},
 ): Promise<void> {
-  const names = texts.exceptions.resolutions;
+  const { exceptions } = textsOf(ctx);
+  const meaningOf = meanings(exceptions.meanings);
   const nameOf = await actorNames(eventStore, [resolvedBy, proposedBy]);
-  const textOf = (value: Choice) => ({ name: names[value], meaning: meanings[value] });
+  const textOf = (value: Choice) => ({ name: exceptions.resolutions[value], meaning: meaningOf[value] });
   await show(ctx, `exceptions/${template}`, {
-    title: kind.name,
-    meaning: kind.meaning,
+    title: kindText(exceptions, kind).name,
+    meaning: kindText(exceptions, kind).meaning,
     url: ctx.path,
     ...model,
     resolved: resolved && { ...resolved, ...textOf(resolved.resolution), by: nameOf(resolvedBy) },
@@ -129,7 +135,8 @@ export function resolveOne<Choice extends ResolutionName>(source: ExceptionSourc
       const read = { resolution, note: readNote('note', form.note) };
       const given = { at: dependencies.runtime.now().toISOString(), ...read };
       const asked = effect?.(given, form) ?? { entries: [], isProposal: false };
-      const title = `${kind.name}: ${texts.exceptions.resolutions[resolution]}`;
+      const { exceptions } = textsOf(ctx);
+      const title = `${kindText(exceptions, kind).name}: ${exceptions.resolutions[resolution]}`;
       if (!(await isConfirmed(ctx, dependencies, title, asked))) return;
       const { events } = await resolve(given, staffCause(ctx), form);
       const told = events.find(({ type }) => Object.hasOwn(notices, type))?.type as keyof typeof notices;

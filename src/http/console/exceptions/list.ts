@@ -4,7 +4,7 @@ import { exceptionsOf, listedKinds } from '../../../projections/exceptions/queri
 import { type Fields, readChoice, readQuery, readText } from '../frame/forms-and-lists.ts';
 import { downloadList, type List, readAmounts, readDays, readList } from '../frame/list.ts';
 import type { Page, PageDependencies } from '../frame/page.ts';
-import { texts } from '../texts.ts';
+import { textsOf } from '../texts.ts';
 
 function listOf({ db }: Pick<PageDependencies, 'db'>, typed: Fields): List {
   const [days, range] = [readDays(typed), readAmounts(typed)];
@@ -29,8 +29,7 @@ function listOf({ db }: Pick<PageDependencies, 'db'>, typed: Fields): List {
 
 export const showExceptions: Page = async (ctx, dependencies) =>
   dependencies.show(ctx, 'exceptions/exceptions.njk', {
-    title: 'Exceptions',
-    kinds: listedKinds.map((value) => ({ value, text: texts.exceptions.kinds[value].name })),
+    kinds: listedKinds.map((value) => ({ value, text: textsOf(ctx).exceptions.kinds[value].name })),
     ...(await readList(ctx, dependencies, listOf(dependencies, readQuery(ctx)))),
   });
 

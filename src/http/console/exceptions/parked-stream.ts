@@ -6,14 +6,14 @@ import { createToDoList } from '../../../to-do/projection.ts';
 import { requeries } from '../../../to-do/requeries.ts';
 import { HttpProblem } from '../../server/context.ts';
 import { leadTo, type Page } from '../frame/page.ts';
-import { texts } from '../texts.ts';
+import { textsOf } from '../texts.ts';
 
 export const showParkedStream: Page = async (ctx, { askReadModels, db, show }) => {
   const { stream = '' } = ctx.params;
   const [statuses] = await askReadModels(ctx, [projectionStatus(db)]);
   const parked = parkedIn(statuses, stream);
   if (parked.length === 0) throw new HttpProblem(404, 'This stream is not parked');
-  const { meaning, name: title } = texts.exceptions.kinds.parked;
+  const { meaning, name: title } = textsOf(ctx).exceptions.kinds.parked;
   await show(ctx, 'exceptions/parked-stream.njk', { title, meaning, stream, parked });
 };
 

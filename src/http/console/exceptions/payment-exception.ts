@@ -6,12 +6,11 @@ import { exceptionsOf, resolutionsFor } from '../../../events/exceptions.ts';
 import { currentResult } from '../../../events/payment.ts';
 import type { ExceptionResolution } from '../../../events/recorded-result.ts';
 import { actingFor } from '../frame/page.ts';
-import { texts } from '../texts.ts';
 import { type ExceptionSource, loadNumbered, noSuchException } from './exception-page.ts';
 
 export const paymentException: ExceptionSource<ExceptionResolution> = {
   template: 'payment.njk',
-  meanings: texts.exceptions.meanings.payment,
+  meanings: ({ payment }) => payment,
   async find(ctx, dependencies) {
     const numbered = await loadNumbered(ctx, dependencies);
     const { about, no: resultNo, payment, resolvedWith, states, stored } = numbered;
@@ -24,7 +23,7 @@ export const paymentException: ExceptionSource<ExceptionResolution> = {
     const reported = payment.results[resultNo - 1];
     const resolution = stored.findLast((event) => isResolutionOf(event, resultNo));
     return {
-      kind: texts.exceptions.kinds[exception.kind],
+      kind: exception.kind,
       model: {
         ...about,
         evidenceUrl: `/console/payments/${about.transactionId}/events/${recordedIn.revision}`,

@@ -6,12 +6,11 @@ import { actorOf } from '../../../events/envelope.ts';
 import { sharedNumberStream } from '../../../events/shared-number.ts';
 import { findSharedNumber } from '../../../projections/journal/shared-number-queries.ts';
 import { HttpProblem } from '../../server/context.ts';
-import { texts } from '../texts.ts';
 import type { ExceptionSource } from './exception-page.ts';
 
 export const sharedNumber: ExceptionSource<'explained'> = {
   template: 'shared-number.njk',
-  meanings: texts.exceptions.meanings.sharedNumber,
+  meanings: ({ sharedNumber }) => sharedNumber,
   async find(ctx, { askReadModels, db, eventStore, executeSharedNumber }) {
     const { id = '' } = ctx.params;
     const [shared] = await askReadModels(ctx, [
@@ -23,7 +22,7 @@ export const sharedNumber: ExceptionSource<'explained'> = {
     const head = headOf(events, sharedNumberDecider);
     const explained = head.state;
     return {
-      kind: texts.exceptions.kinds[shared.kind],
+      kind: shared.kind,
       model: { shared },
       choices: ['explained'],
       resolved: explained && { ...explained, resolution: 'explained' },

@@ -2,16 +2,17 @@
 import { InvalidFields } from '../../../commands/fields.ts';
 import { type Verdict, verdicts } from '../../../commands/unknown-outcomes.ts';
 import { formatSen, readAmount, type Sen } from '../../../common/money.ts';
+import { phrase } from '../../../common/phrases.ts';
 import { actorOf } from '../../../events/envelope.ts';
 import type { RequestedPayment } from '../../../events/payment.ts';
 import { type FinalOutcome, unknownOutcomesOf } from '../../../events/unknown-outcomes.ts';
+import { languageOf } from '../../server/context.ts';
 import type { Fields } from '../frame/forms-and-lists.ts';
-import { texts } from '../texts.ts';
 import { type ExceptionSource, loadNumbered, noSuchException } from './exception-page.ts';
 
 export const unknownOutcome: ExceptionSource<FinalOutcome> = {
   template: 'unknown-outcome.njk',
-  meanings: texts.exceptions.meanings.unknownOutcome,
+  meanings: ({ unknownOutcome }) => unknownOutcome,
   async find(ctx, dependencies) {
     const { about, no, payment, resolvedWith, states, stored } = await loadNumbered(ctx, dependencies);
     const outcomeIn = (state: RequestedPayment) => unknownOutcomesOf(state).find((each) => each.no === no);
@@ -20,7 +21,7 @@ export const unknownOutcome: ExceptionSource<FinalOutcome> = {
     const settledIn = stored[states.findLastIndex((state) => !outcomeIn(state)?.settled) + 1];
     const { amountSen, at, orderNo, settled } = unknown;
     return {
-      kind: texts.exceptions.kinds.outcomeUnknown,
+      kind: 'outcomeUnknown',
       model: {
         ...about,
         at,
@@ -37,10 +38,12 @@ export const unknownOutcome: ExceptionSource<FinalOutcome> = {
       resolved: settled && {
         resolution: settled.outcome,
         at: settled.at,
-        note:
+        note: phrase(
+          languageOf(ctx),
           settled.source === 'staff'
             ? 'By a verdict; the evidence is with its event.'
             : 'A result arrived after all.',
+        ),
       },
       resolvedBy: actorOf(settledIn),
       ...resolvedWith(({ at: givenAt, note: evidence, resolution }, fields) => {

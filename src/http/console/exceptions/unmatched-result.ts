@@ -14,12 +14,11 @@ import { unmatchedSubject } from '../../../personal-data/erase.ts';
 import { type Context, HttpProblem } from '../../server/context.ts';
 import { leadTo, type Page, type PageDependencies, staffCause } from '../frame/page.ts';
 import type { ToErase } from '../payments/erase.ts';
-import { texts } from '../texts.ts';
 import { type ExceptionSource, type FoundException, showException } from './exception-page.ts';
 
 export const unmatchedResult: ExceptionSource<UnmatchedResolution> = {
   template: 'unmatched.njk',
-  meanings: texts.exceptions.meanings.unmatched,
+  meanings: ({ unmatched }) => unmatched,
   find: async (ctx, dependencies) => (await findResult(ctx, dependencies)).found,
 };
 
@@ -31,7 +30,7 @@ async function findResult(ctx: Context, { eventStore, executeUnmatched }: PageDe
   const { evidence, head, personalData, resolvedBy, result, revision, stream } = loaded;
   const url = `/console/exceptions/unmatched/${id}`;
   const found: FoundException<UnmatchedResolution> = {
-    kind: texts.exceptions.kinds.unmatched,
+    kind: 'unmatched',
     model: {
       url,
       stream,
@@ -61,7 +60,7 @@ export const showUnmatchedEvidence: Page = async (ctx, dependencies) => {
   const opened = await dependencies.personalData.open(evidence, place);
   await showException(ctx, dependencies, unmatchedResult, found, {
     evidence: opened.kind === 'open' ? Object.entries(opened.value) : [],
-    withheld: opened.kind === 'open' ? '' : texts.exceptions.withheld[opened.kind],
+    withheld: opened.kind === 'open' ? '' : opened.kind,
   });
 };
 
@@ -104,5 +103,5 @@ export const recordAtPayment: Page = async (ctx, dependencies) => {
 /** What there is to erase of the result, and where to go from the page that asks. */
 export async function findUnmatchedToErase(ctx: Context, dependencies: PageDependencies): Promise<ToErase> {
   const { id, personalData, url } = await findResult(ctx, dependencies);
-  return { subject: unmatchedSubject(id), name: 'an unmatched result', path: url, personalData };
+  return { subject: unmatchedSubject(id), path: url, personalData };
 }

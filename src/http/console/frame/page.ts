@@ -2,13 +2,14 @@
 import type { Log } from '@ledger/kernel/log.ts';
 import { codeOf } from '@ledger/kernel/reason-of.ts';
 import type { ActionContext } from '../../../commands/exceptions.ts';
+import type { Language } from '../../../common/languages.ts';
 import { type AccessKind, sessionStream } from '../../../events/session.ts';
-import { type Context, causeOf, HttpProblem, seeOther } from '../../server/context.ts';
+import { type Context, causeOf, HttpProblem, languageOf, seeOther } from '../../server/context.ts';
 import type { Dependencies } from '../../server/dependencies.ts';
 import { createLookAtRebuilds } from '../projections/rebuilds.ts';
-import { texts } from '../texts.ts';
+import { type ConsoleTexts, texts } from '../texts.ts';
 import { type ConsoleAssets, createConsoleAssets } from './assets.ts';
-import { noSuchPage, readQuery } from './forms-and-lists.ts';
+import { noSuchPage, queryOf, readQuery } from './forms-and-lists.ts';
 import { createPasskeys } from './passkeys.ts';
 import { permissionsOf } from './permissions.ts';
 import { createReturnTo } from './return-to.ts';
@@ -99,13 +100,13 @@ export function actingFor(
 }
 
 /**
- * Renders views/console/<template> with the model and what layout.njk needs; `title` is the heading. Throws where a
- * template refers to something that its model lacks.
+ * Renders views/console/<template> with the model and what layout.njk needs; `title` is the heading, which most
+ * templates set themselves. Throws where a template refers to something that its model lacks.
  */
 export type ShowPage = (
   ctx: VisitorContext,
   template: string,
-  model: { title: string } & Record<string, unknown>,
+  model: Record<string, unknown>,
 ) => Promise<void>;
 
 function createShowPage(
@@ -115,12 +116,16 @@ function createShowPage(
 ): ShowPage {
   return async (ctx, template, model) => {
     const { staff } = ctx.state;
+    const lang = languageOf(ctx);
+    const query = readQuery(ctx);
     await ctx.render(`console/${template}`, {
-      lang: 'en',
+      lang,
+      // The answer to a form has no address of its own.
+      languageUrl: (other: Language) =>
+        ctx.method === 'GET' ? queryOf({ ...query, lang: other }) : `/console?lang=${other}`,
       assets: assets.urls,
       path: ctx.path,
-      texts,
-      notice: noticeOf(readQuery(ctx).notice),
+      notice: noticeOf(query.notice, texts[lang]),
       staff: staff ? { id: staff.id, name: staff.name, role: staff.role } : null,
       may: staff ? permissionsOf(staff.role) : null,
       listUrl: lastList.read(ctx),
@@ -130,7 +135,7 @@ function createShowPage(
   };
 }
 
-export type NoticeCode = keyof typeof texts.notices;
+export type NoticeCode = keyof ConsoleTexts['notices'];
 
 /** The notices that ask for something; the others say that it is done. */
 const warnings: readonly string[] = [
@@ -139,9 +144,9 @@ const warnings: readonly string[] = [
   'still-parked',
 ] satisfies NoticeCode[];
 
-function noticeOf(code: string | undefined) {
-  if (code === undefined || !Object.hasOwn(texts.notices, code)) return null;
-  return { kind: warnings.includes(code) ? 'warning' : 'success', text: texts.notices[code as NoticeCode] };
+function noticeOf(code: string | undefined, { notices }: ConsoleTexts) {
+  if (code === undefined || !Object.hasOwn(notices, code)) return null;
+  return { kind: warnings.includes(code) ? 'warning' : 'success', text: notices[code as NoticeCode] };
 }
 
 /** After an action: redirects to a page with the notice. The URL holds only its code: no link can set the text. */

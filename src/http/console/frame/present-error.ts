@@ -1,10 +1,8 @@
 /** How errors look in the console. */
 import { type PresentError, seeOther } from '../../server/context.ts';
-import { texts } from '../texts.ts';
+import { textsOf } from '../texts.ts';
 import { signInPath } from './addresses.ts';
 import type { ShowPage } from './page.ts';
-
-const titles: Readonly<Record<string, string>> = texts.errors;
 
 /** Staff whose session has ended are sent to sign in; everybody else sees what is wrong. */
 export function createPresentConsoleError(show: ShowPage): PresentError {
@@ -14,7 +12,8 @@ export function createPresentConsoleError(show: ShowPage): PresentError {
       ctx.body = { status: false, message };
       return;
     }
-    const title = titles[actionUrl ? 'personalData' : String(status)] ?? 'Something went wrong on our side';
+    const titles: Readonly<Record<string, string>> = textsOf(ctx).errors;
+    const title = titles[actionUrl ? 'personalData' : String(status)] ?? titles.others;
     return show(ctx, 'error.njk', {
       title,
       status,

@@ -12,7 +12,6 @@ import { countDeliveries } from '../../../to-do/queries.ts';
 import { maxCounted } from '../deliveries/list.ts';
 import { queryOf, readQuery, spanOfDay } from '../frame/forms-and-lists.ts';
 import type { Page } from '../frame/page.ts';
-import { texts } from '../texts.ts';
 import { delayPlot, hoursPlot, methodsPlot } from './metric-plots.ts';
 
 const dayMs = 24 * 60 * 60 * 1000;
@@ -36,7 +35,6 @@ export const showHome: Page = async (ctx, { askReadModels, db, eventStore, runti
     sealingRefused(db),
   ]);
   await show(ctx, 'home/home.njk', {
-    title: day === today ? 'Today' : day,
     day,
     today,
     dayBefore: dayOf(new Date(Date.parse(span.start) - dayMs).toISOString()),
@@ -50,12 +48,12 @@ export const showHome: Page = async (ctx, { askReadModels, db, eventStore, runti
     tiles: tilesOf(metrics, day),
     waiting: [
       ...listedKinds.map((kind) => ({
-        name: texts.exceptions.kinds[kind].name,
+        kind,
         count: open[kind],
         url: `/console/exceptions${queryOf({ kind })}`,
       })),
-      { name: 'Deliveries given up', count: abandoned, url: '/console/deliveries?state=abandoned' },
-      { name: 'Deliveries due', count: due, url: '/console/deliveries?state=due', isUsual: true },
+      { kind: 'abandoned', count: abandoned, url: '/console/deliveries?state=abandoned' },
+      { kind: 'due', count: due, url: '/console/deliveries?state=due', isUsual: true },
     ].map((each) => ({
       isUsual: false,
       ...each,

@@ -1,7 +1,6 @@
 /** The metrics of a day as plots, which views/console/home/plots.njk draws, each with its numbers for the table below it. */
 import { displaySen } from '../../../common/money.ts';
 import type { DayMetrics } from '../../../projections/payments/metrics.ts';
-import { texts } from '../../../receipts/texts.ts';
 import { type CallbackDelays, delayBoundsMs } from '../../../to-do/callback-times.ts';
 import { queryOf } from '../frame/forms-and-lists.ts';
 
@@ -43,7 +42,7 @@ export function methodsPlot(methods: DayMetrics['methods'], day: string) {
     const share = decided === 0 ? null : succeeded / decided;
     const rate = share === null ? 'none ended' : percentText(share);
     return {
-      name: texts.en.modes[mode],
+      mode,
       url: `/console/payments${queryOf({ day, mode })}`,
       succeededUrl: `/console/payments${queryOf({ day, mode, status: 'succeeded' })}`,
       succeeded,
@@ -86,7 +85,7 @@ function slotText(bounds: readonly string[], slot: number): string {
   const above = bounds[slot];
   const from = bounds[slot - 1];
   if (above === undefined) return `${from} or longer`;
-  return from === undefined ? `less than ${above}` : `${from} to ${above}`;
+  return from === undefined ? `less than ${above}` : `from ${from} to ${above}`;
 }
 
 function boundText(ms: number): string {

@@ -54,7 +54,6 @@ export const showCollection: Page = async (ctx, dependencies) => {
   const { day, known = '' } = readQuery(ctx);
   const yesterday = dayOf(new Date(now.getTime() - dayMs).toISOString());
   await dependencies.show(ctx, 'journal/collection.njk', {
-    title: 'Daily collection',
     merchants: Array.from(agencies, ([value, name]) => ({ value, text: `${name} (${value})` })),
     merchant: request?.collection.merchantCode ?? '',
     day: day || yesterday,

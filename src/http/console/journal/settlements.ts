@@ -5,6 +5,7 @@ import { Refused } from '../../../commands/decider.ts';
 import { createExecute, headOf } from '../../../commands/execute.ts';
 import { settlementDecider } from '../../../commands/settlement.ts';
 import { dayOf } from '../../../common/malaysian-time.ts';
+import { phrase } from '../../../common/phrases.ts';
 import { actorOf } from '../../../events/envelope.ts';
 import { settlementStream } from '../../../events/settlement.ts';
 import { merchantsWithAccount } from '../../../projections/journal/queries.ts';
@@ -12,7 +13,7 @@ import { UnreadableExport } from '../../../reconciliation/export-format.ts';
 import { ReadModelBehind } from '../../../reconciliation/reconcile.ts';
 import { importSettlement } from '../../../reconciliation/settle.ts';
 import { methods } from '../../../reconciliation/settlement-file.ts';
-import { type Context, HttpProblem, seeOther } from '../../server/context.ts';
+import { type Context, HttpProblem, languageOf, seeOther } from '../../server/context.ts';
 import { type Fields, readForm, readNote } from '../frame/forms-and-lists.ts';
 import { leadTo, type Page, type PageDependencies, staffCause } from '../frame/page.ts';
 import { actorNames } from '../frame/session.ts';
@@ -30,15 +31,18 @@ async function showForms(
 ): Promise<void> {
   const [codes] = await askReadModels(ctx, [merchantsWithAccount(db)]);
   const typed = problem ? readForm(ctx) : {};
+  const lang = languageOf(ctx);
   await show(ctx, 'journal/settlements.njk', {
-    title: 'Settlement',
     problem,
     today: dayOf(runtime.now().toISOString()),
     accounts: [
-      ...methods.map((name) => ({ value: `PAYMENT_MODE:${name}`, text: `Payout, ${name}` })),
+      ...methods.map((name) => ({
+        value: `PAYMENT_MODE:${name}`,
+        text: phrase(lang, 'Payout, {method}', { method: name }),
+      })),
       ...codes.map((code) => ({
         value: `MERCHANT_CODE:${code}`,
-        text: `Handed on to ${config.merchants.get(code)?.name ?? code}`,
+        text: phrase(lang, 'Handed on to {agency}', { agency: config.merchants.get(code)?.name ?? code }),
       })),
     ],
     typed: { ...typed },
@@ -62,7 +66,7 @@ export const enterSettlement: Page = async (ctx, dependencies) => {
   } catch (error) {
     ctx.status = statusOf(error);
     const { message } = error as Error;
-    await showForms(ctx, dependencies, { message: `${message}.`, faults });
+    await showForms(ctx, dependencies, { message, faults });
   }
 };
 
@@ -88,7 +92,6 @@ export const showSettlement: Page = async (ctx, { eventStore, show }) => {
   if (!recorded) throw new HttpProblem(404, 'There is no such payout or remittance');
   const nameOf = await actorNames(eventStore, events.map(actorOf));
   await show(ctx, 'journal/settlement.njk', {
-    title: `${recorded.kind === 'payout' ? 'Payout' : 'Remittance'} ${recorded.reference}`,
     id,
     recorded,
     recordedBy: nameOf(actorOf(events.findLast(({ type }) => type === 'SettlementRecorded'))),

@@ -27,7 +27,6 @@ export const showTrialBalance: Page = async (
     creditSen: accounts.reduce((sum, { creditSen }) => sum + creditSen, 0n),
   };
   await show(ctx, 'journal/trial-balance.njk', {
-    title: 'Journal',
     at,
     asOf: asOf.toISOString(),
     gap: gap?.message ?? null,

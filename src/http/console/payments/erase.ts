@@ -8,7 +8,8 @@ import { paymentsPath } from './search.ts';
 export type ToErase = {
   /** Of an `Erasure`. */
   subject: string;
-  name: string;
+  /** Of the payment; absent for an unmatched result. */
+  reference?: string;
   /** Of its own page. */
   path: string;
   personalData: HeldKeys;
@@ -22,17 +23,16 @@ export const findPaymentToErase: Find = async (ctx, { eventStore }) => {
   if (!payment) throw noSuchPayment();
   const { transactionId, reference } = payment.request;
   const path = `${paymentsPath}/${transactionId}`;
-  return { subject: transactionId, name: reference, path, personalData: payment.personalData };
+  return { subject: transactionId, reference, path, personalData: payment.personalData };
 };
 
 export const confirmErase =
   (find: Find): Page =>
   async (ctx, dependencies) => {
-    const { name, path, personalData } = await find(ctx, dependencies);
+    const { path, personalData, reference = '' } = await find(ctx, dependencies);
     await dependencies.show(ctx, 'payments/erase.njk', {
-      title: `Erase the personal data of ${name}`,
+      reference,
       path,
-      isPayment: find === findPaymentToErase,
       isHolding: isHolding(personalData),
       isInPlainText: personalData.plain,
       erasedAt: personalData.erasedAt,

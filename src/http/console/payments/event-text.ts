@@ -1,18 +1,18 @@
 /** What an event says, in a few words without personal data; another page shows the event as recorded. */
 import { format } from '@ledger/kernel/format.ts';
+import type { Language } from '../../../common/languages.ts';
 import { displaySen } from '../../../common/money.ts';
+import { phrase } from '../../../common/phrases.ts';
 import type { PaymentEvent } from '../../../events/payment.ts';
 import type { PaymentResult, Source } from '../../../events/payment-result.ts';
 import { texts as receiptTexts } from '../../../receipts/texts.ts';
-import { texts } from '../texts.ts';
+import { type ConsoleTexts, texts } from '../texts.ts';
 
-const { eventParts: parts } = texts;
-
-export function eventText(event: PaymentEvent): string {
-  return format(texts.events[textKeyOf(event)], valuesOf(event));
+export function eventText(event: PaymentEvent, lang: Language): string {
+  return format(texts[lang].events[textKeyOf(event)], valuesOf(event, lang));
 }
 
-function textKeyOf({ type, data }: PaymentEvent): keyof typeof texts.events {
+function textKeyOf({ type, data }: PaymentEvent): keyof ConsoleTexts['events'] {
   switch (type) {
     case 'PaymentMethodChosen':
       return data.chargeSen > 0 ? 'PaymentMethodChosenWithFee' : type;
@@ -30,17 +30,27 @@ function textKeyOf({ type, data }: PaymentEvent): keyof typeof texts.events {
 }
 
 /** What the texts may name: the fields of the event as they are, or as people read them. */
-function valuesOf({ data }: PaymentEvent): Readonly<Record<string, unknown>> {
+function valuesOf({ data }: PaymentEvent, lang: Language): Readonly<Record<string, unknown>> {
+  const { eventParts: parts } = texts[lang];
+  const words: Readonly<Record<string, string>> = texts[lang].words;
+  const worded = (code: string) => words[code] ?? phrase(lang, code);
   const subject = 'action' in data ? data.action : data;
   return {
     ...subject,
     ...('amountSen' in subject && { amount: displaySen(subject.amountSen) }),
     ...('expectedSen' in data && { expected: displaySen(data.expectedSen) }),
     ...('merchant' in data && { merchant: data.merchant.code }),
-    ...('chargeSen' in data && { method: receiptTexts.en.modes[data.mode], fee: displaySen(data.chargeSen) }),
+    ...('chargeSen' in data && {
+      method: receiptTexts[lang].modes[data.mode],
+      fee: displaySen(data.chargeSen),
+    }),
     ...('source' in data && { source: parts.sources[data.source] }),
     ...('gatewayTransactionId' in data && { numbers: numbersText(data) }),
-    ...('result' in data && { reported: reportedText(data), outcome: data.result.outcome }),
+    ...('result' in data && { reported: reportedText(data, parts), outcome: worded(data.result.outcome) }),
+    ...('standing' in data && { standing: worded(data.standing) }),
+    ...('status' in data && typeof data.status === 'string' && { status: worded(data.status) }),
+    ...('resolution' in subject && { resolution: worded(subject.resolution) }),
+    ...('reason' in subject && { reason: worded(subject.reason) }),
     ...('effect' in data && { effect: parts.effects[data.effect] }),
     answered: 'status' in data && data.status !== null ? format(parts.answered, data) : '',
   };
@@ -49,15 +59,10 @@ function valuesOf({ data }: PaymentEvent): Readonly<Record<string, unknown>> {
 const numbersText = (data: { gatewayTransactionId: string; sellerOrderNo: string }) =>
   [data.gatewayTransactionId, data.sellerOrderNo].filter(Boolean).join(', ');
 
-function reportedText({
-  result,
-  source,
-  verified,
-}: {
-  source: Source;
-  verified: boolean;
-  result: PaymentResult;
-}) {
+function reportedText(
+  { result, source, verified }: { source: Source; verified: boolean; result: PaymentResult },
+  parts: ConsoleTexts['eventParts'],
+) {
   const { amountSen, currency } = result;
   return [
     format(parts.reported, { source: parts.sources[source] }),

@@ -16,7 +16,6 @@ export const showEvent: Page = async (ctx, { eventStore, personalData, recordAcc
   await recordAccess(ctx, { what: 'evidence', transactionId: id, detail: `event ${revision}` });
   const opened = await openData(entry.data, paymentStream(id), personalData.open);
   await show(ctx, 'payments/event.njk', {
-    title: `Event ${revision}, ${entry.type}`,
     backUrl: `${paymentsPath}/${id}`,
     entry,
     json: JSON.stringify(evidence, null, 2),

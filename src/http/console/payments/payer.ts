@@ -5,7 +5,7 @@ import { paymentStream } from '../../../events/payment.ts';
 import type { StaffNote } from '../../../events/personal-data.ts';
 import { createLinks } from '../../../receipts/payment-links.ts';
 import { withheldText } from '../../../receipts/texts.ts';
-import { HttpProblem, seeOther } from '../../server/context.ts';
+import { HttpProblem, languageOf, seeOther } from '../../server/context.ts';
 import { loadHistory, noSuchPayment } from '../../server/load-history.ts';
 import { readForm, readNote } from '../frame/forms-and-lists.ts';
 import { leadTo, type Page, staffCause } from '../frame/page.ts';
@@ -29,10 +29,9 @@ export const showPayer: Page = async (ctx, { eventStore, personalData, recordAcc
   });
   const { request } = payment;
   await show(ctx, 'payments/payer.njk', {
-    title: `Payer of ${request.reference}`,
     backUrl: `${paymentsPath}/${transactionId}`,
     request,
-    withheld: withheldText(payment, 'en'),
+    withheld: withheldText(payment, languageOf(ctx)),
     extra: Object.entries(request.extra).map(([name, value]) => ({
       name,
       value: typeof value === 'string' ? value : JSON.stringify(value),
@@ -60,7 +59,10 @@ export const openReceipt =
     const { channel, transactionId } = payment.request;
     await recordAccess(ctx, { what: 'payer', transactionId, detail: 'receipt' });
     const endsAtMs = runtime.now().getTime() + 60 * 60_000;
-    seeOther(ctx, createLinks({ ...config, runtime })[channel][name](transactionId, 'en', endsAtMs));
+    seeOther(
+      ctx,
+      createLinks({ ...config, runtime })[channel][name](transactionId, languageOf(ctx), endsAtMs),
+    );
   };
 
 /** What the merchant and the bank say about the payer; empty fields are left out. */

@@ -11,6 +11,7 @@ import { attemptOf } from '../../../events/payment-result.ts';
 import { standingOf } from '../../../events/payment-standing.ts';
 import { unknownOutcomesOf } from '../../../events/unknown-outcomes.ts';
 import { createLinks } from '../../../receipts/payment-links.ts';
+import { languageOf } from '../../server/context.ts';
 import { loadHistory, requestedIn } from '../../server/load-history.ts';
 import { readQuery } from '../frame/forms-and-lists.ts';
 import type { Page } from '../frame/page.ts';
@@ -30,6 +31,7 @@ export const showPayment: Page = async (ctx, { config, eventStore, runtime, show
   const actors = entries.map(({ actor }) => actor);
   const nameOf = await actorNames(eventStore, actors);
   const id = ctx.params.id ?? '';
+  const lang = languageOf(ctx);
   await show(ctx, 'payments/payment.njk', {
     title: payment?.request.reference ?? id,
     id,
@@ -46,8 +48,8 @@ export const showPayment: Page = async (ctx, { config, eventStore, runtime, show
       const event = events[index];
       return {
         ...entry,
-        actor: nameOf(entry.actor) || 'not known',
-        text: event ? eventText(event) : texts.events.unreadable,
+        actor: nameOf(entry.actor),
+        text: event ? eventText(event, lang) : texts[lang].events.unreadable,
         status: entry.state.status === 'none' ? 'none' : standingOf(entry.state),
       };
     }),

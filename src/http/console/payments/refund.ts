@@ -1,10 +1,12 @@
 /** /console/payments/{id}/refund: records that the payer was refunded, in whole or in part. */
 import { InvalidFields } from '../../../commands/fields.ts';
+import type { Language } from '../../../common/languages.ts';
 import { formatSen, readAmount } from '../../../common/money.ts';
+import { phrase } from '../../../common/phrases.ts';
 import { type Charge, chargesOf } from '../../../events/charges.ts';
 import { paymentStream, type RequestedPayment } from '../../../events/payment.ts';
 import { texts } from '../../../receipts/texts.ts';
-import { HttpProblem } from '../../server/context.ts';
+import { type Context, HttpProblem, languageOf } from '../../server/context.ts';
 import { loadHistory } from '../../server/load-history.ts';
 import { effectOf, isConfirmed } from '../frame/confirm.ts';
 import { type Fields, orShowAgain, readForm, readNote } from '../frame/forms-and-lists.ts';
@@ -27,7 +29,7 @@ export const recordRefund: Page = async (ctx, dependencies) => {
     const action = { kind: 'refund', ...readRefund(typed) } as const;
     const command = { type: 'TakeAction', action, ...actingFor(ctx, dependencies, merchant) } as const;
     const effect = effectOf(command, payment, past);
-    if (!(await isConfirmed(ctx, dependencies, titleOf(payment), effect))) return;
+    if (!(await isConfirmed(ctx, dependencies, titleOf(ctx, payment), effect))) return;
     const stream = paymentStream(transactionId);
     const { events } = await dependencies.execute(stream, command, staffCause(ctx), { from: head });
     const isProposed = events.some(({ type }) => type === 'ApprovalRequested');
@@ -48,11 +50,11 @@ async function draw(
   const { transactionId } = payment.request;
   const charges = chargesOf(payment).filter(({ leftSen }) => leftSen > 0);
   await show(ctx, 'payments/refund.njk', {
-    title: titleOf(payment),
+    title: titleOf(ctx, payment),
     path: `${paymentsPath}/${transactionId}`,
     charges: charges.map((charge) => ({
       ...charge,
-      method: methodOf(charge),
+      method: methodOf(charge, languageOf(ctx)),
       left: formatSen(charge.leftSen),
     })),
     typed,
@@ -60,9 +62,11 @@ async function draw(
   });
 }
 
-const titleOf = ({ request }: RequestedPayment) => `Refund of ${request.reference}`;
+const titleOf = (ctx: Context, { request }: RequestedPayment) =>
+  phrase(languageOf(ctx), 'Refund of {reference}', { reference: request.reference });
 
-const methodOf = ({ mode }: Charge) => (mode === '' ? 'method not known' : texts.en.modes[mode]);
+const methodOf = ({ mode }: Charge, lang: Language) =>
+  mode === '' ? phrase(lang, 'method not known') : texts[lang].modes[mode];
 
 /** Throws InvalidFields. */
 function readRefund({ amount = '', chargeNo = '', gatewayReference = '', reason }: Fields) {

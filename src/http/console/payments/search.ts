@@ -34,7 +34,7 @@ function listOf(
   const fields = {
     q: readText(typed.q),
     merchant: readText(typed.merchant),
-    status: readChoice(typed.status, keysOf(texts.statuses)),
+    status: readChoice(typed.status, keysOf(texts.en.statuses)),
     mode: readChoice(typed.mode, paymentModes),
     ...days.fields,
     by: readChoice(typed.by, ['paid'] as const),
@@ -113,7 +113,6 @@ async function showFound(
   const [tokens] = await askReadModels(ctx, [indexedTokens(payer.tokens, db, personalData)], notSearchable);
   const list = listOf(dependencies, typed, tokens);
   await dependencies.show(ctx, 'payments/payments.njk', {
-    title: 'Payments',
     isPayments: true,
     merchants: merchantOptions(dependencies.config.merchants),
     payer: payer.text,

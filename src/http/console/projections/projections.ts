@@ -37,7 +37,7 @@ export const showProjections: Page = async (ctx, dependencies) => {
     }),
   );
   const isBusy = rows.some(({ rebuild }) => rebuild?.state === 'running' || rebuild?.state === 'waiting');
-  await show(ctx, 'projections/projections.njk', { title: 'Projections', rows, isBusy });
+  await show(ctx, 'projections/projections.njk', { rows, isBusy });
 };
 
 /** `lagMs` is null if it is unknown. */

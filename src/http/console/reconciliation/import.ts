@@ -103,7 +103,6 @@ export const importExport: Page = async (ctx, dependencies) => {
   // A dry run keeps nothing, so that its discrepancies may have no page to link to.
   const rows = found.map((each) => ({ ...rowOf(each), ...(dryRun && { id: null }) }));
   await show(ctx, 'reconciliation/result.njk', {
-    title: 'Import',
     summary,
     scope: scopeText(summary),
     isAllMatched: isAllMatched(summary),

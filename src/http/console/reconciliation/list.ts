@@ -1,7 +1,6 @@
 /** GET /console/reconciliation: the form to compare an export, and the discrepancies that are open. */
 import type { DiscrepancyFound } from '../../../events/reconciliation.ts';
 import { listDiscrepancies } from '../../../projections/reconciliation/queries.ts';
-import { sideText } from '../../../reconciliation/summary.ts';
 import type { Context } from '../../server/context.ts';
 import { paymentIdOf } from '../exceptions/discrepancy.ts';
 import { cursorText, pageOf, readCursor, readQuery } from '../frame/forms-and-lists.ts';
@@ -28,7 +27,6 @@ export async function showList(
     after: cursorText(new Date(difference.at), id),
   }));
   await show(ctx, 'reconciliation/reconciliation.njk', {
-    title: 'Reconciliation',
     problem: problem?.message ?? null,
     rows: rows.map(rowOf),
     ...links,
@@ -37,7 +35,5 @@ export async function showList(
 
 /** A discrepancy as a row of a table: of this list, or of what an import found. */
 export function rowOf({ id, difference }: { id: string; difference: DiscrepancyFound }) {
-  const { ours, theirs } = difference;
-  const paymentId = paymentIdOf(difference);
-  return { ...difference, id, paymentId, ours: sideText(ours), theirs: sideText(theirs) };
+  return { ...difference, id, paymentId: paymentIdOf(difference) };
 }

@@ -4,7 +4,6 @@ import { passkeyUseStream } from '../../../events/passkeys.ts';
 import { userStream } from '../../../events/user.ts';
 import { readForm } from '../frame/forms-and-lists.ts';
 import { leadTo, type Page, staffCause } from '../frame/page.ts';
-import { texts } from '../texts.ts';
 
 const path = '/console/own-account';
 
@@ -16,8 +15,6 @@ export const showOwnAccount: Page = async (ctx, { eventStore, passkeys, show }) 
     return { id, name, registeredAt, usedAt, isCurrent: id === staff.session.passkey };
   });
   await show(ctx, 'sign-in/own-account.njk', {
-    title: 'Your account',
-    words: texts.passkeys,
     account: { name: staff.name, email: staff.email, role: staff.role },
     rows: await Promise.all(rows),
     asked: passkeys.ask('register', staff.ticket.sessionId, staff),

@@ -4,7 +4,7 @@ import { maxEmailLength } from '@ledger/kernel/email-address.ts';
 import { userIdOf } from '../../../commands/user.ts';
 import { sessionStream } from '../../../events/session.ts';
 import { maySignIn } from '../../../events/user.ts';
-import { type Context, causeOf } from '../../server/context.ts';
+import { type Context, causeOf, languageOf } from '../../server/context.ts';
 import { signInPath } from '../frame/addresses.ts';
 import { readForm } from '../frame/forms-and-lists.ts';
 import { leadTo, type PageDependencies } from '../frame/page.ts';
@@ -45,7 +45,11 @@ export function createRequestLink(dependencies: PageDependencies) {
     const url = `${config.baseUrl}${signInPath}/${token}`;
     const outcome = await mailer.send(
       // A random id, because it appears in file names and headers, where the token must not.
-      { id: `sign-in-${runtime.uuid()}`, to: account.email, ...linkEmail({ name: account.name, url }) },
+      {
+        id: `sign-in-${runtime.uuid()}`,
+        to: account.email,
+        ...linkEmail({ lang: languageOf(ctx), name: account.name, url }),
+      },
       runtime.timeout(sendWithinMs),
     );
     if (outcome.kind !== 'sent') log.warn({ reason: outcome.reason }, 'a link to sign in could not be sent');

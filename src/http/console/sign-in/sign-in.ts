@@ -8,11 +8,10 @@ import { signInPath } from '../frame/addresses.ts';
 import { readForm } from '../frame/forms-and-lists.ts';
 import { leadTo, type Page, type PageDependencies, staffCause } from '../frame/page.ts';
 import { type Holder, loadHolder, loadSession, longestSessionMs, secretHashOf } from '../frame/session.ts';
-import { texts } from '../texts.ts';
 import { sessionIdOf } from './request-link.ts';
 
 export async function showSignIn(ctx: Context, { show }: PageDependencies): Promise<void> {
-  await show(ctx, 'sign-in/sign-in.njk', { title: 'Sign in' });
+  await show(ctx, 'sign-in/sign-in.njk', {});
 }
 
 /** Asks for the passkey, if one is needed. Opening the link does not sign anybody in, because mail scanners open links. */
@@ -21,7 +20,7 @@ export async function showLink(ctx: Context, dependencies: PageDependencies): Pr
   const { account, sessionId } = await readLink(ctx, dependencies);
   const { email } = account;
   const asked = passkeys.ask(passkeys.demandOn(account), sessionId, account);
-  await show(ctx, 'sign-in/confirm.njk', { title: 'Sign in', email, asked, words: texts.passkeys });
+  await show(ctx, 'sign-in/confirm.njk', { email, asked });
 }
 
 export async function signIn(ctx: Context, dependencies: PageDependencies): Promise<void> {

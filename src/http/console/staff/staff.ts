@@ -24,7 +24,6 @@ export const showAccounts: Page = async (ctx, { askReadModels, eventStore, show,
   // From their streams, so that the page shows a change at once.
   const accounts = await Promise.all(rows.map(({ id }) => loadAccount(eventStore, id)));
   await show(ctx, 'staff/staff.njk', {
-    title: 'Staff',
     ...links,
     rows: accounts.filter((account) => account !== null),
     roles,
