@@ -10,7 +10,7 @@ import {
   chromium,
   type Page,
 } from 'playwright-core';
-import { wholeFile } from '../../support/whole-file.ts';
+import { wholeProcess } from '../../support/whole-file.ts';
 
 const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
 
@@ -46,7 +46,7 @@ async function launch(): Promise<Browser> {
   // Playwright would catch the signal by which ava ends a test file that hangs, and the file would go on.
   const signals = { handleSIGINT: false, handleSIGTERM: false, handleSIGHUP: false };
   const launched = await chromium.launch({ executablePath, args: quiet, ...signals });
-  wholeFile.teardown(() => launched.close());
+  wholeProcess.teardown(() => launched.close());
   return launched;
 }
 
