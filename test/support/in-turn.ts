@@ -3,6 +3,7 @@
 // when its turn comes.
 import { registerHooks } from 'node:module';
 import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import test from 'ava';
 import { claim, type Outcome, recordOutcome } from './in-turn-claims.ts';
@@ -36,15 +37,23 @@ registerHooks({
   },
 });
 
+// ava fails a process with promises that were rejected and that nobody waited for. This says of which file they are.
+const unhandled = new Set<unknown>();
+process.on('unhandledRejection', (_, promise) => void unhandled.add(promise));
+process.on('rejectionHandled', (promise) => void unhandled.delete(promise));
+
 /** Runs those of the files that no other process has claimed, in their order. */
 export async function runInTurn(claims: string, root: string, files: readonly string[]): Promise<void> {
   let count = 0;
   for (const file of files) {
     if (!claim(claims, file)) continue;
     count += 1;
+    const before = unhandled.size;
     const outcome = await run(file, root);
     await endFile();
-    recordOutcome(claims, file, outcome);
+    // For events of rejections to be emitted.
+    await setImmediate();
+    recordOutcome(claims, file, unhandled.size > before ? 'failed' : outcome);
   }
   // ava wants a test of the file that it knows. Its process ends after this one.
   test(`${count} files were run`, (t) => t.pass());
