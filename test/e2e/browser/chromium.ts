@@ -70,7 +70,7 @@ export async function seriousFaults(page: Page, options: object = {}): Promise<s
   const source = await readFile(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
   for (const frame of page.frames()) await frame.evaluate(source);
   const found = await page.evaluate<{ id: string; impact: string; nodes: { html: string }[] }[]>(
-    `axe.run(${JSON.stringify(options)}).then(({ violations }) => violations)`,
+    `axe.run(${JSON.stringify({ resultTypes: ['violations'], ...options })}).then(({ violations }) => violations)`,
   );
   return found
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')
