@@ -1,5 +1,6 @@
-// All tests, as `npm test` runs them: a few processes that take one test file after another (in-turn.ts). One of them runs
-// the files that start whole stacks, because two stacks at once would miss their timeouts; then it helps the others.
+// All tests, as `npm test` runs them: four processes that take one test file after another (in-turn.ts), as many as keep
+// two cores busy while some wait. Two of them begin with the files that start whole stacks, because more stacks at once
+// would miss their timeouts, and then help the others.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { globSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -20,8 +21,7 @@ const silenceMs = 6 * 60_000;
 const mostRepeated = 4;
 /** For ava to name the tests that it waited for, on SIGINT. */
 const lastWordsMs = 10_000;
-/** As many as keep two cores busy while some wait. */
-const processes = 4;
+const [processes, processesForStacks] = [4, 2];
 
 let running: ChildProcess | undefined;
 let wasSilent = false;
@@ -49,16 +49,29 @@ async function run(...args: readonly string[]): Promise<boolean> {
 const filesOf = (pattern: string): string[] => globSync(pattern, { cwd: root }).toSorted();
 const shared = `${root}test/shared/`;
 const claims = mkdtempSync(join(tmpdir(), 'ledger-test-claims-'));
-const stacks = filesOf('test/{e2e,embedded,fuzz,docs-site}/**/*.test.ts');
-const others = filesOf('test/**/*.test.ts').filter((file) => !stacks.includes(file));
+const stacks = longestFirst(filesOf('test/{e2e,fuzz}/**/*.test.ts'));
+const others = longestFirst(filesOf('test/**/*.test.ts').filter((file) => !stacks.includes(file)));
 const all = [...stacks, ...others];
+
+/** Begins with those that take longer than 20 seconds: at the end, the others would wait for them. */
+function longestFirst(files: string[]): string[] {
+  const long = [
+    ...['e2e/kill', 'e2e/browser', 'e2e/serve', 'e2e/alerts', 'e2e/rolling', 'e2e/rebuild', 'e2e/erase'],
+    ...['reactors/deliveries/worker', 'cli/database', 'projections/runtime/run', 'docs-site/browser'],
+    ...['audit/verify/verify', 'http/api/health', 'projections/rebuild/rebuild', 'simulation/simulation'],
+    ...['audit/seals/sealer', 'event-store/subscription', 'postgres/leader-lock', 'audit/export/export'],
+  ].map((name) => `test/${name}.test.ts`);
+  return [...long.filter((file) => files.includes(file)), ...files.filter((file) => !long.includes(file))];
+}
 
 /** Writes the test files of ava, one for each process. */
 function writeShared(): void {
   rmSync(shared, { recursive: true, force: true });
   mkdirSync(shared);
   for (let number = 1; number <= processes; number += 1) {
-    const args = [claims, root, number === 1 ? all : others].map((arg) => JSON.stringify(arg));
+    const args = [claims, root, number <= processesForStacks ? all : others].map((arg) =>
+      JSON.stringify(arg),
+    );
     const lines = [
       "import { runInTurn } from '../support/in-turn.ts';\n",
       `await runInTurn(${args.join(', ')});\n`,
