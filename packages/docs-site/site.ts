@@ -6,7 +6,6 @@ import { createTemplates } from '@ledger/web/templates.ts';
 import { addAssets, policyWith, themeScript } from './assets.ts';
 import { type Content, type DocsFile, readDocsFiles } from './files.ts';
 import { escapeHtml, parseMarkdown } from './markdown.ts';
-import { addReferenceAssets, referenceScripts } from './reference.ts';
 import { referenceMarkdown } from './reference-markdown.ts';
 import { createSearch } from './search.ts';
 
@@ -38,8 +37,9 @@ export async function createSite(options: SiteOptions) {
 }
 
 async function renderSite(pages: readonly Page[], { about, baseUrl, describe, name }: SiteOptions) {
-  // Loaded here, because only readers of the documentation need the grammars of a dozen languages.
+  // Loaded here, because only readers of the documentation need the grammars of a dozen languages, and Swagger UI.
   const { codeBlock, highlightCss } = await import('./code.ts');
+  const { addReferenceAssets, referenceScripts } = await import('./reference.ts');
   const rendered = pages.map((page) => ({ page, html: page.render({ codeBlock }) }));
   const markdown = referenceMarkdown(describe());
   const reference = parseMarkdown({ file: 'reference.md', markdown }, new Map());

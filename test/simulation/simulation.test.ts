@@ -4,13 +4,15 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import test from 'ava';
+import { neverStartedCluster } from '../support/postgres.ts';
 import { mutants } from './mutants.ts';
 
 const run = promisify(execFile);
 const main = fileURLToPath(new URL('./main.ts', import.meta.url));
 
 async function simulate(...args: string[]): Promise<string> {
-  const { stdout } = await run(process.execPath, [main, ...args], { maxBuffer: 64 * 1024 * 1024 });
+  const env = { ...process.env, SIMULATION_CLUSTER: await neverStartedCluster() };
+  const { stdout } = await run(process.execPath, [main, ...args], { env, maxBuffer: 64 * 1024 * 1024 });
   return stdout;
 }
 

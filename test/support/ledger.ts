@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { wholeFile } from './whole-file.ts';
+import { wholeProcess } from './whole-file.ts';
 
 const ownFolder = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -97,7 +97,7 @@ function startRunner() {
   const exited = once(child, 'exit').then(() => Promise.reject(new Error('The runner of commands ended')));
   exited.catch(() => undefined);
   // It ends by itself: a command that left something open would keep the test file from ending.
-  wholeFile.teardown(() => child.disconnect());
+  wholeProcess.teardown(() => child.disconnect());
   const run = async (call: LedgerCall): Promise<Ended> => {
     const printed = { stdout: '', stderr: '', output: '' };
     const ends = (['stdout', 'stderr'] as const).map(

@@ -17,9 +17,12 @@ export async function createDatabase(): Promise<{ url: string }> {
 export async function folderWithCluster(t: Owner): Promise<string> {
   const dataDir = await temporaryFolder(t);
   // Its files belong to another account if this one is root.
-  await promisify(execFile)('cp', ['-a', await ask('cluster'), dataDir]);
+  await promisify(execFile)('cp', ['-a', await neverStartedCluster(), dataDir]);
   return dataDir;
 }
+
+/** The folder of a cluster that was never started, to be copied. */
+export const neverStartedCluster = (): Promise<string> => ask('cluster');
 
 async function ask(what: 'database' | 'cluster'): Promise<string> {
   const answer = await text(connect(Number(process.env.TEST_POSTGRES_PORT), '127.0.0.1').end(what));

@@ -1,11 +1,14 @@
-// All tests, as `npm test` runs them: the files that start whole stacks one after another, and beside them the others.
-// A stack that waits for its processes leaves the processor to the others; two stacks at once would miss their timeouts.
-// The files of some folders share a process, because loading what they import takes longer than their tests.
+// All tests, as `npm test` runs them: four processes that take one test file after another (in-turn.ts), as many as keep
+// two cores busy while some wait. Two of them begin with the files that start whole stacks, because more stacks at once
+// would miss their timeouts, and then help the others.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, globSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { globSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { outcomeOf } from './in-turn-claims.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const ava = `${root}node_modules/.bin/ava`;
@@ -18,92 +21,74 @@ const silenceMs = 6 * 60_000;
 const mostRepeated = 4;
 /** For ava to name the tests that it waited for, on SIGINT. */
 const lastWordsMs = 10_000;
+const [processes, processesForStacks] = [4, 2];
 
-const running: ChildProcess[] = [];
-let failed = false;
-/** Of which a test failed. */
-const failedFiles = new Set<string>();
+let running: ChildProcess | undefined;
+let wasSilent = false;
 const silence = setTimeout(() => {
   process.stderr.write('No test ended for six minutes: the run is ended.\n');
-  failed = true;
-  for (const child of running) child.kill('SIGINT');
-  setTimeout(() => running.forEach((child) => void child.kill('SIGKILL')), lastWordsMs);
+  wasSilent = true;
+  running?.kill('SIGINT');
+  setTimeout(() => void running?.kill('SIGKILL'), lastWordsMs);
 }, silenceMs);
 
-/**
- * Runs ava on some files; its lines are shown as they come, among those of the other run. True if it succeeded, or said
- * of each failure in which file.
- */
+/** Runs ava on some files and shows its lines as they come. True if it succeeded. */
 async function run(...args: readonly string[]): Promise<boolean> {
   const env = { ...process.env, TESTS_SHARE: 'yes' };
   const child = spawn(ava, args, { env, stdio: ['ignore', 'pipe', 'inherit'] });
-  running.push(child);
-  const failures: (string | undefined)[] = [];
+  running = child;
   createInterface(child.stdout).on('line', (line) => {
     silence.refresh();
     process.stdout.write(`${line}\n`);
-    if (line.startsWith('  ✘ ')) failures.push(fileOfFailure(line));
   });
   // Not `close`: a process that outlives ava may hold its output.
   const [code] = await once(child, 'exit');
-  for (const file of failures) if (file) failedFiles.add(file);
-  return code === 0 || (failures.length > 0 && failures.every((file) => file));
+  return code === 0;
 }
 
-/** The file in a line such as `✘ [fail]: http › app › title` or `✘ test/http/app.test.ts exited with …`. */
-function fileOfFailure(line: string): string | undefined {
-  const named = /test\/\S+\.test\.ts/.exec(line);
-  if (named) return named[0];
-  const path = line.replace(/^ {2}✘ (\[fail\]: )?/, '').split(' › ');
-  const files = path.map((_, index) => `test/${path.slice(0, index + 1).join('/')}.test.ts`);
-  return files.find((file) => existsSync(root + file));
-}
-
-/** None of their files waits for anything before it declares its tests, or has hooks, which would be those of all. */
-const sharing = [
-  'commands',
-  'common',
-  'config',
-  'content',
-  'docs',
-  'events',
-  'kernel',
-  'pdf',
-  'receipts',
-  'sandbox',
-];
+const filesOf = (pattern: string): string[] => globSync(pattern, { cwd: root }).toSorted();
 const shared = `${root}test/shared/`;
+const claims = mkdtempSync(join(tmpdir(), 'ledger-test-claims-'));
+const stacks = longestFirst(filesOf('test/{e2e,fuzz}/**/*.test.ts'));
+const others = longestFirst(filesOf('test/**/*.test.ts').filter((file) => !stacks.includes(file)));
+const all = [...stacks, ...others];
 
-function filesOf(pattern: string): string[] {
-  return globSync(pattern, { cwd: root }).toSorted();
+/** Begins with those that take longer than 20 seconds: at the end, the others would wait for them. */
+function longestFirst(files: string[]): string[] {
+  const long = [
+    ...['e2e/kill', 'e2e/browser', 'e2e/serve', 'e2e/alerts', 'e2e/rolling', 'e2e/rebuild', 'e2e/erase'],
+    ...['reactors/deliveries/worker', 'cli/database', 'projections/runtime/run', 'docs-site/browser'],
+    ...['audit/verify/verify', 'http/api/health', 'projections/rebuild/rebuild', 'simulation/simulation'],
+    ...['audit/seals/sealer', 'event-store/subscription', 'postgres/leader-lock', 'audit/export/export'],
+  ].map((name) => `test/${name}.test.ts`);
+  return [...long.filter((file) => files.includes(file)), ...files.filter((file) => !long.includes(file))];
 }
 
-/** Writes a file for each of these folders that imports all of its tests. */
+/** Writes the test files of ava, one for each process. */
 function writeShared(): void {
   rmSync(shared, { recursive: true, force: true });
   mkdirSync(shared);
-  for (const folder of sharing) {
-    const imports = filesOf(`test/${folder}/**/*.test.ts`).map((file) => `import '../../${file}';\n`);
-    writeFileSync(`${shared}${folder}.test.ts`, imports.join(''));
+  for (let number = 1; number <= processes; number += 1) {
+    const args = [claims, root, number <= processesForStacks ? all : others].map((arg) =>
+      JSON.stringify(arg),
+    );
+    const lines = [
+      "import { runInTurn } from '../support/in-turn.ts';\n",
+      `await runInTurn(${args.join(', ')});\n`,
+    ];
+    writeFileSync(`${shared}${number}.test.ts`, lines.join('\n'));
   }
 }
 
-const stacks = filesOf('test/{e2e,embedded,fuzz}/**/*.test.ts');
-const elsewhere = new Set([...stacks, ...filesOf(`test/{${sharing},shared}/**/*.test.ts`)]);
-const others = filesOf('test/**/*.test.ts').filter((file) => !elsewhere.has(file));
 writeShared();
-const ends = await Promise.all([
-  run('--concurrency=1', ...stacks),
-  run('--concurrency=3', 'test/shared/*.test.ts', ...others),
-]);
-failed ||= ends.includes(false) || failedFiles.size > mostRepeated;
-if (!failed && failedFiles.size > 0) {
-  const files = [...failedFiles];
-  failedFiles.clear();
-  process.stdout.write(`\nOnce more, alone: ${files.join(', ')}\n`);
-  failed = !(await run('--concurrency=1', ...files)) || failedFiles.size > 0;
-  if (!failed) process.stdout.write(`\nFailed beside others, and not alone: ${files.join(', ')}\n`);
+let succeeded = await run(`--concurrency=${processes}`, 'test/shared/*.test.ts');
+const failed = all.filter((file) => outcomeOf(claims, file) !== 'passed');
+if (failed.length > 0 && failed.length <= mostRepeated && !wasSilent) {
+  process.stdout.write(`\nOnce more, alone: ${failed.join(', ')}\n`);
+  succeeded = await run('--concurrency=1', ...failed);
+  if (succeeded) process.stdout.write(`\nFailed beside others, and not alone: ${failed.join(', ')}\n`);
 }
 rmSync(shared, { recursive: true });
+rmSync(claims, { recursive: true });
 // What ava wrote last may still be in the pipes.
-setTimeout(() => process.exit(failed ? 1 : 0), 500);
+setTimeout(() => process.exit(succeeded && !wasSilent ? 0 : 1), 500);

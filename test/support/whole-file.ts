@@ -1,15 +1,23 @@
 /** What is started for all tests of a file, as `t` is for one test: it ends after the last test, the youngest first. */
 import { type ExecutionContext, registerCompletionHandler } from 'ava';
 
-/** Whose end ends what was started: a test, or the whole file. */
+/** Whose end ends what was started: a test, the whole file, or its process, which may run other files too. */
 export type Owner = Pick<ExecutionContext, 'teardown'>;
 
-const ends: (() => unknown)[] = [];
+const ofFile: (() => unknown)[] = [];
+const ofProcess: (() => unknown)[] = [];
 // Not a hook, which has to be declared in the same turn as the tests: what is started here is awaited before them.
-registerCompletionHandler(() => void endAll());
+registerCompletionHandler(() => void endProcess());
 
-async function endAll(): Promise<void> {
-  for (const end of ends.toReversed()) await end();
+/** Where a process runs several files, in-turn.ts calls it after each. */
+export async function endFile(): Promise<void> {
+  for (const end of ofFile.splice(0).toReversed()) await end();
 }
 
-export const wholeFile: Owner = { teardown: (end) => void ends.push(end) };
+async function endProcess(): Promise<void> {
+  await endFile();
+  for (const end of ofProcess.toReversed()) await end();
+}
+
+export const wholeFile: Owner = { teardown: (end) => void ofFile.push(end) };
+export const wholeProcess: Owner = { teardown: (end) => void ofProcess.push(end) };

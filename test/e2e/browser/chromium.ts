@@ -10,7 +10,7 @@ import {
   chromium,
   type Page,
 } from 'playwright-core';
-import { wholeFile } from '../../support/whole-file.ts';
+import { wholeProcess } from '../../support/whole-file.ts';
 
 const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
 
@@ -46,7 +46,7 @@ async function launch(): Promise<Browser> {
   // Playwright would catch the signal by which ava ends a test file that hangs, and the file would go on.
   const signals = { handleSIGINT: false, handleSIGTERM: false, handleSIGHUP: false };
   const launched = await chromium.launch({ executablePath, args: quiet, ...signals });
-  wholeFile.teardown(() => launched.close());
+  wholeProcess.teardown(() => launched.close());
   return launched;
 }
 
@@ -70,7 +70,7 @@ export async function seriousFaults(page: Page, options: object = {}): Promise<s
   const source = await readFile(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
   for (const frame of page.frames()) await frame.evaluate(source);
   const found = await page.evaluate<{ id: string; impact: string; nodes: { html: string }[] }[]>(
-    `axe.run(${JSON.stringify(options)}).then(({ violations }) => violations)`,
+    `axe.run(${JSON.stringify({ resultTypes: ['violations'], ...options })}).then(({ violations }) => violations)`,
   );
   return found
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')

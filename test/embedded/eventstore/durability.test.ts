@@ -45,15 +45,28 @@ async function withClient<T>(port: number, use: (client: EventStoreDBClient) => 
   }
 }
 
-/** Appends three events at a time to `lanes` streams at once until a failure; returns each last acknowledged revision. */
-async function appendUntilFailure(client: EventStoreDBClient, lanes: number): Promise<Map<string, bigint>> {
+/**
+ * Appends three events at a time to `lanes` streams at once until a failure; returns each last acknowledged revision.
+ * Calls `onEnough` when that many appends, and one to each stream, are acknowledged.
+ */
+async function appendUntilFailure(
+  client: EventStoreDBClient,
+  lanes: number,
+  { enough = lanes, onEnough = () => {} }: { enough?: number; onEnough?: () => void } = {},
+): Promise<Map<string, bigint>> {
   const acknowledged = new Map<string, bigint>();
+  let appends = 0;
+  let isEnough = false;
   const lane = async (stream: string) => {
     let expectedRevision: AppendExpectedRevision = NO_STREAM;
     for (;;) {
       const appended: AppendResult = await client.appendToStream(stream, someEvents(3), { expectedRevision });
       expectedRevision = appended.nextExpectedRevision;
       acknowledged.set(stream, expectedRevision);
+      appends += 1;
+      if (isEnough || appends < enough || acknowledged.size < lanes) continue;
+      isEnough = true;
+      onEnough();
     }
   };
   await Promise.allSettled(Array.from({ length: lanes }, (_, n) => lane(aStream(`lane-${n}`))));
@@ -91,9 +104,9 @@ test('kill -9 during appends loses no acknowledged event', async (t) => {
     for (let round = 0; round < 3; round += 1) {
       const store = await spawnStore(file);
       await withClient(store.port, async (client) => {
-        const appending = appendUntilFailure(client, 16);
-        setTimeout(() => void store.stop('SIGKILL'), 100 + round * 50);
-        for (const [stream, last] of await appending) acknowledged.set(stream, last);
+        const kill = { enough: 50 + round * 50, onEnough: () => void store.stop('SIGKILL') };
+        for (const [stream, last] of await appendUntilFailure(client, 16, kill))
+          acknowledged.set(stream, last);
       });
     }
     t.true(acknowledged.size >= 16);
@@ -186,9 +199,7 @@ test('an orderly shutdown answers every append and ends subscriptions as cancell
     const acknowledged = await withClient(store.port, async (client) => {
       const subscription = client.subscribeToAll();
       const ended = t.throwsAsync<Error & { type?: string }>(collect(subscription));
-      const appending = appendUntilFailure(client, 16);
-      setTimeout(() => void store.stop('SIGTERM'), 100);
-      const last = await appending;
+      const last = await appendUntilFailure(client, 16, { onEnough: () => void store.stop('SIGTERM') });
       t.is((await ended)?.type, 'cancelled');
       return last;
     });

@@ -20,7 +20,8 @@ export async function temporaryFolder(): Promise<{ folder: string; remove(): Pro
 }
 
 export function connect(port: number): EventStoreDBClient {
-  return EventStoreDBClient.connectionString(`esdb://127.0.0.1:${port}?tls=false`);
+  // Dozens of tests share a store; ten seconds, what the client waits by itself, are too few on a busy machine.
+  return EventStoreDBClient.connectionString(`esdb://127.0.0.1:${port}?tls=false&defaultDeadline=60000`);
 }
 
 export type Store = { client: EventStoreDBClient; port: number; close(): Promise<void> };

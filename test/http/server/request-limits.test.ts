@@ -128,8 +128,8 @@ test.serial('300 long queries take less than three seconds of CPU', async (t) =>
   const query = 'a&'.repeat(3_900);
   await fetch(`${app.url}/?${query}`);
   const before = process.cpuUsage();
-  for (let sent = 0; sent < 300; sent += 1)
-    await (await fetch(`${app.url}/generic/receipt/x?${query}`)).text();
+  const ask = async () => await (await fetch(`${app.url}/generic/receipt/x?${query}`)).text();
+  await Promise.all(Array.from({ length: 300 }, ask));
   const { user, system } = process.cpuUsage(before);
   const seconds = (user + system) / 1_000_000;
   t.log(`${seconds.toFixed(2)} s`);
