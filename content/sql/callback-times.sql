@@ -2,6 +2,7 @@ with delays as (
   select extract(epoch from settled_at - called_at)::float8 * 1000 as ms
   from reactor_deliveries.deliveries
   where state = 'delivered' and kind = 'callback' and called_at >= :start and called_at < :end
+    and (:scope::text[] is null or merchant_code = any(:scope))
     -- Not what staff or the merchant had sent again, which is sent under a new schedule.
     and not (attempts > 1 and exists (
       select from reactor_deliveries.payments,

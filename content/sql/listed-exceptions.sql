@@ -1,24 +1,26 @@
 -- All that waits for staff, from each source with the same columns. The id begins with the source and identifies the
--- exception.
-select 'payment/' || transaction_id || '/' || result_no as id, kind, merchant_code, at, amount_sen, resolution, resolved_at
+-- exception. The owner is the merchant that it is about and nobody else: not of what others reported or what names two
+-- payments, which may be those of two merchants.
+select 'payment/' || transaction_id || '/' || result_no as id, kind, merchant_code, merchant_code as owner, at, amount_sen, resolution,
+  resolved_at
 from payments.exceptions
 union all
-select 'attempt/' || transaction_id || '/' || no, 'outcomeUnknown', merchant_code, at, amount_sen, resolution, resolved_at
+select 'attempt/' || transaction_id || '/' || no, 'outcomeUnknown', merchant_code, merchant_code, at, amount_sen, resolution, resolved_at
 from payments.unknown_outcomes
 union all
-select 'approval/' || transaction_id || '/' || no, 'approval', merchant_code, at, amount_sen, resolution, resolved_at
+select 'approval/' || transaction_id || '/' || no, 'approval', merchant_code, merchant_code, at, amount_sen, resolution, resolved_at
 from payments.approvals
 union all
-select 'unmatched/' || id, 'unmatched', null, at, null, resolution, resolved_at
+select 'unmatched/' || id, 'unmatched', null, null, at, null, resolution, resolved_at
 from unmatched.unmatched
 union all
-select 'difference/' || id, 'difference', nullif(merchant_code, ''), at, amount_sen, resolution, resolved_at
+select 'difference/' || id, 'difference', nullif(merchant_code, ''), null, at, amount_sen, resolution, resolved_at
 from reconciliation.discrepancies
 union all
-select 'shared/' || id, kind, merchant_code, at, amount_sen, resolution, resolved_at
+select 'shared/' || id, kind, merchant_code, null, at, amount_sen, resolution, resolved_at
 from journal.shared_numbers
 union all
 -- Without U+0000, which a text of Postgres cannot contain.
-select 'parked/' || stream, 'parked', null, min("parkedAt"), null, null, null
+select 'parked/' || stream, 'parked', null, null, min("parkedAt"), null, null, null
 from checkpoints, json_to_recordset(replace(parked::text, '\u0000', '')::json) as it (stream text, "parkedAt" timestamptz)
 group by stream

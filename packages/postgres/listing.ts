@@ -11,6 +11,8 @@ export type Listing = {
   ids: readonly string[];
   /** What is added up. */
   sum: string;
+  /** The column that says whose a row is; null in rows that are nobody's alone. */
+  owner: string;
 };
 
 /** `cursor` leads to the rows after this one. */

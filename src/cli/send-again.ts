@@ -4,7 +4,7 @@ import { createExecute } from '../commands/execute.ts';
 import { paymentDecider } from '../commands/payment.ts';
 import { type DeliveryId, kindsOfMachines, requestDeliveries } from '../commands/send-again.ts';
 import { transactionIdPattern } from '../commands/transaction-id.ts';
-import { type DeliveryFilter, findDeliveries } from '../to-do/queries.ts';
+import { type DeliveryFilter, deliveriesOf, findDeliveries } from '../to-do/queries.ts';
 import { type CommandOf, readChoice, readRange, UsageError } from './command.ts';
 import { fail, staffCause, withStores } from './stores.ts';
 
@@ -49,5 +49,5 @@ function findInRange({ state, kind, receiver, ...range }: Options): Find {
     receiver: receiver ?? null,
     called: { start: from, end: to ?? new Date().toISOString() },
   };
-  return (db) => findDeliveries(db, filter, maxInRange + 1);
+  return (db) => findDeliveries(deliveriesOf(db, filter), maxInRange + 1);
 }

@@ -54,7 +54,7 @@ async function readStatus({ clock, config, db, eventStore, log, runtime }: Conte
   const signal = runtime.timeout(lookWithinMs);
   const [exceptions, deliveries, processes, versionOfPostgres, check, verify, seal, unsealedSince] =
     await Promise.all([
-      orNull(isUp.postgres, () => countOpenExceptions(db)),
+      orNull(isUp.postgres, () => countOpenExceptions(db, null)),
       orNull(isUp.postgres, () => readDeliveries(db, runtime)().then(countsOf)),
       orNull(isUp.postgres, () => readProcesses(db)),
       orNull(isUp.postgres, () => versionOf(db)),

@@ -6,6 +6,7 @@ import { createExecute } from '../commands/execute.ts';
 import { email, oneOf, readFields } from '../commands/fields.ts';
 import { passkeyDecider } from '../commands/passkeys.ts';
 import { NewUser, type UserCommand, userDecider, userIdOf } from '../commands/user.ts';
+import { readScope } from '../config/merchants.ts';
 import { readUserEvent } from '../events/codec.ts';
 import { type Account, evolveUser, roles, userStream, userStreamPrefix } from '../events/user.ts';
 import { type CommandOf, type Report, UsageError } from './command.ts';
@@ -14,11 +15,10 @@ import { type Context, staffCause, withEventStore } from './stores.ts';
 const Addressed = maskable({ email });
 const WithRole = maskable({ email, role: oneOf(roles) });
 
-type Options = { readonly name?: string; readonly email?: string; readonly role?: string };
+type Options = Readonly<Partial<Record<'name' | 'email' | 'role' | 'merchants', string>>>;
+type UsersContext = Context<'merchants' | 'transactionIdKey'>;
 
-const actions: Readonly<
-  Record<string, (context: Context<'transactionIdKey'>, options: Options) => Promise<Report>>
-> = {
+const actions: Readonly<Record<string, (context: UsersContext, options: Options) => Promise<Report>>> = {
   async add(context, options) {
     const user = readFields({ ...options, name: options.name ?? nameFrom(options.email) }, NewUser);
     const id = await executeOnUser(context, user.email, (at, id) => ({
@@ -27,6 +27,7 @@ const actions: Readonly<
       id,
       user,
       console: true,
+      granted: grantedIn(context, options),
     }));
     return { data: { id }, text: `User ${id} is added.` };
   },
@@ -51,9 +52,10 @@ const actions: Readonly<
     const accounts = await allAccounts(eventStore);
     const line = (...[id, role, state, console, ...rest]: string[]) =>
       [id?.padEnd(26), role?.padEnd(6), state?.padEnd(11), console?.padEnd(7), ...rest].join('  ');
-    const lines = accounts.map(({ active, console, email, id, name, role }) =>
-      line(id, role, active ? 'active' : 'deactivated', console ? 'yes' : 'no', email, name),
-    );
+    const lines = accounts.map(({ active, console, email, id, merchants, name, role }) => {
+      const scope = merchants ? [`only ${merchants.join(', ')}`] : [];
+      return line(id, role, active ? 'active' : 'deactivated', console ? 'yes' : 'no', email, name, ...scope);
+    });
     const head = line('id', 'role', 'state', 'console', 'email', 'name');
     return {
       data: accounts,
@@ -65,10 +67,11 @@ const actions: Readonly<
 function change(
   type: 'GrantConsoleAccess' | 'DeactivateUser' | 'ReactivateUser',
   effect: string,
-): (context: Context<'transactionIdKey'>, options: Options) => Promise<Report> {
+): (context: UsersContext, options: Options) => Promise<Report> {
   return async (context, options) => {
     const { email } = readFields(options, Addressed);
-    const id = await executeOnUser(context, email, (at) => ({ type, at, by: null }));
+    const more = type === 'GrantConsoleAccess' ? { type, granted: grantedIn(context, options) } : { type };
+    const id = await executeOnUser(context, email, (at) => ({ ...more, at, by: null }));
     return { data: { id }, text: `User ${id} ${effect}.` };
   };
 }
@@ -77,9 +80,11 @@ export const users: CommandOf<'users'> = async (values, [name = '', ...more]) =>
   const action = Object.hasOwn(actions, name) ? actions[name] : undefined;
   if (!action || more.length > 0)
     throw new UsageError(`The action must be one of ${Object.keys(actions).join(', ')}`);
+  if (values.merchants !== undefined && name !== 'add' && name !== 'grant')
+    throw new UsageError('Only add and grant take --merchants');
   return await withEventStore(
     'users',
-    { uses: ['transactionIdKey'] },
+    { uses: ['merchants', 'transactionIdKey'] },
     async (context) => await action(context, values),
   );
 };
@@ -92,7 +97,7 @@ function nameFrom(address: string | undefined): string | undefined {
 
 /** Resolves to the user's id. Throws Refused. */
 async function executeOnUser(
-  { config, eventStore, runtime }: Context<'transactionIdKey'>,
+  { config, eventStore, runtime }: UsersContext,
   address: string,
   commandOf: (at: string, id: string) => UserCommand,
 ): Promise<string> {
@@ -103,6 +108,9 @@ async function executeOnUser(
   await execute(userStream(id), command, staffCause(), { creates });
   return id;
 }
+
+const grantedIn = ({ config }: UsersContext, { merchants }: Options) =>
+  merchants === undefined ? undefined : readScope(merchants, config.merchants);
 
 /** In the order in which they were added. Read from the log, so that it works without Postgres. */
 async function allAccounts(eventStore: EventStore): Promise<Account[]> {

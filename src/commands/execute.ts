@@ -14,6 +14,7 @@ import {
   type Cause,
   chain,
   type Envelope,
+  eventIdOf,
   hashIn,
   isChainedOnto,
   previousHashIn,
@@ -42,6 +43,8 @@ export type Execute<State, Command, Event> = (
     creates?: boolean;
     /** A head that has already been loaded; the stream is then loaded only after a conflict. */
     from?: Head<State> | null;
+    /** The same `commandId` is the same command: it adds nothing where it has added something. */
+    once?: boolean;
   },
 ) => Promise<Executed<State, Event>>;
 
@@ -77,28 +80,34 @@ export function createExecute<State, Command, Event extends { type: string; data
   const { eventStore, decider, seal = sealNothing, maxConflicts = 50 } = dependencies;
   const load = dependencies.load ?? eventStore.load;
   const heads = new RecentMap<Head<State>>(dependencies.remembered ?? 0);
-  const loadAgain = async (streamName: string) => headOf(await load(streamName), decider);
 
-  return async (streamName, command, cause, { creates = false, from = null } = {}) => {
-    const remembered = from ? undefined : heads.get(streamName);
+  return async (streamName, command, cause, { creates = false, from = null, once = false } = {}) => {
+    let isDone = false;
+    const loadAgain = async () => {
+      const stored = await load(streamName);
+      isDone = once && stored.some(({ id }) => id === eventIdOf(cause, 0));
+      return headOf(stored, decider);
+    };
+    const remembered = from || once ? undefined : heads.get(streamName);
     let isUnread = !from && (creates || remembered !== undefined);
-    let head = from ?? remembered ?? (creates ? headOf([], decider) : await loadAgain(streamName));
+    let head = from ?? remembered ?? (creates ? headOf([], decider) : await loadAgain());
     for (let conflicts = 0; conflicts < maxConflicts; conflicts += 1) {
       const decided = decider.decide(command, head.state);
       // Others may have appended since: only events can be trusted, because their append fails if so.
       if (head === remembered && (decided instanceof Refused || decided.length === 0)) {
-        head = await loadAgain(streamName);
+        head = await loadAgain();
         isUnread = false;
         continue;
       }
       if (decided instanceof Refused) throw decided;
+      if (isDone) return { ...head, events: [] };
       let events: readonly Event[];
       try {
         events = seal(streamName, decided);
       } catch (error) {
         // Without a key nothing new is taken, but what is there already must be answered.
         if (!(error instanceof KeysUnavailable) || !isUnread) throw error;
-        head = await loadAgain(streamName);
+        head = await loadAgain();
         isUnread = false;
         continue;
       }
@@ -116,7 +125,7 @@ export function createExecute<State, Command, Event extends { type: string; data
       } catch (error) {
         heads.delete(streamName);
         if (!(error instanceof WrongExpectedRevision)) throw error;
-        head = await loadAgain(streamName);
+        head = await loadAgain();
         isUnread = false;
       }
     }

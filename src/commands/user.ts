@@ -3,20 +3,31 @@ import { derivedId } from '@ledger/kernel/derived-id.ts';
 import { maskable } from '@ledger/kernel/structs.ts';
 import { defaulted, type Infer } from 'superstruct';
 import { readUserEvent } from '../events/codec.ts';
-import { type Account, evolveUser, type Role, roles, type UserEvent } from '../events/user.ts';
+import { type Account, evolveUser, type Role, roles, type Scope, type UserEvent } from '../events/user.ts';
 import { type Decider, Refused } from './decider.ts';
 import { email, name, oneOf } from './fields.ts';
 
 export const NewUser = maskable({ name, email, role: defaulted(oneOf(roles), 'member') });
 export type NewUser = Infer<typeof NewUser>;
 
-/** `console`: whether the user may sign in to the console at once. */
-export type CreateUser = { type: 'CreateUser'; at: string; id: string; user: NewUser; console: boolean };
+/** Whose payments are granted; `configured` are the merchants that there are. */
+export type GrantedScope = { merchants: Scope; configured: readonly string[] };
+type Granted = { granted?: GrantedScope | undefined };
+
+/** `console`: whether the user may sign in to the console at once; without `granted`, for all merchants. */
+export type CreateUser = Granted & {
+  type: 'CreateUser';
+  at: string;
+  id: string;
+  user: NewUser;
+  console: boolean;
+};
 
 /** `by` is the id of the user who asks in the console, null for staff at the command line. */
 type ByStaff = { at: string; by: string | null };
 export type ChangeUserRole = ByStaff & { type: 'ChangeUserRole'; role: Role };
-export type GrantConsoleAccess = ByStaff & { type: 'GrantConsoleAccess' };
+/** Without `granted`, whoever has a scope keeps it. */
+export type GrantConsoleAccess = ByStaff & Granted & { type: 'GrantConsoleAccess' };
 export type DeactivateUser = ByStaff & { type: 'DeactivateUser' };
 export type ReactivateUser = ByStaff & { type: 'ReactivateUser' };
 
@@ -33,9 +44,13 @@ export const userDecider: Decider<Account | null, UserCommand, UserEvent> = {
   evolve: evolveUser,
   decide(command, state) {
     if (command.type === 'CreateUser') {
-      const { at, console, id, user } = command;
+      const { at, console, granted, id, user } = command;
       if (state) return new Refused('email_taken', 'A user with this email exists already');
-      return [{ type: 'UserCreated', data: { at, id, ...user, ...(!console && { console }) } }];
+      const grant = granted?.merchants ? decideGrant(at, granted, null) : [];
+      if (grant instanceof Refused) return grant;
+      const isOutside = !console || grant.length > 0;
+      const data = { at, id, ...user, ...(isOutside && { console: false as const }) };
+      return [{ type: 'UserCreated', data }, ...grant];
     }
     return state ? decideChange(command, state) : new Refused('unknown_user', 'There is no such user');
   },
@@ -44,15 +59,16 @@ export const userDecider: Decider<Account | null, UserCommand, UserEvent> = {
 /** Nobody changes their own account, so that at least one admin always remains. */
 function decideChange(
   command: Exclude<UserCommand, CreateUser>,
-  { id, role, active, console }: Account,
+  account: Account,
 ): readonly UserEvent[] | Refused {
   const { at, by } = command;
+  const { id, role, active } = account;
   if (by === id) return new Refused('own_account', 'You cannot change your own account: ask another admin');
   switch (command.type) {
     case 'ChangeUserRole':
       return command.role === role ? [] : [{ type: 'UserRoleChanged', data: { at, role: command.role } }];
     case 'GrantConsoleAccess':
-      return console ? [] : [{ type: 'ConsoleAccessGranted', data: { at } }];
+      return decideGrant(at, command.granted, account);
     case 'DeactivateUser':
       return active ? [{ type: 'UserDeactivated', data: { at } }] : [];
     case 'ReactivateUser':
@@ -60,4 +76,16 @@ function decideChange(
     default:
       return command satisfies never;
   }
+}
+
+/** A merchant that is no longer configured can stay in a scope: its payments are still there. */
+function decideGrant(at: string, granted: GrantedScope | undefined, account: Account | null) {
+  const before = account?.merchants;
+  const { merchants, configured } = granted ?? { merchants: before ?? null, configured: before ?? [] };
+  const unknown = merchants?.filter((code) => !configured.includes(code) && !before?.includes(code)) ?? [];
+  if (unknown.length > 0)
+    return new Refused('unknown_merchant', `There is no merchant “${unknown.join('”, “')}”`);
+  if (account?.console && merchants?.join() === before?.join()) return [];
+  const data = { at, ...(merchants && { merchants: [...merchants] }) };
+  return [{ type: 'ConsoleAccessGranted' as const, data }];
 }

@@ -53,9 +53,12 @@ export function chain<Event extends { type: string; data: unknown }>(
     };
     const hash = hashOf(event.type, event.data, withoutHash);
     previous = hash;
-    return { ...event, id: uuidV5(String(index), cause.commandId), metadata: { ...withoutHash, hash } };
+    return { ...event, id: eventIdOf(cause, index), metadata: { ...withoutHash, hash } };
   });
 }
+
+/** Of the event of a command, counted from 0. */
+export const eventIdOf = ({ commandId }: Cause, index: number) => uuidV5(String(index), commandId);
 
 /** SHA-256, lower-case hex, over the canonical JSON of type, data and all metadata but the hash itself. */
 export function hashOf(type: string, data: unknown, metadata: object): string {

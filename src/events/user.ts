@@ -1,6 +1,6 @@
 /** A user, who is also a member of staff: its events and their fold; passkeys.ts folds passkeys. Decisions: src/commands/user.ts. */
 import { counter, type EventOf, utc } from '@ledger/kernel/structs.ts';
-import { array, enums, literal, object, optional, string } from 'superstruct';
+import { array, enums, literal, nonempty, object, optional, string } from 'superstruct';
 
 export const roles = ['admin', 'member', 'viewer'] as const;
 export type Role = (typeof roles)[number];
@@ -12,10 +12,11 @@ export const userEvents = {
     name: string(),
     email: string(),
     role: enums(roles),
-    /** Made over the API, whose key is no admin: may sign in to the console once that was granted. */
+    /** May sign in to the console once that was granted: made over the API, whose key is no admin, or limited to merchants. */
     console: optional(literal(false)),
   }),
-  ConsoleAccessGranted: object({ at: utc }),
+  /** To the payments of these merchants; absent: of all. The last one counts. */
+  ConsoleAccessGranted: object({ at: utc, merchants: optional(nonempty(array(string()))) }),
   UserRoleChanged: object({ at: utc, role: enums(roles) }),
   /** Can no longer sign in, and every session ends at its next request. */
   UserDeactivated: object({ at: utc }),
@@ -44,8 +45,11 @@ export const userStream = (id: string) => `${userStreamPrefix}${id}`;
 /** As /api/v1 shows it. */
 export type User = { id: string; name: string; email: string; role: Role; createdAt: string };
 
-/** `console`: whether the user was ever let into the console. */
-export type Account = User & { active: boolean; console: boolean };
+/** The codes of the merchants whose payments somebody may see; null: of all. */
+export type Scope = readonly string[] | null;
+
+/** `console`: whether the user was ever let into the console; `merchants`: of a scope, absent for all. */
+export type Account = User & { active: boolean; console: boolean; merchants?: readonly string[] };
 
 export const maySignIn = (account: Account) => account.active && account.console;
 
@@ -60,8 +64,11 @@ export function evolveUser(state: Account | null, event: UserEvent): Account | n
   switch (event.type) {
     case 'UserRoleChanged':
       return { ...state, role: event.data.role };
-    case 'ConsoleAccessGranted':
-      return { ...state, console: true };
+    case 'ConsoleAccessGranted': {
+      const { merchants: _, ...account } = state;
+      const { merchants } = event.data;
+      return { ...account, console: true, ...(merchants && { merchants }) };
+    }
     case 'UserDeactivated':
       return { ...state, active: false };
     case 'UserReactivated':

@@ -12,12 +12,12 @@ import { startDailyVerify, startHourlyCheck } from '../audit/check/checks.ts';
 import { keptCheckpoints, lastCheckpointFile } from '../audit/seals/kept.ts';
 import { startSealer } from '../audit/seals/sealer.ts';
 import { streamPrefixes } from '../events/streams.ts';
-import { type Account, maySignIn } from '../events/user.ts';
+import type { Account } from '../events/user.ts';
 import { startRetention } from '../personal-data/retention.ts';
 import { allProjections } from '../projections/all.ts';
 import { users } from '../projections/users/projection.ts';
 import { startRebuilds } from '../reactors/rebuilds/watch.ts';
-import { startStaffEmail } from '../reactors/staff/staff-email.ts';
+import { recipientsAmong, startStaffEmail } from '../reactors/staff/staff-email.ts';
 import { createEraser } from './eraser.ts';
 import type { Running } from './lifecycle.ts';
 import { roleCommand } from './role-command.ts';
@@ -97,7 +97,7 @@ export function startProjections({
     async recipients() {
       if (staffAlertsTo.length > 0) return staffAlertsTo;
       const found = (await admins.list({ limit: mostUsers, after: null })) ?? [];
-      return found.filter((each) => each.role === 'admin' && maySignIn(each)).map(({ email }) => email);
+      return recipientsAmong(found);
     },
   });
   return {

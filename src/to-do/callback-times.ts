@@ -3,6 +3,7 @@ import { emptyIfUndefined } from '@ledger/postgres/error-codes.ts';
 import type { TimeSpan } from '@ledger/postgres/table.ts';
 import type { Knex } from 'knex';
 import { sqlOf } from '../common/sql.ts';
+import type { Scope } from '../events/user.ts';
 
 const hourMs = 3_600_000;
 /** 1, 5 and 30 seconds, 5 and 30 minutes, 2 and 24 hours. */
@@ -12,11 +13,11 @@ const delaysSql = sqlOf('callback-times');
 type Found = { delivered: number; percentiles: (number | null)[] | null; buckets: number[] | null };
 
 /**
- * The time from the outcome to the receiver's answer, for delivered callbacks whose outcome was in the span. Rejects
- * within a few seconds when Postgres is down.
+ * The time from the outcome to the receiver's answer, for delivered callbacks of all merchants or of some, whose outcome
+ * was in the span. Rejects within a few seconds when Postgres is down.
  */
-export async function callbackDelays(db: Knex, span: TimeSpan) {
-  const query = db.raw<{ rows: Found[] }>(delaysSql, { ...span, bounds: delayBoundsMs });
+export async function callbackDelays(db: Knex, span: TimeSpan, scope: Scope) {
+  const query = db.raw<{ rows: Found[] }>(delaysSql, { ...span, scope, bounds: delayBoundsMs });
   const [found] = await emptyIfUndefined(query.timeout(10_000));
   const { delivered = 0, percentiles = null, buckets = null } = found ?? {};
   const [medianMs = null, p95Ms = null, p99Ms = null] = percentiles ?? [];

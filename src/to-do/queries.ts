@@ -43,19 +43,18 @@ export type ListedDelivery = {
 export const listDeliveries = (db: Knex, filter: DeliveryFilter, page: ListPage) =>
   readPage<ListedDelivery>(db, deliveriesOf(db, filter), lists.deliveries, page);
 
-/** The oldest first. */
+/** Of a query of deliveries, the oldest first. */
 export async function findDeliveries(
-  db: Knex,
-  filter: DeliveryFilter,
+  deliveries: Knex.QueryBuilder,
   limit: number,
 ): Promise<Pick<ListedDelivery, 'transactionId' | 'delivery'>[]> {
-  const query = deliveriesOf(db, filter).select('delivery', { transactionId: 'transaction_id' });
+  const query = deliveries.select('delivery', { transactionId: 'transaction_id' });
   return await unlessUndefined(query.orderBy('called_at').limit(limit).timeout(5_000), []);
 }
 
-/** The number of deliveries; `atMost` if there are more. */
-export async function countDeliveries(db: Knex, filter: DeliveryFilter, atMost: number): Promise<number> {
-  const found = deliveriesOf(db, filter).select('state').limit(atMost).as('found');
+/** How many deliveries a query has; `atMost` if there are more. */
+export async function countDeliveries(db: Knex, deliveries: Knex.QueryBuilder, atMost: number) {
+  const found = deliveries.select('state').limit(atMost).as('found');
   const query = db.from(found).count({ count: '*' }).first<{ count: number }>().timeout(5_000);
   return (await unlessUndefined(query, { count: 0 })).count;
 }

@@ -73,6 +73,36 @@ test('a user gets another role, is deactivated and reactivated, and the list sho
   t.regex((await ledger('users', 'list')).said, / {2}viewer {2}active /);
 });
 
+test('a user is limited to merchants, by code or agency id, and no longer', async (t) => {
+  const { ledger, store } = await startShell(t);
+  const user = ['--email', 'siti@agency.example'];
+  t.is((await ledger('users', 'add', ...user, '--merchants', '1')).code, 0);
+  const id = userIdOf(transactionIdKey, 'siti@agency.example');
+  const types = async () => (await store.load(userStream(id))).map(({ type, data }) => [type, data]);
+  t.like(await types(), [
+    ['UserCreated', { console: false }],
+    ['ConsoleAccessGranted', { merchants: ['demo-app'] }],
+  ]);
+  t.like(JSON.parse((await ledger('users', 'list', '--json')).said), [
+    { console: true, merchants: ['demo-app'] },
+  ]);
+  t.regex(
+    (await ledger('users', 'list')).said,
+    / active {7}yes {6}siti@agency\.example {2}siti {2}only demo-app\n/,
+  );
+  t.is((await ledger('users', 'grant', ...user)).code, 0);
+  t.is((await types()).length, 2, 'a scope stays');
+  t.deepEqual(await ledger('users', 'grant', ...user, '--merchants', 'demo-app,nobody'), {
+    code: 1,
+    said: 'There is no merchant “nobody”.\n',
+  });
+  const wrong = await ledger('users', 'role', ...user, '--role', 'admin', '--merchants', 'demo-app');
+  t.is(wrong.code, 2);
+  t.regex(wrong.said, /Only add and grant take --merchants/);
+  t.is((await ledger('users', 'grant', ...user, '--merchants', '*')).code, 0);
+  t.false('merchants' in JSON.parse((await ledger('users', 'list', '--json')).said)[0]);
+});
+
 test('the passkeys of a user who lost them are removed, by whoever is logged in', async (t) => {
   const { ledger, store } = await startShell(t);
   const user = ['--email', 'siti@agency.example'];

@@ -8,7 +8,7 @@ import { NewProject, projectDecider, projectIdOf } from '../../src/commands/proj
 import { transactionIdOf } from '../../src/commands/transaction-id.ts';
 import { NewUser, userDecider, userIdOf } from '../../src/commands/user.ts';
 import { evolvePasskeys, type Passkeys } from '../../src/events/passkeys.ts';
-import { maySignIn, type UserEvent } from '../../src/events/user.ts';
+import { type Account, evolveUser, maySignIn, type UserEvent } from '../../src/events/user.ts';
 
 const at = '2026-11-20T01:02:03.000Z';
 const user = { name: 'Aminah', email: 'Aminah@agency.example', role: 'viewer' } as const;
@@ -68,6 +68,43 @@ test('who was made over the API is let into the console by an event of its own',
   t.deepEqual(userDecider.decide({ type: 'GrantConsoleAccess', at, by: null }, inside), []);
   const deactivated = inside && { ...inside, active: false };
   t.false(deactivated !== null && maySignIn(deactivated), 'a deactivated user stays out');
+});
+
+test('access is granted for some merchants, in a form that older programs refuse', (t) => {
+  const granted = (...merchants: string[]) => ({ merchants, configured: ['council', 'museum'] });
+  const create = { type: 'CreateUser', at, id: 'U', user, console: true } as const;
+  const decide = (command: Parameters<typeof userDecider.decide>[0], state: Account | null = null) => {
+    const decided = userDecider.decide(command, state);
+    return decided instanceof Refused ? decided.message : decided;
+  };
+  const fold = (events: readonly UserEvent[] | string) =>
+    (typeof events === 'string' ? [] : events).reduce<Account | null>(evolveUser, null);
+  const made = decide({ ...create, granted: granted('council') });
+  t.deepEqual(made, [
+    { type: 'UserCreated', data: { at, id: 'U', ...user, console: false } },
+    { type: 'ConsoleAccessGranted', data: { at, merchants: ['council'] } },
+  ]);
+  const limited = fold(made);
+  t.deepEqual(limited?.merchants, ['council']);
+  t.true(limited !== null && maySignIn(limited));
+  t.is(decide({ ...create, granted: granted('library') }), 'There is no merchant “library”');
+  t.deepEqual(
+    decide({ ...create, granted: { merchants: null, configured: [] } }),
+    decide(create),
+    'all merchants are the default',
+  );
+  const grant = { type: 'GrantConsoleAccess', at, by: null } as const;
+  t.deepEqual(decide(grant, limited), [], 'who has a scope keeps it');
+  t.deepEqual(decide({ ...grant, granted: granted('council') }, limited), []);
+  t.deepEqual(decide({ ...grant, granted: granted('museum') }, limited), [
+    { type: 'ConsoleAccessGranted', data: { at, merchants: ['museum'] } },
+  ]);
+  t.is(decide({ ...grant, granted: granted('museum', 'x', 'y') }, limited), 'There is no merchant “x”, “y”');
+  const former = { merchants: ['council', 'museum'], configured: ['museum'] };
+  t.is(typeof decide({ ...grant, granted: former }, limited), 'object', 'one that it has may be gone');
+  const widened = decide({ ...grant, granted: { merchants: null, configured: [] } }, limited);
+  t.deepEqual(widened, [{ type: 'ConsoleAccessGranted', data: { at } }]);
+  t.false('merchants' in (fold([...(made as UserEvent[]), ...(widened as UserEvent[])]) ?? {}));
 });
 
 const created: UserEvent = { type: 'UserCreated', data: { at, id: 'U', ...user } };

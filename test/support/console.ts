@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { EventStore } from '@ledger/event-store/event-store.ts';
 import { createExecute } from '../../src/commands/execute.ts';
-import { type UserCommand, userDecider, userIdOf } from '../../src/commands/user.ts';
+import { type GrantedScope, type UserCommand, userDecider, userIdOf } from '../../src/commands/user.ts';
 import { type Role, userStream } from '../../src/events/user.ts';
 import { transactionIdKey } from './app.ts';
 
@@ -20,11 +20,12 @@ export type Member = {
 
 let users = 0;
 
-/** Adds a user with the role; resolves to its id and address. */
+/** Adds a user with the role, limited to the merchants if any are given; resolves to its id and address. */
 export async function addUser(
   eventStore: EventStore,
   role: Role,
   name = `Staff, ${role}`,
+  merchants?: readonly string[],
 ): Promise<{ id: string; email: string }> {
   users += 1;
   const email = `${role}-${users}@agency.example`;
@@ -35,6 +36,7 @@ export async function addUser(
     id,
     user: { name, email, role },
     console: true,
+    granted: merchants && { merchants, configured: merchants },
   });
   return { id, email };
 }
@@ -43,7 +45,10 @@ export async function addUser(
 export async function changeUser(
   eventStore: EventStore,
   id: string,
-  change: { type: 'ChangeUserRole'; role: Role } | { type: 'DeactivateUser' | 'ReactivateUser' },
+  change:
+    | { type: 'ChangeUserRole'; role: Role }
+    | { type: 'GrantConsoleAccess'; granted: GrantedScope }
+    | { type: 'DeactivateUser' | 'ReactivateUser' },
 ): Promise<void> {
   await execute(eventStore, id, { ...change, at: new Date().toISOString(), by: null });
 }
@@ -73,9 +78,9 @@ export async function askForLink({ url, mails }: Pick<App, 'url' | 'mails'>, ema
   }
 }
 
-/** A user with the role, signed in. */
-export async function signIn(app: App, role: Role): Promise<Member> {
-  const { id, email } = await addUser(app.eventStore, role);
+/** A user with the role, limited to the merchants if any are given, signed in. */
+export async function signIn(app: App, role: Role, merchants?: readonly string[]): Promise<Member> {
+  const { id, email } = await addUser(app.eventStore, role, undefined, merchants);
   const path = await askForLink(app, email);
   const answer = await fetch(`${app.url}${path}`, { method: 'POST', redirect: 'manual' });
   return memberOf(app.url, id, cookieOf(answer));

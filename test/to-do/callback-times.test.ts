@@ -44,7 +44,7 @@ test.serial('whatever the payments, each figure is what a count over their state
   await fc.assert(
     fc.asyncProperty(fc.array(historyOfDay, { maxLength: 12 }), async (histories) => {
       const filled = await fillPayments(db, histories);
-      const { medianMs, p95Ms, p99Ms, ...figures } = await callbackDelays(db, day);
+      const { medianMs, p95Ms, p99Ms, ...figures } = await callbackDelays(db, day, null);
       const percentiles = [medianMs, p95Ms, p99Ms].map((ms) => ms && Math.round(ms));
       t.deepEqual({ ...figures, percentiles }, expectedDelays(filled));
       delivered += figures.delivered;
@@ -56,7 +56,7 @@ test.serial('whatever the payments, each figure is what a count over their state
 
 test.serial('a day on which nothing was delivered', async (t) => {
   const db = await emptyTables(t, postgres);
-  t.deepEqual(await callbackDelays(db, day), {
+  t.deepEqual(await callbackDelays(db, day, null), {
     delivered: 0,
     medianMs: null,
     p95Ms: null,

@@ -16,6 +16,7 @@ import { readSpan } from '../../common/malaysian-time.ts';
 import { metadataValue } from '../../events/envelope.ts';
 import { paymentStream } from '../../events/payment.ts';
 import type { Leaf } from '../../events/seals.ts';
+import type { Scope } from '../../events/user.ts';
 import { payments } from '../../projections/payments/projection.ts';
 import { lastPaymentBefore, paymentsInOrder } from '../../projections/payments/queries.ts';
 import { timeForms } from '../history/history.ts';
@@ -54,10 +55,12 @@ const catchUpMs = 5_000;
 /**
  * Reads the fields as people type them: the period in which payments were requested, and the merchant (null for all). A
  * day means the whole day; `to` itself is excluded. `opened` is not empty to have personal data in readable form.
- * Throws InvalidFields.
+ * `scope`
+ * limits it further. Throws InvalidFields.
  */
 export function readExportRequest(
   fields: Partial<Record<'from' | 'to' | 'merchant' | 'format' | 'opened', string | undefined>>,
+  scope: Scope = null,
 ) {
   const { from = '', to = '', merchant, format: named = 'jsonl', opened = '' } = fields;
   const [first, last] = [readSpan(from), readSpan(to)];
@@ -65,10 +68,12 @@ export function readExportRequest(
   if (!last) throw new InvalidFields(`to ${timeForms}`);
   if (last.end <= first.start) throw new InvalidFields('to must be later than from');
   const format = (['jsonl', 'csv'] as const).find((each) => each === named);
+  // A file of JSON lines proves that it is complete, by when every payment of every merchant was requested.
+  if (scope && format !== 'csv') throw new InvalidFields('format must be csv');
   if (!format) throw new InvalidFields('format must be jsonl or csv');
   if (opened !== '' && format === 'csv') throw new InvalidFields('a CSV file holds nothing about payers');
   const span = { start: first.start, end: last.end };
-  return { span, merchantCode: merchant || null, format, isOpened: opened !== '' };
+  return { span, merchantCode: merchant || null, scope, format, isOpened: opened !== '' };
 }
 
 /**
@@ -189,10 +194,10 @@ function csvExport(all: AsyncIterable<RecordedEvent[][]>): Export {
 const loadedAtOnce = 16;
 
 async function* streamsOf(
-  { span, merchantCode }: ExportRequest,
+  request: ExportRequest,
   { eventStore, db }: Dependencies,
 ): AsyncGenerator<RecordedEvent[][]> {
-  for await (const ids of paymentsInOrder(db, span, merchantCode))
+  for await (const ids of paymentsInOrder(db, request))
     for (const group of portionsOf(ids, loadedAtOnce)) {
       const streams = await Promise.all(group.map((id) => eventStore.load(paymentStream(id))));
       const missing = streams.findIndex((events) => events.length === 0);

@@ -1,6 +1,7 @@
 /**
- * The staff console: every page and action, with the permission that it needs. frame/ holds what all pages share; each
- * other folder is an area, with a file for each page or action and its templates in views/console/<area>.
+ * The staff console: every page and action, with the permission that it needs and what it does for an account with a
+ * scope. frame/ holds what all pages share; each other folder is an area, with a file for each page or action and its
+ * templates in views/console/<area>.
  */
 import type Router from '@koa/router';
 import { send } from '@ledger/web/answers.ts';
@@ -12,7 +13,7 @@ import { downloadExport, showExportForm } from './audit/export.ts';
 import { showSeals } from './audit/seals.ts';
 import { exportDeliveries, showDeliveries } from './deliveries/list.ts';
 import { confirmSendList, sendListAgain } from './deliveries/send-list.ts';
-import { sendAgainFromList, sendAgainFromPayment } from './deliveries/send-one.ts';
+import { sendAgain } from './deliveries/send-one.ts';
 import { approval } from './exceptions/approval.ts';
 import { discrepancy } from './exceptions/discrepancy.ts';
 import {
@@ -33,7 +34,13 @@ import {
   unmatchedResult,
 } from './exceptions/unmatched-result.ts';
 import { signInPath } from './frame/addresses.ts';
-import { createFromOwnSite, createOwnForm, createPermit, fromOwnPage } from './frame/guards.ts';
+import {
+  createFromOwnSite,
+  createOwnForm,
+  createPermit,
+  type ForScope,
+  fromOwnPage,
+} from './frame/guards.ts';
 import { createLive } from './frame/live.ts';
 import type { Page, PageDependencies } from './frame/page.ts';
 import type { Permission } from './frame/permissions.ts';
@@ -68,6 +75,7 @@ export type ConsoleRoute = {
   method: 'get' | 'post';
   path: '/console' | `/console/${string}`;
   permission: Permission;
+  forScope: ForScope;
   handle: Page;
   /** Reads the body of a POST; without it, a form of at most 64 KiB. */
   body?: Middleware;
@@ -75,104 +83,103 @@ export type ConsoleRoute = {
 
 type Path = ConsoleRoute['path'];
 
-function get(path: Path, permission: Permission, handle: Page): ConsoleRoute {
-  return { method: 'get', path, permission, handle };
+function get(path: Path, permission: Permission, forScope: ForScope, handle: Page): ConsoleRoute {
+  return { method: 'get', path, permission, forScope, handle };
 }
 
-function post(path: Path, permission: Permission, handle: Page, body?: Middleware): ConsoleRoute {
-  return { method: 'post', path, permission, handle, ...(body && { body }) };
+function post(path: Path, permission: Permission, forScope: ForScope, handle: Page, body?: Middleware) {
+  return { method: 'post', path, permission, forScope, handle, ...(body && { body }) } as const;
 }
 
 function exceptionRoutes<Choice extends ResolutionName>(
   place: string,
+  forScope: ForScope,
   source: ExceptionSource<Choice>,
 ): ConsoleRoute[] {
   const path = `/console/exceptions/${place}` as const;
-  return [get(path, 'read', showOne(source)), post(path, 'resolve', resolveOne(source))];
+  return [get(path, 'read', forScope, showOne(source)), post(path, 'resolve', forScope, resolveOne(source))];
 }
 
 /** Everything that only people who are signed in may use. */
 export function consoleRoutes(): readonly ConsoleRoute[] {
   const oneImport = createImportGuard();
   return [
-    get('/console', 'read', showHome),
-    get('/console/payments', 'read', showPayments),
+    get('/console', 'read', 'filtered', showHome),
+    get('/console/payments', 'read', 'filtered', showPayments),
     // A search by payer that is opened again; its address does not hold the search.
-    get('/console/payments/by-payer', 'read', async (ctx) => seeOther(ctx, paymentsPath)),
-    get('/console/payments/find', 'read', async (ctx) => seeOther(ctx, paymentsPath)),
-    post('/console/payments/find', 'viewPersonalData', find),
-    post('/console/payments/by-payer', 'viewPersonalData', searchByPayer),
-    get('/console/payments/export.csv', 'read', exportPayments),
-    get('/console/payments/:id', 'read', showPayment),
-    get('/console/payments/:id/payer', 'viewPersonalData', showPayer),
-    get('/console/payments/:id/receipt', 'viewPersonalData', openReceipt('receipt')),
-    get('/console/payments/:id/download', 'viewPersonalData', openReceipt('download')),
-    post('/console/payments/:id/notes', 'addNote', addNote),
-    get('/console/payments/:id/events/:revision', 'viewPersonalData', showEvent),
-    get('/console/payments/:id/history.json', 'viewPersonalData', answerHistory),
-    get('/console/payments/:id/erase', 'erase', confirmErase(findPaymentToErase)),
-    post('/console/payments/:id/erase', 'erase', eraseNow(findPaymentToErase)),
-    get('/console/payments/:id/refund', 'resolve', showRefund),
-    post('/console/payments/:id/refund', 'resolve', recordRefund),
-    post('/console/payments/:id/send-again', 'sendAgain', sendAgainFromPayment),
-    post('/console/payments/:id/requery', 'requery', requery),
+    get('/console/payments/by-payer', 'read', 'filtered', async (ctx) => seeOther(ctx, paymentsPath)),
+    get('/console/payments/find', 'read', 'filtered', async (ctx) => seeOther(ctx, paymentsPath)),
+    post('/console/payments/find', 'viewPersonalData', 'filtered', find),
+    post('/console/payments/by-payer', 'viewPersonalData', 'filtered', searchByPayer),
+    get('/console/payments/export.csv', 'read', 'filtered', exportPayments),
+    get('/console/payments/:id', 'read', 'ofPayment', showPayment),
+    get('/console/payments/:id/payer', 'viewPersonalData', 'ofPayment', showPayer),
+    get('/console/payments/:id/receipt', 'viewPersonalData', 'ofPayment', openReceipt('receipt')),
+    get('/console/payments/:id/download', 'viewPersonalData', 'ofPayment', openReceipt('download')),
+    post('/console/payments/:id/notes', 'addNote', 'ofPayment', addNote),
+    get('/console/payments/:id/events/:revision', 'viewPersonalData', 'ofPayment', showEvent),
+    get('/console/payments/:id/history.json', 'viewPersonalData', 'ofPayment', answerHistory),
+    get('/console/payments/:id/erase', 'erase', 'ofPayment', confirmErase(findPaymentToErase)),
+    post('/console/payments/:id/erase', 'erase', 'ofPayment', eraseNow(findPaymentToErase)),
+    get('/console/payments/:id/refund', 'resolve', 'ofPayment', showRefund),
+    post('/console/payments/:id/refund', 'resolve', 'ofPayment', recordRefund),
+    post('/console/payments/:id/send-again', 'sendAgain', 'ofPayment', sendAgain),
+    post('/console/payments/:id/requery', 'requery', 'ofPayment', requery),
 
-    get('/console/exceptions', 'read', showExceptions),
-    get('/console/exceptions/export.csv', 'read', exportExceptions),
-    ...exceptionRoutes('payment/:transactionId/:no', paymentException),
-    ...exceptionRoutes('attempt/:transactionId/:no', unknownOutcome),
-    ...exceptionRoutes('approval/:transactionId/:no', approval),
-    ...exceptionRoutes('unmatched/:id', unmatchedResult),
-    post('/console/exceptions/unmatched/:id/record', 'resolve', recordAtPayment),
-    get('/console/exceptions/unmatched/:id/evidence', 'viewPersonalData', showUnmatchedEvidence),
-    get('/console/exceptions/unmatched/:id/erase', 'erase', confirmErase(findUnmatchedToErase)),
-    post('/console/exceptions/unmatched/:id/erase', 'erase', eraseNow(findUnmatchedToErase)),
-    ...exceptionRoutes('shared/:id', sharedNumber),
-    ...exceptionRoutes('difference/:id', discrepancy),
-    get('/console/exceptions/parked/:stream', 'read', showParkedStream),
-    post('/console/exceptions/parked/:stream/retry', 'rebuild', retryParkedStream),
+    get('/console/exceptions', 'read', 'filtered', showExceptions),
+    get('/console/exceptions/export.csv', 'read', 'filtered', exportExceptions),
+    ...exceptionRoutes('payment/:id/:no', 'ofPayment', paymentException),
+    ...exceptionRoutes('attempt/:id/:no', 'ofPayment', unknownOutcome),
+    ...exceptionRoutes('approval/:id/:no', 'ofPayment', approval),
+    ...exceptionRoutes('unmatched/:id', 'all', unmatchedResult),
+    post('/console/exceptions/unmatched/:id/record', 'resolve', 'all', recordAtPayment),
+    get('/console/exceptions/unmatched/:id/evidence', 'viewPersonalData', 'all', showUnmatchedEvidence),
+    get('/console/exceptions/unmatched/:id/erase', 'erase', 'all', confirmErase(findUnmatchedToErase)),
+    post('/console/exceptions/unmatched/:id/erase', 'erase', 'all', eraseNow(findUnmatchedToErase)),
+    ...exceptionRoutes('shared/:id', 'all', sharedNumber),
+    ...exceptionRoutes('difference/:id', 'all', discrepancy),
+    get('/console/exceptions/parked/:stream', 'read', 'all', showParkedStream),
+    post('/console/exceptions/parked/:stream/retry', 'rebuild', 'all', retryParkedStream),
 
-    get('/console/reconciliation', 'read', showDiscrepancies),
-    post('/console/reconciliation', 'reconcile', oneImport(importExport), readUpload),
+    get('/console/reconciliation', 'readAll', 'all', showDiscrepancies),
+    post('/console/reconciliation', 'reconcile', 'all', oneImport(importExport), readUpload),
 
-    get('/console/deliveries', 'read', showDeliveries),
-    get('/console/deliveries/export.csv', 'read', exportDeliveries),
-    get('/console/deliveries/send-again', 'sendAgain', confirmSendList),
-    post('/console/deliveries/send-again', 'sendAgain', sendListAgain),
-    post('/console/deliveries/send-one-again', 'sendAgain', sendAgainFromList),
+    get('/console/deliveries', 'read', 'filtered', showDeliveries),
+    get('/console/deliveries/export.csv', 'read', 'filtered', exportDeliveries),
+    get('/console/deliveries/send-again', 'sendAgain', 'filtered', confirmSendList),
+    post('/console/deliveries/send-again', 'sendAgain', 'filtered', sendListAgain),
 
-    get('/console/journal', 'read', showTrialBalance),
-    get('/console/journal/account', 'read', showAccount),
-    get('/console/journal/account.csv', 'read', downloadAccount),
-    get('/console/settlements', 'read', showSettlements),
-    post('/console/settlements', 'reconcile', oneImport(enterSettlement), readUpload),
-    get('/console/settlements/:id', 'read', showSettlement),
-    post('/console/settlements/:id/reverse', 'reconcile', reverseSettlement),
-    get('/console/statements', 'read', showCollection),
-    get('/console/statements/collection.csv', 'read', downloadCollectionCsv),
-    get('/console/statements/collection.pdf', 'read', downloadCollectionPdf),
+    get('/console/journal', 'readAll', 'all', showTrialBalance),
+    get('/console/journal/account', 'read', 'filtered', showAccount),
+    get('/console/journal/account.csv', 'read', 'filtered', downloadAccount),
+    get('/console/settlements', 'readAll', 'all', showSettlements),
+    post('/console/settlements', 'reconcile', 'all', oneImport(enterSettlement), readUpload),
+    get('/console/settlements/:id', 'read', 'all', showSettlement),
+    post('/console/settlements/:id/reverse', 'reconcile', 'all', reverseSettlement),
+    get('/console/statements', 'read', 'filtered', showCollection),
+    get('/console/statements/collection.csv', 'read', 'filtered', downloadCollectionCsv),
+    get('/console/statements/collection.pdf', 'read', 'filtered', downloadCollectionPdf),
 
-    get('/console/projections', 'read', showProjections),
-    get('/console/live', 'read', createLive()),
-    post('/console/projections/:name/rebuild', 'rebuild', requestRebuild),
+    get('/console/projections', 'readAll', 'all', showProjections),
+    get('/console/live', 'read', 'filtered', createLive()),
+    post('/console/projections/:name/rebuild', 'rebuild', 'all', requestRebuild),
 
-    get('/console/access-log', 'readAccessLog', showAccessLog),
-    get('/console/seals', 'read', showSeals),
-    get('/console/export', 'export', showExportForm),
-    post('/console/export', 'export', downloadExport),
+    get('/console/access-log', 'readAccessLog', 'all', showAccessLog),
+    get('/console/seals', 'readAll', 'all', showSeals),
+    get('/console/export', 'export', 'filtered', showExportForm),
+    post('/console/export', 'export', 'filtered', downloadExport),
 
-    get('/console/staff', 'manageStaff', showAccounts),
-    post('/console/staff/:id/role', 'manageStaff', changeRole),
-    post('/console/staff/:id/grant', 'manageStaff', grant),
-    post('/console/staff/:id/deactivate', 'manageStaff', deactivate),
-    post('/console/staff/:id/reactivate', 'manageStaff', reactivate),
+    get('/console/staff', 'manageStaff', 'all', showAccounts),
+    post('/console/staff/:id/role', 'manageStaff', 'all', changeRole),
+    post('/console/staff/:id/grant', 'manageStaff', 'all', grant),
+    post('/console/staff/:id/deactivate', 'manageStaff', 'all', deactivate),
+    post('/console/staff/:id/reactivate', 'manageStaff', 'all', reactivate),
+    post('/console/staff/:id/remove-passkeys', 'manageStaff', 'all', removePasskeysOf),
 
-    post('/console/staff/:id/remove-passkeys', 'manageStaff', removePasskeysOf),
-
-    get('/console/own-account', 'ownAccount', showOwnAccount),
-    post('/console/own-account/passkeys', 'ownAccount', registerPasskey),
-    post('/console/own-account/remove-passkey', 'ownAccount', removePasskey),
-    post('/console/sign-out', 'ownAccount', signOut),
+    get('/console/own-account', 'ownAccount', 'own', showOwnAccount),
+    post('/console/own-account/passkeys', 'ownAccount', 'own', registerPasskey),
+    post('/console/own-account/remove-passkey', 'ownAccount', 'own', removePasskey),
+    post('/console/sign-out', 'ownAccount', 'own', signOut),
   ];
 }
 
@@ -182,12 +189,13 @@ export function addConsoleRoutes(router: Router<RequestState>, dependencies: Pag
   const permit = createPermit(dependencies);
   const ownForm = createOwnForm(dependencies);
 
-  for (const { body = formBody, handle, method, path, permission } of consoleRoutes()) {
+  for (const route of consoleRoutes()) {
+    const { body = formBody, handle, method, path, permission } = route;
     const answer = (ctx: StaffContext) => handle(ctx, dependencies);
     if (method === 'get' && permission === 'viewPersonalData')
-      router.get(path, permit(permission), fromOwnPage, answer);
-    else if (method === 'get') router.get(path, permit(permission), answer);
-    else router.post(path, fromOwnSite, permit(permission), body, ownForm, answer);
+      router.get(path, permit(route), fromOwnPage, answer);
+    else if (method === 'get') router.get(path, permit(route), answer);
+    else router.post(path, fromOwnSite, permit(route), body, ownForm, answer);
   }
 
   const requestLink = createRequestLink(dependencies);

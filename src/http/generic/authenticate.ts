@@ -1,7 +1,7 @@
 /** The merchant that a request comes from: code and API key, from headers or body, as the interface document says. */
 import type { Next } from 'koa';
 import type { Credentials } from '../../commands/credentials.ts';
-import type { Merchant } from '../../config/merchants.ts';
+import { codeOf, type Merchant } from '../../config/merchants.ts';
 import { bearerOf } from '../server/bearer.ts';
 import { bodyText } from '../server/body.ts';
 import { type Context, HttpProblem } from '../server/context.ts';
@@ -14,11 +14,10 @@ export function createAuthenticateMerchant(
   merchants: ReadonlyMap<string, Merchant>,
   credentials: Pick<Credentials, 'isKey'>,
 ) {
-  /** The agency's id is understood in place of its code, as in version 1.0.0 of the interface. */
-  const byId = (named: string) => [...merchants.values()].find(({ id }) => String(id) === named);
-  const codeOf = (named: string) => (merchants.get(named) ?? byId(named))?.code ?? named;
   return async (ctx: Context<FromMerchant>, next: Next): Promise<unknown> => {
-    const code = agreed(codeOf(ctx.get('X-Merchant-Code').trim()), codeOf(bodyText(ctx, 'merchant_code')));
+    // The agency's id is understood in place of its code, as in version 1.0.0 of the interface.
+    const named = [ctx.get('X-Merchant-Code').trim(), bodyText(ctx, 'merchant_code')] as const;
+    const code = agreed(codeOf(merchants, named[0]), codeOf(merchants, named[1]));
     const key = agreed(bearerOf(ctx), bodyText(ctx, 'api_key'));
     if (code === '' || key === '') throw new HttpProblem(401, 'Missing merchant_code or API key');
     const merchant = merchants.get(code ?? '');

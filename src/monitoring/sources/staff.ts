@@ -6,7 +6,7 @@ import { lastCheck } from '../../audit/check/checks.ts';
 import { countOpenExceptions } from '../../projections/exceptions/queries.ts';
 
 export const readExceptions = (db: Knex) => async (): Promise<Reading[]> =>
-  Object.entries(await countOpenExceptions(db)).map(([kind, count]) => [
+  Object.entries(await countOpenExceptions(db, null)).map(([kind, count]) => [
     'ledger_exceptions_open',
     count,
     kind,

@@ -7,18 +7,21 @@ import type { Sen } from '../../common/money.ts';
 import { sqlOf } from '../../common/sql.ts';
 import { exceptionKinds } from '../../events/exceptions.ts';
 import { sharedNumberKinds } from '../../events/shared-number.ts';
+import type { Scope } from '../../events/user.ts';
 
 /** Each kind comes from one source: a new source adds its kinds here and its rows to content/sql/listed-exceptions.sql. */
+const kindsOfPayments = [...exceptionKinds, 'approval', 'outcomeUnknown'] as const;
 export const listedKinds = [
-  ...exceptionKinds,
+  ...kindsOfPayments,
   ...sharedNumberKinds,
-  'approval',
-  'outcomeUnknown',
   'unmatched',
   'difference',
   'parked',
 ] as const;
 type ListedKind = (typeof listedKinds)[number];
+
+/** Those that an account with this scope may see. */
+export const kindsFor = (scope: Scope): readonly ListedKind[] => (scope ? kindsOfPayments : listedKinds);
 
 /** All of them, for a `from`. */
 export const listedSql = `(${sqlOf('listed-exceptions')}) as listed`;
@@ -60,9 +63,10 @@ export function exceptionsOf(db: Knex, { amounts, kind, merchantCode, recorded, 
   return query;
 }
 
-/** How many of each kind are open. Rejects likewise. */
-export async function countOpenExceptions(db: Knex): Promise<Record<ListedKind, number>> {
+/** How many of each kind are open, of all merchants or of some alone. Rejects likewise. */
+export async function countOpenExceptions(db: Knex, scope: Scope): Promise<Record<ListedKind, number>> {
   const open = db.from(db.raw(listedSql)).whereNull('resolved_at').groupBy('kind').timeout(5_000);
+  if (scope) open.whereIn('owner', scope);
   const counted: { kind: ListedKind; count: number }[] = await open.select('kind').count({ count: '*' });
   const counts = Object.fromEntries(listedKinds.map((kind) => [kind, 0])) as Record<ListedKind, number>;
   for (const { kind, count } of counted) counts[kind] = count;

@@ -4,6 +4,7 @@ import type { Knex } from 'knex';
 import type { Sen } from '../../common/money.ts';
 import type { PaymentMode } from '../../common/payment-modes.ts';
 import type { Standing } from '../../events/payment-standing.ts';
+import type { Scope } from '../../events/user.ts';
 import { payments } from './projection.ts';
 
 const hourMs = 3_600_000;
@@ -17,11 +18,11 @@ const noPayments = {
   wrongAmount: 0,
 };
 
-/** The metrics of any span of time. Rejects within a few seconds when Postgres is down. */
-export async function dayMetrics(db: Knex, span: TimeSpan) {
+/** The metrics of any span of time, of all merchants or of some. Rejects within a few seconds when Postgres is down. */
+export async function dayMetrics(db: Knex, span: TimeSpan, scope: Scope) {
   const [requested, paid] = await Promise.all([
-    ask<Requested>(db, span, requestedInSpan),
-    ask<Paid>(db, span, paidInSpan),
+    ask<Requested>(db, { ...span, scope }, requestedInSpan),
+    ask<Paid>(db, { ...span, scope }, paidInSpan),
   ]);
   const byStatus = { ...noPayments };
   const byMode = new Map<PaymentMode, Record<Standing, number>>();
@@ -58,8 +59,8 @@ export async function dayMetrics(db: Knex, span: TimeSpan) {
 
 export type DayMetrics = Awaited<ReturnType<typeof dayMetrics>>;
 
-async function ask<Row>(db: Knex, span: TimeSpan, sql: string): Promise<Row[]> {
-  const query = db.raw<{ rows: Row[] }>(sql, { ...span });
+async function ask<Row>(db: Knex, bindings: TimeSpan & { scope: Scope }, sql: string): Promise<Row[]> {
+  const query = db.raw<{ rows: Row[] }>(sql, bindings);
   return (await query.timeout(10_000)).rows;
 }
 
@@ -68,6 +69,7 @@ const requestedInSpan = `
   select floor(extract(epoch from requested_at - :start::timestamptz) / 3600)::integer as hour,
     mode, status, count(*) as count
   from ${payments.name}.payments where requested_at >= :start and requested_at < :end
+    and (:scope::text[] is null or merchant_code = any(:scope))
   group by 1, 2, 3`;
 
 type Paid = { hour: number; count: number; amountSen: Sen };
@@ -75,4 +77,5 @@ const paidInSpan = `
   select floor(extract(epoch from paid_at - :start::timestamptz) / 3600)::integer as hour,
     count(*) as count, sum(amount_sen)::bigint as "amountSen"
   from ${payments.name}.payments where paid_at >= :start and paid_at < :end
+    and (:scope::text[] is null or merchant_code = any(:scope))
   group by 1`;

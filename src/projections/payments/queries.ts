@@ -10,6 +10,7 @@ import type { Sen } from '../../common/money.ts';
 import type { PaymentMode } from '../../common/payment-modes.ts';
 import type { Channel, RequestedPayment } from '../../events/payment.ts';
 import type { Standing } from '../../events/payment-standing.ts';
+import type { Scope } from '../../events/user.ts';
 import { macOf } from './mac.ts';
 import { payments } from './projection.ts';
 import { whereFound } from './search-keys.ts';
@@ -164,14 +165,14 @@ const pageSize = 500;
  */
 export async function* paymentsInOrder(
   db: Knex,
-  span: TimeSpan,
-  merchantCode: string | null,
+  { span, merchantCode, scope }: { span: TimeSpan; merchantCode: string | null; scope: Scope },
 ): AsyncGenerator<string[]> {
   const order = 'requested_at, transaction_id collate "C"';
   const load = async (last: { transaction_id: string; requested_at: Date } | null) => {
     const query = rows(db).select('transaction_id', 'requested_at').orderByRaw(order).limit(pageSize);
     within(query, 'requested_at', span);
     if (merchantCode !== null) query.where('merchant_code', indexable(merchantCode));
+    if (scope) query.whereIn('merchant_code', scope);
     if (last) query.whereRaw(`(${order}) > (?, ?)`, [last.requested_at, last.transaction_id]);
     return await query;
   };

@@ -12,6 +12,7 @@ import ms from '../../../content/texts/console.ms.json' with { type: 'json' };
 import type { Language } from '../../common/languages.ts';
 import { phrase } from '../../common/phrases.ts';
 import { createTemplates } from '../../common/templates.ts';
+import { type Account, maySignIn } from '../../events/user.ts';
 import { makeStaffEmail, type News, noteRecipients, type StaffEmail, unsentStaffEmail } from './news.ts';
 
 type Dependencies = {
@@ -28,6 +29,12 @@ const templates = createTemplates('email');
 const pollMs = 2 * 60_000;
 const pauseMs = 60 * 60_000;
 const sendWithinMs = 60_000;
+
+/** Admins; none whose scope are some merchants, because the email counts what waits of all. */
+export const recipientsAmong = (accounts: readonly Account[]): string[] =>
+  accounts
+    .filter((account) => account.role === 'admin' && !account.merchants && maySignIn(account))
+    .map(({ email }) => email);
 
 /** Runs until stopped. One process sends, the others stand by. */
 export function startStaffEmail(dependencies: Dependencies & { databaseUrl: string }): Background {

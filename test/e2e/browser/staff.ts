@@ -152,7 +152,17 @@ test.serial('an admin changes a role and deactivates a user, with immediate effe
   t.is(await admin.page.getByLabel('Role of clerk').inputValue(), 'viewer');
   await member.page.reload();
   await member.page.getByRole('link', { name: 'Access log' }).waitFor();
+  await admin.page.getByLabel('Merchants of clerk').fill('10, pdtj-app');
+  await clerk.getByRole('button', { name: 'Save' }).click();
+  await admin.page.getByText('sees the payments of the merchants named here').waitFor();
+  t.is(await admin.page.getByLabel('Merchants of clerk').inputValue(), 'pdtj-app, ptgnm-app');
+  await member.page.reload();
+  await member.page.getByText('pdtj-app +1').waitFor();
+  t.is(await member.page.getByRole('link', { name: 'Access log' }).count(), 0);
+  await isWell(t, member.page, 'the first page of somebody with a scope');
   await clerk.getByRole('button', { name: 'Deactivate' }).click();
+  await isWell(t, admin.page, 'the question whether somebody is to be deactivated');
+  await admin.page.getByRole('button', { name: 'Confirm' }).click();
   await clerk.getByText('deactivated', { exact: true }).waitFor();
   await member.page.reload();
   await member.page.getByRole('heading', { name: 'Sign in' }).waitFor();
@@ -212,6 +222,7 @@ test.serial('a member registers a passkey, signs in with it by keyboard, and los
   await signIn(admin.page, 'warden@agency.example', '/console/staff');
   const keeper = admin.page.getByRole('row', { name: 'keeper' });
   await keeper.getByRole('button', { name: 'Remove passkeys' }).click();
+  await admin.page.getByRole('button', { name: 'Confirm' }).click();
   await admin.page.getByText('The user has no passkey any more').waitFor();
   await isWell(t, admin.page, 'staff and passkeys');
   await page.reload();

@@ -12,7 +12,7 @@ const postgres = await createDatabase();
 
 const paid = [chosen(1), succeeded(result(1, 'succeeded'))];
 const sendAll = '/console/deliveries/send-again';
-const sendOne = '/console/deliveries/send-one-again';
+const sendOne = (id: string) => `/console/payments/${id}/send-again`;
 
 async function requestsFor({ app }: Populated, id: string): Promise<string[]> {
   const stored = await app.eventStore.load(paymentStream(id));
@@ -64,21 +64,21 @@ test.serial('one delivery is sent again, once', async (t) => {
   const member = await signIn(app, 'member');
   const back = '/console/deliveries?state=abandoned';
   t.true((await (await member.get(back)).text()).includes('Send again'));
-  const fields = { transactionId: id, delivery: 'callback-1', back };
-  const answer = await member.post(sendOne, fields);
+  const fields = { delivery: 'callback-1', back };
+  const answer = await member.post(sendOne(id), fields);
   t.is(answer.headers.get('location'), `${back}&notice=sent-again`);
-  t.is((await member.post(sendOne, fields)).headers.get('location'), `${back}&notice=already-due`);
+  t.is((await member.post(sendOne(id), fields)).headers.get('location'), `${back}&notice=already-due`);
   t.deepEqual(await requestsFor(populated, id), ['CallbackRequested']);
   const asked = (await app.eventStore.load(paymentStream(id))).at(-1);
   t.is(Reflect.get(asked?.metadata ?? {}, 'actor'), `staff:${member.id}`);
   for (const elsewhere of ['https://elsewhere.example/', '//elsewhere.example', '/console/deliveriesx', ''])
     t.is(
-      (await member.post(sendOne, { ...fields, back: elsewhere })).headers.get('location'),
-      '/console/deliveries?notice=already-due',
+      (await member.post(sendOne(id), { ...fields, back: elsewhere })).headers.get('location'),
+      `/console/payments/${id}?notice=already-due`,
     );
-  t.is((await member.post(sendOne, { ...fields, transactionId: '../x' })).status, 404);
-  t.is((await member.post(sendOne, { ...fields, delivery: 'callback-9' })).status, 404);
-  t.is((await member.post(sendOne, { ...fields, transactionId: 'Z'.repeat(26) })).status, 404);
+  t.is((await member.post(sendOne('0'), fields)).status, 404);
+  t.is((await member.post(sendOne(id), { ...fields, delivery: 'callback-9' })).status, 404);
+  t.is((await member.post(sendOne('Z'.repeat(26)), fields)).status, 404);
 });
 
 test.serial('a whole list is sent again once its number was confirmed, without emails', async (t) => {
@@ -124,7 +124,7 @@ test.serial('a whole list is sent again once its number was confirmed, without e
   const viewer = await signIn(app, 'viewer');
   t.is((await viewer.get(`${sendAll}?state=abandoned`)).status, 403);
   t.is((await viewer.post(sendAll, { ...fields, count: '0' })).status, 403);
-  t.is((await viewer.post(sendOne, { transactionId: two, delivery: 'callback-1' })).status, 403);
+  t.is((await viewer.post(sendOne(two), { delivery: 'callback-1' })).status, 403);
   t.is((await member.post(sendAll, { ...fields, count: '0', token: 'x' })).status, 403);
 });
 

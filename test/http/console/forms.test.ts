@@ -38,6 +38,24 @@ test('a form without the token of its own session changes nothing', async (t) =>
   t.false(await isActive(id));
 });
 
+test('deactivating somebody and removing their passkeys ask first', async (t) => {
+  const admin = await signIn(app, 'admin');
+  const { id } = await addUser(app.eventStore, 'member', 'Siti <b>');
+  for (const [action, asks] of [
+    ['deactivate', 'Deactivate Siti &lt;b&gt;'],
+    ['remove-passkeys', 'Remove the passkeys of Siti &lt;b&gt;'],
+  ] as const) {
+    const path = `/console/staff/${id}/${action}`;
+    const page = await (await admin.post(path, { confirmed: '' })).text();
+    t.true(page.includes(`<h1>${asks}</h1>`), page);
+    t.true(page.includes(`action="${path}"`) && page.includes('<a href="/console/staff">Cancel</a>'));
+    t.false(page.includes('to the journal'));
+  }
+  t.true(await isActive(id));
+  t.is((await admin.post(deactivate(id))).status, 303);
+  t.false(await isActive(id));
+});
+
 test('a form of another site is refused before anything else is checked', async (t) => {
   const admin = await signIn(app, 'admin');
   const { id } = await addUser(app.eventStore, 'member');

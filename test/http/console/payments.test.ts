@@ -326,6 +326,32 @@ test.serial('personal data is shown once the access log has recorded it, and not
   t.is((await auditor.get('/console/access-log?staff=%00&payment=%00')).status, 200);
 });
 
+test.serial('the button of a note pressed twice makes one note', async (t) => {
+  const { app, payment } = await startPopulated(t, postgres);
+  const [member, other] = [await signIn(app, 'member'), await signIn(app, 'member')];
+  const id = await payment([]);
+  const path = `/console/payments/${id}`;
+  const formOf = async (note: string) => {
+    const html = await (await member.get(path)).text();
+    return { note, events: /name="events" value="(\d+)"/.exec(html)?.[1] ?? '' };
+  };
+  const notes = async () =>
+    (await app.eventStore.load(paymentStream(id))).filter(({ type }) => type === 'StaffNoteAdded').length;
+  const first = await formOf('Aminah called');
+  const answers = await Promise.all(Array.from({ length: 5 }, () => member.post(`${path}/notes`, first)));
+  for (const answer of answers) t.is(answer.headers.get('location'), `${path}?notice=noted`);
+  t.is(await notes(), 1);
+  t.is((await member.post(`${path}/notes`, first)).status, 303, 'also much later');
+  t.is(await notes(), 1);
+  await member.post(`${path}/notes`, { ...first, note: 'Aminah called, again' });
+  t.is(await notes(), 2, 'another text');
+  await other.post(`${path}/notes`, first);
+  t.is(await notes(), 3, 'another person');
+  await member.post(`${path}/notes`, await formOf('Aminah called'));
+  t.is(await notes(), 4, 'from the page as it is now');
+  checkChain(t, await app.eventStore.load(paymentStream(id)));
+});
+
 test.serial('notes and the receipt are shown with the payer, and erased with them', async (t) => {
   const { app, payment } = await startPopulated(t, postgres);
   const [member, viewer] = [await signIn(app, 'member'), await signIn(app, 'viewer')];

@@ -24,7 +24,9 @@ for (const role of roles)
     async (t) => {
       const member = await signIn(app, role);
       const before = await app.eventStore.head();
-      const forbidden = app.consoleRoutes.filter(({ permission }) => !may(role, permission));
+      const forbidden = app.consoleRoutes.filter(
+        ({ permission }) => !may({ role, merchants: null }, permission),
+      );
       for (const { method, path } of forbidden)
         t.is((await member[method](pathOf(path))).status, 403, `${method} ${path}`);
       t.deepEqual(await app.eventStore.head(), before);
@@ -34,9 +36,13 @@ for (const role of roles)
         ['access-log', 'readAccessLog'],
         ['staff', 'manageStaff'],
       ] as const)
-        t.is(menu.includes(`<a href="/console/${path}"`), may(role, permission), `${path} in the menu`);
+        t.is(
+          menu.includes(`<a href="/console/${path}"`),
+          may({ role, merchants: null }, permission),
+          `${path} in the menu`,
+        );
       const open = app.consoleRoutes.filter(
-        ({ method, permission }) => method === 'get' && may(role, permission),
+        ({ method, permission }) => method === 'get' && may({ role, merchants: null }, permission),
       );
       for (const { path } of open) {
         const { body, headers, status } = await member.get(pathOf(path));

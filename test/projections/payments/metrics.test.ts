@@ -61,7 +61,7 @@ test.serial('whatever the payments, each figure is what a count over their state
   await fc.assert(
     fc.asyncProperty(fc.array(historyOfDay, { maxLength: 12 }), async (histories) => {
       const filled = await fillPayments(db, histories);
-      const figures = await dayMetrics(db, day);
+      const figures = await dayMetrics(db, day, null);
       t.deepEqual(comparable(figures), expectedFigures(filled));
       paid += figures.paid.count;
     }),
@@ -72,7 +72,7 @@ test.serial('whatever the payments, each figure is what a count over their state
 
 test.serial('a day on which nothing happened', async (t) => {
   const db = await emptyTables(t, postgres);
-  const figures: unknown = await dayMetrics(db, day);
+  const figures: unknown = await dayMetrics(db, day, null);
   t.deepEqual(figures, {
     requested: {
       requested: 0,

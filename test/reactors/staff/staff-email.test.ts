@@ -4,7 +4,7 @@ import { prepare, recordFault } from '@ledger/projections/runtime/checkpoints.ts
 import test from 'ava';
 import { allProjections } from '../../../src/projections/all.ts';
 import { unsentStaffEmail } from '../../../src/reactors/staff/news.ts';
-import { tellStaff } from '../../../src/reactors/staff/staff-email.ts';
+import { recipientsAmong, tellStaff } from '../../../src/reactors/staff/staff-email.ts';
 import { createToDoList } from '../../../src/to-do/projection.ts';
 import { emptyDatabase, log } from '../../projections/helpers.ts';
 import { createDatabase } from '../../support/postgres.ts';
@@ -113,4 +113,16 @@ test('one email for all that is new, then silence, then what came since; a failu
   t.deepEqual(await look(2 * hour), [], 'nothing is told twice');
   await db('payments.exceptions').update({ resolved_at: new Date(nowMs) });
   t.deepEqual(await look(hour), []);
+});
+
+test('it goes to admins who may sign in and see the payments of all merchants', (t) => {
+  const common = { id: 'U', name: 'U', createdAt: '2026-11-20T01:00:00.000Z', active: true, console: true };
+  const accounts = [
+    { ...common, email: 'all@agency.example', role: 'admin' },
+    { ...common, email: 'limited@agency.example', role: 'admin', merchants: ['council'] },
+    { ...common, email: 'member@agency.example', role: 'member' },
+    { ...common, email: 'gone@agency.example', role: 'admin', active: false },
+    { ...common, email: 'api@agency.example', role: 'admin', console: false },
+  ] as const;
+  t.deepEqual(recipientsAmong(accounts), ['all@agency.example']);
 });

@@ -6,11 +6,11 @@ import {
   type ExportRequest,
   readExportRequest,
 } from '../../../audit/export/export.ts';
-import { InvalidFields } from '../../../commands/fields.ts';
 import { dayOf } from '../../../common/malaysian-time.ts';
 import { type Context, HttpProblem } from '../../server/context.ts';
-import { type Fields, merchantOptions, readForm } from '../frame/forms-and-lists.ts';
+import { type Fields, merchantsFor, orShowAgain, readForm } from '../frame/forms-and-lists.ts';
 import type { Page, PageDependencies } from '../frame/page.ts';
+import type { StaffContext } from '../frame/session.ts';
 
 const types: Readonly<Record<ExportRequest['format'], string>> = {
   jsonl: 'application/jsonl; charset=utf-8',
@@ -23,7 +23,7 @@ export const showExportForm: Page = async (ctx, dependencies) => {
 };
 
 async function showForm(
-  ctx: Context,
+  ctx: StaffContext,
   { config, show }: PageDependencies,
   { from = '', to = '', merchant = '', format = 'csv', opened = '' }: Fields,
   problem: string | null,
@@ -31,36 +31,26 @@ async function showForm(
   await show(ctx, 'audit/export.njk', {
     problem,
     fields: { from, to, merchant, format, opened },
-    merchants: merchantOptions(config.merchants),
+    merchants: merchantsFor(ctx, config.merchants),
   });
 }
 
 /** A failed download is cut short: browsers report it as failed, and JSON lines lack their last line. */
 export const downloadExport: Page = async (ctx, dependencies) => {
   const fields = readForm(ctx);
-  const request = readOrFault(fields);
-  if (typeof request === 'string') {
-    ctx.status = 400;
-    return showForm(ctx, dependencies, fields, request);
-  }
-  const { pieces } = await beginOrProblem(ctx, request, dependencies);
-  const detail = detailOf(request);
-  const what = request.isOpened ? 'exportOpened' : 'export';
-  await dependencies.recordAccess(ctx, { what, transactionId: null, detail });
-  ctx.attachment(fileNameOf(request));
-  ctx.type = types[request.format];
-  ctx.body = Readable.from(pieces);
+  const download = async () => {
+    const request = readExportRequest(fields, ctx.state.staff.merchants);
+    const { pieces } = await beginOrProblem(ctx, request, dependencies);
+    const detail = detailOf(request);
+    const what = request.isOpened ? 'exportOpened' : 'export';
+    await dependencies.recordAccess(ctx, { what, transactionId: null, detail });
+    ctx.attachment(fileNameOf(request));
+    ctx.type = types[request.format];
+    ctx.body = Readable.from(pieces);
+  };
+  // The message names the field, never its value.
+  await orShowAgain(ctx, download, (problem) => showForm(ctx, dependencies, fields, problem));
 };
-
-/** The message names the field, never its value. */
-function readOrFault(fields: Fields): ExportRequest | string {
-  try {
-    return readExportRequest(fields);
-  } catch (error) {
-    if (error instanceof InvalidFields) return error.message;
-    throw error;
-  }
-}
 
 async function beginOrProblem(
   ctx: Context,
@@ -76,8 +66,9 @@ async function beginOrProblem(
   }
 }
 
-function detailOf({ format, merchantCode, span }: ExportRequest): string {
-  return `${format} of ${merchantCode ?? 'all merchants'}, ${span.start} to ${span.end}`;
+function detailOf({ format, merchantCode, scope, span }: ExportRequest): string {
+  const whose = merchantCode ?? scope?.join(', ') ?? 'all merchants';
+  return `${format} of ${whose}, ${span.start} to ${span.end}`;
 }
 
 /** Named after the first and the last Malaysian day of the period. */

@@ -1,9 +1,11 @@
 /** GET /console/deliveries: callbacks and receipts, filtered and counted. */
+import type { Knex } from 'knex';
 import lists from '../../../../content/tables/lists.json' with { type: 'json' };
 import { type DeliveryFilter, deliveriesOf, type ListedDelivery } from '../../../to-do/queries.ts';
 import { type Fields, keysOf, queryOf, readChoice, readQuery, readText } from '../frame/forms-and-lists.ts';
-import { downloadList, readDays, readList } from '../frame/list.ts';
+import { downloadList, readDays, readList, rowsFor } from '../frame/list.ts';
 import type { Page, PageDependencies } from '../frame/page.ts';
+import type { StaffContext } from '../frame/session.ts';
 import { texts } from '../texts.ts';
 
 export const deliveriesPath = '/console/deliveries';
@@ -32,6 +34,10 @@ function listOf({ db }: Pick<PageDependencies, 'db'>, typed: Fields) {
   const all = () => deliveriesOf(db, filter);
   return { listing: lists.deliveries, path: deliveriesPath, fields, all };
 }
+
+/** As a query, for whoever asks. */
+export const deliveriesFor = (ctx: StaffContext, db: Knex, filter: DeliveryFilter) =>
+  rowsFor(ctx, lists.deliveries, deliveriesOf(db, filter));
 
 /** The filter, and the fields of the form that set it. */
 export function readFilter(typed: Fields) {

@@ -1,10 +1,11 @@
 /** /console/deliveries/send-again: sends a whole list again, after staff have seen how many deliveries it holds. */
 import { kindsOfMachines, requestDeliveries } from '../../../commands/send-again.ts';
 import { countDeliveries, findDeliveries } from '../../../to-do/queries.ts';
-import { type Context, HttpProblem } from '../../server/context.ts';
+import { HttpProblem } from '../../server/context.ts';
 import { type Fields, queryOf, readForm, readQuery } from '../frame/forms-and-lists.ts';
 import { type Page, type PageDependencies, staffCause } from '../frame/page.ts';
-import { canSendAgain, deliveriesPath, maxCounted, readFilter, sendListPath } from './list.ts';
+import type { StaffContext } from '../frame/session.ts';
+import { canSendAgain, deliveriesFor, deliveriesPath, maxCounted, readFilter, sendListPath } from './list.ts';
 
 /** One request gives at most this many commands; `ledger send-again` takes more. */
 const maxAtOnce = 1_000;
@@ -22,13 +23,14 @@ export const confirmSendList: Page = async (ctx, dependencies) => {
 };
 
 async function showConfirmation(
-  ctx: Context,
+  ctx: StaffContext,
   { askReadModels, db, show }: PageDependencies,
   typed: Fields,
   problem: string | null,
 ): Promise<void> {
   const { filter, fields } = readSendable(typed);
-  const [count] = await askReadModels(ctx, [countDeliveries(db, filter, maxCounted + 1)]);
+  const counting = countDeliveries(db, deliveriesFor(ctx, db, filter), maxCounted + 1);
+  const [count] = await askReadModels(ctx, [counting]);
   await show(ctx, 'deliveries/send-again.njk', {
     filter: fields,
     sent: filter,
@@ -47,7 +49,8 @@ export const sendListAgain: Page = async (ctx, dependencies) => {
   const { askReadModels, db, execute, runtime, show } = dependencies;
   const typed = readForm(ctx);
   const { filter, fields } = readSendable(typed);
-  const [chosen] = await askReadModels(ctx, [findDeliveries(db, filter, maxAtOnce + 1)]);
+  const finding = findDeliveries(deliveriesFor(ctx, db, filter), maxAtOnce + 1);
+  const [chosen] = await askReadModels(ctx, [finding]);
   if (chosen.length > maxAtOnce || String(chosen.length) !== typed.count) {
     ctx.status = 409;
     return showConfirmation(ctx, dependencies, typed, 'The list has changed. Check the new number.');

@@ -64,7 +64,7 @@ const emptyForm = {
 
 /** The payment of the path, with its state after each event, and the number of what is asked for. Throws HttpProblem 404. */
 export async function loadNumbered(ctx: StaffContext, { eventStore, execute }: PageDependencies) {
-  const { transactionId = '', no: text = '' } = ctx.params;
+  const { id: transactionId = '', no: text = '' } = ctx.params;
   const no = /^[1-9]\d{0,5}$/.test(text) ? Number(text) : 0;
   const stream = paymentStream(transactionId);
   const stored = no > 0 && transactionIdPattern.test(transactionId) ? await eventStore.load(stream) : [];

@@ -1,6 +1,6 @@
 /** GET /console/exceptions: everything that waits for staff, of all kinds. */
 import lists from '../../../../content/tables/lists.json' with { type: 'json' };
-import { exceptionsOf, listedKinds } from '../../../projections/exceptions/queries.ts';
+import { exceptionsOf, kindsFor, listedKinds } from '../../../projections/exceptions/queries.ts';
 import { type Fields, readChoice, readQuery, readText } from '../frame/forms-and-lists.ts';
 import { downloadList, type List, readAmounts, readDays, readList } from '../frame/list.ts';
 import type { Page, PageDependencies } from '../frame/page.ts';
@@ -29,7 +29,10 @@ function listOf({ db }: Pick<PageDependencies, 'db'>, typed: Fields): List {
 
 export const showExceptions: Page = async (ctx, dependencies) =>
   dependencies.show(ctx, 'exceptions/exceptions.njk', {
-    kinds: listedKinds.map((value) => ({ value, text: textsOf(ctx).exceptions.kinds[value].name })),
+    kinds: kindsFor(ctx.state.staff.merchants).map((value) => ({
+      value,
+      text: textsOf(ctx).exceptions.kinds[value].name,
+    })),
     ...(await readList(ctx, dependencies, listOf(dependencies, readQuery(ctx)))),
   });
 

@@ -1,8 +1,10 @@
-/** Asks before an action that cannot be undone, and says what it would post to the journal. */
+/** Asks before an action, and says what it means or what it would post to the journal. */
+import { format } from '@ledger/kernel/format.ts';
 import { Refused } from '../../../commands/decider.ts';
 import { type PaymentCommand, paymentDecider } from '../../../commands/payment.ts';
 import type { Payment, PaymentEvent } from '../../../events/payment.ts';
 import { type Books, type Entry, enter } from '../../../events/postings.ts';
+import { type ConsoleTexts, textsOf } from '../texts.ts';
 import { readForm } from './forms-and-lists.ts';
 import type { PageDependencies } from './page.ts';
 import type { StaffContext } from './session.ts';
@@ -32,10 +34,22 @@ export async function isConfirmed(
   ctx: StaffContext,
   { show }: Pick<PageDependencies, 'show'>,
   title: string,
-  effect: Effect,
+  effect: Effect | { meaning: string; backUrl: string },
 ): Promise<boolean> {
   const { token: _, confirmed, ...fields } = readForm(ctx);
   if (confirmed === 'yes') return true;
-  await show(ctx, 'confirm.njk', { title, action: ctx.path, fields, ...effect });
+  const noEffect = { meaning: null, backUrl: ctx.path, entries: [], isProposal: false };
+  await show(ctx, 'confirm.njk', { title, action: ctx.path, fields, ...noEffect, ...effect });
   return false;
+}
+
+/** The same for what moves no money; `name` is whom or what it is about. */
+export async function isMeant(
+  ctx: StaffContext,
+  dependencies: Pick<PageDependencies, 'show'>,
+  what: keyof ConsoleTexts['confirm'],
+  { name, backUrl }: { name: string; backUrl: string },
+): Promise<boolean> {
+  const { meaning, title } = textsOf(ctx).confirm[what];
+  return await isConfirmed(ctx, dependencies, format(title, { name }), { meaning, backUrl });
 }

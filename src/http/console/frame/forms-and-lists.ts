@@ -4,6 +4,7 @@ import { Refused } from '../../../commands/decider.ts';
 import { InvalidFields, note as noteField } from '../../../commands/fields.ts';
 import { boundsOfDay } from '../../../common/malaysian-time.ts';
 import { type Context, HttpProblem } from '../../server/context.ts';
+import type { StaffContext } from './session.ts';
 
 export type Fields = Readonly<Record<string, string | undefined>>;
 
@@ -51,9 +52,16 @@ export async function orShowAgain(
   }
 }
 
-/** The merchants of the configuration, as the choices of a filter. */
-export const merchantOptions = (merchants: ReadonlyMap<string, { code: string; name: string }>) =>
-  Array.from(merchants.values(), ({ code, name }) => ({ value: code, text: `${name} (${code})` }));
+/** As the choices of a filter: the merchants of a scope; without one, those of the configuration and `former` ones. */
+export function merchantsFor(
+  { state: { staff } }: StaffContext,
+  configured: ReadonlyMap<string, { name: string }>,
+  former: readonly string[] = [],
+) {
+  const codes = staff.merchants ?? new Set([...configured.keys(), ...former]);
+  const nameOf = (code: string) => configured.get(code)?.name ?? code;
+  return Array.from(codes, (value) => ({ value, name: nameOf(value), text: `${nameOf(value)} (${value})` }));
+}
 
 export const keysOf = <Key extends string>(texts: Readonly<Record<Key, unknown>>) =>
   Object.keys(texts) as Key[];

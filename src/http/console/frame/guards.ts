@@ -1,6 +1,11 @@
 /** The checks before every page and action of the console; routes.ts has the order. All throw HttpProblem. */
 import type { Next } from 'koa';
+import { transactionIdPattern } from '../../../commands/transaction-id.ts';
+import { readPaymentEvent, tryRead, UnreadableEvent } from '../../../events/codec.ts';
+import { paymentStream } from '../../../events/payment.ts';
+import type { Scope } from '../../../events/user.ts';
 import { type Context, HttpProblem, seeOther } from '../../server/context.ts';
+import { noSuchPayment } from '../../server/load-history.ts';
 import { signInPath } from './addresses.ts';
 import { readForm } from './forms-and-lists.ts';
 import type { PageDependencies } from './page.ts';
@@ -33,9 +38,16 @@ export function fromOwnPage(ctx: Context, next: Next): Promise<unknown> {
   throw new HttpProblem(403, message, { actionUrl: ctx.url });
 }
 
-/** Sends those who are not signed in to the sign-in page, and refuses those who lack the permission. */
-export function createPermit({ returnTo, sessions }: Pick<PageDependencies, 'returnTo' | 'sessions'>) {
-  return (permission: Permission) =>
+/**
+ * What a page or action does for an account with a scope. `all`: it is about the ledger as a whole, and refuses.
+ * `ofPayment`: the payment that its path names must be one of theirs. `filtered`: it holds only what is theirs. `own`: it
+ * is about the account itself.
+ */
+export type ForScope = 'all' | 'ofPayment' | 'filtered' | 'own';
+
+/** Sends those who are not signed in to the sign-in page, and refuses those who lack the permission or whose scope it is not. */
+export function createPermit({ eventStore, returnTo, sessions }: PageDependencies) {
+  return ({ permission, forScope }: { permission: Permission; forScope: ForScope }) =>
     async (ctx: VisitorContext, next: Next): Promise<unknown> => {
       // A prefetched page may never be seen, but the access log would have an entry for it.
       if (/prefetch|prerender/.test(ctx.get('Sec-Purpose') || ctx.get('Purpose')))
@@ -47,9 +59,23 @@ export function createPermit({ returnTo, sessions }: Pick<PageDependencies, 'ret
       }
       ctx.state.staff = staff;
       ctx.state.logFields = { staff: staff.id };
-      if (!may(staff.role, permission)) throw new HttpProblem(403, 'Your role does not allow this');
+      if (staff.merchants && forScope === 'all')
+        throw new HttpProblem(403, 'This is about all agencies, and your account is limited to some');
+      if (!may(staff, permission)) throw new HttpProblem(403, 'Your role does not allow this');
+      if (forScope === 'ofPayment' && !(await isInScope(staff.merchants, ctx.params.id ?? '', eventStore)))
+        throw noSuchPayment();
       return next();
     };
+}
+
+/** Whether somebody with this scope may see a payment. They may see none that does not exist or cannot be read. */
+export async function isInScope(scope: Scope, id: string, { load }: PageDependencies['eventStore']) {
+  if (scope === null) return true;
+  if (!transactionIdPattern.test(id)) return false;
+  const [first] = await load(paymentStream(id), 0, 1);
+  const read = first && tryRead(readPaymentEvent, first);
+  if (!read || read instanceof UnreadableEvent || read.type !== 'PaymentRequested') return false;
+  return scope.includes(read.data.merchant.code);
 }
 
 /** Refuses forms that were not made for the session that sends them. */

@@ -4,7 +4,7 @@ import { isCursor, type Listed, type Listing, readPage, totalsOf } from '@ledger
 import type { Knex } from 'knex';
 import { readAmount } from '../../../common/money.ts';
 import { listCsv } from '../../../statements/csv.ts';
-import { type Context, HttpProblem } from '../../server/context.ts';
+import { HttpProblem } from '../../server/context.ts';
 import {
   type Fields,
   noSuchPage,
@@ -16,6 +16,7 @@ import {
   spanOfDay,
 } from './forms-and-lists.ts';
 import type { PageDependencies } from './page.ts';
+import type { StaffContext } from './session.ts';
 
 const size = 50;
 const sizeOfParts = 1_000;
@@ -28,6 +29,11 @@ export type List = {
   /** A new query for all its rows. */
   all(): Knex.QueryBuilder;
 };
+
+/** All that the list has for whoever asks: nothing of merchants outside their scope. */
+export function rowsFor({ state: { staff } }: StaffContext, { owner }: Listing, all: Knex.QueryBuilder) {
+  return staff.merchants ? all.whereIn(owner, staff.merchants) : all;
+}
 
 /** Malaysian days, both included; `day` is both. Throws HttpProblem for a day that does not exist. */
 export function readDays({ day, from = day, to = day }: Fields) {
@@ -51,7 +57,7 @@ export function readAmounts({ least, most }: Fields) {
 
 /** The model of views/console/list.njk; `typed` has the page and the order that are asked for. */
 export async function readList<Row>(
-  ctx: Context,
+  ctx: StaffContext,
   { askReadModels, db, lastList }: Pick<PageDependencies, 'askReadModels' | 'db' | 'lastList'>,
   { all, fields, listing, path }: List,
   typed: Fields = readQuery(ctx),
@@ -60,10 +66,11 @@ export async function readList<Row>(
   const { after } = typed;
   if (after !== undefined && !isCursor(after, listing)) throw noSuchPage();
   const sort = readSort(typed, listing);
+  const rows = () => rowsFor(ctx, listing, all());
   const page = { limit: size + 1, after: after === undefined ? null : { cursor: after }, sort };
   const [found, totals] = await askReadModels(
     ctx,
-    [readPage<Row>(db, all(), listing, page), totalsOf(db, all(), listing)],
+    [readPage<Row>(db, rows(), listing, page), totalsOf(db, rows(), listing)],
     message,
   );
   lastList.remember(ctx);
@@ -90,13 +97,13 @@ function readSort({ sort }: Fields, { sorts }: Listing): string | null {
 
 /** All rows of the list as CSV, in its order. */
 export async function downloadList(
-  ctx: Context,
+  ctx: StaffContext,
   { askReadModels, db }: Pick<PageDependencies, 'askReadModels' | 'db'>,
   { all, listing, path }: List,
 ): Promise<void> {
   const sort = readSort(readQuery(ctx), listing);
   const read = (after: Listed<object> | null) =>
-    readPage<object>(db, all(), listing, { limit: sizeOfParts, after, sort });
+    readPage<object>(db, rowsFor(ctx, listing, all()), listing, { limit: sizeOfParts, after, sort });
   // Before the answer begins, which could not say that Postgres is down.
   const [first] = await askReadModels(ctx, [read(null)]);
   async function* rows() {

@@ -5,7 +5,9 @@ import { sharedAnswer } from '@ledger/kernel/shared-answer.ts';
 import { transactionIdPattern } from '../../../commands/transaction-id.ts';
 import { paymentStream } from '../../../events/payment.ts';
 import { HttpProblem } from '../../server/context.ts';
+import { noSuchPayment } from '../../server/load-history.ts';
 import { readQuery } from './forms-and-lists.ts';
+import { isInScope } from './guards.ts';
 import type { Page, PageDependencies } from './page.ts';
 
 /** Each keeps a connection open. */
@@ -20,7 +22,7 @@ export function createLive(): Page {
   let positions: (() => Promise<string>) | null = null;
   return async (ctx, dependencies) => {
     const { closing, projectionStatus, runtime, sessions } = dependencies;
-    const { id } = ctx.state.staff;
+    const { id, merchants } = ctx.state.staff;
     if (watching.length >= maxWatching || watching.filter((each) => each === id).length >= maxOfOnePerson)
       throw new HttpProblem(503, 'Too many pages are open that update by themselves');
     positions ??= sharedAnswer(
@@ -29,9 +31,16 @@ export function createLive(): Page {
       runtime,
     );
     const { of = '', seen } = readQuery(ctx);
-    const watched = lookAt(of, dependencies) ?? positions;
+    const isPayment = transactionIdPattern.test(of);
+    if (isPayment && !(await isInScope(merchants, of, dependencies.eventStore))) throw noSuchPayment();
+    // The positions, and rebuilds, would tell of the payments of all merchants.
+    const now = async () => String(Math.floor(runtime.now().getTime() / checkedEveryMs));
+    const watched = merchants && !isPayment ? now : (lookAt(of, dependencies) ?? positions);
     const look = () => watched().catch(() => null);
-    const isSignedIn = async () => (await sessions.find(ctx).catch(() => null)) !== null;
+    const isSignedIn = async () => {
+      const found = await sessions.find(ctx).catch(() => null);
+      return found !== null && String(found.merchants) === String(merchants);
+    };
     const gone = new AbortController();
     watching.push(id);
     ctx.res.once('close', () => {

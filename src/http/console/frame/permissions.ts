@@ -1,5 +1,5 @@
-/** Which role may do what. Every route names its permission; nothing else checks roles. */
-import type { Role } from '../../../events/user.ts';
+/** Which role may do what, and what an account that is limited to some merchants may not. Every route names its permission. */
+import type { Role, Scope } from '../../../events/user.ts';
 
 const everybody: readonly Role[] = ['admin', 'member', 'viewer'];
 const helpers: readonly Role[] = ['admin', 'member'];
@@ -9,6 +9,8 @@ const admins: readonly Role[] = ['admin'];
 export const permissions = {
   /** Pages without personal data. */
   read: everybody,
+  /** Those about the ledger as a whole. */
+  readAll: everybody,
   /** Payers' details, events as recorded, searches by payer. Each access is in the access log before it is shown. */
   viewPersonalData: everybody,
   export: everybody,
@@ -28,12 +30,17 @@ export const permissions = {
 
 export type Permission = keyof typeof permissions;
 
-export function may(role: Role, permission: Permission): boolean {
-  return permissions[permission].includes(role);
+/** Of the ledger as a whole: not for accounts with a scope. */
+const ofAll: readonly Permission[] = ['readAll', 'readAccessLog', 'rebuild', 'reconcile', 'manageStaff'];
+
+type Account = { role: Role; merchants: Scope };
+
+export function may({ role, merchants }: Account, permission: Permission): boolean {
+  return permissions[permission].includes(role) && !(merchants && ofAll.includes(permission));
 }
 
 /** For the templates, which hide the buttons that would be refused. */
-export function permissionsOf(role: Role): Record<Permission, boolean> {
-  const entries = Object.keys(permissions).map((each) => [each, may(role, each as Permission)]);
+export function permissionsOf(account: Account): Record<Permission, boolean> {
+  const entries = Object.keys(permissions).map((each) => [each, may(account, each as Permission)]);
   return Object.fromEntries(entries) as Record<Permission, boolean>;
 }

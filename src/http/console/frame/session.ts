@@ -1,6 +1,6 @@
 /**
  * Who is signed in. The cookie names the session; the session's and the user's streams are read at every request, so
- * that signing out, a new role or a deactivated account takes effect at once and everywhere.
+ * that signing out, a new role or scope, or a deactivated account takes effect at once and everywhere.
  */
 import { hash } from 'node:crypto';
 import type { EventStore, RecordedEvent } from '@ledger/event-store/event-store.ts';
@@ -13,7 +13,7 @@ import { loadSessionEnds, sessionDecider } from '../../../commands/session.ts';
 import { userDecider } from '../../../commands/user.ts';
 import type { Passkey } from '../../../events/passkeys.ts';
 import { type Session, sessionStream } from '../../../events/session.ts';
-import { type Account, maySignIn, type User, userStream } from '../../../events/user.ts';
+import { type Account, maySignIn, type Scope, type User, userStream } from '../../../events/user.ts';
 import type { Context, RequestState } from '../../server/context.ts';
 import { createCookie } from '../../server/cookie.ts';
 import type { Dependencies } from '../../server/dependencies.ts';
@@ -25,6 +25,7 @@ type Ticket = { sessionId: string; secret: string };
 export type Holder = User & { passkeys: readonly Passkey[] };
 
 export type Staff = Holder & {
+  merchants: Scope;
   ticket: Ticket;
   session: Session;
   /** The end of the session's stream when the request came in. */
@@ -96,7 +97,7 @@ export function createSessions({ config, eventStore, runtime }: Dependencies) {
       const isDue = Number.parseInt(signature, 10) - now.getTime() < idleMs - freshMs;
       if (isUse && isDue) issue(ctx, ticket, found.session.endsAt);
       const { active: _, console: __, ...user } = account;
-      return { ...user, ticket, session: found.session, head: found.head };
+      return { merchants: null, ...user, ticket, session: found.session, head: found.head };
     },
 
     /** A token that is valid for the forms of this session only. */

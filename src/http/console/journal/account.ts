@@ -5,14 +5,15 @@ import {
   accountPages,
   accountStatement,
   accountSums,
-  journalGap,
+  merchantAccount,
   type PostingKey,
 } from '../../../projections/journal/queries.ts';
 import { accountLines } from '../../../statements/csv.ts';
-import { type Context, HttpProblem } from '../../server/context.ts';
+import { HttpProblem } from '../../server/context.ts';
 import { cursorText, noSuchPage, queryOf, readCursor, readQuery } from '../frame/forms-and-lists.ts';
 import type { Page, PageDependencies } from '../frame/page.ts';
-import { readAsOf, refuseGap } from './as-of.ts';
+import type { StaffContext } from '../frame/session.ts';
+import { findGap, readAsOf, refuseGap } from './as-of.ts';
 
 export const accountPath = '/console/journal/account';
 const csvPath = '/console/journal/account.csv';
@@ -29,26 +30,28 @@ export function periodOf(from: string | undefined, to: string): { from: string; 
   return { from: from || `${to.slice(0, 8)}01`, to };
 }
 
-/** Throws HttpProblem if the query names no account or no period. */
-async function readRequest(ctx: Context, { askReadModels, db, runtime }: PageDependencies) {
+/** Throws HttpProblem if the query names no account or no period. Whoever has a scope sees its merchants' accounts alone. */
+async function readRequest(ctx: StaffContext, { askReadModels, db, runtime }: PageDependencies) {
   const { account = '', from, to } = readQuery(ctx);
   const now = runtime.now();
   const period = periodOf(from, to || dayOf(now.toISOString()));
   if (!boundsOfDay(period.from) || !boundsOfDay(period.to) || period.from > period.to)
     throw new HttpProblem(400, 'A period takes two days, the earlier one first; write a day as 2026-11-20');
+  const { merchants } = ctx.state.staff;
+  const isVisible = merchants === null || merchants.some((code) => merchantAccount(code) === account);
   const [{ debitSen, creditSen }] = await askReadModels(ctx, [accountSums(db, account, now)]);
-  if (debitSen === 0n && creditSen === 0n)
+  if (!isVisible || (debitSen === 0n && creditSen === 0n))
     throw new HttpProblem(404, 'Nothing was ever posted to an account of this name');
   return { request: { account, ...period }, asOf: readAsOf(period.to, now), now };
 }
 
 export const showAccount: Page = async (ctx, dependencies) => {
-  const { askReadModels, db, eventStore, runtime, show } = dependencies;
+  const { askReadModels, db, show } = dependencies;
   const { request, asOf } = await readRequest(ctx, dependencies);
   const after = readKey(readQuery(ctx).after);
   const [{ openingSen, lines, more, closingSen }, gap] = await askReadModels(ctx, [
     accountStatement(db, { ...request, after, limit: size }),
-    journalGap(asOf, { eventStore, db, runtime }),
+    findGap(ctx, dependencies, asOf),
   ]);
   const last = more ? lines.at(-1) : undefined;
   const nextAfter = last && cursorText(last.at, last.transactionId, String(last.revision), String(last.line));

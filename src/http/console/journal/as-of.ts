@@ -1,8 +1,9 @@
 /** The as-of time of a page about the journal, and whether the journal holds everything up to it. */
 import { parseAsOf } from '../../../common/malaysian-time.ts';
 import { journalGap } from '../../../projections/journal/queries.ts';
-import { type Context, HttpProblem } from '../../server/context.ts';
+import { HttpProblem } from '../../server/context.ts';
 import type { PageDependencies } from '../frame/page.ts';
+import type { StaffContext } from '../frame/session.ts';
 
 /** Now, if nothing is typed. Throws HttpProblem for a text that is not a time. */
 export function readAsOf(text: string | undefined, now: Date): Date {
@@ -13,15 +14,18 @@ export function readAsOf(text: string | undefined, now: Date): Date {
   return asOf;
 }
 
+/** As `journalGap`; the stream or the event that is its reason may be any merchant's, and a scope leaves it out. */
+export async function findGap(ctx: StaffContext, dependencies: PageDependencies, asOf: Date) {
+  const gap = await journalGap(asOf, dependencies);
+  const isNamed = ctx.state.staff.merchants === null;
+  return gap && { ...gap, message: isNamed ? gap.message : 'The journal may not be complete at the moment' };
+}
+
 /**
  * Throws HttpProblem if the journal lacks more than parked streams of what was recorded by that moment. A page can say so next to its
  * rows; a document cannot, and is refused.
  */
-export async function refuseGap(
-  ctx: Context,
-  { askReadModels, db, eventStore, runtime }: PageDependencies,
-  asOf: Date,
-): Promise<void> {
-  const [gap] = await askReadModels(ctx, [journalGap(asOf, { eventStore, db, runtime })]);
+export async function refuseGap(ctx: StaffContext, dependencies: PageDependencies, asOf: Date) {
+  const [gap] = await dependencies.askReadModels(ctx, [findGap(ctx, dependencies, asOf)]);
   if (gap && !gap.isParked) throw new HttpProblem(503, gap.message);
 }

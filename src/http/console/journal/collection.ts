@@ -7,15 +7,23 @@ import {
   collectionPage,
   collectionTotals,
 } from '../../../projections/journal/collection-queries.ts';
-import { journalGap, merchantAccount, merchantsWithAccount } from '../../../projections/journal/queries.ts';
+import { merchantAccount, merchantsWithAccount } from '../../../projections/journal/queries.ts';
 import { collectionLines } from '../../../statements/csv.ts';
 import { collectionPdf, maxPdfReceipts, TooManyReceipts } from '../../../statements/pdf.ts';
 import { grandTotal } from '../../../statements/totals.ts';
 import { type Context, HttpProblem } from '../../server/context.ts';
-import { cursorText, pageOf, queryOf, readCursor, readQuery } from '../frame/forms-and-lists.ts';
+import {
+  cursorText,
+  merchantsFor,
+  pageOf,
+  queryOf,
+  readCursor,
+  readQuery,
+} from '../frame/forms-and-lists.ts';
 import type { Page, PageDependencies } from '../frame/page.ts';
+import type { StaffContext } from '../frame/session.ts';
 import { accountPath } from './account.ts';
-import { readAsOf, refuseGap } from './as-of.ts';
+import { findGap, readAsOf, refuseGap } from './as-of.ts';
 
 const path = '/console/statements';
 const csvPath = '/console/statements/collection.csv';
@@ -23,25 +31,20 @@ const pdfPath = '/console/statements/collection.pdf';
 const size = 200;
 const dayMs = 24 * 60 * 60 * 1000;
 
-type Agencies = ReadonlyMap<string, string>;
+type Agencies = ReturnType<typeof merchantsFor>;
 type Request = { agency: string; collection: Collection };
 
-/** Names by code: every agency of the configuration, and former ones that collected something. */
-async function findAgencies(
-  ctx: Context,
-  { askReadModels, config, db }: PageDependencies,
-): Promise<Agencies> {
+/** Every agency of the configuration, and former ones that collected something. */
+async function findAgencies(ctx: StaffContext, { askReadModels, config, db }: PageDependencies) {
   const [codes] = await askReadModels(ctx, [merchantsWithAccount(db)]);
-  const configured = Array.from(config.merchants.values(), ({ code, name }) => [code, name] as const);
-  const left = codes.filter((code) => !config.merchants.has(code)).map((code) => [code, code] as const);
-  return new Map([...configured, ...left]);
+  return merchantsFor(ctx, config.merchants, codes);
 }
 
 /** Null before an agency is chosen. Throws HttpProblem for an agency or a day that does not exist. */
 function readRequest(ctx: Context, agencies: Agencies, now: Date): Request | null {
   const { merchant, day = '', known } = readQuery(ctx);
   if (merchant === undefined) return null;
-  const agency = agencies.get(merchant);
+  const agency = agencies.find(({ value }) => value === merchant)?.name;
   if (agency === undefined) throw new HttpProblem(404, 'There is no such agency');
   if (!boundsOfDay(day)) throw new HttpProblem(400, 'There is no such day; write a day as 2026-11-20');
   return { agency, collection: { merchantCode: merchant, day, asOf: readAsOf(known, now) } };
@@ -54,7 +57,7 @@ export const showCollection: Page = async (ctx, dependencies) => {
   const { day, known = '' } = readQuery(ctx);
   const yesterday = dayOf(new Date(now.getTime() - dayMs).toISOString());
   await dependencies.show(ctx, 'journal/collection.njk', {
-    merchants: Array.from(agencies, ([value, name]) => ({ value, text: `${name} (${value})` })),
+    merchants: agencies,
     merchant: request?.collection.merchantCode ?? '',
     day: day || yesterday,
     known,
@@ -65,17 +68,18 @@ export const showCollection: Page = async (ctx, dependencies) => {
 };
 
 async function statementOf(
-  ctx: Context,
-  { askReadModels, db, eventStore, runtime }: PageDependencies,
+  ctx: StaffContext,
+  dependencies: PageDependencies,
   { agency, collection }: Request,
 ) {
+  const { askReadModels, db } = dependencies;
   const cursor = readCursor(readQuery(ctx).after, 1);
   const after = cursor && { paidAt: cursor.at, transactionId: cursor.ids[0] ?? '' };
   const [totals, found, parts, gap] = await askReadModels(ctx, [
     collectionTotals(db, collection),
     collectionPage(db, collection, { after, limit: size + 1 }),
     accountOfDay(db, collection),
-    journalGap(collection.asOf, { eventStore, db, runtime }),
+    findGap(ctx, dependencies, collection.asOf),
   ]);
   const { merchantCode: merchant, day } = collection;
   const asOf = collection.asOf.toISOString();
@@ -110,7 +114,7 @@ async function statementOf(
 }
 
 /** Also throws HttpProblem if the journal lacks something: a document is complete or refused. */
-async function readDownload(ctx: Context, dependencies: PageDependencies): Promise<Request> {
+async function readDownload(ctx: StaffContext, dependencies: PageDependencies): Promise<Request> {
   const agencies = await findAgencies(ctx, dependencies);
   const request = readRequest(ctx, agencies, dependencies.runtime.now());
   if (!request) throw new HttpProblem(400, 'Choose an agency');

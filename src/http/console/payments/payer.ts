@@ -1,4 +1,6 @@
 /** What concerns the payer: who pays and for what, the notes of staff, and the payer's receipt. */
+import { derivedId } from '@ledger/kernel/derived-id.ts';
+import { v5 as uuidV5 } from 'uuid';
 import { transactionIdPattern } from '../../../commands/transaction-id.ts';
 import { type OpenPayment, openPayment } from '../../../events/open-payment.ts';
 import { paymentStream } from '../../../events/payment.ts';
@@ -41,12 +43,16 @@ export const showPayer: Page = async (ctx, { eventStore, personalData, recordAcc
   });
 };
 
-export const addNote: Page = async (ctx, { execute, runtime }) => {
+/** The same text, of the same person, from a page with the same number of events is the same note, pressed twice. */
+export const addNote: Page = async (ctx, { config, execute, runtime }) => {
   const { id = '' } = ctx.params;
   if (!transactionIdPattern.test(id)) throw noSuchPayment();
-  const note = readNote('note', readForm(ctx).note);
+  const { note: typed, events = '' } = readForm(ctx);
+  const note = readNote('note', typed);
   const command = { type: 'AddNote', at: runtime.now().toISOString(), note } as const;
-  await execute(paymentStream(id), command, staffCause(ctx));
+  const said = derivedId(config.transactionIdKey, ['note', ctx.state.staff.id, id, events, note]);
+  const cause = { ...staffCause(ctx), commandId: uuidV5(said, uuidV5.URL) };
+  await execute(paymentStream(id), command, cause, { once: true });
   leadTo(ctx, `${paymentsPath}/${id}`, 'noted');
 };
 

@@ -1,21 +1,22 @@
 /** /console/payments: finds payments by what people read out, by a filter, or by payer. */
+import { readPage } from '@ledger/postgres/listing.ts';
 import lists from '../../../../content/tables/lists.json' with { type: 'json' };
 import { transactionIdPattern } from '../../../commands/transaction-id.ts';
 import { paymentModes } from '../../../common/payment-modes.ts';
 import { indexedTokens } from '../../../projections/payments/payers.ts';
-import { type PaymentFilter, paymentsOf, searchPayments } from '../../../projections/payments/queries.ts';
+import { type PaymentFilter, paymentsOf } from '../../../projections/payments/queries.ts';
 import { termsOf } from '../../../projections/payments/search-tokens.ts';
 import { seeOther } from '../../server/context.ts';
 import {
   type Fields,
   keysOf,
-  merchantOptions,
+  merchantsFor,
   readChoice,
   readForm,
   readQuery,
   readText,
 } from '../frame/forms-and-lists.ts';
-import { downloadList, type List, readAmounts, readDays, readList } from '../frame/list.ts';
+import { downloadList, type List, readAmounts, readDays, readList, rowsFor } from '../frame/list.ts';
 import type { Page, PageDependencies } from '../frame/page.ts';
 import type { StaffContext } from '../frame/session.ts';
 import { texts } from '../texts.ts';
@@ -71,14 +72,10 @@ export const find: Page = async (ctx, dependencies) => {
   const { q = '' } = readForm(ctx);
   const text = q.trim().slice(0, maxPayerLength);
   const { askReadModels, db } = dependencies;
+  const rows = rowsFor(ctx, lists.payments, paymentsOf(db, { named: text }));
+  const search = () => readPage(db, rows, lists.payments, { limit: 1, after: null });
   const isId = transactionIdPattern.test(text.toUpperCase());
-  const [found] = isId
-    ? [[]]
-    : await askReadModels(
-        ctx,
-        [searchPayments(db, { named: text }, { limit: 1, after: null })],
-        notSearchable,
-      );
+  const [found] = isId ? [[]] : await askReadModels(ctx, [search()], notSearchable);
   if (isId || text === '' || found.length > 0)
     return seeOther(ctx, `${paymentsPath}?q=${encodeURIComponent(text)}`);
   await showPayersPayments(ctx, dependencies, text);
@@ -114,7 +111,7 @@ async function showFound(
   const list = listOf(dependencies, typed, tokens);
   await dependencies.show(ctx, 'payments/payments.njk', {
     isPayments: true,
-    merchants: merchantOptions(dependencies.config.merchants),
+    merchants: merchantsFor(ctx, dependencies.config.merchants),
     payer: payer.text,
     ...(await readList(ctx, dependencies, list, typed, notSearchable)),
     ...(payer.text !== '' && { sortUrl: null, exportUrl: null }),

@@ -2,6 +2,7 @@
 import { readPasskeyUse } from '../../../events/codec.ts';
 import { passkeyUseStream } from '../../../events/passkeys.ts';
 import { userStream } from '../../../events/user.ts';
+import { isMeant } from '../frame/confirm.ts';
 import { readForm } from '../frame/forms-and-lists.ts';
 import { leadTo, type Page, staffCause } from '../frame/page.ts';
 
@@ -15,7 +16,7 @@ export const showOwnAccount: Page = async (ctx, { eventStore, passkeys, show }) 
     return { id, name, registeredAt, usedAt, isCurrent: id === staff.session.passkey };
   });
   await show(ctx, 'sign-in/own-account.njk', {
-    account: { name: staff.name, email: staff.email, role: staff.role },
+    account: { name: staff.name, email: staff.email, role: staff.role, merchants: staff.merchants },
     rows: await Promise.all(rows),
     asked: passkeys.ask('register', staff.ticket.sessionId, staff),
   });
@@ -30,10 +31,13 @@ export const registerPasskey: Page = async (ctx, { passkeys }) => {
 };
 
 /** Ends the sessions that were opened with it. */
-export const removePasskey: Page = async (ctx, { config, passkeys, runtime }) => {
-  const { id: userId, role } = ctx.state.staff;
+export const removePasskey: Page = async (ctx, dependencies) => {
+  const { config, passkeys, runtime } = dependencies;
+  const { id: userId, passkeys: held, role } = ctx.state.staff;
   const keepsOne = config.passkeysRequired && role === 'admin';
   const { id = '' } = readForm(ctx);
+  const name = held.find((each) => each.id === id)?.name ?? '';
+  if (!(await isMeant(ctx, dependencies, 'removePasskey', { name, backUrl: path }))) return;
   const command = { type: 'RemovePasskeys', at: runtime.now().toISOString(), id, keepsOne } as const;
   await passkeys.execute(userStream(userId), command, staffCause(ctx));
   leadTo(ctx, path, 'passkey-removed');

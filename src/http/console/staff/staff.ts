@@ -1,11 +1,13 @@
-/** /console/staff: who may sign in, and in which role. Users are added over /api/v1 or on the command line. */
+/** /console/staff: who may sign in, in which role, and whose payments they see. Users are added over /api/v1 or on the command line. */
 import { derivedIdPattern } from '@ledger/kernel/derived-id.ts';
+import type { GrantedScope } from '../../../commands/user.ts';
+import { readScope } from '../../../config/merchants.ts';
 import { type Role, roles, userStream } from '../../../events/user.ts';
 import { HttpProblem } from '../../server/context.ts';
+import { isMeant } from '../frame/confirm.ts';
 import { noSuchPage, pageOf, readChoice, readForm, readQuery } from '../frame/forms-and-lists.ts';
-import { leadTo, type NoticeCode, type Page, staffCause } from '../frame/page.ts';
-import type { StaffContext } from '../frame/session.ts';
-import { loadAccount } from '../frame/session.ts';
+import { leadTo, type NoticeCode, type Page, type PageDependencies, staffCause } from '../frame/page.ts';
+import { loadAccount, type StaffContext } from '../frame/session.ts';
 
 const path = '/console/staff';
 const size = 100;
@@ -36,28 +38,49 @@ export const changeRole = change('role-changed', (ctx) => {
   return { type: 'ChangeUserRole', role };
 });
 
-export const grant = change('granted', () => ({ type: 'GrantConsoleAccess' }));
+export const grant = change('granted', (ctx, { config }) => ({
+  type: 'GrantConsoleAccess',
+  granted: readScope(readForm(ctx).merchants ?? '', config.merchants),
+}));
 
-export const deactivate = change('deactivated', () => ({ type: 'DeactivateUser' }));
+export const deactivate = asking(
+  'deactivate',
+  change('deactivated', () => ({ type: 'DeactivateUser' })),
+);
 
 export const reactivate = change('reactivated', () => ({ type: 'ReactivateUser' }));
 
-export const removePasskeysOf: Page = async (ctx, { passkeys, runtime }) => {
+export const removePasskeysOf = asking('removePasskeys', async (ctx, { passkeys, runtime }) => {
   const keepsOne = ctx.params.id === ctx.state.staff.id;
   const command = { type: 'RemovePasskeys', at: runtime.now().toISOString(), id: null, keepsOne } as const;
   await passkeys.execute(streamOf(ctx), command, staffCause(ctx));
   leadTo(ctx, path, 'passkeys-removed');
-};
+});
 
 type Change =
   | { type: 'ChangeUserRole'; role: Role }
-  | { type: 'GrantConsoleAccess' | 'DeactivateUser' | 'ReactivateUser' };
+  | { type: 'GrantConsoleAccess'; granted: GrantedScope }
+  | { type: 'DeactivateUser' | 'ReactivateUser' };
 
-function change(notice: NoticeCode, readChange: (ctx: StaffContext) => Change): Page {
-  return async (ctx, { executeUser, runtime }) => {
-    const command = { ...readChange(ctx), at: runtime.now().toISOString(), by: ctx.state.staff.id };
+function change(
+  notice: NoticeCode,
+  readChange: (ctx: StaffContext, dependencies: PageDependencies) => Change,
+): Page {
+  return async (ctx, dependencies) => {
+    const { executeUser, runtime } = dependencies;
+    const at = runtime.now().toISOString();
+    const command = { ...readChange(ctx, dependencies), at, by: ctx.state.staff.id };
     await executeUser(streamOf(ctx), command, staffCause(ctx));
     leadTo(ctx, path, notice);
+  };
+}
+
+/** Asks whether it is meant, naming whom it is about. */
+function asking(what: 'deactivate' | 'removePasskeys', act: Page): Page {
+  return async (ctx, dependencies) => {
+    const account = await loadAccount(dependencies.eventStore, ctx.params.id ?? '');
+    const asked = account && { name: account.name, backUrl: path };
+    if (!asked || (await isMeant(ctx, dependencies, what, asked))) await act(ctx, dependencies);
   };
 }
 
