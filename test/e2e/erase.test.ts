@@ -130,7 +130,9 @@ test.serial('a person is erased by IC number, and found nowhere in the data fold
   t.is(held.unmatchedResults.length, 1);
   t.like(held.unmatchedResults[0]?.received, { BUYER_NAME: person.name, BUYER_ID: person.ic_no });
 
-  const logged = await query(url, `select what, user_id, detail from access_log.access_log`);
+  const readAccessLog = () => query(url, `select what, user_id, detail from access_log.access_log`);
+  await until(async () => (await readAccessLog()).length > 0);
+  const logged = await readAccessLog();
   t.like(logged[0], { what: 'subjectAccess', detail: '2 payments, 1 unmatched result' });
   t.regex(String(logged[0]?.user_id), /^staff:/);
 

@@ -128,7 +128,9 @@ test.serial('300 long queries take less than three seconds of CPU', async (t) =>
   const query = 'a&'.repeat(3_900);
   await fetch(`${app.url}/?${query}`);
   const before = process.cpuUsage();
-  const ask = async () => await (await fetch(`${app.url}/generic/receipt/x?${query}`)).text();
+  // Connections that are kept would count in the test of how many there may be.
+  const headers = { connection: 'close' };
+  const ask = async () => await (await fetch(`${app.url}/generic/receipt/x?${query}`, { headers })).text();
   await Promise.all(Array.from({ length: 300 }, ask));
   const { user, system } = process.cpuUsage(before);
   const seconds = (user + system) / 1_000_000;
