@@ -1,11 +1,11 @@
 /** The redirect to a receipt after a write, and what the browser remembers of it. */
 import type { ExpectedRevision } from '@ledger/event-store/event-store.ts';
+import { knownForMs } from '@ledger/event-store/known-heads.ts';
 import { transactionIdPattern } from '../../commands/transaction-id.ts';
 import type { Links } from '../../receipts/payment-links.ts';
 import { type Context, seeOther } from '../server/context.ts';
 import { createCookie } from '../server/cookie.ts';
 import type { Dependencies } from '../server/dependencies.ts';
-import { knownForMs } from '../server/known-stream-heads.ts';
 import { createRevisionTokens } from './page-token.ts';
 
 export type LeadToReceipt = ReturnType<typeof createReceiptRedirect>['leadToReceipt'];

@@ -1,5 +1,6 @@
 /** What the HTTP role needs from the rest of the program. Each handler names the few things that it uses. */
 import type { EventStore } from '@ledger/event-store/event-store.ts';
+import type { KnownHeads } from '@ledger/event-store/known-heads.ts';
 import type { Log } from '@ledger/kernel/log.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
 import type { Mailer } from '@ledger/outbound/mailer.ts';
@@ -25,7 +26,6 @@ import type { AnsweredRequest } from '../../monitoring/counters.ts';
 import type { LookDependencies } from '../../monitoring/health.ts';
 import type { Erase } from '../../personal-data/erase.ts';
 import type { PaymentQueries } from '../../projections/payments/queries.ts';
-import type { KnownHeads } from './known-stream-heads.ts';
 
 type UsedConfig =
   | 'apiKeys'

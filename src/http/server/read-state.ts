@@ -3,12 +3,12 @@
  * from the stream. Decision 17. What decides about a command loads the stream itself.
  */
 import { type EventStore, EventStoreUnavailable } from '@ledger/event-store/event-store.ts';
+import type { KnownHeads } from '@ledger/event-store/known-heads.ts';
 import type { Log } from '@ledger/kernel/log.ts';
 import { codeOf } from '@ledger/kernel/reason-of.ts';
 import type { Decider } from '../../commands/decider.ts';
 import { loadHead } from '../../commands/execute.ts';
 import { UnreadableEvent } from '../../events/codec.ts';
-import type { KnownHeads } from './known-stream-heads.ts';
 
 type Row<State> = { revision: number; state: State };
 

@@ -2,11 +2,11 @@
 import { randomUUID } from 'node:crypto';
 import { connectEventStore } from '@ledger/event-store/client.ts';
 import { EventStoreUnavailable, type RecordedEvent } from '@ledger/event-store/event-store.ts';
+import { createKnownHeads, knownForMs } from '@ledger/event-store/known-heads.ts';
 import test from 'ava';
 import fc from 'fast-check';
 import { UnreadableEvent } from '../../../src/events/codec.ts';
 import { chain, genesisHash } from '../../../src/events/envelope.ts';
-import { createKnownHeads, knownForMs } from '../../../src/http/server/known-stream-heads.ts';
 import { createReadState } from '../../../src/http/server/read-state.ts';
 import { log } from '../../projections/helpers.ts';
 import { startServer } from '../../support/event-store.ts';

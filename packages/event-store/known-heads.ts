@@ -1,7 +1,8 @@
 /** The heads of streams that this process has written or read a moment ago. */
-import type { EventStore } from '@ledger/event-store/event-store.ts';
+
 import { RecentMap } from '@ledger/kernel/recent-map.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
+import type { EventStore } from './event-store.ts';
 
 /**
  * How long a head counts as known. Other processes append too, so a page that relies on a known head may be this much

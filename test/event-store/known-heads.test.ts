@@ -1,11 +1,11 @@
 // What this process knows of the ends of streams: only what it saw, not for long, and of so many streams.
 import { randomUUID } from 'node:crypto';
 import { connectEventStore } from '@ledger/event-store/client.ts';
+import { createKnownHeads, knownForMs } from '@ledger/event-store/known-heads.ts';
 import test from 'ava';
-import { createKnownHeads, knownForMs } from '../../../src/http/server/known-stream-heads.ts';
-import { log } from '../../projections/helpers.ts';
-import { startServer } from '../../support/event-store.ts';
-import { testRuntime } from '../../support/runtime.ts';
+import { log } from '../projections/helpers.ts';
+import { startServer } from '../support/event-store.ts';
+import { testRuntime } from '../support/runtime.ts';
 
 const server = await startServer();
 const eventStore = connectEventStore({ url: server.url, log, runtime: testRuntime() });
