@@ -1,5 +1,4 @@
 /** The heads of streams that this process has written or read a moment ago. */
-
 import { RecentMap } from '@ledger/kernel/recent-map.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
 import type { EventStore } from './event-store.ts';

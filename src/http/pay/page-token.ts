@@ -1,5 +1,4 @@
 /** Tokens by which a page or a link proves that this service made it recently, for one payment and with one number. */
-
 import { knownForMs } from '@ledger/event-store/known-heads.ts';
 import { createExpiringSignatures } from '@ledger/kernel/expiring-signature.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';

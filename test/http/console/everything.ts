@@ -1,5 +1,4 @@
 /** A console with something of every kind, and the addresses of its pages. */
-
 import { projectionStatus } from '@ledger/projections/runtime/checkpoints.ts';
 import { sealKeyOf } from '@ledger/transparency-log/key.ts';
 import type { ExecutionContext } from 'ava';

@@ -1,5 +1,4 @@
 // Each page of the console in English and in Malay: nothing that it says is left in the other language.
-
 import test from 'ava';
 import { texts } from '../../../src/http/console/texts.ts';
 import { openBrowser, seriousFaults, skippedWithoutBrowser } from '../../e2e/browser/chromium.ts';
