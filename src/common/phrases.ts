@@ -18,8 +18,7 @@ function valuesIn(text: string, [first = '', ...rest]: readonly string[]): Map<s
   let start = first.length;
   for (let index = 0; index < rest.length; index += 2) {
     const [name = '', words = ''] = rest.slice(index, index + 2);
-    const isLast = index + 2 === rest.length;
-    const end = isLast ? text.length - words.length : text.indexOf(words, start + 1);
+    const end = index + 2 < rest.length ? text.indexOf(words, start + 1) : text.length - words.length;
     if (end <= start || !text.startsWith(words, end)) return undefined;
     values.set(name, text.slice(start, end));
     start = end + words.length;
