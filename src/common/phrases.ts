@@ -5,16 +5,25 @@ import type { Language } from './languages.ts';
 
 const known = new Map(Object.entries({ ...ms.messages, ...ms.templates }));
 
-/** The messages with values, those that say most themselves first. */
+/** The messages with values, those that say most themselves first: of `a {b} c`, the parts are `a `, `b` and ` c`. */
 const patterns = Object.entries(ms.messages)
   .filter(([english]) => english.includes('{'))
   .sort(([a], [b]) => b.replace(/\{\w+\}/g, '').length - a.replace(/\{\w+\}/g, '').length)
-  .map(([english, malay]) => ({ malay, pattern: patternOf(english) }));
+  .map(([english, malay]) => ({ malay, parts: english.split(/\{(\w+)\}/) }));
 
-function patternOf(english: string): RegExp {
-  const parts = english.split(/\{(\w+)\}/);
-  const sources = parts.map((part, index) => (index % 2 === 0 ? RegExp.escape(part) : `(?<${part}>.+?)`));
-  return new RegExp(`^${sources.join('')}$`, 's');
+/** What a text has in the places of a pattern's values. (A regular expression takes seconds where a text is long.) */
+function valuesIn(text: string, [first = '', ...rest]: readonly string[]): Map<string, string> | undefined {
+  if (!text.startsWith(first)) return undefined;
+  const values = new Map<string, string>();
+  let start = first.length;
+  for (let index = 0; index < rest.length; index += 2) {
+    const [name = '', words = ''] = rest.slice(index, index + 2);
+    const end = index + 2 < rest.length ? text.indexOf(words, start + 1) : text.length - words.length;
+    if (end <= start || !text.startsWith(words, end)) return undefined;
+    values.set(name, text.slice(start, end));
+    start = end + words.length;
+  }
+  return values;
 }
 
 /**
@@ -25,13 +34,14 @@ export function phrase(lang: Language, text: string, values: Readonly<Record<str
   return format(lang === 'en' ? text : inMalay(text), values);
 }
 
-function inMalay(text: string): string {
+/** A value may be a message with values, whose own values are looked up as they are. */
+function inMalay(text: string, depth = 2): string {
   const own = known.get(text);
-  if (own !== undefined) return own;
-  for (const { malay, pattern } of patterns) {
-    const found = pattern.exec(text)?.groups;
+  if (own !== undefined || depth === 0) return own ?? text;
+  for (const { malay, parts } of patterns) {
+    const found = valuesIn(text, parts);
     if (!found) continue;
-    const values = Object.entries(found).map(([name, value]) => [name, inMalay(value)]);
+    const values = Array.from(found, ([name, value]) => [name, inMalay(value, depth - 1)]);
     return format(malay, Object.fromEntries(values));
   }
   return text;

@@ -138,6 +138,15 @@ test('a message with values is found by its words, and what it holds is translat
   t.is(phrase('ms', 'Refund of {reference}', { reference: 'Paid' }), 'Bayaran balik bagi Paid');
 });
 
+test('a text of somebody else stays as it is, however long and whatever it holds', (t) => {
+  for (const text of ['{constructor} and {count}', '$& $1 {count}'])
+    t.deepEqual([phrase('ms', text), phrase('en', text)], [text, text]);
+  t.is(phrase('ms', 'The note $& {constructor}'), 'Nota $& {constructor}');
+  // Each could be a message within a message within a message.
+  t.notThrows(() => phrase('ms', 'at '.repeat(100_000)));
+  t.notThrows(() => phrase('ms', ' rows, as of '.repeat(100_000)));
+});
+
 test('every message in Malay is one that the program says', (t) => {
   const files = globSync(['src/**/*.ts', 'packages/*/*.ts', 'packages/*/*/*.ts'], { cwd: root });
   const texts = ['packages/outbound/outbound.json', 'content/texts/reconciliation.en.json'];

@@ -147,7 +147,7 @@ for (const lang of ['en', 'ms'] as const) {
         lang === 'en' ? '23 November 2026 at 10:00:00' : '23 November 2026 pada 10:00:00',
       ])
         t.true(text.includes(fact), fact);
-      const mark = lang === 'en' ? 'Recorded after the day' : 'Direkodkan selepas hari itu';
+      const mark = lang === 'en' ? 'Recorded after the day' : 'Direkodkan selepas tarikh itu';
       t.is(text.split(mark).length, 2, 'one receipt came late');
     },
   );

@@ -157,16 +157,16 @@ export async function startEverything(t: ExecutionContext, postgres: Postgres) {
     '/console/payments/:id/refund': [`${one}/refund`, `/console/payments/${open}/refund`],
     '/console/payments/:id/erase': [`${one}/erase`],
     '/console/exceptions': [exceptions, `${exceptions}?state=resolved`],
-    '/console/exceptions/payment/:transactionId/:no': [
+    '/console/exceptions/payment/:id/:no': [
       `${exceptions}/payment/${twice}/2`,
       `${exceptions}/payment/${wrong}/1`,
       `${exceptions}/payment/${wrong}/2`,
     ],
-    '/console/exceptions/attempt/:transactionId/:no': [
+    '/console/exceptions/attempt/:id/:no': [
       `${exceptions}/attempt/${attempted}/1`,
       `${exceptions}/attempt/${known}/1`,
     ],
-    '/console/exceptions/approval/:transactionId/:no': [`${exceptions}/approval/${wrong}/1`],
+    '/console/exceptions/approval/:id/:no': [`${exceptions}/approval/${wrong}/1`],
     '/console/exceptions/unmatched/:id': [unmatched],
     '/console/exceptions/unmatched/:id/evidence': [`${unmatched}/evidence`],
     '/console/exceptions/unmatched/:id/erase': [`${unmatched}/erase`],

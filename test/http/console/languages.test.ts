@@ -225,5 +225,8 @@ test.serial('pages in Malay fit a phone, and axe finds no serious fault', async 
       0,
       `${path} scrolls sideways`,
     );
+    const isAside =
+      '[...document.querySelectorAll(".notice ul")].some((list) => list.getBoundingClientRect().top < list.previousElementSibling.getBoundingClientRect().bottom)';
+    t.false(await page.evaluate(isAside), `${path} has a list beside its sentence`);
   }
 });
