@@ -34,6 +34,8 @@ export const knownFaults: readonly KnownFault[] = [
       'program-fault',
       'callback-late',
       'charge-unknown',
+      // A row of the log that was lost may have the revision at which a stream is again. What is chosen is decided on the stream.
+      'page-denies-charge',
     ],
     needs: hasFault('restore'),
   },
