@@ -43,7 +43,7 @@ export type Execute<State, Command, Event> = (
     creates?: boolean;
     /** A head that has already been loaded; the stream is then loaded only after a conflict. */
     from?: Head<State> | null;
-    /** The same `commandId` is the same command: it adds nothing where it has added something. */
+    /** The same `commandId` is the same command: it adds nothing where it has added something. Not with `from`. */
     once?: boolean;
   },
 ) => Promise<Executed<State, Event>>;
@@ -92,6 +92,7 @@ export function createExecute<State, Command, Event extends { type: string; data
     let isUnread = !from && (creates || remembered !== undefined);
     let head = from ?? remembered ?? (creates ? headOf([], decider) : await loadAgain());
     for (let conflicts = 0; conflicts < maxConflicts; conflicts += 1) {
+      if (isDone) return { ...head, events: [] };
       const decided = decider.decide(command, head.state);
       // Others may have appended since: only events can be trusted, because their append fails if so.
       if (head === remembered && (decided instanceof Refused || decided.length === 0)) {
@@ -100,7 +101,6 @@ export function createExecute<State, Command, Event extends { type: string; data
         continue;
       }
       if (decided instanceof Refused) throw decided;
-      if (isDone) return { ...head, events: [] };
       let events: readonly Event[];
       try {
         events = seal(streamName, decided);
@@ -120,7 +120,8 @@ export function createExecute<State, Command, Event extends { type: string; data
         const state = events.reduce(decider.evolve, head.state);
         const { hash } = last.metadata;
         const appended = { state, revision, hash, epoch };
-        heads.set(streamName, appended);
+        // The store confirms a repeat by its id alone: the hash of what it has stored may be another.
+        if (!once) heads.set(streamName, appended);
         return { ...appended, events };
       } catch (error) {
         heads.delete(streamName);
