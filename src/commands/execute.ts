@@ -92,7 +92,6 @@ export function createExecute<State, Command, Event extends { type: string; data
     let isUnread = !from && (creates || remembered !== undefined);
     let head = from ?? remembered ?? (creates ? headOf([], decider) : await loadAgain());
     for (let conflicts = 0; conflicts < maxConflicts; conflicts += 1) {
-      if (isDone) return { ...head, events: [] };
       const decided = decider.decide(command, head.state);
       // Others may have appended since: only events can be trusted, because their append fails if so.
       if (head === remembered && (decided instanceof Refused || decided.length === 0)) {
@@ -101,6 +100,7 @@ export function createExecute<State, Command, Event extends { type: string; data
         continue;
       }
       if (decided instanceof Refused) throw decided;
+      if (isDone) return { ...head, events: [] };
       let events: readonly Event[];
       try {
         events = seal(streamName, decided);
