@@ -39,7 +39,7 @@ export const exportPayments: CommandOf<'export'> = async ({
 
 function readRequest(values: Parameters<typeof readExportRequest>[0]) {
   try {
-    return readExportRequest(values);
+    return readExportRequest(values, null);
   } catch (error) {
     if (error instanceof InvalidFields) throw new UsageError(`--${error.message}`);
     throw error;

@@ -43,7 +43,7 @@ export type Execute<State, Command, Event> = (
     creates?: boolean;
     /** A head that has already been loaded; the stream is then loaded only after a conflict. */
     from?: Head<State> | null;
-    /** The same `commandId` is the same command: it adds nothing where it has added something. */
+    /** The same `commandId` is the same command: it adds nothing where it has added something. Not with `from`. */
     once?: boolean;
   },
 ) => Promise<Executed<State, Event>>;
@@ -120,7 +120,8 @@ export function createExecute<State, Command, Event extends { type: string; data
         const state = events.reduce(decider.evolve, head.state);
         const { hash } = last.metadata;
         const appended = { state, revision, hash, epoch };
-        heads.set(streamName, appended);
+        // The store confirms a repeat by its id alone: the hash of what it has stored may be another.
+        if (!once) heads.set(streamName, appended);
         return { ...appended, events };
       } catch (error) {
         heads.delete(streamName);

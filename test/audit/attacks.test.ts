@@ -108,7 +108,7 @@ test.after.always(async () => {
 });
 
 async function exportOf(eventStore: EventStore, fields: { opened?: string } = {}): Promise<string> {
-  const asked = readExportRequest({ from: '2026-11-20', to: '2026-11-20', ...fields });
+  const asked = readExportRequest({ from: '2026-11-20', to: '2026-11-20', ...fields }, null);
   const { pieces } = await beginExport(asked, { eventStore, db, personalData, runtime: systemRuntime });
   let text = '';
   for await (const piece of pieces) text += piece;

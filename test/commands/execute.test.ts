@@ -267,6 +267,28 @@ test.serial('a command that is sent again under its own id is one command', asyn
   t.is((await load()).length, 2);
 });
 
+test.serial(
+  'what follows a note that was sent twice at once is chained onto the note that is stored',
+  async (t) => {
+    const { create, eventStore, load } = await start(t);
+    await create(requestPayment());
+    const { seal } = personalData;
+    const execute = createExecute({ eventStore, decider: paymentDecider, seal, remembered: 10 });
+    const by = cause();
+    const noteAt = (second: number) => {
+      const at = `2026-11-20T03:00:0${second}.000Z`;
+      return execute(stream, { type: 'AddNote', at, note: 'called' }, by, { once: true });
+    };
+    // The store confirms what it has under this id already, although its content differs.
+    await Promise.all([0, 1, 2, 3, 4].map(noteAt));
+    await execute(stream, choose(1), cause());
+    await noteAt(9);
+    const stored = await load();
+    t.deepEqual(typesOf(stored).slice(1), ['StaffNoteAdded', 'PaymentMethodChosen']);
+    checkChain(t, stored);
+  },
+);
+
 test.serial('a refused command throws and writes nothing', async (t) => {
   const { run, load } = await start(t);
   for (const [command, code] of [

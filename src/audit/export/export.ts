@@ -54,13 +54,12 @@ const catchUpMs = 5_000;
 
 /**
  * Reads the fields as people type them: the period in which payments were requested, and the merchant (null for all). A
- * day means the whole day; `to` itself is excluded. `opened` is not empty to have personal data in readable form.
- * `scope`
+ * day means the whole day; `to` itself is excluded. `opened` is not empty to have personal data in readable form. `scope`
  * limits it further. Throws InvalidFields.
  */
 export function readExportRequest(
   fields: Partial<Record<'from' | 'to' | 'merchant' | 'format' | 'opened', string | undefined>>,
-  scope: Scope = null,
+  scope: Scope,
 ) {
   const { from = '', to = '', merchant, format: named = 'jsonl', opened = '' } = fields;
   const [first, last] = [readSpan(from), readSpan(to)];

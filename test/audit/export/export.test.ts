@@ -91,7 +91,7 @@ test.serial(
     run(t, payments, store, database);
     await reached(database.db, 'payments', last);
     const dependencies = { eventStore, db: database.db, personalData, runtime: systemRuntime };
-    const request = readExportRequest({ ...november, merchant: 'council' });
+    const request = readExportRequest({ ...november, merchant: 'council' }, null);
     const exported = await beginExport(request, dependencies);
     const text = await textOf(exported);
     const path = join(await temporaryFolder(t), 'export.jsonl');
@@ -125,7 +125,7 @@ test.serial(
       ids,
       'the CSV has the same payments in the same order',
     );
-    const all = await beginExport(readExportRequest(november), dependencies);
+    const all = await beginExport(readExportRequest(november, null), dependencies);
     await textOf(all);
     t.is(all.totals().payments, 606, 'of all merchants');
   },
@@ -144,13 +144,17 @@ test.serial('personal data are exported only when asked for, and the file verifi
   const dependencies = { eventStore, db: database.db, personalData, runtime: systemRuntime };
   const folder = await temporaryFolder(t);
   for (const opened of ['', 'yes']) {
-    const text = await textOf(await beginExport(readExportRequest({ ...november, opened }), dependencies));
+    const text = await textOf(
+      await beginExport(readExportRequest({ ...november, opened }, null), dependencies),
+    );
     t.is(text.includes('Aminah binti Ismail'), opened === 'yes');
     const path = join(folder, `export${opened}.jsonl`);
     await writeFile(path, text);
     t.like(await verifyFile(path), { violation: null, events: 1 });
   }
-  t.throws(() => readExportRequest({ ...november, format: 'csv', opened: 'yes' }), { name: 'InvalidFields' });
+  t.throws(() => readExportRequest({ ...november, format: 'csv', opened: 'yes' }, null), {
+    name: 'InvalidFields',
+  });
 });
 
 test.serial('what an earlier release wrote is exported even after an erasure, and counted', async (t) => {
@@ -175,7 +179,7 @@ test.serial('what an earlier release wrote is exported even after an erasure, an
     personalData,
     runtime: systemRuntime,
   };
-  const exported = await beginExport(readExportRequest(november), dependencies);
+  const exported = await beginExport(readExportRequest(november, null), dependencies);
   t.true((await textOf(exported)).includes('Aminah binti Ismail'));
   t.like(exported.totals(), { payments: 1, plainAfterErasure: 1 });
 });
@@ -191,7 +195,7 @@ test.serial('an empty range is a complete export of nothing', async (t) => {
     personalData,
     runtime: systemRuntime,
   };
-  const request = readExportRequest({ from: '2026-01-01', to: '2026-01-31' });
+  const request = readExportRequest({ from: '2026-01-01', to: '2026-01-31' }, null);
   const path = join(await temporaryFolder(t), 'export.jsonl');
   await writeFile(path, await textOf(await beginExport(request, dependencies)));
   t.like(await verifyFile(path), { violation: null, events: 0, payments: 0 });
@@ -203,7 +207,7 @@ test.serial('no export is made when the read model is behind or a stream is miss
   const { store, database } = await start(t);
   const { eventStore } = store;
   const dependencies = { eventStore, db: database.db, personalData, runtime: systemRuntime };
-  const request = readExportRequest(november);
+  const request = readExportRequest(november, null);
   const last = await ask(eventStore, { id: 'P1' });
   const projection = run(t, payments, store, database);
   await reached(database.db, 'payments', last);
@@ -213,7 +217,7 @@ test.serial('no export is made when the read model is behind or a stream is miss
     instanceOf: ExportImpossible,
     message: /behind/,
   });
-  const past = readExportRequest({ from: '2020-01-01', to: '2020-12-31' });
+  const past = readExportRequest({ from: '2020-01-01', to: '2020-12-31' }, null);
   await t.notThrowsAsync(beginExport(past, dependencies), 'what is behind came long after that span');
   const waiting = beginExport(request, dependencies);
   const running = run(t, payments, store, database);
@@ -275,12 +279,12 @@ test('a range that makes no sense is refused', (t) => {
     [{ from: '2026-11-01T10:00', to: '2026-11-01T10:00' }, /^to must be later than from/],
     [{ ...november, format: 'xml' }, /^format must be/],
   ] as const)
-    t.throws(() => readExportRequest(given), { message: fault });
-  t.deepEqual(readExportRequest({ from: '2026-11-01', to: '2026-11-01' }).span, {
+    t.throws(() => readExportRequest(given, null), { message: fault });
+  t.deepEqual(readExportRequest({ from: '2026-11-01', to: '2026-11-01' }, null).span, {
     start: '2026-10-31T16:00:00.000Z',
     end: '2026-11-01T16:00:00.000Z',
   });
-  t.deepEqual(readExportRequest({ from: '2026-11-01 10:00', to: '2026-11-01T10:30+08:00' }).span, {
+  t.deepEqual(readExportRequest({ from: '2026-11-01 10:00', to: '2026-11-01T10:30+08:00' }, null).span, {
     start: '2026-11-01T02:00:00.000Z',
     end: '2026-11-01T02:30:00.000Z',
   });

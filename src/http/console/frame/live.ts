@@ -39,7 +39,7 @@ export function createLive(): Page {
     const look = () => watched().catch(() => null);
     const isSignedIn = async () => {
       const found = await sessions.find(ctx).catch(() => null);
-      return found !== null && String(found.merchants) === String(merchants);
+      return found !== null && JSON.stringify(found.merchants) === JSON.stringify(merchants);
     };
     const gone = new AbortController();
     watching.push(id);
