@@ -83,8 +83,12 @@ export function createExecute<State, Command, Event extends { type: string; data
 
   return async (streamName, command, cause, { creates = false, from = null, once = false } = {}) => {
     let isDone = false;
+    /** What was sent and counts as not stored, by the id of its first event: after a lost connection it may arrive late. */
+    const tries = new Map<string, readonly Event[]>();
+    let arrived: readonly Event[] | undefined;
     const loadAgain = async () => {
       const stored = await load(streamName);
+      arrived = stored.map(({ id }) => tries.get(id)).find((events) => events !== undefined);
       isDone = once && stored.some(({ id }) => id === eventIdOf(cause, 0));
       return headOf(stored, decider);
     };
@@ -92,6 +96,7 @@ export function createExecute<State, Command, Event extends { type: string; data
     let isUnread = !from && (creates || remembered !== undefined);
     let head = from ?? remembered ?? (creates ? headOf([], decider) : await loadAgain());
     for (let conflicts = 0; conflicts < maxConflicts; conflicts += 1) {
+      if (arrived) return { ...head, events: arrived };
       const decided = decider.decide(command, head.state);
       // Others may have appended since: only events can be trusted, because their append fails if so.
       if (head === remembered && (decided instanceof Refused || decided.length === 0)) {
@@ -111,9 +116,11 @@ export function createExecute<State, Command, Event extends { type: string; data
         isUnread = false;
         continue;
       }
-      const chained: Envelope<Event>[] = chain(events, head.hash, cause);
-      const last = chained.at(-1);
-      if (!last) return { ...head, events };
+      // Each try has ids of its own: the store confirms by its id alone an event that an earlier try stored late.
+      const own = once || conflicts === 0 ? cause : { ...cause, commandId: eventIdOf(cause, -conflicts) };
+      const chained: Envelope<Event>[] = chain(events, head.hash, own);
+      const [first, last] = [chained[0], chained.at(-1)];
+      if (!first || !last) return { ...head, events };
       for (const event of chained) decider.read(event);
       try {
         const { revision, epoch } = await eventStore.append(streamName, chained, head.revision, head.epoch);
@@ -126,6 +133,7 @@ export function createExecute<State, Command, Event extends { type: string; data
       } catch (error) {
         heads.delete(streamName);
         if (!(error instanceof WrongExpectedRevision)) throw error;
+        if (!once) tries.set(first.id, events);
         head = await loadAgain();
         isUnread = false;
       }

@@ -1,6 +1,10 @@
 // Commands on a real event store: races, conflicts, and what is written.
 import { randomUUID } from 'node:crypto';
-import { type EventStore, EventStoreUnavailable } from '@ledger/event-store/event-store.ts';
+import {
+  type EventStore,
+  EventStoreUnavailable,
+  WrongExpectedRevision,
+} from '@ledger/event-store/event-store.ts';
 import { KeysUnavailable } from '@ledger/personal-data/sealed.ts';
 import test, { type ExecutionContext } from 'ava';
 import { v5 as uuidV5 } from 'uuid';
@@ -283,6 +287,39 @@ test.serial(
     await Promise.all([0, 1, 2, 3, 4].map(noteAt));
     await execute(stream, choose(1), cause());
     await noteAt(9);
+    const stored = await load();
+    t.deepEqual(typesOf(stored).slice(1), ['StaffNoteAdded', 'PaymentMethodChosen']);
+    checkChain(t, stored);
+  },
+);
+
+test.serial(
+  'a try that arrives after the connection was lost is the command, and is not made again',
+  async (t) => {
+    const { create, eventStore, load } = await start(t);
+    await create(requestPayment());
+    const { seal } = personalData;
+    let lost: Parameters<typeof eventStore.append> | undefined;
+    const execute = createExecute({
+      eventStore: {
+        load: eventStore.load,
+        async append(...args) {
+          if (!lost) {
+            lost = args;
+            throw new WrongExpectedRevision(stream, args[2], null);
+          }
+          if (lost.length > 0) await eventStore.append(...(lost.splice(0) as typeof args));
+          return await eventStore.append(...args);
+        },
+      },
+      decider: paymentDecider,
+      seal,
+      remembered: 10,
+    });
+    const note = { type: 'AddNote', at: '2026-11-20T03:00:00.000Z', note: 'called' } as const;
+    const { events } = await execute(stream, note, cause());
+    t.is(events.length, 1);
+    await execute(stream, choose(1), cause());
     const stored = await load();
     t.deepEqual(typesOf(stored).slice(1), ['StaffNoteAdded', 'PaymentMethodChosen']);
     checkChain(t, stored);
