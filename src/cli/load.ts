@@ -113,7 +113,7 @@ async function call(url: string, request: RequestInit): Promise<string> {
     const answer = await fetch(url, { method: 'POST', redirect: 'manual', signal, ...request }).catch(
       () => null,
     );
-    if (!answer) throw new StoresUnavailable(`No ledger answers at ${url}.`);
+    if (!answer) throw new StoresUnavailable(`No ledger answers at ${url}; PORT names another port.`);
     const body = await answer.text();
     if (answer.status < 400) return body;
     const waitSeconds = Number(answer.headers.get('retry-after'));

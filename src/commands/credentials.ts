@@ -163,8 +163,8 @@ export function createCredentials({
      * Those that callbacks are signed with; none if the merchant has none. Throws EventStoreUnavailable, KeysUnavailable,
      * and an Error when none of those that it has can be opened: a callback never goes out unsigned instead.
      */
-    async webhookSecretsOf(merchant: Configured): Promise<string[]> {
-      const { state, names } = await valid(merchant, 'webhook-secret', servesMs);
+    async webhookSecretsOf(merchant: Configured, atMostMs = servesMs): Promise<string[]> {
+      const { state, names } = await valid(merchant, 'webhook-secret', atMostMs);
       const stream = merchantStream(merchant.code);
       const issued = state.map(async ({ fingerprint: name, secret }) =>
         secret && names.includes(name)

@@ -43,7 +43,7 @@ for (const [command, ...args] of [
 
 test('load: no ledger answers where payments would be asked for', async (t) => {
   const env = { ...settingsFor(nothing), BASE_URL: 'http://127.0.0.1:9', DATA_DIR: await temporaryFolder(t) };
-  const stderr = 'No ledger answers at http://127.0.0.1:9.\n';
+  const stderr = 'No ledger answers at http://127.0.0.1:9; PORT names another port.\n';
   t.like(await runLedger(['load', '--payments', '1'], env), { code: 75, stdout: '', stderr });
 });
 

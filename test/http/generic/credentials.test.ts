@@ -169,15 +169,12 @@ test('callbacks are signed with both secrets while they overlap, and the log has
   const { status: answered, value } = await ask(oldKey, 'webhook-secret/rotate', { overlap_hours: 2 });
   t.is(answered, 201);
   t.regex(value, /^whsec_[A-Za-z0-9+/]{43}=$/);
-  pass(5_000);
   t.deepEqual(await verifies(), [true, true]);
   pass(2 * hour);
   t.deepEqual(await verifies(), [false, true]);
   const again = await ask(oldKey, 'webhook-secret/rotate');
-  pass(5_000);
   t.deepEqual(await verifies(), [false, true], 'both issued ones sign');
   t.is((await ask(oldKey, 'webhook-secret/end-overlap')).status, 202);
-  pass(5_000);
   t.deepEqual(await verifies(), [false, false], 'only the newest');
   const log = await stored();
   for (const secret of [value, again.value, configuredSecret])

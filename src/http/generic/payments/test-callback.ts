@@ -44,7 +44,7 @@ export function createSendTestCallback({
       amount_received: '',
       status_detail: '',
     };
-    const webhookSecrets = await credentials.webhookSecretsOf(merchant);
+    const webhookSecrets = await credentials.webhookSecretsOf(merchant, 0);
     const sent = callbackMessage(
       fields,
       { ...merchant, webhookSecrets },
