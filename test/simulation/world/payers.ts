@@ -1,4 +1,6 @@
 /** Merchants that request payments, and payers that pay them: each follows its plan and sees what the pages say. */
+import en from '../../../content/texts/receipts.en.json' with { type: 'json' };
+import ms from '../../../content/texts/receipts.ms.json' with { type: 'json' };
 import type { History } from '../engine/history.ts';
 import type { SimulatedProcess } from '../engine/process.ts';
 import type { AttemptPlan, PaymentPlan } from '../plan.ts';
@@ -141,7 +143,8 @@ async function playAttempt(
   if (page?.status !== 200) return;
   const token = inputOf(page.body, 'token');
   if (!token) return;
-  if (mustShow) world.report('page-denies-charge', transactionId, 'The pay page asks for another payment');
+  if (mustShow && !saysAsAt(page.body))
+    world.report('page-denies-charge', transactionId, 'The pay page asks for another payment');
   const choice = { token, again: '1', method: plan.mode, [`bank_${plan.mode}`]: banks[plan.mode] };
   const answer = await look(payPath, transactionId, world, formOf(choice));
   if (answer?.status !== 200 || !answer.body.includes('CHECKSUM')) return;
@@ -179,6 +182,10 @@ async function look(
   }
   return null;
 }
+
+/** The event store cannot be read, and the page says as at when the payment stood so. What is chosen there is refused. */
+const saysAsAt = (page: string) =>
+  [en, ms].some(({ receipt }) => page.includes(receipt.asAt.split('{time}')[0] ?? receipt.asAt));
 
 async function timed(
   what: string,
