@@ -94,7 +94,7 @@ test.serial('so do the answers to forms, and what is refused', async (t) => {
     [exception, { resolution: 'refunded', note: 'R-9', confirmed: '' }, 200],
     [exception, { resolution: 'explained', note: '' }, 400],
     ['/console/export', { from: '', to: '', format: 'csv' }, 400],
-    ['/console/deliveries/send-one-again', { transactionId: ids.paid, delivery: 'x' }, 404],
+    [`/console/payments/${ids.paid}/send-again`, { delivery: 'x' }, 404],
     ['/console/deliveries/send-again', { state: 'abandoned', count: '7' }, 409],
     ['/console/sign-out', { token: 'x' }, 403],
   ];
@@ -198,7 +198,7 @@ test.serial(
     const app = await startApp();
     t.teardown(app.close);
     const admin = await signIn(app, 'admin');
-    const refused = await (await admin.post('/console/deliveries/send-one-again', {})).text();
+    const refused = await (await admin.post('/console/export', {})).text();
     t.true(refused.includes('href="/console?lang=ms"'));
     const pdf = await admin.get('/console/statements/collection.pdf?lang=ms');
     t.not(pdf.status, 303);
