@@ -65,6 +65,13 @@ module.exports = {
       to: { path: '^packages/(event-store|postgres)/', reachable: true },
     },
     {
+      name: 'pdfs-are-drawn-in-threads',
+      comment: 'one takes so long that others would wait, and the libraries take 14 MB in each process',
+      severity: 'error',
+      from: { path: '^src/roles/(all-roles|http|reactors)\\.ts$' },
+      to: { path: library('pdfkit'), reachable: true },
+    },
+    {
       name: 'composition-roots-alone-start-packages',
       severity: 'error',
       from: { path: '^src/', pathNot: '^src/(main\\.ts|roles/|cli/)' },

@@ -2,7 +2,8 @@
 import { collectedReceipts } from '../projections/journal/collection-queries.ts';
 import { merchantsWithAccount } from '../projections/journal/queries.ts';
 import { collectionLines } from '../statements/csv.ts';
-import { collectionPdf, TooManyReceipts } from '../statements/pdf.ts';
+import { gatherReceipts, TooManyReceipts } from '../statements/document.ts';
+import { collectionPdf } from '../statements/pdf.ts';
 import { type CommandOf, readAsOf, readChoice, readDay, UsageError } from './command.ts';
 import { checkOutput, writeOutput } from './output.ts';
 import { fail, withJournal } from './stores.ts';
@@ -33,7 +34,13 @@ export const statement: CommandOf<'statement'> = async ({
       const pieces =
         format === 'csv'
           ? collectionLines(collection, receipts, json ? 'json' : 'csv')
-          : await collectionPdf({ agency, collection, runtime }, receipts, lang);
+          : collectionPdf({
+              agency,
+              collection,
+              receipts: await gatherReceipts(receipts),
+              printedAt: runtime.now(),
+              lang,
+            });
       await writeOutput(pieces, output);
       return 0;
     } catch (error) {

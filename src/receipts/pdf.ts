@@ -27,9 +27,8 @@ import {
   type Sheet,
 } from '@ledger/pdf/sheet.ts';
 import { styles } from '@ledger/pdf/styles.ts';
-import type { LinkKeys } from '../common/link-keys.ts';
 import { amountInWords } from './amount-in-words.ts';
-import { verificationKeys, verificationUrl } from './check-code.ts';
+import type { Printed } from './file.ts';
 import type { Receipt } from './receipt.ts';
 import {
   factsOf,
@@ -46,29 +45,11 @@ import {
 
 type Document = { sheet: Sheet; receipt: Receipt; lang: Language; words: ReceiptTexts };
 
-/** Makes the function that gives the PDF, with the address that confirms it, and a file name that is safe in a header. */
-export function createReceiptFiles(config: { baseUrl: string; linkKeys: LinkKeys }) {
-  const keys = verificationKeys(config.linkKeys);
-  return (receipt: Receipt, lang: Language) => {
-    const { isOfficial, receiptNo, reference } = receipt;
-    const verifyUrl = isOfficial ? verificationUrl(config.baseUrl, keys, receipt) : '';
-    const title = `${headingOf(receipt, lang)} ${isOfficial ? receiptNo : reference}`;
-    const parts = title.match(/[A-Za-z0-9]+/g) ?? [];
-    return {
-      name: `${parts.join('-').slice(0, 100)}.pdf`,
-      pdf: receiptPdf(receipt, { lang, verifyUrl }),
-    };
-  };
-}
-
 /**
  * Streams the PDF. `verifyUrl` is the page that confirms this receipt, percent-encoded, printed with its QR code;
  * `''` for a statement, which has nothing to confirm. No text makes it throw: a character without a font is a box.
  */
-export function receiptPdf(
-  receipt: Receipt,
-  { lang, verifyUrl }: { lang: Language; verifyUrl: string },
-): NodeJS.ReadableStream {
+export function receiptPdf(receipt: Receipt, { lang, verifyUrl }: Printed): NodeJS.ReadableStream {
   const words = texts[lang];
   const heading = headingOf(receipt, lang);
   const sheet = createSheet(lang, `${heading} ${receipt.receiptNo}`, new Date(receipt.at));

@@ -23,12 +23,14 @@ import { startDeliveryWorker, type WorkerTask } from '../reactors/deliveries/wor
 import { createReceiptEmail } from '../reactors/email/receipt-email.ts';
 import { startExpiry } from '../reactors/expiry.ts';
 import { startScheduledRequery } from '../reactors/requery/scheduled-requery.ts';
+import type { DrawReceipt } from '../receipts/file.ts';
 import { createToDoList, toDoList } from '../to-do/projection.ts';
 import { createDeliveryQueue } from '../to-do/queue.ts';
 import { requeries, requeryList } from '../to-do/requeries.ts';
 import { createAnswerCounts, createRequeryQueue } from '../to-do/requery-queue.ts';
 import { dueChannel } from '../to-do/table.ts';
 import { endProcess, type Running } from './lifecycle.ts';
+import { pdfThread } from './pdf-thread.ts';
 import { roleCommand } from './role-command.ts';
 import type { RoleDependencies } from './stores.ts';
 
@@ -37,6 +39,7 @@ export function startReactors({
   clock,
   config,
   countAttempt,
+  documents = pdfThread,
   eventStore,
   log,
   personalData,
@@ -74,10 +77,9 @@ export function startReactors({
     log,
   };
   const workers = new Map(
-    tasksOf({ config, eventStore, log, personalData, runtime }).map((task) => [
-      task.kind,
-      startDeliveryWorker({ ...common, ...task }),
-    ]),
+    tasksOf({ config, drawReceipt: documents.receipt, eventStore, log, personalData, runtime }).map(
+      (task) => [task.kind, startDeliveryWorker({ ...common, ...task })],
+    ),
   );
   const eventTypes = [...toDoList.eventTypes, ...requeryList.eventTypes];
   const reader = createSharedReader(eventStore, { eventTypes });
@@ -137,11 +139,14 @@ export function startReactors({
 /** What the workers do, one for each kind of delivery. */
 function tasksOf({
   config,
+  drawReceipt,
   eventStore,
   log,
   personalData,
   runtime,
-}: Pick<RoleDependencies, 'config' | 'eventStore' | 'log' | 'personalData' | 'runtime'>): WorkerTask[] {
+}: Pick<RoleDependencies, 'config' | 'eventStore' | 'log' | 'personalData' | 'runtime'> & {
+  drawReceipt: DrawReceipt;
+}): WorkerTask[] {
   const { production, callbacks, landRegistry, mail, dataDir, merchants } = config;
   const post = createOutbound({ allowHosts: callbacks.allowHosts, httpsOnly: production, runtime });
   const mailer = createMailer({ mail, outboxDir: join(dataDir, 'outbox'), runtime });
@@ -161,7 +166,11 @@ function tasksOf({
       kind: 'callback',
       perform: createMerchantCallback({ merchantOf, post, runtime }),
     },
-    { name: 'receipt-email', kind: 'email', perform: createReceiptEmail({ mailer, config, runtime }) },
+    {
+      name: 'receipt-email',
+      kind: 'email',
+      perform: createReceiptEmail({ mailer, config, drawReceipt, runtime }),
+    },
   ];
   if (landRegistry) {
     const client = createLandRegistry({ config: landRegistry, post: postTo(landRegistry, runtime), runtime });

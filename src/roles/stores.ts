@@ -23,6 +23,7 @@ import { readEnvironment } from '../config/environment-reader.ts';
 import type { DeliveryKind } from '../events/deliveries.ts';
 import { paymentStreamPrefix } from '../events/payment.ts';
 import type { AnsweredRequest, AttemptOutcome } from '../monitoring/counters.ts';
+import type { Documents } from '../statements/document.ts';
 import type { Running } from './lifecycle.ts';
 
 /** A store that a command needs does not answer, or no ledger runs that has one. */
@@ -39,6 +40,8 @@ export type RoleDependencies = {
   /** Its time of day is `clock`'s. */
   runtime: Runtime;
   clock: SharedClock;
+  /** In a thread of its own, unless something else is given. */
+  documents?: Documents;
   /** Told of each request that was answered. */
   countRequest?: (answered: AnsweredRequest) => void;
   /** Told of each attempt at a delivery. */

@@ -1,6 +1,5 @@
 /** A day's collection as a PDF: A4, tagged, in the look of the receipts. */
 import { format } from '@ledger/kernel/format.ts';
-import type { Runtime } from '@ledger/kernel/runtime.ts';
 import {
   addRow,
   beginTable,
@@ -17,19 +16,13 @@ import en from '../../content/texts/statements.en.json' with { type: 'json' };
 import ms from '../../content/texts/statements.ms.json' with { type: 'json' };
 import { toDateTime } from '../common/malaysian-time.ts';
 import { displaySen, groupedSen } from '../common/money.ts';
-import type { CollectedReceipt, Collection, MethodTotal } from '../projections/journal/collection-queries.ts';
+import type { CollectedReceipt, MethodTotal } from '../projections/journal/collection-queries.ts';
 import { type Language, type ReceiptTexts, texts, timeText } from '../receipts/texts.ts';
+import type { CollectionStatement } from './document.ts';
 import { grandTotal, totalsByMethod } from './totals.ts';
 
 type StatementTexts = typeof en;
 export const statementTexts: Readonly<Record<Language, StatementTexts>> = { en, ms };
-
-/** The whole document is in memory until its pages are counted; a day with more receipts needs the CSV. */
-export const maxPdfReceipts = 2_000;
-
-export class TooManyReceipts extends Error {
-  override name = 'TooManyReceipts';
-}
 
 type Document = {
   sheet: Sheet;
@@ -40,31 +33,12 @@ type Document = {
   totals: readonly MethodTotal[];
 };
 
-type Statement = { agency: string; collection: Collection; runtime: Pick<Runtime, 'now' | 'yieldToIo'> };
-
-/** Documents are drawn one after another, so that only one is in memory. */
-let drawing: Promise<unknown> = Promise.resolve();
-
-/** Streams the PDF. Throws TooManyReceipts beyond `maxPdfReceipts`, and what the receipts throw. */
-export function collectionPdf(
-  statement: Statement,
-  receipts: AsyncIterable<CollectedReceipt>,
-  lang: Language,
-): Promise<NodeJS.ReadableStream> {
-  const drawn = drawing.then(() => draw(statement, receipts, lang));
-  drawing = drawn.catch(() => {});
-  return drawn;
-}
-
-async function draw(
-  { agency, collection: { day, merchantCode, asOf }, runtime }: Statement,
-  found: AsyncIterable<CollectedReceipt>,
-  lang: Language,
-): Promise<NodeJS.ReadableStream> {
-  const receipts = await gather(found);
+/** Streams the PDF. */
+export function collectionPdf(statement: CollectionStatement): NodeJS.ReadableStream {
+  const { agency, collection, receipts, printedAt, lang } = statement;
+  const { day, merchantCode, asOf } = collection;
   const words = statementTexts[lang];
   const receiptWords = texts[lang];
-  const printedAt = runtime.now();
   const sheet = createSheet(lang, `${words.title} ${merchantCode} ${day}`, printedAt);
   const document = { sheet, lang, words, receiptWords, receipts, totals: totalsByMethod(receipts) };
   drawHeading(sheet, agency, words.title);
@@ -79,7 +53,7 @@ async function draw(
   ]);
   if (receipts.length > 0) {
     drawTotals(document);
-    await drawReceipts(document, runtime);
+    drawReceipts(document);
   }
   drawText(sheet, sheet.root, 'P', words.note, styles.small);
   drawEnd(sheet, receiptWords.pdf.computerGenerated, (page, pages) => [
@@ -88,16 +62,6 @@ async function draw(
     format(receiptWords.pdf.page, { page, pages }),
   ]);
   return sheet.doc;
-}
-
-async function gather(found: AsyncIterable<CollectedReceipt>): Promise<CollectedReceipt[]> {
-  const receipts: CollectedReceipt[] = [];
-  for await (const receipt of found) {
-    if (receipts.length === maxPdfReceipts)
-      throw new TooManyReceipts(`A PDF holds at most ${maxPdfReceipts} receipts; take the CSV for this day`);
-    receipts.push(receipt);
-  }
-  return receipts;
 }
 
 /** `2026-11-20` → `Friday, 20 November 2026` */
@@ -149,7 +113,7 @@ function drawTotals(document: Document): void {
   sheet.yPt += 12;
 }
 
-async function drawReceipts(document: Document, runtime: Pick<Runtime, 'yieldToIo'>): Promise<void> {
+function drawReceipts(document: Document): void {
   const { sheet, words, receiptWords, lang, receipts, totals } = document;
   const { receipt, reference, method, amount, fee, total } = receiptWords;
   const table = beginTable(sheet, drawSection(sheet, words.receipts), {
@@ -159,8 +123,6 @@ async function drawReceipts(document: Document, runtime: Pick<Runtime, 'yieldToI
     headStyle: styles.denseHead,
   });
   for (const [index, each] of receipts.entries()) {
-    // Lets the process serve others during a long table.
-    if (index % 20 === 0) await runtime.yieldToIo();
     const late = each.isLate
       ? format(words.recordedLate, { time: timeText(each.recordedAt.toISOString(), lang) })
       : '';

@@ -35,6 +35,7 @@ import { createLimitedServer } from '../../src/http/server/request-limits.ts';
 import { createLook, type Look } from '../../src/monitoring/health.ts';
 import { createErase } from '../../src/personal-data/erase.ts';
 import { createAnswerCounts } from '../../src/to-do/requery-queue.ts';
+import { documents } from './documents.ts';
 import { startServer } from './event-store.ts';
 import { sen } from './payments.ts';
 import { personalData } from './personal-data.ts';
@@ -186,6 +187,7 @@ export async function startApp(
   const execute = createExecute({ eventStore: parts, decider: paymentDecider, seal: personalData.seal });
   const dependencies: Dependencies = {
     postTest: createOutbound({ allowHosts: ['127.0.0.1'], httpsOnly: false, runtime, timeoutMs: 2_000 }),
+    documents,
     fetchOwn: fetch,
     config: {
       production: false,

@@ -31,6 +31,6 @@ export function createChannel(channel: Channel, dependencies: Dependencies) {
     recordResponse: createResponse(common),
     showReceipt: createShowReceipt(common),
     sendReceipt: createSendReceipt(common),
-    download: createDownload(config),
+    download: createDownload(dependencies),
   };
 }

@@ -26,6 +26,7 @@ import type { AnsweredRequest } from '../../monitoring/counters.ts';
 import type { LookDependencies } from '../../monitoring/health.ts';
 import type { Erase } from '../../personal-data/erase.ts';
 import type { PaymentQueries } from '../../projections/payments/queries.ts';
+import type { Documents } from '../../statements/document.ts';
 
 type UsedConfig =
   | 'apiKeys'
@@ -49,6 +50,7 @@ export type Dependencies = PaymentQueries & {
   config: Pick<Config, UsedConfig> & { sandbox: { enabled: boolean } };
   credentials: Credentials;
   executeCredential: ExecuteOf<typeof credentialDecider>;
+  documents: Documents;
   countRequest?: ((answered: AnsweredRequest) => void) | undefined;
   execute: ExecuteOf<typeof paymentDecider>;
   eventStore: EventStore;

@@ -1,25 +1,26 @@
 /** Sends a payment's receipt to its payer, or tells the payer of a wrong amount. */
-import { buffer } from 'node:stream/consumers';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
 import type { Mailer } from '@ledger/outbound/mailer.ts';
 import type { LinkKeys } from '../../common/link-keys.ts';
 import { chosenLanguage } from '../../events/payment.ts';
 import { receiptMessage } from '../../receipts/email.ts';
+import { createReceiptFiles, type DrawReceipt } from '../../receipts/file.ts';
 import { createLinks } from '../../receipts/payment-links.ts';
-import { createReceiptFiles } from '../../receipts/pdf.ts';
 import { receiptOf } from '../../receipts/receipt.ts';
 import { deliveryIdOf, failure, type PerformDelivery, withoutPayer } from '../deliveries/delivery-task.ts';
 
 export function createReceiptEmail({
   mailer,
   config,
+  drawReceipt,
   runtime,
 }: {
   mailer: Mailer;
   config: { baseUrl: string; linkKeys: LinkKeys };
+  drawReceipt: DrawReceipt;
   runtime: Pick<Runtime, 'now'>;
 }): PerformDelivery {
-  const receiptFile = createReceiptFiles(config);
+  const receiptFile = createReceiptFiles(config, drawReceipt);
   const links = createLinks({ ...config, runtime });
   return async ({ payment, delivery, signal }) => {
     const abandoned = withoutPayer(payment.access);
@@ -35,7 +36,7 @@ export function createReceiptEmail({
         to: payer.email,
         ...receiptMessage(receipt, lang, (it) => links[channel].receipt(transactionId, it)),
         ...(file && {
-          attachment: { name: file.name, type: 'application/pdf', content: await buffer(file.pdf) },
+          attachment: { name: file.name, type: 'application/pdf', content: await file.pdf },
         }),
       },
       signal,

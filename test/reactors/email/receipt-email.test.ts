@@ -12,10 +12,12 @@ import { temporaryFolder } from '../../embedded/helpers.ts';
 import { chooseMethod, createPayment, postResult, resultFields, signed } from '../../http/generic/helpers.ts';
 import { createLandPayment, reportLandResult } from '../../http/landreg/helpers.ts';
 import { linkKeys, startApp } from '../../support/app.ts';
+import { documents } from '../../support/documents.ts';
 import { opened } from '../../support/payments.ts';
 import { testRuntime } from '../../support/runtime.ts';
 
 const app = await startApp();
+const { receipt: drawReceipt } = documents;
 test.after.always(() => app.close());
 
 const config = { baseUrl: app.url, linkKeys };
@@ -52,6 +54,7 @@ for (const lang of ['en', 'ms'] as const) {
         outboxDir,
       }),
       config,
+      drawReceipt,
       runtime,
     });
     t.deepEqual(await perform({ payment, ...emailOf(payment), correlationId, signal }), {
@@ -87,7 +90,7 @@ async function mailOf(payment: OpenPayment, key: string): Promise<Mail> {
   const delivery = payment.deliveries.find((each) => each.key === key);
   if (!delivery) throw new Error(`No ${key} is due`);
   const planned = { key, kind: 'email' } as const;
-  await createReceiptEmail({ mailer, config, runtime })({
+  await createReceiptEmail({ mailer, config, drawReceipt, runtime })({
     payment,
     delivery,
     planned,
@@ -127,7 +130,7 @@ test('where the payer chose nothing, the merchant names the language; one that i
   };
   for (const lang of ['fr', 1, ['ms'], null, 'MS']) {
     const payment = await paid({ extra: { lang } });
-    await createReceiptEmail({ mailer, config, runtime })({
+    await createReceiptEmail({ mailer, config, drawReceipt, runtime })({
       payment,
       ...emailOf(payment),
       correlationId,
@@ -137,7 +140,7 @@ test('where the payer chose nothing, the merchant names the language; one that i
   for (const subject of subjects) t.regex(subject, /^Official receipt /);
   t.is(subjects.length, 5);
   const malay = await paid({ extra: { lang: 'ms' } });
-  await createReceiptEmail({ mailer, config, runtime })({
+  await createReceiptEmail({ mailer, config, drawReceipt, runtime })({
     payment: malay,
     ...emailOf(malay),
     correlationId,
@@ -159,7 +162,7 @@ test('the link in the land registry’s email opens the receipt, with nothing bu
       return { kind: 'sent', messageId: '<x>' };
     },
   };
-  await createReceiptEmail({ mailer, config, runtime })({
+  await createReceiptEmail({ mailer, config, drawReceipt, runtime })({
     payment,
     ...emailOf(payment),
     correlationId,
@@ -182,7 +185,7 @@ for (const [access, reason] of unreadable)
   test(`no receipt is sent: ${reason}`, async (t) => {
     const payment = await paid();
     const mailer: Mailer = { send: () => Promise.reject(new Error('not to be called')) };
-    const perform = createReceiptEmail({ mailer, config, runtime });
+    const perform = createReceiptEmail({ mailer, config, drawReceipt, runtime });
     t.deepEqual(
       await perform({ ...emailOf(payment), payment: { ...payment, access }, correlationId, signal }),
       {
@@ -210,6 +213,11 @@ const outcomes: [MailOutcome, DeliveryOutcome][] = [
 for (const [outcome, expected] of outcomes)
   test(`the mailer says ${JSON.stringify(outcome)}`, async (t) => {
     const payment = await paid();
-    const perform = createReceiptEmail({ mailer: { send: async () => outcome }, config, runtime });
+    const perform = createReceiptEmail({
+      mailer: { send: async () => outcome },
+      config,
+      drawReceipt,
+      runtime,
+    });
     t.deepEqual(await perform({ payment, ...emailOf(payment), correlationId, signal }), expected);
   });

@@ -1,6 +1,7 @@
 /** The processes of the program on their simulated machines: they are started, killed, stopped and started again. */
 import { createLog, type Log } from '@ledger/kernel/log.ts';
 import { Refused } from '../../../src/commands/decider.ts';
+import { documents } from '../../support/documents.ts';
 import type { History } from '../engine/history.ts';
 import { type Clock, createProcess, type OnCrash, type SimulatedProcess } from '../engine/process.ts';
 import type { Random } from '../engine/random.ts';
@@ -89,7 +90,8 @@ export function createNodes({
       const { loadConfig, openStores } = release;
       const hasWrongKey = name === wrongKey && starts > 0;
       const config = configurationOf(name, { dataDir, eventStoreUrl, hasWrongKey, loadConfig });
-      const stores = openStores(config, log, process.runtime);
+      // Nothing runs in a thread of its own.
+      const stores = { ...openStores(config, log, process.runtime), documents };
       Promise.resolve(release[starters[role]](stores)).catch((error: unknown) => onCrash(process, error));
     });
   }

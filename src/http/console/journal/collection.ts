@@ -9,7 +9,7 @@ import {
 } from '../../../projections/journal/collection-queries.ts';
 import { merchantAccount, merchantsWithAccount } from '../../../projections/journal/queries.ts';
 import { collectionLines } from '../../../statements/csv.ts';
-import { collectionPdf, maxPdfReceipts, TooManyReceipts } from '../../../statements/pdf.ts';
+import { gatherReceipts, maxPdfReceipts, TooManyReceipts } from '../../../statements/document.ts';
 import { grandTotal } from '../../../statements/totals.ts';
 import { type Context, HttpProblem } from '../../server/context.ts';
 import {
@@ -136,9 +136,10 @@ export const downloadCollectionCsv: Page = async (ctx, dependencies) => {
 export const downloadCollectionPdf: Page = async (ctx, dependencies) => {
   const { agency, collection } = await readDownload(ctx, dependencies);
   const lang = readQuery(ctx).lang === 'en' ? 'en' : 'ms';
-  const receipts = collectedReceipts(dependencies.db, collection);
   try {
-    ctx.body = await collectionPdf({ agency, collection, runtime: dependencies.runtime }, receipts, lang);
+    const receipts = await gatherReceipts(collectedReceipts(dependencies.db, collection));
+    const printedAt = dependencies.runtime.now();
+    ctx.body = await dependencies.documents.collection({ agency, collection, receipts, printedAt, lang });
   } catch (error) {
     if (error instanceof TooManyReceipts) throw new HttpProblem(409, error.message);
     throw error;

@@ -1,0 +1,65 @@
+import { spawnSync } from 'node:child_process';
+import { setImmediate } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import test from 'ava';
+import { pdfThread } from '../../src/roles/pdf-thread.ts';
+import { maxPdfReceipts } from '../../src/statements/document.ts';
+import { pagesOf, pdfOf, verifyUrl } from '../receipts/pdf-reader.ts';
+import { paid } from '../receipts/receipts.ts';
+import { documents } from '../support/documents.ts';
+import { sen } from '../support/payments.ts';
+
+const printed = { lang: 'en', verifyUrl } as const;
+
+test('documents from the thread are the same bytes as those drawn here', async (t) => {
+  const receipts = ['Siti', '陈大文', 'முருகன்'].map((payerName) => ({ ...paid(), payerName }));
+  const drawn = await Promise.all(receipts.map((each) => pdfThread.receipt(each, printed)));
+  for (const [index, receipt] of receipts.entries()) t.deepEqual(drawn[index], await pdfOf(receipt));
+});
+
+test('others are served while a long statement is drawn', async (t) => {
+  const at = new Date('2026-11-20T01:00:00.000Z');
+  const receipts = Array.from({ length: maxPdfReceipts }, (_, index) => ({
+    transactionId: `T${index}`,
+    receiptNo: `7-20261120-${index}`,
+    reference: `INV-${index}`,
+    method: 'fpx' as const,
+    amountSen: sen(100_000 + index),
+    chargeSen: sen(50),
+    paidAt: at,
+    recordedAt: at,
+    isLate: false,
+  }));
+  const collection = { merchantCode: 'council', day: '2026-11-20', asOf: at };
+  const statement = { agency: 'Council', collection, receipts, printedAt: at, lang: 'en' } as const;
+  let isDrawn = false;
+  const drawing = pdfThread.collection(statement).finally(() => {
+    isDrawn = true;
+  });
+  let turns = 0;
+  for (; !isDrawn; turns += 1) await setImmediate();
+  // In this thread it would be one turn, or a few.
+  t.true(turns > 100, String(turns));
+  t.true((pagesOf(await drawing) ?? 0) > 20);
+});
+
+test('a document that cannot be drawn is rejected, and the next one is drawn', async (t) => {
+  await t.throwsAsync(pdfThread.receipt({} as never, printed), { instanceOf: TypeError });
+  t.deepEqual(await pdfThread.receipt(paid(), printed), await documents.receipt(paid(), printed));
+});
+
+test('an idle thread does not keep the process alive', (t) => {
+  const url = new URL('../../src/roles/pdf-thread.ts', import.meta.url).href;
+  const script = `
+    const { pdfThread } = await import('${url}');
+    const receipt = JSON.parse(process.argv[1]);
+    const pdf = await pdfThread.receipt(receipt, { lang: 'en', verifyUrl: '' });
+    process.stdout.write(pdf.subarray(0, 5));`;
+  const { stdout, status } = spawnSync(
+    process.execPath,
+    ['--input-type=module', '--eval', script, JSON.stringify(paid())],
+    { cwd: fileURLToPath(new URL('../..', import.meta.url)), timeout: 60_000 },
+  );
+  t.is(String(stdout), '%PDF-');
+  t.is(status, 0);
+});
