@@ -13,6 +13,7 @@ import { benchRebuild } from './rebuild.ts';
 import { isMet, type Row } from './row.ts';
 import { benchScale } from './scale.ts';
 import { benchService } from './service.ts';
+import { benchSize } from './size.ts';
 import { benchVerify } from './verify.ts';
 
 const benchmarks: Readonly<Record<string, () => Promise<Row[]>>> = {
@@ -22,6 +23,7 @@ const benchmarks: Readonly<Record<string, () => Promise<Row[]>>> = {
   service: benchService,
   callbacks: benchCallbacks,
   scale: benchScale,
+  size: benchSize,
   docs: benchDocs,
   pdf: benchPdf,
   rebuild: benchRebuild,

@@ -9,6 +9,9 @@ import type { PaymentResult } from '../src/events/payment-result.ts';
 /** How many payments are in progress at once: their events are interleaved in the log. */
 const paymentsAtOnce = 200;
 
+/** A payment's id. Those whose number is a multiple of 50 are of the merchant of the benchmarks. */
+export const idOf = (number: number) => `0BENCH${String(number).padStart(20, '0')}`;
+
 /** Fills the store without the protocol: payments of five events, from the request to the delivered callback. */
 export function fill(file: string, events: number): void {
   const storage = openStorage(file);
@@ -17,7 +20,7 @@ export function fill(file: string, events: number): void {
   for (let appended = 0; appended < events; ) {
     while (payments.length < paymentsAtOnce) {
       begun += 1;
-      const id = `BENCH${String(begun).padStart(21, '0')}`;
+      const id = idOf(begun);
       payments.push({ id, history: historyOf(id, begun), next: 0, hash: genesisHash });
     }
     for (const payment of payments) {
@@ -78,7 +81,8 @@ function historyOf(transactionId: string, number: number): PaymentEvent[] {
     CHECKSUM: 'a'.repeat(64),
   };
   const callbackUrl = 'https://agency.example/callback';
-  const merchant = { code: `agency-${number % 50}`, id: number % 50, name: 'Agency' };
+  const code = number % 50 === 0 ? 'bench-app' : `agency-${number % 50}`;
+  const merchant = { code, id: 1 + (number % 50), name: 'Agency' };
   const recorded = {
     source: 'gateway' as const,
     verified: true,
