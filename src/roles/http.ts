@@ -39,7 +39,7 @@ import { createAnswerCounts } from '../to-do/requery-queue.ts';
 import { createEraser } from './eraser.ts';
 import { endProcess, type Running } from './lifecycle.ts';
 import { version } from './monitoring.ts';
-import { pdfThread } from './pdf-thread.ts';
+import { pdfThreads } from './pdf-threads.ts';
 import { roleCommand } from './role-command.ts';
 import type { RoleDependencies } from './stores.ts';
 
@@ -60,7 +60,14 @@ const listsWithinMs = 10_000;
 
 /** Starts the HTTP role; resolves when it listens. */
 export async function startHttp(dependencies: RoleDependencies): Promise<Running & { port: number }> {
-  const { clock, config, documents = pdfThread, log, personalData, runtime } = dependencies;
+  const {
+    clock,
+    config,
+    documents = pdfThreads(dependencies.log),
+    log,
+    personalData,
+    runtime,
+  } = dependencies;
   const heads = createKnownHeads(runtime);
   const closing = new AbortController();
   const checked = assertKeys(config, { ...dependencies, signal: closing.signal });

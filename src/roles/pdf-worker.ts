@@ -1,4 +1,4 @@
-/** Draws PDFs: what runs in the thread of `pdf-thread.ts`. */
+/** Draws PDFs: what runs in the thread of `pdf-threads.ts`. */
 import { buffer } from 'node:stream/consumers';
 import { receiptPdf } from '../receipts/pdf.ts';
 import type { Documents } from '../statements/document.ts';

@@ -30,7 +30,7 @@ import { requeries, requeryList } from '../to-do/requeries.ts';
 import { createAnswerCounts, createRequeryQueue } from '../to-do/requery-queue.ts';
 import { dueChannel } from '../to-do/table.ts';
 import { endProcess, type Running } from './lifecycle.ts';
-import { pdfThread } from './pdf-thread.ts';
+import { pdfThreads } from './pdf-threads.ts';
 import { roleCommand } from './role-command.ts';
 import type { RoleDependencies } from './stores.ts';
 
@@ -39,9 +39,9 @@ export function startReactors({
   clock,
   config,
   countAttempt,
-  documents = pdfThread,
   eventStore,
   log,
+  documents = pdfThreads(log),
   personalData,
   runtime,
 }: RoleDependencies): Running {

@@ -1,14 +1,17 @@
 import { spawnSync } from 'node:child_process';
 import { setImmediate } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { createLog } from '@ledger/kernel/log.ts';
 import test from 'ava';
-import { pdfThread } from '../../src/roles/pdf-thread.ts';
+import { pdfThreads } from '../../src/roles/pdf-threads.ts';
 import { maxPdfReceipts } from '../../src/statements/document.ts';
 import { pagesOf, pdfOf, verifyUrl } from '../receipts/pdf-reader.ts';
 import { paid } from '../receipts/receipts.ts';
 import { documents } from '../support/documents.ts';
 import { sen } from '../support/payments.ts';
 
+const log = createLog('silent', 'test');
+const pdfThread = pdfThreads(log);
 const printed = { lang: 'en', verifyUrl } as const;
 
 test('documents from the thread are the same bytes as those drawn here', async (t) => {
@@ -49,11 +52,11 @@ test('a document that cannot be drawn is rejected, and the next one is drawn', a
 });
 
 test('an idle thread does not keep the process alive', (t) => {
-  const url = new URL('../../src/roles/pdf-thread.ts', import.meta.url).href;
+  const url = new URL('../../src/roles/pdf-threads.ts', import.meta.url).href;
   const script = `
-    const { pdfThread } = await import('${url}');
+    const { pdfThreads } = await import('${url}');
     const receipt = JSON.parse(process.argv[1]);
-    const pdf = await pdfThread.receipt(receipt, { lang: 'en', verifyUrl: '' });
+    const pdf = await pdfThreads(console).receipt(receipt, { lang: 'en', verifyUrl: '' });
     process.stdout.write(pdf.subarray(0, 5));`;
   const { stdout, status } = spawnSync(
     process.execPath,

@@ -1,0 +1,38 @@
+/**
+ * Threads that draw PDFs: one for receipts, of which each takes some 10 ms of CPU, and one for long statements, which
+ * take seconds. Others who use the process would wait that long. A thread starts with its first document, and ends when
+ * none was asked for in a while, because it takes 40 MB.
+ */
+import type { Log } from '@ledger/kernel/log.ts';
+import { Piscina } from 'piscina';
+import type { Documents } from '../statements/document.ts';
+
+const idleTimeoutMs = 5 * 60_000;
+const filename = new URL('./pdf-worker.ts', import.meta.url).href;
+const threads = new Map<keyof Documents, Piscina>();
+
+function threadOf(kind: keyof Documents, log: Log): Piscina {
+  let thread = threads.get(kind);
+  if (!thread) {
+    thread = new Piscina({ filename, name: kind, minThreads: 0, maxThreads: 1, idleTimeout: idleTimeoutMs });
+    // Of a thread that was drawing nothing; without a listener it would end the process.
+    thread.on('error', (err) => log.error({ err, kind }, 'a thread that draws PDFs failed'));
+    threads.set(kind, thread);
+  }
+  return thread;
+}
+
+/**
+ * The roles of a process share them. Each draws one document after another. If a thread ends, what it was drawing is
+ * rejected, and another is started.
+ */
+export function pdfThreads(log: Log): Documents {
+  async function draw(kind: keyof Documents, args: unknown[]): Promise<Buffer> {
+    const { buffer, byteOffset, byteLength }: Uint8Array = await threadOf(kind, log).run(args);
+    return Buffer.from(buffer, byteOffset, byteLength);
+  }
+  return {
+    receipt: (...args) => draw('receipt', args),
+    collection: (...args) => draw('collection', args),
+  };
+}
