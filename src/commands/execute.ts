@@ -10,15 +10,7 @@ import {
 import { RecentMap } from '@ledger/kernel/recent-map.ts';
 import { isPlain, KeysUnavailable, type SealEvents, sealedValuesOf } from '@ledger/personal-data/sealed.ts';
 import { UnreadableEvent } from '../events/codec.ts';
-import {
-  type Cause,
-  chain,
-  type Envelope,
-  eventIdOf,
-  hashIn,
-  isChainedOnto,
-  previousHashIn,
-} from '../events/envelope.ts';
+import { type Cause, chain, eventIdOf, hashIn, isChainedOnto, previousHashIn } from '../events/envelope.ts';
 import { type Decider, Refused } from './decider.ts';
 
 /** A folded stream, and where its next event goes. */
@@ -82,60 +74,55 @@ export function createExecute<State, Command, Event extends { type: string; data
   const heads = new RecentMap<Head<State>>(dependencies.remembered ?? 0);
 
   return async (streamName, command, cause, { creates = false, from = null, once = false } = {}) => {
-    let isDone = false;
     /** What was sent and counts as not stored, by the id of its first event: after a lost connection it may arrive late. */
-    const tries = new Map<string, readonly Event[]>();
-    let arrived: readonly Event[] | undefined;
-    const loadAgain = async () => {
-      const stored = await load(streamName);
-      arrived = stored.map(({ id }) => tries.get(id)).find((events) => events !== undefined);
-      isDone = once && stored.some(({ id }) => id === eventIdOf(cause, 0));
-      return headOf(stored, decider);
-    };
-    const remembered = from || once ? undefined : heads.get(streamName);
-    let isUnread = !from && (creates || remembered !== undefined);
-    let head = from ?? remembered ?? (creates ? headOf([], decider) : await loadAgain());
-    for (let conflicts = 0; conflicts < maxConflicts; conflicts += 1) {
-      if (arrived) return { ...head, events: arrived };
+    const sent = new Map<string, readonly Event[]>();
+    const remembered = once ? undefined : heads.get(streamName);
+    let head = from ?? remembered ?? (creates ? headOf([], decider) : null);
+    let isRead = from !== null;
+    for (let conflicts = 0; conflicts < maxConflicts; ) {
+      if (!head) {
+        const stored = await load(streamName);
+        head = headOf(stored, decider);
+        isRead = true;
+        const arrived = stored.map(({ id }) => sent.get(id)).find((events) => events !== undefined);
+        if (arrived) return { ...head, events: arrived };
+        if (once && stored.some(({ id }) => id === eventIdOf(cause, 0))) return { ...head, events: [] };
+      }
       const decided = decider.decide(command, head.state);
+      const isRefused = decided instanceof Refused;
       // Others may have appended since: only events can be trusted, because their append fails if so.
-      if (head === remembered && (decided instanceof Refused || decided.length === 0)) {
-        head = await loadAgain();
-        isUnread = false;
+      if (head === remembered && (isRefused || decided.length === 0)) {
+        head = null;
         continue;
       }
-      if (decided instanceof Refused) throw decided;
-      if (isDone) return { ...head, events: [] };
+      if (isRefused) throw decided;
+      if (decided.length === 0) return { ...head, events: [] };
       let events: readonly Event[];
       try {
         events = seal(streamName, decided);
       } catch (error) {
         // Without a key nothing new is taken, but what is there already must be answered.
-        if (!(error instanceof KeysUnavailable) || !isUnread) throw error;
-        head = await loadAgain();
-        isUnread = false;
+        if (isRead || !(error instanceof KeysUnavailable)) throw error;
+        head = null;
         continue;
       }
       // Each try has ids of its own: the store confirms by its id alone an event that an earlier try stored late.
       const own = once || conflicts === 0 ? cause : { ...cause, commandId: eventIdOf(cause, -conflicts) };
-      const chained: Envelope<Event>[] = chain(events, head.hash, own);
-      const [first, last] = [chained[0], chained.at(-1)];
-      if (!first || !last) return { ...head, events };
+      const chained = chain(events, head.hash, own);
       for (const event of chained) decider.read(event);
       try {
         const { revision, epoch } = await eventStore.append(streamName, chained, head.revision, head.epoch);
         const state = events.reduce(decider.evolve, head.state);
-        const { hash } = last.metadata;
-        const appended = { state, revision, hash, epoch };
+        const appended = { state, revision, hash: hashIn(chained.at(-1)), epoch };
         // The store confirms a repeat by its id alone: the hash of what it has stored may be another.
         if (!once) heads.set(streamName, appended);
         return { ...appended, events };
       } catch (error) {
         heads.delete(streamName);
         if (!(error instanceof WrongExpectedRevision)) throw error;
-        if (!once) tries.set(first.id, events);
-        head = await loadAgain();
-        isUnread = false;
+        if (!once) sent.set(eventIdOf(own, 0), events);
+        conflicts += 1;
+        head = null;
       }
     }
     throw new EventStoreUnavailable(
