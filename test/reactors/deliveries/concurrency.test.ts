@@ -1,0 +1,100 @@
+// Attempts at a time: each callback once however many processes there are, and no receiver takes the places of others.
+import { setTimeout as sleep } from 'node:timers/promises';
+import test from 'ava';
+import { toDoList } from '../../../src/to-do/projection.ts';
+import { append, reached } from '../../projections/helpers.ts';
+import { createDatabase } from '../../support/postgres.ts';
+import {
+  forkCallbacks,
+  isReady,
+  makePayment,
+  paymentEvents,
+  startCallbacks,
+  startLedger,
+  until,
+  untilHistory,
+} from '../helpers.ts';
+import { held, ok, startReceiver } from '../receiver.ts';
+
+const postgres = await createDatabase();
+const minute = 60_000;
+
+test.serial('any number of processes: each callback once', async (t) => {
+  const ledger = await startLedger(t, postgres);
+  const receiver = await startReceiver(t);
+  const children = [1, 2, 3].map(() => forkCallbacks(t, ledger, minute));
+  await Promise.all(children.map(isReady));
+  const ids = Array.from({ length: 60 }, (_, index) => `P${index}`);
+  await Promise.all(
+    ids.map((id) => append(ledger.store.eventStore, id, paymentEvents(id, receiver.url, 'succeeded'))),
+  );
+  await until(() => receiver.received.length >= ids.length);
+  await Promise.all(ids.map((id) => untilHistory(ledger, id, 1)));
+  await sleep(300);
+  t.deepEqual(
+    receiver.received.map(({ headers }) => headers['webhook-id']).toSorted(),
+    ids.map((id) => `${id}-callback-1`).toSorted(),
+  );
+});
+
+test.serial('hanging receivers take no other receiver’s place', async (t) => {
+  const ledger = await startLedger(t, postgres);
+  const { answer, release } = held();
+  const [hanging, healthy] = [await startReceiver(t, answer), await startReceiver(t)];
+  startCallbacks(t, ledger);
+  const pay = (id: string, url: string) =>
+    append(ledger.store.eventStore, id, paymentEvents(id, url, 'succeeded'));
+  for (let index = 0; index < 20; index += 1) await pay(`H${index}`, hanging.url);
+  await until(() => hanging.received.length === 8);
+  for (let index = 0; index < 20; index += 1) await pay(`P${index}`, healthy.url);
+  await until(() => healthy.received.length === 20);
+  t.is(hanging.received.length, 8, 'no more than its share at a time');
+  hanging.answer = ok;
+  release();
+});
+
+test.serial('attempts at a time are as configured', async (t) => {
+  const ledger = await startLedger(t, postgres);
+  const { answer, release } = held();
+  const hanging = await startReceiver(t, answer);
+  const pay = (id: string) => makePayment(ledger, id, paymentEvents(id, hanging.url, 'succeeded'));
+  for (let index = 0; index < 6; index += 1) await pay(`P${index}`);
+  startCallbacks(t, ledger, { concurrency: { total: 3, perReceiver: 5, perMerchant: 5 } });
+  await until(() => hanging.received.length === 3);
+  await sleep(100);
+  t.is(hanging.received.length, 3);
+  hanging.answer = ok;
+  release();
+  await until(() => hanging.received.length === 6);
+});
+
+test.serial('a merchant with many hanging receivers takes no other merchant’s place', async (t) => {
+  const ledger = await startLedger(t, postgres);
+  const healthy = await startReceiver(t);
+  const { answer, release } = held();
+  const hanging = await Promise.all(Array.from({ length: 40 }, () => startReceiver(t, answer)));
+  const code = 'hanging';
+  for (const [index, { url }] of hanging.entries())
+    for (let nth = 0; nth < 7; nth += 1) {
+      const id = `H${index}-${nth}`;
+      const events = paymentEvents(id, url, 'succeeded').map((event) =>
+        event.type === 'PaymentRequested'
+          ? { ...event, data: { ...event.data, merchant: { ...event.data.merchant, code } } }
+          : event,
+      );
+      await append(ledger.store.eventStore, id, events);
+    }
+  const last = await append(ledger.store.eventStore, 'P1', paymentEvents('P1', healthy.url, 'succeeded'));
+  await reached(ledger.database.db, toDoList.name, last);
+  const reactor = startCallbacks(t, ledger);
+  const hung = () => hanging.reduce((sum, { received }) => sum + received.length, 0);
+  await until(() => hung() >= 32);
+  t.like((await untilHistory(ledger, 'P1', 1))[0], { type: 'CallbackDelivered' });
+  const second = await append(ledger.store.eventStore, 'P2', paymentEvents('P2', healthy.url, 'succeeded'));
+  await reached(ledger.database.db, toDoList.name, second);
+  reactor.wake();
+  t.like((await untilHistory(ledger, 'P2', 1))[0], { type: 'CallbackDelivered' });
+  t.is(hung(), 32, 'no more than its share at a time');
+  for (const receiver of hanging) receiver.answer = ok;
+  release();
+});

@@ -1,0 +1,125 @@
+// Reactors that are killed or stopped, and a PostgreSQL that is, while a callback is on its way.
+import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
+import test from 'ava';
+import { toDoList } from '../../../src/to-do/projection.ts';
+import { postgresPids } from '../../embedded/helpers.ts';
+import { append, end, reached } from '../../projections/helpers.ts';
+import { applied, result } from '../../support/payments.ts';
+import { startOwnPostgres } from '../../support/postgres.ts';
+import { testRuntime } from '../../support/runtime.ts';
+import {
+  forkCallbacks,
+  historyOf,
+  isReady,
+  makePayment,
+  paymentEvents,
+  startCallbacks,
+  startLedger,
+  until,
+  untilHistory,
+} from '../helpers.ts';
+import { hang, held, ok, startReceiver } from '../receiver.ts';
+
+const postgres = await startOwnPostgres();
+
+test.serial(
+  'kill -9 between the callback and its record: sent again under the same id, and the history says so',
+  async (t) => {
+    const ledger = await startLedger(t, postgres);
+    const killed = forkCallbacks(t, ledger, 1_000);
+    const receiver = await startReceiver(t, () => void end(killed));
+    await isReady(killed);
+    await makePayment(ledger, 'P1', paymentEvents('P1', receiver.url, 'succeeded'));
+    await until(() => receiver.received.length === 1 && killed.signalCode !== null);
+    receiver.answer = ok;
+    forkCallbacks(t, ledger, 1_000);
+    const history = await untilHistory(ledger, 'P1', 2);
+    t.like(history[0], {
+      type: 'CallbackAttemptFailed',
+      data: { attempt: 1, status: null, reason: 'outcome unknown, the attempt was interrupted' },
+    });
+    t.like(history[1], { type: 'CallbackDelivered', data: { attempt: 2, status: 200 } });
+    t.deepEqual(
+      receiver.received.map(({ headers }) => headers['webhook-id']),
+      ['P1-callback-1', 'P1-callback-1'],
+    );
+  },
+);
+
+test.serial(
+  'killed while a newer status arrived: the history names the callback that was sent',
+  async (t) => {
+    const ledger = await startLedger(t, postgres);
+    const killed = forkCallbacks(t, ledger, 1_000);
+    const receiver = await startReceiver(t, hang);
+    await isReady(killed);
+    const events = paymentEvents('P1', receiver.url, 'pending');
+    await makePayment(ledger, 'P1', events);
+    await until(() => receiver.received.length === 1);
+    await end(killed);
+    receiver.answer = ok;
+    const newer = applied(result(1, 'succeeded'));
+    const position = await append(ledger.store.eventStore, 'P1', [newer], events.length - 1);
+    await reached(ledger.database.db, toDoList.name, position);
+    forkCallbacks(t, ledger, 1_000);
+    const history = await untilHistory(ledger, 'P1', 3);
+    t.deepEqual(
+      history.map(({ type, data }) => [type, Reflect.get(data, 'delivery'), Reflect.get(data, 'attempt')]),
+      [
+        ['CallbackAttemptFailed', 'callback-1', 1],
+        ['CallbackSuperseded', 'callback-1', undefined],
+        ['CallbackDelivered', 'callback-2', 1],
+      ],
+    );
+  },
+);
+
+test.serial('a stop lets an attempt end and be recorded', async (t) => {
+  const ledger = await startLedger(t, postgres);
+  const { answer, release } = held();
+  const receiver = await startReceiver(t, answer);
+  const reactor = startCallbacks(t, ledger);
+  await makePayment(ledger, 'P1', paymentEvents('P1', receiver.url, 'succeeded'));
+  await until(() => receiver.received.length === 1);
+  const stopped = reactor.stop();
+  release();
+  await stopped;
+  t.is((await historyOf(ledger, 'P1')).length, 1);
+});
+
+test.serial(
+  'an attempt that hangs at a stop is recorded as interrupted, and another worker retries at once',
+  async (t) => {
+    const ledger = await startLedger(t, postgres);
+    const receiver = await startReceiver(t, hang);
+    const runtime = testRuntime({
+      now: ledger.clock.now,
+      // For attempts under way at a stop: a tenth of a second instead of ten.
+      setTimer: (ms, run) => systemRuntime.setTimer(ms / 100, run),
+    });
+    const reactor = startCallbacks(t, ledger, { runtime });
+    await makePayment(ledger, 'P1', paymentEvents('P1', receiver.url, 'succeeded'));
+    await until(() => receiver.received.length === 1);
+    await reactor.stop();
+    const interrupted = {
+      type: 'CallbackAttemptFailed',
+      data: { attempt: 1, status: null, reason: 'outcome unknown, the attempt was interrupted' },
+    };
+    t.like((await historyOf(ledger, 'P1'))[0], interrupted);
+    receiver.answer = ok;
+    startCallbacks(t, ledger);
+    t.like((await untilHistory(ledger, 'P1', 2))[1], { type: 'CallbackDelivered', data: { attempt: 2 } });
+  },
+);
+
+test.serial('the outcome is recorded although Postgres went down meanwhile', async (t) => {
+  const ledger = await startLedger(t, postgres);
+  const { answer, release } = held();
+  const receiver = await startReceiver(t, answer);
+  startCallbacks(t, ledger);
+  await makePayment(ledger, 'P1', paymentEvents('P1', receiver.url, 'succeeded'));
+  await until(() => receiver.received.length === 1);
+  process.kill((await postgresPids(postgres.dataDir)).postmaster, 'SIGKILL');
+  release();
+  t.is((await untilHistory(ledger, 'P1', 1))[0]?.type, 'CallbackDelivered');
+});

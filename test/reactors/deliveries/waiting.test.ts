@@ -1,0 +1,87 @@
+// Callbacks whose payment cannot be read for a while: they wait, and no attempt is recorded.
+import { KeysUnavailable } from '@ledger/personal-data/sealed.ts';
+import test from 'ava';
+import type { PaymentEvent } from '../../../src/events/payment.ts';
+import { query } from '../../embedded/helpers.ts';
+import { personalData } from '../../support/personal-data.ts';
+import { createDatabase } from '../../support/postgres.ts';
+import {
+  historyOf,
+  makePayment,
+  paymentEvents,
+  startCallbacks,
+  startLedger,
+  until,
+  untilHistory,
+} from '../helpers.ts';
+import { startReceiver } from '../receiver.ts';
+
+const postgres = await createDatabase();
+
+const unreadable: Record<string, (isAway: () => boolean) => Parameters<typeof startCallbacks>[2]> = {
+  'personal data': (isAway) => ({
+    openSealed: async (...args) =>
+      isAway() ? { kind: 'unavailable', isLost: false } : await personalData.open(...args),
+  }),
+  'the secrets that sign it': (isAway) => {
+    const get = () => {
+      if (isAway()) throw new KeysUnavailable('away');
+      return undefined;
+    };
+    return { merchants: Object.assign(new Map<never, never>(), { get }) };
+  },
+};
+
+for (const [what, changes] of Object.entries(unreadable))
+  test.serial(`while ${what} cannot be read a callback waits, and no attempt is recorded`, async (t) => {
+    const ledger = await startLedger(t, postgres);
+    const receiver = await startReceiver(t);
+    let isAway = true;
+    startCallbacks(
+      t,
+      ledger,
+      changes(() => isAway),
+    );
+    await makePayment(ledger, 'P1', paymentEvents('P1', receiver.url, 'succeeded'));
+    const { db } = ledger.database;
+    // Given back, no longer attempted: the clock stands still from here on.
+    await until(async () => {
+      const [{ lease_until, leased_by }] = await db('reactor_deliveries.deliveries');
+      return lease_until !== null && leased_by === null;
+    });
+    t.deepEqual(await historyOf(ledger, 'P1'), []);
+    t.is(receiver.received.length, 0);
+    isAway = false;
+    ledger.clock.set(ledger.clock.now().getTime() + 60_000);
+    await untilHistory(ledger, 'P1', 1);
+    t.is(receiver.received.length, 1);
+  });
+
+test.serial('a callback does not wait for personal data whose key is lost', async (t) => {
+  const ledger = await startLedger(t, postgres);
+  const receiver = await startReceiver(t);
+  startCallbacks(t, ledger, { openSealed: async () => ({ kind: 'unavailable', isLost: true }) });
+  await makePayment(ledger, 'P1', paymentEvents('P1', receiver.url, 'succeeded'));
+  await untilHistory(ledger, 'P1', 1);
+  t.is(JSON.parse(receiver.received[0]?.body ?? '').buyer_name, '');
+});
+
+test.serial('a payment with an event that cannot be read waits, and no other does', async (t) => {
+  const ledger = await startLedger(t, postgres);
+  const receiver = await startReceiver(t);
+  startCallbacks(t, ledger);
+  const unknown = { type: 'PaymentTeleported', data: {} } as unknown as PaymentEvent;
+  await makePayment(ledger, 'P1', [...paymentEvents('P1', receiver.url, 'succeeded'), unknown]);
+  await makePayment(ledger, 'P2', paymentEvents('P2', receiver.url, 'succeeded'));
+  await untilHistory(ledger, 'P2', 1);
+  const [row] = await until(async () => {
+    const rows = await query(
+      postgres.url,
+      `select lease_until from reactor_deliveries.deliveries
+       where transaction_id = 'P1' and leased_by is null and lease_until is not null`,
+    );
+    return rows.length > 0 && rows;
+  });
+  t.deepEqual(row?.lease_until, new Date('2026-11-20T01:15:00Z'), 'ten minutes later');
+  t.is(receiver.received.length, 1);
+});
