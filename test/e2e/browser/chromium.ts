@@ -65,6 +65,9 @@ export async function openBrowser(t: ExecutionContext, options: BrowserContextOp
   return { page, context, complaints };
 }
 
+/** The rules of axe that depend on the theme. */
+export const colours: readonly string[] = ['color-contrast', 'link-in-text-block'];
+
 /** The serious and critical violations that axe finds, on the page and in its frames. */
 export async function seriousFaults(page: Page, options: object = {}): Promise<string[]> {
   const source = await readFile(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
