@@ -26,7 +26,7 @@ import {
   paymentStream,
 } from '../../src/events/payment.ts';
 import type { RequestDetails } from '../../src/events/personal-data.ts';
-import { query, until } from '../embedded/helpers.ts';
+import { until } from '../embedded/helpers.ts';
 import { startServer, startServerProcess } from '../support/event-store.ts';
 import { personalData } from '../support/personal-data.ts';
 import { testRuntime } from '../support/runtime.ts';
@@ -38,8 +38,9 @@ export type Database = { url: string; db: Knex };
 
 /** The database, with nothing of an earlier test in it; for tests that run one after the other. */
 export async function emptyDatabase(t: ExecutionContext, { url }: Postgres): Promise<Database> {
-  await query(
-    url,
+  const db = connectPostgres({ url, log });
+  t.teardown(() => db.destroy());
+  await db.raw(
     `do $$ declare name text; begin
        for name in select nspname from pg_namespace where nspname !~ '^pg_|^public$|^information_schema$' loop
          execute format('drop schema %I cascade', name);
@@ -47,8 +48,6 @@ export async function emptyDatabase(t: ExecutionContext, { url }: Postgres): Pro
        drop table if exists checkpoints;
      end $$`,
   );
-  const db = connectPostgres({ url, log });
-  t.teardown(() => db.destroy());
   return { url, db };
 }
 

@@ -221,15 +221,16 @@ test.serial('credits, refunds, reversals and settlements agree', async (t) => {
 
 test.serial('one process of several checks, once an hour, and keeps the result', async (t) => {
   const { dependencies, db, url } = await start(t);
-  let sleeps = 0;
+  let waiting = 0;
   const slow = testRuntime({
     now: () => clock.time,
     // A minute or more passes as soon as the clock is moved.
     async sleep(ms, stop) {
-      const target = clock.time.getTime() + ms;
-      sleeps += 1;
       if (ms < 60_000) return await systemRuntime.sleep(20, stop);
+      const target = clock.time.getTime() + ms;
+      waiting += 1;
       await until(async () => stop?.aborted || clock.time.getTime() >= target);
+      waiting -= 1;
     },
   });
   const both = [1, 2].map(() => startHourlyCheck({ ...dependencies, databaseUrl: url, runtime: slow, log }));
@@ -237,7 +238,8 @@ test.serial('one process of several checks, once an hour, and keeps the result',
   t.is(await lastCheck(db), null);
   const next = async (minutes: number) => {
     const before = (await lastCheck(db))?.at;
-    await until(async () => sleeps > 0);
+    // Whoever begins to wait later would wait for a later time.
+    await until(async () => waiting > 0);
     clock.time = new Date(clock.time.getTime() + minutes * 60_000);
     await until(async () => (await lastCheck(db))?.at !== before);
     return await lastCheck(db);

@@ -14,7 +14,7 @@ import { createPaymentQueries } from '../../../src/projections/payments/queries.
 import { reconciliation } from '../../../src/projections/reconciliation/projection.ts';
 import { unmatched } from '../../../src/projections/unmatched/projection.ts';
 import { createToDoList } from '../../../src/to-do/projection.ts';
-import { query, until } from '../../embedded/helpers.ts';
+import { until } from '../../embedded/helpers.ts';
 import { emptyDatabase, log, type Postgres, statusOf } from '../../projections/helpers.ts';
 import { type Changes, startApp, type TestApp } from '../../support/app.ts';
 import {
@@ -46,7 +46,6 @@ export async function startPopulated(
   postgres: Postgres,
   changes: Pick<Changes, 'config' | 'content'> = {},
 ): Promise<Populated> {
-  await query(postgres.url, 'drop schema if exists unmatched, journal cascade');
   const { db, url: databaseUrl } = await emptyDatabase(t, postgres);
   const { findOfMerchant } = createPaymentQueries(db, personalData, async () => {});
   const app = await startApp({ findOfMerchant, ...changes, console: { db } });
