@@ -56,7 +56,15 @@ const all = [...stacks, ...others];
 /** Begins with those that take longer than 20 seconds: at the end, the others would wait for them. */
 function longestFirst(files: string[]): string[] {
   const long = [
-    ...['e2e/kill', 'e2e/browser', 'e2e/serve', 'e2e/alerts', 'e2e/rolling', 'e2e/rebuild', 'e2e/erase'],
+    ...[
+      'e2e/deployment',
+      'e2e/browser',
+      'e2e/serve',
+      'e2e/alerts',
+      'e2e/rolling',
+      'e2e/postgres-away',
+      'e2e/erase',
+    ],
     ...['reactors/deliveries/worker', 'cli/database', 'projections/runtime/run', 'docs-site/browser'],
     ...['audit/verify/verify', 'http/api/health', 'projections/rebuild/rebuild', 'simulation/simulation'],
     ...['audit/seals/sealer', 'event-store/subscription', 'postgres/leader-lock', 'audit/export/export'],

@@ -1,26 +1,19 @@
 // Deliveries need only the event store, Postgres and the reactors: without the projections role nothing waits.
-import { connectEventStore } from '@ledger/event-store/client.ts';
-import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
 import test from 'ava';
-import { readPaymentEvent } from '../../src/events/codec.ts';
-import { paymentStream } from '../../src/events/payment.ts';
-import { until } from '../embedded/helpers.ts';
-import { append } from '../projections/helpers.ts';
-import { startReceiver } from '../reactors/receiver.ts';
-import { chosen } from '../support/payments.ts';
-import { listOf, registryRecord, startRegistry } from '../support/registry.ts';
-import { wholeFile } from '../support/whole-file.ts';
-import { gatewayResult, log, paymentRequest, postResult, requestPayment, startDeployment } from './ledger.ts';
-
-const registry = await startRegistry(wholeFile);
-const ledger = await startDeployment(wholeFile, { REGISTRY_URL: registry.url });
-const eventStore = connectEventStore({ url: ledger.esdbUrl, log, runtime: systemRuntime });
-wholeFile.teardown(() => eventStore.close());
-await ledger.projections.kill();
+import { readPaymentEvent } from '../../../src/events/codec.ts';
+import { paymentStream } from '../../../src/events/payment.ts';
+import { until } from '../../embedded/helpers.ts';
+import { append } from '../../projections/helpers.ts';
+import { startReceiver } from '../../reactors/receiver.ts';
+import { chosen } from '../../support/payments.ts';
+import { listOf, registryRecord } from '../../support/registry.ts';
+import { gatewayResult, paymentRequest, postResult, requestPayment } from '../ledger.ts';
+import { eventStore, ledger, registry } from './service.ts';
 
 test.serial(
   'a lost result is found, and its callback leaves, while the projections role is dead',
   async (t) => {
+    await ledger.projections.kill();
     const receiver = await startReceiver(t);
 
     const body = paymentRequest('ALONE-2', { callback_url: receiver.url });
@@ -60,4 +53,6 @@ test.serial('callbacks and emails leave while the projections role is dead', asy
   await ledger.reactors.crash();
   t.is((await postResult(ledger.baseUrl, gatewayResult(id))).status, 303);
   t.is(receiver.received.length, 1, 'and once');
+  // For the tests after this one.
+  await ledger.projections.crash();
 });

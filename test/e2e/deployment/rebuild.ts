@@ -2,16 +2,15 @@
 // killed is taken over by the role of projections.
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
-import { connectEventStore } from '@ledger/event-store/client.ts';
-import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
 import test, { type ExecutionContext } from 'ava';
-import { query, until } from '../embedded/helpers.ts';
-import { runLedger, settingsFor, spawnLedger } from '../support/ledger.ts';
-import { type Deployment, log, paymentRequest, requestPayment, startDeployment } from './ledger.ts';
+import { query, until } from '../../embedded/helpers.ts';
+import { runLedger, settingsFor, spawnLedger } from '../../support/ledger.ts';
+import { paymentRequest, requestPayment } from '../ledger.ts';
+import { eventStore, ledger } from './service.ts';
 
 /** `ledger <args>`, killed with the test at the latest. */
-function start(t: ExecutionContext, deployment: Deployment, args: readonly string[]) {
-  const child = spawnLedger(args, settingsFor(deployment));
+function start(t: ExecutionContext, args: readonly string[]) {
+  const child = spawnLedger(args, settingsFor(ledger));
   t.teardown(() => child.kill('SIGKILL'));
   return child;
 }
@@ -28,19 +27,16 @@ async function inParallel(count: number, request: (number: number) => Promise<un
   await Promise.all([caller(), caller(), caller(), caller()]);
 }
 
-test('200 requests during rebuilds of payments: none fails, and the rows are the same', async (t) => {
-  const deployment = await startDeployment(t);
-  const { baseUrl, databaseUrl, esdbUrl } = deployment;
-  const settings = settingsFor(deployment);
-  const eventStore = connectEventStore({ url: esdbUrl, log, runtime: systemRuntime });
-  t.teardown(() => eventStore.close());
+test.serial('200 requests during rebuilds of payments: none fails, and the rows are the same', async (t) => {
+  const { baseUrl, databaseUrl } = ledger;
+  const settings = settingsFor(ledger);
   const types = async () => (await eventStore.load('projection-payments')).map(({ type }) => type);
   const asked = await requestPayment(baseUrl, paymentRequest('before'));
   const { data } = (await asked.json()) as { data: { transaction_id: string } };
 
   let requesting = true;
   const rebuilding = (async () => {
-    const killed = start(t, deployment, ['rebuild', 'payments']);
+    const killed = start(t, ['rebuild', 'payments']);
     await until(async () => (await types()).length > 0);
     killed.kill('SIGKILL');
     await until(async () => (await types()).length === 2);
@@ -82,14 +78,14 @@ test('200 requests during rebuilds of payments: none fails, and the rows are the
   );
 
   const before = (await types()).length;
-  const interrupted = start(t, deployment, ['rebuild']);
+  const interrupted = start(t, ['rebuild']);
   const complaint = text(interrupted.stderr);
   await until(async () => (await types()).length > before);
   interrupted.kill('SIGINT');
   const [code] = await once(interrupted, 'exit');
   t.is(code, 130);
   t.true((await complaint).endsWith('Interrupted. `ledger rebuild` goes on from there.\n'));
-  t.notRegex(deployment.projections.output(), /"level":(40|50|60)/, 'the role has nothing to complain of');
+  t.notRegex(ledger.projections.output(), /"level":(40|50|60)/, 'the role has nothing to complain of');
 
   const unknown = await runLedger(['rebuild', 'nonsense'], settings);
   t.is(unknown.code, 2);
