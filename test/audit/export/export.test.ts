@@ -233,10 +233,10 @@ test.serial('no export is made when the read model is behind or a stream is miss
 });
 
 test.serial(
-  '30 MB of payments are exported in a smaller heap, into a file that is complete or does not exist',
+  '15 MB of payments are exported without being held in memory, into a file that is complete or does not exist',
   async (t) => {
     const { store, database } = await start(t);
-    const all = Array.from({ length: 600 }, (_, index) => ({
+    const all = Array.from({ length: 300 }, (_, index) => ({
       id: `P${String(index).padStart(6, '0')}`,
       description: 'x'.repeat(50_000),
     }));
@@ -249,19 +249,19 @@ test.serial(
       ...settingsFor({ esdbUrl: store.url, databaseUrl: database.url }),
       DATA_DIR: folder,
     };
-    // The program itself takes some 50 MB.
-    const nodeOptions = ['--max-old-space-size=78'];
+    // The program takes 25 MB of it. If it kept its lines instead of writing them it would need 39 MB.
+    const nodeOptions = ['--max-old-space-size=36'];
     const command = ['export', '--from', '2026-11-01', '--to', '2026-11-30', '--output'];
     const { stderr, stdout } = await runLedger([...command, path], settings, { nodeOptions });
     t.is(stdout, '');
     const verdict = await verifyFile(path);
-    t.like(verdict, { violation: null, payments: 600, events: 1_200 });
-    t.is(stderr, `600 payments with 1200 events. Checksum of the last line: ${verdict.checksum}\n`);
+    t.like(verdict, { violation: null, payments: 300, events: 600 });
+    t.is(stderr, `300 payments with 600 events. Checksum of the last line: ${verdict.checksum}\n`);
     t.is((await stat(path)).mode & 0o077, 0, 'for the eyes of one account');
     const refused = await runLedger([...command, path], settings);
     t.is(refused.code, 2, `what is there is not written over: ${refused.output}`);
     await database.db.raw(
-      "update payments.payments set transaction_id = 'Z' where transaction_id = 'P000599'",
+      "update payments.payments set transaction_id = 'Z' where transaction_id = 'P000299'",
     );
     const broken = join(folder, 'broken.csv');
     const failed = await runLedger([...command, broken, '--format', 'csv'], settings);
