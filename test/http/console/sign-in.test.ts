@@ -1,12 +1,9 @@
-// Signing in by a link of an email, from asking for one to signing out everywhere.
+// Signing in by a link of an email: who gets one, and whom it lets in.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { connectEventStore } from '@ledger/event-store/client.ts';
 import { createExpiringSignatures } from '@ledger/kernel/expiring-signature.ts';
-import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
 import test from 'ava';
-import { pino } from 'pino';
 import { sessionStream } from '../../../src/events/session.ts';
-import { linkKeys, startApp, type TestApp } from '../../support/app.ts';
+import { linkKeys, startApp } from '../../support/app.ts';
 import {
   addUser,
   anyPage,
@@ -16,30 +13,14 @@ import {
   memberOf,
   signIn,
 } from '../../support/console.ts';
-import { createPayment } from '../generic/helpers.ts';
+import { press, startSignIn } from './sign-in-app.ts';
 
-let now = Date.now();
-const clock = () => new Date(now);
+const { app, ask, clock } = await startSignIn();
 const minuteMs = 60_000;
-const app = await startApp({ clock });
-test.after.always(() => app.close());
+// No limit is left from the test before.
 test.beforeEach(() => {
-  now += 60 * minuteMs;
+  clock.ms += 60 * minuteMs;
 });
-
-const press = ({ url }: Pick<TestApp, 'url'>, path: string, headers: Record<string, string> = {}) =>
-  fetch(`${url}${path}`, {
-    method: 'POST',
-    redirect: 'manual',
-    headers: { accept: 'text/html', ...headers },
-  });
-const ask = (email: string, headers: Record<string, string> = {}) =>
-  fetch(`${app.url}/console/sign-in`, {
-    method: 'POST',
-    body: new URLSearchParams({ email }),
-    redirect: 'manual',
-    headers,
-  });
 
 test.serial('a known user gets a link, which opening does not use up and the button does', async (t) => {
   const { email, id } = await addUser(app.eventStore, 'viewer', 'Siti <b>Auditor</b>');
@@ -145,9 +126,9 @@ test.serial('a link that is changed, too old or of a deactivated user lets nobod
       t.deepEqual(answer.headers.getSetCookie(), []);
     }
   }
-  now += 15 * minuteMs - 1;
+  clock.ms += 15 * minuteMs - 1;
   t.is((await fetch(`${app.url}${path}`)).status, 200);
-  now += 1;
+  clock.ms += 1;
   t.is((await fetch(`${app.url}${path}`)).status, 410);
   t.is((await press(app, path)).status, 410);
   const late = await askForLink(app, email);
@@ -169,7 +150,7 @@ test.serial('the key together with everything in the store makes neither a link 
   const cookieWith = (secret: string, key = linkKeys.current) => {
     const said = `${sessionId}.${secret}`;
     const signatures = createExpiringSignatures({ current: key, others: [] }, 'console session');
-    return `console=${said}.${signatures.sign(said, now + 10 * minuteMs)}`;
+    return `console=${said}.${signatures.sign(said, clock.ms + 10 * minuteMs)}`;
   };
   for (const secret of [
     'A'.repeat(43),
@@ -182,139 +163,6 @@ test.serial('the key together with everything in the store makes neither a link 
   const prolonged = cookieWith(secret, linkKeys.original);
   t.is((await memberOf(app.url, member.id, prolonged).get(anyPage)).status, 303, 'TRANSACTION_ID_KEY');
   t.is((await press(app, `/console/sign-in/${sessionId}`)).status, 404);
-});
-
-test.serial('50 presses at once make one session', async (t) => {
-  const { email } = await addUser(app.eventStore, 'member');
-  const beside = await startApp({ clock, config: { baseUrl: app.url } }, app);
-  const path = await askForLink(app, email);
-  const answers = await Promise.all(
-    Array.from({ length: 50 }, (_, index) => press(index % 2 ? app : beside, path)),
-  );
-  t.is(answers.filter(({ status }) => status === 303).length, 1);
-  t.is(answers.filter(({ status }) => status === 410).length, 49);
-  t.is(answers.filter(({ headers }) => headers.getSetCookie().length > 0).length, 1);
-  await beside.close();
-});
-
-test.serial(
-  'the cookie is out of reach of scripts and other sites, and over TLS bound to the host',
-  async (t) => {
-    const { email } = await addUser(app.eventStore, 'member');
-    const [plain = ''] = (await press(app, await askForLink(app, email))).headers.getSetCookie();
-    t.regex(plain, /^console=[\w.-]+; Path=\/console; HttpOnly; SameSite=Lax; Max-Age=1800$/);
-    const tls = await startApp({ clock, config: { baseUrl: 'https://ledger.example' } }, app);
-    const path = await askForLink({ url: tls.url, mails: tls.mails }, email);
-    const [cookie = ''] = (await press(tls, path)).headers.getSetCookie();
-    t.regex(cookie, /^__Host-console=[\w.-]+; Path=\/; Secure; HttpOnly; SameSite=Lax; Max-Age=1800$/);
-    const [value = ''] = cookie.split(';');
-    t.is((await memberOf(tls.url, '', value).get(anyPage)).status, 404, 'it is taken back');
-    await tls.close();
-  },
-);
-
-test.serial(
-  'a session ends half an hour after its last use, and after twelve hours at the latest',
-  async (t) => {
-    const member = await signIn(app, 'member');
-    const isIn = async (cookie: string) =>
-      (await memberOf(app.url, member.id, cookie).get(anyPage)).status === 404;
-    now += 4 * minuteMs;
-    t.is((await member.get(anyPage)).headers.getSetCookie().length, 0, 'fresh enough');
-    now += 2 * minuteMs;
-    let cookie = cookieOf(await member.get(anyPage));
-    t.not(cookie, '');
-    t.not(cookie, member.cookie);
-    now += 24 * minuteMs;
-    t.false(await isIn(member.cookie), 'the older value is dead');
-    t.true(await isIn(cookie));
-    const startedAt = now - 30 * minuteMs;
-    cookie = cookieOf(await memberOf(app.url, member.id, cookie).get(anyPage));
-    while (now < startedAt + (12 * 60 - 20) * minuteMs) {
-      now += 20 * minuteMs;
-      const answer = await memberOf(app.url, member.id, cookie).get(anyPage);
-      t.is(answer.status, 404);
-      cookie = cookieOf(answer) || cookie;
-    }
-    now = startedAt + 12 * 60 * minuteMs;
-    t.false(await isIn(cookie), 'however it is used');
-  },
-);
-
-test.serial('a cookie that was changed, or made for something else, is refused', async (t) => {
-  const [one, other] = [await signIn(app, 'viewer'), await signIn(app, 'admin')];
-  const [, value = ''] = one.cookie.split('=');
-  const parts = value.split('.');
-  const otherParts = other.cookie.replace('console=', '').split('.');
-  const swap = (index: number, by: string) => `console=${parts.with(index, by).join('.')}`;
-  for (const cookie of [
-    swap(0, otherParts[0] ?? ''),
-    swap(1, otherParts[1] ?? ''),
-    swap(2, String(Number(parts[2]) + 1)),
-    swap(3, otherParts[3] ?? ''),
-    `console=${[...parts.slice(0, 2), ...otherParts.slice(2)].join('.')}`,
-    'console=',
-    `console=${'.'.repeat(4000)}`,
-    `__Host-console=${value}`,
-  ])
-    t.is((await memberOf(app.url, one.id, cookie).get(anyPage)).status, 303, cookie.slice(0, 40));
-});
-
-test.serial('signed out is signed out everywhere', async (t) => {
-  const member = await signIn(app, 'member');
-  const elsewhere = memberOf(app.url, member.id, member.cookie);
-  t.is((await elsewhere.get(anyPage)).status, 404);
-  const answer = await member.post('/console/sign-out');
-  t.is(answer.status, 303);
-  t.regex(answer.headers.getSetCookie()[0] ?? '', /^console=; .*Max-Age=0$/);
-  t.is((await elsewhere.get(anyPage)).headers.get('location'), '/console/sign-in');
-});
-
-test.serial('a new role and a deactivated account take effect at the next request', async (t) => {
-  const member = await signIn(app, 'admin');
-  t.is((await member.get('/console/staff')).status, 200);
-  await changeUser(app.eventStore, member.id, { type: 'ChangeUserRole', role: 'viewer' });
-  t.is((await member.get('/console/staff')).status, 403);
-  await changeUser(app.eventStore, member.id, { type: 'DeactivateUser' });
-  t.is((await member.get(anyPage)).status, 303);
-  await changeUser(app.eventStore, member.id, { type: 'ReactivateUser' });
-  t.is((await member.get(anyPage)).status, 303, 'let in again is to sign in again');
-});
-
-test.serial('while the event store is down nobody can sign in, and the page says so', async (t) => {
-  const member = await signIn(app, 'admin');
-  const unreachable = connectEventStore({
-    url: 'esdb://127.0.0.1:9?tls=false',
-    log: pino({ level: 'silent' }),
-    callDeadlineMs: 200,
-    runtime: systemRuntime,
-  });
-  const { load, loadLast } = unreachable;
-  const down = await startApp({ clock, eventStore: { load, loadLast } }, app);
-  const answer = await memberOf(down.url, member.id, member.cookie).get(anyPage);
-  t.is(answer.status, 503);
-  t.regex(await answer.text(), /not available at the moment/);
-  const [sessionId = ''] = member.cookie.replace('console=', '').split('.');
-  t.false(JSON.stringify(down.logged).includes(sessionId));
-  await down.close();
-  await unreachable.close();
-});
-
-test.serial('neither tokens nor sessions nor addresses are in the log', async (t) => {
-  const { email, id } = await addUser(app.eventStore, 'admin');
-  const path = await askForLink(app, email);
-  await fetch(`${app.url}${path}`);
-  const cookie = cookieOf(await press(app, path));
-  const member = memberOf(app.url, id, cookie);
-  await member.get(anyPage);
-  await member.post('/console/sign-out');
-  const log = JSON.stringify(app.logged);
-  const token = path.split('/').at(-1) ?? '';
-  const [sessionId = ''] = cookie.split('=')[1]?.split('.') ?? [];
-  t.regex(sessionId, /^\w{26}$/);
-  for (const secret of [token, sessionId, cookie, email, 'agency.example'])
-    t.false(log.includes(secret), secret);
-  t.true(log.includes('"/console/sign-in/:token"'));
 });
 
 test.serial('signing in leads to the page that was asked for, and to no other site', async (t) => {
@@ -348,36 +196,6 @@ test.serial('signing in leads to the page that was asked for, and to no other si
   }
   t.is(await comesTo('console-return=%E0%A4%A'), '/console');
 });
-
-test.serial('a prefetched page is refused, and no access recorded', async (t) => {
-  const member = await signIn(app, 'viewer');
-  const before = await app.eventStore.head();
-  for (const headers of [
-    { 'sec-purpose': 'prefetch' },
-    { 'sec-purpose': 'prefetch;prerender' },
-    { purpose: 'prefetch' },
-  ] as Record<string, string>[])
-    t.is((await member.get('/console/payments', headers)).status, 503, JSON.stringify(headers));
-  t.deepEqual(await app.eventStore.head(), before);
-});
-
-test.serial(
-  'no other site, mail or program makes a browser open personal data in the name of its user',
-  async (t) => {
-    const member = await signIn(app, 'viewer');
-    const id = await createPayment(app);
-    const before = await app.eventStore.head();
-    for (const path of [`${id}/payer`, `${id}/events/0`, `${id}/history.json`])
-      for (const site of ['cross-site', 'same-site', 'none', '']) {
-        const refused = await member.get(`/console/payments/${path}`, { 'sec-fetch-site': site });
-        t.is(refused.status, 403, `${path} ${site}`);
-        t.true((await refused.text()).includes(`href="/console/payments/${path}"`), 'the page leads on');
-      }
-    t.deepEqual(await app.eventStore.head(), before);
-    t.is((await member.get(`/console/payments/${id}/payer`)).status, 200);
-    t.notDeepEqual(await app.eventStore.head(), before, 'opened from the console, it is recorded');
-  },
-);
 
 test.serial('the key of /api/v1 makes users, but lets nobody into the console; an admin does', async (t) => {
   const admin = await signIn(app, 'admin');
