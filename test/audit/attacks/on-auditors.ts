@@ -1,0 +1,171 @@
+// Attacks on those who keep checkpoints elsewhere: auditors and witnesses.
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { DatabaseSync } from 'node:sqlite';
+import { text } from 'node:stream/consumers';
+import type { EventStore } from '@ledger/event-store/event-store.ts';
+import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
+import { forAll, sealKeyOf } from '@ledger/transparency-log/key.ts';
+import { checkpointText, rawKeyOf, signatureLine } from '@ledger/transparency-log/note.ts';
+import { offerTo } from '@ledger/transparency-log/offer.ts';
+import { growTree, leafHash } from '@ledger/transparency-log/tree.ts';
+import { createWitness } from '@ledger/transparency-log/witness.ts';
+import test from 'ava';
+import { lastCheckpoint } from '../../../src/audit/seals/leaves.ts';
+import { verify } from '../../../src/audit/verify/verify.ts';
+import { sealsStream } from '../../../src/events/seals.ts';
+import { temporaryFolder } from '../../embedded/helpers.ts';
+import { append, log, paymentRequested } from '../../projections/helpers.ts';
+import { createDatabase } from '../../support/postgres.ts';
+import { filled, key, otherKey, paymentId, sealAll, sealing, tampered } from '../ledger.ts';
+import { db, file, personalData, place, raised, signal, streamIn, withStolenKey } from './ledger.ts';
+
+test.serial(
+  'two logs shown to two auditors: neither continues the checkpoint that the other kept',
+  async (t) => {
+    const { eventStore } = await tampered(t, file, () => {});
+    const other = await withStolenKey(t);
+    const checkpoint = (await lastCheckpoint(other))?.checkpoint ?? null;
+    const given = {
+      eventStore,
+      db,
+      databaseUrl: place.databaseUrl,
+      trusted: [forAll(key.publicKey)],
+      personalData,
+      log,
+      signal,
+    };
+    const { violations } = await verify({ ...given, since: checkpoint, runtime: systemRuntime }, () => {});
+    t.regex(violations[0]?.first ?? '', /has no seal of the checkpoint of 45 events/);
+  },
+);
+
+test.serial(
+  'witnesses: what contradicts the checkpoint that they signed is not signed, and its verification fails',
+  async (t) => {
+    const seed = sealKeyOf('717e'.repeat(16));
+    const name = 'witness.example/1';
+    const logs = [{ kind: 'log', name: 'ledger.example/log', publicKey: rawKeyOf(key.publicKey) } as const];
+    const saved = new Map<string, string>();
+    const witness = createWitness({
+      name,
+      key: seed,
+      logs,
+      kept: {
+        load: async (origin) => saved.get(origin) ?? null,
+        save: async (origin, note) => void saved.set(origin, note),
+      },
+      now: () => new Date('2026-11-20T02:00:00.000Z'),
+    });
+    const statuses: number[] = [];
+    const server = createServer(async (request, response) => {
+      const answer = await witness(await text(request));
+      statuses.push(answer.status);
+      response.writeHead(answer.status, { 'Content-Type': answer.type }).end(answer.text);
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    t.teardown(() => server.close());
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const offer = offerTo([url, 'http://127.0.0.1:1'], { post: fetch, runtime: systemRuntime, log });
+    const unsealed = (sqlite: DatabaseSync) =>
+      void sqlite.exec(`delete from events where stream = ${streamIn(sealsStream)}`);
+    const known = [{ kind: 'witness', name, publicKey: rawKeyOf(seed.publicKey) } as const];
+    const witnesses = (eventStore: EventStore, needed: number) =>
+      verify(
+        {
+          eventStore,
+          db,
+          databaseUrl: place.databaseUrl,
+          trusted: null,
+          witnesses: { known, needed },
+          personalData,
+          log,
+          signal,
+          since: null,
+          runtime: systemRuntime,
+        },
+        () => {},
+      );
+    const { eventStore } = await tampered(t, file, unsealed);
+    const elsewhere = sealing((await createDatabase()).url, await temporaryFolder(t));
+    t.teardown(() => elsewhere.db.destroy());
+    await sealAll(eventStore, { ...elsewhere, offer }, filled);
+    t.deepEqual(new Set(statuses), new Set([200, 409]));
+    const last = await lastCheckpoint(eventStore);
+    t.deepEqual(
+      saved.get('ledger.example/log')?.split('\n').slice(0, 3),
+      last?.checkpoint.note.split('\n').slice(0, 3),
+    );
+    t.is(
+      (await witnesses(eventStore, 1)).violations.find(({ kind }) => kind === 'witnesses'),
+      undefined,
+    );
+    // What came while nobody asked the witness is proven from what it signed last.
+    const middle = saved.get('ledger.example/log') ?? '';
+    await append(eventStore, paymentId(50), [paymentRequested()]);
+    await sealAll(eventStore, elsewhere, filled + 1);
+    await append(eventStore, paymentId(51), [paymentRequested()]);
+    statuses.length = 0;
+    await sealAll(eventStore, { ...elsewhere, offer }, filled + 2);
+    t.deepEqual(statuses, [409, 200]);
+    t.not(saved.get('ledger.example/log'), middle);
+    // The genuine key, stolen, signs another history.
+    const { eventStore: forged } = await tampered(t, file, (sqlite) => {
+      raised(sqlite);
+      unsealed(sqlite);
+    });
+    const thief = sealing((await createDatabase()).url, await temporaryFolder(t));
+    t.teardown(() => thief.db.destroy());
+    statuses.length = 0;
+    await sealAll(forged, { ...thief, offer }, filled);
+    t.false(statuses.includes(200));
+    t.regex(
+      (await witnesses(forged, 1)).violations.find(({ kind }) => kind === 'witnesses')?.first ?? '',
+      /^Of 1 witnesses 1 must have signed the last seal, and these have: none$/,
+    );
+  },
+);
+
+test.serial('a witness answers as the specification says', async (t) => {
+  const name = 'ledger.example/log';
+  const saved = new Map<string, string>();
+  const next = sealKeyOf('7d1e'.repeat(16));
+  const witness = createWitness({
+    name: 'witness.example/1',
+    key: otherKey,
+    logs: [key, next].map(({ publicKey }) => ({ kind: 'log', name, publicKey: rawKeyOf(publicKey) })),
+    kept: {
+      load: async (origin) => saved.get(origin) ?? null,
+      save: async (origin, note) => void saved.set(origin, note),
+    },
+    now: () => new Date('2026-11-20T02:00:00.000Z'),
+  });
+  const tree = growTree();
+  const heads = [1, 2, 3].map((size) => {
+    tree.add(leafHash(Buffer.from(String(size))));
+    return { origin: name, size, root: tree.root() };
+  });
+  const noteOf = (head: (typeof heads)[number], signer = key) => {
+    const body = checkpointText(head);
+    return `${body}\n${signatureLine(body, head.origin, signer)}`;
+  };
+  const [one, two, three] = heads as [(typeof heads)[number], (typeof heads)[number], (typeof heads)[number]];
+  const second = leafHash(Buffer.from('2')).toString('base64');
+  t.is((await witness('nonsense')).status, 400);
+  t.is((await witness(`old 01\n\n${noteOf(one)}`)).status, 400);
+  t.is((await witness(`old 0\n\n${noteOf({ ...one, origin: 'other' })}`)).status, 404);
+  t.is((await witness(`old 0\n\n${noteOf(one, otherKey)}`)).status, 403);
+  t.is((await witness(`old 2\n\n${noteOf(one)}`)).status, 400);
+  t.is((await witness(`old 0\n${second}\n\n${noteOf(one)}`)).status, 422);
+  const answers = await Promise.all([witness(`old 0\n\n${noteOf(one)}`), witness(`old 0\n\n${noteOf(two)}`)]);
+  t.is(answers[0]?.status, 200);
+  t.deepEqual(answers[1], { status: 409, type: 'text/x.tlog.size', text: '1\n' });
+  t.is((await witness(`old 1\n\n${noteOf({ ...one, root: two.root })}`)).status, 409);
+  t.is((await witness(`old 1\n\n${noteOf(two)}`)).status, 422);
+  t.is((await witness(`old 1\n${second}\n\n${noteOf({ ...two, root: three.root })}`)).status, 422);
+  t.is((await witness(`old 1\n${second}\n\n${noteOf(two)}`)).status, 200);
+  t.is((await witness(`old 2\n\n${noteOf(two)}`)).status, 200, 'the same again');
+  t.is((await witness(`old 2\n\n${noteOf(two, next)}`)).status, 200, 'by the next key');
+  t.is((await witness(`old 2\n\n${noteOf(two)}`)).status, 403, 'the key before has handed over');
+});
