@@ -125,6 +125,10 @@ export const merchants: readonly Merchant[] = [
   })),
 ];
 
+/** As the configuration holds them. */
+export const byCode = (all: readonly Merchant[]): Map<string, Merchant> =>
+  new Map(all.map((merchant) => [merchant.code, merchant]));
+
 /** What a test changes of the parts that the app is made of. */
 export type Changes = {
   config?: Partial<Dependencies['config']>;
@@ -193,7 +197,7 @@ export async function startApp(
       production: false,
       environment: 'test',
       baseUrl: url,
-      merchants: new Map(merchants.map((merchant) => [merchant.code, merchant])),
+      merchants: byCode(merchants),
       methods: loadPaymentMethods(
         fileURLToPath(new URL('../../config/payment-methods.yaml', import.meta.url)),
       ),

@@ -9,21 +9,11 @@ import {
 import { Refused } from '../../../src/commands/decider.ts';
 import { agencyPageOf } from '../../../src/config/agency-page.ts';
 import type { Merchant } from '../../../src/config/merchants.ts';
-import { createDescription } from '../../../src/http/openapi.ts';
-import { createCheck, type Description } from '../../conformance/answers.ts';
 import { startReceiver, status } from '../../reactors/receiver.ts';
-import { merchants, startApp, type TestApp, transactionIdKey } from '../../support/app.ts';
-import { sen } from '../../support/payments.ts';
+import { byCode, merchants, startApp, type TestApp, transactionIdKey } from '../../support/app.ts';
+import { described } from '../../support/described.ts';
 import { testRuntime } from '../../support/runtime.ts';
 import { createPayment, merchantHeaders, postRequest, requestBody } from './helpers.ts';
-
-const description = createDescription({
-  baseUrl: 'https://payments.example',
-  production: false,
-  maxAmountSen: sen(100_000_000),
-  sandbox: { enabled: false },
-}) as unknown as Description;
-const faultOf = createCheck(description);
 
 const [council] = merchants as [Merchant];
 const configuredSecret = `whsec_${Buffer.alloc(32, 'c').toString('base64')}`;
@@ -42,9 +32,7 @@ async function start(t: ExecutionContext) {
     webhookSecrets: [configuredSecret],
   } as const;
   const clocks = { clock: () => new Date(now), monotonicMs: () => now };
-  const config = {
-    merchants: new Map([[code, merchant], ...merchants.map((each) => [each.code, each] as const)]),
-  };
+  const config = { merchants: byCode([merchant, ...merchants]) };
   const app = await startApp({ config, ...clocks });
   t.teardown(() => app.close());
   const other = await startApp({ config, ...clocks }, app);
@@ -60,12 +48,7 @@ async function start(t: ExecutionContext) {
       headers: headers(key),
       ...(body && { body: JSON.stringify(body) }),
     });
-    const text = await response.text();
-    const name = `/generic/credentials/{kind}/${path.split('/')[1]}`;
-    const operation = description.paths[name]?.post;
-    if (!operation) throw new Error('no such operation');
-    const answered = { status: response.status, headers: Object.fromEntries(response.headers), body: text };
-    t.is(faultOf(operation, answered), null);
+    const text = await described(t, response, `/generic/credentials/{kind}/${path.split('/')[1]}`, 'post');
     const answer = JSON.parse(text) as { message: string; data?: { value: string; others_end_at: string } };
     return { ...answer, status: response.status, value: answer.data?.value ?? '' };
   };
@@ -251,7 +234,7 @@ test('while the event store is away, what was known serves, or the file; a proce
     return await app.eventStore.load(...args);
   };
   const merchant = { ...council, code };
-  const config = { merchants: new Map([[code, merchant]]) };
+  const config = { merchants: byCode([merchant]) };
   let now = 0;
   const away = await startApp({ config, eventStore: { load }, monotonicMs: () => now }, app);
   t.teardown(() => away.close());

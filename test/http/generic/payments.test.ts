@@ -5,11 +5,10 @@ import { decideDelivery } from '../../../src/commands/deliveries.ts';
 import { readPaymentEvent } from '../../../src/events/codec.ts';
 import { evolve, noPayment, type PaymentEvent, paymentStream } from '../../../src/events/payment.ts';
 import { presentDeliveries } from '../../../src/http/generic/payments/show.ts';
-import { createDescription } from '../../../src/http/openapi.ts';
 import { paymentFields } from '../../../src/receipts/payment-fields.ts';
-import { createCheck, type Description } from '../../conformance/answers.ts';
 import { hang, startReceiver, status } from '../../reactors/receiver.ts';
-import { merchants, startApp, type TestApp } from '../../support/app.ts';
+import { byCode, merchants, startApp, type TestApp } from '../../support/app.ts';
+import { described } from '../../support/described.ts';
 import {
   applied,
   chosen,
@@ -51,24 +50,6 @@ type Shown = Record<string, unknown> & {
   deliveries: { id: string; state: string; can_send_again: boolean; attempts: Record<string, unknown>[] }[];
 };
 type Answer<Data> = { status: boolean; message: string; data: Data };
-
-const description = createDescription({
-  baseUrl: 'https://payments.example',
-  production: false,
-  maxAmountSen: sen(100_000_000),
-  sandbox: { enabled: false },
-}) as unknown as Description;
-const faultOf = createCheck(description);
-
-/** The body, which the description of the operation must have. */
-async function described(t: ExecutionContext, response: Response, path: string, method = 'get') {
-  const operation = description.paths[path]?.[method];
-  if (!operation) throw new Error('no such operation');
-  const body = await response.text();
-  const headers = Object.fromEntries(response.headers);
-  t.is(faultOf(operation, { status: response.status, headers, body }), null);
-  return body;
-}
 
 const get = (app: TestApp, path: string, headers: Record<string, string> = merchantHeaders) =>
   fetch(path.startsWith('http') ? path : `${app.url}/generic${path}`, { headers });
@@ -329,8 +310,8 @@ test('after 50 attempts only staff can have it sent again', (t) => {
 const secret = `whsec_${Buffer.from('a key of the tests, 32 bytes long').toString('base64')}`;
 
 async function startSigning(t: ExecutionContext): Promise<TestApp> {
-  const signing = merchants.map((each) => [each.code, { ...each, webhookSecrets: [secret] }] as const);
-  const app = await startApp({ config: { merchants: new Map(signing) } });
+  const signing = merchants.map((each) => ({ ...each, webhookSecrets: [secret] }));
+  const app = await startApp({ config: { merchants: byCode(signing) } });
   t.teardown(() => app.close());
   return app;
 }
