@@ -33,11 +33,14 @@ type Options = {
   channel?: boolean;
 };
 
+/** As ava.config.js has them for test files, and for the same reason. */
+const rareCollections = ['--single-threaded-gc', '--min-semi-space-size=32', '--max-semi-space-size=64'];
+
 /** Starts `ledger <args>`. Of this process's variables it gets only those that find programs and compiled code. */
 export function spawnLedger(
   args: readonly string[],
   environment: Environment,
-  { nodeOptions = [], channel = false, program = ownFolder, cwd = program }: Options = {},
+  { nodeOptions = rareCollections, channel = false, program = ownFolder, cwd = program }: Options = {},
 ): ChildProcessWithoutNullStreams {
   const { PATH, NODE_COMPILE_CACHE, NODE_DISABLE_COMPILE_CACHE } = process.env;
   return spawn(process.execPath, [...nodeOptions, join(program, 'src/main.ts'), ...args], {
