@@ -1,67 +1,36 @@
 // A day of payments at a gateway that loses results, charges twice and charges wrong amounts, with staff who settle what
 // they see. Every charge ends up paid, returned or open for staff, and no page tells a payer otherwise at any moment.
 // PROPERTY_RUNS=1 makes it 10,000 payments; PROPERTY_SEED draws other days.
-import { fileURLToPath } from 'node:url';
 import test from 'ava';
 import { answerOf } from '../../src/clients/transaction-registry/answer.ts';
 import { Refused } from '../../src/commands/decider.ts';
 import { type PaymentCommand, paymentDecider } from '../../src/commands/payment.ts';
 import { toDateTime } from '../../src/common/malaysian-time.ts';
-import { addSen, displaySen, formatSen, type Sen } from '../../src/common/money.ts';
-import { loadPaymentMethods } from '../../src/config/payment-methods.ts';
+import { addSen, formatSen, type Sen } from '../../src/common/money.ts';
 import { adjustedSen } from '../../src/events/adjustments.ts';
 import { exceptionsOf, resolutionsFor } from '../../src/events/exceptions.ts';
-import type { Payment, PaymentEvent, RequestedPayment } from '../../src/events/payment.ts';
+import type { Payment, PaymentEvent } from '../../src/events/payment.ts';
 import type { ReportedResult } from '../../src/events/payment-result.ts';
-import { type Books, enter } from '../../src/events/postings.ts';
-import type { RecordedResult } from '../../src/events/recorded-result.ts';
+import { enter } from '../../src/events/postings.ts';
 import { nextRequeryAt, openAttempts } from '../../src/events/requery-schedule.ts';
 import { unknownOutcomesOf } from '../../src/events/unknown-outcomes.ts';
-import { createPageTokens } from '../../src/http/pay/page-token.ts';
-import { createShowPaymentPage } from '../../src/http/pay/payment-page.ts';
-import { createShowReceipt } from '../../src/http/pay/receipt-page.ts';
-import type { Context } from '../../src/http/server/context.ts';
-import { paymentFields } from '../../src/receipts/payment-fields.ts';
-import { createLinks } from '../../src/receipts/payment-links.ts';
 import { compareRecords } from '../../src/reconciliation/compare.ts';
-import {
-  amountSen,
-  choose,
-  opened,
-  orderNo,
-  record,
-  requestPayment,
-  result,
-  sen,
-} from '../support/payments.ts';
+import { amountSen, choose, orderNo, record, requestPayment, result, sen } from '../support/payments.ts';
 import { runs } from '../support/property-runs.ts';
+import {
+  type BankRecord,
+  count,
+  hourMs,
+  isCharge,
+  type Life,
+  resultOf,
+  timeOf,
+  whereabouts,
+} from './day/life.ts';
+import { lookAtPages } from './day/pages.ts';
 import { createRandom, type Random } from './engine/random.ts';
 
 const { decide, evolve, initial } = paymentDecider;
-
-/** What the bank took from the payer's account; null as a sum is an attempt that came to nothing. */
-type BankRecord = { attempt: number; id: string; sen: Sen | null; at: string; isTakenBack: boolean };
-
-type Life = {
-  random: Random;
-  nowMs: number;
-  state: RequestedPayment;
-  books: Books | null;
-  /** Debits less credits of the gateway's accounts. */
-  gatewaySen: number;
-  bank: BankRecord[];
-  /** Whether merchant and payer have been told so. */
-  isPaid: boolean;
-  figures: Map<string, number>;
-};
-
-const hourMs = 3_600_000;
-const isCharge = (each: BankRecord): each is BankRecord & { sen: Sen } => each.sen !== null;
-const timeOf = ({ nowMs }: Life) => new Date(nowMs).toISOString();
-
-function count({ figures }: Life, name: string): void {
-  figures.set(name, (figures.get(name) ?? 0) + 1);
-}
 
 /** Carries out a command; one that is refused changes nothing. Every page is looked at afterwards. */
 async function carryOut(life: Life, command: PaymentCommand): Promise<readonly PaymentEvent[]> {
@@ -233,116 +202,6 @@ async function aftermath(life: Life): Promise<void> {
 }
 
 // What everybody is told
-
-/** The success that the books have of a charge. */
-function resultOf({ results }: RequestedPayment, { id }: BankRecord): RecordedResult | undefined {
-  return results.find(
-    ({ gatewayTransactionId, outcome, role, resolved }) =>
-      gatewayTransactionId === id &&
-      outcome === 'succeeded' &&
-      role !== 'contradiction' &&
-      resolved?.resolution !== 'superseded',
-  );
-}
-
-type Whereabouts = 'not known' | 'paid' | 'open' | 'refunded' | 'taken back';
-
-/** Where the money of a charge is, as the fold says. */
-function whereabouts(payment: RequestedPayment, charge: BankRecord): Whereabouts {
-  const found = resultOf(payment, charge);
-  if (!found) return 'not known';
-  if (found.role === 'applied' || found.credited) {
-    const number = payment.results.indexOf(found) + 1;
-    const isBack = payment.adjustments?.some((each) => each.kind === 'reversed' && each.chargeNo === number);
-    return isBack ? 'taken back' : 'paid';
-  }
-  if (!found.resolved) return 'open';
-  return found.resolved.resolution === 'refunded' ? 'refunded' : 'paid';
-}
-
-const runtime = { now: () => new Date(0) };
-const linkKeys = { current: 'a key for tests', others: [], original: 'another' };
-const keys = { baseUrl: 'https://pay.example', linkKeys };
-const methodsFile = fileURLToPath(new URL('../../config/payment-methods.yaml', import.meta.url));
-const dependencies = {
-  config: { merchants: new Map(), methods: loadPaymentMethods(methodsFile) },
-  links: createLinks({ ...keys, runtime }).generic,
-  tokens: createPageTokens({ ...keys, runtime }),
-  emailTokens: createPageTokens({ ...keys, runtime }),
-  runtime,
-};
-/** With a copy of the methods, because a page that was kept with them would not be drawn again. */
-const showPaymentPage = (ctx: never) => {
-  const config = { ...dependencies.config, methods: new Map(dependencies.config.methods) };
-  return createShowPaymentPage({ ...dependencies, config })(ctx);
-};
-const showReceipt = createShowReceipt(dependencies);
-
-type Model = {
-  status: string;
-  payUrl: string | undefined;
-  isOfficial: boolean;
-  otherCharges: string[];
-  openAttempts: string[];
-};
-
-/** The model that a page is drawn from; null if it leads elsewhere. */
-async function modelOf(
-  page: (ctx: never) => Promise<void>,
-  payment: RequestedPayment,
-): Promise<Model | null> {
-  let drawn: Model | null = null;
-  const ctx = {
-    state: { payment: opened(payment), asAt: null },
-    query: { lang: 'en' },
-    redirect: () => undefined,
-    render: async (_: string, model: Model) => {
-      drawn = model;
-    },
-  };
-  await page(ctx as unknown as Context as never);
-  return drawn;
-}
-
-/** Throws if a page says something else than is true of the charges at the bank. */
-async function lookAtPages(life: Life): Promise<void> {
-  const { state } = life;
-  const receipt = await modelOf(showReceipt, state);
-  const pay = await modelOf(showPaymentPage, state);
-  if (!receipt) throw new Error('The receipt page leads elsewhere');
-  const charges = life.bank.filter(isCharge).filter(({ isTakenBack }) => !isTakenBack);
-  const said = receipt.otherCharges.join(' ');
-  const complain = (what: string) => {
-    throw new Error(`${what}: ${JSON.stringify({ ...receipt, pay: pay !== null, charges }, null, 1)}`);
-  };
-  for (const charge of charges) {
-    const where = whereabouts(state, charge);
-    const found = resultOf(state, charge);
-    if (where === 'paid' && found?.role === 'applied' && (!receipt.isOfficial || pay))
-      complain('What was paid has no receipt');
-    if (where === 'open' && state.status !== 'succeeded' && (receipt.status !== 'wrongAmount' || pay))
-      complain('Money of a wrong amount is there, and the payer can pay again');
-    if (where === 'open' && !said.includes(displaySen(charge.sen)))
-      complain('Nothing is said of money in suspense');
-    const isBack = where === 'refunded' || where === 'taken back';
-    if (!isBack && (receipt.status === 'failed' || receipt.status === 'cancelled'))
-      complain('A payer who was charged is told that nothing was');
-    if (where === 'not known' && pay && pay.openAttempts.length === 0)
-      complain('A payer who was charged is asked for the money again');
-    if (where === 'refunded' && !/returned to you on/.test(said))
-      complain('Nothing is said of money returned');
-  }
-  if ((receipt.payUrl === undefined) !== (pay === null))
-    complain('The pages disagree whether it can be paid');
-  const fields = paymentFields(opened(state));
-  if ((fields.status === '1') !== receipt.isOfficial)
-    complain('The merchant is told otherwise than the payer');
-  if (receipt.status === 'wrongAmount' && `${fields.status} ${fields.status_detail}` !== '3 wrong_amount')
-    complain('The merchant does not hear of the wrong amount');
-  if (life.isPaid && fields.status !== '1') complain('A success was taken back');
-  life.isPaid ||= fields.status === '1';
-  if (receipt.isOfficial && !life.bank.some(isCharge)) complain('A receipt without a charge');
-}
 
 /** Throws unless every charge is paid, returned, or open for staff; counts which. */
 function settleUp(life: Life): void {
