@@ -218,3 +218,58 @@ export const laterKinds: readonly Kind[] = [
 function timed(kind: 'postgres-crash' | 'disk-full' | 'registry-outage'): Make {
   return (random, _, activeMs) => ({ kind, atMs: moment(random, activeMs), forMs: duration(random) });
 }
+
+/** Each drawn from a source of its own, so that one that is added changes no other. */
+export const ownKinds: readonly Kind[] = [
+  {
+    kind: 'verdicts',
+    share: 0.04,
+    most: 1,
+    // Too early; when the first schedules have ended; and at times when those of payments that had ended otherwise have.
+    make: (random, names, activeMs) => [
+      { kind: 'verdicts', atMs: moment(random, activeMs), draw: random.integer(0, 999_999) },
+      ...disturbed('verdicts', random, names, (26 + random.integer(0, 120) / 60) * hour),
+      ...disturbed('verdicts', random, names, (28 + random.integer(0, 120) / 60) * hour),
+      ...(random.chance(0.3)
+        ? disturbed('verdicts', random, names, (108 + random.integer(0, 120) / 60) * hour)
+        : []),
+    ],
+  },
+  {
+    kind: 'settle',
+    share: 0.1,
+    most: 4,
+    make: (random, names, activeMs) =>
+      disturbed(
+        'settle',
+        random,
+        names,
+        random.integer(activeMs / 2, activeMs + random.pick([0, 30]) * minute),
+      ),
+  },
+];
+
+/** Most of what fails has healed by then: something may fail while staff do it. */
+function disturbed(
+  kind: 'verdicts' | 'settle',
+  random: Random,
+  names: readonly string[],
+  atMs: number,
+): Fault[] {
+  const at = { atMs: atMs + random.integer(-10, 60) * second, forMs: random.integer(1, 30) * second };
+  const store = 'eventstore-1';
+  const way = random.pick([
+    { from: 'staff', to: store },
+    { from: store, to: 'staff' },
+  ] as const);
+  const disturbance = random.pick<Fault | null>([
+    null,
+    { kind: 'crash', node: random.pick(names), ...at },
+    { kind: 'cut', ...way, bothWays: false, ...at },
+    { kind: 'torn-append', isStored: random.chance(0.5), ...at },
+    { kind: 'kill-event-store', number: 0, ...at },
+    { kind: 'postgres-crash', ...at },
+  ]);
+  const act = { kind, atMs, draw: random.integer(0, 999_999) };
+  return disturbance ? [act, disturbance] : [act];
+}

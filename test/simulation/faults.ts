@@ -101,6 +101,10 @@ export function applyFault(fault: Fault, affected: Affected): unknown {
       return affected.staff((staff) => staff.rebuild(fault.projection));
     case 'resolve':
       return affected.staff((staff) => staff.settleMoney(createRandom(`resolve ${fault.draw}`)));
+    case 'verdicts':
+      return affected.staff((staff) => staff.verdicts.decideAll(createRandom(`verdicts ${fault.draw}`)));
+    case 'settle':
+      return affected.staff((staff) => staff.settlements.settle(createRandom(`settle ${fault.draw}`)));
     default:
       return fault satisfies never;
   }

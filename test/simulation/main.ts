@@ -32,7 +32,8 @@ const { values } = parseArgs({
 });
 const { mutants: isAll, ...options } = values;
 const { mutant: name } = options;
-const { installMutant, mutantNamed, mutants } = await import('./mutants.ts');
+const { mutants } = await import('./mutant-list.ts');
+const { installMutant, mutantNamed } = await import('./mutants.ts');
 const mutant = name === undefined ? null : mutantNamed(name);
 if (mutant) installMutant(mutant);
 const { hunt, run } = await import('./run.ts');

@@ -3,7 +3,7 @@
  * so that a failing plan can be made smaller part by part.
  */
 import { createRandom, type Random } from './engine/random.ts';
-import { firstKinds, hour, type Kind, laterKinds, minute, second } from './fault-kinds.ts';
+import { firstKinds, hour, type Kind, laterKinds, minute, ownKinds, second } from './fault-kinds.ts';
 
 /** An event that only a newer program knows. */
 export const unreadableType = 'PaymentForgotten';
@@ -31,6 +31,8 @@ export type AttemptPlan = {
   messages: readonly MessagePlan[];
   /** The bank takes the money back after this time. */
   reversedAfterMs: number | null;
+  /** What the registry says of it for ever; what happened if it is not given. */
+  registry?: 'missing' | 'attempted';
 };
 
 export type PaymentPlan = {
@@ -61,7 +63,7 @@ export type Fault = { atMs: number } & (
   | { kind: 'shared-gateway-id' }
   | { kind: 'import'; ageMs: number }
   | { kind: 'rebuild'; projection: string }
-  | { kind: 'resolve'; draw: number }
+  | { kind: 'resolve' | 'verdicts' | 'settle'; draw: number }
 );
 
 export type FaultKind = Fault['kind'];
@@ -110,7 +112,11 @@ export function makePlan(seed: number, { payments: count = 100, calmMs, fault }:
       .flatMap(({ make, most }) =>
         Array.from({ length: from.integer(1, most) }, () => make(from, names, activeMs)).flat(),
       );
-  const faults = [...draw(firstKinds, random), ...draw(laterKinds, random.fork('later kinds'))];
+  const faults = [
+    ...draw(firstKinds, random),
+    ...draw(laterKinds, random.fork('later kinds')),
+    ...ownKinds.flatMap((each) => draw([each], random.fork(each.kind))),
+  ];
   const carelessness = random.pick([0, 0, 0.05, 0.2]);
   // Of what staff would see in one export and not in another.
   const reversals = faults.some(({ kind }) => kind === 'import') ? 0.1 : carelessness / 10;
@@ -128,16 +134,20 @@ export function makePlan(seed: number, { payments: count = 100, calmMs, fault }:
     const { atMs, forMs } = random.pick(freezes);
     return { ...payment, atMs: atMs + random.integer(0, forMs) };
   });
+  const rounds = faults.flatMap(({ atMs, kind }) => (kind === 'verdicts' && atMs > activeMs ? [atMs] : []));
   return {
     seed,
     ...topology,
     stretch: random.pick([1, 3, 3, 10]),
     wrongKey: hasWrongKey ? 'http-2' : null,
-    payments,
+    payments: withUnknown(payments, rounds, random.fork('unknown outcomes')),
     faults: aimed(faults, payments, random).toSorted((a, b) => a.atMs - b.atMs),
     healAtMs: activeMs + 2 * minute,
     // Three hours are enough for every retry and for the first requeries; a day for the whole schedule of requeries.
-    calmMs: calmMs ?? (random.chance(0.1) ? 30 : 3) * hour,
+    calmMs: Math.max(
+      calmMs ?? (random.chance(0.1) ? 30 : 3) * hour,
+      ...rounds.map((atMs) => atMs + 12 * hour),
+    ),
   };
 }
 
@@ -204,4 +214,35 @@ function makeAttempt(
     messages: random.chance(0.8) ? [message('server'), message('browser')] : [message('server')],
     reversedAfterMs: random.chance(reversals) ? random.integer(10, 120) * second : null,
   };
+}
+
+/**
+ * Lets nobody be told in time how some attempts ended: neither the gateway nor the registry says it, the bank debits the
+ * payer a day later, or the gateway's result arrives while staff decide, in one of their `rounds`.
+ */
+function withUnknown(
+  payments: readonly PaymentPlan[],
+  rounds: readonly number[],
+  random: Random,
+): readonly PaymentPlan[] {
+  if (rounds.length === 0) return payments;
+  const hide = ({ atMs }: PaymentPlan, attempt: AttemptPlan): AttemptPlan => {
+    const { mode, messages, outcome } = attempt;
+    const registry = random.pick(['missing', 'attempted'] as const);
+    // A corporate account is asked about for longer than these days.
+    const hidden = { ...attempt, mode: mode === 'fpx1' ? 'fpx' : mode, registry } as const;
+    const lost = messages.map((message) => ({ ...message, fate: 'lost' as const }));
+    const meanwhileMs = random.pick(rounds) + random.integer(-5, 70) * second - atMs - attempt.afterMs;
+    const late = { by: 'server', fate: 'sent', form: 'form', omits: [] } as const;
+    if (outcome === 'left')
+      return { ...hidden, outcome: 'charged', bankMs: meanwhileMs, messages: [{ ...late, delayMs: 500 }] };
+    const arrives = { ...late, delayMs: meanwhileMs - attempt.bankMs };
+    return { ...hidden, messages: random.chance(0.4) ? [...lost, arrives] : lost };
+  };
+  return payments.map((payment) => {
+    if (random.chance(0.6)) return payment;
+    const place = random.integer(0, payment.attempts.length - 1);
+    const attempts = payment.attempts.map((each, index) => (index === place ? hide(payment, each) : each));
+    return { ...payment, attempts };
+  });
 }

@@ -117,6 +117,8 @@ export async function simulate(plan: Plan, server: PostgresServer): Promise<Simu
       bank,
       logCheck,
       history,
+      report,
+      servesOldState: cluster.servesOldState,
       config: configurationOf('staff', { dataDir, eventStoreUrl: cluster.url }),
     }),
   );
@@ -201,17 +203,23 @@ export async function simulate(plan: Plan, server: PostgresServer): Promise<Simu
     heard: receivers.heard,
     items: receivers.items,
     confirmed: staff.confirmed(),
+    verdicts: staff.verdicts.confirmed(),
+    settlements: staff.settlements.told(),
+    nowMs: scheduler.nowMs(),
     report,
   });
   let finished = false;
   staffProcess.enter(() => {
-    void staff.verify().then((violations) => {
+    void staff.verify().then(async (violations) => {
       for (const { kind, first } of violations ?? [])
         if (!isOfStaff.includes(kind)) report('rows-differ', kind, first);
       if (violations === null) report('rows-differ', 'verify', 'It could not be run');
       const isTold = violations?.some(({ first }) => /gateway transaction/i.test(first));
       if (!isTold)
         for (const id of logCheck.sharedIds()) report('gateway-id-twice', id, 'It pays two payments');
+      const isSettled = plan.faults.some(({ kind }) => kind === 'settle');
+      if (isSettled && !(await staff.settlements.isBankRight().catch(() => false)))
+        report('rows-differ', 'bank', 'The account is not what was settled');
       finished = true;
     });
   });

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import test from 'ava';
 import { neverStartedCluster } from '../support/postgres.ts';
-import { mutants } from './mutants.ts';
+import { mutants } from './mutant-list.ts';
 
 const run = promisify(execFile);
 const main = fileURLToPath(new URL('./main.ts', import.meta.url));

@@ -7,16 +7,21 @@ import { genesisHash, hashIn, isChainedOnto } from '../../../src/events/envelope
 import { evolve, noPayment, type Payment, type PaymentEvent } from '../../../src/events/payment.ts';
 import { type Books, type Entry, enter } from '../../../src/events/postings.ts';
 import type { DiscrepancyFound, reconciliationEvents } from '../../../src/events/reconciliation.ts';
+import { settlementStreamPrefix } from '../../../src/events/settlement.ts';
+import { unknownOutcomesOf } from '../../../src/events/unknown-outcomes.ts';
 import type { History } from '../engine/history.ts';
 import type { EventStoreCluster } from '../stores/event-store.ts';
 import type { Report } from '../violations.ts';
 import type { Bank } from '../world/bank.ts';
+import { createSettlementCheck } from './settlements.ts';
 
 export type FoldedPayment = {
   state: Payment;
   books: Books | null;
   /** What the gateway has taken in for us by the books, in sen, whether or not it was given back. */
   bookedSen: bigint;
+  /** The amounts that were booked as received. */
+  debitsSen: readonly bigint[];
   receiptNo: string;
   isUnreadable: boolean;
   /** When each callback was called for, by the true time. */
@@ -50,6 +55,7 @@ export function createLogCheck({
     Pick<DiscrepancyFound, 'transactionId' | 'gatewayTransactionId' | 'asOf'>
   >();
   const shared = new Set<string>();
+  const settlements = createSettlementCheck({ report, history });
   let next = 0;
   let events = 0;
 
@@ -63,6 +69,7 @@ export function createLogCheck({
     if (stream.startsWith('payment-')) takePayment(stream.slice('payment-'.length), event);
     else if (stream.startsWith('gateway-unmatched')) takeUnmatched(event);
     else if (stream.startsWith('reconciliation-')) takeDiscrepancy(stream, event);
+    else if (stream.startsWith(settlementStreamPrefix)) settlements.take(stream, event);
   }
 
   function takePayment(id: string, stored: Decoded): void {
@@ -70,6 +77,7 @@ export function createLogCheck({
       state: noPayment,
       books: null,
       bookedSen: 0n,
+      debitsSen: [],
       receiptNo: '',
       isUnreadable: false,
       calledAtMs: new Map<number, number>(),
@@ -91,7 +99,11 @@ export function createLogCheck({
     const calledAtMs = new Map(before.calledAtMs);
     for (const { kind, change } of state.status === 'none' ? [] : state.deliveries)
       if (kind === 'callback' && !calledAtMs.has(change)) calledAtMs.set(change, nowMs());
-    payments.set(id, { state, books, bookedSen, receiptNo, isUnreadable: false, calledAtMs });
+    const received = (entry?.postings ?? []).filter(
+      ({ account, debitSen }) => account.startsWith('gateway:') && debitSen > 0n,
+    );
+    const debitsSen = [...before.debitsSen, ...received.map(({ debitSen }) => debitSen)];
+    payments.set(id, { state, books, bookedSen, debitsSen, receiptNo, isUnreadable: false, calledAtMs });
     if (before.state.status === 'succeeded' && state.status !== 'succeeded')
       report('status-backwards', id, `It is ${state.status} after it had succeeded`);
     if (before.receiptNo !== '' && receiptNo !== before.receiptNo)
@@ -100,6 +112,7 @@ export function createLogCheck({
     if (bookedSen > BigInt(chargedSen) && !bank.misreported.has(id))
       report('booked-twice', id, `The books hold ${bookedSen} sen, the bank has charged ${chargedSen}`);
     checkStaff(id, event, before.state, state, chargedSen);
+    checkVerdict(id, event, before.state);
     if (event.type === 'PaymentSucceeded') noteId(id, event.data.result.gatewayTransactionId);
   }
 
@@ -125,6 +138,14 @@ export function createLogCheck({
         id,
         `${refundedSen} sen were refunded, and the bank has charged ${chargedSen}`,
       );
+  }
+
+  function checkVerdict(id: string, event: PaymentEvent, before: Payment): void {
+    const { data } = event;
+    if (!('source' in data) || data.source !== 'staff' || before.status === 'none') return;
+    const orderNo = 'orderNo' in data ? data.orderNo : data.sellerOrderNo;
+    const isAsked = unknownOutcomesOf(before).some((each) => each.orderNo === orderNo && !each.settled);
+    if (!isAsked) report('verdict-unasked', id, `${event.type} on ${orderNo}`);
   }
 
   function noteId(id: string, gatewayId: string): void {
@@ -177,10 +198,12 @@ export function createLogCheck({
     },
     /** The log has become shorter: starts again from its beginning. */
     startAgain(): void {
-      for (const known of [payments, hashes, quarantined, paidBy, discrepancies, shared]) known.clear();
+      for (const known of [payments, hashes, quarantined, paidBy, discrepancies, shared, settlements])
+        known.clear();
       next = 0;
     },
     payments,
+    settlements,
     /** The hash of the last event of a stream. */
     hashOf: (stream: string) => hashes.get(stream) ?? genesisHash,
     sharedIds: () => [...shared],

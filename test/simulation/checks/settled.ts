@@ -1,14 +1,21 @@
 /** Checks at the end, when everything has had time to heal. */
+import type { Payment } from '../../../src/events/payment.ts';
+import { attemptsAtTheirEnd, openAttempts } from '../../../src/events/requery-schedule.ts';
+import { unknownOutcomesOf } from '../../../src/events/unknown-outcomes.ts';
 import type { Plan } from '../plan.ts';
 import { merchants } from '../program/configuration.ts';
 import type { Report } from '../violations.ts';
-import type { Bank } from '../world/bank.ts';
+import type { Bank, Charge } from '../world/bank.ts';
 import type { Received } from '../world/receivers.ts';
+import type { ToldSettlement } from '../world/settlements.ts';
 import type { Staff } from '../world/staff.ts';
+import type { GivenVerdict } from '../world/verdicts.ts';
 import type { LogCheck } from './log.ts';
 
 /** The merchant may learn of an outcome this much later than it was recorded, if its receiver was well. */
 const callbackBoundMs = 20 * 60_000;
+/** Staff are told so long after the schedule of an attempt has ended that nobody knows what became of it. */
+const toldWithinMs = 3_600_000;
 
 export function checkSettled({
   plan,
@@ -17,6 +24,9 @@ export function checkSettled({
   heard,
   items,
   confirmed,
+  verdicts,
+  settlements,
+  nowMs,
   report,
 }: {
   plan: Plan;
@@ -27,6 +37,11 @@ export function checkSettled({
   items: ReadonlyMap<string, ReadonlyMap<string, string>>;
   /** What was confirmed to staff. */
   confirmed: ReturnType<Staff['confirmed']>;
+  /** The verdicts that were. */
+  verdicts: readonly GivenVerdict[];
+  /** What they were told of settlements. */
+  settlements: readonly ToldSettlement[];
+  nowMs: number;
   report: Report;
 }): void {
   const hasRestore = plan.faults.some(({ kind }) => kind === 'restore');
@@ -52,6 +67,27 @@ export function checkSettled({
     if (now !== resolution)
       report('acknowledged-lost', id, `Result ${resultNo} is ${now}, and staff were told ${resolution}`);
   }
+  for (const { transactionId: id, orderNo, outcome, amountSen } of verdicts) {
+    const state = log.payments.get(id)?.state;
+    if (hasRestore || !state || state.status === 'none') continue;
+    const holds = state.results.some(
+      (each) =>
+        each.sellerOrderNo === orderNo &&
+        each.outcome === outcome &&
+        (amountSen === null || each.amountSen === amountSen),
+    );
+    if (!holds) report('acknowledged-lost', id, `Staff were told that ${orderNo} ${outcome}`);
+  }
+  for (const { settlement, sha256 } of settlements) {
+    const { recorded, reversed } = log.settlements.find(settlement);
+    const now = reversed ? null : recorded?.file.sha256;
+    if (now !== sha256 && !hasRestore)
+      report(
+        'acknowledged-lost',
+        settlement.reference,
+        `Staff were told that it is ${sha256 === null ? 'reversed' : 'recorded'}`,
+      );
+  }
   for (const charge of bank.charges) {
     const payment = log.payments.get(charge.transactionId);
     // Taken back before the ledger heard that it was paid: the failure names it, and nothing is owed.
@@ -65,6 +101,8 @@ export function checkSettled({
     if ((!payment && hasRestore) || payment?.isUnreadable) continue;
     if (payment && payment.bookedSen >= BigInt(charged)) continue;
     if (log.isDiscrepancy(charge) || bank.setApart.has(charge.id)) continue;
+    if (payment && (isOutcomeUnknown(payment.state) || isStillAsked(charge, payment.state, { bank, nowMs })))
+      continue;
     const status = payment?.state.status ?? 'none';
     report(
       'charge-unknown',
@@ -90,3 +128,20 @@ export function checkSettled({
     }
   }
 }
+
+/** Whether staff have an attempt of it before them. */
+const isOutcomeUnknown = (payment: Payment): boolean =>
+  payment.status !== 'none' && unknownOutcomesOf(payment).some(({ settled }) => settled === null);
+
+/** Whether the registry, which does not know it, is asked about it for longer than the simulation lasts. */
+const isStillAsked = (
+  { orderNo }: Charge,
+  payment: Payment,
+  { bank, nowMs }: { bank: Bank; nowMs: number },
+) =>
+  bank.orders.get(orderNo)?.registry !== undefined &&
+  payment.status !== 'none' &&
+  openAttempts(payment).some(({ sellerOrderNo }) => sellerOrderNo === orderNo) &&
+  attemptsAtTheirEnd(payment, new Date(nowMs - toldWithinMs).toISOString()).every(
+    ({ sellerOrderNo }) => sellerOrderNo !== orderNo,
+  );

@@ -1,4 +1,5 @@
 /** The truth: what really happened to people's money, and what the program has acknowledged. */
+import type { AttemptPlan } from '../plan.ts';
 
 export type Charge = {
   /** The gateway's transaction id. */
@@ -26,6 +27,8 @@ export type Order = {
   chargeId: string;
   startedAtMs: number;
   endedAtMs: number;
+  /** What the registry says of it for ever, as its attempt's plan says. */
+  registry?: AttemptPlan['registry'];
 };
 
 export type Bank = ReturnType<typeof createBank>;

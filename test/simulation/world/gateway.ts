@@ -117,6 +117,7 @@ export function createGateway({
         chargeId: bank.nextId(),
         startedAtMs: process.nowMs(),
         endedAtMs: process.nowMs(),
+        registry: plan.registry,
       };
       bank.orders.set(orderNo, order);
       await process.runtime.sleep(plan.bankMs);

@@ -19,7 +19,7 @@ export function startTransactionRegistry({ process, bank }: { process: Simulated
       const query = url.searchParams;
       const isOfLand = url.pathname === '/transaction-extras';
       const record = /^\/transactions\/(.+)$/.exec(url.pathname)?.[1];
-      const orders = [...bank.orders.values()];
+      const orders = [...bank.orders.values()].filter((order) => order.registry !== 'missing');
       const extras = orders
         .filter(({ reference }) => reference === query.get('value'))
         .map(({ orderNo, reference }) => ({
@@ -34,7 +34,7 @@ export function startTransactionRegistry({ process, bank }: { process: Simulated
         .map((order) => ({
           id: order.orderNo,
           merchant_trans_id: order.transactionId,
-          eps_status: statusOf[order.status],
+          eps_status: statusOf[order.registry ? 'open' : order.status],
           receipt_no: '',
           payment_mode: order.mode,
           gateway_id1: order.chargeId,

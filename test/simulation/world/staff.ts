@@ -25,8 +25,11 @@ import type { LogCheck } from '../checks/log.ts';
 import type { History } from '../engine/history.ts';
 import type { SimulatedProcess } from '../engine/process.ts';
 import type { Random } from '../engine/random.ts';
+import type { Report } from '../violations.ts';
 import type { Bank } from './bank.ts';
 import { malaysianTime, ringgit } from './gateway.ts';
+import { createSettlements } from './settlements.ts';
+import { createVerdicts } from './verdicts.ts';
 
 export type Staff = ReturnType<typeof createStaff>;
 type Confirmed = { transactionId: string; action: StaffAction };
@@ -40,12 +43,17 @@ export function createStaff({
   bank,
   logCheck,
   history,
+  report,
+  servesOldState,
   config,
 }: {
   process: SimulatedProcess;
   bank: Bank;
   logCheck: LogCheck;
   history: History;
+  report: Report;
+  /** Whether a node of the event store may answer with an old state. */
+  servesOldState: () => boolean;
   config: Config;
 }) {
   const { databaseUrl, transactionIdKey } = config;
@@ -107,6 +115,9 @@ export function createStaff({
   }
 
   return {
+    verdicts: createVerdicts({ bank, logCheck, history, causeOf, stores }),
+    settlements: createSettlements({ bank, logCheck, history, report, causeOf, db, servesOldState, stores }),
+
     /** What `/readyz` says of the projections, within a second. */
     look: createLook({
       sealingRefused: async () => null,

@@ -1,0 +1,242 @@
+/** Staff who record what was settled: in any order, twice, corrected, and at times two of them at once. */
+import { createHash } from 'node:crypto';
+import type { Knex } from 'knex';
+import { Refused } from '../../../src/commands/decider.ts';
+import { createExecute } from '../../../src/commands/execute.ts';
+import { settlementDecider } from '../../../src/commands/settlement.ts';
+import type { Cause } from '../../../src/events/envelope.ts';
+import { settlementIdOf, settlementStream } from '../../../src/events/settlement.ts';
+import { accountSums } from '../../../src/projections/journal/queries.ts';
+import { UnreadableExport } from '../../../src/reconciliation/export-format.ts';
+import { ReadModelBehind } from '../../../src/reconciliation/reconcile.ts';
+import { importSettlement } from '../../../src/reconciliation/settle.ts';
+import type { RoleDependencies } from '../../../src/roles/stores.ts';
+import type { LogCheck } from '../checks/log.ts';
+import type { History } from '../engine/history.ts';
+import type { Random } from '../engine/random.ts';
+import type { Report } from '../violations.ts';
+import type { Bank } from './bank.ts';
+import { createPayouts, type Settlement, type SettlementFile } from './payouts.ts';
+
+/** What staff were told of a settlement last: which file is recorded; null for one that is reversed. */
+export type ToldSettlement = { settlement: Settlement; sha256: string | null };
+
+type Told = 'recorded' | 'refused' | 'doubted' | 'later' | 'unsure';
+
+/** Who is told that it failed does the same again, so many times. */
+const tries = 6;
+
+export function createSettlements({
+  bank,
+  logCheck,
+  history,
+  report,
+  causeOf,
+  db,
+  servesOldState,
+  stores: { eventStore, runtime },
+}: {
+  bank: Bank;
+  logCheck: LogCheck;
+  history: History;
+  report: Report;
+  causeOf: (actor: string) => Cause;
+  db: Knex;
+  /** Whether a node of the event store may answer with an old state. */
+  servesOldState: () => boolean;
+  stores: Pick<RoleDependencies, 'eventStore' | 'runtime'>;
+}) {
+  const execute = createExecute({ eventStore, decider: settlementDecider });
+  const payouts = createPayouts({ bank, nowMs: () => runtime.now().getTime() });
+  const told = new Map<string, ToldSettlement>();
+  /** Of those, nobody can say what is true: an answer is missing. */
+  const unsure = new Set<string>();
+  const inHand = new Set<string>();
+
+  /** Does it until there is an answer. */
+  async function untilTold(what: string, run: () => Promise<Told>): Promise<Told> {
+    let last: Told = 'later';
+    for (let number = 0; number < tries; number += 1) {
+      try {
+        const outcome = await run();
+        history.tell(`${what}: ${outcome}`);
+        return outcome;
+      } catch (error) {
+        const { name } = error as Error;
+        history.tell(`${what} fails: ${error instanceof Refused ? error.code : name}`);
+        if (error instanceof Refused) return /confirm that/.test(error.message) ? 'doubted' : 'refused';
+        if (error instanceof UnreadableExport) return 'refused';
+        if (!(error instanceof ReadModelBehind)) last = 'unsure';
+        await runtime.sleep(20_000 * 2 ** number);
+      }
+    }
+    return last;
+  }
+
+  async function importFile(
+    settlement: Settlement,
+    file: SettlementFile,
+    { by, isConfirmed }: { by: string; isConfirmed: boolean },
+  ): Promise<Told> {
+    const { reference } = settlement;
+    const what = `${by}: ${isConfirmed ? 'confirmed ' : ''}import of ${reference} with ${file.rows.length} rows`;
+    return await untilTold(what, async () => {
+      const judge = createJudge(file);
+      const named: number[] = [];
+      const stream = textOf(file.text);
+      const onBadRow = ({ line }: { line: number }) => void named.push(line);
+      let isNew: boolean;
+      try {
+        const given = { file: stream, isConfirmed, cause: causeOf(by), onBadRow };
+        ({ isNew } = await importSettlement({ eventStore, db, runtime }, given));
+      } catch (error) {
+        if (error instanceof Refused && error.code === 'settlement_recorded') judge(reference, named);
+        throw error;
+      }
+      judge(reference, named);
+      if (isNew) checkParts(settlement, file, named);
+      return 'recorded';
+    });
+  }
+
+  /** Compares which charges are named as missing with what the books had before the import and after it. */
+  function createJudge({ rows }: SettlementFile) {
+    const isDoubtful = servesOldState();
+    const before = rows.map(timesBooked);
+    return (reference: string, named: readonly number[]) => {
+      if (isDoubtful || servesOldState()) return;
+      const seen = new Map<string, number>();
+      for (const [index, row] of rows.entries()) {
+        const { amountSen, namesPayment, transactionId } = row;
+        const key = `${transactionId} ${amountSen}`;
+        const no = (seen.get(key) ?? 0) + 1;
+        seen.set(key, no);
+        if (transactionId === '' || isOdd(transactionId)) continue;
+        const isNamed = named.includes(index + 2);
+        const what = `${amountSen} sen of ${transactionId}`;
+        if (!isNamed && timesBooked(row) < no)
+          report('settlement-misjudged', reference, `${what} counts as booked, and is not`);
+        if (isNamed && namesPayment && (before[index] ?? 0) >= no)
+          report('settlement-misjudged', reference, `${what} counts as missing, and was booked before`);
+      }
+    };
+  }
+
+  function timesBooked({ amountSen, transactionId }: SettlementFile['rows'][number]): number {
+    logCheck.look();
+    const debits = logCheck.payments.get(transactionId)?.debitsSen ?? [];
+    return debits.filter((sen) => sen === BigInt(amountSen)).length;
+  }
+
+  /** Of a stream that nobody can read, or with a number that another payment has, the journal knows less than we do. */
+  function isOdd(transactionId: string): boolean {
+    const ids = bank.chargesOf(transactionId).map(({ id }) => id);
+    const isShared = bank.charges.some(
+      (each) => each.transactionId !== transactionId && ids.includes(each.id),
+    );
+    return isShared || logCheck.payments.get(transactionId)?.isUnreadable === true;
+  }
+
+  /** What has no day was named to staff, and nothing else. */
+  function checkParts(settlement: Settlement, { rows }: SettlementFile, named: readonly number[]): void {
+    logCheck.look();
+    const { recorded } = logCheck.settlements.find(settlement);
+    if (settlement.kind === 'remittance') return;
+    const undated = (recorded?.parts ?? []).filter(
+      ({ account, openedOn }) => account.startsWith('gateway:') && openedOn === null,
+    );
+    const sum = (amounts: readonly { amountSen: number }[]) =>
+      amounts.reduce((total, { amountSen }) => total + amountSen, 0);
+    const namedSen = sum(rows.filter((_, index) => named.includes(index + 2)));
+    if (sum(undated) !== namedSen)
+      report(
+        'settlement-misjudged',
+        settlement.reference,
+        `${sum(undated)} sen have no day, and charges of ${namedSen} sen were named`,
+      );
+  }
+
+  async function reverse(settlement: Settlement): Promise<Told> {
+    const { kind, reference } = settlement;
+    const stream = settlementStream(settlementIdOf(kind, reference));
+    return await untilTold(`staff:one: reversal of ${reference}`, async () => {
+      const command = { type: 'ReverseSettlement', at: runtime.now().toISOString(), note: 'Wrong' } as const;
+      await execute(stream, command, causeOf('staff:one'));
+      return 'recorded';
+    });
+  }
+
+  /** Imports a file, at times two members of staff at once, one of whom may have another one or spell its name otherwise. */
+  async function record(settlement: Settlement, isConfirmed: boolean, random: Random): Promise<void> {
+    const { files, reference } = settlement;
+    const file = random.pick(files);
+    const spelled = {
+      ...file,
+      text: file.text.replaceAll(reference, reference.toLowerCase().replace('-', ' -')),
+    };
+    const other = random.pick([file, random.pick(files), spelled]);
+    const both = random.chance(0.3) ? [file, other] : [file];
+    const take = async (each: SettlementFile, index: number) => {
+      const by = index === 0 ? 'staff:one' : 'staff:another';
+      let outcome = await importFile(settlement, each, { by, isConfirmed });
+      if (outcome === 'doubted' && random.chance(0.6))
+        outcome = await importFile(settlement, each, { by, isConfirmed: true });
+      if (outcome === 'unsure') unsure.add(reference);
+      if (outcome === 'recorded') told.set(reference, { settlement, sha256: hashOf(each) });
+    };
+    await Promise.all(both.map(take));
+  }
+
+  async function handle(settlement: Settlement, random: Random): Promise<void> {
+    const { files, reference } = settlement;
+    const { sha256 } = told.get(reference) ?? {};
+    if (!sha256) return await record(settlement, sha256 === null, random);
+    const right = files.at(-1);
+    if (right && sha256 === hashOf(right) && random.chance(0.7)) {
+      // Again, by mistake.
+      await importFile(settlement, right, { by: 'staff:one', isConfirmed: random.chance(0.5) });
+      return;
+    }
+    const outcome = await reverse(settlement);
+    if (outcome === 'unsure') unsure.add(reference);
+    if (outcome !== 'recorded') return;
+    told.set(reference, { settlement, sha256: null });
+    if (random.chance(0.8)) await record(settlement, true, random);
+  }
+
+  return {
+    /** The gateway pays out, and staff record most of what they have files of, in any order. */
+    async settle(random: Random): Promise<void> {
+      payouts.payOut(random);
+      if (random.chance(0.4)) payouts.handOn(random);
+      const chosen = payouts
+        .all()
+        .filter(({ reference }) => !unsure.has(reference) && random.chance(0.7))
+        .map((settlement) => ({ settlement, place: random.next() }))
+        .toSorted((a, b) => a.place - b.place);
+      for (const { settlement } of chosen) {
+        const { reference } = settlement;
+        if (inHand.has(reference)) continue;
+        inHand.add(reference);
+        await handle(settlement, random);
+        inHand.delete(reference);
+      }
+    },
+
+    /** What staff were told of each, if every answer arrived. */
+    told: (): readonly ToldSettlement[] =>
+      [...told.values()].filter(({ settlement: { reference } }) => !unsure.has(reference)),
+
+    /** Whether the journal's rows have in the bank account what the log has. */
+    async isBankRight(): Promise<boolean> {
+      const { debitSen, creditSen } = await accountSums(db, 'bank', runtime.now());
+      return debitSen - creditSen === logCheck.settlements.bankSen();
+    },
+  };
+}
+
+const hashOf = ({ text }: SettlementFile) => createHash('sha256').update(text).digest('hex');
+
+async function* textOf(text: string): AsyncGenerator<Uint8Array> {
+  yield Buffer.from(text);
+}
