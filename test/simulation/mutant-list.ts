@@ -230,6 +230,16 @@ export const mutants: Readonly<Record<string, Omit<Mutant, 'name'>>> = {
     payments: 40,
     seeds: 20,
   },
+  'reference-kept': {
+    what: 'The journal keeps the reference of a settlement as it was spelled first',
+    file: 'src/projections/journal/projection.ts',
+    code: "['revision', 'reference', 'receipt_no',",
+    becomes: "['revision', 'receipt_no',",
+    seenBy: ['rows-differ'],
+    fault: 'settle',
+    payments: 20,
+    seeds: 20,
+  },
   'settlement-again': {
     what: 'Another file of a payout is recorded beside the first',
     file: 'src/commands/settlement.ts',

@@ -62,7 +62,8 @@ async function project(relevant: readonly RecordedEvent[], db: Knex.Transaction)
     [[...ids]],
   );
   const { changed, postings, claims } = fold(rows, relevant);
-  await upsert(db, booksTable, changed.map(rowOf), ['revision', 'receipt_no', 'state', 'opened']);
+  const updated = ['revision', 'reference', 'receipt_no', 'state', 'opened'] as const;
+  await upsert(db, booksTable, changed.map(rowOf), updated);
   if (postings.length > 0) await prepared(db, insertPostings, [JSON.stringify(postings)]);
   await writeClaims(claims, db);
 }
