@@ -264,7 +264,7 @@ function disturbed(
   ] as const);
   const disturbance = random.pick<Fault | null>([
     null,
-    { kind: 'crash', node: random.pick(names), ...at },
+    { kind: 'crash', node: random.pick([...names, 'projections-1', 'projections-1']), ...at },
     { kind: 'cut', ...way, bothWays: false, ...at },
     { kind: 'torn-append', isStored: random.chance(0.5), ...at },
     { kind: 'kill-event-store', number: 0, ...at },

@@ -202,9 +202,11 @@ export async function simulate(plan: Plan, server: PostgresServer): Promise<Simu
     log: logCheck,
     heard: receivers.heard,
     items: receivers.items,
-    confirmed: staff.confirmed(),
-    verdicts: staff.verdicts.confirmed(),
-    settlements: staff.settlements.told(),
+    told: {
+      confirmed: staff.confirmed(),
+      verdicts: staff.verdicts.confirmed(),
+      settlements: staff.settlements.told(),
+    },
     nowMs: scheduler.nowMs(),
     report,
   });
