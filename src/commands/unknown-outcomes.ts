@@ -32,8 +32,9 @@ export function giveVerdict(
   const unknown = unknownOutcomesOf(state).find((each) => each.no === no);
   if (!unknown) return new Refused('unknown_exception', 'This payment has no such exception');
   const { orderNo, settled } = unknown;
-  if (settled?.source === 'staff' && settled.outcome === outcome && settled.amountSen === amountSen)
-    return [];
+  const isNumberKnown = ['', settled?.gatewayTransactionId].includes(gatewayTransactionId);
+  const isSame = settled?.outcome === outcome && settled.amountSen === amountSen && isNumberKnown;
+  if (isSame && settled.source === 'staff') return [];
   if (settled)
     return new Refused('exception_resolved', 'The outcome of this attempt has become known meanwhile');
   const mode = state.attempts.find(({ sellerOrderNo }) => sellerOrderNo === orderNo)?.mode ?? '';

@@ -84,10 +84,18 @@ test('not charged: an open payment fails; one that was paid by another attempt k
 test('sent twice it is the same; another verdict, or one after a result has come, is refused', (t) => {
   const given = [chosen(1), unknown(1)];
   const settled = [...given, ...give(given, charged)];
+  const unnamed = { ...charged, gatewayTransactionId: '' };
   t.deepEqual(give(settled, charged), []);
+  t.deepEqual(give(settled, unnamed), []);
   const code = (events: readonly PaymentEvent[], verdict: GiveVerdict) =>
     t.throws(() => give(events, verdict), { instanceOf: Refused }).code;
   t.is(code(settled, notCharged), 'exception_resolved');
+  t.is(code(settled, { ...charged, gatewayTransactionId: 'P8' }), 'exception_resolved');
+  t.is(
+    code([...given, ...give(given, unnamed)], charged),
+    'exception_resolved',
+    'its number is not recorded',
+  );
   t.is(code([...given, succeeded(result(1, 'succeeded'))], charged), 'exception_resolved');
   t.is(code(given, { ...charged, no: 2 }), 'unknown_exception');
   t.is(code([chosen(1)], charged), 'unknown_exception', 'the registry is still being asked');

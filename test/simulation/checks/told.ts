@@ -30,16 +30,18 @@ export function checkTold({ confirmed, settlements, verdicts }: Told, log: LogCh
     if (now !== resolution)
       report('acknowledged-lost', id, `Result ${resultNo} is ${now}, and staff were told ${resolution}`);
   }
-  for (const { transactionId: id, orderNo, outcome, amountSen } of verdicts) {
+  for (const { transactionId: id, orderNo, outcome, amountSen, gatewayTransactionId } of verdicts) {
     const state = log.payments.get(id)?.state;
     if (!state || state.status === 'none') continue;
     const holds = state.results.some(
       (each) =>
         each.sellerOrderNo === orderNo &&
         each.outcome === outcome &&
-        (amountSen === null || each.amountSen === amountSen),
+        (amountSen === null || each.amountSen === amountSen) &&
+        ['', each.gatewayTransactionId].includes(gatewayTransactionId),
     );
-    if (!holds) report('acknowledged-lost', id, `Staff were told that ${orderNo} ${outcome}`);
+    if (!holds)
+      report('acknowledged-lost', id, `Staff were told that ${orderNo} ${outcome} ${gatewayTransactionId}`);
   }
   for (const { settlement, sha256 } of settlements) {
     const { recorded, reversed } = log.settlements.find(settlement);

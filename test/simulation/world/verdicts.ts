@@ -20,6 +20,8 @@ export type GivenVerdict = {
   orderNo: string;
   outcome: Verdict;
   amountSen: Sen | null;
+  /** `''` if they did not know it. */
+  gatewayTransactionId: string;
 };
 
 /** Who is told that it failed enters the same again, so many times. */
@@ -47,7 +49,7 @@ export function createVerdicts({
     { transactionId, orderNo, no }: { transactionId: string; orderNo: string; no: number },
     said: { outcome: Verdict; amountSen: Sen | null; gatewayTransactionId: string },
   ): Promise<void> {
-    const { outcome, amountSen, gatewayTransactionId } = said;
+    const { outcome, gatewayTransactionId } = said;
     const what = `verdict ${outcome} ${gatewayTransactionId} on ${orderNo}`;
     for (let number = 0; number < tries; number += 1) {
       const at = runtime.now().toISOString();
@@ -55,7 +57,7 @@ export function createVerdicts({
       try {
         await execute(paymentStream(transactionId), command, causeOf(by));
         history.tell(`${by}: ${what}`);
-        return void confirmed.push({ transactionId, orderNo, outcome, amountSen });
+        return void confirmed.push({ transactionId, orderNo, ...said });
       } catch (error) {
         const told = error instanceof Refused ? error.code : String(error).slice(0, 200);
         history.tell(`${by}: ${what} fails: ${told}`);
