@@ -81,6 +81,7 @@ export const staffMutants: Readonly<Record<string, Omit<Mutant, 'name'>>> = {
     code: "['revision', 'reference', 'receipt_no',",
     becomes: "['revision', 'receipt_no',",
     seenBy: ['rows-differ'],
+    plan: 'settlement-respelled',
     fault: 'settle',
     payments: 20,
     seeds: 20,

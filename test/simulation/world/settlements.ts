@@ -166,16 +166,16 @@ export function createSettlements({
     });
   }
 
-  /** Imports a file, at times two members of staff at once, one of whom may have another one or spell its name otherwise. */
+  /** Imports a file, at times two members of staff at once, one of whom may have another one. Some spell its reference otherwise. */
   async function record(settlement: Settlement, isConfirmed: boolean, random: Random): Promise<void> {
     const { files, reference } = settlement;
-    const file = random.pick(files);
-    const spelled = {
-      ...file,
-      text: file.text.replaceAll(reference, reference.toLowerCase().replace('-', ' -')),
+    const pick = (): SettlementFile => {
+      const file = random.pick(files);
+      const spelled = reference.toLowerCase().replace('-', ' -');
+      return random.chance(0.25) ? { ...file, text: file.text.replaceAll(reference, spelled) } : file;
     };
-    const other = random.pick([file, random.pick(files), spelled]);
-    const both = random.chance(0.3) ? [file, other] : [file];
+    const file = pick();
+    const both = random.chance(0.3) ? [file, random.chance(0.5) ? file : pick()] : [file];
     const take = async (each: SettlementFile, index: number) => {
       const by = index === 0 ? 'staff:one' : 'staff:another';
       let outcome = await importFile(settlement, each, { by, isConfirmed });
