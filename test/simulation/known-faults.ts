@@ -34,6 +34,7 @@ export const knownFaults: readonly KnownFault[] = [
       'program-fault',
       'callback-late',
       'charge-unknown',
+      'attempt-untold',
       // A row of the log that was lost may have the revision at which a stream is again. What is chosen is decided on the stream.
       'page-denies-charge',
     ],

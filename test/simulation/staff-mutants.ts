@@ -27,7 +27,7 @@ export const staffMutants: Readonly<Record<string, Omit<Mutant, 'name'>>> = {
     file: 'src/commands/requery.ts',
     code: 'const unknown = attemptsAtTheirEnd(asked, at)',
     becomes: 'const unknown = attemptsAtTheirEnd(asked, at).slice(0, 0)',
-    seenBy: ['charge-unknown'],
+    seenBy: ['charge-unknown', 'attempt-untold'],
     fault: 'verdicts',
     payments: 20,
     seeds: 10,

@@ -34,6 +34,7 @@ export const safety = {
 /** Checked after all faults have ended, within a bound of simulated time. */
 export const liveness = {
   'charge-unknown': 'A real charge is neither in the books nor in front of staff',
+  'attempt-untold': 'The schedule of an attempt has ended, and it is not before staff',
   'delivery-stuck': 'A delivery is neither delivered nor given up',
   'callback-late': 'The merchant heard of an outcome too late although it could have been told',
   'projection-behind': 'A projection has not caught up with the log',

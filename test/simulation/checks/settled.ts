@@ -35,6 +35,7 @@ export function checkSettled(settled: Settled): void {
     if (!log.payments.has(id) && !hasRestore) report('acknowledged-lost', id, 'The log has no such payment');
   if (!hasRestore) checkTold(told, log, report);
   checkCharges(settled, hasRestore);
+  checkAttempts(settled);
   checkDeliveries(settled);
 }
 
@@ -70,11 +71,21 @@ function checkCharges({ bank, log, nowMs, report }: Settled, hasRestore: boolean
 const isOutcomeUnknown = (payment: Payment): boolean =>
   payment.status !== 'none' && unknownOutcomesOf(payment).some(({ settled }) => settled === null);
 
+/** The attempts that staff should have been told of. */
+function untold(payment: Payment, nowMs: number) {
+  if (payment.status === 'none') return [];
+  return attemptsAtTheirEnd(payment, new Date(nowMs - toldWithinMs).toISOString());
+}
+
 /** Whether the registry is asked about one of its attempts for longer than the simulation lasts. */
-function isStillAsked(payment: Payment, nowMs: number): boolean {
-  if (payment.status === 'none') return false;
-  const ended = attemptsAtTheirEnd(payment, new Date(nowMs - toldWithinMs).toISOString());
-  return openAttempts(payment).some((attempt) => !ended.includes(attempt));
+const isStillAsked = (payment: Payment, nowMs: number): boolean =>
+  payment.status !== 'none' &&
+  openAttempts(payment).some((attempt) => !untold(payment, nowMs).includes(attempt));
+
+function checkAttempts({ log, nowMs, report }: Settled): void {
+  for (const [id, { state, isUnreadable }] of log.payments)
+    for (const { sellerOrderNo } of isUnreadable ? [] : untold(state, nowMs))
+      report('attempt-untold', id, `Nobody is asked about ${sellerOrderNo}`);
 }
 
 function checkDeliveries({ plan, log, heard, items, report }: Settled): void {
