@@ -238,7 +238,7 @@ export const ownKinds: readonly Kind[] = [
   {
     kind: 'settle',
     share: 0.1,
-    most: 4,
+    most: 10,
     make: (random, names, activeMs) =>
       disturbed(
         'settle',
