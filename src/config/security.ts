@@ -14,12 +14,16 @@ function isConnectionString(url: string): boolean {
   const [isOfForm, credentials = '', query] = form.exec(url) ?? [''];
   const isKnown = (option: string) =>
     /^[^=]+=[^=?]+$/.test(option) && knownOptions.test(option.replace(/[\s_-]/g, '').toLowerCase());
+  return isOfForm !== '' && isDecodable(credentials) && (query?.split('&') ?? []).every(isKnown);
+}
+
+function isDecodable(text: string): boolean {
   try {
-    decodeURIComponent(credentials);
+    decodeURIComponent(text);
+    return true;
   } catch {
     return false;
   }
-  return isOfForm !== '' && (query?.split('&') ?? []).every(isKnown);
 }
 
 /** Only TLS with a verified certificate counts. On this machine the embedded event store may do without, not without its password. */
@@ -48,6 +52,8 @@ export function checkPostgres(env: EnvironmentReader, databaseUrl: string): void
   // As the driver does, the last of a repeated parameter counts, and `host` takes precedence over the address.
   const last = (name: string) => url?.searchParams.getAll(name).at(-1);
   const host = last('host') || (url?.hostname ?? '').replace(/^%2f/i, '/');
+  const [address = ''] = databaseUrl.split('?');
+  env.must('DATABASE_URL', isDecodable(address), 'be percent-encoded as UTF-8');
   const isLocal = host.startsWith('/') || ['127.0.0.1', 'localhost', '[::1]'].includes(host);
   env.mustInProduction(
     'postgres',

@@ -105,7 +105,17 @@ test('a URL of the event store that its client would print with the password is 
       ],
       rest,
     );
-  t.notThrows(() => loadConfig({ DATABASE_URL: 'postgres://%zz/ledger' }, complete));
+});
+
+test('a URL of PostgreSQL that its client cannot decode is a fault', (t) => {
+  const good = ['postgres://a:p%25%C3%A4@db/ledger', 'postgres://%2Fvar%2Frun/ledger'];
+  for (const DATABASE_URL of good) t.is(loadConfig({ DATABASE_URL }, complete).databaseUrl, DATABASE_URL);
+  for (const rest of ['a:hidden%E4@db/ledger', '%E4@db/ledger', '%zz/ledger', 'db/%zz'])
+    t.deepEqual(
+      faultsOf(t, { ...complete, DATABASE_URL: `postgres://${rest}` }),
+      ['DATABASE_URL must be percent-encoded as UTF-8'],
+      rest,
+    );
 });
 
 test('a command demands only the variables that it uses', (t) => {
