@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { type Answer, addImmutable } from '@ledger/web/answers.ts';
 import { contentPolicy, sourceHash } from '@ledger/web/content-policy.ts';
-import { switchableStyle } from '@ledger/web/design-tokens.ts';
+import { baseStyle, switchableStyle } from '@ledger/web/design-tokens.ts';
 
 const view = (name: string) => readFileSync(new URL(`views/${name}`, import.meta.url), 'utf8');
 
@@ -40,7 +40,7 @@ export function addAssets(answers: Map<string, Answer>, highlightCss: string) {
   ];
   const scripts = drawing.map((path) => `<script defer src="${path}"></script>`).join('');
   return {
-    style: add('docs.css', 'text/css', switchableStyle(view('docs.css')) + highlightCss),
+    style: add('docs.css', 'text/css', switchableStyle(baseStyle + view('docs.css')) + highlightCss),
     script: add('docs.js', 'text/javascript', view('docs.js')),
     diagram: add(
       'diagram.html',

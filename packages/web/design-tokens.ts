@@ -12,6 +12,9 @@ const palette = readTokens('color');
 const light = readTokens('light');
 const dark = readTokens('dark');
 
+/** What all our pages share, to go in front of a stylesheet of their own. */
+export const baseStyle = readFileSync(new URL('views/base.css', import.meta.url), 'utf8');
+
 /**
  * Puts the MYDS tokens that `css` refers to in front of it: light ones, and dark ones for screens that ask for them
  * (paper is always light). Throws when a theme lacks one, naming it.

@@ -3,7 +3,7 @@
 // by hash.
 import { readFileSync } from 'node:fs';
 import { sourceHash } from '@ledger/web/content-policy.ts';
-import { themedStyle } from '@ledger/web/design-tokens.ts';
+import { baseStyle, themedStyle } from '@ledger/web/design-tokens.ts';
 
 const withoutLayout = (css: string) =>
   css
@@ -11,9 +11,9 @@ const withoutLayout = (css: string) =>
     .replace(/\s+/g, ' ')
     .trim();
 
-/** views/style.css with the design-system colours that it uses, light and dark. */
+/** views/style.css and what all pages share, with the design-system colours that they use, light and dark. */
 export const style = withoutLayout(
-  themedStyle(readFileSync(new URL('../../../views/style.css', import.meta.url), 'utf8')),
+  themedStyle(baseStyle + readFileSync(new URL('../../../views/style.css', import.meta.url), 'utf8')),
 );
 
 /** Sends the hand-over form; its button does the same where scripts are off. */

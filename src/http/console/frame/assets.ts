@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { type Answer, addImmutable } from '@ledger/web/answers.ts';
-import { themedStyle } from '@ledger/web/design-tokens.ts';
+import { baseStyle, themedStyle } from '@ledger/web/design-tokens.ts';
 
 export type ConsoleAssets = {
   /** By path. */
@@ -20,7 +20,9 @@ export function createConsoleAssets(): ConsoleAssets {
   for (const file of files.filter((each) => /\.(css|js)$/.test(each))) {
     const name = basename(file);
     const isStyle = name.endsWith('.css');
-    const source = readFileSync(new URL(file, folder), 'utf8');
+    const own = readFileSync(new URL(file, folder), 'utf8');
+    // layout.njk has this one on every page.
+    const source = name === 'console.css' ? baseStyle + own : own;
     const text = isStyle ? themedStyle(source) : source;
     const type = isStyle ? 'text/css' : 'text/javascript';
     urls[name] = addImmutable(answers, `/console/assets/${name}`, type, text);
