@@ -67,14 +67,14 @@ export async function leaderSessions(db: Knex): Promise<LeaderSession[]> {
 
 /**
  * Runs `work` once this process leads `name`; its signal aborts when the lock is lost or `signal` aborts. It also aborts
- * when the lead is given to another process; then the work is begun again when this process leads again. Resolves to true
- * when the work is done, and to false without it: when `signal` aborts first, or another process leads and this one does
- * not wait. Throws what `work` throws, and the connection's error when the lock could not be taken or was lost.
+ * when the lead is given to another process; then the work is begun again when this process leads again. Resolves to what
+ * the work does, and to null without it: when `signal` aborts first, or another process leads and this one does not wait.
+ * Throws what `work` throws, and the connection's error when the lock could not be taken or was lost.
  */
-export async function withLeaderLock(
+export async function withLeaderLock<Result>(
   lock: LeaderLock,
-  work: (leading: AbortSignal) => Promise<void>,
-): Promise<boolean> {
+  work: (leading: AbortSignal) => Promise<Result>,
+): Promise<Result | null> {
   const { databaseUrl, name, signal, runtime, waits = true, process, isInDoubt = false } = lock;
   const sessionName = (shown = '') => `ledger leader ${name} ${shown}`.trim();
   const client = createClient(databaseUrl, sessionName(isInDoubt ? '' : process), deadAfterMs);
@@ -94,7 +94,8 @@ export async function withLeaderLock(
         key,
       );
       if (rows[0]?.leads) {
-        if (await leadOnce(lock, { client, lost, show }, work)) return true;
+        const { isGiven, result } = await leadOnce(lock, { client, lost, show }, work);
+        if (!isGiven) return result;
         await client.query('select pg_advisory_unlock(hashtextextended($1, 0))', key);
         await runtime.sleep(yieldMs, signal);
         continue;
@@ -102,7 +103,7 @@ export async function withLeaderLock(
       if (!waits) break;
       await runtime.sleep(retryMs, signal);
     }
-    return false;
+    return null;
   } catch (error) {
     hasFailed = !lost.signal.aborted;
     throw error;
@@ -117,15 +118,12 @@ export async function withLeaderLock(
   }
 }
 
-/**
- * Works while this process leads. Resolves to false if the lead is to be given to another process; aborts `lost` when the
- * lock is lost, and throws its reason.
- */
-async function leadOnce(
+/** Works while this process leads, or has to give up the lead. Aborts `lost` when the lock is lost, and throws its reason. */
+async function leadOnce<Result>(
   { name, process, signal, runtime }: LeaderLock,
   { client, lost, show }: { client: Client; lost: AbortController; show(): Promise<unknown> },
-  work: (leading: AbortSignal) => Promise<void>,
-): Promise<boolean> {
+  work: (leading: AbortSignal) => Promise<Result>,
+): Promise<{ isGiven: boolean; result: Result }> {
   const beating = new AbortController();
   const giving = new AbortController();
   async function keepAlive(): Promise<void> {
@@ -141,8 +139,9 @@ async function leadOnce(
     }
   }
   const heart = keepAlive().catch((error) => lost.abort(error));
-  await work(AbortSignal.any([signal, lost.signal, giving.signal])).finally(() => beating.abort());
+  const until = AbortSignal.any([signal, lost.signal, giving.signal]);
+  const result = await work(until).finally(() => beating.abort());
   await heart;
   lost.signal.throwIfAborted();
-  return !giving.signal.aborted;
+  return { isGiven: giving.signal.aborted, result };
 }

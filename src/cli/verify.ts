@@ -65,9 +65,8 @@ async function whileAlone(
   const requirements = { ...needs, onlyReads: true, longestQueryMs: longestStatementMs };
   return await withStores('verify', requirements, async (context) => {
     const lock = { ...context, name: 'verify', waits: false, signal: interrupted.signal };
-    const outcomes: Outcome[] = [];
-    await withLeaderLock(lock, async (signal) => void outcomes.push(await work(signal, context)));
-    return outcomes[0] ?? fail('Another `ledger verify` is running.');
+    const outcome = await withLeaderLock(lock, (signal) => work(signal, context));
+    return outcome ?? fail('Another `ledger verify` is running.');
   });
 }
 

@@ -77,21 +77,21 @@ async function compareOnce(options: CompareOptions): Promise<Comparison> {
   const { projection, databaseUrl, db, log, runtime, signal } = options;
   const schema = comparedSchema(projection.name);
   const patient = connectPostgres({ url: databaseUrl, log, longestQueryMs: longestStatementMs });
-  let comparison: Comparison | undefined;
+  const lock = { databaseUrl, name: schema, runtime, signal, waits: false };
   try {
-    await withLeaderLock({ databaseUrl, name: schema, runtime, signal, waits: false }, async (leading) => {
+    const comparison = await withLeaderLock(lock, async (leading) => {
       await discard(db, schema);
       try {
-        comparison = await compareLocked({ ...options, schema, patient, signal: leading });
+        return await compareLocked({ ...options, schema, patient, signal: leading });
       } finally {
         await discard(patient, schema);
       }
     });
+    if (!comparison) throw new RebuildUnderWay(`${projection.name} is being compared already`);
+    return comparison;
   } finally {
     await patient.destroy();
   }
-  if (!comparison) throw new RebuildUnderWay(`${projection.name} is being compared already`);
-  return comparison;
 }
 
 async function compareLocked(options: LockedOptions): Promise<Comparison> {

@@ -49,7 +49,8 @@ export class RebuildInterrupted extends Error {
 
 /** Whether a process is rebuilding the projection `name` now. Throws the database's own error. */
 export async function isUnderWay(lock: LeaderLock): Promise<boolean> {
-  return !(await withLeaderLock({ ...lock, name: rebuildSchema(lock.name), waits: false }, async () => {}));
+  const free = { ...lock, name: rebuildSchema(lock.name), waits: false };
+  return (await withLeaderLock(free, async () => true)) === null;
 }
 
 /** A statement over all rows, such as making an index, may take this long. */
@@ -89,15 +90,16 @@ export async function rebuild(options: RebuildOptions & RebuildHooks): Promise<R
       taken = progress.events;
       options.onProgress(progress);
     };
-    const wasFree = await withLeaderLock(lock, async (leading) => {
+    const isDone = await withLeaderLock(lock, async (leading) => {
       await onBegin?.();
       const events = await rebuildLocked({ ...options, patient, signal: leading, onProgress });
       const serving = { events, durationMs: Math.round(runtime.monotonicMs() - startedMs) };
       await onSwapped?.(serving);
       rebuilt = serving;
       await dropRetired(patient, { projection, runtime, signal: leading });
+      return true;
     });
-    if (!wasFree) throw new RebuildUnderWay(`A rebuild of ${name} is under way already`);
+    if (!isDone) throw new RebuildUnderWay(`A rebuild of ${name} is under way already`);
   };
 
   try {
