@@ -2,8 +2,6 @@
 import { METHODS } from 'node:http';
 import Router from '@koa/router';
 import Koa, { type Next } from 'koa';
-import { createFingerprint } from '../commands/fingerprint.ts';
-import { createQuarantine } from '../commands/unmatched.ts';
 import { isApiPath, presentApiError } from './api/errors.ts';
 import { addApiRoutes } from './api/routes.ts';
 import { consoleHeaders, isConsolePath } from './console/frame/addresses.ts';
@@ -29,27 +27,21 @@ import { createSecurityHeaders } from './server/security-headers.ts';
 import { createViews } from './server/views.ts';
 
 /** Rejects with a ConfigError if, in production, the documentation has faults. */
-export async function createApp(dependencies: Omit<Dependencies, 'quarantine'>): Promise<Koa<RequestState>> {
-  const { config, eventStore, log, personalData, runtime } = dependencies;
+export async function createApp(dependencies: Dependencies): Promise<Koa<RequestState>> {
+  const { config, log, runtime } = dependencies;
   // One address per page, because what is logged and how errors look depend on the path.
   // The router must know all methods to answer an unknown one with 405 (it would say 501), or 404 where there is no path.
   const router = new Router<RequestState>({ sensitive: true, strict: true, methods: METHODS });
   router.get('/', createHome(config));
-  const quarantine = createQuarantine({
-    eventStore,
-    seal: personalData.seal,
-    fingerprint: createFingerprint(config.transactionIdKey),
-  });
-  const all = { ...dependencies, quarantine };
-  const verify = createVerify(all);
+  const verify = createVerify(dependencies);
   router.get('/verify/:receiptNo', verify.confirm);
   router.get('/verify/:receiptNo/proof', verify.prove);
   router.get('/verify/:receiptNo/proof.jsonl', verify.prove);
-  addGenericRoutes(router, all);
-  addLandregRoutes(router, all);
-  addApiRoutes(router, all);
+  addGenericRoutes(router, dependencies);
+  addLandregRoutes(router, dependencies);
+  addApiRoutes(router, dependencies);
   await addDocsRoutes(router, { config, log, runtime });
-  const consoleDependencies = createPageDependencies(all);
+  const consoleDependencies = createPageDependencies(dependencies);
   addConsoleRoutes(router, consoleDependencies);
 
   const presentConsoleError = createPresentConsoleError(consoleDependencies.show);
@@ -62,7 +54,7 @@ export async function createApp(dependencies: Omit<Dependencies, 'quarantine'>):
   const { rateLimits, trustedProxies } = config;
   // Koa takes the last `maxIpsCount` addresses of X-Forwarded-For, and the first of these is the source.
   const app = new Koa<RequestState>({ proxy: trustedProxies > 0, maxIpsCount: trustedProxies });
-  app.use(createRequestLog(all));
+  app.use(createRequestLog(dependencies));
   app.use(createSecurityHeaders(config));
   const chooseLanguage = createLanguageChoice(config.baseUrl);
   app.use((ctx: Context, next: Next) => {
@@ -71,7 +63,7 @@ export async function createApp(dependencies: Omit<Dependencies, 'quarantine'>):
     return chooseLanguage(ctx, next);
   });
   app.use(createViews({ t: payTexts, texts }, config.footer));
-  app.use(createErrorAnswers(all, presenterOf));
+  app.use(createErrorAnswers(dependencies, presenterOf));
   app.use(createRefuseCostly(runtime));
   app.use(createRateLimits(rateLimits));
   app.use(router.routes());

@@ -9,9 +9,9 @@ import type { Erasure, KeyStore } from '@ledger/personal-data/key-store.ts';
 import { type HeldKeys, isHolding } from '@ledger/personal-data/sealed.ts';
 import { Refused } from '../commands/decider.ts';
 import type { ErasePersonalData } from '../commands/erasure.ts';
-import { type ExecuteOf, headOf } from '../commands/execute.ts';
+import { createExecute, headOf } from '../commands/execute.ts';
 import { paymentDecider } from '../commands/payment.ts';
-import { loadUnmatched, type unmatchedDecider } from '../commands/unmatched.ts';
+import { loadUnmatched, unmatchedDecider } from '../commands/unmatched.ts';
 import { type Cause, ownCause } from '../events/envelope.ts';
 import { paymentStream } from '../events/payment.ts';
 import { resolutionStream } from '../events/unmatched.ts';
@@ -41,13 +41,14 @@ type Loaded = {
 /** `onErased` removes copies that are kept elsewhere. It is called again when it rejected or resolved to false. */
 export function createErase(dependencies: {
   store: Pick<KeyStore, 'destroy' | 'erasures'>;
-  eventStore: Pick<EventStore, 'load'>;
-  execute: ExecuteOf<typeof paymentDecider>;
-  executeUnmatched: ExecuteOf<typeof unmatchedDecider>;
+  eventStore: Pick<EventStore, 'append' | 'load'>;
   onErased: (subjects: readonly string[]) => Promise<boolean>;
   runtime: Pick<Runtime, 'now' | 'uuid'>;
 }) {
-  const { store, eventStore, execute, executeUnmatched, onErased, runtime } = dependencies;
+  const { store, eventStore, onErased, runtime } = dependencies;
+  const execute = createExecute({ eventStore, decider: paymentDecider });
+  const executeUnmatched = createExecute({ eventStore, decider: unmatchedDecider });
+
   async function load(subject: string): Promise<Loaded> {
     const id = unmatchedIn(subject);
     return id === null ? await loadPayment(subject) : await loadResult(id);

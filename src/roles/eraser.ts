@@ -3,9 +3,6 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { dropLeftovers } from '@ledger/projections/rebuild/leftovers.ts';
 import type { Knex } from 'knex';
-import { createExecute } from '../commands/execute.ts';
-import { paymentDecider } from '../commands/payment.ts';
-import { unmatchedDecider } from '../commands/unmatched.ts';
 import type { Config } from '../config/config.ts';
 import { createErase, unmatchedIn } from '../personal-data/erase.ts';
 import { allProjections } from '../projections/all.ts';
@@ -28,8 +25,6 @@ export function createEraser(
   const erase = createErase({
     store,
     eventStore,
-    execute: createExecute({ eventStore, decider: paymentDecider }),
-    executeUnmatched: createExecute({ eventStore, decider: unmatchedDecider }),
     async onErased(subjects) {
       // Without a mail server the outbox holds what was sent. Emails that a server took are in the payer's mailbox.
       if (config.mail.smtpUrl === null)

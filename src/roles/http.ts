@@ -17,13 +17,7 @@ import { createCredentials, credentialDecider } from '../commands/credentials.ts
 import { createExecute } from '../commands/execute.ts';
 import { assertKeys } from '../commands/key-fingerprint.ts';
 import { paymentDecider } from '../commands/payment.ts';
-import { rebuildDecider } from '../commands/rebuild.ts';
-import { reconciliationDecider } from '../commands/reconciliation.ts';
 import { createRecordAnswer } from '../commands/record-requery.ts';
-import { createExecuteSession } from '../commands/session.ts';
-import { sharedNumberDecider } from '../commands/shared-numbers.ts';
-import { unmatchedDecider } from '../commands/unmatched.ts';
-import { userDecider } from '../commands/user.ts';
 import { paymentStream } from '../events/payment.ts';
 import type { Project } from '../events/project.ts';
 import type { Account } from '../events/user.ts';
@@ -107,7 +101,6 @@ export async function startHttp(dependencies: RoleDependencies): Promise<Running
     fetchOwn: fetch,
     registry: createTransactionRegistry({ config: config.registry, log, runtime }),
     content: {
-      executeUser: createExecute({ eventStore, decider: userDecider }),
       users: createListQueries<Account>(db, users.name),
       projects: createListQueries<Project>(db, projects.name),
       projections: [...allProjections, toDoList, requeryList],
@@ -119,11 +112,6 @@ export async function startHttp(dependencies: RoleDependencies): Promise<Running
     console: {
       db,
       closing: closing.signal,
-      executeRebuild: createExecute({ eventStore, decider: rebuildDecider }),
-      executeSession: createExecuteSession(eventStore),
-      executeUnmatched: createExecute({ eventStore, decider: unmatchedDecider }),
-      executeSharedNumber: createExecute({ eventStore, decider: sharedNumberDecider }),
-      executeDiscrepancy: createExecute({ eventStore, decider: reconciliationDecider }),
       erase: createEraser(dependencies, db).erase,
       mailer: createMailer({ mail: config.mail, outboxDir: join(config.dataDir, 'outbox'), runtime }),
     },

@@ -15,7 +15,7 @@ import test, { type ExecutionContext } from 'ava';
 import { createExecute, loadHead } from '../../src/commands/execute.ts';
 import { createFingerprint } from '../../src/commands/fingerprint.ts';
 import { paymentDecider } from '../../src/commands/payment.ts';
-import { createQuarantine, loadUnmatched, unmatchedDecider } from '../../src/commands/unmatched.ts';
+import { createQuarantine, loadUnmatched } from '../../src/commands/unmatched.ts';
 import { readUnmatchedResult, UnreadableEvent } from '../../src/events/codec.ts';
 import { genesisHash, hashOf } from '../../src/events/envelope.ts';
 import { openPayment } from '../../src/events/open-payment.ts';
@@ -79,8 +79,6 @@ async function start(t: ExecutionContext) {
   const parts = {
     store: keyStore,
     eventStore,
-    execute,
-    executeUnmatched: createExecute({ eventStore, decider: unmatchedDecider }),
     onErased: async (ids: readonly string[]) => copies.push(...ids) > 0,
     runtime,
   };
@@ -218,13 +216,16 @@ test.serial('a result that arrives while the keys are destroyed is erased as wel
   let late = 0;
   const erase = createErase({
     ...ledger.parts,
-    execute: async (...args) => {
-      if (late < 2) {
-        late += 1;
-        const reported = result(1, 'succeeded', { gatewayTransactionId: `LATE-${late}` });
-        await ledger.execute(paymentStream(id), record(reported), cause());
-      }
-      return await ledger.execute(...args);
+    eventStore: {
+      ...ledger.eventStore,
+      async append(...args) {
+        if (late < 2) {
+          late += 1;
+          const reported = result(1, 'succeeded', { gatewayTransactionId: `LATE-${late}` });
+          await ledger.execute(paymentStream(id), record(reported), cause());
+        }
+        return await ledger.eventStore.append(...args);
+      },
     },
   });
   t.deepEqual(await erase(ledger.asked(id)), [id]);
@@ -271,6 +272,7 @@ test.serial('a payment that cannot be erased keeps no other waiting', async (t) 
   const erase = createErase({
     ...ledger.parts,
     eventStore: {
+      ...ledger.eventStore,
       load: (stream) =>
         stream === paymentStream(broken)
           ? Promise.reject(new UnreadableEvent('of a newer program'))
@@ -329,7 +331,7 @@ test.serial('an erasure that was interrupted after the keys is completed by the 
   const id = await ledger.pay(1);
   const interrupted = createErase({
     ...ledger.parts,
-    execute: () => Promise.reject(new Error('killed')),
+    eventStore: { ...ledger.eventStore, append: () => Promise.reject(new Error('killed')) },
   });
   await t.throwsAsync(interrupted(ledger.asked(id)), { message: 'killed' });
   await until(async () => (await ledger.open(id)).access.kind === 'erased');
@@ -477,6 +479,7 @@ test.serial('retention erases what has been quiet for long enough, and nothing e
   const erase = createErase({
     ...ledger.parts,
     eventStore: {
+      ...ledger.eventStore,
       load: async (stream) =>
         stream === paymentStream(busy) ? recent : await ledger.eventStore.load(stream),
     },

@@ -16,13 +16,7 @@ import { pino } from 'pino';
 import { createCredentials, credentialDecider } from '../../src/commands/credentials.ts';
 import { createExecute } from '../../src/commands/execute.ts';
 import { paymentDecider } from '../../src/commands/payment.ts';
-import { rebuildDecider } from '../../src/commands/rebuild.ts';
-import { reconciliationDecider } from '../../src/commands/reconciliation.ts';
 import { createRecordAnswer } from '../../src/commands/record-requery.ts';
-import { createExecuteSession } from '../../src/commands/session.ts';
-import { sharedNumberDecider } from '../../src/commands/shared-numbers.ts';
-import { unmatchedDecider } from '../../src/commands/unmatched.ts';
-import { userDecider } from '../../src/commands/user.ts';
 import { agencyPageOf } from '../../src/config/agency-page.ts';
 import type { Merchant } from '../../src/config/merchants.ts';
 import { loadPaymentMethods } from '../../src/config/payment-methods.ts';
@@ -30,7 +24,7 @@ import { readPaymentEvent, readUnmatchedResult } from '../../src/events/codec.ts
 import { type PaymentEvent, paymentStream } from '../../src/events/payment.ts';
 import { createApp } from '../../src/http/app.ts';
 import { type ConsoleRoute, consoleRoutes } from '../../src/http/console/routes.ts';
-import type { Dependencies as AllDependencies } from '../../src/http/server/dependencies.ts';
+import type { Dependencies } from '../../src/http/server/dependencies.ts';
 import { createLimitedServer } from '../../src/http/server/request-limits.ts';
 import { createLook, type Look } from '../../src/monitoring/health.ts';
 import { createErase } from '../../src/personal-data/erase.ts';
@@ -41,8 +35,6 @@ import { sen } from './payments.ts';
 import { personalData } from './personal-data.ts';
 import { quarantined } from './quarantine.ts';
 import { testRuntime } from './runtime.ts';
-
-type Dependencies = Omit<AllDependencies, 'quarantine'>;
 
 export const gatewaySecret = 'a gateway secret of the tests';
 export const transactionIdKey = 'a key of the tests';
@@ -243,7 +235,6 @@ export async function startApp(
     findByReceiptNo: changes.findByReceiptNo ?? (async () => []),
     registry: changes.registry ?? { ask: noRegistry, askByTransaksiId: noRegistry },
     content: {
-      executeUser: createExecute({ eventStore: parts, decider: userDecider }),
       users: { list: async () => [], has: async () => true, find: async () => null },
       projects: { list: async () => [], has: async () => true, find: async () => null },
       projections: [],
@@ -255,22 +246,15 @@ export async function startApp(
     },
     console: {
       db,
-      executeSession: createExecuteSession(parts),
       mailer: { send },
       // In the memory of the test, as its keys are; nothing interrupts it.
       erase: createErase({
         store: personalData.store,
         eventStore: parts,
-        execute: createExecute({ eventStore: parts, decider: paymentDecider }),
-        executeUnmatched: createExecute({ eventStore: parts, decider: unmatchedDecider }),
         onErased: async () => true,
         runtime: testRuntime(changes.clock && { now: changes.clock }),
       }),
-      executeUnmatched: createExecute({ eventStore: parts, decider: unmatchedDecider }),
-      executeRebuild: createExecute({ eventStore: parts, decider: rebuildDecider }),
       closing: new AbortController().signal,
-      executeSharedNumber: createExecute({ eventStore: parts, decider: sharedNumberDecider }),
-      executeDiscrepancy: createExecute({ eventStore: parts, decider: reconciliationDecider }),
       ...changes.console,
     },
     log,

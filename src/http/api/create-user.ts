@@ -1,6 +1,7 @@
 /** POST /api/v1/users */
 import { once } from 'node:events';
-import { type NewUser, userIdOf } from '../../commands/user.ts';
+import { createExecute } from '../../commands/execute.ts';
+import { type NewUser, userDecider, userIdOf } from '../../commands/user.ts';
 import { userStream } from '../../events/user.ts';
 import { type Context, causeOf } from '../server/context.ts';
 import type { Dependencies } from '../server/dependencies.ts';
@@ -12,8 +13,8 @@ const listedWithinMs = 3_000;
 const firstPauseMs = 10;
 const lastPauseMs = 80;
 
-export function createCreateUser({ config, content, log, runtime }: Dependencies) {
-  const { executeUser, users } = content;
+export function createCreateUser({ config, content: { users }, eventStore, log, runtime }: Dependencies) {
+  const execute = createExecute({ eventStore, decider: userDecider });
   /** Waits until the list has the new user, who is created even if the read model is down or behind. */
   async function untilListed(id: string): Promise<void> {
     const late = runtime.timeout(listedWithinMs);
@@ -33,7 +34,7 @@ export function createCreateUser({ config, content, log, runtime }: Dependencies
   return async (ctx: Context<{ apiCaller?: string; body: NewUser }>): Promise<void> => {
     const { body: user } = ctx.state;
     const id = userIdOf(config.transactionIdKey, user.email);
-    const { state: account } = await executeUser(
+    const { state: account } = await execute(
       userStream(id),
       { type: 'CreateUser', at: runtime.now().toISOString(), id, user, console: false },
       causeOf(ctx, ctx.state.apiCaller ?? 'api'),

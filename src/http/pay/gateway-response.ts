@@ -7,7 +7,9 @@ import {
   readGatewayResult,
 } from '../../clients/gateway/read-result.ts';
 import { Refused } from '../../commands/decider.ts';
+import { createFingerprint } from '../../commands/fingerprint.ts';
 import { transactionIdPattern } from '../../commands/transaction-id.ts';
+import { createQuarantine } from '../../commands/unmatched.ts';
 import type { Config } from '../../config/config.ts';
 import { UnreadableEvent } from '../../events/codec.ts';
 import { paymentStream } from '../../events/payment.ts';
@@ -16,7 +18,9 @@ import { type Context, causeOf, HttpProblem } from '../server/context.ts';
 import type { ChannelDependencies } from './dependencies.ts';
 
 export function createResponse(dependencies: ChannelDependencies) {
-  const { channel, config, leadToReceipt, quarantine, runtime } = dependencies;
+  const { channel, config, eventStore, leadToReceipt, personalData, runtime } = dependencies;
+  const fingerprint = createFingerprint(config.transactionIdKey);
+  const quarantine = createQuarantine({ eventStore, seal: personalData.seal, fingerprint });
   return async (ctx: Context): Promise<void> => {
     const raw = fieldsOf(ctx.request.body);
     const verified = authenticate(raw, config.gateway);

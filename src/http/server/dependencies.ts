@@ -12,13 +12,7 @@ import type { TransactionRegistry } from '../../clients/transaction-registry/reg
 import type { Credentials, credentialDecider } from '../../commands/credentials.ts';
 import type { ExecuteOf } from '../../commands/execute.ts';
 import type { paymentDecider } from '../../commands/payment.ts';
-import type { rebuildDecider } from '../../commands/rebuild.ts';
-import type { reconciliationDecider } from '../../commands/reconciliation.ts';
 import type { RecordAnswer } from '../../commands/record-requery.ts';
-import type { sessionDecider } from '../../commands/session.ts';
-import type { sharedNumberDecider } from '../../commands/shared-numbers.ts';
-import type { Quarantine, unmatchedDecider } from '../../commands/unmatched.ts';
-import type { userDecider } from '../../commands/user.ts';
 import type { Config } from '../../config/config.ts';
 import type { Project } from '../../events/project.ts';
 import type { Account } from '../../events/user.ts';
@@ -52,12 +46,12 @@ export type Dependencies = PaymentQueries & {
   executeCredential: ExecuteOf<typeof credentialDecider>;
   documents: Documents;
   countRequest?: ((answered: AnsweredRequest) => void) | undefined;
+  /** On payments; the handlers of other streams make their own. */
   execute: ExecuteOf<typeof paymentDecider>;
   eventStore: EventStore;
-  /** Of the streams that `execute`, `executeUser` and `eventStore` write and read. */
+  /** Of the streams that `eventStore` writes and reads. */
   heads: Pick<KnownHeads, 'revisionOf'>;
   personalData: PersonalDataReader & { seal: SealEvents };
-  quarantine: Quarantine;
   registry: TransactionRegistry;
   recordAnswer: RecordAnswer;
   /** Sends a merchant a test callback, to an address that the merchant chose. */
@@ -65,17 +59,11 @@ export type Dependencies = PaymentQueries & {
   /** Calls this very server. */
   fetchOwn: typeof fetch;
   content: {
-    executeUser: ExecuteOf<typeof userDecider>;
     users: ListQueries<Account>;
     projects: ListQueries<Project>;
     version: string;
   } & Pick<LookDependencies, 'clockDifferenceMs' | 'projections' | 'projectionStatus' | 'sealingRefused'>;
   console: {
-    executeSession: ExecuteOf<typeof sessionDecider>;
-    executeUnmatched: ExecuteOf<typeof unmatchedDecider>;
-    executeSharedNumber: ExecuteOf<typeof sharedNumberDecider>;
-    executeDiscrepancy: ExecuteOf<typeof reconciliationDecider>;
-    executeRebuild: ExecuteOf<typeof rebuildDecider>;
     mailer: Mailer;
     erase: Erase;
     /** Aborts when the process is asked to stop, which ends open streams of events. */

@@ -1,6 +1,6 @@
 /** /console/exceptions/difference/{id}: both sides of a discrepancy between the ledger and an export. */
 import { derivedIdPattern } from '@ledger/kernel/derived-id.ts';
-import { headOf } from '../../../commands/execute.ts';
+import { createExecute, headOf } from '../../../commands/execute.ts';
 import { reconciliationDecider } from '../../../commands/reconciliation.ts';
 import { transactionIdPattern } from '../../../commands/transaction-id.ts';
 import { actorOf } from '../../../events/envelope.ts';
@@ -11,7 +11,7 @@ import type { ExceptionSource } from './exception-page.ts';
 export const discrepancy: ExceptionSource<DiscrepancyResolution> = {
   template: 'discrepancy.njk',
   meanings: ({ discrepancy }) => discrepancy,
-  async find(ctx, { eventStore, executeDiscrepancy }) {
+  async find(ctx, { eventStore }) {
     const { id = '' } = ctx.params;
     const stream = reconciliationStream(id);
     const events = derivedIdPattern.test(id) ? await eventStore.load(stream) : [];
@@ -31,7 +31,8 @@ export const discrepancy: ExceptionSource<DiscrepancyResolution> = {
       resolvedBy: actorOfLast('ReconciliationDifferenceResolved'),
       resolve({ at, note }, cause) {
         const command = { type: 'ResolveDiscrepancy', at, note } as const;
-        return executeDiscrepancy(stream, command, cause, { from: head });
+        const execute = createExecute({ eventStore, decider: reconciliationDecider });
+        return execute(stream, command, cause, { from: head });
       },
     };
   },

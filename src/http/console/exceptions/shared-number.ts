@@ -1,6 +1,6 @@
 /** /console/exceptions/shared/{id}: a number that two payments share. */
 import { derivedIdPattern } from '@ledger/kernel/derived-id.ts';
-import { headOf } from '../../../commands/execute.ts';
+import { createExecute, headOf } from '../../../commands/execute.ts';
 import { sharedNumberDecider } from '../../../commands/shared-numbers.ts';
 import { actorOf } from '../../../events/envelope.ts';
 import { sharedNumberStream } from '../../../events/shared-number.ts';
@@ -11,7 +11,7 @@ import type { ExceptionSource } from './exception-page.ts';
 export const sharedNumber: ExceptionSource<'explained'> = {
   template: 'shared-number.njk',
   meanings: ({ sharedNumber }) => sharedNumber,
-  async find(ctx, { askReadModels, db, eventStore, executeSharedNumber }) {
+  async find(ctx, { askReadModels, db, eventStore }) {
     const { id = '' } = ctx.params;
     const [shared] = await askReadModels(ctx, [
       derivedIdPattern.test(id) ? findSharedNumber(db, id) : Promise.resolve(null),
@@ -28,7 +28,8 @@ export const sharedNumber: ExceptionSource<'explained'> = {
       resolved: explained && { ...explained, resolution: 'explained' },
       resolvedBy: actorOf(events[0]),
       resolve({ at, note }, cause) {
-        return executeSharedNumber(stream, { type: 'ExplainSharedNumber', at, note }, cause, { from: head });
+        const execute = createExecute({ eventStore, decider: sharedNumberDecider });
+        return execute(stream, { type: 'ExplainSharedNumber', at, note }, cause, { from: head });
       },
     };
   },

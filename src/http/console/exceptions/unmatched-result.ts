@@ -1,8 +1,9 @@
 /** /console/exceptions/unmatched/{id}: a result in quarantine, and on a page of its own what was received. */
 import { readGatewayResult } from '../../../clients/gateway/read-result.ts';
 import { Refused } from '../../../commands/decider.ts';
+import { createExecute } from '../../../commands/execute.ts';
 import { transactionIdPattern } from '../../../commands/transaction-id.ts';
-import { loadUnmatched } from '../../../commands/unmatched.ts';
+import { loadUnmatched, unmatchedDecider } from '../../../commands/unmatched.ts';
 import { UnreadableEvent } from '../../../events/codec.ts';
 import { paymentStream } from '../../../events/payment.ts';
 import {
@@ -23,7 +24,7 @@ export const unmatchedResult: ExceptionSource<UnmatchedResolution> = {
 };
 
 /** The result as an exception; and what was received, sealed, which only the evidence page shows. */
-async function findResult(ctx: Context, { eventStore, executeUnmatched }: PageDependencies) {
+async function findResult(ctx: Context, { eventStore }: PageDependencies) {
   const { id = '' } = ctx.params;
   const loaded = await loadUnmatched(id, eventStore);
   if (!loaded) throw new HttpProblem(404, 'There is no such unmatched result');
@@ -45,7 +46,8 @@ async function findResult(ctx: Context, { eventStore, executeUnmatched }: PageDe
     resolvedBy,
     resolve(resolution, cause) {
       const command = { type: 'ResolveUnmatchedResult', revision, ...resolution } as const;
-      return executeUnmatched(resolutionStream(id), command, cause, { from: head });
+      const execute = createExecute({ eventStore, decider: unmatchedDecider });
+      return execute(resolutionStream(id), command, cause, { from: head });
     },
   };
   const place = { stream, field: 'evidence' } as const;

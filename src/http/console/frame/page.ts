@@ -1,7 +1,9 @@
 /** What the pages and actions of the console have in common: what they are given, what surrounds them, who acts. */
 import type { Log } from '@ledger/kernel/log.ts';
 import { codeOf } from '@ledger/kernel/reason-of.ts';
+import type { Runtime } from '@ledger/kernel/runtime.ts';
 import type { ActionContext } from '../../../commands/exceptions.ts';
+import { createExecuteSession } from '../../../commands/session.ts';
 import type { Language } from '../../../common/languages.ts';
 import { type AccessKind, sessionStream } from '../../../events/session.ts';
 import { type Context, causeOf, HttpProblem, languageOf, seeOther } from '../../server/context.ts';
@@ -25,6 +27,7 @@ export function createPageDependencies(dependencies: Dependencies) {
   const assets = createConsoleAssets();
   const sessions = createSessions(dependencies);
   const lastList = createReturnTo(shared.config.baseUrl, 'console-list');
+  const executeSession = createExecuteSession(shared.eventStore);
   return {
     ...shared,
     ...content,
@@ -35,7 +38,8 @@ export function createPageDependencies(dependencies: Dependencies) {
     returnTo: createReturnTo(shared.config.baseUrl, 'console-return'),
     lastList,
     show: createShowPage(assets, sessions, lastList),
-    recordAccess: createRecordAccess(dependencies),
+    executeSession,
+    recordAccess: createRecordAccess(executeSession, shared.runtime),
     askReadModels: createAskReadModels(shared),
     lookAtRebuilds: createLookAtRebuilds(dependencies),
   };
@@ -68,7 +72,10 @@ type Access = { what: AccessKind; transactionId: string | null; detail: string }
 /** Await it before the data is shown; when it throws (EventStoreUnavailable, Refused), show nothing. */
 type RecordAccess = (ctx: StaffContext, access: Access) => Promise<void>;
 
-function createRecordAccess({ console: { executeSession }, runtime }: Dependencies): RecordAccess {
+function createRecordAccess(
+  executeSession: ReturnType<typeof createExecuteSession>,
+  runtime: Pick<Runtime, 'now'>,
+): RecordAccess {
   return async (ctx, access) => {
     const { head: from, ticket } = ctx.state.staff;
     const command = { type: 'ViewPersonalData' as const, at: runtime.now().toISOString(), ...access };

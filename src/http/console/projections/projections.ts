@@ -2,6 +2,8 @@
 import type { ProjectionStatus } from '@ledger/projections/runtime/checkpoints.ts';
 import { firstUntaken } from '@ledger/projections/runtime/lag.ts';
 import type { Followed } from '@ledger/projections/runtime/projection.ts';
+import { createExecute } from '../../../commands/execute.ts';
+import { rebuildDecider } from '../../../commands/rebuild.ts';
 import { projectionStream } from '../../../events/rebuild.ts';
 import { HttpProblem } from '../../server/context.ts';
 import { leadTo, type Page, staffCause } from '../frame/page.ts';
@@ -68,11 +70,12 @@ function lagText(lagMs: number): string {
   return lagMs <= 0 ? 'none' : `${Math.ceil(lagMs / 1000).toLocaleString('en')} s`;
 }
 
-export const requestRebuild: Page = async (ctx, { executeRebuild, projections, runtime }) => {
+export const requestRebuild: Page = async (ctx, { eventStore, projections, runtime }) => {
   const projection = projections.find(({ isToDoList, name }) => !isToDoList && name === ctx.params.name);
   if (!projection) throw new HttpProblem(404, 'There is no such projection');
   const at = runtime.now().toISOString();
   const command = { type: 'RequestRebuild' as const, at, projection: projection.name };
-  await executeRebuild(projectionStream(projection.name), command, staffCause(ctx));
+  const execute = createExecute({ eventStore, decider: rebuildDecider });
+  await execute(projectionStream(projection.name), command, staffCause(ctx));
   leadTo(ctx, path, 'rebuild-requested');
 };

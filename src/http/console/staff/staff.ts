@@ -1,6 +1,7 @@
 /** /console/staff: who may sign in, in which role, and whose payments they see. Users are added over /api/v1 or on the command line. */
 import { derivedIdPattern } from '@ledger/kernel/derived-id.ts';
-import type { GrantedScope } from '../../../commands/user.ts';
+import { createExecute } from '../../../commands/execute.ts';
+import { type GrantedScope, userDecider } from '../../../commands/user.ts';
 import { readScope } from '../../../config/merchants.ts';
 import { type Role, roles, userStream } from '../../../events/user.ts';
 import { HttpProblem } from '../../server/context.ts';
@@ -67,10 +68,11 @@ function change(
   readChange: (ctx: StaffContext, dependencies: PageDependencies) => Change,
 ): Page {
   return async (ctx, dependencies) => {
-    const { executeUser, runtime } = dependencies;
+    const { eventStore, runtime } = dependencies;
     const at = runtime.now().toISOString();
     const command = { ...readChange(ctx, dependencies), at, by: ctx.state.staff.id };
-    await executeUser(streamOf(ctx), command, staffCause(ctx));
+    const execute = createExecute({ eventStore, decider: userDecider });
+    await execute(streamOf(ctx), command, staffCause(ctx));
     leadTo(ctx, path, notice);
   };
 }
