@@ -79,6 +79,14 @@ export function givenRows(columns: Readonly<Record<string, string>>): string {
 
 const isJson = (definition: string) => /^json\b/.test(definition);
 
+/** Keeps only the rows whose columns have these texts, as `indexable` has them; null or absent where any will do. */
+export function matching(
+  query: Knex.QueryBuilder,
+  texts: Readonly<Record<string, string | null | undefined>>,
+): void {
+  for (const [column, text] of Object.entries(texts)) if (text != null) query.where(column, indexable(text));
+}
+
 /** From `start` on and before `end`, both in UTC. */
 export type TimeSpan = { start: string; end: string };
 

@@ -22,7 +22,7 @@ import { noPayment, paymentStream } from '../events/payment.ts';
 import { type DiscrepancyFound, type ExportSource, reconciliationStream } from '../events/reconciliation.ts';
 import { payments } from '../projections/payments/projection.ts';
 import { reconciliation } from '../projections/reconciliation/projection.ts';
-import { findCharged, listDiscrepancies, type PaidKey } from '../projections/reconciliation/queries.ts';
+import { findCharged, openDiscrepancies, type PaidKey } from '../projections/reconciliation/queries.ts';
 import { compareRecords } from './compare.ts';
 import type { BadRow } from './csv-rows.ts';
 import { recogniseExport, UnreadableExport } from './export-format.ts';
@@ -188,10 +188,9 @@ async function compareSubject(run: Run, subject: string): Promise<DiscrepancyFou
 /** Clears the open discrepancies of earlier imports that this file covers but does not show, unless a newer one did. */
 async function clearGone(run: Run): Promise<void> {
   const { asOf, at, db, file, staged, totals } = run;
-  const which = { state: 'open', source: file.source } as const;
   const load = (last: { id: string; difference: DiscrepancyFound } | null) => {
     const after = last && { at: new Date(last.difference.at), id: last.id };
-    return listDiscrepancies(db, which, { limit: pageSize, after });
+    return openDiscrepancies(db, file.source, { limit: pageSize, after });
   };
   for await (const page of pagesOf(pageSize, load)) {
     const gone = page.filter(({ id, difference }) => staged.isGone(id, difference));

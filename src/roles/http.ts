@@ -13,7 +13,7 @@ import { createListQueries } from '@ledger/projections/runtime/list-projection.t
 import { reportForgedRow } from '../audit/check/forged-rows.ts';
 import { sealingRefused } from '../audit/seals/kept.ts';
 import { createTransactionRegistry } from '../clients/transaction-registry/registry.ts';
-import { createCredentials, credentialDecider } from '../commands/credentials.ts';
+import { createCredentials } from '../commands/credentials.ts';
 import { createExecute } from '../commands/execute.ts';
 import { assertKeys } from '../commands/key-fingerprint.ts';
 import { paymentDecider } from '../commands/payment.ts';
@@ -78,11 +78,10 @@ export async function startHttp(dependencies: RoleDependencies): Promise<Running
     const sources = { eventStore, projectionStatus: () => projectionStatus(db), runtime, signal };
     await Promise.all([users, projects].map((list) => untilCaughtUp(list, sources)));
   }
-  const { seal } = personalData;
   const execute = createExecute({
     eventStore,
     decider: paymentDecider,
-    seal,
+    seal: personalData.seal,
     remembered: rememberedPayments,
   });
   const app = await createApp({
@@ -90,7 +89,6 @@ export async function startHttp(dependencies: RoleDependencies): Promise<Running
     documents,
     countRequest: dependencies.countRequest,
     credentials: createCredentials({ ...config, eventStore, openSealed: personalData.open, runtime }),
-    executeCredential: createExecute({ eventStore, decider: credentialDecider, seal }),
     execute,
     recordAnswer: createRecordAnswer({ counts: createAnswerCounts(db), execute }),
     personalData,

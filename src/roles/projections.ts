@@ -1,10 +1,11 @@
 /** `ledger projections`: the role that keeps the read models, rebuilds them on request, seals the log, and checks it all. */
 import { join } from 'node:path';
+import type { Background } from '@ledger/kernel/run-until-stopped.ts';
 import { createMailer } from '@ledger/outbound/mailer.ts';
 import { connectPostgres } from '@ledger/postgres/pool.ts';
 import { createListQueries } from '@ledger/projections/runtime/list-projection.ts';
 import type { Projection } from '@ledger/projections/runtime/projection.ts';
-import { type ProjectionRun, runProjection } from '@ledger/projections/runtime/run.ts';
+import { runProjection } from '@ledger/projections/runtime/run.ts';
 import { createSharedReader } from '@ledger/projections/runtime/shared-reader.ts';
 import { sealKeyOf } from '@ledger/transparency-log/key.ts';
 import { offerTo } from '@ledger/transparency-log/offer.ts';
@@ -43,7 +44,7 @@ export function startProjections({
   const { databaseUrl } = config;
   void clock.start();
   const db = connectPostgres({ url: databaseUrl, log });
-  const runs = new Map<string, ProjectionRun>();
+  const runs = new Map<string, Background>();
   const halted = new Set<string>();
   const reader = createSharedReader(eventStore, { streamPrefixes });
   const process = runtime.uuid().slice(0, 8);

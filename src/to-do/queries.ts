@@ -3,10 +3,8 @@
  * rejects within a few seconds when Postgres is down.
  */
 import { unlessUndefined } from '@ledger/postgres/error-codes.ts';
-import { type ListPage, readPage } from '@ledger/postgres/listing.ts';
-import { indexable, type TimeSpan, within } from '@ledger/postgres/table.ts';
+import { matching, type TimeSpan, within } from '@ledger/postgres/table.ts';
 import type { Knex } from 'knex';
-import lists from '../../content/tables/lists.json' with { type: 'json' };
 import type { Delivery, DeliveryKind } from '../events/deliveries.ts';
 import { toDoSchema } from './table.ts';
 
@@ -39,10 +37,6 @@ export type ListedDelivery = {
   settledAt: Date | null;
 };
 
-/** The latest outcome first. */
-export const listDeliveries = (db: Knex, filter: DeliveryFilter, page: ListPage) =>
-  readPage<ListedDelivery>(db, deliveriesOf(db, filter), lists.deliveries, page);
-
 /** Of a query of deliveries, the oldest first. */
 export async function findDeliveries(
   deliveries: Knex.QueryBuilder,
@@ -61,21 +55,12 @@ export async function countDeliveries(db: Knex, deliveries: Knex.QueryBuilder, a
 
 export function deliveriesOf(
   db: Knex,
-  {
-    states,
-    kinds,
-    receiver = null,
-    merchantCode = null,
-    transactionId = null,
-    called = null,
-  }: DeliveryFilter,
+  { called, kinds, merchantCode, receiver, states, transactionId }: DeliveryFilter,
 ) {
   const query = db(`${toDoSchema}.deliveries`);
   if (states.length > 0) query.whereIn('state', states);
   if (kinds.length > 0) query.whereIn('kind', kinds);
-  if (receiver !== null) query.where('receiver', indexable(receiver));
-  if (merchantCode !== null) query.where('merchant_code', indexable(merchantCode));
-  if (transactionId !== null) query.where({ transaction_id: indexable(transactionId) });
+  matching(query, { receiver, merchant_code: merchantCode, transaction_id: transactionId });
   within(query, 'called_at', called);
   return query;
 }

@@ -6,11 +6,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { connectEventStore } from '@ledger/event-store/client.ts';
 import { type EventStore, EventStoreUnavailable, type Position } from '@ledger/event-store/event-store.ts';
+import type { Background } from '@ledger/kernel/run-until-stopped.ts';
 import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
 import { connectPostgres } from '@ledger/postgres/pool.ts';
 import { projectionStatus } from '@ledger/projections/runtime/checkpoints.ts';
 import type { Projection } from '@ledger/projections/runtime/projection.ts';
-import { type ProjectionRun, runProjection } from '@ledger/projections/runtime/run.ts';
+import { runProjection } from '@ledger/projections/runtime/run.ts';
 import type { ExecutionContext } from 'ava';
 import type { Knex } from 'knex';
 import { pino } from 'pino';
@@ -95,8 +96,7 @@ export function run(
   projection: Projection,
   { eventStore }: RunningStore,
   { url, db }: Database,
-  schema = projection.name,
-): ProjectionRun {
+): Background {
   const started = runProjection({
     projection,
     eventStore,
@@ -105,7 +105,6 @@ export function run(
     personalData,
     log,
     runtime: systemRuntime,
-    schema,
   });
   t.teardown(() => started.stop());
   return started;

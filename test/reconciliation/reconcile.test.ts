@@ -6,7 +6,7 @@ import { chain, hashIn } from '../../src/events/envelope.ts';
 import { type PaymentEvent, paymentStream } from '../../src/events/payment.ts';
 import type { ReportedResult } from '../../src/events/payment-result.ts';
 import { reconciliationStream } from '../../src/events/reconciliation.ts';
-import { listDiscrepancies } from '../../src/projections/reconciliation/queries.ts';
+import { openDiscrepancies } from '../../src/projections/reconciliation/queries.ts';
 import { UnreadableExport } from '../../src/reconciliation/export-format.ts';
 import { ReadModelBehind } from '../../src/reconciliation/reconcile.ts';
 import { isAllMatched, summaryText } from '../../src/reconciliation/summary.ts';
@@ -27,8 +27,7 @@ const row = (number: number, gatewayTransactionId: string, over: GatewayRow = {}
   PAYMENT_TRANS_ID: gatewayTransactionId,
   ...over,
 });
-const open = ({ database }: Ledger) =>
-  listDiscrepancies(database.db, { state: 'open', source: null }, { limit: 100, after: null });
+const open = ({ database }: Ledger) => openDiscrepancies(database.db, null, { limit: 100, after: null });
 
 test.serial('every class with its sums; a repeated import finds nothing new', async (t) => {
   const ledger = await startLedger(t, postgres);

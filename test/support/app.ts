@@ -13,7 +13,7 @@ import { createOutbound } from '@ledger/outbound/post.ts';
 import { sealedValuesOf } from '@ledger/personal-data/sealed.ts';
 import { connectPostgres } from '@ledger/postgres/pool.ts';
 import { pino } from 'pino';
-import { createCredentials, credentialDecider } from '../../src/commands/credentials.ts';
+import { createCredentials } from '../../src/commands/credentials.ts';
 import { createExecute } from '../../src/commands/execute.ts';
 import { paymentDecider } from '../../src/commands/payment.ts';
 import { createRecordAnswer } from '../../src/commands/record-requery.ts';
@@ -218,11 +218,6 @@ export async function startApp(
       eventStore: parts,
       openSealed: personalData.open,
       runtime,
-    }),
-    executeCredential: createExecute({
-      eventStore: parts,
-      decider: credentialDecider,
-      seal: personalData.seal,
     }),
     execute,
     recordAnswer: createRecordAnswer({ counts: createAnswerCounts(changes.console?.db ?? db), execute }),

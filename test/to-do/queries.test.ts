@@ -1,16 +1,17 @@
 // What staff ask of deliveries: the list, page by page, its count and what would be sent again, against the fold.
 import { pagesOf } from '@ledger/kernel/pages.ts';
-import type { Listed } from '@ledger/postgres/listing.ts';
+import { type Listed, type ListPage, readPage } from '@ledger/postgres/listing.ts';
 import { indexable } from '@ledger/postgres/table.ts';
 import test from 'ava';
 import fc from 'fast-check';
+import type { Knex } from 'knex';
+import lists from '../../content/tables/lists.json' with { type: 'json' };
 import {
   countDeliveries,
   type DeliveryFilter,
   deliveriesOf,
   findDeliveries,
   type ListedDelivery,
-  listDeliveries,
 } from '../../src/to-do/queries.ts';
 import { attemptsOf, orderingKeyOf } from '../../src/to-do/table.ts';
 import { day, emptyTables, type Filled, fillPayments, historyOfDay } from '../projections/filled.ts';
@@ -57,6 +58,10 @@ function expectedRows(filled: readonly Filled[]): ListedDelivery[] {
     `${calledAt.toISOString()} ${transactionId} ${orderingKey}`;
   return rows.toSorted((a, b) => (keyOf(a) < keyOf(b) ? 1 : -1));
 }
+
+/** As the console lists them. */
+const listDeliveries = (db: Knex, filter: DeliveryFilter, page: ListPage) =>
+  readPage<ListedDelivery>(db, deliveriesOf(db, filter), lists.deliveries, page);
 
 const withoutCursor = <Row>({ cursor: _, ...row }: Listed<Row>) => row;
 

@@ -20,9 +20,6 @@ import { tryParkedAgain } from './parking.ts';
 import { type Projection, selectionOf } from './projection.ts';
 import { writeBatch } from './write-batch.ts';
 
-/** Ends after `stop`, which lets a batch that is being written finish, or when the projection halted. Never rejects. */
-export type ProjectionRun = Background;
-
 type Dependencies = {
   projection: Projection;
   eventStore: Pick<EventStore, 'load' | 'subscribe'>;
@@ -32,8 +29,6 @@ type Dependencies = {
   personalData: PersonalDataReader;
   log: Logger;
   runtime: Runtime;
-  /** The schema of the tables and the name of the checkpoint, if not the projection's name. */
-  schema?: string;
   onCommitted?: () => void;
   /** See `readBatches`; 0 by default. */
   everyMs?: number;
@@ -44,10 +39,11 @@ type Dependencies = {
 /**
  * Runs a projection until it is stopped; of all processes that run it, one leads and the others stand by. It waits out
  * every outage of Postgres and of the event store. An event that cannot be processed parks its stream, which each new
- * run tries again; a fault that is not one stream's halts this projection alone. Both are in `projectionStatus`.
+ * run tries again; a fault that is not one stream's halts this projection alone, which ends the run. Both are in
+ * `projectionStatus`. `stop` lets a batch that is being written finish. Never rejects.
  */
-export function runProjection(dependencies: Dependencies): ProjectionRun {
-  const { schema = dependencies.projection.name } = dependencies;
+export function runProjection(dependencies: Dependencies): Background {
+  const { name: schema } = dependencies.projection;
   const log = dependencies.log.child({ projection: schema });
   return runUntilStopped((signal) =>
     keepRunning({ ...dependencies, schema, log, overloads: new Map() }, signal),

@@ -3,6 +3,8 @@ import { maskable } from '@ledger/kernel/structs.ts';
 import { withJsonSchema } from '@ledger/kernel/with-json-schema.ts';
 import type { Next } from 'koa';
 import { define, type Infer, optional } from 'superstruct';
+import { credentialDecider } from '../../commands/credentials.ts';
+import { createExecute } from '../../commands/execute.ts';
 import { toIsoWithOffset } from '../../common/malaysian-time.ts';
 import { type CredentialKind, credentialKinds, merchantStream } from '../../events/merchant.ts';
 import { type Context, causeOf, HttpProblem } from '../server/context.ts';
@@ -35,9 +37,11 @@ export function readKind(ctx: Asked, next: Next): Promise<unknown> {
 
 export function createCredentialActions({
   credentials,
-  executeCredential: execute,
+  eventStore,
+  personalData: { seal },
   runtime,
-}: Pick<Dependencies, 'credentials' | 'executeCredential' | 'runtime'>) {
+}: Dependencies) {
+  const execute = createExecute({ eventStore, decider: credentialDecider, seal });
   const asked = ({ state: { apiKey, kind, merchant } }: Asked, now: Date) => ({
     at: now.toISOString(),
     kind,

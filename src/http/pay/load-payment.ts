@@ -87,7 +87,7 @@ export async function unlessUnknown(reading: Promise<LoadedPayment>): Promise<Op
   try {
     return (await reading).payment;
   } catch (error) {
-    if (error instanceof HttpProblem && error.status === 404) return undefined;
+    if (error instanceof HttpProblem && error.answer.status === 404) return undefined;
     throw error;
   }
 }

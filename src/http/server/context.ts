@@ -85,20 +85,12 @@ export type ErrorAnswer = {
 export type PresentError = (ctx: Context, answer: ErrorAnswer) => void | Promise<void>;
 
 /** An answer other than success that a handler gives. */
-export class HttpProblem extends Error implements ErrorAnswer {
+export class HttpProblem extends Error {
   override name = 'HttpProblem';
-  readonly status: number;
-  readonly kind: ErrorKind;
-  readonly code: string | undefined;
-  readonly actionUrl: string | undefined;
-  readonly retryAfterSeconds: number | undefined;
+  readonly answer: ErrorAnswer;
   constructor(status: number, message: string, more: Partial<Omit<ErrorAnswer, 'status' | 'message'>> = {}) {
     super(message);
-    this.status = status;
-    this.kind = more.kind ?? kinds[status] ?? 'badRequest';
-    this.code = more.code;
-    this.actionUrl = more.actionUrl;
-    this.retryAfterSeconds = more.retryAfterSeconds;
+    this.answer = { kind: kinds[status] ?? 'badRequest', ...more, status, message };
   }
 }
 

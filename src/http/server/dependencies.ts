@@ -9,7 +9,7 @@ import type { PersonalDataReader, SealEvents } from '@ledger/personal-data/seale
 import type { ListQueries } from '@ledger/projections/runtime/list-projection.ts';
 import type { Knex } from 'knex';
 import type { TransactionRegistry } from '../../clients/transaction-registry/registry.ts';
-import type { Credentials, credentialDecider } from '../../commands/credentials.ts';
+import type { Credentials } from '../../commands/credentials.ts';
 import type { ExecuteOf } from '../../commands/execute.ts';
 import type { paymentDecider } from '../../commands/payment.ts';
 import type { RecordAnswer } from '../../commands/record-requery.ts';
@@ -43,7 +43,6 @@ type UsedConfig =
 export type Dependencies = PaymentQueries & {
   config: Pick<Config, UsedConfig> & { sandbox: { enabled: boolean } };
   credentials: Credentials;
-  executeCredential: ExecuteOf<typeof credentialDecider>;
   documents: Documents;
   countRequest?: ((answered: AnsweredRequest) => void) | undefined;
   /** On payments; the handlers of other streams make their own. */

@@ -41,14 +41,14 @@ export function createErrorAnswers({ log }: Dependencies, presenterOf: (path: st
     try {
       await next();
     } catch (error) {
-      const answer = answerTo(error);
+      const { answer } = problemOf(error);
       if (answer.status >= 500) log.error({ err: error, requestId: ctx.state.requestId }, 'request failed');
       return answerWith(ctx, answer);
     }
     // The router leaves a bare status where no route matches.
     if (ctx.body != null || ctx.status < 400) return;
     const message = ctx.status === 404 ? 'Not found' : 'Method not allowed';
-    await answerWith(ctx, new HttpProblem(ctx.status, message, { kind: 'pageNotFound' }));
+    await answerWith(ctx, new HttpProblem(ctx.status, message, { kind: 'pageNotFound' }).answer);
   };
 }
 
@@ -59,7 +59,7 @@ export function bodyProblem(error: Error): HttpProblem {
   return new HttpProblem(400, 'The request body is malformed');
 }
 
-function answerTo(error: unknown): ErrorAnswer {
+function problemOf(error: unknown): HttpProblem {
   if (error instanceof HttpProblem) return error;
   if (error instanceof Refused) {
     const { status, ...more } = refusals[error.code];

@@ -94,7 +94,7 @@ export function pauseSeconds(count: number): number {
 /** A genuine link that has expired is not one. */
 function isWrongCredential(error: unknown): boolean {
   if (error instanceof Refused) return error.code === 'unknown_link' || error.code === 'passkey_refused';
-  return error instanceof HttpProblem && ['unauthorized', 'receiptNotFound'].includes(error.kind);
+  return error instanceof HttpProblem && ['unauthorized', 'receiptNotFound'].includes(error.answer.kind);
 }
 
 function tooManyRequests({ msBeforeNext }: RateLimiterRes): HttpProblem {

@@ -1,5 +1,5 @@
 /** The access log as auditors read it. */
-import { indexable } from '@ledger/postgres/table.ts';
+import { matching } from '@ledger/postgres/table.ts';
 import type { Knex } from 'knex';
 import type { AccessKind } from '../../events/session.ts';
 import { accessLog } from './projection.ts';
@@ -28,8 +28,7 @@ export async function listAccessLog(
     .orderBy('access_log.position', 'desc')
     .limit(limit)
     .timeout(5_000);
-  if (userId !== null) query.where('user_id', indexable(userId));
-  if (transactionId !== null) query.where('transaction_id', indexable(transactionId));
+  matching(query, { user_id: userId, transaction_id: transactionId });
   if (before !== null) query.where('access_log.position', '<', before);
   return await query;
 }

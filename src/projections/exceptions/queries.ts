@@ -1,6 +1,6 @@
 /** All that waits for staff, in one list: payments' exceptions, shared numbers, the quarantine, discrepancies. */
 import { type ListPage, readPage } from '@ledger/postgres/listing.ts';
-import { type AmountRange, between, indexable, type TimeSpan, within } from '@ledger/postgres/table.ts';
+import { type AmountRange, between, matching, type TimeSpan, within } from '@ledger/postgres/table.ts';
 import type { Knex } from 'knex';
 import lists from '../../../content/tables/lists.json' with { type: 'json' };
 import type { Sen } from '../../common/money.ts';
@@ -56,8 +56,7 @@ export function exceptionsOf(db: Knex, { amounts, kind, merchantCode, recorded, 
   const query = db.from(db.raw(listedSql));
   if (state === 'open') query.whereNull('resolved_at');
   if (state === 'resolved') query.whereNotNull('resolved_at');
-  if (kind !== null) query.where({ kind });
-  if (merchantCode !== null) query.where('merchant_code', indexable(merchantCode));
+  matching(query, { kind, merchant_code: merchantCode });
   between(query, 'amount_sen', amounts);
   within(query, 'at', recorded);
   return query;

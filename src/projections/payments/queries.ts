@@ -3,7 +3,14 @@ import { pagesOf } from '@ledger/kernel/pages.ts';
 import type { PersonalDataReader } from '@ledger/personal-data/sealed.ts';
 import { unlessUndefined } from '@ledger/postgres/error-codes.ts';
 import { type ListPage, readPage } from '@ledger/postgres/listing.ts';
-import { type AmountRange, between, indexable, type TimeSpan, within } from '@ledger/postgres/table.ts';
+import {
+  type AmountRange,
+  between,
+  indexable,
+  matching,
+  type TimeSpan,
+  within,
+} from '@ledger/postgres/table.ts';
 import type { Knex } from 'knex';
 import lists from '../../../content/tables/lists.json' with { type: 'json' };
 import type { Sen } from '../../common/money.ts';
@@ -100,7 +107,7 @@ async function pageOfMerchant(
   const own = () => rows(db).where({ channel: 'generic', merchant_code: indexable(merchantCode) });
   const scanned = own().orderByRaw(order).limit(maxScanned);
   within(scanned, 'requested_at', requested);
-  if (reference !== null) scanned.where('reference', indexable(reference));
+  matching(scanned, { reference });
   if (after !== null) {
     const last: { requested_at: Date } | undefined = await own()
       .where('transaction_id', after)
@@ -171,7 +178,7 @@ export async function* paymentsInOrder(
   const load = async (last: { transaction_id: string; requested_at: Date } | null) => {
     const query = rows(db).select('transaction_id', 'requested_at').orderByRaw(order).limit(pageSize);
     within(query, 'requested_at', span);
-    if (merchantCode !== null) query.where('merchant_code', indexable(merchantCode));
+    matching(query, { merchant_code: merchantCode });
     if (scope) query.whereIn('merchant_code', scope);
     if (last) query.whereRaw(`(${order}) > (?, ?)`, [last.requested_at, last.transaction_id]);
     return await query;
@@ -215,7 +222,7 @@ export const searchPayments = (db: Knex, filter: PaymentFilter, page: ListPage) 
   readPage<FoundPayment>(db, paymentsOf(db, filter), lists.payments, page);
 
 export function paymentsOf(db: Knex, filter: PaymentFilter): Knex.QueryBuilder {
-  const { named = null, searchTokens = [], merchantCode = null, status = null, mode = null } = filter;
+  const { amounts, channel, merchantCode, mode, named = null, searchTokens = [], status } = filter;
   const query = rows(db);
   if (named !== null) whereFound(query, named);
   if (searchTokens.length > 0)
@@ -223,11 +230,8 @@ export function paymentsOf(db: Knex, filter: PaymentFilter): Knex.QueryBuilder {
       `transaction_id in (select transaction_id from ${payments.name}.payers where tokens @> ?::text[])`,
       [[...searchTokens]],
     );
-  if (filter.channel) query.where({ channel: filter.channel });
-  if (merchantCode !== null) query.where('merchant_code', indexable(merchantCode));
-  if (status !== null) query.where({ status });
-  if (mode !== null) query.where({ mode });
-  between(query, 'amount_sen', filter.amounts);
+  matching(query, { channel, merchant_code: merchantCode, status, mode });
+  between(query, 'amount_sen', amounts);
   within(query, 'requested_at', filter.requested);
   within(query, 'paid_at', filter.paid);
   return query;

@@ -1,5 +1,5 @@
 /** Queries on the discrepancies that imports found, and on payments that an import may lack. */
-import { indexable, type TimeSpan } from '@ledger/postgres/table.ts';
+import { indexable, matching, type TimeSpan } from '@ledger/postgres/table.ts';
 import type { Knex } from 'knex';
 import type { Discrepancy, ExportSource } from '../../events/reconciliation.ts';
 import { payments } from '../payments/projection.ts';
@@ -10,19 +10,18 @@ export type DiscrepancyKey = { at: Date; id: string };
 
 const discrepancies = (db: Knex) => db.withSchema(reconciliation.name).from('discrepancies').timeout(10_000);
 
-/** The latest first. Rejects when Postgres is down. */
-export async function listDiscrepancies(
+/** Those that are open, the latest first; null as `source` means both. Rejects when Postgres is down. */
+export async function openDiscrepancies(
   db: Knex,
-  { state, source }: { state: 'open' | 'resolved' | null; source: ExportSource | null },
+  source: ExportSource | null,
   { limit, after }: { limit: number; after: DiscrepancyKey | null },
 ): Promise<{ id: string; difference: Discrepancy }[]> {
   const query = discrepancies(db).orderBy([
     { column: 'at', order: 'desc' },
     { column: 'id', order: 'desc' },
   ]);
-  if (state === 'open') query.whereNull('resolved_at');
-  if (state === 'resolved') query.whereNotNull('resolved_at');
-  if (source) query.where({ source });
+  query.whereNull('resolved_at');
+  matching(query, { source });
   if (after) query.whereRaw('(at, id) < (?, ?)', [after.at, after.id]);
   return await query.limit(limit).select('id', { difference: 'state' });
 }

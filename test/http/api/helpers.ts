@@ -1,10 +1,11 @@
 /** The content service on real parts: an event store and a Postgres that may be frozen, and the projections that run. */
 import { connectEventStore } from '@ledger/event-store/client.ts';
+import type { Background } from '@ledger/kernel/run-until-stopped.ts';
 import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
 import { connectPostgres } from '@ledger/postgres/pool.ts';
 import { projectionStatus } from '@ledger/projections/runtime/checkpoints.ts';
 import { createListQueries } from '@ledger/projections/runtime/list-projection.ts';
-import { type ProjectionRun, runProjection } from '@ledger/projections/runtime/run.ts';
+import { runProjection } from '@ledger/projections/runtime/run.ts';
 import type { ExecutionContext } from 'ava';
 import type { Project } from '../../../src/events/project.ts';
 import type { Account } from '../../../src/events/user.ts';
@@ -20,7 +21,7 @@ import { testRuntime } from '../../support/runtime.ts';
 
 export type Service = TestApp & {
   databaseUrl: string;
-  runs: ProjectionRun[];
+  runs: Background[];
   /** Runs users and projects until the test is over at the latest; resolves when both have begun. */
   runProjections(): Promise<void>;
   api(path: string, init?: RequestInit): Promise<Response>;
@@ -41,7 +42,7 @@ export async function startService(
   const runtime = testRuntime(changes.monotonicMs && { monotonicMs: changes.monotonicMs });
   const eventStore = connectEventStore({ url, log, runtime });
   const db = connectPostgres({ url: postgres.url, log });
-  const runs: ProjectionRun[] = [];
+  const runs: Background[] = [];
   const app = await startApp(
     {
       ...changes,

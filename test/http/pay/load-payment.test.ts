@@ -1,10 +1,11 @@
 // What payers, merchants and callers of /api/v1 are shown while a store is away, the projection stands or a process has
 // just started; on real stores, which end during the test.
 import { connectEventStore } from '@ledger/event-store/client.ts';
+import type { Background } from '@ledger/kernel/run-until-stopped.ts';
 import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
 import { connectPostgres } from '@ledger/postgres/pool.ts';
 import { createListQueries } from '@ledger/projections/runtime/list-projection.ts';
-import { type ProjectionRun, runProjection } from '@ledger/projections/runtime/run.ts';
+import { runProjection } from '@ledger/projections/runtime/run.ts';
 import test, { type ExecutionContext } from 'ava';
 import { startPostgres } from '../../../packages/embedded/postgres.ts';
 import { createTransactionRegistry } from '../../../src/clients/transaction-registry/registry.ts';
@@ -57,7 +58,7 @@ async function start(t: ExecutionContext, { server, postgres }: Stores) {
   t.teardown(() => db.destroy());
   const queries = createPaymentQueries(db, personalData, async () => {});
   const userQueries = createListQueries<Account>(db, users.name);
-  let runs: ProjectionRun[] = [];
+  let runs: Background[] = [];
   const project = () => {
     runs = [payments, users].map((projection) =>
       runProjection({

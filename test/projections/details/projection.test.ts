@@ -240,7 +240,7 @@ test.serial('a rebuild makes the agencies’ tables again and moves older rows i
   await database.db.raw('alter table details."demo-app_details" add column account_no text');
   t.is(await idsIn(parts, 'generic_details'), 'ABC');
 
-  run(t, details, store, database, 'details_next');
+  run(t, { ...details, name: 'details_next' }, store, database);
   const { position } = (await statusOf(database.db, 'details')) ?? {};
   if (!position) return t.fail();
   await reached(database.db, 'details_next', position);

@@ -456,16 +456,6 @@ test.serial('tables that were made under a former name are dropped, and nobody e
   t.deepEqual(rows, [{ nspname: 'another' }]);
 });
 
-test.serial('another schema stands beside the first, with a checkpoint of its own', async (t) => {
-  const { database, db, store, eventStore } = await startStores(t, postgres);
-  const position = await append(eventStore, 'A', [paymentRequested()]);
-  run(t, eventCounts, store, database);
-  run(t, eventCounts, store, database, 'event_counts_next');
-  await Promise.all([reached(db, 'event_counts', position), reached(db, 'event_counts_next', position)]);
-  t.deepEqual(await seen(db), ['payment-A 0']);
-  t.deepEqual(await db.withSchema('event_counts_next').from('seen').pluck('stream'), ['payment-A']);
-});
-
 test.serial('a run that stands by ends when it is stopped', async (t) => {
   const { database, db, store, eventStore } = await startStores(t, postgres);
   run(t, eventCounts, store, database);

@@ -1,6 +1,6 @@
 /** GET /console/reconciliation: the form to compare an export, and the discrepancies that are open. */
 import type { DiscrepancyFound } from '../../../events/reconciliation.ts';
-import { listDiscrepancies } from '../../../projections/reconciliation/queries.ts';
+import { openDiscrepancies } from '../../../projections/reconciliation/queries.ts';
 import type { Context } from '../../server/context.ts';
 import { paymentIdOf } from '../exceptions/discrepancy.ts';
 import { cursorText, pageOf, readCursor, readQuery } from '../frame/forms-and-lists.ts';
@@ -19,9 +19,7 @@ export async function showList(
   if (problem) ctx.status = problem.status;
   const cursor = readCursor(readQuery(ctx).after, 1);
   const after = cursor && { at: cursor.at, id: cursor.ids[0] ?? '' };
-  const [found] = await askReadModels(ctx, [
-    listDiscrepancies(db, { state: 'open', source: null }, { limit: size + 1, after }),
-  ]);
+  const [found] = await askReadModels(ctx, [openDiscrepancies(db, null, { limit: size + 1, after })]);
   const page = { size, path: '/console/reconciliation', isFirst: cursor === null };
   const { rows, ...links } = pageOf(found, page, ({ id, difference }) => ({
     after: cursorText(new Date(difference.at), id),
