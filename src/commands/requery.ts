@@ -9,7 +9,6 @@ import {
 import type { RegistryAnswer, RegistryFault } from '../events/payment-result.ts';
 import type { CountedAnswers } from '../events/requery.ts';
 import { attemptsAtTheirEnd, openAttempts } from '../events/requery-schedule.ts';
-// The rule of version 1 is still the one that decides.
 import { Refused } from './decider.ts';
 import {
   isPaymentOf,
