@@ -3,6 +3,7 @@
  * event that is read passes through here; in a rebuild that is the whole log.
  */
 import type { Struct } from 'superstruct';
+import { orElse } from './or-else.ts';
 
 type Check = (value: unknown) => boolean;
 // biome-ignore lint/suspicious/noExplicitAny: a struct of anything
@@ -50,12 +51,7 @@ const withParts: ReadonlySet<string> = new Set([
 
 /** No parts and no refinement: a refined struct's refiner yields failures, or fails without a value. */
 function isPlain({ type, refiner }: AnyStruct): boolean {
-  if (withParts.has(type)) return false;
-  try {
-    return Array.isArray(refiner(undefined, nowhere));
-  } catch {
-    return false;
-  }
+  return !withParts.has(type) && orElse(() => Array.isArray(refiner(undefined, nowhere)), false);
 }
 
 /** Most fields are a plain `string()`, for which `typeof` is enough. */

@@ -3,6 +3,7 @@
  * log. AES-256-GCM throughout, with a random nonce of 96 bits.
  */
 import { createCipheriv, createDecipheriv, createSecretKey, hash } from 'node:crypto';
+import { orElse } from '@ledger/kernel/or-else.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
 import { type ErasureReason, KeysUnavailable } from './sealed.ts';
 
@@ -158,9 +159,5 @@ export function unwrapBlock(
     return new KeysUnavailable(
       `Keys are encrypted under the data key ${kek_id}, which is neither DATA_KEY nor in DATA_KEY_PREVIOUS`,
     );
-  try {
-    return decrypt(key, sealed, id);
-  } catch {
-    return null;
-  }
+  return orElse(() => decrypt(key, sealed, id), null);
 }

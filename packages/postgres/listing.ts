@@ -1,4 +1,5 @@
 /** Lists that people sort and page through: by one of their columns, then by the ids of a row, so that none is missed. */
+import { orElse } from '@ledger/kernel/or-else.ts';
 import type { Knex } from 'knex';
 import { unlessUndefined } from './error-codes.ts';
 
@@ -49,13 +50,9 @@ export async function readPage<Row>(
 
 /** Whether the text can be the cursor of a row. */
 export function isCursor(text: string, { ids }: Listing): boolean {
-  try {
-    const values: unknown = JSON.parse(text);
-    const isText = (value: unknown) => typeof value === 'string' && !value.includes('\0');
-    return Array.isArray(values) && values.length === ids.length + 1 && values.every(isText);
-  } catch {
-    return false;
-  }
+  const values: unknown = orElse(() => JSON.parse(text), null);
+  const isText = (value: unknown) => typeof value === 'string' && !value.includes('\0');
+  return Array.isArray(values) && values.length === ids.length + 1 && values.every(isText);
 }
 
 export type Totals = { count: number; sumSen: bigint };

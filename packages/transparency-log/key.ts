@@ -1,5 +1,6 @@
 /** The Ed25519 key that seals are signed with, and the check of a signature. */
 import { createPrivateKey, createPublicKey, type KeyObject, sign, verify } from 'node:crypto';
+import { orElse } from '@ledger/kernel/or-else.ts';
 
 export type SealKey = ReturnType<typeof sealKeyOf>;
 
@@ -57,13 +58,11 @@ export function isSigned(
   { publicKey, signature }: { publicKey: string; signature: string },
   text: string,
 ): boolean {
-  try {
+  return orElse(() => {
     const key = createPublicKey({ key: Buffer.from(publicKey, 'base64'), format: 'der', type: 'spki' });
     const isEd25519 = key.asymmetricKeyType === 'ed25519';
     return isEd25519 && verify(null, Buffer.from(text), key, Buffer.from(signature, 'base64'));
-  } catch {
-    return false;
-  }
+  }, false);
 }
 
 function spkiOf(key: KeyObject): string {

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { userInfo } from 'node:os';
 import { createLog } from '@ledger/kernel/log.ts';
+import { orElse } from '@ledger/kernel/or-else.ts';
 import type { PersonalData } from '@ledger/personal-data/personal-data.ts';
 import { connectPostgres } from '@ledger/postgres/pool.ts';
 import type { Knex } from 'knex';
@@ -129,13 +130,7 @@ async function connected<Used extends Part>(
 export const staffCause = (): Cause => ownCause(randomUUID(), `staff:${userName()}`);
 
 /** In a container, an account may have a number but no name. */
-function userName(): string {
-  try {
-    return userInfo().username;
-  } catch {
-    return `uid-${process.getuid?.()}`;
-  }
-}
+const userName = () => orElse(() => userInfo().username, `uid-${process.getuid?.()}`);
 
 /** Prints on standard error, and returns the exit code of a failure. */
 export function fail(text: string): 1 {

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { readImage } from '@ledger/kernel/image-file.ts';
+import { orElse } from '@ledger/kernel/or-else.ts';
 import { ConfigError, readYamlFile } from '@ledger/kernel/yaml-file.ts';
 import {
   array,
@@ -106,14 +107,9 @@ export function loadMerchants(
 
 /** The secrets in a file, one in each line; null if it cannot be read or has a line that is no secret. */
 function readSecrets(file: string): readonly string[] | null {
-  try {
-    const lines = readFileSync(file, 'utf8')
-      .trim()
-      .split(/\s*\n\s*/);
-    return lines.every((line) => is(line, webhookSecret)) ? lines : null;
-  } catch {
-    return null;
-  }
+  const text = orElse(() => readFileSync(file, 'utf8'), '');
+  const lines = text.trim().split(/\s*\n\s*/);
+  return lines.every((line) => is(line, webhookSecret)) ? lines : null;
 }
 
 type Entry = [code: string, Infer<typeof MerchantsFile>['merchants'][string]];

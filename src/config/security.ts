@@ -1,5 +1,6 @@
 /** What production refuses unless ALLOW_INSECURE names it: unencrypted stores, weak secrets, the sandbox. */
 import { createHash } from 'node:crypto';
+import { orElse } from '@ledger/kernel/or-else.ts';
 import type { EnvironmentReader } from './environment-reader.ts';
 
 const shortestSecret = 32;
@@ -17,14 +18,7 @@ function isConnectionString(url: string): boolean {
   return isOfForm !== '' && isDecodable(credentials) && (query?.split('&') ?? []).every(isKnown);
 }
 
-function isDecodable(text: string): boolean {
-  try {
-    decodeURIComponent(text);
-    return true;
-  } catch {
-    return false;
-  }
-}
+const isDecodable = (text: string) => orElse(() => decodeURIComponent(text), null) !== null;
 
 /** Only TLS with a verified certificate counts. On this machine the embedded event store may do without, not without its password. */
 export function checkEventStore(env: EnvironmentReader, url: string): void {

@@ -7,7 +7,7 @@ import type { Runtime } from '@ledger/kernel/runtime.ts';
 import { tolerableDifferenceMs } from '@ledger/postgres/shared-clock.ts';
 import type { ProjectionStatus } from '@ledger/projections/runtime/checkpoints.ts';
 import { diskFullText } from '@ledger/projections/runtime/failures.ts';
-import { firstUntaken } from '@ledger/projections/runtime/lag.ts';
+import { lagMsOf } from '@ledger/projections/runtime/lag.ts';
 import type { Followed } from '@ledger/projections/runtime/projection.ts';
 
 type ProjectionHealth = {
@@ -110,11 +110,8 @@ async function look({
   ): Promise<ProjectionHealth> => {
     const { name } = projection;
     const status = statuses.find((it) => it.name === name);
-    const waiting = await answered(
-      'the event store',
-      firstUntaken(eventStore, projection, statuses, signal).then((event) => ({ event })),
-    );
-    const lagMs = waiting && Math.max(0, now.getTime() - (waiting.event?.created ?? now).getTime());
+    const lag = lagMsOf(eventStore, projection, statuses, { now, signal });
+    const lagMs = await answered('the event store', lag);
     // Not the reason, which may name a payment's stream, a host or a place in our code.
     const told = status?.fault?.message === diskFullText ? diskFullText : 'It cannot go on';
     const fault = status ? status.fault && told : 'It has never run';

@@ -8,6 +8,7 @@ import { Refused } from '../commands/decider.ts';
 import type { ExecuteOf } from '../commands/execute.ts';
 import type { paymentDecider } from '../commands/payment.ts';
 import { UnreadableEvent } from '../events/codec.ts';
+import { ownCause } from '../events/envelope.ts';
 import { paymentStream } from '../events/payment.ts';
 import { findExpired } from '../projections/payments/queries.ts';
 
@@ -19,8 +20,7 @@ const pageSize = 100;
 /** Any number of processes may do it: what another has recorded adds nothing. */
 export function startExpiry({ db, execute, log, runtime }: Dependencies): Background {
   async function expire(transactionId: string): Promise<void> {
-    const commandId = runtime.uuid();
-    const cause = { commandId, correlationId: commandId, causationId: commandId, actor: 'reactor:expiry' };
+    const cause = ownCause(runtime.uuid(), 'reactor:expiry');
     const at = runtime.now().toISOString();
     try {
       await execute(paymentStream(transactionId), { type: 'CancelPayment', at, source: 'expiry' }, cause);

@@ -51,19 +51,18 @@ const addSql = sqlOf('count-answer');
 export function createAnswerCounts(db: Knex) {
   return {
     async read(transactionId: string): Promise<CountedAnswers | null | 'none'> {
-      try {
-        const query = db.raw<{ rows: CountedRow[] }>(
-          `select counted_status as status, counted as count, counted_at as at from ${rows} where transaction_id = ?`,
-          [transactionId],
-        );
-        const [row] = (await query.timeout(2_000)).rows;
-        if (!row) return 'none';
-        return row.status === null || row.count === 0
-          ? null
-          : { ...row, status: row.status, at: row.at.toISOString() };
-      } catch {
-        return 'none';
-      }
+      const query = db.raw<{ rows: CountedRow[] }>(
+        `select counted_status as status, counted as count, counted_at as at from ${rows} where transaction_id = ?`,
+        [transactionId],
+      );
+      const [row] = await query.timeout(2_000).then(
+        (found) => found.rows,
+        () => [],
+      );
+      if (!row) return 'none';
+      return row.status === null || row.count === 0
+        ? null
+        : { ...row, status: row.status, at: row.at.toISOString() };
     },
 
     async add(
@@ -71,12 +70,11 @@ export function createAnswerCounts(db: Knex) {
       { status, at }: Omit<CountedAnswers, 'count'>,
       since: string | null,
     ): Promise<boolean> {
-      try {
-        const { rowCount } = await db.raw(addSql, { transactionId, status, at, since }).timeout(2_000);
-        return rowCount > 0;
-      } catch {
-        return false;
-      }
+      const added = db.raw(addSql, { transactionId, status, at, since }).timeout(2_000);
+      return await added.then(
+        ({ rowCount }) => rowCount > 0,
+        () => false,
+      );
     },
 
     async clear(transactionId: string, upTo: string): Promise<void> {

@@ -39,8 +39,7 @@ export async function cutOver(
     const { rows } = await trx.raw('select to_regnamespace(?) is not null as exists', [name]);
     if (rows[0].exists) {
       await trx.raw('set local search_path to ??', [schema]);
-      const isSameVersion = serving?.version === projection.version;
-      if (projection.carryOver && !(await projection.carryOver(trx, { schema: name, isSameVersion })))
+      if ((await projection.stillMatches?.(trx, name)) === false)
         throw new ShadowTablesOutdated(`The tables of ${name} have changed`);
       await trx.raw('set local search_path to default');
       await copyGrants(trx, name, schema);

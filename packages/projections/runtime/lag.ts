@@ -4,11 +4,8 @@ import type { Runtime } from '@ledger/kernel/runtime.ts';
 import type { ProjectionStatus } from './checkpoints.ts';
 import { type Followed, selectionOf } from './projection.ts';
 
-/**
- * The oldest event that the projection has not processed, according to the statuses; null when there is none. Throws
- * EventStoreUnavailable when the signal aborts before the store has answered.
- */
-export function firstUntaken(
+/** The oldest event that the projection has not processed, according to the statuses; null when there is none. */
+function firstUntaken(
   eventStore: Pick<EventStore, 'firstAfter'>,
   followed: Followed,
   statuses: readonly ProjectionStatus[],
@@ -16,6 +13,20 @@ export function firstUntaken(
 ): Promise<RecordedEvent | null> {
   const after = statuses.find(({ name }) => name === followed.name)?.position ?? null;
   return eventStore.firstAfter({ ...selectionOf(followed), after, signal });
+}
+
+/**
+ * How long that event has been waiting; 0 when there is none. Throws EventStoreUnavailable, also when the signal aborts
+ * before the store has answered.
+ */
+export async function lagMsOf(
+  eventStore: Pick<EventStore, 'firstAfter'>,
+  followed: Followed,
+  statuses: readonly ProjectionStatus[],
+  { now, signal }: { now: Date; signal: AbortSignal },
+): Promise<number> {
+  const waiting = await firstUntaken(eventStore, followed, statuses, signal);
+  return waiting ? Math.max(0, now.getTime() - waiting.created.getTime()) : 0;
 }
 
 export type LagSources = {

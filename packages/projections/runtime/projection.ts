@@ -25,10 +25,10 @@ type Tables = {
   /** Indexes that queries need and `project` does not, as `<name> on <table> …`: a rebuild makes them last. */
   indexes?: readonly string[];
   /**
-   * Called when the tables in the current schema are about to replace those in `serving.schema`: copies what is not
-   * derived from events. Resolves to false when the new ones no longer match and must be made again.
+   * Whether the tables in the current schema, which are about to replace those in the schema `serving`, still match them
+   * in what is not derived from events; otherwise they are made again.
    */
-  carryOver?(db: Knex.Transaction, serving: { schema: string; isSameVersion: boolean }): Promise<boolean>;
+  stillMatches?(db: Knex.Transaction, serving: string): Promise<boolean>;
   /** Columns, by table, that may legitimately differ from what the events alone say. */
   notDerived?: Readonly<Record<string, readonly string[]>>;
   /**

@@ -1,5 +1,6 @@
 /** Verifies an export without any store: that it is complete, and that every event in it is unchanged. */
 import { createReadStream } from 'node:fs';
+import { orElse } from '@ledger/kernel/or-else.ts';
 import type { KeyTerm } from '@ledger/transparency-log/key.ts';
 import type { Witnesses } from '@ledger/transparency-log/note.ts';
 import { is } from 'superstruct';
@@ -83,7 +84,7 @@ function createFileCheck(trusted: readonly KeyTerm[] | null, witnesses: Witnesse
   function take(bytes: Buffer, text: string): string | null {
     if (state.ended) return 'Something follows the end of the export';
     const parsed = parse(text);
-    if (!tail.test(text) || parsed === undefined) return 'It is not a line of an export';
+    if (!tail.test(text) || !parsed) return 'It is not a line of an export';
     const number = Reflect.get(parsed, 'line');
     if (typeof number === 'number' && number > state.lines + 1)
       return `Lines ${state.lines + 1} to ${number - 1} of the export are missing before it`;
@@ -147,13 +148,9 @@ function createFileCheck(trusted: readonly KeyTerm[] | null, witnesses: Witnesse
   return { state, totals, leaves, take };
 }
 
-function parse(text: string): object | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null ? value : undefined;
-  } catch {
-    return undefined;
-  }
+function parse(text: string): object | null {
+  const value: unknown = orElse(() => JSON.parse(text), null);
+  return typeof value === 'object' ? value : null;
 }
 
 /** The event that a line is about, even where the rest of it cannot be read. */

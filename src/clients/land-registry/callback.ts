@@ -1,8 +1,9 @@
 /** The land registry's callback: its fields, and what its reply means. content/docs/land-registry-callbacks.md */
+import { orElse } from '@ledger/kernel/or-else.ts';
 import { retry } from '@ledger/kernel/retry.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
 import { NoAnswer, type OutboundAnswer, type PostOutbound } from '@ledger/outbound/post.ts';
-import { create, type Infer, type } from 'superstruct';
+import { create, type } from 'superstruct';
 import { toDigits } from '../../common/malaysian-time.ts';
 import { formatSen, type Sen } from '../../common/money.ts';
 import type { PaymentMode } from '../../common/payment-modes.ts';
@@ -99,12 +100,8 @@ const conflict = 409;
 /** A reply of FAILED, or without a receipt number, is a refusal although its status is 2xx. */
 export function readReply({ status, body }: OutboundAnswer): LandRegistryVerdict {
   if (status === conflict) return 'duplicate';
-  let reply: Infer<typeof Reply>;
-  try {
-    reply = create(JSON.parse(body), Reply);
-  } catch {
-    return 'unreadable';
-  }
+  const reply = orElse(() => create(JSON.parse(body), Reply), null);
+  if (!reply) return 'unreadable';
   const isFailed = reply.statusCode.trim().toUpperCase() === 'FAILED' || reply.noresit.trim() === '';
   if (status >= 200 && status < 300 && !isFailed) return 'accepted';
   return status < 500 && duplicateWords.test(body) ? 'duplicate' : 'refused';

@@ -2,6 +2,7 @@
  * /generic/simulate: builds a call of POST /generic/request and makes it over HTTP to this server, as a merchant's server
  * would, so that people see what a merchant would see.
  */
+import { orElse } from '@ledger/kernel/or-else.ts';
 import { shellQuoted } from '@ledger/openapi/samples.ts';
 import form from '../../../content/samples/request-form.json' with { type: 'json' };
 import { toDigits } from '../../common/malaysian-time.ts';
@@ -75,12 +76,8 @@ function callOf(values: Values, accept: string): Call | Fault {
 }
 
 function parseObject(text: string): object | null {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : null;
-  } catch {
-    return null;
-  }
+  const value: unknown = orElse(() => JSON.parse(text), null);
+  return typeof value === 'object' && !Array.isArray(value) ? value : null;
 }
 
 /** Calls the address at which this request arrived, which needs no name service, proxy or certificate. */

@@ -37,7 +37,7 @@ export const details: Projection = {
     await copyAgencyTables(db);
   },
 
-  carryOver: haveSameAgencyTables,
+  stillMatches: haveSameAgencyTables,
   comparedIn: allDetails,
 
   async project(events, db, { open }) {

@@ -110,10 +110,7 @@ export async function copyAgencyTables(db: Knex.Transaction): Promise<void> {
  * Whether the agencies' tables in the current schema match those in another, where an agency may have created or
  * altered one since. Those cannot be altered before the transaction ends.
  */
-export async function haveSameAgencyTables(
-  db: Knex.Transaction,
-  { schema }: { schema: string },
-): Promise<boolean> {
+export async function haveSameAgencyTables(db: Knex.Transaction, schema: string): Promise<boolean> {
   for (const name of await agencyTables(db, schema))
     await db.raw(
       `lock table ${quoteIdentifier(schema)}.${quoteIdentifier(name)} in share row exclusive mode`,

@@ -378,7 +378,7 @@ test.serial('an agency’s table that no copy can be like ends the rebuild, and 
   run(t, details, parts.store, parts.database);
   await fill(parts, ['details'], 3);
   await createDetailsTable(db, 'demo-app_details');
-  const stubborn = { ...details, carryOver: async () => false } satisfies Projection;
+  const stubborn = { ...details, stillMatches: async () => false } satisfies Projection;
   await t.throwsAsync(rebuild(options(stubborn, parts)), {
     instanceOf: RebuildRefused,
     message: /again and again/,

@@ -1,4 +1,5 @@
 /** A page to go back to, kept in a cookie: the one asked for before signing in, and the list looked at last. */
+import { orElse } from '@ledger/kernel/or-else.ts';
 import type { Context } from '../../server/context.ts';
 import { createCookie } from '../../server/cookie.ts';
 import { isConsolePath, signInPath } from './addresses.ts';
@@ -32,15 +33,8 @@ export function createReturnTo(baseUrl: string, name: 'console-return' | 'consol
 /** Null for an address outside the console, because anybody may have written the cookie. */
 function ownPage(encoded: string): string | null {
   const base = 'https://console.invalid';
-  const url = URL.parse(decoded(encoded), base);
+  const path = orElse(() => decodeURIComponent(encoded), '');
+  const url = URL.parse(path, base);
   const isOwn = url?.origin === base && isConsolePath(url.pathname) && !url.pathname.startsWith(signInPath);
   return isOwn ? `${url.pathname}${url.search}` : null;
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return '';
-  }
 }

@@ -1,6 +1,6 @@
 /** /console/projections: how far each projection is behind the log, what stopped it, and its rebuild. */
 import type { ProjectionStatus } from '@ledger/projections/runtime/checkpoints.ts';
-import { firstUntaken } from '@ledger/projections/runtime/lag.ts';
+import { lagMsOf } from '@ledger/projections/runtime/lag.ts';
 import type { Followed } from '@ledger/projections/runtime/projection.ts';
 import { createExecute } from '../../../commands/execute.ts';
 import { rebuildDecider } from '../../../commands/rebuild.ts';
@@ -28,12 +28,9 @@ export const showProjections: Page = async (ctx, dependencies) => {
   ]);
   const rows = await Promise.all(
     projections.map(async (projection) => {
-      const waiting = statuses
-        ? await firstUntaken(eventStore, projection, statuses, signal).catch(() => undefined)
-        : undefined;
+      const at = { now: runtime.now(), signal };
+      const lagMs = statuses && (await lagMsOf(eventStore, projection, statuses, at).catch(() => null));
       const status = statuses?.find(({ name }) => name === projection.name);
-      const now = runtime.now().getTime();
-      const lagMs = waiting === undefined ? null : now - (waiting?.created.getTime() ?? now);
       const rebuild = rebuilds.find(({ name }) => name === projection.name) ?? null;
       return { ...rowOf(projection, status, lagMs), rebuild };
     }),
@@ -67,7 +64,7 @@ function statusOf(status: ProjectionStatus | undefined, lagMs: number | null) {
 }
 
 function lagText(lagMs: number): string {
-  return lagMs <= 0 ? 'none' : `${Math.ceil(lagMs / 1000).toLocaleString('en')} s`;
+  return lagMs === 0 ? 'none' : `${Math.ceil(lagMs / 1000).toLocaleString('en')} s`;
 }
 
 export const requestRebuild: Page = async (ctx, { eventStore, projections, runtime }) => {
