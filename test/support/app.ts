@@ -130,8 +130,9 @@ export type Changes = {
   findOfMerchant?: Dependencies['findOfMerchant'];
   eventStore?: Partial<Dependencies['eventStore']>;
   registry?: Dependencies['registry'];
-  content?: Partial<Dependencies['content']>;
-  console?: Partial<Dependencies['console']>;
+  /** Further parts. */
+  content?: Partial<Dependencies>;
+  console?: Partial<Dependencies>;
   clock?: () => Date;
   /** Of the clock that never jumps. */
   monotonicMs?: () => number;
@@ -229,31 +230,27 @@ export async function startApp(
     latestPayments: changes.latestPayments ?? (async () => []),
     findByReceiptNo: changes.findByReceiptNo ?? (async () => []),
     registry: changes.registry ?? { ask: noRegistry, askByTransaksiId: noRegistry },
-    content: {
-      users: { list: async () => [], has: async () => true, find: async () => null },
-      projects: { list: async () => [], has: async () => true, find: async () => null },
-      projections: [],
-      projectionStatus: async () => [],
-      sealingRefused: async () => null,
-      clockDifferenceMs: () => 0,
-      version: '0.0.0',
-      ...changes.content,
-    },
-    console: {
-      db,
-      mailer: { send },
-      // In the memory of the test, as its keys are; nothing interrupts it.
-      erase: createErase({
-        store: personalData.store,
-        eventStore: parts,
-        onErased: async () => true,
-        runtime: testRuntime(changes.clock && { now: changes.clock }),
-      }),
-      closing: new AbortController().signal,
-      ...changes.console,
-    },
+    users: { list: async () => [], has: async () => true, find: async () => null },
+    projects: { list: async () => [], has: async () => true, find: async () => null },
+    projections: [],
+    projectionStatus: async () => [],
+    sealingRefused: async () => null,
+    clockDifferenceMs: () => 0,
+    version: '0.0.0',
+    db,
+    mailer: { send },
+    // In the memory of the test, as its keys are; nothing interrupts it.
+    erase: createErase({
+      store: personalData.store,
+      eventStore: parts,
+      onErased: async () => true,
+      runtime: testRuntime(changes.clock && { now: changes.clock }),
+    }),
+    closing: new AbortController().signal,
     log,
     runtime,
+    ...changes.content,
+    ...changes.console,
   };
   handle = (await createApp(dependencies)).callback();
 
@@ -263,7 +260,7 @@ export async function startApp(
     logged,
     mails,
     consoleRoutes: consoleRoutes(),
-    look: createLook({ ...dependencies.content, eventStore: parts, log, runtime }),
+    look: createLook(dependencies),
     events: async (transactionId) =>
       await Promise.all((await eventStore.load(paymentStream(transactionId))).map(openEvent)),
     async lastUnmatched() {

@@ -13,7 +13,7 @@ const listedWithinMs = 3_000;
 const firstPauseMs = 10;
 const lastPauseMs = 80;
 
-export function createCreateUser({ config, content: { users }, eventStore, log, runtime }: Dependencies) {
+export function createCreateUser({ config, eventStore, log, runtime, users }: Dependencies) {
   const execute = createExecute({ eventStore, decider: userDecider });
   /** Waits until the list has the new user, who is created even if the read model is down or behind. */
   async function untilListed(id: string): Promise<void> {

@@ -12,12 +12,12 @@ import { createList } from './list.ts';
 import { createShowUser } from './show-user.ts';
 
 export function addApiRoutes(router: Router<RequestState>, dependencies: Dependencies): void {
-  const { config, content } = dependencies;
+  const { config, projects, users } = dependencies;
   const checkKey = createApiKeyCheck(config.apiKeys);
-  const listUsers = createList(dependencies, content.users, User, presentUser);
-  const listProjects = createList(dependencies, content.projects, Project, (project) => project);
+  const listUsers = createList(dependencies, users, User, presentUser);
+  const listProjects = createList(dependencies, projects, Project, (project) => project);
 
-  router.get('/api/v1/health', createHealth({ ...dependencies, ...content }));
+  router.get('/api/v1/health', createHealth(dependencies));
   router.get('/api/v1/users', checkKey, listUsers);
   router.post('/api/v1/users', checkKey, jsonBody, validate(NewUser), createCreateUser(dependencies));
   router.get('/api/v1/users/:id', checkKey, createShowUser(dependencies));

@@ -15,7 +15,7 @@ export function createShowUser(dependencies: Dependencies) {
   const readUser = createReadState({
     streamOf: userStream,
     decider: userDecider,
-    findRow: (id) => dependencies.content.users.find(id),
+    findRow: (id) => dependencies.users.find(id),
     isFinal: () => false,
     ...dependencies,
   });

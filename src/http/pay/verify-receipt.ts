@@ -29,7 +29,7 @@ const proveWithinMs = 10_000;
 
 /** A number that does not exist, a wrong check and a missing one get the same answer: 404. */
 export function createVerify(dependencies: Dependencies) {
-  const { config, content, eventStore, log, runtime } = dependencies;
+  const { config, eventStore, log, runtime, sealingRefused } = dependencies;
   const { baseUrl, linkKeys } = config;
   const keys = verificationKeys(linkKeys);
   const find = createFind(dependencies, keys);
@@ -67,7 +67,7 @@ export function createVerify(dependencies: Dependencies) {
       await ctx.state.spend('proofs', '');
       const signal = runtime.timeout(proveWithinMs);
       // Seals in a log that the sealer refuses to go on from may be anybody's.
-      const refused = await content.sealingRefused();
+      const refused = await sealingRefused();
       const proving =
         refused === null ? proveReceipt(eventStore, receipt.transactionId, signal) : Promise.reject(refused);
       const proof = await proving.catch((error) => {
@@ -96,10 +96,8 @@ export function createVerify(dependencies: Dependencies) {
 }
 
 /** Undefined only if the rows hold everything in the log, so that a genuine receipt is never called unknown. */
-function createFind(
-  { content, eventStore, findByReceiptNo, findPayment, log, runtime }: Dependencies,
-  keys: VerificationKeys,
-) {
+function createFind(dependencies: Dependencies, keys: VerificationKeys) {
+  const { eventStore, findByReceiptNo, findPayment, log, runtime } = dependencies;
   async function lookUp(receiptNo: string, check: string): Promise<Payment | undefined> {
     const ids = await findByReceiptNo(receiptNo);
     const id = ids.find((transactionId) => isVerificationCheck(keys, { receiptNo, transactionId }, check));
@@ -113,7 +111,7 @@ function createFind(
     try {
       const found = await lookUp(receiptNo, check);
       if (found) return found;
-      if (!(await isReady(payments, { until, waitMs }, { ...content, eventStore, runtime })))
+      if (!(await isReady(payments, { until, waitMs }, dependencies)))
         throw new Error('The projection of payments is behind');
       return await lookUp(receiptNo, check);
     } catch (error) {

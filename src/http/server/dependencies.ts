@@ -40,36 +40,37 @@ type UsedConfig =
   | 'transactionIdKey'
   | 'trustedProxies';
 
-export type Dependencies = PaymentQueries & {
-  config: Pick<Config, UsedConfig> & { sandbox: { enabled: boolean } };
-  credentials: Credentials;
-  documents: Documents;
-  countRequest?: ((answered: AnsweredRequest) => void) | undefined;
-  /** On payments; the handlers of other streams make their own. */
-  execute: ExecuteOf<typeof paymentDecider>;
-  eventStore: EventStore;
-  /** Of the streams that `eventStore` writes and reads. */
-  heads: Pick<KnownHeads, 'revisionOf'>;
-  personalData: PersonalDataReader & { seal: SealEvents };
-  registry: TransactionRegistry;
-  recordAnswer: RecordAnswer;
-  /** Sends a merchant a test callback, to an address that the merchant chose. */
-  postTest: PostOutbound;
-  /** Calls this very server. */
-  fetchOwn: typeof fetch;
-  content: {
+/** What health is made from, beside the stores. */
+type Looked = 'clockDifferenceMs' | 'projections' | 'projectionStatus' | 'sealingRefused';
+
+export type Dependencies = PaymentQueries &
+  Pick<LookDependencies, Looked> & {
+    config: Pick<Config, UsedConfig> & { sandbox: { enabled: boolean } };
+    credentials: Credentials;
+    documents: Documents;
+    countRequest?: ((answered: AnsweredRequest) => void) | undefined;
+    /** On payments; the handlers of other streams make their own. */
+    execute: ExecuteOf<typeof paymentDecider>;
+    eventStore: EventStore;
+    /** Of the streams that `eventStore` writes and reads. */
+    heads: Pick<KnownHeads, 'revisionOf'>;
+    personalData: PersonalDataReader & { seal: SealEvents };
+    registry: TransactionRegistry;
+    recordAnswer: RecordAnswer;
+    /** Sends a merchant a test callback, to an address that the merchant chose. */
+    postTest: PostOutbound;
+    /** Calls this very server. */
+    fetchOwn: typeof fetch;
     users: ListQueries<Account>;
     projects: ListQueries<Project>;
+    /** Of the program. */
     version: string;
-  } & Pick<LookDependencies, 'clockDifferenceMs' | 'projections' | 'projectionStatus' | 'sealingRefused'>;
-  console: {
     mailer: Mailer;
     erase: Erase;
     /** Aborts when the process is asked to stop, which ends open streams of events. */
     closing: AbortSignal;
     /** For the queries of src/projections; they reject within a few seconds when Postgres is down. */
     db: Knex;
+    log: Log;
+    runtime: Runtime;
   };
-  log: Log;
-  runtime: Runtime;
-};

@@ -23,24 +23,22 @@ export type Page = (ctx: StaffContext, dependencies: PageDependencies) => Promis
 export type PageDependencies = ReturnType<typeof createPageDependencies>;
 
 export function createPageDependencies(dependencies: Dependencies) {
-  const { console: own, content, ...shared } = dependencies;
+  const { config, eventStore, runtime } = dependencies;
   const assets = createConsoleAssets();
   const sessions = createSessions(dependencies);
-  const lastList = createReturnTo(shared.config.baseUrl, 'console-list');
-  const executeSession = createExecuteSession(shared.eventStore);
+  const lastList = createReturnTo(config.baseUrl, 'console-list');
+  const executeSession = createExecuteSession(eventStore);
   return {
-    ...shared,
-    ...content,
-    ...own,
+    ...dependencies,
     assets,
     sessions,
     passkeys: createPasskeys(dependencies),
-    returnTo: createReturnTo(shared.config.baseUrl, 'console-return'),
+    returnTo: createReturnTo(config.baseUrl, 'console-return'),
     lastList,
     show: createShowPage(assets, sessions, lastList),
     executeSession,
-    recordAccess: createRecordAccess(executeSession, shared.runtime),
-    askReadModels: createAskReadModels(shared),
+    recordAccess: createRecordAccess(executeSession, runtime),
+    askReadModels: createAskReadModels(dependencies),
     lookAtRebuilds: createLookAtRebuilds(dependencies),
   };
 }

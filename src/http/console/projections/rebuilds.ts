@@ -28,9 +28,9 @@ const freshForMs = 900;
 
 /** The function returned rejects with EventStoreUnavailable, and when Postgres is down. */
 export function createLookAtRebuilds({
-  console: { db },
-  content: { projections },
+  db,
   eventStore,
+  projections,
   runtime,
 }: Dependencies): () => Promise<RebuildView[]> {
   const names = projections.map(({ name }) => name);
