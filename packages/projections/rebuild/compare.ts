@@ -1,8 +1,6 @@
 /** Compares a projection's rows with rows freshly made from the log, at the same position. Changes nothing. */
 import { reasonOf } from '@ledger/kernel/reason-of.ts';
 import { retry } from '@ledger/kernel/retry.ts';
-import { withLeaderLock } from '@ledger/postgres/leader-lock.ts';
-import { connectPostgres } from '@ledger/postgres/pool.ts';
 import { quoteIdentifier } from '@ledger/postgres/table.ts';
 import type { Knex } from 'knex';
 import { discard, holdCheckpoint, projectionStatus } from '../runtime/checkpoints.ts';
@@ -10,14 +8,7 @@ import type { ParkedStream } from '../runtime/failures.ts';
 import { parkedOnlyIn, projectOrPark } from '../runtime/parking.ts';
 import type { ComparedRows, Projection } from '../runtime/projection.ts';
 import { sqlOf } from '../sql.ts';
-import {
-  isFinal,
-  longestStatementMs,
-  RebuildInterrupted,
-  type RebuildOptions,
-  RebuildRefused,
-  RebuildUnderWay,
-} from './rebuild.ts';
+import { isFinal, RebuildInterrupted, type RebuildOptions, RebuildRefused, whileAlone } from './rebuild.ts';
 import { openShadowTables } from './shadow-tables.ts';
 
 /** No values: they may be personal data. */
@@ -74,24 +65,16 @@ export async function compareWithFresh(options: CompareOptions): Promise<Compari
 }
 
 async function compareOnce(options: CompareOptions): Promise<Comparison> {
-  const { projection, databaseUrl, db, log, runtime, signal } = options;
+  const { projection, db } = options;
   const schema = comparedSchema(projection.name);
-  const patient = connectPostgres({ url: databaseUrl, log, longestQueryMs: longestStatementMs });
-  const lock = { databaseUrl, name: schema, runtime, signal, waits: false };
-  try {
-    const comparison = await withLeaderLock(lock, async (leading) => {
-      await discard(db, schema);
-      try {
-        return await compareLocked({ ...options, schema, patient, signal: leading });
-      } finally {
-        await discard(patient, schema);
-      }
-    });
-    if (!comparison) throw new RebuildUnderWay(`${projection.name} is being compared already`);
-    return comparison;
-  } finally {
-    await patient.destroy();
-  }
+  return await whileAlone(options, schema, async (patient, leading) => {
+    await discard(db, schema);
+    try {
+      return await compareLocked({ ...options, schema, patient, signal: leading });
+    } finally {
+      await discard(patient, schema);
+    }
+  });
 }
 
 async function compareLocked(options: LockedOptions): Promise<Comparison> {

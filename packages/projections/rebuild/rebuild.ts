@@ -75,35 +75,32 @@ type RebuildHooks = {
  * still serve.
  */
 export async function rebuild(options: RebuildOptions & RebuildHooks): Promise<Rebuilt> {
-  const { projection, databaseUrl, log, runtime, signal, onBegin, onSwapped } = options;
+  const { projection, log, runtime, signal, onBegin, onSwapped } = options;
   const { name } = projection;
-  const lock = { databaseUrl, name: rebuildSchema(name), runtime, signal, waits: false };
-  const patient = connectPostgres({ url: databaseUrl, log, longestQueryMs: longestStatementMs });
   const startedMs = runtime.monotonicMs();
   let outdated = 0;
   let taken = 0;
   let rebuilt: Rebuilt | undefined;
 
-  const attempt = async (resetPauses: () => void) => {
+  const attempt = (resetPauses: () => void) => {
     const onProgress = (progress: RebuildProgress) => {
       if (progress.events !== taken) resetPauses();
       taken = progress.events;
       options.onProgress(progress);
     };
-    const isDone = await withLeaderLock(lock, async (leading) => {
+    return whileAlone(options, rebuildSchema(name), async (patient, leading) => {
       await onBegin?.();
       const events = await rebuildLocked({ ...options, patient, signal: leading, onProgress });
       const serving = { events, durationMs: Math.round(runtime.monotonicMs() - startedMs) };
       await onSwapped?.(serving);
       rebuilt = serving;
       await dropRetired(patient, { projection, runtime, signal: leading });
-      return true;
+      return serving;
     });
-    if (!isDone) throw new RebuildUnderWay(`A rebuild of ${name} is under way already`);
   };
 
   try {
-    await retry(attempt, {
+    return await retry(attempt, {
       runtime,
       signal,
       firstMs: 200,
@@ -124,11 +121,27 @@ export async function rebuild(options: RebuildOptions & RebuildHooks): Promise<R
     if (signal.aborted) throw new RebuildInterrupted(`The rebuild of ${name} was interrupted`);
     if (error instanceof ShadowTablesOutdated) throw new RebuildRefused(`${error.message} again and again`);
     throw error;
+  }
+}
+
+/**
+ * Works while no other process works on this schema, with connections for long statements. Throws RebuildUnderWay if one
+ * does, and what `work` throws.
+ */
+export async function whileAlone<Result>(
+  { projection, databaseUrl, log, runtime, signal }: RebuildOptions,
+  schema: string,
+  work: (patient: Knex, leading: AbortSignal) => Promise<Result>,
+): Promise<Result> {
+  const patient = connectPostgres({ url: databaseUrl, log, longestQueryMs: longestStatementMs });
+  const lock = { databaseUrl, name: schema, runtime, signal, waits: false };
+  try {
+    const result = await withLeaderLock(lock, (leading) => work(patient, leading));
+    if (result !== null) return result;
+    throw new RebuildUnderWay(`Another process is at work on the tables of ${projection.name} already`);
   } finally {
     await patient.destroy();
   }
-  if (!rebuilt) throw new Error('A rebuild succeeded without tables that serve');
-  return rebuilt;
 }
 
 async function rebuildLocked(options: RebuildOptions & { patient: Knex }): Promise<number> {
