@@ -198,6 +198,7 @@ module.exports = {
       ...packages('kernel', 'event-store', 'postgres', 'projections', 'personal-data', 'observability'),
       ...folders('common', 'events', 'projections', 'to-do', 'audit'),
       ...library('knex', 'prom-client'),
+      'content/counters.json',
     ),
     only(
       'src/reactors',

@@ -1,20 +1,12 @@
 /** `ledger configuration`: prints the reference of all variables, which is content/docs/configuration.md. */
+import { readFileSync } from 'node:fs';
 import { variableGroups } from '../config/variables.ts';
 import type { CommandOf } from './command.ts';
 
-const head = `---
-title: Configuration
-description: Every variable, its default and its meaning
-category: Reference
-order: 80
----
-
-# Configuration
-
-Printed by \`npx ledger configuration\`. An empty variable counts as not set. At boot every fault is named at once.
-A variable marked \\* is secret: instead of it, the variable with \`_FILE\` at the end may name a file that holds the value.
-Merchants and payment methods are in files of their own, see [Running it](running.md).
-`;
+const introduction = readFileSync(
+  new URL('../../content/configuration-introduction.md', import.meta.url),
+  'utf8',
+);
 
 export function configurationPage(): string {
   const groups = Object.entries(variableGroups).map(([title, group]) => {
@@ -24,7 +16,7 @@ export function configurationPage(): string {
     );
     return [`## ${title}`, '', '| variable | default | meaning |', '|---|---|---|', ...rows, ''].join('\n');
   });
-  return [head, ...groups].join('\n');
+  return [introduction, ...groups].join('\n');
 }
 
 export const configuration: CommandOf<'configuration'> = async () => {

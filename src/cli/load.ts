@@ -4,6 +4,7 @@
  */
 import { randomInt, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import samples from '../../content/samples/load.json' with { type: 'json' };
 import { signFields } from '../clients/gateway/checksum.ts';
 import { toDateTime } from '../common/malaysian-time.ts';
 import { formatSen, type Sen } from '../common/money.ts';
@@ -18,19 +19,13 @@ const answerWithinMs = 30_000;
 
 const uses = ['BASE_URL', 'GATEWAY_SECRET', 'GATEWAY_URL', 'HOST', 'PAYMENT_METHODS_FILE', 'PORT'] as const;
 
-/** The gateway's results of a payment, with their status: `0` failed, `1` paid, `2` cancelled, `3` pending. */
-type Results = readonly { status: string; moreSen?: number }[];
-const outcomes: readonly (readonly [perHundred: number, Results])[] = [
-  [90, [{ status: '1' }]],
-  [4, [{ status: '0' }]],
-  [2, [{ status: '2' }]],
-  [1, [{ status: '3' }]],
-  [1, []],
-  // For staff: another amount than asked for, and two charges.
-  [1, [{ status: '1', moreSen: 100 }]],
-  [1, [{ status: '1' }, { status: '1' }]],
-];
-const services = ['Business licence', 'Assessment tax', 'Parking fine', 'Hire of the hall', 'Land search'];
+/**
+ * The gateway's results of a payment, with their status: `0` failed, `1` paid, `2` cancelled, `3` pending. For staff are
+ * another amount than asked for, and two charges.
+ */
+const outcomes: readonly { perHundred: number; results: readonly { status: string; moreSen?: number }[] }[] =
+  samples.outcomes;
+const { services } = samples;
 
 export const load: CommandOf<'load'> = async ({ key = 'demo-key', merchant = 'demo-app', payments }) => {
   const count = Number(payments);
@@ -136,9 +131,9 @@ async function chooseMethod(page: string, method: string): Promise<string> {
 }
 
 /** Of every hundred in a row as many as `outcomes` says, well mixed. */
-function resultsOf(number: number): Results {
+function resultsOf(number: number) {
   let left = (number * 37) % 100;
-  for (const [perHundred, results] of outcomes) {
+  for (const { perHundred, results } of outcomes) {
     if (left < perHundred) return results;
     left -= perHundred;
   }

@@ -8,6 +8,7 @@ import {
 import type { Runtime } from '@ledger/kernel/runtime.ts';
 import { inSpan } from '@ledger/kernel/tracing.ts';
 import { Counter, Histogram, type Registry } from 'prom-client';
+import definitions from '../../content/counters.json' with { type: 'json' };
 import { type DeliveryKind, deliveryKinds } from '../events/deliveries.ts';
 
 /** `route` is the pattern, null where there is none. */
@@ -17,31 +18,10 @@ const attemptOutcomes = ['delivered', 'failed', 'abandoned'] as const;
 export type AttemptOutcome = (typeof attemptOutcomes)[number];
 
 export function createCounters(registers: Registry[], runtime: Pick<Runtime, 'monotonicMs'>) {
-  const requests = new Histogram({
-    name: 'ledger_http_request_duration_seconds',
-    help: 'Requests, by the pattern of their route and the status of the answer',
-    labelNames: ['method', 'route', 'status'],
-    buckets: [0.01, 0.05, 0.1, 0.5, 1, 5],
-    registers,
-  });
-  const appends = new Histogram({
-    name: 'ledger_append_duration_seconds',
-    help: 'Appends to the event store, those that failed included',
-    buckets: [0.005, 0.01, 0.05, 0.1, 0.5, 1, 5],
-    registers,
-  });
-  const failedAppends = new Counter({
-    name: 'ledger_append_errors_total',
-    help: 'Appends that failed; after a conflict, which is usual, the command is decided again',
-    labelNames: ['error'],
-    registers,
-  });
-  const attempts = new Counter({
-    name: 'ledger_delivery_attempts_total',
-    help: 'Attempts at deliveries, by what came of them',
-    labelNames: ['kind', 'outcome'],
-    registers,
-  });
+  const requests = new Histogram({ ...definitions.requests, registers });
+  const appends = new Histogram({ ...definitions.appends, registers });
+  const failedAppends = new Counter({ ...definitions.failedAppends, registers });
+  const attempts = new Counter({ ...definitions.attempts, registers });
   for (const kind of deliveryKinds) for (const outcome of attemptOutcomes) attempts.inc({ kind, outcome }, 0);
   for (const error of ['conflict', 'refused', 'full', 'unavailable']) failedAppends.inc({ error }, 0);
 

@@ -37,7 +37,6 @@ export type Period = { from: string; to: string };
 
 const postings = `${journal.name}.postings`;
 const dailySums = `${journal.name}.daily_sums`;
-const books = `${journal.name}.books`;
 
 /** The name under which the journal has a merchant's account. */
 export const merchantAccount = (merchantCode: string) => indexable(`merchant:${merchantCode}`);
@@ -156,18 +155,13 @@ async function linesAfter(
   asked: { account: string; start: string; end: string; after: PostingKey | null; limit: number },
 ): Promise<FoundLine[]> {
   const { after, ...bindings } = asked;
-  const position = 'at, transaction_id, posting.revision, line';
-  const { rows } = await trx.raw<{ rows: FoundLine[] }>(
-    `select at, transaction_id as "transactionId", posting.revision, line, kind, value_at as "valueAt",
-       merchant_code as "merchantCode", reference, receipt_no as "receiptNo",
-       debit_sen::text as debit, credit_sen::text as credit
-     from ${postings} posting join ${books} using (transaction_id)
-     where account = :account and at >= :start and at < :end
-       ${after ? `and (${position}) > (:at, :transactionId, :revision, :line)` : ''}
-     order by ${position}
-     limit :limit`,
-    { ...bindings, ...after },
-  );
+  const next = after
+    ? 'and (at, transaction_id, posting.revision, line) > (:at, :transactionId, :revision, :line)'
+    : '';
+  const { rows } = await trx.raw<{ rows: FoundLine[] }>(sqlOf('account-lines', { next }), {
+    ...bindings,
+    ...after,
+  });
   return rows;
 }
 

@@ -3,19 +3,20 @@ import type { TimeSpan } from '@ledger/postgres/table.ts';
 import type { Knex } from 'knex';
 import type { Sen } from '../../common/money.ts';
 import type { PaymentMode } from '../../common/payment-modes.ts';
+import { sqlOf } from '../../common/sql.ts';
 import type { Standing } from '../../events/payment-standing.ts';
 import type { Scope } from '../../events/user.ts';
-import { payments } from './projection.ts';
 
 const hourMs = 3_600_000;
+/** In the order in which people are shown them. */
 const noPayments = {
-  requested: 0,
-  partlyPaid: 0,
-  pending: 0,
   succeeded: 0,
   failed: 0,
   cancelled: 0,
+  pending: 0,
+  partlyPaid: 0,
   wrongAmount: 0,
+  requested: 0,
 };
 
 /** The metrics of any span of time, of all merchants or of some. Rejects within a few seconds when Postgres is down. */
@@ -65,17 +66,7 @@ async function ask<Row>(db: Knex, bindings: TimeSpan & { scope: Scope }, sql: st
 }
 
 type Requested = { hour: number; mode: PaymentMode | ''; status: Standing; count: number };
-const requestedInSpan = `
-  select floor(extract(epoch from requested_at - :start::timestamptz) / 3600)::integer as hour,
-    mode, status, count(*) as count
-  from ${payments.name}.payments where requested_at >= :start and requested_at < :end
-    and (:scope::text[] is null or merchant_code = any(:scope))
-  group by 1, 2, 3`;
+const requestedInSpan = sqlOf('requested-in-span');
 
 type Paid = { hour: number; count: number; amountSen: Sen };
-const paidInSpan = `
-  select floor(extract(epoch from paid_at - :start::timestamptz) / 3600)::integer as hour,
-    count(*) as count, sum(amount_sen)::bigint as "amountSen"
-  from ${payments.name}.payments where paid_at >= :start and paid_at < :end
-    and (:scope::text[] is null or merchant_code = any(:scope))
-  group by 1`;
+const paidInSpan = sqlOf('paid-in-span');

@@ -4,13 +4,12 @@ import { sealingRefused } from '../../../audit/seals/kept.ts';
 import { unsealed } from '../../../audit/seals/stored-seals.ts';
 import { dayOf } from '../../../common/malaysian-time.ts';
 import { displaySen } from '../../../common/money.ts';
-import type { Standing } from '../../../events/payment-standing.ts';
 import { countOpenExceptions, kindsFor } from '../../../projections/exceptions/queries.ts';
 import { type DayMetrics, dayMetrics } from '../../../projections/payments/metrics.ts';
 import { callbackDelays } from '../../../to-do/callback-times.ts';
 import { countDeliveries } from '../../../to-do/queries.ts';
 import { deliveriesFor, maxCounted } from '../deliveries/list.ts';
-import { queryOf, readQuery, spanOfDay } from '../frame/forms-and-lists.ts';
+import { keysOf, queryOf, readQuery, spanOfDay } from '../frame/forms-and-lists.ts';
 import type { Page } from '../frame/page.ts';
 import { delayPlot, hoursPlot, methodsPlot } from './metric-plots.ts';
 
@@ -86,16 +85,6 @@ function checkModel(is: keyof typeof lateAfterMs, { at, checked, violations }: O
   };
 }
 
-const statuses: readonly Standing[] = [
-  'succeeded',
-  'failed',
-  'cancelled',
-  'pending',
-  'partlyPaid',
-  'wrongAmount',
-  'requested',
-];
-
 /** What was paid on the day; and what was requested that day, by its current status. */
 function tilesOf({ paid, requested }: DayMetrics, day: string) {
   const total = Object.values(requested).reduce((sum, count) => sum + count, 0);
@@ -109,7 +98,7 @@ function tilesOf({ paid, requested }: DayMetrics, day: string) {
     },
     { name: 'Requested', status: null, value: countText(total), url: urlOf({}) },
     // Few merchants take parts.
-    ...statuses
+    ...keysOf(requested)
       .filter((status) => status !== 'partlyPaid' || requested[status] > 0)
       .map((status) => ({
         name: '',
