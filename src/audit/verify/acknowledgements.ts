@@ -11,11 +11,7 @@ import {
 import { readAcknowledgement, tryRead, UnreadableEvent } from '../../events/codec.ts';
 import { signedText } from '../../events/seals.ts';
 import { isInTime, type Reign } from '../seals/succession.ts';
-import type { Violations } from './violations.ts';
-
-type Place = { stream: string; revision: number };
-
-const nameOf = ({ stream, revision }: Place) => `${stream} revision ${revision}`;
+import { type Place, placeText, type Violations } from './violations.ts';
 
 export type Acknowledgements = Awaited<ReturnType<typeof loadAcknowledgements>>;
 
@@ -41,7 +37,7 @@ export async function loadAcknowledgements(
   const stored = trusted ? await eventStore.load(acknowledgementsStream) : [];
   const said = stored.flatMap((event) => (trusted && acknowledgedIn(event, trusted)) ?? []);
   const faults = said.flatMap((each) => (each.type === 'FaultAcknowledged' ? each.data : []));
-  const byPlace = Map.groupBy(faults, nameOf);
+  const byPlace = Map.groupBy(faults, placeText);
   const explained = said.flatMap(({ type, data }) => {
     if (type !== 'OlderLogAccepted') return [];
     const lost = data.checkpoints.map((note) => openCheckpoint(note, null));
@@ -52,7 +48,7 @@ export async function loadAcknowledgements(
   return {
     trusted,
     take(event: RecordedEvent, hashBefore: string): void {
-      const place = nameOf({ stream: event.streamName, revision: event.revision });
+      const place = placeText({ stream: event.streamName, revision: event.revision });
       const found = byPlace.get(place);
       if (!found) return;
       const contentHash = contentHashOf(event, hashBefore);
@@ -68,7 +64,7 @@ export async function loadAcknowledgements(
       sentence: string,
       to: Violations = violations,
     ): void {
-      const given = byPlace.get(nameOf(place)) ?? [];
+      const given = byPlace.get(placeText(place)) ?? [];
       const fitting = given.find((each) => each.fault === fault || fault === 'parked streams');
       if (fitting)
         explained.push(`${sentence}. Explained by ${fitting.by} on ${fitting.at}: ${fitting.reason}`);

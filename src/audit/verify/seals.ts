@@ -14,7 +14,7 @@ import { countIn, emptyTally, isCovered, leafEntry, leafOf, sealsStream } from '
 import { allSeals, readSignedSeal, type Seal } from '../seals/stored-seals.ts';
 import { followKeys } from '../seals/succession.ts';
 import type { LogCounts } from './resume.ts';
-import type { Violations } from './violations.ts';
+import { placeText, type Violations } from './violations.ts';
 
 /** What a seal says about the log; `revision` is the seal's own. */
 export type SealMark = Pick<Seal, 'at' | 'count' | 'hash' | 'lastEvent' | 'streams'> & {
@@ -108,7 +108,7 @@ export function createSealCheck(
 ) {
   const trees = marks.filter(({ isTree }) => isTree);
   const old = marks.findLast(({ isTree }) => !isTree);
-  const byLastEvent = new Map(trees.map(({ lastEvent }, index) => [nameOf(lastEvent), index]));
+  const byLastEvent = new Map(trees.map(({ lastEvent }, index) => [placeText(lastEvent), index]));
   const oldCheck = old && !from ? createOldCheck(old, violations) : null;
   let next = from ? trees.findIndex(({ revision }) => revision === from.mark.revision) + 1 : 0;
   let tree = growTree(from?.range ?? emptyRange);
@@ -120,14 +120,14 @@ export function createSealCheck(
     if (mark.count === tree.size() && mark.hash === tree.root().toString('hex')) return;
     const before = trees[next - 1];
     const from = before?.count ?? 0;
-    const since = before ? `after ${nameOf(before.lastEvent)}` : 'from the start';
+    const since = before ? `after ${placeText(before.lastEvent)}` : 'from the start';
     const there =
       mark.count === tree.size()
         ? 'some are not what was sealed, or are out of order'
         : `${tree.size() - from} are there`;
     violations.add(
       'what was sealed',
-      `Seal ${mark.revision} of ${mark.at}: of the ${mark.count - from} events ${since} up to ${nameOf(mark.lastEvent)}, ${there}`,
+      `Seal ${mark.revision} of ${mark.at}: of the ${mark.count - from} events ${since} up to ${placeText(mark.lastEvent)}, ${there}`,
     );
     const [stored] = await eventStore.load(sealsStream, mark.revision, 1);
     tree = growTree((stored && readSignedSeal(stored)?.checkpoint?.range) ?? emptyRange);
@@ -137,7 +137,7 @@ export function createSealCheck(
     for (const { lastEvent, revision, at } of trees.slice(next, index))
       violations.add(
         'what was sealed',
-        `${nameOf(lastEvent)}, the last event of seal ${revision} of ${at}, is not at its place in the log`,
+        `${placeText(lastEvent)}, the last event of seal ${revision} of ${at}, is not at its place in the log`,
       );
   }
 
@@ -155,7 +155,7 @@ export function createSealCheck(
         return null;
       }
       tree.add(leafHash(leafEntry(leafOf(event))));
-      const index = byLastEvent.get(nameOf({ stream: event.streamName, revision: event.revision })) ?? -1;
+      const index = byLastEvent.get(placeText({ stream: event.streamName, revision: event.revision })) ?? -1;
       const mark = trees[index];
       if (!mark || index < next) return null;
       addMissingUntil(index);
@@ -200,8 +200,4 @@ function createOldCheck(seal: SealMark, violations: Violations) {
     },
     isMet: () => isMet,
   };
-}
-
-function nameOf({ stream, revision }: { stream: string; revision: number }): string {
-  return `${stream} revision ${revision}`;
 }

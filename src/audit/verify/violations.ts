@@ -1,5 +1,9 @@
 /** What `ledger verify` checked, and the violations it found: how many of each kind, and the first. */
 
+/** Where in the log an event is, and how sentences name it. */
+export type Place = { stream: string; revision: number };
+export const placeText = ({ stream, revision }: Place) => `${stream} revision ${revision}`;
+
 export type Checked = { what: string; count: number };
 
 /** `share` is from 0 to 1, or null if it is not known. */
