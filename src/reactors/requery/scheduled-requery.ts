@@ -10,13 +10,13 @@ import type { Runtime } from '@ledger/kernel/runtime.ts';
 import type { Logger } from 'pino';
 import { RegistryUnavailable } from '../../clients/transaction-registry/answer.ts';
 import type { TransactionRegistry } from '../../clients/transaction-registry/registry.ts';
-import { type Head, loadHead } from '../../commands/execute.ts';
+import { loadHead } from '../../commands/execute.ts';
 import { paymentDecider } from '../../commands/payment.ts';
 import type { RecordAnswer } from '../../commands/record-requery.ts';
 import type { RecordRequery } from '../../commands/requery.ts';
 import { UnreadableEvent } from '../../events/codec.ts';
 import { ownCause } from '../../events/envelope.ts';
-import { type Payment, paymentStream, type RequestedPayment } from '../../events/payment.ts';
+import { paymentStream, type RequestedPayment } from '../../events/payment.ts';
 import { nextRequeryAt } from '../../events/requery-schedule.ts';
 import type { ClaimedRequery, RequeryQueue } from '../../to-do/requery-queue.ts';
 
@@ -127,7 +127,8 @@ async function requeryOne(claimed: ClaimedRequery, dependencies: RequeryDependen
   if (dueAt !== null && !isDue) return { asked: 'no', wakeAt: new Date(dueAt) };
   const question = isDue ? await ask(payment, dependencies) : ({ asked: 'no', answer: null } as const);
   const at = runtime.now().toISOString();
-  const { state } = await record(question.answer, at, { state: payment, head }, { recordAnswer, runtime });
+  const cause = ownCause(runtime.uuid(), 'registry');
+  const { state } = await recordAnswer(payment.request, question.answer, at, cause, head);
   const next = state.status === 'none' || !isDue ? null : nextRequeryAt(state, at);
   return { asked: question.asked, wakeAt: next === null ? null : new Date(next) };
 }
@@ -145,13 +146,4 @@ async function ask(
     log.warn({ reason: message, transactionId }, 'the registry has no answer about a payment');
     return { asked: fault === 'no_answer' ? 'unreadable' : 'outage', answer: { fault } };
   }
-}
-
-function record(
-  answer: RecordRequery['answer'],
-  at: string,
-  { head, state }: { head: Head<Payment>; state: RequestedPayment },
-  { recordAnswer, runtime }: Pick<RequeryDependencies, 'recordAnswer' | 'runtime'>,
-) {
-  return recordAnswer(state.request, answer, at, ownCause(runtime.uuid(), 'registry'), head);
 }
