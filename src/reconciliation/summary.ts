@@ -83,6 +83,7 @@ export function keptText({ keptFromNewer: kept }: Summary): string | null {
 /** The scope, a table of the classes, and what is new. */
 export function summaryText(summary: Summary): string {
   const { badRows, classes, opened, cleared } = summary;
+  const kept = keptText(summary);
   const row = (name: string, ...cells: string[]) =>
     [name.padEnd(16), ...cells.map((cell, index) => cell.padStart(index === 0 ? 9 : 20))].join('').trimEnd();
   const table = verdictClasses.map((each) => {
@@ -97,6 +98,6 @@ export function summaryText(summary: Summary): string {
     row('unreadable rows', String(badRows)),
     '',
     `${opened} new ${opened === 1 ? 'discrepancy' : 'discrepancies'}, ${cleared} earlier ${cleared === 1 ? 'one' : 'ones'} cleared.`,
-    ...[keptText(summary) ?? []].flat(),
+    ...(kept === null ? [] : [kept]),
   ].join('\n');
 }

@@ -62,7 +62,7 @@ const parts = {
     linkKeys: { current: 'a link key', others: [], original: 'another key' },
     gateway: { url: 'https://gateway.example', secret: 'a secret', acceptUnsigned: false },
   },
-  content: {},
+  documents: {},
   eventStore: {},
   personalData: {},
   registry: {},
