@@ -128,7 +128,9 @@ test.serial('one import runs at a time, whatever it imports', async (t) => {
   // The pages are given no more than they use: nothing.
   const call = (page: typeof first) => Reflect.apply(page, undefined, []);
   const running = call(first);
-  t.like(await t.throwsAsync(call(second)), { status: 409, message: 'Another import is in progress' });
+  t.like(await t.throwsAsync(call(second)), {
+    answer: { status: 409, message: 'Another import is in progress' },
+  });
   busy.resolve();
   await running;
   await t.notThrowsAsync(call(second));
