@@ -5,9 +5,6 @@ import { forAll } from '@ledger/transparency-log/key.ts';
 import test from 'ava';
 import { createLines } from '../../../src/audit/export/lines.ts';
 import { proveEvents } from '../../../src/audit/seals/leaves.ts';
-import { createExecute } from '../../../src/commands/execute.ts';
-import { paymentDecider } from '../../../src/commands/payment.ts';
-import { unmatchedDecider } from '../../../src/commands/unmatched.ts';
 import { paymentStream } from '../../../src/events/payment.ts';
 import { createErase } from '../../../src/personal-data/erase.ts';
 import { temporaryFolder } from '../../embedded/helpers.ts';
@@ -86,8 +83,6 @@ test.serial('erasure: with its keys destroyed, the proofs and exports of a payme
   t.true(payers >= 9);
   const erase = createErase({
     ...{ store: personalData.store, eventStore, runtime: systemRuntime },
-    execute: createExecute({ eventStore, decider: paymentDecider }),
-    executeUnmatched: createExecute({ eventStore, decider: unmatchedDecider }),
     onErased: async () => true,
   });
   t.deepEqual(await erase([{ subject: id, reason: 'requested', actor: 'staff:tests' }]), [id]);
