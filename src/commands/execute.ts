@@ -79,6 +79,7 @@ export function createExecute<State, Command, Event extends { type: string; data
     const remembered = once ? undefined : heads.get(streamName);
     let head = from ?? remembered ?? (creates ? headOf([], decider) : null);
     let isRead = from !== null;
+    let isDone = false;
     for (let conflicts = 0; conflicts < maxConflicts; ) {
       if (!head) {
         const stored = await load(streamName);
@@ -86,7 +87,7 @@ export function createExecute<State, Command, Event extends { type: string; data
         isRead = true;
         const arrived = stored.map(({ id }) => sent.get(id)).find((events) => events !== undefined);
         if (arrived) return { ...head, events: arrived };
-        if (once && stored.some(({ id }) => id === eventIdOf(cause, 0))) return { ...head, events: [] };
+        isDone = once && stored.some(({ id }) => id === eventIdOf(cause, 0));
       }
       const decided = decider.decide(command, head.state);
       const isRefused = decided instanceof Refused;
@@ -96,7 +97,7 @@ export function createExecute<State, Command, Event extends { type: string; data
         continue;
       }
       if (isRefused) throw decided;
-      if (decided.length === 0) return { ...head, events: [] };
+      if (isDone || decided.length === 0) return { ...head, events: [] };
       let events: readonly Event[];
       try {
         events = seal(streamName, decided);
