@@ -113,11 +113,11 @@ export function createToDoList({
   };
 }
 
+/** An event of a payment's stream, and where it is in it. */
+export type PlacedEvent = { revision: number; event: PaymentEvent };
+
 /** What the list knows of a payment after these events, which are its whole stream. */
-export function foldStream(
-  transactionId: string,
-  events: readonly { revision: number; event: PaymentEvent }[],
-): Known {
+export function foldStream(transactionId: string, events: readonly PlacedEvent[]): Known {
   const selected = events.filter(({ event }) => toDoList.eventTypes.includes(event.type));
   const request = selected.some(({ event }) => isOfRule1(event)) && events[0] && requestOf(events[0].event);
   return selected.reduce<Known>((known, { event, revision }) => ({ ...next(known, event), revision }), {

@@ -1,12 +1,10 @@
 /** How reactors claim rows of the to-do list, any number of them at a time. */
-import type { RecordedEvent } from '@ledger/event-store/event-store.ts';
 import { emptyIfUndefined } from '@ledger/postgres/error-codes.ts';
 import { prepared } from '@ledger/postgres/prepared.ts';
 import type { Knex } from 'knex';
 import { sqlOf } from '../common/sql.ts';
-import { readPaymentEvent } from '../events/codec.ts';
 import type { DeliveryKind } from '../events/deliveries.ts';
-import { foldStream } from './projection.ts';
+import { foldStream, type PlacedEvent } from './projection.ts';
 import { settleDeliveries, toDoSchema } from './table.ts';
 
 /** A row claimed by one reactor until its lease ends. */
@@ -73,9 +71,8 @@ export function createDeliveryQueue(db: Knex) {
     },
 
     /** Moves a row that is still held to where its whole stream leaves it, as the list will once it comes to the last event. */
-    async settle(claimed: ClaimedDelivery, stored: readonly RecordedEvent[]): Promise<void> {
-      const events = stored.map((event) => ({ revision: event.revision, event: readPaymentEvent(event) }));
-      await settleDeliveries(foldStream(claimed.transactionId, events), claimed, db);
+    async settle(claimed: ClaimedDelivery, stream: readonly PlacedEvent[]): Promise<void> {
+      await settleDeliveries(foldStream(claimed.transactionId, stream), claimed, db);
     },
 
     /** Gives a row back: it can be claimed again from `until` on, or at once when it has changed. */

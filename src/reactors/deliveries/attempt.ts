@@ -10,7 +10,7 @@ import { inSpan } from '@ledger/kernel/tracing.ts';
 import { KeysUnavailable, type OpenSealed } from '@ledger/personal-data/sealed.ts';
 import type { Logger } from 'pino';
 import { isSuperseded, type RecordDeliveryAttempt } from '../../commands/deliveries.ts';
-import { type ExecuteOf, endOf, type Head } from '../../commands/execute.ts';
+import { type Executed, type ExecuteOf, endOf, type Head } from '../../commands/execute.ts';
 import type { paymentDecider } from '../../commands/payment.ts';
 import { readPaymentEvent, UnreadableEvent } from '../../events/codec.ts';
 import type { Delivery, PlannedDelivery } from '../../events/deliveries.ts';
@@ -20,11 +20,13 @@ import {
   evolve,
   noPayment,
   type Payment,
+  type PaymentEvent,
   paymentStream,
   plannedDeliveries,
   type RequestedPayment,
   withoutPersonalData,
 } from '../../events/payment.ts';
+import type { PlacedEvent } from '../../to-do/projection.ts';
 import type { ClaimedDelivery } from '../../to-do/queue.ts';
 import { attemptsOf, orderingKeyOf } from '../../to-do/table.ts';
 import { type DeliveryOutcome, failure, type PerformDelivery } from './delivery-task.ts';
@@ -43,10 +45,10 @@ export type AttemptDependencies = {
   log: Logger;
   /** Gives up the claim; the delivery can be claimed again after `afterMs`. Never rejects. */
   giveBack(claimed: ClaimedDelivery, afterMs: number): Promise<void>;
-  /** Moves the row that was claimed to the end of its stream. Never rejects. */
-  settle(claimed: ClaimedDelivery): Promise<void>;
+  /** Moves the row that was claimed to the end of its stream, whose events these are. Never rejects. */
+  settle(claimed: ClaimedDelivery, stream: readonly PlacedEvent[]): Promise<void>;
   /** The same, unless the list does it within a moment. */
-  settleLater(claimed: ClaimedDelivery): void;
+  settleLater(claimed: ClaimedDelivery, stream: readonly PlacedEvent[]): void;
 };
 
 const timeoutMs = 40_000;
@@ -68,19 +70,23 @@ export async function attemptDelivery(
   const { giveBack, log, runtime, settle, settleLater } = dependencies;
   let isBegun = false;
   let correlationId: string | undefined;
+  const end = async ({ events }: Stream<Payment>) => {
+    // If others have appended meanwhile, the next claim reads the stream again.
+    if (events) settleLater(claimed, events);
+    else await giveBack(claimed, 0);
+  };
   try {
     const loaded = await load(claimed, dependencies);
     const current = loaded && isBehind(claimed, loaded) ? null : loaded;
     const unrecorded = current && findInterrupted(claimed, current);
     if (unrecorded) {
-      await record(unrecorded, interrupted, 0, dependencies);
-      settleLater(claimed);
+      await end(await record(unrecorded, interrupted, 0, dependencies));
       return null;
     }
     const due = current && (await findDue(claimed, current, dependencies));
     const open = due && (await openDelivery(due, dependencies));
     if (!open || stopping.aborted) {
-      if (loaded) await settle(claimed);
+      if (loaded?.head.events) await settle(claimed, loaded.head.events);
       await giveBack(claimed, stopping.aborted ? 0 : postponeMs);
       return null;
     }
@@ -91,8 +97,7 @@ export async function attemptDelivery(
     const durationMs = Math.round(runtime.monotonicMs() - startedMs);
     // If there was no answer and `stopping` aborted, we interrupted the attempt; the receiver did not fail it.
     const isInterrupted = stopping.aborted && outcome.kind === 'failed' && outcome.status === null;
-    await record(open, isInterrupted ? interrupted : outcome, durationMs, dependencies);
-    settleLater(claimed);
+    await end(await record(open, isInterrupted ? interrupted : outcome, durationMs, dependencies));
     const { key, attempts } = open.delivery;
     const { transactionId, receiver } = claimed;
     const about = {
@@ -125,9 +130,11 @@ export async function attemptDelivery(
 
 /** The event that called for a delivery, what it says of it, and the payment as that event left it. */
 type Call = { cause: RecordedEvent; planned: PlannedDelivery; payment: RequestedPayment };
-type Loaded = { head: Head<RequestedPayment>; calls: ReadonlyMap<string, Call> };
+/** A stream's end, and all its events; null when others appended since it was read. */
+type Stream<State> = Head<State> & { events: readonly PlacedEvent[] | null };
+type Loaded = { head: Stream<RequestedPayment>; calls: ReadonlyMap<string, Call> };
 /** `head` is the end of the payment's stream. */
-type CalledDelivery = Call & { delivery: Delivery; head: Head<Payment> };
+type CalledDelivery = Call & { delivery: Delivery; head: Stream<Payment> };
 type OpenDelivery = Omit<CalledDelivery, 'payment'> & { payment: OpenPayment };
 
 /** Null when the log lacks the payment. Throws EventStoreUnavailable and UnreadableEvent. */
@@ -137,21 +144,33 @@ async function load(
 ): Promise<Loaded | null> {
   const stored = await eventStore.load(paymentStream(transactionId));
   const calls = new Map<string, Call>();
+  const events: PlacedEvent[] = [];
   let state: Payment = noPayment;
   for (const event of stored) {
     const read = readPaymentEvent(event);
+    events.push({ revision: event.revision, event: read });
     state = evolve(state, read);
     if (state.status === 'none' || !('deliveries' in read.data)) continue;
     for (const planned of plannedDeliveries(state, read.data.deliveries ?? []))
       if (!calls.has(planned.key)) calls.set(planned.key, { cause: event, planned, payment: state });
   }
   if (state.status === 'none') return null;
-  return { head: { state, ...endOf(stored) }, calls };
+  return { head: { state, ...endOf(stored), events }, calls };
 }
 
 /** The stream has attempts that the row lacks. */
 function isBehind({ orderingKey, attempts }: ClaimedDelivery, { head }: Loaded): boolean {
   return attemptsOf(orderingKey, head.state.deliveries) !== attempts;
+}
+
+/** The stream after a command. */
+function after(
+  { events, revision }: Stream<Payment>,
+  { events: added, ...head }: Executed<Payment, PaymentEvent>,
+): Stream<Payment> {
+  const placed = added.map((event, index) => ({ event, revision: Number(revision) + 1 + index }));
+  const isWhole = head.revision === Number(revision) + added.length;
+  return { ...head, events: events && isWhole ? [...events, ...placed] : null };
 }
 
 /** The delivery whose attempt was interrupted before this claim, if that is still to be recorded. */
@@ -199,19 +218,20 @@ async function openDelivery(
 async function recordSuperseded(
   { head, calls }: Loaded,
   dependencies: AttemptDependencies,
-): Promise<Head<Payment>> {
+): Promise<Stream<Payment>> {
   const { request, deliveries } = head.state;
-  let from: Head<Payment> = head;
+  let from: Stream<Payment> = head;
   for (const each of deliveries) {
     const call = calls.get(each.key);
     if (!call || each.state !== 'due' || !isSuperseded(each, deliveries)) continue;
     const at = dependencies.runtime.now().toISOString();
-    from = await dependencies.execute(
+    const superseded = await dependencies.execute(
       paymentStream(request.transactionId),
       { type: 'SupersedeDelivery', at, delivery: each.key },
       causeOf(call.cause, dependencies),
       { from },
     );
+    from = after(from, superseded);
   }
   return from;
 }
@@ -240,14 +260,14 @@ async function perform(
 
 /**
  * Retries for some seconds while the event store cannot be reached, so that there is a record of what was sent.
- * `durationMs` is 0 if it is unknown.
+ * `durationMs` is 0 if it is unknown. Returns the new end of the stream.
  */
 async function record(
   { delivery, payment, cause, head }: CalledDelivery,
   outcome: DeliveryOutcome | typeof interrupted,
   durationMs: number,
   dependencies: AttemptDependencies,
-): Promise<void> {
+): Promise<Stream<Payment>> {
   const { execute, runtime, scheduleMs } = dependencies;
   const now = runtime.now();
   const command: RecordDeliveryAttempt = {
@@ -259,12 +279,13 @@ async function record(
     outcome: recordedOutcome(outcome, delivery, { scheduleMs, now, random: runtime.random() }),
   };
   const stream = paymentStream(payment.request.transactionId);
-  await retry(() => execute(stream, command, causeOf(cause, dependencies), { from: head }), {
+  const recorded = await retry(() => execute(stream, command, causeOf(cause, dependencies), { from: head }), {
     runtime,
     firstMs: 2_000,
     maxAttempts: 4,
     shouldRetry: (error) => error instanceof EventStoreUnavailable,
   });
+  return after(head, recorded);
 }
 
 /** The id of the request that led to the event, if it can be in a header; else the event's. */

@@ -4,7 +4,7 @@
  */
 import { reasonOf } from '@ledger/kernel/reason-of.ts';
 import type { DeliveryKind } from '../../events/deliveries.ts';
-import { paymentStream } from '../../events/payment.ts';
+import type { PlacedEvent } from '../../to-do/projection.ts';
 import type { ClaimedDelivery, DeliveryQueue } from '../../to-do/queue.ts';
 import { type AttemptDependencies, attemptDelivery } from './attempt.ts';
 import { createBreaker } from './breaker.ts';
@@ -39,10 +39,10 @@ const drainMs = 10_000;
 const settleAfterMs = 250;
 
 export function startDeliveryWorker(dependencies: Dependencies): DeliveryWorker {
-  const { concurrency, eventStore, kind, name, queue, ready, runtime, leaseMs = 60_000 } = dependencies;
+  const { concurrency, kind, name, queue, ready, runtime, leaseMs = 60_000 } = dependencies;
   const log = dependencies.log.child({ reactor: name });
   const breaker = createBreaker(runtime);
-  const unsettled = new Set<ClaimedDelivery>();
+  const unsettled = new Map<ClaimedDelivery, readonly PlacedEvent[]>();
   let settling: Promise<void> | undefined;
   const attempts = new Map<Promise<void>, ClaimedDelivery>();
   const interrupting = new AbortController();
@@ -114,26 +114,24 @@ export function startDeliveryWorker(dependencies: Dependencies): DeliveryWorker 
     if (afterMs === 0) wakeUp.abort();
   }
 
-  async function settle(claimed: ClaimedDelivery): Promise<void> {
-    try {
-      await queue.settle(claimed, await eventStore.load(paymentStream(claimed.transactionId)));
-    } catch {
-      // The list does it when it comes to the last event.
-    }
+  async function settle(claimed: ClaimedDelivery, stream: readonly PlacedEvent[]): Promise<void> {
+    // If this fails, the list does it when it comes to the last event.
+    await queue.settle(claimed, stream).catch(() => {});
   }
 
-  function settleLater(claimed: ClaimedDelivery): void {
-    unsettled.add(claimed);
+  function settleLater(claimed: ClaimedDelivery, stream: readonly PlacedEvent[]): void {
+    unsettled.set(claimed, stream);
     settling ??= settleLeft();
   }
 
   /** Usually the list comes to the end of a stream within milliseconds: only the rows that it leaves are written. */
   async function settleLeft(): Promise<void> {
     await runtime.sleep(settleAfterMs, interrupting.signal);
-    const waiting = [...unsettled];
+    const waiting = new Map(unsettled);
     unsettled.clear();
     settling = undefined;
-    await Promise.all((await queue.stillHeld(waiting).catch(() => [])).map(settle));
+    const left = await queue.stillHeld([...waiting.keys()]).catch(() => []);
+    await Promise.all(left.map((row) => settle(row, waiting.get(row) ?? [])));
   }
 
   const working = work();
