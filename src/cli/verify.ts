@@ -60,13 +60,17 @@ async function whileAlone(
   work: (signal: AbortSignal, context: ContextWithDatabase<'sealKeys'>) => Promise<Outcome>,
 ): Promise<Outcome> {
   const interrupted = new AbortController();
-  const interrupt = () => interrupted.abort(new Error('Interrupted: the next run goes on from here'));
+  const interrupt = () => interrupted.abort();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, interrupt);
   const requirements = { ...needs, onlyReads: true, longestQueryMs: longestStatementMs };
   return await withStores('verify', requirements, async (context) => {
     const lock = { ...context, name: 'verify', waits: false, signal: interrupted.signal };
     const outcome = await withLeaderLock(lock, (signal) => work(signal, context));
     return outcome ?? fail('Another `ledger verify` is running.');
+  }).catch((error) => {
+    if (!interrupted.signal.aborted) throw error;
+    process.stderr.write('Interrupted. The next run goes on from here.\n');
+    return 130;
   });
 }
 

@@ -1,9 +1,11 @@
 // `verify` as a whole: tampering with the read models is reported by table and key, and so are rows that a tampered log
 // no longer explains.
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import type { EventStore } from '@ledger/event-store/event-store.ts';
 import { systemRuntime as runtime } from '@ledger/kernel/system-runtime.ts';
 import { withLeaderLock } from '@ledger/postgres/leader-lock.ts';
@@ -30,7 +32,7 @@ import { createToDoList, toDoList } from '../../../src/to-do/projection.ts';
 import { requeries } from '../../../src/to-do/requeries.ts';
 import { query, temporaryFolder } from '../../embedded/helpers.ts';
 import { log, reached } from '../../projections/helpers.ts';
-import { runLedger, settingsFor } from '../../support/ledger.ts';
+import { runLedger, settingsFor, spawnLedger } from '../../support/ledger.ts';
 import { createDatabase } from '../../support/postgres.ts';
 import { testRuntime } from '../../support/runtime.ts';
 import {
@@ -566,6 +568,28 @@ test.serial('as the daily verification: in a process of its own, which records w
   });
   await verifyInProcess(AbortSignal.abort());
   t.is((await lastCheck(db, 'verify'))?.at, found?.at);
+});
+
+test.serial('as a command: one that is interrupted says so, and that the next one goes on', async (t) => {
+  const { port } = await tampered(t, file, () => {});
+  const db = connectPostgres({ url: template.href, log });
+  t.teardown(() => db.destroy());
+  const holder = await db.transaction();
+  await holder.raw('lock table payments.payments');
+  const child = spawnLedger(['verify'], {
+    ...settingsFor({ esdbUrl: `esdb://127.0.0.1:${port}?tls=false`, databaseUrl: template.href }),
+    DATA_DIR: await temporaryFolder(t),
+    SEAL_KEY: '5ea1'.repeat(16),
+  });
+  const said = text(child.stderr);
+  const isWaiting = async () =>
+    (await db.raw('select from pg_locks where not granted and relation is not null')).rowCount > 0;
+  while (!(await isWaiting())) await runtime.sleep(20);
+  child.kill('SIGTERM');
+  await holder.rollback();
+  const [code] = await once(child, 'close');
+  t.is((await said).replace(/^[^\n]*\r/gm, ''), 'Interrupted. The next run goes on from here.\n');
+  t.is(code, 130);
 });
 
 test.serial(
