@@ -1,4 +1,4 @@
-// All tests, as `npm test` runs them: six processes that take one test file after another (in-turn.ts), as many as keep
+// All tests, as `npm test` runs them: four processes that take one test file after another (in-turn.ts), as many as keep
 // two cores busy while some wait. Two of them begin with the files that start whole stacks, because more stacks at once
 // would miss their timeouts, and then help the others.
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -21,7 +21,7 @@ const silenceMs = 6 * 60_000;
 const mostRepeated = 4;
 /** For ava to name the tests that it waited for, on SIGINT. */
 const lastWordsMs = 10_000;
-const [processes, processesForStacks] = [6, 2];
+const [processes, processesForStacks] = [4, 2];
 
 let running: ChildProcess | undefined;
 let wasSilent = false;
@@ -56,11 +56,18 @@ const all = [...stacks, ...others];
 /** Begins with those that take longer than 20 seconds: at the end, the others would wait for them. */
 function longestFirst(files: string[]): string[] {
   const long = [
-    ...['e2e/deployment', 'e2e/browser', 'e2e/postgres-away', 'e2e/alerts', 'e2e/rolling', 'e2e/serve'],
-    ...['e2e/erase', 'cli/database', 'projections/runtime/run', 'http/console/scope', 'docs-site/browser'],
-    ...['http/console/languages', 'audit/verify/verify', 'http/api/health', 'projections/rebuild/rebuild'],
-    ...['simulation/simulation', 'event-store/subscription', 'postgres/leader-lock', 'audit/seals/sealer'],
-    ...['reactors/deliveries/worker', 'conformance/conformance', 'audit/export/export'],
+    ...[
+      'e2e/deployment',
+      'e2e/browser',
+      'e2e/serve',
+      'e2e/alerts',
+      'e2e/rolling',
+      'e2e/postgres-away',
+      'e2e/erase',
+    ],
+    ...['reactors/deliveries/worker', 'cli/database', 'projections/runtime/run', 'docs-site/browser'],
+    ...['audit/verify/verify', 'http/api/health', 'projections/rebuild/rebuild', 'simulation/simulation'],
+    ...['audit/seals/sealer', 'event-store/subscription', 'postgres/leader-lock', 'audit/export/export'],
   ].map((name) => `test/${name}.test.ts`);
   return [...long.filter((file) => files.includes(file)), ...files.filter((file) => !long.includes(file))];
 }
