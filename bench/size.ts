@@ -62,7 +62,7 @@ async function startFilled(payments: number) {
   const busyMs = () => cpuMsOf(process.pid);
   for (let before = 0, now = busyMs(); now - before > 250; [before, now] = [now, busyMs()])
     await sleep(1_000);
-  return { stores, ledger, port: ledger.ports[0] ?? 0, payments };
+  return { stores, ledger, port: ledger.ports[0] ?? 0 };
 }
 
 async function inTurns(
