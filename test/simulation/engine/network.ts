@@ -54,6 +54,8 @@ type End = {
   receiver: Receiver | null;
   open: boolean;
   lastAtMs: number;
+  /** What has not got through to it, the oldest first. */
+  held: (() => void)[];
 };
 
 export function createNetwork({
@@ -76,26 +78,32 @@ export function createNetwork({
     return usual + (delays.get(from) ?? 0) + (delays.get(to) ?? 0);
   };
 
-  /** Delivers in order. While the way is cut it looks again, and gives the connection up in the end. */
-  function deliver(from: End, to: End, run: () => void, sinceMs = scheduler.nowMs()): void {
+  /** In order: what follows something that is held is held, too. */
+  function deliver(from: End, to: End, run: () => void): void {
     const atMs = Math.max(to.lastAtMs, scheduler.nowMs() + latencyMs(from.process.name, to.process.name));
     to.lastAtMs = atMs;
-    scheduler.after(atMs - scheduler.nowMs(), () => attempt(from, to, run, sinceMs));
+    scheduler.after(atMs - scheduler.nowMs(), () => {
+      if (!to.open) return;
+      if (to.held.length === 0 && !isCut(from.process.name, to.process.name)) {
+        run();
+        return;
+      }
+      to.held.push(run);
+      if (to.held.length === 1) tryAgain(from, to, scheduler.nowMs());
+    });
   }
 
-  function attempt(from: End, to: End, run: () => void, sinceMs: number): void {
-    if (!to.open) return;
-    if (!isCut(from.process.name, to.process.name)) {
-      run();
-      return;
-    }
-    if (scheduler.nowMs() - sinceMs > giveUpMs) {
-      breakOff(from, 'ETIMEDOUT');
-      breakOff(to, 'ETIMEDOUT');
-      return;
-    }
-    to.lastAtMs = Math.max(to.lastAtMs, scheduler.nowMs() + 250);
-    scheduler.after(250, () => attempt(from, to, run, sinceMs));
+  /** Looks whether the way is still cut, and gives the connection up in the end. */
+  function tryAgain(from: End, to: End, sinceMs: number): void {
+    scheduler.after(250, () => {
+      if (!to.open) return;
+      if (!isCut(from.process.name, to.process.name)) {
+        for (const run of to.held.splice(0)) run();
+      } else if (scheduler.nowMs() - sinceMs > giveUpMs) {
+        breakOff(from, 'ETIMEDOUT');
+        breakOff(to, 'ETIMEDOUT');
+      } else tryAgain(from, to, sinceMs);
+    });
   }
 
   function breakOff(end: End, code: string): void {
@@ -129,18 +137,18 @@ export function createNetwork({
     const target = alive.length > 0 ? random.pick(alive) : undefined;
     const host = target?.process.name ?? address.replace(/:\d+$/, '');
     const startedMs = scheduler.nowMs();
-    const tryAgain = () => {
+    const attempt = () => {
       if (!client.open) return;
       if (isCut(client.process.name, host) || isCut(host, client.process.name)) {
         if (scheduler.nowMs() - startedMs > connectTimeoutMs) breakOff(client, 'ETIMEDOUT');
-        else scheduler.after(250, tryAgain);
+        else scheduler.after(250, attempt);
         return;
       }
       if (!target || target.process.state() === 'dead') {
         breakOff(client, 'ECONNREFUSED');
         return;
       }
-      const server: End = { process: target.process, receiver: null, open: true, lastAtMs: 0 };
+      const server: End = { process: target.process, receiver: null, open: true, lastAtMs: 0, held: [] };
       for (const [own, other] of [[client, server] as const, [server, client] as const])
         own.process.onKilled(() => {
           if (own.open) deliver(own, other, () => breakOff(other, 'ECONNRESET'));
@@ -151,7 +159,7 @@ export function createNetwork({
       });
       client.process.enter(() => opened(connectionOf(client, server)));
     };
-    scheduler.after(latencyMs(client.process.name, host) * 2, tryAgain);
+    scheduler.after(latencyMs(client.process.name, host) * 2, attempt);
   }
 
   function count(counts: Map<string, number>, key: string, by: number): () => void {
@@ -174,7 +182,7 @@ export function createNetwork({
       return remove;
     },
     connect(process, address, receiver, opened) {
-      const client: End = { process, receiver, open: true, lastAtMs: 0 };
+      const client: End = { process, receiver, open: true, lastAtMs: 0, held: [] };
       establish(client, address, opened);
       return {
         abort() {

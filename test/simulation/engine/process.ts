@@ -69,14 +69,24 @@ export function createProcess({
     const trueMs = scheduler.nowMs();
     return Math.floor(trueMs + clock.offsetMs + clock.drift * (trueMs - since));
   };
+  const execute = (run: () => unknown): void => {
+    try {
+      context.run(self, run);
+    } catch (error) {
+      onCrash(self, error);
+    }
+  };
+  // After a pause, too, everything runs in the order in which it arrived.
   const enter = (run: () => unknown): void => {
-    if (state === 'paused') waiting.push(run);
-    else if (state === 'running')
-      try {
-        context.run(self, run);
-      } catch (error) {
-        onCrash(self, error);
-      }
+    if (state === 'dead') return;
+    if (state === 'paused' || waiting.length > 0) waiting.push(run);
+    else execute(run);
+  };
+  const catchUp = (): void => {
+    const run = state === 'running' && waiting.shift();
+    if (!run) return;
+    execute(run);
+    scheduler.after(0, catchUp);
   };
   const after = (delayMs: number, run: () => unknown) => scheduler.after(delayMs, () => enter(run));
 
@@ -103,7 +113,7 @@ export function createProcess({
     resume() {
       if (state !== 'paused') return;
       state = 'running';
-      for (const run of waiting.splice(0)) scheduler.after(0, () => enter(run));
+      scheduler.after(0, catchUp);
     },
     onKilled: (run) => void killed.push(run),
     runtime: {

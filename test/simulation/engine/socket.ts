@@ -102,7 +102,8 @@ export class SimulatedSocket extends Duplex {
 
   setTimeout(ms: number, onTimeout?: () => void): this {
     this.#cancelTimeout?.();
-    if (onTimeout) this.once('timeout', onTimeout);
+    if (onTimeout && ms > 0) this.once('timeout', onTimeout);
+    else if (onTimeout) this.removeListener('timeout', onTimeout);
     this.#cancelTimeout = ms > 0 ? this.#process.after(ms, () => this.emit('timeout')) : null;
     return this;
   }
