@@ -6,6 +6,8 @@ import { createProcess } from './engine/process.ts';
 import { createRandom } from './engine/random.ts';
 import { createScheduler } from './engine/scheduler.ts';
 
+const count = 2_000;
+
 test('messages arrive in order over a way that is cut and to a process that pauses', async (t) => {
   for (let seed = 1; seed <= 20; seed += 1) {
     const scheduler = createScheduler(0);
@@ -22,7 +24,7 @@ test('messages arrive in order over a way that is cut and to a process that paus
     }));
     const ignored = { message() {}, ended() {}, broken: (code: string) => t.fail(code) };
     network.connect(sender, 'receiver:1', ignored, (connection) => {
-      for (let number = 0; number < 200; number += 1)
+      for (let number = 0; number < count; number += 1)
         scheduler.after(random.integer(0, 5_000), () => {
           sent += 1;
           connection.send(sent);
@@ -42,7 +44,7 @@ test('messages arrive in order over a way that is cut and to a process that paus
     while (await scheduler.step());
     t.deepEqual(
       arrived,
-      Array.from({ length: 200 }, (_, index) => index + 1),
+      Array.from({ length: count }, (_, index) => index + 1),
     );
   }
 });
