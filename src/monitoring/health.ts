@@ -1,4 +1,4 @@
-/** How the stores and the projections are, within a second, even while a store hangs: for health and readiness. */
+/** How the stores and the projections are, within a second, even while a store hangs: for health, readiness and status. */
 import { once } from 'node:events';
 import type { EventStore } from '@ledger/event-store/event-store.ts';
 import type { Log } from '@ledger/kernel/log.ts';
@@ -35,8 +35,7 @@ export type Look = {
   clockDifferenceMs: number | null;
 };
 
-/** A store that has not answered by then counts as down. */
-const answerWithinMs = 700;
+const usualAnswerMs = 700;
 /** The stores are asked at most once in this time, however many callers ask. */
 const freshForMs = 1_000;
 /** A store is slow now and then: the last complete look counts until it is this old. */
@@ -54,6 +53,8 @@ export type LookDependencies = {
   sealingRefused(): Promise<string | null>;
   /** How wrong the clock of this machine is, if that is known. */
   clockDifferenceMs(): number | null;
+  /** A store that has not answered by then counts as down; 700 ms if it is not given. */
+  answerWithinMs?: number;
   runtime: Pick<Runtime, 'now' | 'monotonicMs' | 'timeout'>;
   log: Log;
 };
@@ -80,6 +81,7 @@ export function createLook(dependencies: LookDependencies): () => Promise<Look> 
 
 /** One look at the stores. It is overdue if one of them has not answered in time, whatever the others said. */
 async function look({
+  answerWithinMs = usualAnswerMs,
   clockDifferenceMs,
   eventStore,
   log,

@@ -121,24 +121,27 @@ test.serial(
     const ledger = await startLedger(t, postgres);
     const { clock } = ledger;
     const receiver = await startReceiver(t, status(503));
-    const reactor = startCallbacks(t, ledger);
+    let attempts = 0;
+    const countAttempt = () => {
+      attempts += 1;
+    };
+    const reactor = startCallbacks(t, ledger, { countAttempt });
     // More than the failures at which the breaker lets one attempt a minute through.
     const ids = Array.from({ length: 7 }, (_, index) => `P${index}`);
     for (const id of ids) await makePayment(ledger, id, paymentEvents(id, receiver.url, 'succeeded'));
 
     const startMs = clock.now().getTime();
     const histories = () => Promise.all(ids.map((id) => historyOf(ledger, id)));
-    const recorded = async () => (await histories()).flat().length;
-    /** The clock stands still until an attempt is recorded, and then leaps to when the next is due. */
+    /** The clock stands still until an attempt has ended, and then leaps to when the next is due. */
     const untilAttempts = async (count: number) => {
-      for (let before = await recorded(); before < count * ids.length; before = await recorded()) {
+      for (let before = attempts; before < count * ids.length; before = attempts) {
         const due = (await histories()).map((events) =>
           Reflect.get(events.at(-1)?.data ?? {}, 'nextAttemptAt'),
         );
         const firstDueMs = Math.min(...due.map((at) => Date.parse(at ?? clock.now().toISOString())));
         clock.set(Math.max(clock.now().getTime() + minute, firstDueMs));
         reactor.wake();
-        await until(async () => (await recorded()) > before);
+        await until(() => attempts > before);
       }
     };
     await untilAttempts(5);
