@@ -1,6 +1,6 @@
 // What every command says while a store is away: one sentence, exit code 75.
 import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
+import { type AddressInfo, connect, createServer } from 'node:net';
 import test from 'ava';
 import { temporaryFolder } from '../embedded/helpers.ts';
 import { startServer } from '../event-store/helpers.ts';
@@ -104,11 +104,19 @@ test('status says what it can find out while a store is away', async (t) => {
   t.is(bothAway.code, 75);
 });
 
-test('status before any role has run is degraded', async (t) => {
+test('status before any role has run is degraded, even if PostgreSQL is slow', async (t) => {
   const { port } = await startServer(t);
-  const { url: databaseUrl } = await createDatabase();
+  const databaseUrl = new URL((await createDatabase()).url);
+  const to = Number(databaseUrl.port);
+  const slow = createServer((near) => {
+    near.on('error', () => {});
+    setTimeout(() => near.pipe(connect(to, '127.0.0.1').on('error', () => {})).pipe(near), 1_000);
+  }).listen(0, '127.0.0.1');
+  t.teardown(() => void slow.close());
+  await once(slow, 'listening');
+  databaseUrl.port = String((slow.address() as AddressInfo).port);
   const env = {
-    ...settingsFor({ esdbUrl: `esdb://127.0.0.1:${port}?tls=false`, databaseUrl }),
+    ...settingsFor({ esdbUrl: `esdb://127.0.0.1:${port}?tls=false`, databaseUrl: databaseUrl.href }),
     DATA_DIR: await temporaryFolder(t),
   };
   const { code, stdout } = await runLedger(['status'], env);
