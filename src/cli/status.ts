@@ -8,7 +8,7 @@ import { leaderSessions } from '@ledger/postgres/leader-lock.ts';
 import { projectionStatus } from '@ledger/projections/runtime/checkpoints.ts';
 import type { Knex } from 'knex';
 import program from '../../package.json' with { type: 'json' };
-import { lastCheck, type Outcome } from '../audit/check/checks.ts';
+import { lastCheck, type Outcome } from '../audit/check/schedule.ts';
 import { sealingRefused } from '../audit/seals/kept.ts';
 import { readSignedSeal, unsealed } from '../audit/seals/stored-seals.ts';
 import { toIsoWithOffset } from '../common/malaysian-time.ts';

@@ -12,7 +12,7 @@ import {
   readVerifier,
   type Witnesses,
 } from '@ledger/transparency-log/note.ts';
-import { recordVerified } from '../audit/check/checks.ts';
+import { recordVerified } from '../audit/check/schedule.ts';
 import { keptCheckpoints, lastCheckpointFile, sealingRefused } from '../audit/seals/kept.ts';
 import { lastCheckpoint } from '../audit/seals/leaves.ts';
 import { acceptOlderLog, acknowledge } from '../audit/verify/acknowledge.ts';

@@ -9,7 +9,7 @@ import { runProjection } from '@ledger/projections/runtime/run.ts';
 import { createSharedReader } from '@ledger/projections/runtime/shared-reader.ts';
 import { sealKeyOf } from '@ledger/transparency-log/key.ts';
 import { offerTo } from '@ledger/transparency-log/offer.ts';
-import { startDailyVerify, startHourlyCheck } from '../audit/check/checks.ts';
+import { startDailyVerify, startHourlyCheck } from '../audit/check/schedule.ts';
 import { keptCheckpoints, lastCheckpointFile } from '../audit/seals/kept.ts';
 import { startSealer } from '../audit/seals/sealer.ts';
 import { streamPrefixes } from '../events/streams.ts';

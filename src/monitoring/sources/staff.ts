@@ -2,7 +2,7 @@
 import type { Runtime } from '@ledger/kernel/runtime.ts';
 import type { Reading } from '@ledger/observability/metrics.ts';
 import type { Knex } from 'knex';
-import { lastCheck } from '../../audit/check/checks.ts';
+import { lastCheck } from '../../audit/check/schedule.ts';
 import { countOpenExceptions } from '../../projections/exceptions/queries.ts';
 
 export const readExceptions = (db: Knex) => async (): Promise<Reading[]> =>

@@ -5,17 +5,17 @@ import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
 import test, { type ExecutionContext } from 'ava';
 import { type CheckResult, check } from '../../../src/audit/check/check.ts';
 import {
-  lastCheck,
-  recordVerified,
-  startDailyVerify,
-  startHourlyCheck,
-} from '../../../src/audit/check/checks.ts';
-import {
   auditTablesSql,
   forgedRows,
   forgetForgedRows,
   reportForgedRow,
 } from '../../../src/audit/check/forged-rows.ts';
+import {
+  lastCheck,
+  recordVerified,
+  startDailyVerify,
+  startHourlyCheck,
+} from '../../../src/audit/check/schedule.ts';
 import { type PaymentEvent, paymentStream } from '../../../src/events/payment.ts';
 import { journal } from '../../../src/projections/journal/projection.ts';
 import { accountSums } from '../../../src/projections/journal/queries.ts';

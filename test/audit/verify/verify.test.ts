@@ -14,7 +14,7 @@ import { runProjection } from '@ledger/projections/runtime/run.ts';
 import { forAll, type KeyTerm } from '@ledger/transparency-log/key.ts';
 import { checkpointText, rawKeyOf, signatureLine, verifierText } from '@ledger/transparency-log/note.ts';
 import test, { type ExecutionContext } from 'ava';
-import { lastCheck } from '../../../src/audit/check/checks.ts';
+import { lastCheck } from '../../../src/audit/check/schedule.ts';
 import { createLines } from '../../../src/audit/export/lines.ts';
 import { proveReceipt } from '../../../src/audit/export/receipt-proof.ts';
 import { proveEvents } from '../../../src/audit/seals/leaves.ts';

@@ -2,7 +2,7 @@
 import { projectionStatus } from '@ledger/projections/runtime/checkpoints.ts';
 import { sealKeyOf } from '@ledger/transparency-log/key.ts';
 import type { ExecutionContext } from 'ava';
-import { recordVerified } from '../../../src/audit/check/checks.ts';
+import { recordVerified } from '../../../src/audit/check/schedule.ts';
 import { chain, genesisHash } from '../../../src/events/envelope.ts';
 import type { PaymentEvent } from '../../../src/events/payment.ts';
 import { countIn, emptyTally, sealsStream, signedText } from '../../../src/events/seals.ts';

@@ -1,5 +1,5 @@
 /** GET /console: the metrics of a day, each a link to what it counts, and what waits for staff. */
-import { lastCheck, lateAfterMs, type Outcome } from '../../../audit/check/checks.ts';
+import { lastCheck, lateAfterMs, type Outcome } from '../../../audit/check/schedule.ts';
 import { sealingRefused } from '../../../audit/seals/kept.ts';
 import { unsealed } from '../../../audit/seals/stored-seals.ts';
 import { dayOf } from '../../../common/malaysian-time.ts';
