@@ -5,12 +5,13 @@ import { projectionStatus } from '@ledger/projections/runtime/checkpoints.ts';
 import { isReady } from '@ledger/projections/runtime/lag.ts';
 import test, { type ExecutionContext } from 'ava';
 import { Refused } from '../../src/commands/decider.ts';
-import { settlementStream } from '../../src/events/settlement.ts';
+import { settlementIdOf, settlementStream } from '../../src/events/settlement.ts';
 import { ageing } from '../../src/projections/journal/ageing.ts';
 import { journal } from '../../src/projections/journal/projection.ts';
 import { UnreadableExport } from '../../src/reconciliation/export-format.ts';
+import { ReadModelBehind } from '../../src/reconciliation/reconcile.ts';
 import { importSettlement } from '../../src/reconciliation/settle.ts';
-import { run } from '../projections/helpers.ts';
+import { run, startStore } from '../projections/helpers.ts';
 import { chosen, result, succeeded } from '../support/payments.ts';
 import { createDatabase } from '../support/postgres.ts';
 import { idOf, pieces, startLedger } from './helpers.ts';
@@ -51,7 +52,7 @@ async function start(t: ExecutionContext) {
     Object.fromEntries(
       (await ageing(db, new Date())).map(({ account, figures }) => [account, figures.at(-1)]),
     );
-  return { bring, open, pay, settled, eventStore: store.eventStore };
+  return { bring, dependencies, open, pay, settled, eventStore: store.eventStore };
 }
 
 test.serial('a payout settles the charges that it names, once', async (t) => {
@@ -104,6 +105,20 @@ test.serial('a payout settles the charges that it names, once', async (t) => {
   t.like((await bring(known('PO-2'))).imported, { isNew: true });
   t.regex(String((await bring(known('PO-3'))).imported), /^PO-2 of the same day has the same total/);
   t.like((await bring(known('PO-3'), true)).imported, { isNew: true });
+});
+
+test.serial('nothing is settled by rows of a log that was lost', async (t) => {
+  const { dependencies, pay, settled } = await start(t);
+  await pay(idOf(1), [chosen(1), succeeded(result(1, 'succeeded'), { receiptNo: 'R-1' })]);
+  await settled();
+  const { eventStore: older } = await startStore(t);
+  const rows = [header, `PO-1,2026-11-21,120.50,${idOf(1)},,fpx,120.50,`];
+  const imported = importSettlement(
+    { ...dependencies, eventStore: older },
+    { file: pieces(Buffer.from(rows.join('\r\n'))), isConfirmed: true, cause: cause(), onBadRow() {} },
+  );
+  await t.throwsAsync(imported, { instanceOf: ReadModelBehind });
+  t.deepEqual(await older.load(settlementStream(settlementIdOf('payout', 'PO-1'))), []);
 });
 
 test.serial(

@@ -1,23 +1,12 @@
 /** How far a projection is behind the log, and whether it is ready to answer a question. */
-import type { EventStore, RecordedEvent } from '@ledger/event-store/event-store.ts';
+import type { EventStore } from '@ledger/event-store/event-store.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
 import type { ProjectionStatus } from './checkpoints.ts';
 import { type Followed, selectionOf } from './projection.ts';
 
-/** The oldest event that the projection has not processed, according to the statuses; null when there is none. */
-function firstUntaken(
-  eventStore: Pick<EventStore, 'firstAfter'>,
-  followed: Followed,
-  statuses: readonly ProjectionStatus[],
-  signal: AbortSignal,
-): Promise<RecordedEvent | null> {
-  const after = statuses.find(({ name }) => name === followed.name)?.position ?? null;
-  return eventStore.firstAfter({ ...selectionOf(followed), after, signal });
-}
-
 /**
- * How long that event has been waiting; 0 when there is none. Throws EventStoreUnavailable, also when the signal aborts
- * before the store has answered.
+ * How long the oldest event has been waiting that the projection has not processed, according to the statuses; 0 when
+ * there is none. Throws EventStoreUnavailable, also when the signal aborts before the store has answered.
  */
 export async function lagMsOf(
   eventStore: Pick<EventStore, 'firstAfter'>,
@@ -25,7 +14,8 @@ export async function lagMsOf(
   statuses: readonly ProjectionStatus[],
   { now, signal }: { now: Date; signal: AbortSignal },
 ): Promise<number> {
-  const waiting = await firstUntaken(eventStore, followed, statuses, signal);
+  const after = statuses.find(({ name }) => name === followed.name)?.position ?? null;
+  const waiting = await eventStore.firstAfter({ ...selectionOf(followed), after, signal });
   return waiting ? Math.max(0, now.getTime() - waiting.created.getTime()) : 0;
 }
 
@@ -38,16 +28,21 @@ export type LagSources = {
 const answerWithinMs = 4_000;
 const pollMs = 200;
 
-/** Whether the projection's tables are of its version and hold everything that was recorded until the moment. */
+/**
+ * Whether the projection's tables are of its version and hold everything that was recorded until the moment. Throws
+ * EventStoreUnavailable, also when the log lacks what the tables were made from: an older copy of it was restored.
+ */
 async function holds(
   projection: Followed,
   until: Date,
   statuses: readonly ProjectionStatus[],
   { eventStore, runtime }: LagSources,
 ): Promise<boolean> {
-  if (!statuses.some(({ name, version }) => name === projection.name && version === projection.version))
-    return false;
-  const untaken = await firstUntaken(eventStore, projection, statuses, runtime.timeout(answerWithinMs));
+  const status = statuses.find(({ name }) => name === projection.name);
+  if (status?.version !== projection.version) return false;
+  const { position: after, lastEvent: processed } = status;
+  const signal = runtime.timeout(answerWithinMs);
+  const untaken = await eventStore.firstAfter({ ...selectionOf(projection), after, processed, signal });
   return untaken === null || untaken.created > until;
 }
 

@@ -178,7 +178,8 @@ const catchUpMs = 1_000;
 
 /**
  * Why the journal's answers may be incomplete; `isMissing` when there are no tables to query, `isParked` when only what is
- * parked is left out, which must not stop everybody else. Null if it holds everything recorded by `asOf`; finding that out may take a second. Throws the database's errors.
+ * parked is left out, which must not stop everybody else. Null if it holds everything recorded by `asOf`, and nothing that
+ * the log lacks; finding that out may take some seconds. Throws the database's errors.
  */
 export async function journalGap(
   asOf: Date,
@@ -202,7 +203,7 @@ export async function journalGap(
         : null;
   } catch (error) {
     if (!(error instanceof EventStoreUnavailable)) throw error;
-    return gap('The event store does not answer: it is not known what the journal lacks');
+    if (!fault) return gap('The event store does not answer: it is not known what the journal lacks');
   }
   if (!fault) return gap('The journal is behind the log, and lacks what was recorded last');
   return gap(`The journal has halted, and lacks all that came after: ${fault.message}`);
