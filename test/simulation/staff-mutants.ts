@@ -75,6 +75,17 @@ export const staffMutants: Readonly<Record<string, Omit<Mutant, 'name'>>> = {
     payments: 40,
     seeds: 40,
   },
+  'lost-rows-counted': {
+    what: 'A payout is compared with rows of a log that was lost',
+    file: 'packages/projections/runtime/lag.ts',
+    code: 'after, processed, signal',
+    becomes: 'after, signal',
+    seenBy: ['settlement-misjudged'],
+    plan: 'settled-by-lost-rows',
+    fault: 'settle',
+    payments: 40,
+    seeds: 40,
+  },
   'reference-kept': {
     what: 'The journal keeps the reference of a settlement as it was spelled first',
     file: 'src/projections/journal/projection.ts',
