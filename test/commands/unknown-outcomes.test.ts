@@ -113,6 +113,7 @@ test('sent twice it is the same; another verdict, or one after a result has come
   t.is(code([chosen(1)], charged), 'unknown_exception', 'the registry is still being asked');
   const recorded = [chosen(1), chosen(2), succeeded(result(1, 'succeeded')), unknown(2)];
   t.is(code(recorded, { ...charged, gatewayTransactionId: 'P1' }), 'charge_recorded');
+  t.is(code(recorded, { ...charged, gatewayTransactionId: 'P1', amountSen: sen(1) }), 'charge_recorded');
   t.is(t.throws(() => paymentDeciderOnNothing()).message, 'Payment not found');
 });
 
