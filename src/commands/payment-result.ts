@@ -172,20 +172,28 @@ function recordOther(
 }
 
 /**
- * Whether the result was recorded before. If an equal result of the paid attempt was recorded before the success, it is
- * a repeat only with the same time: with another time it may be a reversal.
+ * Whether the result was recorded before. Before a success of its attempt, or before that became pending again, an equal
+ * one is a repeat only with the same time: with another time it may be a reversal, or the end of what was pending.
  */
 function isRepeat(result: PaymentResult, state: RequestedPayment): boolean {
-  const paid = state.status === 'succeeded' ? currentResult(state) : null;
-  const reopens = paid !== null && isSameAttempt(paid, result, state);
-  const before = paid ? state.results.indexOf(paid) : -1;
+  const from = reopenedAt(result, state);
   return state.results.some(
     (earlier, index) =>
       earlier.role !== 'ended' &&
       earlier.outcome === result.outcome &&
       isSameAttempt(earlier, result, state) &&
-      (!reopens || index > before || earlier.paidAt === result.paidAt),
+      (index >= from ||
+        (earlier.paidAt === result.paidAt &&
+          (result.paidAt !== null || state.results[from]?.outcome === 'succeeded'))),
   );
+}
+
+/** The place of the result that paid its attempt or left it pending; 0 if the last one of it was another. */
+function reopenedAt(result: PaymentResult, state: RequestedPayment): number {
+  const last = state.results.findLastIndex(
+    (each) => (each.role === 'applied' || each.credited === 'paid') && isSameAttempt(each, result, state),
+  );
+  return ['succeeded', 'pending'].includes(state.results[last]?.outcome ?? '') ? last : 0;
 }
 
 /** The outcome that a result other than a success contradicts, or null when the result sets the payment's status. */
@@ -195,9 +203,11 @@ function contradicted(
   state: RequestedPayment,
 ): Outcome | null {
   if (state.status === 'succeeded') return 'succeeded';
+  const from = reopenedAt(result, state);
   const final = state.results.find(
-    (earlier) =>
-      (earlier.credited !== undefined || (earlier.role === 'applied' && earlier.outcome !== 'pending')) &&
+    (earlier, index) =>
+      (earlier.credited !== undefined ||
+        (earlier.role === 'applied' && earlier.outcome !== 'pending' && index >= from)) &&
       isSameAttempt(earlier, result, state),
   );
   if (final) return final.outcome;

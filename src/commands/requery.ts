@@ -120,7 +120,8 @@ function resultOf(
 
 /** A failure of an attempt that is still open contradicts no other attempt: it ends that one, once. */
 export function endingOnly(event: PaymentEvent, state: RequestedPayment): PaymentEvent[] {
-  if (event.type !== 'GatewayResultContradicted' || event.data.result.outcome === 'pending') return [event];
+  if (event.type !== 'GatewayResultContradicted') return [event];
+  if (event.data.result.outcome !== 'failed' && event.data.result.outcome !== 'cancelled') return [event];
   const { standing: _, ...data } = event.data;
   if (openAttempts(state).some(({ sellerOrderNo }) => sellerOrderNo === data.orderNo))
     return [{ type: 'AttemptEnded', data }];

@@ -63,7 +63,9 @@ export function giveVerdict(
     state,
   );
   if (events instanceof Refused) return events;
-  if (events.length === 0)
+  // A success contradicts nothing but another amount of the same charge.
+  const contradicts = events.some(({ type }) => type === 'GatewayResultContradicted');
+  if (events.length === 0 || (outcome === 'succeeded' && contradicts))
     return new Refused('charge_recorded', 'This charge is already recorded, for another attempt');
   return events.flatMap((event) => endingOnly(event, state));
 }

@@ -12,19 +12,26 @@ const filename = new URL('./pdf-worker.ts', import.meta.url).href;
 const threads = new Map<keyof Documents, Piscina>();
 
 function threadOf(kind: keyof Documents, log: Log): Piscina {
-  let thread = threads.get(kind);
-  if (!thread) {
-    thread = new Piscina({ filename, name: kind, minThreads: 0, maxThreads: 1, idleTimeout: idleTimeoutMs });
-    // Of a thread that was drawing nothing; without a listener it would end the process.
-    thread.on('error', (err) => log.error({ err, kind }, 'a thread that draws PDFs failed'));
-    threads.set(kind, thread);
-  }
+  const known = threads.get(kind);
+  if (known) return known;
+  const thread = new Piscina({
+    filename,
+    name: kind,
+    minThreads: 0,
+    maxThreads: 1,
+    idleTimeout: idleTimeoutMs,
+  });
+  // Of a thread that was drawing nothing; without a listener it would end the process.
+  thread.on('error', (err) => log.error({ err, kind }, 'a thread that draws PDFs failed'));
+  // Piscina starts another one only for the next document: what waits for a thread that ends would wait for that.
+  thread.on('workerDestroy', () => queueMicrotask(() => thread.threads.length === 0 && thread.destroy()));
+  threads.set(kind, thread);
   return thread;
 }
 
 /**
- * The roles of a process share them. Each draws one document after another. If a thread ends, what it was drawing is
- * rejected, and another is started.
+ * The roles of a process share them. Each draws one document after another. If a thread ends, what it was drawing and
+ * what waited for it is rejected, and another is started for the next one.
  */
 export function pdfThreads(log: Log): Documents {
   async function draw(kind: keyof Documents, args: unknown[]): Promise<Buffer> {

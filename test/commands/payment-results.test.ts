@@ -26,6 +26,8 @@ const success = result(1, 'succeeded');
 const failure = result(1, 'failed');
 const cancellation = result(1, 'cancelled');
 const pending = result(1, 'pending');
+const pendingAgain = result(1, 'pending', { gatewayTransactionId: 'P9' });
+const later = '2026-11-21T01:00:00.000Z';
 const late = { late: true };
 
 /** Without the request, which each channel puts in front of what is given. */
@@ -79,6 +81,26 @@ const cases: Record<string, Case> = {
     ],
     when: result(2, 'cancelled'),
     expect: [applied(result(2, 'cancelled'))],
+  },
+  'failed, pending again in another transaction: a failure that names none ends it': {
+    given: [chosen(1), applied(failure), applied(pendingAgain)],
+    when: result(1, 'failed', { gatewayTransactionId: '', paidAt: later }),
+    expect: [applied(result(1, 'failed', { gatewayTransactionId: '', paidAt: later }))],
+  },
+  'failed, pending again in another transaction: a cancellation that names none ends it': {
+    given: [chosen(1), applied(failure), applied(pendingAgain)],
+    when: result(1, 'cancelled', { gatewayTransactionId: '' }),
+    expect: [applied(result(1, 'cancelled', { gatewayTransactionId: '' }))],
+  },
+  'failed, pending again in another transaction: the old failure arrives once more': {
+    given: [chosen(1), applied(failure), applied(pendingAgain)],
+    when: failure,
+    expect: [],
+  },
+  'failed, pending again in another transaction: a repeat of that': {
+    given: [chosen(1), applied(failure), applied(pendingAgain)],
+    when: result(1, 'pending', { gatewayTransactionId: '' }),
+    expect: [],
   },
   'failed, then paid: the old failure arrives once more': {
     given: [chosen(1), applied(failure), succeeded(success, late)],

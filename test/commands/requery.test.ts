@@ -310,6 +310,19 @@ test('a failure of another attempt that is alone in the answer ends that attempt
   t.deepEqual(decided([...given, ...(first as PaymentEvent[])], answer), []);
 });
 
+test('another amount of a charge that is booked ends no attempt, though an open one was reported with its number', (t) => {
+  const shared = { gatewayTransactionId: 'P2' };
+  const given = [
+    chosen(1),
+    chosen(2),
+    applied(result(2, 'pending')),
+    succeeded(result(1, 'succeeded', shared)),
+  ];
+  t.deepEqual(decided(given, results(told('succeeded', { ...shared, amountSen: sen(1) }))), [
+    'RequeryAnswered',
+  ]);
+});
+
 test('the last question about an attempt that stays open leaves it to staff, whatever the answer', (t) => {
   const at = '2026-11-22T01:00:00.000Z';
   t.deepEqual(decided(open, nothing('attempted'), { at }), ['RequeryAnswered', 'AttemptOutcomeUnknown 1']);

@@ -81,6 +81,18 @@ test('not charged: an open payment fails; one that was paid by another attempt k
   t.deepEqual(settledIn([...given, ...events]), ['failed']);
 });
 
+test('not charged: also an attempt that had failed before the gateway reported it as pending again', (t) => {
+  const again = applied(result(1, 'pending', { gatewayTransactionId: 'P2' }));
+  for (const paidAt of ['2026-11-20T01:04:30.000Z', null]) {
+    const given = [chosen(1), applied(result(1, 'failed', { paidAt })), again, unknown(1)];
+    const failed = give(given, notCharged);
+    t.deepEqual(types(failed), ['PaymentFailed']);
+    t.deepEqual(settledIn([...given, ...failed]), ['failed']);
+    const paidByAnother = [...given, chosen(2), succeeded(result(2, 'succeeded'))];
+    t.deepEqual(types(give(paidByAnother, notCharged)), ['AttemptEnded']);
+  }
+});
+
 test('sent twice it is the same; another verdict, or one after a result has come, is refused', (t) => {
   const given = [chosen(1), unknown(1)];
   const settled = [...given, ...give(given, charged)];
@@ -101,6 +113,7 @@ test('sent twice it is the same; another verdict, or one after a result has come
   t.is(code([chosen(1)], charged), 'unknown_exception', 'the registry is still being asked');
   const recorded = [chosen(1), chosen(2), succeeded(result(1, 'succeeded')), unknown(2)];
   t.is(code(recorded, { ...charged, gatewayTransactionId: 'P1' }), 'charge_recorded');
+  t.is(code(recorded, { ...charged, gatewayTransactionId: 'P1', amountSen: sen(1) }), 'charge_recorded');
   t.is(t.throws(() => paymentDeciderOnNothing()).message, 'Payment not found');
 });
 

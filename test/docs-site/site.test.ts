@@ -181,6 +181,7 @@ test('the search tolerates typing errors, matches beginnings of words, and finds
   t.is((await hitsOf(base, 'calback')).urls[0], '/docs/callbacks');
   t.is((await hitsOf(base, 'retrys')).urls[0], '/docs/callbacks#retries');
   t.is((await hitsOf(base, 'pay')).urls[0], '/docs/states');
+  t.deepEqual((await hitsOf(base, 'p r s')).urls, [], 'a letter alone is the beginning of too many words');
   t.is((await hitsOf(base, 'lifecycle')).urls[0], '/docs/states');
   const { html } = await hitsOf(base, 'seconds');
   t.true(html.includes('After five <mark>seconds</mark>, again.'));

@@ -1,6 +1,8 @@
 import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { setImmediate } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import type { Worker } from 'node:worker_threads';
 import { createLog } from '@ledger/kernel/log.ts';
 import test from 'ava';
 import { pdfThreads } from '../../src/roles/pdf-threads.ts';
@@ -50,6 +52,25 @@ test('a document that cannot be drawn is rejected, and the next one is drawn', a
   await t.throwsAsync(pdfThread.receipt({} as never, printed), { instanceOf: TypeError });
   t.deepEqual(await pdfThread.receipt(paid(), printed), await documents.receipt(paid(), printed));
 });
+
+for (const when of ['at its start', 'while it draws'] as const)
+  test.serial(
+    `what waits for a thread that ends ${when} is rejected, and the next one is drawn`,
+    async (t) => {
+      // With a thread of its own.
+      const { pdfThreads: own } = await import(
+        `../../src/roles/pdf-threads.ts?ends=${encodeURIComponent(when)}`
+      );
+      const started = once(process, 'worker') as Promise<[Worker]>;
+      const drawing = Array.from({ length: 20 }, () => own(log).receipt(paid(), printed));
+      const [thread] = await started;
+      if (when === 'while it draws') await drawing[0];
+      void thread.terminate();
+      const drawn = await Promise.allSettled(drawing);
+      t.is(drawn.at(-1)?.status, 'rejected');
+      t.deepEqual(await own(log).receipt(paid(), printed), await documents.receipt(paid(), printed));
+    },
+  );
 
 test('an idle thread does not keep the process alive', (t) => {
   const url = new URL('../../src/roles/pdf-threads.ts', import.meta.url).href;

@@ -3,12 +3,14 @@ import test, { type ExecutionContext } from 'ava';
 import { parse } from 'csv-parse/sync';
 import { paymentStream } from '../../../src/events/payment.ts';
 import { roles } from '../../../src/events/user.ts';
+import type { Documents } from '../../../src/statements/document.ts';
 import { stored } from '../../audit/helpers.ts';
-
+import { until } from '../../embedded/helpers.ts';
 import { emptyJournal, feed, paid, recorded } from '../../projections/journals.ts';
 import { hasPoppler, textOf } from '../../receipts/pdf-reader.ts';
 import { startApp } from '../../support/app.ts';
 import { signIn } from '../../support/console.ts';
+import { documents } from '../../support/documents.ts';
 import { createDatabase } from '../../support/postgres.ts';
 
 const postgres = await createDatabase();
@@ -20,9 +22,9 @@ test.after.always(async () => {
 const clock = () => new Date('2026-11-24T02:00:00.000Z');
 const value = { paidAt: '2026-11-20T03:00:00.000Z' };
 
-async function start(t: ExecutionContext) {
+async function start(t: ExecutionContext, parts: { documents?: Documents } = {}) {
   const db = await emptyJournal(t, postgres);
-  const app = await startApp({ console: { db }, clock }, shared);
+  const app = await startApp({ console: { db, ...parts }, clock }, shared);
   t.teardown(() => app.close());
   await feed(db, recorded('A', paid({ no: 1, at: '2026-11-20T03:00:01.000Z', ...value, chargeSen: 50 })));
   await feed(db, recorded('B', paid({ no: 2, at: '2026-11-23T01:00:00.000Z', ...value, mode: 'cc' })));
@@ -192,6 +194,32 @@ test.serial('without Postgres the pages say so, and nothing about the cause', as
     t.notRegex(await answer.text(), /ECONNREFUSED|postgres/);
   }
 });
+
+test.serial(
+  'only so many PDFs of statements are made at a time, each of which holds its receipts',
+  async (t) => {
+    const going = Promise.withResolvers<void>();
+    let waiting = 0;
+    const collection: Documents['collection'] = async (statement) => {
+      waiting += 1;
+      await going.promise;
+      return documents.collection(statement);
+    };
+    const { app } = await start(t, { documents: { ...documents, collection } });
+    const viewer = await signIn(app, 'viewer');
+    const ask = async () => {
+      const answer = await viewer.get('/console/statements/collection.pdf?merchant=council&day=2026-11-20');
+      await answer.arrayBuffer();
+      return answer.status;
+    };
+    const first = Array.from({ length: 20 }, ask);
+    await until(() => waiting === 20);
+    t.is(await ask(), 503);
+    going.resolve();
+    t.true((await Promise.all(first)).every((status) => status === 200));
+    t.is(await ask(), 200);
+  },
+);
 
 // The last test, because no journal takes up what it writes to the shared log.
 test.serial(

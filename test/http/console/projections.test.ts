@@ -1,4 +1,5 @@
 // The page of projections, on a log and tables of its own: what it shows, who may rebuild, and the live progress.
+import { connect } from 'node:net';
 import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
 import { projectionStatus } from '@ledger/projections/runtime/checkpoints.ts';
 import { runProjection } from '@ledger/projections/runtime/run.ts';
@@ -163,3 +164,18 @@ test.serial(
     t.pass();
   },
 );
+
+test.serial('whoever has left before the answer begins is not counted among those who watch', async (t) => {
+  const app = await startApp();
+  t.teardown(app.close);
+  const viewer = await signIn(app, 'viewer');
+  const asked = `GET /console/live HTTP/1.1\r\nHost: ledger\r\nCookie: ${viewer.cookie}\r\n\r\n`;
+  for (let count = 0; count < 20; count += 1) {
+    const socket = connect(Number(new URL(app.url).port), '127.0.0.1');
+    socket.write(asked, () => socket.resetAndDestroy());
+  }
+  await until(() => app.logged.filter(({ route }) => route === '/console/live').length === 20);
+  const answer = await viewer.get('/console/live');
+  await answer.body?.cancel();
+  t.is(answer.status, 200);
+});

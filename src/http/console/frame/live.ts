@@ -41,6 +41,8 @@ export function createLive(): Page {
       const found = await sessions.find(ctx).catch(() => null);
       return found !== null && JSON.stringify(found.merchants) === JSON.stringify(merchants);
     };
+    // Who left in the meantime would be counted for ever.
+    if (ctx.res.closed) return;
     const gone = new AbortController();
     watching.push(id);
     ctx.res.once('close', () => {

@@ -31,6 +31,10 @@ const pdfPath = '/console/statements/collection.pdf';
 const size = 200;
 const dayMs = 24 * 60 * 60 * 1000;
 
+/** At a time: each holds its receipts until those before it are drawn, a second or two apiece. */
+const maxPdfs = 20;
+let pdfs = 0;
+
 type Agencies = ReturnType<typeof merchantsFor>;
 type Request = { agency: string; collection: Collection };
 
@@ -136,6 +140,9 @@ export const downloadCollectionCsv: Page = async (ctx, dependencies) => {
 export const downloadCollectionPdf: Page = async (ctx, dependencies) => {
   const { agency, collection } = await readDownload(ctx, dependencies);
   const lang = readQuery(ctx).lang === 'en' ? 'en' : 'ms';
+  if (pdfs >= maxPdfs)
+    throw new HttpProblem(503, 'The service is busy at the moment; try again in a few seconds');
+  pdfs += 1;
   try {
     const receipts = await gatherReceipts(collectedReceipts(dependencies.db, collection));
     const printedAt = dependencies.runtime.now();
@@ -143,6 +150,8 @@ export const downloadCollectionPdf: Page = async (ctx, dependencies) => {
   } catch (error) {
     if (error instanceof TooManyReceipts) throw new HttpProblem(409, error.message);
     throw error;
+  } finally {
+    pdfs -= 1;
   }
   attach(ctx, collection, 'pdf');
   ctx.type = 'application/pdf';
