@@ -7,20 +7,14 @@ import type { Log } from '@ledger/kernel/log.ts';
 import { Piscina } from 'piscina';
 import type { Documents } from '../statements/document.ts';
 
-const idleTimeoutMs = 5 * 60_000;
+const limits = { minThreads: 0, maxThreads: 1, idleTimeout: 5 * 60_000 };
 const filename = new URL('./pdf-worker.ts', import.meta.url).href;
 const threads = new Map<keyof Documents, Piscina>();
 
 function threadOf(kind: keyof Documents, log: Log): Piscina {
   const known = threads.get(kind);
   if (known) return known;
-  const thread = new Piscina({
-    filename,
-    name: kind,
-    minThreads: 0,
-    maxThreads: 1,
-    idleTimeout: idleTimeoutMs,
-  });
+  const thread = new Piscina({ filename, name: kind, ...limits });
   // Of a thread that was drawing nothing; without a listener it would end the process.
   thread.on('error', (err) => log.error({ err, kind }, 'a thread that draws PDFs failed'));
   // Piscina starts another one only for the next document: what waits for a thread that ends would wait for that.
