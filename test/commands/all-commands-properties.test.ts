@@ -1,0 +1,186 @@
+// Properties of every command that a payment can get, over weeks: requeries, verdicts, refunds, approvals and erasures beside
+// results. What is decided for one command is what the next one begins with.
+import test from 'ava';
+import fc from 'fast-check';
+import { Refused } from '../../src/commands/decider.ts';
+import { type PaymentCommand, paymentDecider } from '../../src/commands/payment.ts';
+import { verdicts } from '../../src/commands/unknown-outcomes.ts';
+import type { StaffAction } from '../../src/events/approvals.ts';
+import { readPaymentEvent } from '../../src/events/codec.ts';
+import type { PaymentEvent } from '../../src/events/payment.ts';
+import { channels } from '../../src/events/payment-request.ts';
+import type { RegistryAnswer, ReportedResult } from '../../src/events/payment-result.ts';
+import { type Account, type Books, enter } from '../../src/events/postings.ts';
+import { resolutions } from '../../src/events/recorded-result.ts';
+import { unknownOutcomesOf } from '../../src/events/unknown-outcomes.ts';
+import { schemaVersion } from '../../src/events/upcast.ts';
+import { choices, results } from '../support/arbitraries.ts';
+import { amountSen, chosen, orderNo, record, requested, sen } from '../support/payments.ts';
+import { runs } from '../support/property-runs.ts';
+
+const { decide, evolve, initial } = paymentDecider;
+const startMs = Date.parse('2026-11-20T01:00:00.000Z');
+const minute = 60_000;
+const day = 24 * 60 * minute;
+
+/** All successes, else the latest other record, as the registry's answer is read. */
+function answerOf(reported: readonly ReportedResult[]): RegistryAnswer {
+  const successes = reported.filter(({ outcome }) => outcome === 'succeeded');
+  const counted = successes.length > 0 ? successes : reported.slice(-1);
+  const [first] = counted;
+  const status = first && first.outcome !== 'cancelled' ? first.outcome : 'not_found';
+  return { status, results: status === 'not_found' ? [] : counted, others: [], raw: {} };
+}
+
+/** Of few orders and in one currency, so that they meet. */
+const reports = results.map(
+  (each): ReportedResult => ({
+    ...each,
+    currency: '',
+    sellerOrderNo: [orderNo(1), orderNo(2)].includes(each.sellerOrderNo) ? each.sellerOrderNo : '',
+  }),
+);
+
+const terms = {
+  toldOf: ['reversed', 'refunded', 'partlyPaid'],
+  takesParts: true,
+  approvalAboveSen: sen(100),
+} as const;
+const nos = fc.integer({ min: 1, max: 3 });
+const amounts = fc.constantFrom(amountSen, sen(amountSen / 2), sen(1));
+const staff = fc.constantFrom('staff:one', 'staff:two');
+const actions: fc.Arbitrary<StaffAction> = fc.oneof(
+  fc.record({
+    kind: fc.constant('resolution' as const),
+    resultNo: nos,
+    resolution: fc.constantFrom(...resolutions),
+    note: fc.constant('Seen'),
+  }),
+  fc.record({
+    kind: fc.constant('refund' as const),
+    chargeNo: nos,
+    amountSen: amounts,
+    gatewayReference: fc.constantFrom('RF-1', 'RF-2'),
+    reason: fc.constant('Asked'),
+  }),
+);
+
+const commands: fc.Arbitrary<(at: string) => PaymentCommand> = fc.oneof(
+  choices.map((choice) => () => choice),
+  reports.map((each) => (at: string) => record(each, { at })),
+  fc
+    .tuple(fc.array(reports, { maxLength: 2 }), fc.constantFrom(...channels))
+    .map(([reported, channel]) => (at: string) => ({
+      type: 'RecordRequery' as const,
+      at,
+      channel,
+      merchantCode: 'council',
+      answer: answerOf(reported),
+      counted: 'none' as const,
+    })),
+  fc
+    .record({
+      no: nos,
+      outcome: fc.constantFrom(...verdicts),
+      amountSen: fc.option(amounts),
+      gatewayTransactionId: fc.constantFrom('', 'P1', 'P2'),
+    })
+    .map(({ amountSen: given, ...verdict }) => (at: string) => ({
+      type: 'GiveVerdict' as const,
+      at,
+      ...verdict,
+      amountSen: verdict.outcome === 'failed' ? null : (given ?? amountSen),
+      evidence: 'A statement',
+    })),
+  fc.tuple(actions, staff).map(([action, by]) => (at: string) => ({
+    type: 'TakeAction' as const,
+    at,
+    by,
+    terms,
+    action,
+  })),
+  fc.tuple(nos, fc.constantFrom('granted', 'rejected'), staff).map(([no, outcome, by]) => (at: string) => ({
+    type: 'DecideApproval' as const,
+    at,
+    by,
+    terms,
+    no,
+    outcome,
+    note: '',
+  })),
+  fc.constant((at: string) => ({
+    type: 'ErasePersonalData' as const,
+    at,
+    reason: 'requested' as const,
+    destroyed: [],
+  })),
+);
+
+type Step = readonly [commandAt: (at: string) => PaymentCommand, afterMs: number];
+const steps: fc.Arbitrary<Step> = fc.tuple(commands, fc.constantFrom(0, minute, day, 8 * day));
+/** Without the first attempt's outcome, or after its schedule of requeries has ended without one. */
+const beginnings = fc.constantFrom<readonly PaymentEvent[]>(
+  [],
+  [{ type: 'AttemptOutcomeUnknown', data: { at: new Date(startMs).toISOString(), orderNo: orderNo(1) } }],
+);
+const lives = fc.tuple(beginnings, fc.array(steps, { minLength: 1, maxLength: 20 }));
+
+function play([beginning, script]: readonly [readonly PaymentEvent[], readonly Step[]]) {
+  const events: PaymentEvent[] = [requested(), chosen(1), ...beginning];
+  let state = events.reduce(evolve, initial);
+  let nowMs = startMs;
+  for (const [commandAt, afterMs] of script) {
+    nowMs += afterMs;
+    const decided = decide(commandAt(new Date(nowMs).toISOString()), state);
+    if (decided instanceof Refused) continue;
+    events.push(...decided);
+    state = decided.reduce(evolve, state);
+  }
+  return { events, state, at: new Date(nowMs + minute).toISOString() };
+}
+
+test('whatever is decided can be stored, read and entered in the books, which give back no more than they took', (t) => {
+  fc.assert(
+    fc.property(lives, (life) => {
+      const { events } = play(life);
+      const owed = new Map<Account, bigint>();
+      let books: Books | null = null;
+      for (const event of events) {
+        t.deepEqual(readPaymentEvent({ ...event, metadata: { schemaVersion } }), event);
+        const { entry, books: next }: ReturnType<typeof enter> = enter(books, event);
+        books = next;
+        let sum = 0n;
+        for (const { account, debitSen, creditSen } of entry?.postings ?? []) {
+          owed.set(account, (owed.get(account) ?? 0n) + debitSen - creditSen);
+          sum += debitSen - creditSen;
+        }
+        t.is(sum, 0n);
+        for (const [account, sen] of owed) if (account.startsWith('gateway:')) t.true(sen >= 0n, account);
+      }
+    }),
+    { numRuns: runs(12_000) },
+  );
+});
+
+test('staff can close what they are asked about an attempt, whatever came before', (t) => {
+  fc.assert(
+    fc.property(lives, (life) => {
+      const { at, state } = play(life);
+      const asked = state.status === 'none' ? [] : unknownOutcomesOf(state).filter(({ settled }) => !settled);
+      return asked.every(({ no }) => {
+        const verdict = {
+          outcome: 'failed',
+          amountSen: null,
+          gatewayTransactionId: '',
+          evidence: 'None',
+        } as const;
+        const decided = decide({ type: 'GiveVerdict', at, no, ...verdict }, state);
+        if (decided instanceof Refused) return false;
+        const after = decided.reduce(evolve, state);
+        return after.status !== 'none' && unknownOutcomesOf(after)[no - 1]?.settled !== null;
+      });
+    }),
+    { numRuns: runs(4_000) },
+  );
+  t.pass();
+});
