@@ -50,7 +50,7 @@ export function startProjections({
   const process = runtime.uuid().slice(0, 8);
   const common = { eventStore, db, databaseUrl, personalData, log, runtime };
   // Rows are so far behind while much happens, because most of a batch's cost is the same for one event and for many.
-  const everyMs = 100;
+  const everyMs = 200;
   const following = { ...common, eventStore: reader, process, everyMs };
   const launch = (projection: Projection) => {
     const run = runProjection({ projection, ...following });
