@@ -1,4 +1,4 @@
-// All tests, as `npm test` runs them: four processes that take one test file after another (in-turn.ts), as many as keep
+// All tests, as `npm test` runs them: five processes that take one test file after another (in-turn.ts), as many as keep
 // two cores busy while some wait. Two of them begin with the files that start whole stacks, because more stacks at once
 // would miss their timeouts, and then help the others.
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -21,7 +21,7 @@ const silenceMs = 6 * 60_000;
 const mostRepeated = 4;
 /** For ava to name the tests that it waited for, on SIGINT. */
 const lastWordsMs = 10_000;
-const [processes, processesForStacks] = [4, 2];
+const [processes, processesForStacks] = [5, 2];
 
 let running: ChildProcess | undefined;
 let wasSilent = false;
