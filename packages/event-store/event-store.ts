@@ -118,7 +118,8 @@ export type EventStore = {
   subscribe(options: SubscribeOptions): AsyncIterable<SubscriptionMessage>;
   /**
    * The first selected event after a position; null when there is none yet. Throws EventStoreUnavailable when the signal
-   * aborts before the store has answered.
+   * aborts before the store has answered, and LogReplaced when the log lacks `processed`, or a leader that was replaced
+   * has not heard of it yet.
    */
   firstAfter(options: SubscribeOptions): Promise<RecordedEvent | null>;
   /** The first of them, at most `limit`. Throws likewise. */

@@ -49,7 +49,13 @@ export async function* subscribe(
     client,
     runtime,
     log,
-  }: { client: EventStoreDBClient; runtime: SubscriptionRuntime; log: Pick<Log, 'warn'> },
+    mostMissing = maxMissing,
+  }: {
+    client: EventStoreDBClient;
+    runtime: SubscriptionRuntime;
+    log: Pick<Log, 'warn'>;
+    mostMissing?: number;
+  },
 ): AsyncGenerator<SubscriptionMessage, void, undefined> {
   const withinDeadline = createDeadline(runtime, lookWithinMs);
   let position = after;
@@ -78,7 +84,7 @@ export async function* subscribe(
     } catch (error) {
       reason = describe(error);
       missing = error instanceof LogReplaced ? missing + 1 : 0;
-      if (missing >= maxMissing) throw error;
+      if (missing >= mostMissing) throw error;
     } finally {
       signal.removeEventListener('abort', release);
       await release();
@@ -113,7 +119,7 @@ async function assertRead(
 
 /**
  * The first selected events after a position, at most `limit`; `client` is for these calls alone. Failures go to the
- * caller, not to the log.
+ * caller, not to the log. Throws LogReplaced at the first look.
  */
 export async function eventsAfter(
   options: Options,
@@ -121,7 +127,8 @@ export async function eventsAfter(
   dependencies: { client: EventStoreDBClient; runtime: SubscriptionRuntime },
 ): Promise<RecordedEvent[]> {
   const events: RecordedEvent[] = [];
-  for await (const message of subscribe(options, { ...dependencies, log: { warn() {} } })) {
+  const once = { mostMissing: 1, log: { warn() {} } };
+  for await (const message of subscribe(options, { ...dependencies, ...once })) {
     if (message.kind === 'event') events.push(message.event);
     if (message.kind === 'caught_up' || events.length >= limit) return events;
   }

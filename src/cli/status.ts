@@ -24,7 +24,7 @@ import type { CommandOf } from './command.ts';
 import { type ContextWithDatabase, withStores } from './stores.ts';
 
 const none = { eventStore: false, postgres: false };
-/** The command connects first, on a machine that may be busy. */
+/** Connecting counts too, and the machine may be busy. */
 const lookWithinMs = 4_000;
 const exitCodeOf = { ok: 0, degraded: 1, error: 75 } as const;
 

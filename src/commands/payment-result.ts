@@ -173,7 +173,8 @@ function recordOther(
 
 /**
  * Whether the result was recorded before. Before a success of its attempt, or before that became pending again, an equal
- * one is a repeat only with the same time: with another time it may be a reversal, or the end of what was pending.
+ * one is a repeat only with the same time: with another time it may be a reversal, or the end of what was pending, which
+ * one without a time ends, too.
  */
 function isRepeat(result: PaymentResult, state: RequestedPayment): boolean {
   const from = reopenedAt(result, state);

@@ -1,4 +1,4 @@
-/** How the stores and the projections are, within a second, even while a store hangs: for health, readiness and status. */
+/** How the stores and the projections are, even while a store hangs: within a second for health and readiness. */
 import { once } from 'node:events';
 import type { EventStore } from '@ledger/event-store/event-store.ts';
 import type { Log } from '@ledger/kernel/log.ts';
@@ -35,6 +35,7 @@ export type Look = {
   clockDifferenceMs: number | null;
 };
 
+/** So that health answers within a second. */
 const usualAnswerMs = 700;
 /** The stores are asked at most once in this time, however many callers ask. */
 const freshForMs = 1_000;

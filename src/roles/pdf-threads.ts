@@ -17,8 +17,11 @@ function threadOf(kind: keyof Documents, log: Log): Piscina {
   const thread = new Piscina({ filename, name: kind, ...limits });
   // Of a thread that was drawing nothing; without a listener it would end the process.
   thread.on('error', (err) => log.error({ err, kind }, 'a thread that draws PDFs failed'));
-  // Piscina starts another one only for the next document: what waits for a thread that ends would wait for that.
-  thread.on('workerDestroy', () => queueMicrotask(() => thread.threads.length === 0 && thread.destroy()));
+  // Piscina starts a new thread only when another document is asked for; what is queued would wait for that.
+  const rejectQueued = () => {
+    if (thread.threads.length === 0) void thread.destroy();
+  };
+  thread.on('workerDestroy', () => queueMicrotask(rejectQueued));
   threads.set(kind, thread);
   return thread;
 }

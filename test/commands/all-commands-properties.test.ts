@@ -1,5 +1,5 @@
-// Properties of every command that a payment can get, over weeks: requeries, verdicts, refunds, approvals and erasures beside
-// results. What is decided for one command is what the next one begins with.
+// Properties of what others do to a payment over weeks: requeries, verdicts, refunds, approvals and erasures beside results.
+// What is decided for one command is what the next one begins with.
 import test from 'ava';
 import fc from 'fast-check';
 import { Refused } from '../../src/commands/decider.ts';
@@ -155,7 +155,7 @@ test('whatever is decided can be stored, read and entered in the books, which gi
           sum += debitSen - creditSen;
         }
         t.is(sum, 0n);
-        for (const [account, sen] of owed) if (account.startsWith('gateway:')) t.true(sen >= 0n, account);
+        for (const [account, left] of owed) if (account.startsWith('gateway:')) t.true(left >= 0n, account);
       }
     }),
     { numRuns: runs(12_000) },

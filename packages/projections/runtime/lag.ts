@@ -1,5 +1,5 @@
 /** How far a projection is behind the log, and whether it is ready to answer a question. */
-import type { EventStore } from '@ledger/event-store/event-store.ts';
+import { type EventStore, LogReplaced } from '@ledger/event-store/event-store.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
 import type { ProjectionStatus } from './checkpoints.ts';
 import { type Followed, selectionOf } from './projection.ts';
@@ -29,8 +29,8 @@ const answerWithinMs = 4_000;
 const pollMs = 200;
 
 /**
- * Whether the projection's tables are of its version and hold everything that was recorded until the moment. Throws
- * EventStoreUnavailable, also when the log lacks what the tables were made from: an older copy of it was restored.
+ * Whether the projection's tables are of its version and hold everything that was recorded until the moment, and nothing
+ * that the log lacks since an older copy of it was restored.
  */
 async function holds(
   projection: Followed,
@@ -42,8 +42,13 @@ async function holds(
   if (status?.version !== projection.version) return false;
   const { position: after, lastEvent: processed } = status;
   const signal = runtime.timeout(answerWithinMs);
-  const untaken = await eventStore.firstAfter({ ...selectionOf(projection), after, processed, signal });
-  return untaken === null || untaken.created > until;
+  try {
+    const untaken = await eventStore.firstAfter({ ...selectionOf(projection), after, processed, signal });
+    return untaken === null || untaken.created > until;
+  } catch (error) {
+    if (error instanceof LogReplaced) return false;
+    throw error;
+  }
 }
 
 /**

@@ -41,7 +41,7 @@ export function createLive(): Page {
       const found = await sessions.find(ctx).catch(() => null);
       return found !== null && JSON.stringify(found.merchants) === JSON.stringify(merchants);
     };
-    // Who left in the meantime would be counted for ever.
+    // If the browser has left, `close` is not emitted again, and its place would never be given back.
     if (ctx.res.closed) return;
     const gone = new AbortController();
     watching.push(id);

@@ -31,9 +31,11 @@ const pdfPath = '/console/statements/collection.pdf';
 const size = 200;
 const dayMs = 24 * 60 * 60 * 1000;
 
-/** At a time: each holds its receipts until those before it are drawn, a second or two apiece. */
+/** At a time: each request holds its receipts until those before it are drawn, which takes a second or two each. */
 const maxPdfs = 20;
-let pdfs = 0;
+const maxPdfsOfOnePerson = 5;
+/** By whom each was asked for. */
+const makingPdfs: string[] = [];
 
 type Agencies = ReturnType<typeof merchantsFor>;
 type Request = { agency: string; collection: Collection };
@@ -140,9 +142,10 @@ export const downloadCollectionCsv: Page = async (ctx, dependencies) => {
 export const downloadCollectionPdf: Page = async (ctx, dependencies) => {
   const { agency, collection } = await readDownload(ctx, dependencies);
   const lang = readQuery(ctx).lang === 'en' ? 'en' : 'ms';
-  if (pdfs >= maxPdfs)
+  const { id } = ctx.state.staff;
+  if (makingPdfs.length >= maxPdfs || makingPdfs.filter((each) => each === id).length >= maxPdfsOfOnePerson)
     throw new HttpProblem(503, 'The service is busy at the moment; try again in a few seconds');
-  pdfs += 1;
+  makingPdfs.push(id);
   try {
     const receipts = await gatherReceipts(collectedReceipts(dependencies.db, collection));
     const printedAt = dependencies.runtime.now();
@@ -151,7 +154,7 @@ export const downloadCollectionPdf: Page = async (ctx, dependencies) => {
     if (error instanceof TooManyReceipts) throw new HttpProblem(409, error.message);
     throw error;
   } finally {
-    pdfs -= 1;
+    makingPdfs.splice(makingPdfs.indexOf(id), 1);
   }
   attach(ctx, collection, 'pdf');
   ctx.type = 'application/pdf';
