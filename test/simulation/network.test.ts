@@ -17,6 +17,7 @@ test('messages arrive in order over a way that is cut and to a process that paus
     const sender = createProcess({ name: 'sender', scheduler, random });
     const receiver = createProcess({ name: 'receiver', scheduler, random });
     const arrived: unknown[] = [];
+    let sent = 0;
     network.listen(receiver, 'receiver:1', () => ({
       message: (message) => void arrived.push(message),
       ended() {},
@@ -30,7 +31,6 @@ test('messages arrive in order over a way that is cut and to a process that paus
           connection.send(sent);
         });
     });
-    let sent = 0;
     for (let fault = 0; fault < 4; fault += 1) {
       scheduler.after(random.integer(0, 5_000), () => {
         scheduler.after(random.integer(1, 2_000), network.cut('sender', 'receiver'));

@@ -9,22 +9,18 @@ import { noSuchPayment } from '../../server/load-history.ts';
 import { readQuery } from './forms-and-lists.ts';
 import { isInScope } from './guards.ts';
 import type { Page, PageDependencies } from './page.ts';
+import { createPlaces } from './places.ts';
 
-/** Each keeps a connection open. */
-const maxWatching = 200;
-const maxOfOnePerson = 20;
 const everyMs = 1_000;
 /** The session is checked, and a comment sent, so that no proxy closes the connection as idle. */
 const checkedEveryMs = 10_000;
 
 export function createLive(): Page {
-  const watching: string[] = [];
+  const takePlace = createPlaces({ most: 200, mostOfOnePerson: 20 });
   let positions: (() => Promise<string>) | null = null;
   return async (ctx, dependencies) => {
     const { closing, projectionStatus, runtime, sessions } = dependencies;
     const { id, merchants } = ctx.state.staff;
-    if (watching.length >= maxWatching || watching.filter((each) => each === id).length >= maxOfOnePerson)
-      throw new HttpProblem(503, 'Too many pages are open that update by themselves');
     positions ??= sharedAnswer(
       async () => JSON.stringify((await projectionStatus()).map(({ position }) => String(position?.commit))),
       everyMs - 100,
@@ -43,10 +39,11 @@ export function createLive(): Page {
     };
     // If the browser has left, `close` is not emitted again, and its place would never be given back.
     if (ctx.res.closed) return;
+    const leave = takePlace(id);
+    if (!leave) throw new HttpProblem(503, 'Too many pages are open that update by themselves');
     const gone = new AbortController();
-    watching.push(id);
     ctx.res.once('close', () => {
-      watching.splice(watching.indexOf(id), 1);
+      leave();
       gone.abort();
     });
     const first = seen ?? (await look());

@@ -21,6 +21,7 @@ import {
   readQuery,
 } from '../frame/forms-and-lists.ts';
 import type { Page, PageDependencies } from '../frame/page.ts';
+import { createPlaces } from '../frame/places.ts';
 import type { StaffContext } from '../frame/session.ts';
 import { accountPath } from './account.ts';
 import { findGap, readAsOf, refuseGap } from './as-of.ts';
@@ -32,10 +33,7 @@ const size = 200;
 const dayMs = 24 * 60 * 60 * 1000;
 
 /** At a time: each request holds its receipts until those before it are drawn, which takes a second or two each. */
-const maxPdfs = 20;
-const maxPdfsOfOnePerson = 5;
-/** By whom each was asked for. */
-const makingPdfs: string[] = [];
+const takePlace = createPlaces({ most: 20, mostOfOnePerson: 5 });
 
 type Agencies = ReturnType<typeof merchantsFor>;
 type Request = { agency: string; collection: Collection };
@@ -142,10 +140,8 @@ export const downloadCollectionCsv: Page = async (ctx, dependencies) => {
 export const downloadCollectionPdf: Page = async (ctx, dependencies) => {
   const { agency, collection } = await readDownload(ctx, dependencies);
   const lang = readQuery(ctx).lang === 'en' ? 'en' : 'ms';
-  const { id } = ctx.state.staff;
-  if (makingPdfs.length >= maxPdfs || makingPdfs.filter((each) => each === id).length >= maxPdfsOfOnePerson)
-    throw new HttpProblem(503, 'The service is busy at the moment; try again in a few seconds');
-  makingPdfs.push(id);
+  const leave = takePlace(ctx.state.staff.id);
+  if (!leave) throw new HttpProblem(503, 'The service is busy at the moment; try again in a few seconds');
   try {
     const receipts = await gatherReceipts(collectedReceipts(dependencies.db, collection));
     const printedAt = dependencies.runtime.now();
@@ -154,7 +150,7 @@ export const downloadCollectionPdf: Page = async (ctx, dependencies) => {
     if (error instanceof TooManyReceipts) throw new HttpProblem(409, error.message);
     throw error;
   } finally {
-    makingPdfs.splice(makingPdfs.indexOf(id), 1);
+    leave();
   }
   attach(ctx, collection, 'pdf');
   ctx.type = 'application/pdf';

@@ -1,0 +1,11 @@
+/** Places for what holds memory or a connection while it lasts: so many in all, and so many for one member of staff. */
+export function createPlaces({ most, mostOfOnePerson }: { most: number; mostOfOnePerson: number }) {
+  const taken: string[] = [];
+  /** Returns the function that gives the place back, to be called once; null if there is none. */
+  return (person: string): (() => void) | null => {
+    const own = taken.filter((each) => each === person).length;
+    if (taken.length >= most || own >= mostOfOnePerson) return null;
+    taken.push(person);
+    return () => void taken.splice(taken.indexOf(person), 1);
+  };
+}
