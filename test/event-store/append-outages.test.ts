@@ -173,13 +173,9 @@ test('frozen for long: unavailable; the same append again later is stored once',
   await t.throwsAsync(store.append('payment-1', [event], 0), { instanceOf: EventStoreUnavailable });
   await t.throwsAsync(store.load('payment-1'), { instanceOf: EventStoreUnavailable });
   server.signal('SIGCONT');
-  await until(() =>
-    store.load('payment-1').then(
-      () => true,
-      () => false,
-    ),
-  );
-  t.is((await store.append('payment-1', [event], 0)).revision, 1);
+  // On a busy machine the server may take longer than a deadline now and then, even when it runs again.
+  const appended = await until(() => store.append('payment-1', [event], 0).catch(() => undefined));
+  t.is(appended.revision, 1);
   t.is((await store.load('payment-1')).length, 2);
 });
 
