@@ -1,14 +1,16 @@
-/** The simulated network and its processes keep the order of a connection, whatever happens on the way. */
+/** The simulated network and its processes keep the order of a connection, whatever happens on the way, or end it. */
 import test from 'ava';
 import { createHistory } from './engine/history.ts';
 import { createNetwork } from './engine/network.ts';
-import { createProcess } from './engine/process.ts';
+import { createProcess, type SimulatedProcess } from './engine/process.ts';
 import { createRandom } from './engine/random.ts';
 import { createScheduler } from './engine/scheduler.ts';
 
 const count = 2_000;
 
-test('messages arrive in order over a way that is cut and to a process that pauses', async (t) => {
+// One after another: a scheduler waits until nothing is left to run in its process.
+
+test.serial('messages arrive in order over a way that is cut and to a process that pauses', async (t) => {
   for (let seed = 1; seed <= 20; seed += 1) {
     const scheduler = createScheduler(0);
     const random = createRandom(`order ${seed}`);
@@ -47,4 +49,51 @@ test('messages arrive in order over a way that is cut and to a process that paus
       Array.from({ length: count }, (_, index) => index + 1),
     );
   }
+});
+
+for (const [cutMs, codes] of [
+  [25_000, []],
+  [35_000, ['ETIMEDOUT', 'ETIMEDOUT']],
+] as const)
+  test.serial(
+    `a connection whose way is cut for ${cutMs / 1_000} s is ${codes.length ? 'given up at both ends' : 'kept'}`,
+    async (t) => {
+      const scheduler = createScheduler(0);
+      const random = createRandom('cut');
+      const network = createNetwork({ scheduler, random, history: createHistory(scheduler.nowMs, 0) });
+      const [sender, receiver] = ['sender', 'receiver'].map((name) =>
+        createProcess({ name, scheduler, random }),
+      ) as [SimulatedProcess, SimulatedProcess];
+      const arrived: unknown[] = [];
+      const broken: string[] = [];
+      const end = {
+        message: (message: unknown) => void arrived.push(message),
+        ended() {},
+        broken: (code: string) => void broken.push(code),
+      };
+      network.listen(receiver, 'receiver:1', () => end);
+      network.connect(sender, 'receiver:1', end, (connection) => {
+        scheduler.after(cutMs, network.cut('sender', 'receiver'));
+        connection.send('while it is cut');
+        scheduler.after(cutMs + 1_000, () => connection.send('afterwards'));
+      });
+      while (await scheduler.step());
+      t.deepEqual(broken, codes);
+      t.deepEqual(arrived, codes.length ? [] : ['while it is cut', 'afterwards']);
+    },
+  );
+
+test.serial('a timer that is cancelled while it waits for a pause to end never fires', async (t) => {
+  const scheduler = createScheduler(0);
+  const process = createProcess({ name: 'process', scheduler, random: createRandom('timer') });
+  const fired: string[] = [];
+  const cancel = process.after(20, () => fired.push('cancelled'));
+  process.after(30, () => fired.push('kept'));
+  scheduler.after(10, () => {
+    process.pause();
+    process.enter(cancel);
+  });
+  scheduler.after(40, process.resume);
+  while (await scheduler.step());
+  t.deepEqual(fired, ['kept']);
 });

@@ -88,7 +88,15 @@ export function createProcess({
     execute(run);
     scheduler.after(0, catchUp);
   };
-  const after = (delayMs: number, run: () => unknown) => scheduler.after(delayMs, () => enter(run));
+  const after = (delayMs: number, run: () => unknown) => {
+    let cancelled = false;
+    const cancel = scheduler.after(delayMs, () => enter(() => cancelled || run()));
+    return () => {
+      // A timer that was due while the process was paused waits to run, and can still be cancelled.
+      cancelled = true;
+      cancel();
+    };
+  };
 
   const self: SimulatedProcess = {
     name,
