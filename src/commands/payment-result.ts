@@ -79,17 +79,20 @@ function recordSuccess(command: RecordGatewayResult, state: RequestedPayment): r
   const expectedSen = addSen(askedSen, attempt?.chargeSen ?? (0 as Sen));
   const matches = result.amountSen === expectedSen && isRinggit(result.currency);
   const [known] = sameSuccesses(state, result);
-  const isBookedOtherwise = successesOfTransaction(state, result).some(isBooked);
-  const isNew = !isBookedOtherwise && !(known && (isBooked(known) || wasSettled(known, result)));
+  const booked = successesOfTransaction(state, result).find(isBooked);
+  const isNew = !booked && !(known && (isBooked(known) || wasSettled(known, result)));
   if (matches && state.status !== 'succeeded' && isNew) {
     const receiptNo = receiptNoFor(command, state);
     const changed = { ...data, ...setInMotion(state, 'succeeded'), postingRule };
     const paid = { ...changed, receiptNo, late: isLate(state, attempt) };
     return [...supersede(command, state), { type: 'PaymentSucceeded', data: paid }];
   }
+  const contradicted = known ? changesFee(known, result, state) && known : booked;
+  if (contradicted) {
+    const orderNo = result.sellerOrderNo || contradicted.recorded.sellerOrderNo;
+    return [{ type: 'GatewayResultContradicted', data: { ...data, orderNo, standing: 'succeeded' } }];
+  }
   if (known) return identify(command, known);
-  if (isBookedOtherwise)
-    return [{ type: 'GatewayResultContradicted', data: { ...data, standing: 'succeeded' } }];
   const firstGatewayTransactionId = currentResult(state)?.gatewayTransactionId ?? '';
   const suspended: PaymentEvent = matches
     ? { type: 'DuplicatePaymentDetected', data: { ...data, postingRule, firstGatewayTransactionId } }
@@ -108,6 +111,17 @@ function supersede({ at, result }: RecordGatewayResult, state: RequestedPayment)
   const { resultNo } = found;
   const data = { at, resultNo, resolution: 'superseded', note: '', postingRule } as const;
   return [{ type: 'ExceptionResolved', data }];
+}
+
+/** Whether it names an order with another fee than that of the inferred order, with which the payment is in the books. */
+function changesFee(
+  { recorded: { isOrderInferred, role, sellerOrderNo } }: RecordedSuccess,
+  result: PaymentResult,
+  state: RequestedPayment,
+): boolean {
+  if (role !== 'applied' || !isOrderInferred || result.sellerOrderNo === '') return false;
+  const feeOf = (orderNo: string) => attemptOf(state, orderNo)?.chargeSen ?? 0;
+  return feeOf(sellerOrderNo) !== feeOf(result.sellerOrderNo);
 }
 
 /** Another report of known money may name the gateway transaction or the order that the first one lacked. */

@@ -135,7 +135,7 @@ export function endingOnly(event: PaymentEvent, state: RequestedPayment): Paymen
 function isNews(event: PaymentEvent): boolean {
   if (event.type !== 'GatewayResultContradicted') return true;
   const { result, standing } = event.data;
-  return result.outcome === 'failed' && standing !== 'cancelled';
+  return result.outcome === 'succeeded' || (result.outcome === 'failed' && standing !== 'cancelled');
 }
 
 type OtherRecord = RegistryAnswer['others'][number];

@@ -33,6 +33,12 @@ const charged = sen(amountSen + 150);
 const card = chosen(1, { mode: 'cc', bankCode: '', chargeSen: sen(150) });
 const cardSuccess = result(1, 'succeeded', { amountSen: charged });
 
+/** A second attempt, by card, which an incomplete report of a success is taken to be about. */
+const cardInferred = [
+  chosen(2, { mode: 'cc', bankCode: '', chargeSen: sen(150) }),
+  succeeded({ ...cardSuccess, ...noIds }, { orderNo: orderNo(2) }),
+];
+
 const cases: Record<string, Spec<RecordGatewayResult, PaymentEvent>> = {
   'no such payment': { given: [], when: record(success), expect: 'unmatched_result' },
   'of the other channel': {
@@ -130,6 +136,27 @@ const cases: Record<string, Spec<RecordGatewayResult, PaymentEvent>> = {
   'paid without any id: the gateway names it later': {
     given: [start, chosen(1), succeeded(result(1, 'succeeded', noIds))],
     when: record(success),
+    expect: [
+      {
+        type: 'GatewayResultIdentified',
+        data: {
+          at: resultAt,
+          source: 'gateway',
+          resultNo: 1,
+          gatewayTransactionId: 'P1',
+          sellerOrderNo: orderNo(1),
+        },
+      },
+    ],
+  },
+  'paid by an order that was inferred: one with another fee, named later, is a contradiction': {
+    given: [start, chosen(1), ...cardInferred],
+    when: record(cardSuccess),
+    expect: [contradicted(cardSuccess, 'succeeded')],
+  },
+  'paid by an order that was inferred: one with the same fee is named later': {
+    given: [start, card, ...cardInferred],
+    when: record(cardSuccess),
     expect: [
       {
         type: 'GatewayResultIdentified',

@@ -156,6 +156,11 @@ const cases: Record<string, Case> = {
     when: results(told('failed')),
     expect: [byRequery(contradicted(told('failed'), 'succeeded'))],
   },
+  'paid: another amount of the same charge is a contradiction': {
+    given: paid,
+    when: results(wrongAmount),
+    expect: [byRequery(contradicted(wrongAmount, 'succeeded'))],
+  },
   'no answer': { given: open, when: { fault: 'too_late' }, expect: [unanswered('too_late')] },
   'no answer again is only counted': {
     given: [...open, unanswered('too_late')],
@@ -319,7 +324,7 @@ test('another amount of a charge that is booked ends no attempt, though an open 
     succeeded(result(1, 'succeeded', shared)),
   ];
   t.deepEqual(decided(given, results(told('succeeded', { ...shared, amountSen: sen(1) }))), [
-    'RequeryAnswered',
+    'GatewayResultContradicted 1',
   ]);
 });
 
