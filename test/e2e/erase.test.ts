@@ -198,7 +198,8 @@ test.serial('pages say so in both languages, the PDF too, and the ledger verifie
   t.is(await books(at), before);
   const content = await readFile(file, 'utf8');
   t.true(content.includes(id));
-  t.notRegex(content, /Zulaikha|4321/i, 'an export holds ciphertext');
+  // Four digits alone may be in a hash by chance.
+  for (const trace of traces) t.false(content.toLowerCase().includes(trace), 'an export holds ciphertext');
   for (const what of [['--file', file], []]) {
     const verified = await ledger('verify', ...what);
     t.is(verified.code, 0, verified.output);
