@@ -1,6 +1,6 @@
 /** That nobody will pay: the payer decides it, or the merchant, or the request expires. */
 import type { PaymentEvent, RequestedPayment } from '../events/payment.ts';
-import { isClosed, isEnded } from '../events/payment-standing.ts';
+import { isClosed, isEnded, standingOf } from '../events/payment-standing.ts';
 import { openAttempts } from '../events/requery-schedule.ts';
 import { Refused } from './decider.ts';
 import { refusalToPay, setInMotion } from './payment-result.ts';
@@ -22,7 +22,7 @@ export function cancelPayment(
   if (openAttempts(state).length > 0)
     return new Refused('attempt_open', 'An attempt whose outcome is not known cannot be cancelled');
   // What has been paid of it stays, and is refunded by staff.
-  if (state.status === 'partlyPaid')
+  if (standingOf(state) === 'partlyPaid')
     return isPayer ? [] : new Refused('partly_paid', 'A part of this payment has been received');
   if (isPayer && state.status === 'cancelled') return [];
   const result = {

@@ -232,7 +232,7 @@ function contradicted(
 }
 
 /** The pending results of attempts for which nothing else has been recorded since. */
-function openPendings(state: RequestedPayment): RecordedResult[] {
+export function openPendings(state: RequestedPayment): RecordedResult[] {
   return state.results.filter(
     (pending, index) =>
       pending.outcome === 'pending' &&
@@ -274,7 +274,7 @@ function isSameAttempt(
   );
 }
 
-function differ(one: string, other: string): boolean {
+export function differ(one: string, other: string): boolean {
   return one !== '' && other !== '' && one !== other;
 }
 

@@ -6,16 +6,19 @@ import {
   type PaymentEvent,
   type RequestedPayment,
 } from '../events/payment.ts';
-import type { RegistryAnswer, RegistryFault } from '../events/payment-result.ts';
+import type { PaymentResult, RegistryAnswer, RegistryFault } from '../events/payment-result.ts';
 import type { CountedAnswers } from '../events/requery.ts';
-import { attemptsAtTheirEnd, openAttempts } from '../events/requery-schedule.ts';
+import { attemptsAtTheirEnd, isPendingAtBank, openAttempts } from '../events/requery-schedule.ts';
 import { Refused } from './decider.ts';
 import {
+  differ,
   isPaymentOf,
+  openPendings,
   type RecordGatewayResult,
   recorded,
   recordGatewayResult,
   sellerOrderOf,
+  setInMotion,
 } from './payment-result.ts';
 
 export type RecordRequery = {
@@ -124,11 +127,23 @@ export function endingOnly(event: PaymentEvent, state: RequestedPayment): Paymen
   if (event.data.result.outcome !== 'failed' && event.data.result.outcome !== 'cancelled') return [event];
   const { standing: _, ...data } = event.data;
   if (openAttempts(state).some(({ sellerOrderNo }) => sellerOrderNo === data.orderNo))
-    return [{ type: 'AttemptEnded', data }];
+    return isPendingOtherwise(data.orderNo, data.result, state) ? [] : [{ type: 'AttemptEnded', data }];
   const isRepeat = state.results.some(
     ({ role, sellerOrderNo }) => role === 'ended' && sellerOrderNo === data.orderNo,
   );
   return isRepeat ? [] : [event];
+}
+
+/** Whether the attempt is pending in another transaction of the gateway, which a failure of this one does not end. */
+function isPendingOtherwise(
+  orderNo: string | null,
+  { gatewayTransactionId }: Pick<PaymentResult, 'gatewayTransactionId'>,
+  state: RequestedPayment,
+): boolean {
+  return openPendings(state).some(
+    (pending) =>
+      pending.sellerOrderNo === orderNo && differ(pending.gatewayTransactionId, gatewayTransactionId),
+  );
 }
 
 /** A registry that lags behind the gateway, or reports a cancellation as a failure, contradicts nothing. */
@@ -156,9 +171,10 @@ function endAttempts(
   const ended: PaymentEvent[] = [];
   const end = (record: OtherRecord, orderNo: string) => {
     open.delete(orderNo);
+    if (isPendingOtherwise(orderNo, record, state)) return;
     const { status: _, ...result } = record;
-    const data = recorded(resultOf(command, { outcome: 'failed', ...result }), state);
-    ended.push({ type: 'AttemptEnded', data: { ...data, orderNo } });
+    const given = recorded(resultOf(command, { outcome: 'failed', ...result }), state);
+    ended.push(ending({ ...given, orderNo }, fold(state, ended)));
   };
   const unknown = others.filter((record) => {
     const known = state.results.find((result) => isSameRecord(record, result));
@@ -176,6 +192,14 @@ function endAttempts(
     }
   }
   return ended;
+}
+
+/** The end of an attempt. It is that of the payment, too, if nothing else of a pending payment is pending. */
+function ending(data: ReturnType<typeof recorded>, state: RequestedPayment): PaymentEvent {
+  const ended: PaymentEvent = { type: 'AttemptEnded', data };
+  const isAll =
+    state.status === 'pending' && isPendingAtBank(state) && !isPendingAtBank(fold(state, [ended]));
+  return isAll ? { type: 'PaymentFailed', data: { ...data, ...setInMotion(state, 'failed') } } : ended;
 }
 
 /** Whether a recorded result is of the same gateway transaction; where neither has one, of the same method and time. */

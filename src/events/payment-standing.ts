@@ -1,6 +1,7 @@
-/** What a payment's people are told of it: its status, unless money of another amount is there that does not pay it. */
+/** What a payment's people are told of it: its status, unless money of another amount is there that does not pay it, or no bank has what it waits for. */
 import type { PaymentStatus, RequestedPayment } from './payment.ts';
 import type { RecordedResult } from './recorded-result.ts';
+import { isPendingAtBank } from './requery-schedule.ts';
 
 export type Standing = PaymentStatus | 'wrongAmount';
 
@@ -27,8 +28,14 @@ export function heldWrongAmounts<Result extends Settleable>(
   );
 }
 
-export function standingOf(payment: Pick<RequestedPayment, 'status' | 'results'>): Standing {
-  return heldWrongAmounts(payment).length > 0 ? 'wrongAmount' : payment.status;
+export function standingOf(
+  payment: Pick<RequestedPayment, 'status' | 'attempts' | 'results' | 'paidSen'>,
+): Standing {
+  const { paidSen, status } = payment;
+  if (heldWrongAmounts(payment).length > 0) return 'wrongAmount';
+  // What was pending may have ended without a new status, such as by a wrong amount that staff have refunded.
+  if (status === 'pending' && !isPendingAtBank(payment)) return paidSen ? 'partlyPaid' : 'requested';
+  return status;
 }
 
 /** Whether the merchant has cancelled it or it has expired, and that is recorded. */

@@ -12,6 +12,7 @@ export type AskedPayment = {
   unknownOutcomes?: readonly { orderNo: string }[];
 };
 
+type Attempted = Pick<AskedPayment, 'attempts' | 'results'>;
 type OpenAttempt = AskedPayment['attempts'][number];
 
 const minuteMs = 60_000;
@@ -37,7 +38,7 @@ const longestStretch = 0.1;
  * The attempts that no final result is about, in the order in which they were chosen: money may still arrive from each of
  * them. An order that a pending result names counts too if nobody chose it here. Total.
  */
-export function openAttempts({ attempts, results }: AskedPayment): OpenAttempt[] {
+export function openAttempts({ attempts, results }: Attempted): OpenAttempt[] {
   const chosen = new Set(attempts.map(({ sellerOrderNo }) => sellerOrderNo));
   const reported = results.filter((result) => isPending(result) && !chosen.has(result.sellerOrderNo));
   const others = new Map(reported.map((result) => [result.sellerOrderNo, result]));
@@ -48,6 +49,12 @@ export function openAttempts({ attempts, results }: AskedPayment): OpenAttempt[]
     );
     return last === undefined || last.outcome === 'pending';
   });
+}
+
+/** Whether an open attempt is one that the gateway reported as pending. Total. */
+export function isPendingAtBank(payment: Attempted): boolean {
+  const pending = new Set(payment.results.filter(isPending).map(({ sellerOrderNo }) => sellerOrderNo));
+  return openAttempts(payment).some(({ sellerOrderNo }) => pending.has(sellerOrderNo));
 }
 
 /** A pending result that contradicts an earlier one changes nothing. */

@@ -3,6 +3,7 @@ import { displaySen, type Sen } from '../common/money.ts';
 import { outstandingSen } from '../events/adjustments.ts';
 import { priceOf } from '../events/charges.ts';
 import { currentResult, type RequestedPayment } from '../events/payment.ts';
+import { standingOf } from '../events/payment-standing.ts';
 
 /** Amounts read `RM 1,234.50`. */
 export type ReceiptNote =
@@ -19,7 +20,7 @@ export function notesOf(payment: RequestedPayment): ReceiptNote[] {
   const notes: ReceiptNote[] = [];
   if (status === 'succeeded' && priceOf(payment).amountSen !== request.amountSen)
     notes.push({ kind: 'credited', amount: displaySen(request.amountSen) });
-  if (status === 'partlyPaid') {
+  if (standingOf(payment) === 'partlyPaid') {
     const amount = displaySen(payment.paidSen ?? (0 as Sen));
     notes.push({ kind: 'partlyPaid', amount, outstanding: displaySen(outstandingSen(payment)) });
   }

@@ -115,6 +115,11 @@ const cases: Record<string, Spec<CancelPayment, PaymentEvent>> = {
     when,
     expect: [cancelled()],
   },
+  'after the wrong amount of an attempt that had been pending was returned': {
+    given: [start, chosen(1), applied(result(1, 'pending')), wrong, resolvedAs('refunded', 2)],
+    when,
+    expect: [cancelled(2)],
+  },
 };
 for (const source of ['merchant', 'expiry'] as const) {
   const ends: CancelPayment = { ...when, source };

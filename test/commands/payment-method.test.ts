@@ -32,6 +32,7 @@ for (const channel of channels) {
   const start = requested(channel);
   const failedOnce = [start, chosen(1), applied(result(1, 'failed'))];
   const cancelledOnce = [start, chosen(1), applied(result(1, 'cancelled'))];
+  const pendingOnce = [start, chosen(1), applied(result(1, 'pending'))];
   const cases: Record<string, Spec<ChoosePaymentMethod, PaymentEvent>> = {
     'a payment nobody requested': { given: [], when: choose(1), expect: 'unknown_payment' },
     'the first choice': { given: [start], when: choose(1), expect: [chosen(1)] },
@@ -122,6 +123,16 @@ for (const channel of channels) {
       given: [start, chosen(1), wrong, resolvedAs('refunded', 1)],
       when: choose(2),
       expect: [chosen(2)],
+    },
+    'after the wrong amount of an attempt that had been pending was returned': {
+      given: [...pendingOnce, wrong, resolvedAs('refunded', 2)],
+      when: choose(2),
+      expect: [chosen(2)],
+    },
+    'after the wrong amount of one attempt was returned, while another is pending': {
+      given: [...pendingOnce, chosen(2), applied(result(2, 'pending')), wrong, resolvedAs('refunded', 3)],
+      when: choose(3),
+      expect: 'payment_pending',
     },
     'after the wrong amount was credited': {
       given: [start, chosen(1), wrong, resolvedAs('credited', 1)],

@@ -291,6 +291,29 @@ test('a failure beside an attempt that may still succeed leaves the status as it
   t.deepEqual(decided([chosen(1), chosen(2)], pending), ['PaymentPending 2', 'AttemptEnded 1']);
 });
 
+test('a failure beside an attempt that may still succeed ends a pending payment, once nothing else is pending', (t) => {
+  const pending = (attempt: number) => applied(result(attempt, 'pending'));
+  const failure = (attempt: number) => other('failed', { gatewayTransactionId: `P${attempt}` });
+  const one = withOthers(nothing('attempted'), failure(1));
+  t.deepEqual(decided([chosen(1), pending(1)], one), ['RequeryAnswered', 'PaymentFailed 1']);
+  const both = [chosen(1), pending(1), chosen(2), pending(2)];
+  t.deepEqual(decided(both, one), ['RequeryAnswered', 'AttemptEnded 1']);
+  t.deepEqual(decided(both, withOthers(one, failure(1), failure(2))), [
+    'RequeryAnswered',
+    'AttemptEnded 1',
+    'PaymentFailed 2',
+  ]);
+});
+
+test('the failure of another gateway transaction does not end an attempt that is pending in its own', (t) => {
+  const given = [chosen(1), applied(result(1, 'pending'))];
+  const failure = { gatewayTransactionId: 'P9' };
+  t.deepEqual(decided(given, withOthers(nothing('attempted'), other('failed', failure))), [
+    'RequeryAnswered',
+  ]);
+  t.deepEqual(decided(given, results(told('failed', failure))), ['RequeryAnswered']);
+});
+
 test('records are about the latest attempts by their method; the oldest stay open', (t) => {
   const answer = withOthers(
     results(told('succeeded', { ...cash, mode: 'cc' })),

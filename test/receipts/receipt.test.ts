@@ -136,7 +136,7 @@ for (const [icNo, shown] of [
 test('statuses have the codes of the interface document', (t) => {
   const statuses = ['failed', 'succeeded', 'cancelled', 'pending', 'requested'] as const;
   t.deepEqual(
-    statuses.map((status) => statusCodeOf({ status, results: [] })),
+    statuses.map((status) => statusCodeOf({ status, attempts: [], results: [] })),
     ['0', '1', '2', '3', '3'],
   );
 });

@@ -82,7 +82,7 @@ export function drawPaymentPage(
     otherCharges,
     lastAttempt: status === 'failed' || status === 'cancelled' ? status : undefined,
     openAttempts: openAttemptTexts(payment, { lang, offers, now: runtime.now() }),
-    isPartlyPaid: status === 'partlyPaid',
+    isPartlyPaid: standingOf(payment) === 'partlyPaid',
     ...more,
   });
   const isNew = status === 'requested' && attempts.length === 0 && otherCharges.length === 0;
