@@ -25,6 +25,7 @@ import { Refused } from './decider.ts';
 import { announcement, deliveriesFor } from './planned-deliveries.ts';
 import {
   isBooked,
+  isContradictionAbout,
   isOpenMismatch,
   type RecordedSuccess,
   sameSuccesses,
@@ -78,7 +79,8 @@ function recordSuccess(command: RecordGatewayResult, state: RequestedPayment): r
   const askedSen = isCredited ? state.request.amountSen : outstandingSen(state);
   const expectedSen = addSen(askedSen, attempt?.chargeSen ?? (0 as Sen));
   const matches = result.amountSen === expectedSen && isRinggit(result.currency);
-  const [known] = sameSuccesses(state, result);
+  const same = sameSuccesses(state, result);
+  const [known] = same;
   const booked = successesOfTransaction(state, result).find(isBooked);
   const isNew = !booked && !(known && (isBooked(known) || wasSettled(known, result)));
   if (matches && state.status !== 'succeeded' && isNew) {
@@ -90,6 +92,7 @@ function recordSuccess(command: RecordGatewayResult, state: RequestedPayment): r
   const contradicted = known ? changesFee(known, result, state) && known : booked;
   if (contradicted) {
     const orderNo = result.sellerOrderNo || contradicted.recorded.sellerOrderNo;
+    if (same.some(isContradictionAbout(orderNo))) return [];
     return [{ type: 'GatewayResultContradicted', data: { ...data, orderNo, standing: 'succeeded' } }];
   }
   if (known) return identify(command, known);

@@ -74,3 +74,9 @@ export function wasSettled(
 export function isBooked({ recorded: { credited, role } }: RecordedSuccess): boolean {
   return role === 'applied' || role === 'duplicate' || credited !== undefined;
 }
+
+/** Whether staff have been told already that a report of this money contradicts another by naming this order. */
+export function isContradictionAbout(orderNo: string) {
+  return ({ recorded: { role, sellerOrderNo } }: RecordedSuccess): boolean =>
+    role === 'contradiction' && sellerOrderNo === orderNo;
+}

@@ -154,6 +154,17 @@ const cases: Record<string, Spec<RecordGatewayResult, PaymentEvent>> = {
     when: record(cardSuccess),
     expect: [contradicted(cardSuccess, 'succeeded')],
   },
+  'paid by an order that was inferred: the same contradiction again adds nothing': {
+    given: [
+      start,
+      chosen(1),
+      chosen(2, { mode: 'cc', bankCode: '', chargeSen: sen(150) }),
+      succeeded({ ...cardSuccess, ...noOrder }, { orderNo: orderNo(2) }),
+      contradicted(cardSuccess, 'succeeded'),
+    ],
+    when: record(cardSuccess),
+    expect: [],
+  },
   'paid by an order that was inferred: one with the same fee is named later': {
     given: [start, card, ...cardInferred],
     when: record(cardSuccess),
