@@ -79,8 +79,7 @@ function recordSuccess(command: RecordGatewayResult, state: RequestedPayment): r
   const askedSen = isCredited ? state.request.amountSen : outstandingSen(state);
   const expectedSen = addSen(askedSen, attempt?.chargeSen ?? (0 as Sen));
   const matches = result.amountSen === expectedSen && isRinggit(result.currency);
-  const same = sameSuccesses(state, result);
-  const [known] = same;
+  const [known, ...others] = sameSuccesses(state, result);
   const booked = successesOfTransaction(state, result).find(isBooked);
   const isNew = !booked && !(known && (isBooked(known) || wasSettled(known, result)));
   if (matches && state.status !== 'succeeded' && isNew) {
@@ -92,7 +91,7 @@ function recordSuccess(command: RecordGatewayResult, state: RequestedPayment): r
   const contradicted = known ? changesFee(known, result, state) && known : booked;
   if (contradicted) {
     const orderNo = result.sellerOrderNo || contradicted.recorded.sellerOrderNo;
-    if (same.some(isContradictionAbout(orderNo))) return [];
+    if (others.some(isContradictionAbout(orderNo))) return [];
     return [{ type: 'GatewayResultContradicted', data: { ...data, orderNo, standing: 'succeeded' } }];
   }
   if (known) return identify(command, known);

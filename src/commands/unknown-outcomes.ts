@@ -1,6 +1,6 @@
 /** The verdict of staff on an attempt whose outcome nobody else knows. */
 import type { Sen } from '../common/money.ts';
-import type { PaymentEvent, RequestedPayment } from '../events/payment.ts';
+import { evolve, type Payment, type PaymentEvent, type RequestedPayment } from '../events/payment.ts';
 import { unknownOutcomesOf } from '../events/unknown-outcomes.ts';
 import { Refused } from './decider.ts';
 import { recordGatewayResult } from './payment-result.ts';
@@ -65,7 +65,11 @@ export function giveVerdict(
   if (events instanceof Refused) return events;
   // A success contradicts nothing but another amount of the same charge.
   const contradicts = events.some(({ type }) => type === 'GatewayResultContradicted');
-  if (events.length === 0 || (outcome === 'succeeded' && contradicts))
+  const decided = events.flatMap((event) => endingOnly(event, state));
+  // It may only name what an earlier report lacked, and leave this attempt open.
+  const after = decided.reduce<Payment>(evolve, state) as RequestedPayment;
+  const isSettled = unknownOutcomesOf(after).some((each) => each.no === no && each.settled);
+  if (!isSettled || (outcome === 'succeeded' && contradicts))
     return new Refused('charge_recorded', 'This charge is already recorded, for another attempt');
-  return events.flatMap((event) => endingOnly(event, state));
+  return decided;
 }

@@ -11,6 +11,7 @@ import {
   chosen,
   orderNo,
   plain,
+  record,
   requested,
   result,
   sen,
@@ -91,6 +92,18 @@ test('not charged: also an attempt that had failed before the gateway reported i
     const paidByAnother = [...given, chosen(2), succeeded(result(2, 'succeeded'))];
     t.deepEqual(types(give(paidByAnother, notCharged)), ['AttemptEnded']);
   }
+});
+
+test('a verdict that would only complete an earlier report, and leave the attempt open, is refused', (t) => {
+  const { amountSen, ...wrong } = result(1, 'succeeded', { sellerOrderNo: '', amountSen: sen(6_025) });
+  const state = fold([chosen(1)]);
+  const mismatch = paymentDecider.decide(record({ ...wrong, amountSen }), state) as PaymentEvent[];
+  const pendingSince = applied(result(1, 'pending', { gatewayTransactionId: 'P2' }));
+  const given = [chosen(1), ...mismatch, pendingSince, unknown(1)];
+  const verdict = { ...charged, amountSen, gatewayTransactionId: '' };
+  t.is(t.throws(() => give(given, verdict), { instanceOf: Refused }).code, 'charge_recorded');
+  t.deepEqual(settledIn(given), [null]);
+  t.deepEqual(settledIn([...given, ...give(given, charged)]), ['succeeded']);
 });
 
 test('sent twice it is the same; another verdict, or one after a result has come, is refused', (t) => {
