@@ -4,10 +4,10 @@ import type { Runtime } from '@ledger/kernel/runtime.ts';
 import type { Knex } from 'knex';
 import { createExecute } from '../commands/execute.ts';
 import { settlementDecider } from '../commands/settlement.ts';
-import type { Sen } from '../common/money.ts';
+import { type Sen, signedSen } from '../common/money.ts';
 import type { Cause } from '../events/envelope.ts';
 import { type SettlementPart, settlementIdOf, settlementStream } from '../events/settlement.ts';
-import { journalGap, merchantsWithAccount } from '../projections/journal/queries.ts';
+import { accountSums, journalGap, merchantsWithAccount } from '../projections/journal/queries.ts';
 import { findCharges, findTwin } from '../projections/journal/settlements.ts';
 import type { BadRow } from './csv-rows.ts';
 import { UnreadableExport } from './export-format.ts';
@@ -33,7 +33,7 @@ const maxRows = 100_000;
 
 /**
  * Records all of a file in one event, or nothing; the same file again changes nothing. If the books do not have all
- * charges, or it may be another settlement under a second name, it is recorded only if staff confirm it. Throws Refused,
+ * charges, an agency is owed less, or it may be another settlement under a second name, staff must confirm it. Throws Refused,
  * UnreadableExport, ReadModelBehind, and the stores' errors.
  */
 export async function importSettlement(
@@ -52,12 +52,25 @@ export async function importSettlement(
   const doubt =
     unknown.length > 0
       ? `${unknown.length} of its charges are not in the books with this amount`
-      : twin && `${twin} of the same day has the same total`;
+      : twin
+        ? `${twin} of the same day has the same total`
+        : await findOverpaid(db, parts, now);
   const settlement = { ...given, at: now.toISOString(), parts, file: { sha256, lines: rows.length } };
   const execute = createExecute({ eventStore, decider: settlementDecider });
   const command = { type: 'RecordSettlement', settlement, doubt, isConfirmed } as const;
   const { events } = await execute(settlementStream(id), command, cause);
   return { id, ...given, rows: rows.length, isNew: events.length > 0 };
+}
+
+/** Says which agency would be handed on more than it is owed; null if none would. */
+async function findOverpaid(db: Knex, parts: readonly SettlementPart[], asOf: Date): Promise<string | null> {
+  for (const { account, amountSen } of parts) {
+    if (!account.startsWith('merchant:')) continue;
+    const { creditSen, debitSen } = await accountSums(db, account, asOf);
+    const owedSen = creditSen - debitSen;
+    if (BigInt(amountSen) > owedSen) return `${account} is owed less, RM ${signedSen(owedSen)}`;
+  }
+  return null;
 }
 
 async function readFile(

@@ -150,7 +150,15 @@ test.serial(
     );
     t.regex(String((await bring(['A,B', '1,2'])).imported), /^The first row is neither/);
     t.is((await remit()).imported, 'The file has no rows');
+    const tooMuch = ['RM-0,2026-11-21,120.51,council,60.00', 'RM-0,2026-11-21,120.51,council,60.51'];
+    t.is(
+      (await remit(...tooMuch)).imported,
+      'merchant:council is owed less, RM 120.50: confirm that it is to be recorded',
+    );
     t.like((await remit('RM-1,2026-11-21,120.50,council,120.50')).imported, { isNew: true });
     t.deepEqual(Object.keys(await open()), ['gateway:fpx']);
+    t.regex(String((await remit('RM-2,2026-11-21,0.01,council,0.01')).imported), /is owed less, RM 0.00/);
+    const header = 'REFERENCE,SETTLED_ON,TOTAL,MERCHANT_CODE,AMOUNT';
+    t.like((await bring([header, 'RM-2,2026-11-21,0.01,council,0.01'], true)).imported, { isNew: true });
   },
 );
