@@ -65,9 +65,11 @@ const orEmpty = (sent: unknown) => sent ?? '';
 export const reference = required(100, {
   faultOf(value) {
     if (value !== value.trim()) return 'must not begin or end with a space';
+    // Clients and proxies resolve them in the path of a requery.
+    if (/^\.\.?$/.test(value)) return 'must not be . or ..';
     return /\p{Cf}/u.test(value) ? 'must not contain invisible characters' : null;
   },
-  pattern: '(?!\\s)[^\\p{Cc}\\p{Cs}\\p{Cf}]*(?<!\\s)',
+  pattern: '(?!\\s|\\.\\.?$)[^\\p{Cc}\\p{Cs}\\p{Cf}]*(?<!\\s)',
 });
 
 /** A text that is missing or visible. */

@@ -231,6 +231,8 @@ const bad: Record<string, [Record<string, unknown>, string]> = {
   'trans_id blank': [{ trans_id: '   ' }, 'trans_id is required'],
   'trans_id a number': [{ trans_id: 7 }, 'trans_id must be text'],
   'trans_id with a space at its end': [{ trans_id: 'A-1 ' }, 'trans_id must not begin or end with a space'],
+  'trans_id that no path can hold': [{ trans_id: '..' }, 'trans_id must not be . or ..'],
+  'trans_id that is one point': [{ trans_id: '.' }, 'trans_id must not be . or ..'],
   'trans_id too long': [{ trans_id: tooLong(100) }, 'trans_id must be at most 100 characters'],
   'trans_id with NUL': [
     { trans_id: 'A\0' },

@@ -174,6 +174,7 @@ const bad: readonly (readonly [over: Record<string, unknown>, message: string])[
   [{ transaksi_id: 17 }, 'transaksi_id must be text'],
   [{ transaksi_id: ' T' }, 'transaksi_id must not begin or end with a space'],
   [{ transaksi_id: 'x'.repeat(101) }, 'transaksi_id must be at most 100 characters'],
+  [{ transaksi_id: '..' }, 'transaksi_id must not be . or ..'],
   [{ transaksi_id: 'A\u200b1' }, 'transaksi_id must not contain invisible characters'],
   [
     { transaksi_id: 'A\0' },
