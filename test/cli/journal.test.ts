@@ -211,7 +211,7 @@ test.serial('ageing; and a settlement that is imported when the journal has all 
   t.is((await bring(...payout)).stdout, 'The payout PO-1 of RM 30.06, 1 rows: recorded.\n');
   const again = await bring(...payout);
   t.is(again.code, 1);
-  t.regex(again.stderr, /^The journal is behind the log/, 'nobody runs the projections here');
+  t.regex(again.stderr, /^The journal does not agree with the log yet/, 'nobody runs the projections here');
 });
 
 test.serial('a journal that is behind, has halted or was never made is reported', async (t) => {
@@ -221,7 +221,7 @@ test.serial('a journal that is behind, has halted or was never made is reported'
   await append('Z', paid({ at: '2025-11-24T01:00:00.000Z' }));
   const behind = await ledger('balances');
   t.is(behind.code, 0);
-  t.is(behind.stderr, 'The journal is behind the log, and lacks what was recorded last.\n');
+  t.is(behind.stderr, 'The journal does not agree with the log yet, and may lack what was recorded last.\n');
   const refused = await ledger(...day);
   t.is(refused.code, 1);
   t.is(refused.stdout, '', 'a document is complete or not there');

@@ -205,7 +205,7 @@ export async function journalGap(
     if (!(error instanceof EventStoreUnavailable)) throw error;
     if (!fault) return gap('The event store does not answer: it is not known what the journal lacks');
   }
-  if (!fault) return gap('The journal is behind the log, and lacks what was recorded last');
+  if (!fault) return gap('The journal does not agree with the log yet, and may lack what was recorded last');
   return gap(`The journal has halted, and lacks all that came after: ${fault.message}`);
 }
 

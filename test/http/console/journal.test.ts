@@ -233,7 +233,7 @@ test.serial(
     const { db, app, page } = await start(t, {}, () => new Date());
     const missing = stored(paid({ at: '2026-11-24T01:00:00.000Z' }), 'Z');
     await app.eventStore.append(paymentStream('Z'), missing, 'no_stream');
-    const behind = /The journal is behind the log, and lacks what was recorded last/;
+    const behind = /The journal does not agree with the log yet, and may lack what was recorded last/;
     t.regex(seen(await page('/console/journal')), behind);
     await db.raw(`update checkpoints set fault = ? where name = 'journal'`, [
       JSON.stringify({ message: 'Unknown event type X', event: null }),
