@@ -1,4 +1,5 @@
-// Properties of what others do to a payment over weeks: requeries, verdicts, refunds, approvals and erasures beside results.
+// Properties of what others do to a payment over weeks: requeries, verdicts, refunds, approvals, cancellations, deliveries
+// and erasures beside results.
 // What is decided for one command is what the next one begins with.
 import test from 'ava';
 import fc from 'fast-check';
@@ -7,15 +8,18 @@ import { type PaymentCommand, paymentDecider } from '../../src/commands/payment.
 import { verdicts } from '../../src/commands/unknown-outcomes.ts';
 import type { StaffAction } from '../../src/events/approvals.ts';
 import { readPaymentEvent } from '../../src/events/codec.ts';
+import { exceptionsOf, holdsMoneyInSuspense, resolutionsFor } from '../../src/events/exceptions.ts';
 import type { PaymentEvent } from '../../src/events/payment.ts';
 import { channels } from '../../src/events/payment-request.ts';
 import type { RegistryAnswer, ReportedResult } from '../../src/events/payment-result.ts';
+import { isClosed } from '../../src/events/payment-standing.ts';
 import { type Account, type Books, enter } from '../../src/events/postings.ts';
 import { resolutions } from '../../src/events/recorded-result.ts';
+import { openAttempts } from '../../src/events/requery-schedule.ts';
 import { unknownOutcomesOf } from '../../src/events/unknown-outcomes.ts';
 import { schemaVersion } from '../../src/events/upcast.ts';
 import { choices, results } from '../support/arbitraries.ts';
-import { amountSen, chosen, orderNo, record, requested, sen } from '../support/payments.ts';
+import { amountSen, choose, chosen, orderNo, record, requested, sen } from '../support/payments.ts';
 import { runs } from '../support/property-runs.ts';
 
 const { decide, evolve, initial } = paymentDecider;
@@ -29,7 +33,13 @@ function answerOf(reported: readonly ReportedResult[]): RegistryAnswer {
   const counted = successes.length > 0 ? successes : reported.slice(-1);
   const [first] = counted;
   const status = first && first.outcome !== 'cancelled' ? first.outcome : 'not_found';
-  return { status, results: status === 'not_found' ? [] : counted, others: [], raw: {} };
+  const others = reported
+    .filter((each) => !counted.includes(each))
+    .map(({ outcome, ...record }) => ({
+      ...record,
+      status: outcome === 'cancelled' ? ('attempted' as const) : outcome,
+    }));
+  return { status, results: status === 'not_found' ? [] : counted, others, raw: {} };
 }
 
 /** Of few orders and in one currency, so that they meet. */
@@ -46,6 +56,8 @@ const terms = {
   takesParts: true,
   approvalAboveSen: sen(100),
 } as const;
+/** Whom nobody has to approve. */
+const alone = { ...terms, approvalAboveSen: null };
 const nos = fc.integer({ min: 1, max: 3 });
 const amounts = fc.constantFrom(amountSen, sen(amountSen / 2), sen(1));
 const staff = fc.constantFrom('staff:one', 'staff:two');
@@ -92,13 +104,31 @@ const commands: fc.Arbitrary<(at: string) => PaymentCommand> = fc.oneof(
       amountSen: verdict.outcome === 'failed' ? null : (given ?? amountSen),
       evidence: 'A statement',
     })),
-  fc.tuple(actions, staff).map(([action, by]) => (at: string) => ({
+  fc.tuple(actions, staff, fc.boolean()).map(([action, by, isAlone]) => (at: string) => ({
     type: 'TakeAction' as const,
     at,
     by,
-    terms,
+    terms: isAlone ? alone : terms,
     action,
   })),
+  fc.constantFrom('payer', 'merchant', 'expiry').map((source) => (at: string) => ({
+    type: 'CancelPayment' as const,
+    at,
+    source,
+  })),
+  fc
+    .tuple(fc.constantFrom('callback-1', 'callback-2', 'item-01', 'email', 'notice-1'), fc.boolean())
+    .map(([delivery, isDelivered]) => (at: string) => ({
+      type: 'RecordDeliveryAttempt' as const,
+      at,
+      delivery,
+      attempt: 1,
+      durationMs: 1,
+      outcome: isDelivered
+        ? { kind: 'delivered' as const, status: 200, messageId: 'M' }
+        : { kind: 'abandoned' as const, status: 410, reason: 'answered 410' },
+    })),
+  fc.constant((at: string) => ({ type: 'AddNote' as const, at, note: 'Rang the bank' })),
   fc.tuple(nos, fc.constantFrom('granted', 'rejected'), staff).map(([no, outcome, by]) => (at: string) => ({
     type: 'DecideApproval' as const,
     at,
@@ -183,4 +213,57 @@ test('staff can close what they are asked about an attempt, whatever came before
     { numRuns: runs(4_000) },
   );
   t.pass();
+});
+
+test('suspense holds what is open, and every resolution that is offered closes an exception', (t) => {
+  fc.assert(
+    fc.property(lives, (life) => {
+      const { at, events, state } = play(life);
+      if (state.status === 'none') return;
+      const open = exceptionsOf(state).filter(({ resolved }) => !resolved);
+      const heldSen = open
+        .filter(({ kind }) => holdsMoneyInSuspense(kind))
+        .reduce((sum, { amountSen: sen }) => sum + BigInt(sen ?? 0), 0n);
+      t.is(suspenseSen(events), heldSen);
+      for (const exception of open)
+        for (const resolution of resolutionsFor(state, exception)) {
+          const { resultNo } = exception;
+          const action = { kind: 'resolution', resultNo, resolution, note: 'Done' } as const;
+          const decided = decide({ type: 'TakeAction', at, by: 'staff:two', terms: alone, action }, state);
+          const after = (decided as PaymentEvent[]).reduce(evolve, state);
+          t.truthy(
+            after.status !== 'none' &&
+              exceptionsOf(after).find((each) => each.resultNo === resultNo)?.resolved,
+          );
+        }
+    }),
+    { numRuns: runs(8_000) },
+  );
+});
+
+function suspenseSen(events: readonly PaymentEvent[]): bigint {
+  let books: Books | null = null;
+  let sum = 0n;
+  for (const event of events) {
+    const entered: ReturnType<typeof enter> = enter(books, event);
+    books = entered.books;
+    for (const { account, creditSen, debitSen } of entered.entry?.postings ?? [])
+      if (account.startsWith('suspense:')) sum += creditSen - debitSen;
+  }
+  return sum;
+}
+
+test('a payment for which no bank and no member of staff has anything left to say can be paid', (t) => {
+  fc.assert(
+    fc.property(lives, (life) => {
+      const { at, state } = play(life);
+      if (state.status === 'none' || state.status === 'succeeded') return;
+      const isWaiting =
+        openAttempts(state).length > 0 || exceptionsOf(state).some(({ resolved }) => !resolved);
+      if (isWaiting || isClosed(state, at)) return;
+      const decided = decide(choose(state.attempts.length + 1, { at }), state);
+      t.like(decided, [{ type: 'PaymentMethodChosen' }]);
+    }),
+    { numRuns: runs(8_000) },
+  );
 });
