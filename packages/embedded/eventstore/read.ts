@@ -1,7 +1,5 @@
 // Read: a stream or $all, in either direction, up to its end or, as a subscription, until the caller cancels.
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
-import { setImmediate } from 'node:timers/promises';
 import streams from '@eventstore/db-client/generated/streams_pb.js';
 import { type ServerWritableStream, status } from '@grpc/grpc-js';
 import { type EventFilter, parseFilter } from './filter.ts';
@@ -15,91 +13,97 @@ export type ReadCall = ServerWritableStream<streams.ReadReq, Uint8Array>;
 /** Filters are for $all only, as in EventStoreDB. */
 type Reading = PageRequest & { filter: EventFilter | undefined; resolvesLinks: boolean };
 
-const cancelled = new RequestFault('The caller cancelled the read', status.CANCELLED);
+/** Sends a page at most, and says what the next one has to wait for. */
+type SendPage = () => 'its turn' | 'a commit' | 'nothing: that was all';
 
 /** The handler of Read, and a function that ends the subscriptions when the server closes. */
 export function createReads(storage: Storage) {
-  const subscriptions = new Set<AbortController>();
+  const subscriptions = new Set<(error?: unknown) => void>();
 
-  async function read(call: ReadCall): Promise<void> {
-    const stop = new AbortController();
-    // Every read ends so; the default reason would be made with a stack each time.
-    call.once('cancelled', () => stop.abort(cancelled));
+  function read(call: ReadCall): void {
+    let sendPage: SendPage;
+    let ended = false;
+
+    function end(error?: unknown): void {
+      if (ended) return;
+      ended = true;
+      subscriptions.delete(end);
+      storage.commits.off('commit', inTurn);
+      if (call.cancelled) return;
+      if (error === undefined) call.end();
+      else call.emit('error', grpcError(error));
+    }
+
+    /** Between two pages other calls get their turn, and a slow caller keeps at most one page in memory. */
+    function goOn(): void {
+      if (ended) return;
+      try {
+        const awaited = sendPage();
+        if (awaited === 'nothing: that was all') end();
+        else if (call.writableNeedDrain) call.once('drain', goOn);
+        else if (awaited === 'a commit') storage.commits.once('commit', inTurn);
+        else inTurn();
+      } catch (error) {
+        end(error);
+      }
+    }
+    const inTurn = () => void setImmediate(goOn);
+
+    call.once('cancelled', () => end());
     try {
       const options = call.request.getOptions();
       if (!options) throw new RequestFault('A read needs options');
       if (options.hasSubscription()) {
-        subscriptions.add(stop);
-        await follow(storage, subscriptionOf(storage, options), call, stop.signal);
-      } else {
-        await readToEnd(storage, readingOf(options), call, stop.signal);
-        call.end();
-      }
+        subscriptions.add(end);
+        sendPage = following(storage, subscriptionOf(storage, options), call);
+      } else sendPage = readingToEnd(storage, readingOf(options), call);
+      goOn();
     } catch (error) {
-      if (!call.cancelled) call.emit('error', grpcError(stop.signal.aborted ? stop.signal.reason : error));
-    } finally {
-      subscriptions.delete(stop);
+      end(error);
     }
   }
 
   return {
-    read: (call: ReadCall): void => void read(call),
+    read,
 
     /** Ends them with CANCELLED, as a stopping EventStoreDB node does; clients then subscribe again. */
     endSubscriptions(): void {
-      for (const stop of subscriptions) {
-        stop.abort(new RequestFault('The event store is closing', status.CANCELLED));
-      }
+      for (const end of subscriptions) end(new RequestFault('The event store is closing', status.CANCELLED));
     },
   };
 }
 
-async function readToEnd(
-  storage: Storage,
-  reading: Reading,
-  call: ReadCall,
-  signal: AbortSignal,
-): Promise<void> {
+function readingToEnd(storage: Storage, reading: Reading, call: ReadCall): SendPage {
   const { stream, direction, filter } = reading;
-  if (stream !== undefined && storage.head(stream) < 0) {
-    call.write(streamNotFound(stream));
-    return;
-  }
   let { from, limit } = reading;
-  while (limit > 0) {
-    const page = storage.page({ ...reading, from, limit });
+  let isFirst = true;
+  return () => {
+    const page = limit > 0 ? storage.page({ ...reading, from, limit }) : [];
     const last = page.at(-1);
-    if (!last) return;
+    if (isFirst && !last && stream !== undefined && storage.head(stream) < 0)
+      call.write(streamNotFound(stream));
+    isFirst = false;
+    if (!last) return 'nothing: that was all';
     for (const event of page) {
       if (filter && !filter.matches(event)) continue;
       call.write(messageOf(event, reading, storage));
       limit -= 1;
     }
     from = placeOf(last, stream) + (direction === 'forwards' ? 1 : -1);
-    await keepPace(call, signal);
-  }
+    return 'its turn';
+  };
 }
 
-/** Never returns: one of the waits throws when the caller cancels or the server closes. */
-async function follow(
-  storage: Storage,
-  reading: Reading,
-  call: ReadCall,
-  signal: AbortSignal,
-): Promise<never> {
+/** Goes on until the caller cancels or the server closes. */
+function following(storage: Storage, reading: Reading, call: ReadCall): SendPage {
   const { stream, filter } = reading;
   let { from } = reading;
   let live = false;
   let considered = 0;
   call.write(confirmation());
-  for (;;) {
+  return () => {
     const page = storage.page({ ...reading, from });
-    if (page.length === 0 && live) {
-      // Nothing was awaited since the empty page was read, so no commit can be missed.
-      await once(storage.commits, 'commit', { signal });
-      continue;
-    }
-    if (page.length === 0) {
+    if (page.length === 0 && !live) {
       live = true;
       if (filter) call.write(checkpoint(from - 1));
       call.write(caughtUp());
@@ -113,17 +117,8 @@ async function follow(
       considered += 1;
       if (filter && considered % filter.checkpointInterval === 0) call.write(checkpoint(event.position));
     }
-    await keepPace(call, signal);
-  }
-}
-
-/**
- * Waits between two pages, so that other calls get their turn and a slow caller keeps at most one page in memory.
- * Throws when the call must stop.
- */
-async function keepPace(call: ReadCall, signal: AbortSignal): Promise<void> {
-  if (call.writableNeedDrain) await once(call, 'drain', { signal });
-  else await setImmediate(undefined, { signal });
+    return page.length === 0 ? 'a commit' : 'its turn';
+  };
 }
 
 const placeOf = (event: StoredEvent, stream: string | undefined): number =>
