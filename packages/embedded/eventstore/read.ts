@@ -4,11 +4,12 @@ import streams from '@eventstore/db-client/generated/streams_pb.js';
 import { type ServerWritableStream, status } from '@grpc/grpc-js';
 import { type EventFilter, parseFilter } from './filter.ts';
 import { PAGE_EVENTS, type PageRequest, type StoredEvent } from './log.ts';
+import { has, type Message, messageIn, numberIn } from './protobuf.ts';
 import type { Storage } from './storage.ts';
 import { grpcError, parseStreamName, RequestFault, streamIdentifier } from './wire.ts';
 
-/** Responses are serialized already: a stored event is sent as it is. */
-export type ReadCall = ServerWritableStream<streams.ReadReq, Uint8Array>;
+/** Responses are serialized already: a stored event is sent as it is. The request's fields are those of streams.proto. */
+export type ReadCall = ServerWritableStream<Message, Uint8Array>;
 
 /** Filters are for $all only, as in EventStoreDB. */
 type Reading = PageRequest & { filter: EventFilter | undefined; resolvesLinks: boolean };
@@ -51,9 +52,9 @@ export function createReads(storage: Storage) {
 
     call.once('cancelled', () => end());
     try {
-      const options = call.request.getOptions();
+      const options = messageIn(call.request, 1);
       if (!options) throw new RequestFault('A read needs options');
-      if (options.hasSubscription()) {
+      if (has(options, 6)) {
         subscriptions.add(end);
         sendPage = following(storage, subscriptionOf(storage, options), call);
       } else sendPage = readingToEnd(storage, readingOf(options), call);
@@ -140,45 +141,44 @@ function messageOf(link: StoredEvent, { resolvesLinks }: Reading, storage: Stora
   return response.serializeBinary();
 }
 
-function readingOf(options: streams.ReadReq.Options): Reading {
-  const resolvesLinks = options.getResolveLinks();
-  const direction = options.getReadDirection() === 1 ? 'backwards' : 'forwards';
-  const limit = numberOf(options.getCount());
-  const ofStream = options.getStream();
+function readingOf(options: Message): Reading {
+  const resolvesLinks = isSet(options, 4);
+  const direction = isSet(options, 3) ? 'backwards' : 'forwards';
+  const limit = numberOf(options, 5);
+  const ofStream = messageIn(options, 1);
   if (ofStream) {
-    const stream = parseStreamName(ofStream.getStreamIdentifier());
-    const from = ofStream.hasEnd() ? Number.MAX_SAFE_INTEGER : numberOf(ofStream.getRevision());
+    const stream = parseStreamName(messageIn(ofStream, 1));
+    const from = has(ofStream, 4) ? Number.MAX_SAFE_INTEGER : numberOf(ofStream, 2);
     return { stream, from, direction, limit, filter: undefined, resolvesLinks };
   }
-  const all = options.getAll();
-  const given = all?.getPosition();
+  const all = messageIn(options, 2);
+  const given = all && messageIn(all, 1);
   // The given position is included when reading forwards and excluded when reading backwards.
-  const place = given ? numberOf(given.getCommitPosition()) - (direction === 'backwards' ? 1 : 0) : 0;
-  const from = all?.hasEnd() ? Number.MAX_SAFE_INTEGER : place;
-  return { from, direction, limit, filter: parseFilter(options.getFilter()), resolvesLinks };
+  const place = given ? numberOf(given, 1) - (direction === 'backwards' ? 1 : 0) : 0;
+  const from = all && has(all, 3) ? Number.MAX_SAFE_INTEGER : place;
+  return { from, direction, limit, filter: parseFilter(messageIn(options, 7)), resolvesLinks };
 }
 
-function subscriptionOf(storage: Storage, options: streams.ReadReq.Options): Reading {
-  const resolvesLinks = options.getResolveLinks();
-  const onwards = { direction: 'forwards', limit: PAGE_EVENTS, resolvesLinks } as const;
-  const ofStream = options.getStream();
+function subscriptionOf(storage: Storage, options: Message): Reading {
+  const onwards = { direction: 'forwards', limit: PAGE_EVENTS, resolvesLinks: isSet(options, 4) } as const;
+  const ofStream = messageIn(options, 1);
   if (ofStream) {
-    const stream = parseStreamName(ofStream.getStreamIdentifier());
-    const after = ofStream.hasEnd()
-      ? storage.head(stream)
-      : ofStream.hasRevision()
-        ? numberOf(ofStream.getRevision())
-        : -1;
+    const stream = parseStreamName(messageIn(ofStream, 1));
+    const given = has(ofStream, 2) ? numberOf(ofStream, 2) : -1;
+    const after = has(ofStream, 4) ? storage.head(stream) : given;
     return { ...onwards, stream, from: after + 1, filter: undefined };
   }
-  const all = options.getAll();
-  const given = all?.getPosition();
-  const after = all?.hasEnd() ? storage.lastPosition() : given ? numberOf(given.getCommitPosition()) : 0;
-  return { ...onwards, from: after + 1, filter: parseFilter(options.getFilter()) };
+  const all = messageIn(options, 2);
+  const given = all && messageIn(all, 1);
+  const after = all && has(all, 3) ? storage.lastPosition() : given ? numberOf(given, 1) : 0;
+  return { ...onwards, from: after + 1, filter: parseFilter(messageIn(options, 7)) };
 }
 
 /** The protocol's unsigned 64-bit numbers; 53 bits are enough for this store. */
-const numberOf = (digits: string): number => Math.min(Number(digits), Number.MAX_SAFE_INTEGER - 1);
+const numberOf = (message: Message, field: number): number =>
+  Math.min(Number(numberIn(message, field)), Number.MAX_SAFE_INTEGER - 1);
+
+const isSet = (message: Message, field: number): boolean => Number(numberIn(message, field)) !== 0;
 
 function confirmation(): Uint8Array {
   const message = new streams.ReadResp.SubscriptionConfirmation();
