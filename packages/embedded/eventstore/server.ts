@@ -26,6 +26,7 @@ import { passwordCheck } from './password.ts';
 import { createReads } from './read.ts';
 import { openStorage } from './storage.ts';
 import { streamsService } from './wire.ts';
+import { writeTogether } from './write-together.ts';
 
 const VERSION = '23.10.0';
 /** The client sends chunks of 3 MiB and never splits an event: an append that is too large must still arrive. */
@@ -55,7 +56,8 @@ export async function startEventStore({
   const batchAppends = createBatchAppends(storage);
   const server = new Server({
     'grpc.max_receive_message_length': MAX_MESSAGE_BYTES,
-    interceptors: password === null ? [] : [passwordCheck(password)],
+    interceptors: [writeTogether, ...(password === null ? [] : [passwordCheck(password)])],
+    'grpc.enable_channelz': 0,
   });
   server.addService(streamsService, {
     read: reads.read,
