@@ -15,6 +15,7 @@ import {
   type Position,
   WrongExpectedRevision,
 } from './event-store.ts';
+import { field, number, text } from './protobuf.ts';
 
 type Append = {
   streamName: string;
@@ -77,21 +78,6 @@ export function requestOf(correlationId: string, { message }: EncodedAppend): Bu
 }
 
 const uuidField = (tag: number, id: string) => field(tag, text(2, id));
-const text = (tag: number, value: string) => field(tag, Buffer.from(value));
-/** A field of bytes, text or a message. */
-function field(tag: number, ...parts: readonly Buffer[]): Buffer {
-  const length = parts.reduce((sum, part) => sum + part.length, 0);
-  return Buffer.concat([Buffer.from([tag * 8 + 2, ...varint(length)]), ...parts]);
-}
-const number = (tag: number, value: number) => Buffer.from([tag * 8, ...varint(value)]);
-
-function varint(value: number): number[] {
-  const bytes: number[] = [];
-  let rest = value;
-  for (; rest > 127; rest = Math.floor(rest / 128)) bytes.push((rest % 128) + 128);
-  return [...bytes, rest];
-}
-
 const contentType = field(2, text(1, 'content-type'), text(2, 'application/json'));
 const isFinal = number(4, 1);
 
