@@ -2,8 +2,6 @@
  * The messages of EventStoreDB's BatchAppend, written by hand: the official client serializes each event twice, through
  * base64. Their layout is that of EventStoreDB's streams.proto.
  */
-import shared from '@eventstore/db-client/generated/shared_pb.js';
-import streams from '@eventstore/db-client/generated/streams_pb.js';
 import { status as codes } from '@grpc/grpc-js';
 import {
   AppendRefused,
@@ -15,6 +13,18 @@ import {
   type Position,
   WrongExpectedRevision,
 } from './event-store.ts';
+import {
+  bytesIn,
+  field,
+  has,
+  type Message,
+  messageIn,
+  number,
+  numberIn,
+  parse,
+  text,
+  textIn,
+} from './protobuf.ts';
 
 type Append = {
   streamName: string;
@@ -77,37 +87,22 @@ export function requestOf(correlationId: string, { message }: EncodedAppend): Bu
 }
 
 const uuidField = (tag: number, id: string) => field(tag, text(2, id));
-const text = (tag: number, value: string) => field(tag, Buffer.from(value));
-/** A field of bytes, text or a message. */
-function field(tag: number, ...parts: readonly Buffer[]): Buffer {
-  const length = parts.reduce((sum, part) => sum + part.length, 0);
-  return Buffer.concat([Buffer.from([tag * 8 + 2, ...varint(length)]), ...parts]);
-}
-const number = (tag: number, value: number) => Buffer.from([tag * 8, ...varint(value)]);
-
-function varint(value: number): number[] {
-  const bytes: number[] = [];
-  let rest = value;
-  for (; rest > 127; rest = Math.floor(rest / 128)) bytes.push((rest % 128) + 128);
-  return [...bytes, rest];
-}
-
 const contentType = field(2, text(1, 'content-type'), text(2, 'application/json'));
 const isFinal = number(4, 1);
 
 /** The correlation id of an answer, and what it says: a confirmation, or why the append was not stored. */
-export function readAnswer(bytes: Uint8Array): { correlationId: string; read(append: Append): Confirmation } {
-  const response = streams.BatchAppendResp.deserializeBinary(bytes);
+export function readAnswer(bytes: Buffer): { correlationId: string; read(append: Append): Confirmation } {
+  const response = parse(bytes);
   return {
-    correlationId: response.getCorrelationId()?.getString() ?? '',
+    correlationId: textIn(messageIn(response, 1), 2),
     read(append) {
-      const success = response.getSuccess();
-      if (!success) throw failureOf(response, append);
-      const position = success.getPosition();
+      const success = messageIn(response, 3);
+      if (!success) throw failureOf(messageIn(response, 2), append);
+      const position = messageIn(success, 3);
       return {
-        revision: Number(success.getCurrentRevision()),
+        revision: Number(numberIn(success, 1)),
         position: position
-          ? { commit: BigInt(position.getCommitPosition()), prepare: BigInt(position.getPreparePosition()) }
+          ? { commit: BigInt(numberIn(position, 1)), prepare: BigInt(numberIn(position, 2)) }
           : null,
       };
     },
@@ -116,19 +111,21 @@ export function readAnswer(bytes: Uint8Array): { correlationId: string; read(app
 
 const refusals = new Set(['AccessDenied', 'StreamDeleted', 'MaximumAppendSizeExceeded']);
 
-/** Anything that is not a refusal, such as a time-out or a node that is not ready, leaves the outcome unknown. */
-function failureOf(response: streams.BatchAppendResp, { streamName, expected }: Append): Error {
-  const status = response.getError();
-  const details = status?.getDetails();
-  const kind = details?.getTypeName().replace('event_store.client.', '') ?? '';
-  if (details && kind === 'WrongExpectedVersion') {
-    const wrong = shared.WrongExpectedVersion.deserializeBinary(details.getValue_asU8());
-    const actual = wrong.hasCurrentNoStream() ? 'no_stream' : Number(wrong.getCurrentStreamRevision());
+/**
+ * `error` is a google.rpc.Status with its details. Anything that is not a refusal, such as a time-out or a node that is
+ * not ready, leaves the outcome unknown.
+ */
+function failureOf(error: Message | undefined, { streamName, expected }: Append): Error {
+  const message = textIn(error, 2);
+  const details = error && messageIn(error, 3);
+  const kind = textIn(details, 1).replace(/^.*[./]/, '');
+  if (kind === 'WrongExpectedVersion') {
+    const wrong = parse(bytesIn(details, 2));
+    const actual = has(wrong, 2) ? 'no_stream' : Number(numberIn(wrong, 1));
     return new WrongExpectedRevision(streamName, expected, actual);
   }
-  if (status && Number(status.getCode()) === codes.RESOURCE_EXHAUSTED)
-    return new EventStoreFull(status.getMessage());
-  const reason = `${kind || 'error'} ${status?.getMessage() ?? ''}`.trim();
+  if (error && Number(numberIn(error, 1)) === codes.RESOURCE_EXHAUSTED) return new EventStoreFull(message);
+  const reason = `${kind || 'error'} ${message}`.trim();
   return refusals.has(kind)
     ? new AppendRefused(`The event store refuses an append to ${streamName}: ${reason}`)
     : new EventStoreUnavailable(`The event store answered: ${reason}`);

@@ -16,7 +16,7 @@ import { hooksOf } from './new-client.ts';
 export type Connected = {
   client: EventStoreDBClient;
   appends: ReturnType<typeof createAppendStream>;
-  /** Its calls are cancelled. A read that this cuts short ends as if it were whole. */
+  /** Its calls are cancelled. */
   isReleased: boolean;
 };
 
@@ -48,7 +48,6 @@ export function createConnection(dependencies: {
     const used = current;
     try {
       const result = await withinDeadline(work(used));
-      if (used.isReleased) throw new DeadlineExceeded('The connection was given up');
       recover();
       return result;
     } catch (error) {
@@ -117,6 +116,7 @@ function openCall(client: EventStoreDBClient): Promise<AppendCall> {
 
 /** Cancels every call, those too that are still looking for a node. */
 export function release(used: Connected): void {
+  if (used.isReleased) return;
   const { client, appends } = used;
   used.isReleased = true;
   appends.close();

@@ -1,26 +1,18 @@
 /** Reads streams, in pages, each within the connection's deadline: the client sets none. */
-import {
-  type AllStreamResolvedEvent,
-  BACKWARDS,
-  type RecordedEvent as ClientEvent,
-  END,
-  type EventStoreDBClient,
-  FORWARDS,
-  type ResolvedEvent,
-  type StreamingRead,
-  StreamNotFoundError,
-} from '@eventstore/db-client';
+import { convertToCommandError, type EventStoreDBClient } from '@eventstore/db-client';
+import { StreamsClient, StreamsService } from '@eventstore/db-client/generated/streams_grpc_pb.js';
+import type { ClientReadableStream, ServiceError } from '@grpc/grpc-js';
 import { retry } from '@ledger/kernel/retry.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
 import type { Connected, Connection } from './connection.ts';
 import { describe, isRefusal } from './errors.ts';
 import { type EventStore, EventStoreUnavailable, type Position, type RecordedEvent } from './event-store.ts';
+import { hooksOf } from './new-client.ts';
+import { decodeReadMessage, type ReadMessage, readAllRequest, readStreamRequest } from './read-message.ts';
 
 const pageSize = 1000;
 
 export type Reads = Pick<EventStore, 'load' | 'loadLast' | 'head'>;
-type Found = StreamingRead<ResolvedEvent> | StreamingRead<AllStreamResolvedEvent>;
-type Slice = { direction: 'forwards' | 'backwards'; fromRevision: bigint | 'end'; maxCount: number };
 
 /**
  * `load`, `loadLast` and `head` of an event store. All are retried a few times within the deadline, so that a short
@@ -35,10 +27,11 @@ export function createReads(dependencies: {
   signal: AbortSignal;
 }): Reads {
   const { connection, requiresLeader, giveUpAfterMs, runtime, signal } = dependencies;
-  function readStream(streamName: string, slice: Slice): Promise<RecordedEvent[]> {
-    return read(`stream ${streamName}`, (client) =>
-      collect(client.readStream(streamName, { ...slice, requiresLeader })),
-    );
+  function readStream(
+    ...[streamName, slice]: Parameters<typeof readStreamRequest>
+  ): Promise<RecordedEvent[]> {
+    const request = readStreamRequest(streamName, slice);
+    return read(`stream ${streamName}`, (client) => collect(client, request, requiresLeader));
   }
 
   /** What another node than the leader answers is no ground for an append. */
@@ -58,7 +51,7 @@ export function createReads(dependencies: {
     try {
       return await retry(() => connection.use(readOver(readOnce)), {
         runtime,
-        signal, // checked after each attempt too: a read that closing interrupts ends as if it were whole
+        signal,
         firstMs: 50,
         maxAttempts: 5,
         giveUpAfterMs,
@@ -76,7 +69,7 @@ export function createReads(dependencies: {
       const events: RecordedEvent[] = [];
       let page: RecordedEvent[];
       do {
-        const fromRevision = BigInt(from + events.length);
+        const fromRevision = from + events.length;
         const maxCount = Math.min(pageSize, limit - events.length);
         page = await readStream(streamName, { direction: 'forwards', fromRevision, maxCount });
         for (const event of page) events.push(event);
@@ -101,43 +94,44 @@ export function createReads(dependencies: {
 }
 
 /** The last event of the log; none in an empty one. */
-export function readEnd(client: EventStoreDBClient, requiresLeader: boolean): Promise<RecordedEvent[]> {
-  return collect(client.readAll({ direction: BACKWARDS, fromPosition: END, maxCount: 1, requiresLeader }));
-}
+export const readEnd = (client: EventStoreDBClient, requiresLeader: boolean): Promise<RecordedEvent[]> =>
+  collect(client, readAllRequest('end'), requiresLeader);
 
 /** The event at a position, or the next one. */
-export function readAt(client: EventStoreDBClient, fromPosition: Position): Promise<RecordedEvent[]> {
-  return collect(client.readAll({ direction: FORWARDS, fromPosition, maxCount: 1, requiresLeader: true }));
-}
+export const readAt = (client: EventStoreDBClient, position: Position): Promise<RecordedEvent[]> =>
+  collect(client, readAllRequest(position), true);
 
-/** Never stops before the end: the client would keep a call whose answers nobody takes until it is disposed of. */
-async function collect(found: Found): Promise<RecordedEvent[]> {
-  found.on('error', () => {}); // the loop hears it; one that comes after it would end the process
+/** All events of the answer; none if there is no such stream. */
+async function collect(
+  client: EventStoreDBClient,
+  request: Buffer,
+  requiresLeader: boolean,
+): Promise<RecordedEvent[]> {
+  const call = await openRead(client, request, requiresLeader);
   const events: RecordedEvent[] = [];
-  try {
-    for await (const { event } of found) if (event) events.push(toRecordedEvent(event));
-  } catch (error) {
-    if (error instanceof StreamNotFoundError) return [];
-    found.cancel().catch(() => {}); // rejects when there was no connection to begin with
-    throw error;
-  }
-  return events;
+  return await new Promise((resolve, reject) => {
+    call.on('data', (message: ReadMessage) => {
+      if (message.kind === 'event' && message.event) events.push(message.event);
+    });
+    call.on('error', (error: ServiceError) => reject(convertToCommandError(error)));
+    call.on('end', () => resolve(events));
+  });
 }
 
 /**
- * Data and metadata as the client parsed them: JSON as values, what is not JSON as Uint8Array (JSON that does not parse
- * as its text). The reader of the event has to check them.
+ * Begins a Read over the client's connection, without its classes for messages and streams: they took most of a
+ * subscriber's time. The caller hears its errors at once, and cancels it unless it has ended.
  */
-export function toRecordedEvent(event: ClientEvent): RecordedEvent {
-  if (!event.position) throw new Error(`Event ${event.id} came without its position`);
-  return {
-    id: event.id,
-    type: event.type,
-    data: event.data,
-    metadata: event.metadata,
-    streamName: event.streamId,
-    revision: Number(event.revision),
-    position: event.position,
-    created: event.created,
-  };
+export function openRead(
+  client: EventStoreDBClient,
+  request: Buffer,
+  requiresLeader: boolean,
+): Promise<ClientReadableStream<ReadMessage>> {
+  const { GRPCStreamCreator, callArguments } = hooksOf(client);
+  const { path } = StreamsService.read;
+  const asItIs = (bytes: Buffer) => bytes;
+  const args = callArguments({ requiresLeader }, { deadline: Number.POSITIVE_INFINITY });
+  return GRPCStreamCreator(StreamsClient, 'read', (grpc) =>
+    grpc.makeServerStreamRequest(path, asItIs, decodeReadMessage, request, ...args),
+  )();
 }

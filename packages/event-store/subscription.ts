@@ -2,14 +2,7 @@
  * Follows $all for ever. The client's subscriptions end in several ways (error, cancellation, a plain end) and are
  * never resumed; here each end leads to a new subscription after the last message handed over.
  */
-import {
-  type AllStreamResolvedEvent,
-  type AllStreamSubscription,
-  type EventStoreDBClient,
-  eventTypeFilter,
-  START,
-  streamNameFilter,
-} from '@eventstore/db-client';
+import type { EventStoreDBClient } from '@eventstore/db-client';
 import type { Log } from '@ledger/kernel/log.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
 import { createDeadline } from './deadline.ts';
@@ -21,11 +14,11 @@ import {
   LogReplaced,
   type Position,
   type RecordedEvent,
-  type Selection,
   type SubscriptionMessage,
 } from './event-store.ts';
 import { isAfter } from './position.ts';
-import { readAt, readEnd, toRecordedEvent } from './read.ts';
+import { openRead, readAt, readEnd } from './read.ts';
+import { type ReadMessage, subscribeRequest } from './read-message.ts';
 
 /** A checkpoint every 512 events considered; the server considers them in windows of 32. */
 const checkpointInterval = 16;
@@ -64,17 +57,18 @@ export async function* subscribe(
   let failures = 0;
   while (!signal.aborted) {
     let reason = 'ended by the server';
-    let release = async () => {};
+    let release = () => {};
     try {
       if (mark !== undefined) await withinDeadline(assertRead(client, mark, position));
-      // Opened only now: an error that comes before the loop is heard by nobody.
-      const subscription = open(client, selection, position);
-      release = () => subscription.unsubscribe().catch(() => {}); // rejects when it never got a connection
+      const call = await openRead(client, subscribeRequest(selection, position, checkpointInterval), false);
+      call.on('error', () => {}); // the loop hears it; one that comes after the loop would end the process
+      release = () => call.cancel();
       signal.addEventListener('abort', release);
       if (signal.aborted) return;
-      for await (const item of subscription as AsyncIterable<AllStreamResolvedEvent | SubscriptionMessage>) {
+      for await (const item of call as AsyncIterable<ReadMessage>) {
         if (signal.aborted) return;
         const message = toMessage(item);
+        if (!message) continue;
         position = positionOf(message) ?? position;
         if (message.kind === 'event') mark = message.event;
         failures = 0;
@@ -87,7 +81,7 @@ export async function* subscribe(
       if (missing >= mostMissing) throw error;
     } finally {
       signal.removeEventListener('abort', release);
-      await release();
+      release();
     }
     if (signal.aborted) return;
     const limitMs = Math.min(100 * 2 ** failures, maxPauseMs);
@@ -135,33 +129,13 @@ export async function eventsAfter(
   throw new EventStoreUnavailable('The event store did not answer in time');
 }
 
-/**
- * The client reports checkpoints and having caught up ahead of the events that it still buffers, so both are queued
- * behind those events, as messages.
- */
-function open(client: EventStoreDBClient, selection: Selection, after: Position | null) {
-  const options: Pick<Parameters<typeof eventTypeFilter>[0], 'checkpointInterval' | 'checkpointReached'> = {
-    checkpointInterval,
-    checkpointReached: (subscription, position) => queue(subscription, { kind: 'checkpoint', position }),
-  };
-  const filter =
-    'eventTypes' in selection
-      ? eventTypeFilter({ regex: `^(${selection.eventTypes.join('|')})$`, ...options })
-      : streamNameFilter({ prefixes: [...selection.streamPrefixes], ...options });
-  const subscription = client.subscribeToAll({ fromPosition: after ?? START, filter });
-  subscription.on('caughtUp', () => queue(subscription, { kind: 'caught_up' }));
-  subscription.on('error', () => {}); // the loop hears it; one that comes after the loop would end the process
-  return subscription;
-}
-
-function queue(subscription: AllStreamSubscription, message: SubscriptionMessage): void {
-  subscription.push(message);
-}
-
-function toMessage(item: AllStreamResolvedEvent | SubscriptionMessage): SubscriptionMessage {
-  if ('kind' in item) return item;
-  if (!item.event) throw new Error('The server sent an item without an event');
-  return { kind: 'event', event: toRecordedEvent(item.event) };
+/** Null if nobody asks for it. */
+function toMessage(message: ReadMessage): SubscriptionMessage | null {
+  if (message.kind === 'other') return null;
+  if (message.kind !== 'event') return message;
+  const { event } = message;
+  if (!event) throw new Error('The server sent an item without an event');
+  return { kind: 'event', event };
 }
 
 function positionOf(message: SubscriptionMessage): Position | null {

@@ -6,7 +6,7 @@ import { Server, ServerCredentials, type ServerDuplexStream, status } from '@grp
 import { createReads } from '@ledger/embedded/eventstore/read.ts';
 import { startEventStore } from '@ledger/embedded/eventstore/server.ts';
 import { openStorage } from '@ledger/embedded/eventstore/storage.ts';
-import { statusMessage } from '@ledger/embedded/eventstore/wire.ts';
+import { statusMessage, streamsService } from '@ledger/embedded/eventstore/wire.ts';
 import { EventStoreUnavailable } from '@ledger/event-store/event-store.ts';
 import { refusal } from '@ledger/event-store/requirements.ts';
 import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
@@ -41,9 +41,8 @@ type Appends = ServerDuplexStream<streams.BatchAppendReq, streams.BatchAppendRes
 async function startReadOnly(t: ExecutionContext): Promise<number> {
   const storage = openStorage(':memory:');
   const server = new Server();
-  const serialized = (message: Uint8Array) => Buffer.from(message);
   server.addService(
-    { ...StreamsService, read: { ...StreamsService.read, responseSerialize: serialized } },
+    { ...streamsService, batchAppend: StreamsService.batchAppend },
     {
       read: createReads(storage).read,
       batchAppend(call: Appends) {

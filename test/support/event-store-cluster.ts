@@ -9,12 +9,12 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import gossip from '@eventstore/db-client/generated/gossip_grpc_pb.js';
 import gossipMessages from '@eventstore/db-client/generated/gossip_pb.js';
-import { StreamsService } from '@eventstore/db-client/generated/streams_grpc_pb.js';
 import { Server as GrpcServer, type Metadata, ServerCredentials } from '@grpc/grpc-js';
 import { createAppend } from '../../packages/embedded/eventstore/append.ts';
 import { createBatchAppends } from '../../packages/embedded/eventstore/batch-append.ts';
 import { createReads } from '../../packages/embedded/eventstore/read.ts';
 import { openStorage, type Storage } from '../../packages/embedded/eventstore/storage.ts';
+import { streamsService } from '../../packages/embedded/eventstore/wire.ts';
 import { answerMembers, notLeader, seenBy } from './event-store-nodes.ts';
 
 export type ClusterOptions = {
@@ -83,11 +83,11 @@ export async function startEventStoreCluster({
         if (isRefused) call.emit('error', notLeader('127.0.0.1', portOf(node.believes)));
         else handle(call);
       };
-    const serialized = (message: Uint8Array) => Buffer.from(message);
-    server.addService(
-      { ...StreamsService, read: { ...StreamsService.read, responseSerialize: serialized } },
-      { read: ofLeader(read), batchAppend: ofLeader(batchAppend), append: createAppend(view) },
-    );
+    server.addService(streamsService, {
+      read: ofLeader(read),
+      batchAppend: ofLeader(batchAppend),
+      append: createAppend(view),
+    });
     server.addService(gossip.GossipService, { read: answerMembers(() => membersSeenBy(node)) });
     return node;
   }

@@ -1,8 +1,8 @@
 /** What the nodes of a cluster have in common, for the double on real ports and for the simulator. */
 import messages from '@eventstore/db-client/generated/gossip_pb.js';
+import shared from '@eventstore/db-client/generated/shared_pb.js';
 import { status as grpcStatus, Metadata } from '@grpc/grpc-js';
 import type { Storage } from '../../packages/embedded/eventstore/storage.ts';
-import { uuidMessage } from '../../packages/embedded/eventstore/wire.ts';
 
 /** The storage as a node sees it: without what has not reached it. */
 export function seenBy(storageOf: () => Storage, lastSeen: () => number): Storage {
@@ -48,7 +48,9 @@ export function answerMembers(members: readonly Member[] | (() => readonly Membe
       const endpoint = new messages.EndPoint();
       endpoint.setAddress(host);
       endpoint.setPort(port);
-      member.setInstanceId(uuidMessage(`00000000-0000-4000-8000-00000000000${index}`));
+      const id = new shared.UUID();
+      id.setString(`00000000-0000-4000-8000-00000000000${index}`);
+      member.setInstanceId(id);
       member.setHttpEndPoint(endpoint);
       member.setIsAlive(isAlive);
       member.setState(state);

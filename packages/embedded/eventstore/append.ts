@@ -4,6 +4,7 @@ import streams from '@eventstore/db-client/generated/streams_pb.js';
 import { type ServerReadableStream, type sendUnaryData, status } from '@grpc/grpc-js';
 import { addEvent, type Draft, expectedRevisionOf, NO_OPTIONS, openDraft, TOO_LATE } from './draft.ts';
 import type { AppendResult } from './log.ts';
+import { type Message, messageIn } from './protobuf.ts';
 import type { Storage } from './storage.ts';
 import {
   type ExpectedRevision,
@@ -16,7 +17,7 @@ import {
 /** The handler of Append. A wrong expected version is a response; every other failure is an error of the call. */
 export function createAppend(storage: Storage) {
   return (
-    call: ServerReadableStream<streams.AppendReq, streams.AppendResp>,
+    call: ServerReadableStream<Message, streams.AppendResp>,
     callback: sendUnaryData<streams.AppendResp>,
   ): void => {
     let draft: Draft | undefined;
@@ -34,11 +35,10 @@ export function createAppend(storage: Storage) {
         refuse(error);
       }
     };
-    call.on('data', (message: streams.AppendReq) => {
+    call.on('data', (message: Message) => {
       if (refused) return;
       try {
-        const options = message.getOptions();
-        const event = message.getProposedMessage();
+        const [options, event] = [messageIn(message, 1), messageIn(message, 2)];
         if (options) draft = draftOf(options, Number(call.getDeadline()));
         else if (draft && event) addEvent(draft, parseProposedEvent(event));
         else throw new RequestFault(NO_OPTIONS);
@@ -53,9 +53,8 @@ export function createAppend(storage: Storage) {
   };
 }
 
-function draftOf(options: streams.AppendReq.Options, deadlineMs: number): Draft {
-  const expected = expectedRevisionOf(options, options.getRevision());
-  return openDraft(parseStreamName(options.getStreamIdentifier()), expected, deadlineMs);
+function draftOf(options: Message, deadlineMs: number): Draft {
+  return openDraft(parseStreamName(messageIn(options, 1)), expectedRevisionOf(options), deadlineMs);
 }
 
 function answerOf(result: AppendResult, expected: ExpectedRevision): streams.AppendResp {

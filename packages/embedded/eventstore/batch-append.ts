@@ -2,7 +2,6 @@
 // answer.
 import shared from '@eventstore/db-client/generated/shared_pb.js';
 import type statusMessages from '@eventstore/db-client/generated/status_pb.js';
-import streams from '@eventstore/db-client/generated/streams_pb.js';
 import { type ServerDuplexStream, status } from '@grpc/grpc-js';
 import empty from 'google-protobuf/google/protobuf/empty_pb.js';
 import {
@@ -16,6 +15,7 @@ import {
   TOO_LATE,
 } from './draft.ts';
 import type { AppendResult } from './log.ts';
+import { encode, FIXED_BYTES, type Message, messageIn, messagesIn, numberIn } from './protobuf.ts';
 import type { Storage } from './storage.ts';
 import {
   grpcError,
@@ -24,11 +24,9 @@ import {
   parseUuid,
   RequestFault,
   statusMessage,
-  streamIdentifier,
-  uuidMessage,
 } from './wire.ts';
 
-type BatchCall = ServerDuplexStream<streams.BatchAppendReq, streams.BatchAppendResp>;
+type BatchCall = ServerDuplexStream<Message, Buffer>;
 type Answer = AppendResult | { outcome: 'failed'; error: unknown };
 
 /** An append whose chunks are arriving. Once it is answered it has no draft, and later chunks are ignored. */
@@ -79,12 +77,12 @@ export function createBatchAppends(storage: Storage) {
 
 function serve(call: BatchCall, storage: Storage): void {
   const session: Session = { call, batches: new Map(), unanswered: 0, pendingBytes: 0, halfClosed: false };
-  call.on('data', (chunk: streams.BatchAppendReq) => {
+  call.on('data', (chunk: Message) => {
     try {
-      const correlationId = parseUuid(chunk.getCorrelationId());
-      const batch = session.batches.get(correlationId) ?? begin(session, correlationId, chunk.getOptions());
-      addEvents(session, batch, chunk.getProposedMessagesList());
-      if (chunk.getIsFinal()) commit(session, batch, storage);
+      const correlationId = parseUuid(messageIn(chunk, 1));
+      const batch = session.batches.get(correlationId) ?? begin(session, correlationId, messageIn(chunk, 2));
+      addEvents(session, batch, messagesIn(chunk, 3));
+      if (numberIn(chunk, 4)) commit(session, batch, storage);
       else awaitMore(session, batch);
     } catch (error) {
       // Without a correlation id no append can be answered, and a caller who begins too many may forget them.
@@ -105,30 +103,27 @@ function serve(call: BatchCall, storage: Storage): void {
   });
 }
 
-function begin(
-  session: Session,
-  correlationId: string,
-  options: streams.BatchAppendReq.Options | undefined,
-): Batch {
+function begin(session: Session, correlationId: string, options: Message | undefined): Batch {
   const batch: Batch = { correlationId, stream: '', draft: undefined, deadline: undefined };
   session.unanswered += 1;
   try {
     if (!options) throw new RequestFault(NO_OPTIONS);
-    batch.stream = parseStreamName(options.getStreamIdentifier());
-    const expected = expectedRevisionOf(options, options.getStreamPosition());
-    const deadlineMs = options.getDeadline()?.toDate().getTime() ?? Number.POSITIVE_INFINITY;
-    batch.draft = openDraft(batch.stream, expected, deadlineMs);
+    batch.stream = parseStreamName(messageIn(options, 1));
+    batch.draft = openDraft(batch.stream, expectedRevisionOf(options), deadlineMsOf(messageIn(options, 6)));
   } catch (error) {
     answer(session, batch, { outcome: 'failed', error });
   }
   return batch;
 }
 
-function addEvents(
-  session: Session,
-  batch: Batch,
-  messages: readonly streams.BatchAppendReq.ProposedMessage[],
-): void {
+/** A Timestamp: signed seconds since 1970, and nanoseconds. */
+function deadlineMsOf(timestamp: Message | undefined): number {
+  if (!timestamp) return Number.POSITIVE_INFINITY;
+  const seconds = BigInt.asIntN(64, BigInt(numberIn(timestamp, 1)));
+  return Number(seconds) * 1_000 + Number(numberIn(timestamp, 2)) / 1e6;
+}
+
+function addEvents(session: Session, batch: Batch, messages: readonly Message[]): void {
   if (!batch.draft) return;
   if (Date.now() > batch.draft.deadlineMs) {
     answer(session, batch, { outcome: 'deadline-exceeded' });
@@ -178,27 +173,27 @@ function endWhenAnswered({ call, halfClosed, unanswered }: Session): void {
   if (halfClosed && unanswered === 0) call.end();
 }
 
-function responseOf({ correlationId, stream, draft }: Batch, result: Answer): streams.BatchAppendResp {
-  const response = new streams.BatchAppendResp();
-  response.setCorrelationId(uuidMessage(correlationId));
-  response.setStreamIdentifier(streamIdentifier(stream));
-  if (draft?.expected === 'any') response.setAny(new empty.Empty());
-  else if (draft?.expected === 'no_stream') response.setNoStream(new empty.Empty());
-  else if (draft?.expected === 'stream_exists') response.setStreamExists(new empty.Empty());
-  else if (draft) response.setStreamPosition(String(draft.expected));
-  if (result.outcome !== 'appended') {
-    response.setError(errorOf(result, draft));
-    return response;
-  }
-  const position = new shared.AllStreamPosition();
-  position.setCommitPosition(String(result.position));
-  position.setPreparePosition(String(result.position));
-  const success = new streams.BatchAppendResp.Success();
-  success.setPosition(position);
-  if (result.revision < 0) success.setNoStream(new empty.Empty());
-  else success.setCurrentRevision(String(result.revision));
-  response.setSuccess(success);
-  return response;
+function responseOf({ correlationId, stream, draft }: Batch, result: Answer): Buffer {
+  const error = result.outcome === 'appended' ? undefined : errorOf(result, draft).serializeBinary();
+  const mostBytes = FIXED_BYTES + 3 * stream.length + (error?.length ?? 0);
+  return encode(mostBytes, (writer) => {
+    if (draft?.expected === 'stream_exists') writer.empty(8);
+    else if (draft?.expected === 'any') writer.empty(7);
+    else if (draft?.expected === 'no_stream') writer.empty(6);
+    else if (draft) writer.number(5, Math.min(Number(draft.expected), Number.MAX_SAFE_INTEGER));
+    writer.message(4, () => writer.text(3, stream));
+    if (result.outcome === 'appended')
+      writer.message(3, () => {
+        writer.message(3, () => {
+          writer.number(2, result.position);
+          writer.number(1, result.position);
+        });
+        if (result.revision < 0) writer.empty(2);
+        else writer.number(1, result.revision);
+      });
+    if (error) writer.bytes(2, error);
+    writer.message(1, () => writer.text(2, correlationId));
+  });
 }
 
 function errorOf(

@@ -1,6 +1,7 @@
 // An append whose events are still arriving, and the reasons to refuse it before it reaches the log.
 import { status } from '@grpc/grpc-js';
 import type { AppendRequest } from './log.ts';
+import { has, type Message, numberIn } from './protobuf.ts';
 import { type ExpectedRevision, type ProposedEvent, RequestFault } from './wire.ts';
 
 export type Draft = AppendRequest & { events: ProposedEvent[]; sizeBytes: number };
@@ -43,13 +44,10 @@ export function addEvent(draft: Draft, event: ProposedEvent): void {
   draft.events.push(event);
 }
 
-/** The expected revision of either kind of append; `revision` applies if no other expectation is set. */
-export function expectedRevisionOf(
-  options: { hasAny(): boolean; hasNoStream(): boolean; hasStreamExists(): boolean },
-  revision: string,
-): ExpectedRevision {
-  if (options.hasAny()) return 'any';
-  if (options.hasNoStream()) return 'no_stream';
-  if (options.hasStreamExists()) return 'stream_exists';
-  return BigInt(revision);
+/** The expected revision in the options of either kind of append. */
+export function expectedRevisionOf(options: Message): ExpectedRevision {
+  if (has(options, 4)) return 'any';
+  if (has(options, 3)) return 'no_stream';
+  if (has(options, 5)) return 'stream_exists';
+  return BigInt(numberIn(options, 2));
 }

@@ -1,6 +1,6 @@
 // The filters of $all: a regular expression or prefixes, for the stream name or the event type.
-import type streams from '@eventstore/db-client/generated/streams_pb.js';
 import type { StoredEvent } from './log.ts';
+import { has, type Message, messageIn, numberIn, textIn, textsIn } from './protobuf.ts';
 import { RequestFault } from './wire.ts';
 
 export type EventFilter = {
@@ -12,28 +12,24 @@ export type EventFilter = {
 const DEFAULT_SEARCH_WINDOW = 32;
 
 /** Undefined without a filter. Throws RequestFault for a regular expression that `compile` does not take. */
-export function parseFilter(
-  options: streams.ReadReq.Options.FilterOptions | undefined,
-): EventFilter | undefined {
+export function parseFilter(options: Message | undefined): EventFilter | undefined {
   if (!options) return undefined;
-  const onStream = options.getStreamIdentifier();
-  const matchesText = textMatcher(onStream ?? options.getEventType());
-  const window = options.hasMax() ? options.getMax() : DEFAULT_SEARCH_WINDOW;
+  const onStream = messageIn(options, 1);
+  const matchesText = textMatcher(onStream ?? messageIn(options, 2) ?? []);
+  const window = has(options, 3) ? Number(numberIn(options, 3)) : DEFAULT_SEARCH_WINDOW;
   return {
     matches: onStream ? ({ stream }) => matchesText(stream) : ({ type }) => matchesText(type),
-    checkpointInterval: Math.max(1, window * options.getCheckpointintervalmultiplier()),
+    checkpointInterval: Math.max(1, window * Number(numberIn(options, 5))),
   };
 }
 
-function textMatcher(
-  expression: streams.ReadReq.Options.FilterOptions.Expression | undefined,
-): (text: string) => boolean {
-  const source = expression?.getRegex();
+function textMatcher(expression: Message): (text: string) => boolean {
+  const source = textIn(expression, 1);
   if (source) {
     const regex = compile(source);
     return (text) => regex.test(text);
   }
-  const prefixes = expression?.getPrefixList() ?? [];
+  const prefixes = textsIn(expression, 2);
   return (text) => prefixes.some((prefix) => text.startsWith(prefix));
 }
 

@@ -38,7 +38,7 @@ export type PageRequest = {
 
 /** The maximum number of events in a page; with large events a page is shorter. */
 export const PAGE_EVENTS = 256;
-const PAGE_BYTES = 1024 * 1024;
+export const PAGE_BYTES = 1024 * 1024;
 
 // Numbered streams keep the indexes small. They also keep new entries close together, since mostly new streams grow.
 export const SCHEMA = `
@@ -59,7 +59,9 @@ export const SCHEMA = `
 export function openLog(db: DatabaseSync) {
   const statements = prepareStatements(db);
   return {
-    append: (request: AppendRequest): AppendResult => append(statements, request),
+    /** Adds the events to `written`, unless it is a repeat. */
+    append: (request: AppendRequest, written: StoredEvent[]): AppendResult =>
+      append(statements, request, written),
 
     /** The next events in order: at most `limit`, PAGE_EVENTS and about 1 MiB. An empty page means the end. */
     page: (request: PageRequest): StoredEvent[] => page(statements, request),
@@ -114,7 +116,7 @@ const lastPosition = ({ findLast }: Statements): number => (findLast.get()?.posi
  * events with these ids are at the expected revisions or, for "any" and "stream exists", anywhere in the stream. As in
  * EventStoreDB, an append at the head is never a repeat, and a partial repeat is a conflict.
  */
-function append(statements: Statements, request: AppendRequest): AppendResult {
+function append(statements: Statements, request: AppendRequest, written: StoredEvent[]): AppendResult {
   if (Date.now() > request.deadlineMs) return { outcome: 'deadline-exceeded' };
   const stream = numberOfStream(statements, request.stream);
   const head = headOf(statements, stream);
@@ -128,7 +130,7 @@ function append(statements: Statements, request: AppendRequest): AppendResult {
     if (typeof repeat === 'object') return { outcome: 'appended', ...repeat };
     if (repeat === 'in part' || expectedHead !== undefined) return conflict;
   }
-  return { outcome: 'appended', ...write(statements, stream, head, request) };
+  return { outcome: 'appended', ...write(statements, stream, head, request, written) };
 }
 
 /** The head that an append requires; undefined if it accepts any. */
@@ -159,17 +161,26 @@ function findRepeat(
   return last ?? 'new';
 }
 
-function write(statements: Statements, known: number | null, head: number, request: AppendRequest): Place {
+function write(
+  statements: Statements,
+  known: number | null,
+  head: number,
+  request: AppendRequest,
+  written: StoredEvent[],
+): Place {
   let position = lastPosition(statements);
   let revision = head;
   if (request.events.length === 0) return { position, revision };
-  const stream = known ?? Number(statements.addStream.run(request.stream).lastInsertRowid);
+  const { stream, events } = request;
+  const number = known ?? Number(statements.addStream.run(stream).lastInsertRowid);
   const created = new Date();
-  for (const event of request.events) {
+  for (const event of events) {
     position += 1;
     revision += 1;
-    const message = encodeEvent(event, { stream: request.stream, revision, position, created });
-    statements.addEvent.run(position, stream, revision, bytesOfUuid(event.id), event.type, message);
+    const { id, type } = event;
+    const message = encodeEvent(event, { stream, revision, position, created });
+    statements.addEvent.run(position, number, revision, bytesOfUuid(id), type, message);
+    written.push({ position, revision, stream, type, message });
   }
   return { position, revision };
 }

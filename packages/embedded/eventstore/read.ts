@@ -1,105 +1,110 @@
 // Read: a stream or $all, in either direction, up to its end or, as a subscription, until the caller cancels.
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
-import { setImmediate } from 'node:timers/promises';
 import streams from '@eventstore/db-client/generated/streams_pb.js';
 import { type ServerWritableStream, status } from '@grpc/grpc-js';
 import { type EventFilter, parseFilter } from './filter.ts';
 import { PAGE_EVENTS, type PageRequest, type StoredEvent } from './log.ts';
+import { has, type Message, messageIn, numberIn } from './protobuf.ts';
 import type { Storage } from './storage.ts';
 import { grpcError, parseStreamName, RequestFault, streamIdentifier } from './wire.ts';
 
-/** Responses are serialized already: a stored event is sent as it is. */
-export type ReadCall = ServerWritableStream<streams.ReadReq, Uint8Array>;
+/** Responses are serialized already: a stored event is sent as it is. The request's fields are those of streams.proto. */
+export type ReadCall = ServerWritableStream<Message, Uint8Array>;
 
 /** Filters are for $all only, as in EventStoreDB. */
 type Reading = PageRequest & { filter: EventFilter | undefined; resolvesLinks: boolean };
 
-const cancelled = new RequestFault('The caller cancelled the read', status.CANCELLED);
+/** Sends a page at most, and says what the next one has to wait for. */
+type SendPage = () => 'its turn' | 'a commit' | 'nothing: that was all';
 
 /** The handler of Read, and a function that ends the subscriptions when the server closes. */
 export function createReads(storage: Storage) {
-  const subscriptions = new Set<AbortController>();
+  const subscriptions = new Set<(error?: unknown) => void>();
 
-  async function read(call: ReadCall): Promise<void> {
-    const stop = new AbortController();
-    // Every read ends so; the default reason would be made with a stack each time.
-    call.once('cancelled', () => stop.abort(cancelled));
-    try {
-      const options = call.request.getOptions();
-      if (!options) throw new RequestFault('A read needs options');
-      if (options.hasSubscription()) {
-        subscriptions.add(stop);
-        await follow(storage, subscriptionOf(storage, options), call, stop.signal);
-      } else {
-        await readToEnd(storage, readingOf(options), call, stop.signal);
-        call.end();
+  function read(call: ReadCall): void {
+    let sendPage: SendPage;
+    let ended = false;
+
+    function end(error?: unknown): void {
+      if (ended) return;
+      ended = true;
+      subscriptions.delete(end);
+      storage.commits.off('commit', inTurn);
+      if (call.cancelled) return;
+      if (error === undefined) call.end();
+      else call.emit('error', grpcError(error));
+    }
+
+    /** Between two pages other calls get their turn, and a slow caller keeps at most one page in memory. */
+    function goOn(): void {
+      if (ended) return;
+      try {
+        const awaited = sendPage();
+        if (awaited === 'nothing: that was all') end();
+        else if (call.writableNeedDrain) call.once('drain', goOn);
+        else if (awaited === 'a commit') storage.commits.once('commit', inTurn);
+        else inTurn();
+      } catch (error) {
+        end(error);
       }
+    }
+    const inTurn = () => void setImmediate(goOn);
+
+    call.once('cancelled', () => end());
+    try {
+      const options = messageIn(call.request, 1);
+      if (!options) throw new RequestFault('A read needs options');
+      if (has(options, 6)) {
+        subscriptions.add(end);
+        sendPage = following(storage, subscriptionOf(storage, options), call);
+      } else sendPage = readingToEnd(storage, readingOf(options), call);
+      goOn();
     } catch (error) {
-      if (!call.cancelled) call.emit('error', grpcError(stop.signal.aborted ? stop.signal.reason : error));
-    } finally {
-      subscriptions.delete(stop);
+      end(error);
     }
   }
 
   return {
-    read: (call: ReadCall): void => void read(call),
+    read,
 
     /** Ends them with CANCELLED, as a stopping EventStoreDB node does; clients then subscribe again. */
     endSubscriptions(): void {
-      for (const stop of subscriptions) {
-        stop.abort(new RequestFault('The event store is closing', status.CANCELLED));
-      }
+      for (const end of subscriptions) end(new RequestFault('The event store is closing', status.CANCELLED));
     },
   };
 }
 
-async function readToEnd(
-  storage: Storage,
-  reading: Reading,
-  call: ReadCall,
-  signal: AbortSignal,
-): Promise<void> {
+function readingToEnd(storage: Storage, reading: Reading, call: ReadCall): SendPage {
   const { stream, direction, filter } = reading;
-  if (stream !== undefined && storage.head(stream) < 0) {
-    call.write(streamNotFound(stream));
-    return;
-  }
   let { from, limit } = reading;
-  while (limit > 0) {
-    const page = storage.page({ ...reading, from, limit });
+  let isFirst = true;
+  return () => {
+    const page = limit > 0 ? storage.page({ ...reading, from, limit }) : [];
     const last = page.at(-1);
-    if (!last) return;
+    if (isFirst && !last && stream !== undefined && storage.head(stream) < 0)
+      call.write(streamNotFound(stream));
+    isFirst = false;
+    if (!last) return 'nothing: that was all';
     for (const event of page) {
       if (filter && !filter.matches(event)) continue;
       call.write(messageOf(event, reading, storage));
       limit -= 1;
     }
     from = placeOf(last, stream) + (direction === 'forwards' ? 1 : -1);
-    await keepPace(call, signal);
-  }
+    return 'its turn';
+  };
 }
 
-/** Never returns: one of the waits throws when the caller cancels or the server closes. */
-async function follow(
-  storage: Storage,
-  reading: Reading,
-  call: ReadCall,
-  signal: AbortSignal,
-): Promise<never> {
+/** Goes on until the caller cancels or the server closes. */
+function following(storage: Storage, reading: Reading, call: ReadCall): SendPage {
   const { stream, filter } = reading;
   let { from } = reading;
   let live = false;
   let considered = 0;
   call.write(confirmation());
-  for (;;) {
+  return () => {
     const page = storage.page({ ...reading, from });
-    if (page.length === 0 && live) {
-      // Nothing was awaited since the empty page was read, so no commit can be missed.
-      await once(storage.commits, 'commit', { signal });
-      continue;
-    }
-    if (page.length === 0) {
+    if (page.length === 0 && !live) {
       live = true;
       if (filter) call.write(checkpoint(from - 1));
       call.write(caughtUp());
@@ -113,17 +118,8 @@ async function follow(
       considered += 1;
       if (filter && considered % filter.checkpointInterval === 0) call.write(checkpoint(event.position));
     }
-    await keepPace(call, signal);
-  }
-}
-
-/**
- * Waits between two pages, so that other calls get their turn and a slow caller keeps at most one page in memory.
- * Throws when the call must stop.
- */
-async function keepPace(call: ReadCall, signal: AbortSignal): Promise<void> {
-  if (call.writableNeedDrain) await once(call, 'drain', { signal });
-  else await setImmediate(undefined, { signal });
+    return page.length === 0 ? 'a commit' : 'its turn';
+  };
 }
 
 const placeOf = (event: StoredEvent, stream: string | undefined): number =>
@@ -145,45 +141,44 @@ function messageOf(link: StoredEvent, { resolvesLinks }: Reading, storage: Stora
   return response.serializeBinary();
 }
 
-function readingOf(options: streams.ReadReq.Options): Reading {
-  const resolvesLinks = options.getResolveLinks();
-  const direction = options.getReadDirection() === 1 ? 'backwards' : 'forwards';
-  const limit = numberOf(options.getCount());
-  const ofStream = options.getStream();
+function readingOf(options: Message): Reading {
+  const resolvesLinks = isSet(options, 4);
+  const direction = isSet(options, 3) ? 'backwards' : 'forwards';
+  const limit = numberOf(options, 5);
+  const ofStream = messageIn(options, 1);
   if (ofStream) {
-    const stream = parseStreamName(ofStream.getStreamIdentifier());
-    const from = ofStream.hasEnd() ? Number.MAX_SAFE_INTEGER : numberOf(ofStream.getRevision());
+    const stream = parseStreamName(messageIn(ofStream, 1));
+    const from = has(ofStream, 4) ? Number.MAX_SAFE_INTEGER : numberOf(ofStream, 2);
     return { stream, from, direction, limit, filter: undefined, resolvesLinks };
   }
-  const all = options.getAll();
-  const given = all?.getPosition();
+  const all = messageIn(options, 2);
+  const given = all && messageIn(all, 1);
   // The given position is included when reading forwards and excluded when reading backwards.
-  const place = given ? numberOf(given.getCommitPosition()) - (direction === 'backwards' ? 1 : 0) : 0;
-  const from = all?.hasEnd() ? Number.MAX_SAFE_INTEGER : place;
-  return { from, direction, limit, filter: parseFilter(options.getFilter()), resolvesLinks };
+  const place = given ? numberOf(given, 1) - (direction === 'backwards' ? 1 : 0) : 0;
+  const from = all && has(all, 3) ? Number.MAX_SAFE_INTEGER : place;
+  return { from, direction, limit, filter: parseFilter(messageIn(options, 7)), resolvesLinks };
 }
 
-function subscriptionOf(storage: Storage, options: streams.ReadReq.Options): Reading {
-  const resolvesLinks = options.getResolveLinks();
-  const onwards = { direction: 'forwards', limit: PAGE_EVENTS, resolvesLinks } as const;
-  const ofStream = options.getStream();
+function subscriptionOf(storage: Storage, options: Message): Reading {
+  const onwards = { direction: 'forwards', limit: PAGE_EVENTS, resolvesLinks: isSet(options, 4) } as const;
+  const ofStream = messageIn(options, 1);
   if (ofStream) {
-    const stream = parseStreamName(ofStream.getStreamIdentifier());
-    const after = ofStream.hasEnd()
-      ? storage.head(stream)
-      : ofStream.hasRevision()
-        ? numberOf(ofStream.getRevision())
-        : -1;
+    const stream = parseStreamName(messageIn(ofStream, 1));
+    const given = has(ofStream, 2) ? numberOf(ofStream, 2) : -1;
+    const after = has(ofStream, 4) ? storage.head(stream) : given;
     return { ...onwards, stream, from: after + 1, filter: undefined };
   }
-  const all = options.getAll();
-  const given = all?.getPosition();
-  const after = all?.hasEnd() ? storage.lastPosition() : given ? numberOf(given.getCommitPosition()) : 0;
-  return { ...onwards, from: after + 1, filter: parseFilter(options.getFilter()) };
+  const all = messageIn(options, 2);
+  const given = all && messageIn(all, 1);
+  const after = all && has(all, 3) ? storage.lastPosition() : given ? numberOf(given, 1) : 0;
+  return { ...onwards, from: after + 1, filter: parseFilter(messageIn(options, 7)) };
 }
 
 /** The protocol's unsigned 64-bit numbers; 53 bits are enough for this store. */
-const numberOf = (digits: string): number => Math.min(Number(digits), Number.MAX_SAFE_INTEGER - 1);
+const numberOf = (message: Message, field: number): number =>
+  Math.min(Number(numberIn(message, field)), Number.MAX_SAFE_INTEGER - 1);
+
+const isSet = (message: Message, field: number): boolean => Number(numberIn(message, field)) !== 0;
 
 function confirmation(): Uint8Array {
   const message = new streams.ReadResp.SubscriptionConfirmation();

@@ -8,7 +8,6 @@ import projections from '@eventstore/db-client/generated/projections_grpc_pb.js'
 import features from '@eventstore/db-client/generated/serverfeatures_grpc_pb.js';
 import featureMessages from '@eventstore/db-client/generated/serverfeatures_pb.js';
 import type shared from '@eventstore/db-client/generated/shared_pb.js';
-import { StreamsService } from '@eventstore/db-client/generated/streams_grpc_pb.js';
 import users from '@eventstore/db-client/generated/users_grpc_pb.js';
 import {
   Server,
@@ -26,21 +25,13 @@ import { createBatchAppends } from './batch-append.ts';
 import { passwordCheck } from './password.ts';
 import { createReads } from './read.ts';
 import { openStorage } from './storage.ts';
+import { streamsService } from './wire.ts';
+import { writeTogether } from './write-together.ts';
 
 const VERSION = '23.10.0';
 /** The client sends chunks of 3 MiB and never splits an event: an append that is too large must still arrive. */
 const MAX_MESSAGE_BYTES = 17 * 1024 * 1024;
 const CLOSE_TIMEOUT_MS = 2_000;
-
-/** The Streams service, except that events to read are already serialized. */
-const streamsService = {
-  ...StreamsService,
-  read: {
-    ...StreamsService.read,
-    responseSerialize: (message: Uint8Array) =>
-      Buffer.from(message.buffer, message.byteOffset, message.byteLength),
-  },
-};
 
 /**
  * Serves the store in `file`, which is created if missing, on `host` and `port` (0: any free port), to those who know the
@@ -65,14 +56,15 @@ export async function startEventStore({
   const batchAppends = createBatchAppends(storage);
   const server = new Server({
     'grpc.max_receive_message_length': MAX_MESSAGE_BYTES,
-    interceptors: password === null ? [] : [passwordCheck(password)],
+    interceptors: [writeTogether, ...(password === null ? [] : [passwordCheck(password)])],
+    'grpc.enable_channelz': 0,
   });
   server.addService(streamsService, {
     read: reads.read,
     append: createAppend(storage),
     batchAppend: batchAppends.batchAppend,
     ...refusals(
-      { delete: StreamsService.delete, tombstone: StreamsService.tombstone },
+      { delete: streamsService.delete, tombstone: streamsService.tombstone },
       'a ledger deletes nothing',
     ),
   });

@@ -4,7 +4,15 @@ import { EventEmitter } from 'node:events';
 import { accessSync, constants, existsSync } from 'node:fs';
 import { backup, DatabaseSync } from 'node:sqlite';
 import { StartError } from '../start-error.ts';
-import { type AppendRequest, type AppendResult, openLog, SCHEMA } from './log.ts';
+import {
+  type AppendRequest,
+  type AppendResult,
+  openLog,
+  type PageRequest,
+  SCHEMA,
+  type StoredEvent,
+} from './log.ts';
+import { createTail } from './tail.ts';
 import type { ProposedEvent } from './wire.ts';
 
 export type Storage = ReturnType<typeof openStorage>;
@@ -35,6 +43,7 @@ const OPENING = `
 export function openStorage(file: string) {
   const db = openDatabase(file);
   const log = openLog(db);
+  const tail = createTail();
   const commits = new EventEmitter<{ commit: [] }>().setMaxListeners(0);
   let waiting: Pending[] = [];
 
@@ -42,8 +51,10 @@ export function openStorage(file: string) {
   function transact(requests: readonly AppendRequest[]): AppendResult[] {
     db.exec('begin immediate');
     try {
-      const results = requests.map(log.append);
+      const written: StoredEvent[] = [];
+      const results = requests.map((request) => log.append(request, written));
       db.exec('commit');
+      tail.add(written);
       return results;
     } catch (error) {
       if (db.isTransaction) db.exec('rollback');
@@ -75,7 +86,7 @@ export function openStorage(file: string) {
   return {
     /** Emits `commit` when there may be new events to read. */
     commits,
-    page: log.page,
+    page: (request: PageRequest): StoredEvent[] => tail.page(request) ?? log.page(request),
     head: log.head,
     lastPosition: log.lastPosition,
 

@@ -1,9 +1,20 @@
 // Converts between the store's own types and EventStoreDB's protobuf messages: events, identifiers, errors.
 import shared from '@eventstore/db-client/generated/shared_pb.js';
 import statusMessages from '@eventstore/db-client/generated/status_pb.js';
-import type streams from '@eventstore/db-client/generated/streams_pb.js';
+import { StreamsService } from '@eventstore/db-client/generated/streams_grpc_pb.js';
 import { Metadata, status } from '@grpc/grpc-js';
 import anyMessages from 'google-protobuf/google/protobuf/any_pb.js';
+import { bytesIn, type Message, messageIn, messagesIn, parse, textIn } from './protobuf.ts';
+
+const asBuffer = (message: Uint8Array) => Buffer.from(message.buffer, message.byteOffset, message.byteLength);
+
+/** The Streams service, except that requests are parsed by hand, and that events and answers are serialized already. */
+export const streamsService = {
+  ...StreamsService,
+  read: { ...StreamsService.read, requestDeserialize: parse, responseSerialize: asBuffer },
+  append: { ...StreamsService.append, requestDeserialize: parse },
+  batchAppend: { ...StreamsService.batchAppend, requestDeserialize: parse, responseSerialize: asBuffer },
+};
 
 export type ExpectedRevision = 'any' | 'no_stream' | 'stream_exists' | bigint;
 
@@ -40,23 +51,17 @@ const MAX_STREAM_NAME_LENGTH = 16_384;
 const UUID_PATTERN = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
 /** Reads a UUID in the textual form, which is the one that clients send; lower-case. Throws RequestFault. */
-export function parseUuid(uuid: shared.UUID | undefined): string {
-  const text = uuid?.getString().toLowerCase() ?? '';
+export function parseUuid(uuid: Message | undefined): string {
+  const text = textIn(uuid, 2).toLowerCase();
   if (!UUID_PATTERN.test(text)) throw new RequestFault(`'${text.slice(0, 64)}' is not a UUID`);
   return text;
 }
 
 export const bytesOfUuid = (id: string): Buffer => Buffer.from(id.replaceAll('-', ''), 'hex');
 
-export function uuidMessage(id: string): shared.UUID {
-  const message = new shared.UUID();
-  message.setString(id);
-  return message;
-}
-
 /** Throws RequestFault if the name is missing, or too long for its events to be read back in one message. */
-export function parseStreamName(identifier: shared.StreamIdentifier | undefined): string {
-  const name = Buffer.from(identifier?.getStreamName_asU8() ?? []).toString('utf8');
+export function parseStreamName(identifier: Message | undefined): string {
+  const name = textIn(identifier, 3);
   if (name === '') throw new RequestFault('A stream name is required');
   if (name.length > MAX_STREAM_NAME_LENGTH) {
     throw new RequestFault(`A stream name has at most ${MAX_STREAM_NAME_LENGTH} characters`);
@@ -71,10 +76,8 @@ export function streamIdentifier(name: string): shared.StreamIdentifier {
 }
 
 /** Reads an event of either kind of append. Throws RequestFault if the type or content type is missing. */
-export function parseProposedEvent(
-  message: streams.AppendReq.ProposedMessage | streams.BatchAppendReq.ProposedMessage,
-): ProposedEvent {
-  const properties = message.getMetadataMap();
+export function parseProposedEvent(message: Message): ProposedEvent {
+  const properties = new Map(messagesIn(message, 2).map((each) => [textIn(each, 1), textIn(each, 2)]));
   const type = properties.get('type');
   const contentType = properties.get('content-type');
   if (!type || !contentType) {
@@ -84,12 +87,12 @@ export function parseProposedEvent(
     });
   }
   return {
-    id: parseUuid(message.getId()),
+    id: parseUuid(messageIn(message, 1)),
     type,
     // EventStoreDB keeps only whether the content is JSON.
     contentType: contentType === 'application/json' ? contentType : 'application/octet-stream',
-    data: message.getData_asU8(),
-    metadata: message.getCustomMetadata_asU8(),
+    data: bytesIn(message, 4),
+    metadata: bytesIn(message, 3),
   };
 }
 

@@ -9,14 +9,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import gossip from '@eventstore/db-client/generated/gossip_grpc_pb.js';
-import { StreamsService } from '@eventstore/db-client/generated/streams_grpc_pb.js';
 import streams from '@eventstore/db-client/generated/streams_pb.js';
 import { createAppend } from '../../../packages/embedded/eventstore/append.ts';
 import { createBatchAppends } from '../../../packages/embedded/eventstore/batch-append.ts';
 import { SCHEMA, type StoredEvent } from '../../../packages/embedded/eventstore/log.ts';
 import { createReads } from '../../../packages/embedded/eventstore/read.ts';
 import { openStorage, type Storage } from '../../../packages/embedded/eventstore/storage.ts';
-import { bytesOfUuid } from '../../../packages/embedded/eventstore/wire.ts';
+import { bytesOfUuid, streamsService } from '../../../packages/embedded/eventstore/wire.ts';
 import { answerMembers, notLeader, seenBy } from '../../support/event-store-nodes.ts';
 import type { History } from '../engine/history.ts';
 import type { Network } from '../engine/network.ts';
@@ -97,7 +96,7 @@ export function createEventStoreCluster({
     process.enter(() =>
       serve(process, network, `${name}:${port}`, {
         services: [
-          [StreamsService, { ...createReads(view), ...createBatchAppends(view), append: createAppend(view) }],
+          [streamsService, { ...createReads(view), ...createBatchAppends(view), append: createAppend(view) }],
           [gossip.GossipService, { read: answerMembers(names.map((each) => ({ host: each, port }))) }],
         ],
         refuse: (_, metadata) =>
