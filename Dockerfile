@@ -23,5 +23,5 @@ EXPOSE 5173
 HEALTHCHECK --interval=10s --timeout=5s --retries=3 --start-period=20s \
   CMD ["node", "--eval", "fetch('http://127.0.0.1:' + process.env.ADMIN_PORT + '/livez').then((it) => process.exit(it.ok ? 0 : 1), () => process.exit(1))"]
 
-ENTRYPOINT ["node", "src/main.ts"]
+ENTRYPOINT ["node", "src/ledger.js"]
 CMD ["http"]

@@ -77,7 +77,7 @@ export function startLedgerProcess(
   env: Readonly<Record<string, string>>,
   nodeOptions: readonly string[] = [],
 ): ChildProcess {
-  return spawn(process.execPath, [...nodeOptions, ...profile(command), path('../src/main.ts'), command], {
+  return spawn(process.execPath, [...nodeOptions, ...profile(command), path('../src/ledger.js'), command], {
     env: { PATH: process.env.PATH, ...env },
     // It ends when this process does.
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],

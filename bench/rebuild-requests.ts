@@ -22,7 +22,7 @@ const events = 50_000;
 const requests = 2_000;
 const callers = 4;
 const projection = 'payments';
-const main = fileURLToPath(new URL('../src/main.ts', import.meta.url));
+const main = fileURLToPath(new URL('../src/ledger.js', import.meta.url));
 
 /** Takes about a minute. */
 export async function benchRequestsDuringRebuilds(): Promise<Row[]> {

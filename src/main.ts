@@ -1,7 +1,4 @@
-#!/usr/bin/env node
 /** The command line: `ledger <command>`. The long-running commands are in src/roles, all others in src/cli. */
-import { enableCompileCache } from 'node:module';
-import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { reasonOf } from '@ledger/kernel/reason-of.ts';
 import { type CommandOf, type Outcome, UsageError } from './cli/command.ts';
@@ -14,11 +11,6 @@ import {
   isCommand,
   usageOf,
 } from './cli/help.ts';
-
-// Saves a third of the CPU time until `ledger serve` answers, from the second start on, and its children use it too. In
-// Node's own folder in /tmp, another account could have left code.
-process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL('../node_modules/.cache/compiled', import.meta.url));
-enableCompileCache(process.env.NODE_COMPILE_CACHE);
 
 /** Each command is imported only when it is called, because most need only a small part of the program. */
 const commands: { readonly [Name in CommandName]: () => Promise<CommandOf<Name>> } = {

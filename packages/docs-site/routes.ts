@@ -5,7 +5,7 @@ import type { Log } from '@ledger/kernel/log.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
 import { type Answer, createAnswer, send } from '@ledger/web/answers.ts';
 import type { Context } from 'koa';
-import { createSite, type Site, type SiteOptions } from './site.ts';
+import type { Site, SiteOptions } from './site.ts';
 
 type Options = SiteOptions & {
   log: Log;
@@ -31,7 +31,8 @@ export const paths = [
 
 /** Rejects with a ConfigError if the content has faults and is rendered now. */
 export async function createAnswers({ log, lookAgainMs, runtime, ...options }: Options) {
-  const create = () => createSite(options);
+  // Only readers need the Markdown parser, the search and the drawings.
+  const create = async () => (await import('./site.ts')).createSite(options);
   // Rendering blocks the process: where files do not change, no request may wait for it.
   const rendered = lookAgainMs === null ? await create() : null;
   const { folder } = options;

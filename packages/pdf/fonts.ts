@@ -40,6 +40,8 @@ export function fontData(font: string): Buffer {
  * Spaces and joiners (U+200C, U+200D) between two characters of one font stay in that font.
  */
 export function fontRuns(text: string, weight: Weight): FontRun[] {
+  // Nearly all text: to find the font of each character would be a tenth of a receipt's CPU.
+  if (/^[ -~]+$/.test(text)) return [{ text, font: fontOf('A', weight) }];
   const runs: FontRun[] = [];
   const add = (part: string, font: string) => {
     const last = runs.at(-1);

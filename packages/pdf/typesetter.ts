@@ -1,6 +1,6 @@
 /** Sets any text in lines: wrapped, in visual order, each run in a font that has its characters. */
-import { type FontRun, fontData, fontRuns } from './fonts.ts';
-import { isKept, useKept } from './kept-fonts.ts';
+import { type FontRun, fontRuns } from './fonts.ts';
+import { addFont } from './kept-fonts.ts';
 import { printable } from './printable.ts';
 import type { Style } from './styles.ts';
 import { hasRightToLeft, visualOrderOf } from './visual-order.ts';
@@ -21,14 +21,19 @@ export type Line = { runs: readonly SetRun[]; widthPt: number };
 export function wrapText(typesetter: Typesetter, text: string, style: Style, widthPt: number): Line[] {
   const paragraph = printable(text);
   const visualOrder = visualOrderOf(paragraph);
-  return lineBreaks(typesetter, paragraph, style, widthPt).map(([start, end]) => {
+  const lineOf = (start: number, end: number): Line => {
     const runs = visualOrder(start, end).flatMap((run) => {
       const parts = fontRuns(run.text, style.weight);
       const ordered = run.isRightToLeft ? parts.reverse().map(reversed) : parts;
       return ordered.flatMap((part) => shaped(typesetter, part));
     });
     return { runs, widthPt: unitWidthOf(runs) * style.sizePt };
-  });
+  };
+  if (paragraph === '') return [];
+  // Most text fits on one line; to measure it word by word would take a tenth of a receipt's CPU.
+  const whole = lineOf(0, paragraph.length);
+  if (whole.widthPt <= widthPt) return [whole];
+  return lineBreaks(typesetter, paragraph, style, widthPt).map(([start, end]) => lineOf(start, end));
 }
 
 /** Draws a line from `xPt` with its baseline at `yPt`. */
@@ -121,9 +126,8 @@ function measured(typesetter: Typesetter, run: FontRun): SetRun {
 
 function useFont({ doc, fontIds }: Typesetter, font: string): void {
   if (!fontIds.has(font)) {
-    doc.registerFont(font, fontData(font)).font(font);
+    addFont(doc, font);
     fontIds.set(font, `F${fontIds.size + 1}`);
-    if (isKept(font)) useKept(font, Reflect.get(doc, '_font'));
   }
   doc.font(font);
 }

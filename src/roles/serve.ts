@@ -139,8 +139,8 @@ async function startEmbeddedEventStore(dataDir: string, port: number, log: Log) 
       ...['eventstore', '--port', String(port)],
       ...['--data', join(dataDir, 'eventstore.db'), '--password-file', file],
     ],
-    // Otherwise the young generation takes twice the memory for objects that live less than a millisecond.
-    nodeOptions: ['--max-semi-space-size=8'],
+    // Its objects live less than a millisecond: with 8 MB it takes 15 MB more after 500 payments, and no less CPU.
+    nodeOptions: ['--max-semi-space-size=2'],
     log,
   });
   return { ...child, url: `esdb://${credentials}@127.0.0.1:${port}?tls=false` };

@@ -43,7 +43,7 @@ export function spawnLedger(
   { nodeOptions = rareCollections, channel = false, program = ownFolder, cwd = program }: Options = {},
 ): ChildProcessWithoutNullStreams {
   const { PATH, NODE_COMPILE_CACHE, NODE_DISABLE_COMPILE_CACHE } = process.env;
-  return spawn(process.execPath, [...nodeOptions, join(program, 'src/main.ts'), ...args], {
+  return spawn(process.execPath, [...nodeOptions, join(program, 'src/ledger.js'), ...args], {
     cwd,
     env: { PATH, NODE_COMPILE_CACHE, NODE_DISABLE_COMPILE_CACHE, ...environment },
     stdio: ['pipe', 'pipe', 'pipe', ...(channel ? (['ipc'] as const) : [])],

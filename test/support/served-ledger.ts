@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '../../packages/embedded/free-port.ts';
 
-const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+const main = fileURLToPath(new URL('../../src/ledger.js', import.meta.url));
 
 export const gatewaySecret = 'a-gateway-secret-of-the-fuzzer-alone';
 export const apiKey = 'an-api-key-of-the-fuzzer-alone';
