@@ -171,8 +171,9 @@ export function createCredentials({
           ? ((await openOrWait(openSealed, secret, { stream, field: 'secret' }))?.text ?? [])
           : [],
       );
-      const isValid = (secret: string) => names.includes(fingerprintOf('webhook-secret', secret));
-      const secrets = [...merchant.webhookSecrets.filter(isValid), ...(await Promise.all(issued)).flat()];
+      const digests = configured(merchant)['webhook-secret'];
+      const filed = merchant.webhookSecrets.filter((_, index) => names.includes(digests[index] ?? ''));
+      const secrets = [...filed, ...(await Promise.all(issued)).flat()];
       if (secrets.length === 0 && names.length > 0)
         throw new Error(`The key of every webhook secret of merchant ${merchant.code} is lost`);
       return secrets;

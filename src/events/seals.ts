@@ -3,7 +3,7 @@
  * cannot: that the last events of a stream, or a whole stream, were removed. Written by src/audit/seals/sealer.ts:
  * checkpoints of a Merkle tree; before them, `LogSealed` with a running hash, which is only verified any more.
  */
-import { createHash } from 'node:crypto';
+import { hash as digestOf } from 'node:crypto';
 import { canonicalJson } from '@ledger/kernel/canonical-json.ts';
 import { type EventOf, utc } from '@ledger/kernel/structs.ts';
 import { array, type Infer, integer, min, object, optional, pattern, string } from 'superstruct';
@@ -85,7 +85,7 @@ export function leafOf(event: StoredEvent): Leaf {
 }
 
 const tagOf = (streamName: string) => sha256Of(streamName).slice(0, 16);
-const sha256Of = (text: string) => createHash('sha256').update(text).digest('hex');
+const sha256Of = (text: string) => digestOf('sha256', text, 'hex');
 
 /** Such as `2026-11-20T01:00:00.000Z demo-app`. */
 function labelOf(data: unknown): string {

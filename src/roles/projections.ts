@@ -7,6 +7,7 @@ import { createListQueries } from '@ledger/projections/runtime/list-projection.t
 import type { Projection } from '@ledger/projections/runtime/projection.ts';
 import { runProjection } from '@ledger/projections/runtime/run.ts';
 import { createSharedReader } from '@ledger/projections/runtime/shared-reader.ts';
+import { createSharedTransaction } from '@ledger/projections/runtime/shared-transaction.ts';
 import { sealKeyOf } from '@ledger/transparency-log/key.ts';
 import { offerTo } from '@ledger/transparency-log/offer.ts';
 import { startDailyVerify, startHourlyCheck } from '../audit/check/schedule.ts';
@@ -51,7 +52,8 @@ export function startProjections({
   const common = { eventStore, db, databaseUrl, personalData, log, runtime };
   // Rows are so far behind while much happens, because most of a batch's cost is the same for one event and for many.
   const everyMs = 200;
-  const following = { ...common, eventStore: reader, process, everyMs };
+  const transaction = createSharedTransaction(db, runtime);
+  const following = { ...common, eventStore: reader, process, everyMs, transaction };
   const launch = (projection: Projection) => {
     const run = runProjection({ projection, ...following });
     runs.set(projection.name, run);

@@ -85,7 +85,7 @@ export function startReactors({
   const reader = createSharedReader(eventStore, { eventTypes });
   const process = announcer.slice(0, 8);
   const following = { eventStore: reader, personalData, db, databaseUrl, log, runtime, process };
-  const requeryRun = runProjection({ projection: requeries, ...following, everyMs: 200 });
+  const requeryRun = runProjection({ projection: requeries, ...following, everyMs: 1_000 });
   const list = runProjection({
     projection,
     ...following,

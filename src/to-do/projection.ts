@@ -76,6 +76,8 @@ export function createToDoList({
     notDerived: { deliveries: Object.keys(tables.deliveries.moreColumns) },
     // Of payments of version 1 it loads the request, and Postgres ends a transaction that is idle for long.
     maxEvents: 1_000,
+    // Nothing is left to do after these.
+    canWait: ({ type }) => type === 'CallbackDelivered' || type === 'ReceiptEmailSent',
     createTables: (db) => createTables(db, tables.payments, tables.deliveries),
     async *eventsAhead(db, fresh, holds) {
       if (holds) await db.raw(`lock table ${toDoSchema}.payments in share mode`);

@@ -28,6 +28,8 @@ const maxTextLength = 8_000_000;
 const maxFailures = 4;
 /** How long a position that moved without events, or a batch that is not full, waits for more. */
 const gatherMs = 1_000;
+/** The same for events that can wait: less than the workers give the to-do list. */
+const waitMs = 100;
 
 /**
  * Ends when the signal aborts; events collected but not yielded by then are dropped. With `upTo`, a position that the
@@ -42,6 +44,7 @@ export async function* readBatches({
   upTo,
   maxEvents = 5_000,
   everyMs = 0,
+  canWait = () => false,
   runtime,
   signal,
 }: {
@@ -52,9 +55,14 @@ export async function* readBatches({
   processed?: LogMark | null;
   upTo?: Position;
   maxEvents?: number | undefined;
-  /** How long after a batch the next one begins, at the earliest. It is not waited for what is already behind. */
+  /**
+   * After a batch the next one begins with the next span of so many ms of the monotonic clock, at the earliest: those of
+   * several projections then begin together. It is not waited for what is already behind.
+   */
   everyMs?: number | undefined;
-  runtime: Pick<Runtime, 'setTimer' | 'sleep' | 'yieldToIo'>;
+  /** Whether an event may wait for a moment, for others to come. */
+  canWait?: ((event: RecordedEvent) => boolean) | undefined;
+  runtime: Pick<Runtime, 'monotonicMs' | 'setTimer' | 'sleep' | 'yieldToIo'>;
   signal: AbortSignal;
 }): AsyncGenerator<Batch, void, void> {
   const left = new AbortController();
@@ -92,8 +100,10 @@ export async function* readBatches({
         length += textLength(message.event.data);
       }
       const isFull = events.length >= maxEvents || length >= maxTextLength;
-      if (isFull || (!isBehind && events.length > 0)) ready.resolve();
-      else cancelTimer ??= runtime.setTimer(gatherMs, ready.resolve);
+      const isNew = !isBehind && events.length > 0;
+      const waits = message.kind === 'event' && canWait(message.event);
+      if (isFull || (isNew && !waits)) ready.resolve();
+      else cancelTimer ??= runtime.setTimer(isNew ? waitMs : gatherMs, ready.resolve);
       if (isFull) await taken.promise;
     }
     if (!until.aborted) throw new Error('The subscription ended by itself');
@@ -121,7 +131,8 @@ export async function* readBatches({
       ready = Promise.withResolvers();
       taken.resolve();
       taken = Promise.withResolvers();
-      const pause = isBehind || isLast || !everyMs ? undefined : runtime.sleep(everyMs, until);
+      const isPaced = everyMs > 0 && !isBehind && !isLast;
+      const pause = isPaced && runtime.sleep(msToNextSpan(everyMs, runtime.monotonicMs()), until);
       if (batch) yield batch;
       if (isLast) break;
       await pause;
@@ -132,6 +143,12 @@ export async function* readBatches({
     cancelTimer?.();
     await gathering;
   }
+}
+
+/** A timer may fire some ms early: what has almost begun counts as begun. */
+function msToNextSpan(everyMs: number, nowMs: number): number {
+  const leftMs = everyMs - (nowMs % everyMs);
+  return leftMs < everyMs / 10 ? leftMs + everyMs : leftMs;
 }
 
 /** The approximate amount of text in a value. */

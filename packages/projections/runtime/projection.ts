@@ -20,6 +20,8 @@ type Tables = {
   isToDoList?: true;
   /** The most events of a batch, where `project` does slow work within its transaction. */
   maxEvents?: number;
+  /** Whether an event may wait for a tenth of a second, for others to come, because nobody waits for what it changes. */
+  canWait?(event: RecordedEvent): boolean;
   /** Creates the tables in an empty schema. Names no schema: the search path leads to the right one. */
   createTables(db: Knex.Transaction): Promise<void>;
   /** Indexes that queries need and `project` does not, as `<name> on <table> …`: a rebuild makes them last. */

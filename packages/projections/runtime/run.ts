@@ -18,6 +18,7 @@ import { prepare, recordFault } from './checkpoints.ts';
 import { diskFullText, ProjectionHalted } from './failures.ts';
 import { tryParkedAgain } from './parking.ts';
 import { type Projection, selectionOf } from './projection.ts';
+import type { Transact } from './shared-transaction.ts';
 import { writeBatch } from './write-batch.ts';
 
 type Dependencies = {
@@ -32,6 +33,8 @@ type Dependencies = {
   onCommitted?: () => void;
   /** See `readBatches`; 0 by default. */
   everyMs?: number;
+  /** See `writeBatch`. */
+  transaction?: Transact;
   /** A name of this process, if it shares the projections with other processes: see LeaderLock. */
   process?: string;
 };
@@ -96,6 +99,7 @@ async function follow(run: Run, signal: AbortSignal, onProgress: () => void): Pr
     let from = position;
     for await (const batch of readBatches({
       maxEvents: projection.maxEvents,
+      canWait: projection.canWait,
       everyMs: run.everyMs,
       eventStore,
       selection: selectionOf(projection),

@@ -4,6 +4,7 @@ import type { Batch } from './batches.ts';
 import { advance, saveParked } from './checkpoints.ts';
 import type { ParkedStream } from './failures.ts';
 import { BatchRefused, projectAll, projectOrPark, type Target } from './parking.ts';
+import type { Transact } from './shared-transaction.ts';
 
 type WriteTarget = Target & {
   /**
@@ -11,7 +12,12 @@ type WriteTarget = Target & {
    * batches, rows and checkpoint together; they are then read again.
    */
   commitsLater?: boolean;
+  /** Runs it in a transaction, which it may share with other batches; `db.transaction` by default. */
+  transaction?: Transact | undefined;
 };
+
+/** A batch that takes long must not hold up others. */
+const mostShared = 500;
 
 /**
  * Commits a batch that was read from `from` on, without the events of parked streams and without those at fault, whose
@@ -23,8 +29,9 @@ export async function writeBatch(
   from: Position | null,
   batch: Batch,
 ): Promise<readonly ParkedStream[]> {
-  const commit = (project: typeof projectOrPark) =>
-    target.db.transaction(async (trx) => {
+  const alone: Transact = (work) => target.db.transaction(work);
+  const commit = (project: typeof projectOrPark, transact = alone) =>
+    transact(async (trx) => {
       if (target.commitsLater) await trx.raw('set local synchronous_commit = off');
       // First, because it locks the row: a second runner waits here and then finds the checkpoint moved.
       const parked = await advance(trx, target, from, batch);
@@ -35,10 +42,14 @@ export async function writeBatch(
       return added;
     });
   // First without a savepoint, which would cost each batch two more round trips.
-  const plain = commit(async (trx, _, events) => {
-    await projectAll(trx, target, events);
-    return [];
-  });
+  const isShared = target.transaction && batch.events.length <= mostShared;
+  const plain = commit(
+    async (trx, _, events) => {
+      await projectAll(trx, target, events);
+      return [];
+    },
+    isShared ? target.transaction : alone,
+  );
   return await plain.catch((error) => {
     if (!(error instanceof BatchRefused)) throw error;
     return commit(projectOrPark);

@@ -4,6 +4,7 @@
  */
 import type { RecordedEvent } from '@ledger/event-store/event-store.ts';
 import { type OpenSealed, openOrWait } from '@ledger/personal-data/sealed.ts';
+import { prepared } from '@ledger/postgres/prepared.ts';
 import { createTables, quoteIdentifier } from '@ledger/postgres/table.ts';
 import type { Projection } from '@ledger/projections/runtime/projection.ts';
 import type { Knex } from 'knex';
@@ -127,7 +128,8 @@ async function insert(db: Knex.Transaction, table: DetailsTable, rows: readonly 
   });
   const columns = [...standardColumns, 'extra', ...new Set(fitting.flatMap((keys) => [...keys]))];
   const list = columns.map(quoteIdentifier).join(', ');
-  await db.raw(
+  await prepared(
+    db,
     `insert into ${quoteIdentifier(table.name)} (${list})
      select ${list} from jsonb_populate_recordset(null::${quoteIdentifier(table.name)}, ?)
      on conflict (transaction_id) do nothing`,

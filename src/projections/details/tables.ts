@@ -3,6 +3,7 @@
  * content/docs/details-tables.md.
  */
 import { isPostgresError, isRefusal } from '@ledger/postgres/error-codes.ts';
+import { prepared } from '@ledger/postgres/prepared.ts';
 import { quoteIdentifier } from '@ledger/postgres/table.ts';
 import { actAsOwner, lockTables } from '@ledger/projections/runtime/checkpoints.ts';
 import type { ComparedRows } from '@ledger/projections/runtime/projection.ts';
@@ -83,10 +84,11 @@ export async function findAgencyTables(
   db: Knex.Transaction,
   names: readonly string[],
 ): Promise<ReadonlyMap<string, readonly OwnColumn[]>> {
-  const { rows } = await db.raw<{ rows: { table: string; columns: OwnColumn[] }[] }>(sqlOf('agency-tables'), [
-    Object.keys(sharedDetails.columns),
-    [...names],
-  ]);
+  const { rows } = await prepared<{ rows: { table: string; columns: OwnColumn[] }[] }>(
+    db,
+    sqlOf('agency-tables'),
+    [Object.keys(sharedDetails.columns), [...names]],
+  );
   return new Map(rows.map(({ table, columns }) => [table, columns]));
 }
 

@@ -1,6 +1,7 @@
 /** How payments are found by payer: a blind index, so that the table holds nothing that names or identifies a person. */
 import { KeysUnavailable, openOrWait, type PersonalDataReader } from '@ledger/personal-data/sealed.ts';
-import { upsert } from '@ledger/postgres/table.ts';
+import { prepared } from '@ledger/postgres/prepared.ts';
+import { insertGiven } from '@ledger/postgres/table.ts';
 import type { Knex } from 'knex';
 import tables from '../../../content/tables/payments.json' with { type: 'json' };
 import { paymentStream, type RequestedPayment } from '../../events/payment.ts';
@@ -9,11 +10,9 @@ import { searchTokens } from './search-tokens.ts';
 /** No word of a payer. The row of no payment holds it: if it is another there, the table was made under another key. */
 const keyMark = '\0';
 
-async function checkMark(payers: Knex.QueryBuilder, mark: string): Promise<void> {
-  const made: { tokens: string[] } | undefined = await payers
-    .where({ transaction_id: '' })
-    .first('tokens')
-    .timeout(5_000);
+type Marked = { tokens: string[] } | undefined;
+
+function checkMark(made: Marked, mark: string): void {
   if (made && made.tokens[0] !== mark)
     throw new KeysUnavailable(
       'The key of the blind index is not the one under which payers were indexed: restore the schema personal_data, or rebuild payments',
@@ -31,7 +30,8 @@ export async function indexedTokens(
 ): Promise<string[]> {
   if (tokens.length === 0) return [];
   const [mark = '', ...indexed] = await blindIndex([keyMark, ...tokens]);
-  await checkMark(db('payments.payers'), mark);
+  const marked = db('payments.payers').where({ transaction_id: '' }).first('tokens');
+  checkMark((await marked.timeout(5_000)) as Marked, mark);
   return indexed;
 }
 
@@ -60,13 +60,21 @@ export async function writePayers(
   // Of every new payment, so that the rows do not depend on what was erased by the time they are written.
   if (!changed.some(({ first }) => first.revision === 0)) return;
   const [mark = '', ...indexed] = await blindIndex([keyMark, ...found.flatMap(({ tokens }) => tokens)]);
-  await upsert(db, tables.payers, [{ transaction_id: '', tokens: [mark] }]);
-  await checkMark(db('payers'), mark);
   let next = 0;
   const written = found.map(({ id, tokens }) => {
     const start = next;
     next += tokens.length;
     return { transaction_id: id, tokens: indexed.slice(start, next) };
   });
-  await upsert(db, tables.payers, written, ['tokens']);
+  const given = JSON.stringify([{ transaction_id: '', tokens: [mark] }, ...written]);
+  const { rows: marked } = await prepared<{ rows: Marked[] }>(db, writeAndFindMark, [given]);
+  checkMark(marked[0], mark);
 }
+
+/** The mark as it was before, which stays: rows under another key are rolled back. */
+const writeAndFindMark = `
+  with written as (
+    ${insertGiven(tables.payers)}
+    on conflict (transaction_id) do update set tokens = excluded.tokens where payers.transaction_id <> ''
+  )
+  select tokens from payers where transaction_id = ''`;

@@ -60,7 +60,7 @@ test.serial(
       maxEvents: 1_000,
       after: null,
       // Without a timer: nothing waits for one.
-      runtime: { setTimer: () => () => {}, yieldToIo: systemRuntime.yieldToIo, sleep: () => rest },
+      runtime: { ...systemRuntime, setTimer: () => () => {}, sleep: () => rest },
       everyMs: 100,
       signal: stopping.signal,
     });
