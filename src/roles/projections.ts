@@ -113,8 +113,4 @@ export function startProjections({
   };
 }
 
-export const projections = roleCommand({
-  name: 'projections',
-  seals: true,
-  start: startProjections,
-});
+export const projections = roleCommand('projections', startProjections);
