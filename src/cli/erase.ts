@@ -23,7 +23,7 @@ type EraseContext = ContextWithDatabase<'dataKeys' | 'mail'>;
 /** What may be erased: a payment, or a result in quarantine. `line` says nothing about the payer. */
 type Listed = { subject: string; held: HeldKeys; line: string };
 
-export const erase: CommandOf<'erase'> = async ({ payer, yes }, subjects) => {
+export const command: CommandOf<'erase'> = async ({ payer, yes }, subjects) => {
   if (subjects.length > 0 === (payer !== undefined))
     throw new UsageError('Name payments by their ids, or one person with --payer');
   const unknown = subjects.find((each) => !isSubject(each));

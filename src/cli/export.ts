@@ -6,7 +6,7 @@ import { type CommandOf, UsageError } from './command.ts';
 import { checkOutput, writeOutput } from './output.ts';
 import { fail, withStores } from './stores.ts';
 
-export const exportPayments: CommandOf<'export'> = async ({
+export const command: CommandOf<'export'> = async ({
   output,
   'with-personal-data': isOpened = false,
   ...values

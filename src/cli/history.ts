@@ -15,7 +15,7 @@ import { type Context, withEventStore } from './stores.ts';
 /** More are not listed. */
 const mostFound = 20;
 const needs = { uses: ['merchants', 'transactionIdKey'], onlyReads: true } as const;
-export const history: CommandOf<'history'> = async ({ at, revision, merchant }, args) => {
+export const command: CommandOf<'history'> = async ({ at, revision, merchant }, args) => {
   const named = readArgument(args, 'Name one payment, by its id, a reference or a number');
   return await withEventStore('history', needs, async (context) => {
     const until = readUntil({ at, revision });

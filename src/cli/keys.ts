@@ -14,7 +14,7 @@ const batchSize = 1_000;
 const needs = { uses: ['dataKeys', 'linkKeys'] } as const;
 const actions = ['rewrap', 'destroy-erased', 'replace-link-key', 'replace-seal-key'];
 
-export const keys: CommandOf<'keys'> = async (_, [action = '', ...more]) => {
+export const command: CommandOf<'keys'> = async (_, [action = '', ...more]) => {
   if (more.length > 0 || !actions.includes(action))
     throw new UsageError(`The action must be one of ${actions.join(', ')}`);
   if (action === 'replace-seal-key') return await replaceSealKey();

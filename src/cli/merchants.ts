@@ -10,7 +10,7 @@ import { withStores } from './stores.ts';
 
 const needs = { eventStore: false, postgres: true };
 
-export const merchants: CommandOf<'merchants'> = async (_, [action, code = '', ...more]) => {
+export const command: CommandOf<'merchants'> = async (_, [action, code = '', ...more]) => {
   if (action !== 'details-table' || code === '' || more.length > 0)
     throw new UsageError('Name the merchant that the table is for');
   return await withStores('merchants', { uses: ['merchants'], needs }, async ({ config, db }) => {

@@ -10,7 +10,7 @@ import { staffCause, withEventStore } from './stores.ts';
 
 const needs = { uses: ['transactionIdKey'] } as const;
 
-export const projects: CommandOf<'projects'> = async ({ stars = '0', ...values }, args) => {
+export const command: CommandOf<'projects'> = async ({ stars = '0', ...values }, args) => {
   if (args.join(' ') !== 'add') throw new UsageError('`ledger projects` has one action: add');
   return await withEventStore('projects', needs, async ({ eventStore, config }) => {
     const project = { ...values, stars: /^\d+$/.test(stars) ? Number(stars) : stars };

@@ -10,7 +10,7 @@ import { fail, withEventStore } from './stores.ts';
 
 const needs = { uses: ['merchants', 'transactionIdKey'], onlyReads: true } as const;
 
-export const proof: CommandOf<'proof'> = async ({ merchant, output }, args) => {
+export const command: CommandOf<'proof'> = async ({ merchant, output }, args) => {
   const named = readArgument(args, "Name one payment, by its id or by the merchant's reference");
   checkOutput(output);
   return await withEventStore('proof', needs, async (context) => {

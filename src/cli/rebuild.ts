@@ -20,7 +20,7 @@ import { type ContextWithDatabase, fail, staffCause, withStores } from './stores
 /** How many differing rows are printed for each projection. */
 const maxShown = 50;
 
-export const rebuild: CommandOf<'rebuild'> = async ({ 'dry-run': isDry, parked: isForParked }, names) => {
+export const command: CommandOf<'rebuild'> = async ({ 'dry-run': isDry, parked: isForParked }, names) => {
   if (isForParked) return await withStores('rebuild', { uses: ['dataKeys'] }, tryAllParkedAgain);
   const chosen = choose(names);
   setPriority(constants.priority.PRIORITY_LOW);

@@ -18,7 +18,7 @@ import { keyTableFiles, logFile } from './backup.ts';
 import { type CommandOf, readArgument, UsageError } from './command.ts';
 import { destroyErased } from './keys.ts';
 
-export const restore: CommandOf<'restore'> = async (_, args) => {
+export const command: CommandOf<'restore'> = async (_, args) => {
   const backup = readArgument(args, 'Name the folder of a backup');
   const names = await readBackupFolder(backup);
   // Without the log, the ledger would begin anew; without its keys, all personal data would be lost.

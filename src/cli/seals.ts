@@ -10,7 +10,7 @@ import { fail, withEventStore } from './stores.ts';
 
 const needs = { uses: ['sealKeys'], onlyReads: true } as const;
 
-export const seals: CommandOf<'seals'> = async ({ last = false }) =>
+export const command: CommandOf<'seals'> = async ({ last = false }) =>
   await withEventStore('seals', needs, async ({ eventStore, config }) => {
     if (last) {
       const sealed = await lastCheckpoint(eventStore);

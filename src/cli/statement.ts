@@ -8,7 +8,7 @@ import { type CommandOf, readAsOf, readChoice, readDay, UsageError } from './com
 import { checkOutput, writeOutput } from './output.ts';
 import { fail, withJournal } from './stores.ts';
 
-export const statement: CommandOf<'statement'> = async ({
+export const command: CommandOf<'statement'> = async ({
   json,
   merchant: merchantCode = '',
   output,

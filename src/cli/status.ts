@@ -28,7 +28,7 @@ const none = { eventStore: false, postgres: false };
 const lookWithinMs = 4_000;
 const exitCodeOf = { ok: 0, degraded: 1, error: 75 } as const;
 
-export const status: CommandOf<'status'> = async () =>
+export const command: CommandOf<'status'> = async () =>
   await withStores('status', { onlyReads: true, needs: none }, async (stores) => {
     const found = await readStatus(stores);
     return { data: found, text: statusText(found), exitCode: exitCodeOf[found.status] };

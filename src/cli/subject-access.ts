@@ -10,7 +10,7 @@ import { type CommandOf, UsageError } from './command.ts';
 import { checkOutput, writeOutput } from './output.ts';
 import { type ContextWithDatabase, fail, withStores } from './stores.ts';
 
-export const subjectAccess: CommandOf<'subject-access'> = async ({ payer = '', output }) => {
+export const command: CommandOf<'subject-access'> = async ({ payer = '', output }) => {
   if (payer.trim() === '') throw new UsageError('Name the person with --payer');
   checkOutput(output);
   return await withStores('subject-access', { uses: ['dataKeys'] }, async (context) => {

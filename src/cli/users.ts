@@ -76,7 +76,7 @@ function change(
   };
 }
 
-export const users: CommandOf<'users'> = async (values, [name = '', ...more]) => {
+export const command: CommandOf<'users'> = async (values, [name = '', ...more]) => {
   const action = Object.hasOwn(actions, name) ? actions[name] : undefined;
   if (!action || more.length > 0)
     throw new UsageError(`The action must be one of ${Object.keys(actions).join(', ')}`);

@@ -27,7 +27,7 @@ import { type ContextWithDatabase, fail, staffCause, withEventStore, withStores 
 
 const needs = { uses: ['sealKeys'] } as const;
 
-export const verify: CommandOf<'verify'> = async (options) => {
+export const command: CommandOf<'verify'> = async (options) => {
   const { acknowledge: place, 'accept-older-log': accepts = false, file, reason, since } = options;
   if (accepts) return await acceptLog(reason);
   if (place !== undefined || reason !== undefined) return await acknowledgeFaults(place, reason);

@@ -15,7 +15,7 @@ import { type CommandOf, UsageError } from './command.ts';
 
 const maxBody = 64 * 1024;
 
-export const witness: CommandOf<'witness'> = async ({
+export const command: CommandOf<'witness'> = async ({
   name = '',
   'log-key': logKey = '',
   folder = 'witness',

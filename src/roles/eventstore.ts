@@ -12,7 +12,7 @@ import { runUntilSignal, warnOfExceptions } from './lifecycle.ts';
 /** What a user needs who is no administrator. */
 const aclFile = new URL('../../content/eventstore-acl.json', import.meta.url);
 
-export const eventstore: CommandOf<'eventstore'> = async (
+export const command: CommandOf<'eventstore'> = async (
   { port = '2113', host = '127.0.0.1', data = 'data/eventstore.db', user, ...files },
   args,
 ) => {

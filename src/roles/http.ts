@@ -153,4 +153,4 @@ function appendOnceChecked(eventStore: EventStore, checked: Promise<void>): Even
   };
 }
 
-export const http = roleCommand('http', startHttp);
+export const command = roleCommand('http', startHttp);

@@ -113,4 +113,4 @@ export function startProjections({
   };
 }
 
-export const projections = roleCommand('projections', startProjections);
+export const command = roleCommand('projections', startProjections);

@@ -187,4 +187,4 @@ function postTo({ callbackUrl, connectTimeoutMs, timeoutMs }: LandRegistryConfig
   return createOutbound({ allowHosts, httpsOnly: false, runtime, ...timeouts });
 }
 
-export const reactors = roleCommand('reactors', startReactors);
+export const command = roleCommand('reactors', startReactors);

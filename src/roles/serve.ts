@@ -19,7 +19,7 @@ import { readEnvironment } from '../config/environment-reader.ts';
 import { followFiles, runUntilSignal, type Started, warnOfExceptions } from './lifecycle.ts';
 import { welcome } from './start-message.ts';
 
-export const serve: CommandOf<'serve'> = () => {
+export const command: CommandOf<'serve'> = () => {
   // Reports every fault of the configuration before anything is started.
   const plan = loadConfig(process.env, placeholders(), { seals: true });
   const log = createLog(plan.logLevel, 'serve');
