@@ -21,15 +21,14 @@ import { toDoList } from '../to-do/projection.ts';
 import { requeryList } from '../to-do/requeries.ts';
 import { lastBackupFile } from './backup.ts';
 import type { CommandOf } from './command.ts';
-import { type ContextWithDatabase, withStores } from './stores.ts';
+import { type Context, withStores } from './stores.ts';
 
-const none = { eventStore: false, postgres: false };
 /** Connecting counts too, and the machine may be busy. */
 const lookWithinMs = 4_000;
 const exitCodeOf = { ok: 0, degraded: 1, error: 75 } as const;
 
 export const command: CommandOf<'status'> = async () =>
-  await withStores('status', { onlyReads: true, needs: none }, async (stores) => {
+  await withStores('status', { onlyReads: true, needs: [] }, async (stores) => {
     const found = await readStatus(stores);
     return { data: found, text: statusText(found), exitCode: exitCodeOf[found.status] };
   });
@@ -37,7 +36,7 @@ export const command: CommandOf<'status'> = async () =>
 type Status = Awaited<ReturnType<typeof readStatus>>;
 
 /** What cannot be found out is null. */
-async function readStatus({ clock, config, db, eventStore, log, runtime }: ContextWithDatabase) {
+async function readStatus({ clock, config, db, eventStore, log, runtime }: Context) {
   const refused = () => sealingRefused(db);
   const look = createLook({
     eventStore,
