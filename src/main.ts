@@ -1,10 +1,11 @@
-/** The command line: `ledger <command>`. The long-running commands are in src/roles, all others in src/cli. */
+/** The command line: `ledger <command>`. Each command of content/commands.json is the file of its name, in src/roles or src/cli. */
 import { parseArgs } from 'node:util';
 import { reasonOf } from '@ledger/kernel/reason-of.ts';
 import { type CommandOf, type Outcome, UsageError } from './cli/command.ts';
 import {
   argumentsOf,
   type CommandName,
+  commandNames,
   didYouMean,
   helpOn,
   helpOnAll,
@@ -12,39 +13,8 @@ import {
   usageOf,
 } from './cli/help.ts';
 
-/** Each command is imported only when it is called, because most need only a small part of the program. */
-const commands: { readonly [Name in CommandName]: () => Promise<CommandOf<Name>> } = {
-  serve: async () => (await import('./roles/serve.ts')).serve,
-  http: async () => (await import('./roles/http.ts')).http,
-  projections: async () => (await import('./roles/projections.ts')).projections,
-  reactors: async () => (await import('./roles/reactors.ts')).reactors,
-  eventstore: async () => (await import('./roles/eventstore.ts')).eventstore,
-  status: async () => (await import('./cli/status.ts')).status,
-  load: async () => (await import('./cli/load.ts')).load,
-  'send-again': async () => (await import('./cli/send-again.ts')).sendAgain,
-  merchants: async () => (await import('./cli/merchants.ts')).merchants,
-  users: async () => (await import('./cli/users.ts')).users,
-  projects: async () => (await import('./cli/projects.ts')).projects,
-  history: async () => (await import('./cli/history.ts')).history,
-  proof: async () => (await import('./cli/proof.ts')).proof,
-  erase: async () => (await import('./cli/erase.ts')).erase,
-  'subject-access': async () => (await import('./cli/subject-access.ts')).subjectAccess,
-  backup: async () => (await import('./cli/backup.ts')).backup,
-  restore: async () => (await import('./cli/restore.ts')).restore,
-  keys: async () => (await import('./cli/keys.ts')).keys,
-  export: async () => (await import('./cli/export.ts')).exportPayments,
-  verify: async () => (await import('./cli/verify.ts')).verify,
-  rebuild: async () => (await import('./cli/rebuild.ts')).rebuild,
-  balances: async () => (await import('./cli/balances.ts')).balances,
-  statement: async () => (await import('./cli/statement.ts')).statement,
-  reconcile: async () => (await import('./cli/reconcile.ts')).reconcile,
-  settle: async () => (await import('./cli/settle.ts')).settle,
-  account: async () => (await import('./cli/account.ts')).account,
-  database: async () => (await import('./cli/database.ts')).database,
-  seals: async () => (await import('./cli/seals.ts')).seals,
-  witness: async () => (await import('./cli/witness.ts')).witness,
-  configuration: async () => (await import('./cli/configuration.ts')).configuration,
-};
+/** Those that run until they are stopped are in another folder. */
+const roles = ['serve', 'http', 'projections', 'reactors', 'eventstore'];
 
 async function main(): Promise<number> {
   const [name = 'help', ...args] = process.argv.slice(2);
@@ -58,7 +28,7 @@ async function main(): Promise<number> {
     return 0;
   }
   if (!isCommand(name)) {
-    const suggestion = await didYouMean(name, Object.keys(commands));
+    const suggestion = await didYouMean(name, commandNames);
     process.stderr.write(`Unknown command ${name}${suggestion}\n\n${helpOnAll()}`);
     return 2;
   }
@@ -66,8 +36,10 @@ async function main(): Promise<number> {
     const { values, positionals } = await readArgs(name, args);
     const { help, ...options } = values;
     if (!help) {
-      const run = (await commands[name]()) as CommandOf<never>;
-      return show(await run(options as never, positionals), options.json);
+      // Only this one, because most need only a small part of the program. A test imports every one.
+      const file = `./${roles.includes(name) ? 'roles' : 'cli'}/${name}.ts`;
+      const { command }: { command: CommandOf<never> } = await import(file);
+      return show(await command(options as never, positionals), options.json);
     }
     process.stdout.write(helpOn(name));
     return 0;

@@ -5,7 +5,7 @@ import { type CommandOf, readArgument, readAsOf, readDay, UsageError } from './c
 import { checkOutput, writeOutput } from './output.ts';
 import { withJournal } from './stores.ts';
 
-export const account: CommandOf<'account'> = async ({ json, output, ...days }, args) => {
+export const command: CommandOf<'account'> = async ({ json, output, ...days }, args) => {
   const name = readArgument(args, 'Name one account; `ledger balances` lists them');
   const [from, to] = [readDay('from', days.from), readDay('to', days.to)];
   if (from > to) throw new UsageError('--from must not be after --to');

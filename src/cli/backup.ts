@@ -17,7 +17,7 @@ export const logFile = 'eventstore.db';
 /** Two, because keys are read before the log and after it. */
 export const keyTableFiles = ['personal-data-1.jsonl', 'personal-data-2.jsonl'] as const;
 
-export const backup: CommandOf<'backup'> = async (_, args) => {
+export const command: CommandOf<'backup'> = async (_, args) => {
   const folder = readArgument(args, 'Name a folder that does not exist yet');
   return await withStores('backup', { onlyReads: true }, async ({ config, db, runtime }) => {
     const { dataDir, esdbUrl } = config;

@@ -6,7 +6,7 @@ import { type AccountSums, trialBalance } from '../projections/journal/queries.t
 import { type CommandOf, readAsOf } from './command.ts';
 import { withJournal } from './stores.ts';
 
-export const balances: CommandOf<'balances'> = async ({ at, ageing: byAge }) => {
+export const command: CommandOf<'balances'> = async ({ at, ageing: byAge }) => {
   const asOf = readAsOf('at', at);
   return await withJournal({ asOf, whenBehind: 'warn' }, async ({ db }) => {
     if (byAge) {

@@ -19,7 +19,7 @@ export function configurationPage(): string {
   return [introduction, ...groups].join('\n');
 }
 
-export const configuration: CommandOf<'configuration'> = async () => {
+export const command: CommandOf<'configuration'> = async () => {
   const data = Object.values(variableGroups).flatMap((group) =>
     Object.entries(group).map(([name, variable]) => ({ name, ...variable })),
   );

@@ -20,7 +20,7 @@ import { type CommandOf, UsageError } from './command.ts';
 
 const roles = ['HTTP', 'PROJECTIONS', 'REACTORS'] as const;
 
-export const database: CommandOf<'database'> = async ({ run = false }, args) => {
+export const command: CommandOf<'database'> = async ({ run = false }, args) => {
   if (args.join(' ') !== 'grants') throw new UsageError('The only action is grants');
   const { databaseUrl, name, passwords } = readConfiguration();
   const sql = grantsOf(name);

@@ -16,14 +16,14 @@ import { unmatchedIn, unmatchedSubject } from '../personal-data/erase.ts';
 import { type FoundUnmatched, findByPayer } from '../personal-data/find-by-payer.ts';
 import { createEraser } from '../roles/eraser.ts';
 import { type CommandOf, type Outcome, UsageError } from './command.ts';
-import { type ContextWithDatabase, fail, staffCause, withStores } from './stores.ts';
+import { type Context, fail, staffCause, withStores } from './stores.ts';
 
-type EraseContext = ContextWithDatabase<'dataKeys' | 'mail'>;
+type EraseContext = Context<'dataKeys' | 'mail'>;
 
 /** What may be erased: a payment, or a result in quarantine. `line` says nothing about the payer. */
 type Listed = { subject: string; held: HeldKeys; line: string };
 
-export const erase: CommandOf<'erase'> = async ({ payer, yes }, subjects) => {
+export const command: CommandOf<'erase'> = async ({ payer, yes }, subjects) => {
   if (subjects.length > 0 === (payer !== undefined))
     throw new UsageError('Name payments by their ids, or one person with --payer');
   const unknown = subjects.find((each) => !isSubject(each));

@@ -1,12 +1,13 @@
 /** `ledger export`: the payments of a range of time, for an auditor to keep. */
-import { beginExport, ExportImpossible, readExportRequest } from '../audit/export/export.ts';
+import { beginExport, readExportRequest } from '../audit/export/export.ts';
+import { plural } from '../audit/history/text.ts';
 import { InvalidFields } from '../commands/fields.ts';
 import { recordToolAccess } from './access.ts';
 import { type CommandOf, UsageError } from './command.ts';
 import { checkOutput, writeOutput } from './output.ts';
-import { fail, withStores } from './stores.ts';
+import { withStores } from './stores.ts';
 
-export const exportPayments: CommandOf<'export'> = async ({
+export const command: CommandOf<'export'> = async ({
   output,
   'with-personal-data': isOpened = false,
   ...values
@@ -14,26 +15,20 @@ export const exportPayments: CommandOf<'export'> = async ({
   const request = readRequest({ ...values, opened: isOpened ? 'yes' : '' });
   checkOutput(output);
   return await withStores('export', { uses: ['dataKeys'] }, async (stores) => {
-    try {
-      const { pieces, totals } = await beginExport(request, stores);
-      if (isOpened) {
-        const detail = `${request.span.start} to ${request.span.end}`;
-        await recordToolAccess(stores, { what: 'exportOpened', detail });
-      }
-      await writeOutput(pieces, output);
-      const { events, payments, plainAfterErasure, checksum } = totals();
-      const whole = `${payments} ${payments === 1 ? 'payment' : 'payments'}`;
-      const rest = checksum === '' ? '.' : ` with ${events} events. Checksum of the last line: ${checksum}`;
-      process.stderr.write(`${whole}${rest}\n`);
-      if (plainAfterErasure > 0)
-        process.stderr.write(
-          `${plainAfterErasure} of them were erased, but recorded by an earlier release: their personal data are in this file in plain text.\n`,
-        );
-      return 0;
-    } catch (error) {
-      if (!(error instanceof ExportImpossible)) throw error;
-      return fail(`${error.message}.`);
+    const { pieces, totals } = await beginExport(request, stores);
+    if (isOpened) {
+      const detail = `${request.span.start} to ${request.span.end}`;
+      await recordToolAccess(stores, { what: 'exportOpened', detail });
     }
+    await writeOutput(pieces, output);
+    const { events, payments, plainAfterErasure, checksum } = totals();
+    const rest = checksum === '' ? '.' : ` with ${events} events. Checksum of the last line: ${checksum}`;
+    process.stderr.write(`${plural(payments, 'payment')}${rest}\n`);
+    if (plainAfterErasure > 0)
+      process.stderr.write(
+        `${plainAfterErasure} of them were erased, but recorded by an earlier release: their personal data are in this file in plain text.\n`,
+      );
+    return 0;
   });
 };
 

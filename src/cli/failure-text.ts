@@ -5,13 +5,15 @@ import { ConfigError } from '@ledger/kernel/yaml-file.ts';
 import { KeysUnavailable } from '@ledger/personal-data/sealed.ts';
 import { answerOf, isConnectionFailure, isPostgresError, isRefusal } from '@ledger/postgres/error-codes.ts';
 import { PostgresUnavailable } from '@ledger/postgres/requirements.ts';
+import { ExportImpossible } from '../audit/export/export.ts';
 import { Refused } from '../commands/decider.ts';
 import { UnreadableExport } from '../reconciliation/export-format.ts';
 import { ReadModelBehind } from '../reconciliation/reconcile.ts';
 import { StoresUnavailable } from '../roles/stores.ts';
+import { TooManyReceipts } from '../statements/document.ts';
 
 const away = [EventStoreUnavailable, KeysUnavailable, PostgresUnavailable, StoresUnavailable];
-const expected = [...away, Refused, ConfigError, StartError, UnreadableExport, ReadModelBehind];
+const expected = [...away, ConfigError, StartError, UnreadableExport, ReadModelBehind];
 
 /** EX_CONFIG of sysexits.h: starting again does not help. */
 const configurationExitCode = 78;
@@ -25,9 +27,13 @@ export function exitCodeOf(error: unknown): number {
 
 const isAway = (error: unknown) => away.some((type) => error instanceof type) || isConnectionFailure(error);
 
+/** Their messages do not end with a full stop. */
+const sentences = [ExportImpossible, Refused, TooManyReceipts];
+
 /** Only the message for a fault of the configuration, machine or a file; anything else is a bug, with stack. */
 export function failureText(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
+  if (sentences.some((type) => error instanceof type)) return `${error.message}.`;
   const answer = answerOf(error);
   if (answer !== null && (!isRefusal(error) || isPostgresError(error, 'insufficientPrivilege')))
     return `PostgreSQL refuses: ${answer}.`;

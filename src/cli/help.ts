@@ -26,6 +26,8 @@ const exitCodes = {
   '78': 'wrong configuration',
 };
 
+export const commandNames = Object.keys(commands);
+
 export const isCommand = (name: string): name is CommandName => Object.hasOwn(commands, name);
 
 /** As `parseArgs` of node:util takes it. (Not commander or citty: both are larger than what they would replace.) */

@@ -1,7 +1,5 @@
 /** `ledger history`: what happened to a payment, event by event, and whether anybody has changed it since. */
-import { createLog } from '@ledger/kernel/log.ts';
-import { isConnectionFailure, unlessUndefined } from '@ledger/postgres/error-codes.ts';
-import { connectPostgres } from '@ledger/postgres/pool.ts';
+import { isConnectionFailure } from '@ledger/postgres/error-codes.ts';
 import { PostgresUnavailable } from '@ledger/postgres/requirements.ts';
 import { entriesUntil, historyOf, readUntil } from '../audit/history/history.ts';
 import { historyText } from '../audit/history/text.ts';
@@ -10,14 +8,19 @@ import { landregTransactionId, transactionIdOf, transactionIdPattern } from '../
 import { paymentStream } from '../events/payment.ts';
 import { searchPayments } from '../projections/payments/queries.ts';
 import { type CommandOf, readArgument } from './command.ts';
-import { type Context, withEventStore } from './stores.ts';
+import { type Context, withStores } from './stores.ts';
 
 /** More are not listed. */
 const mostFound = 20;
-const needs = { uses: ['merchants', 'transactionIdKey'], onlyReads: true } as const;
-export const history: CommandOf<'history'> = async ({ at, revision, merchant }, args) => {
+export const needs = {
+  uses: ['merchants', 'transactionIdKey'],
+  onlyReads: true,
+  needs: ['eventStore'],
+} as const;
+
+export const command: CommandOf<'history'> = async ({ at, revision, merchant }, args) => {
   const named = readArgument(args, 'Name one payment, by its id, a reference or a number');
-  return await withEventStore('history', needs, async (context) => {
+  return await withStores('history', needs, async (context) => {
     const until = readUntil({ at, revision });
     const found = await findHistory(named, merchant, context);
     return {
@@ -77,17 +80,13 @@ async function loadHistories(
   );
 }
 
-async function idsOfNumber(named: string, { config }: Context): Promise<string[]> {
-  const db = connectPostgres({ url: config.databaseUrl, log: createLog('silent', 'history') });
+async function idsOfNumber(named: string, { db }: Context): Promise<string[]> {
   try {
-    const search = searchPayments(db, { named }, { limit: mostFound, after: null });
-    const found = await unlessUndefined(search, []);
+    const found = await searchPayments(db, { named }, { limit: mostFound, after: null });
     return found.map(({ transactionId }) => transactionId);
   } catch (error) {
     if (!isConnectionFailure(error)) throw error;
     const why = 'PostgreSQL (DATABASE_URL), where other numbers are found, does not answer';
     throw new PostgresUnavailable(`No payment has this id or reference; ${why}`, { cause: error });
-  } finally {
-    await db.destroy();
   }
 }

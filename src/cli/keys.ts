@@ -8,13 +8,13 @@ import { readErasure } from '../events/codec.ts';
 import { paymentStreamPrefix } from '../events/payment.ts';
 import { unmatchedStreamPrefix } from '../events/unmatched.ts';
 import { type CommandOf, type Outcome, UsageError } from './command.ts';
-import { fail, withEventStore, withStores } from './stores.ts';
+import { fail, withStores } from './stores.ts';
 
 const batchSize = 1_000;
 const needs = { uses: ['dataKeys', 'linkKeys'] } as const;
 const actions = ['rewrap', 'destroy-erased', 'replace-link-key', 'replace-seal-key'];
 
-export const keys: CommandOf<'keys'> = async (_, [action = '', ...more]) => {
+export const command: CommandOf<'keys'> = async (_, [action = '', ...more]) => {
   if (more.length > 0 || !actions.includes(action))
     throw new UsageError(`The action must be one of ${actions.join(', ')}`);
   if (action === 'replace-seal-key') return await replaceSealKey();
@@ -42,18 +42,22 @@ export const keys: CommandOf<'keys'> = async (_, [action = '', ...more]) => {
 
 /** Has the sealer go on although the key before is lost, and can hand over to nobody. */
 async function replaceSealKey(): Promise<Outcome> {
-  return await withEventStore('keys', { uses: ['sealKeys'] }, async ({ config, eventStore, runtime }) => {
-    const { current } = config.sealKeys;
-    if (current === '') return fail('SEAL_KEY is not set.');
-    const { signal } = new AbortController();
-    const key = sealKeyOf(current).publicKey;
-    await assertKey({ name: 'SEAL_KEY', key, others: null }, { eventStore, runtime, signal });
-    const text = [
-      'The log names the present SEAL_KEY now, and the next seal is signed with it.',
-      'Nothing proves that this key follows the one before: give auditors both public keys.',
-    ].join('\n');
-    return { data: {}, text };
-  });
+  return await withStores(
+    'keys',
+    { uses: ['sealKeys'], needs: ['eventStore'] },
+    async ({ config, eventStore, runtime }) => {
+      const { current } = config.sealKeys;
+      if (current === '') return fail('SEAL_KEY is not set.');
+      const { signal } = new AbortController();
+      const key = sealKeyOf(current).publicKey;
+      await assertKey({ name: 'SEAL_KEY', key, others: null }, { eventStore, runtime, signal });
+      const text = [
+        'The log names the present SEAL_KEY now, and the next seal is signed with it.',
+        'Nothing proves that this key follows the one before: give auditors both public keys.',
+      ].join('\n');
+      return { data: {}, text };
+    },
+  );
 }
 
 /** Destroys every key that the log names as destroyed; resolves to their number. Throws EventStoreUnavailable. */

@@ -27,7 +27,7 @@ const outcomes: readonly { perHundred: number; results: readonly { status: strin
   samples.outcomes;
 const { services } = samples;
 
-export const load: CommandOf<'load'> = async ({ key = 'demo-key', merchant = 'demo-app', payments }) => {
+export const command: CommandOf<'load'> = async ({ key = 'demo-key', merchant = 'demo-app', payments }) => {
   const count = Number(payments);
   if (!(Number.isInteger(count) && count > 0 && count <= mostPayments))
     throw new UsageError(`--payments must be a number from 1 to ${mostPayments}`);

@@ -8,19 +8,21 @@ import {
 import { type CommandOf, UsageError } from './command.ts';
 import { withStores } from './stores.ts';
 
-const needs = { eventStore: false, postgres: true };
-
-export const merchants: CommandOf<'merchants'> = async (_, [action, code = '', ...more]) => {
+export const command: CommandOf<'merchants'> = async (_, [action, code = '', ...more]) => {
   if (action !== 'details-table' || code === '' || more.length > 0)
     throw new UsageError('Name the merchant that the table is for');
-  return await withStores('merchants', { uses: ['merchants'], needs }, async ({ config, db }) => {
-    const table = detailsTableOf(code);
-    if (!config.merchants.has(code) || !table) throw new UsageError(`No merchant has the code ${code}`);
-    if (table === sharedTable) throw new UsageError(`${sharedTable} is the table that all merchants share`);
-    const isNew = await createDetailsTable(db, table);
-    const text = isNew
-      ? `${detailsSchema}."${table}" is made. New payments of ${code} go there; \`ledger rebuild details\` moves the older ones.`
-      : `${detailsSchema}."${table}" exists already.`;
-    return { data: { schema: detailsSchema, table, isNew }, text };
-  });
+  return await withStores(
+    'merchants',
+    { uses: ['merchants'], needs: ['postgres'] },
+    async ({ config, db }) => {
+      const table = detailsTableOf(code);
+      if (!config.merchants.has(code) || !table) throw new UsageError(`No merchant has the code ${code}`);
+      if (table === sharedTable) throw new UsageError(`${sharedTable} is the table that all merchants share`);
+      const isNew = await createDetailsTable(db, table);
+      const text = isNew
+        ? `${detailsSchema}."${table}" is made. New payments of ${code} go there; \`ledger rebuild details\` moves the older ones.`
+        : `${detailsSchema}."${table}" exists already.`;
+      return { data: { schema: detailsSchema, table, isNew }, text };
+    },
+  );
 };

@@ -6,13 +6,13 @@ import { NewProject, projectDecider, projectIdOf } from '../commands/project.ts'
 import type { Config } from '../config/config.ts';
 import { projectStream } from '../events/project.ts';
 import { type CommandOf, UsageError } from './command.ts';
-import { staffCause, withEventStore } from './stores.ts';
+import { staffCause, withStores } from './stores.ts';
 
-const needs = { uses: ['transactionIdKey'] } as const;
+const needs = { uses: ['transactionIdKey'], needs: ['eventStore'] } as const;
 
-export const projects: CommandOf<'projects'> = async ({ stars = '0', ...values }, args) => {
+export const command: CommandOf<'projects'> = async ({ stars = '0', ...values }, args) => {
   if (args.join(' ') !== 'add') throw new UsageError('`ledger projects` has one action: add');
-  return await withEventStore('projects', needs, async ({ eventStore, config }) => {
+  return await withStores('projects', needs, async ({ eventStore, config }) => {
     const project = { ...values, stars: /^\d+$/.test(stars) ? Number(stars) : stars };
     const { id, isNew } = await register(eventStore, config, readFields(project, NewProject));
     return {

@@ -4,16 +4,14 @@ import { createLines } from '../audit/export/lines.ts';
 import { proveEvents } from '../audit/seals/leaves.ts';
 import { paymentStream } from '../events/payment.ts';
 import { type CommandOf, readArgument } from './command.ts';
-import { findHistory } from './history.ts';
+import { findHistory, needs } from './history.ts';
 import { checkOutput, writeOutput } from './output.ts';
-import { fail, withEventStore } from './stores.ts';
+import { fail, withStores } from './stores.ts';
 
-const needs = { uses: ['merchants', 'transactionIdKey'], onlyReads: true } as const;
-
-export const proof: CommandOf<'proof'> = async ({ merchant, output }, args) => {
+export const command: CommandOf<'proof'> = async ({ merchant, output }, args) => {
   const named = readArgument(args, "Name one payment, by its id or by the merchant's reference");
   checkOutput(output);
-  return await withEventStore('proof', needs, async (context) => {
+  return await withStores('proof', needs, async (context) => {
     const { eventStore, runtime } = context;
     const { transactionId, merchantCode, entries } = await findHistory(named, merchant, context);
     const events = await eventStore.load(paymentStream(transactionId));

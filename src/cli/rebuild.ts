@@ -15,12 +15,12 @@ import { createToDoList, toDoList } from '../to-do/projection.ts';
 import { requeries, requeryList } from '../to-do/requeries.ts';
 import { type CommandOf, type Report, UsageError } from './command.ts';
 import { openRebuildProgress } from './progress.ts';
-import { type ContextWithDatabase, fail, staffCause, withStores } from './stores.ts';
+import { type Context, fail, staffCause, withStores } from './stores.ts';
 
 /** How many differing rows are printed for each projection. */
 const maxShown = 50;
 
-export const rebuild: CommandOf<'rebuild'> = async ({ 'dry-run': isDry, parked: isForParked }, names) => {
+export const command: CommandOf<'rebuild'> = async ({ 'dry-run': isDry, parked: isForParked }, names) => {
   if (isForParked) return await withStores('rebuild', { uses: ['dataKeys'] }, tryAllParkedAgain);
   const chosen = choose(names);
   setPriority(constants.priority.PRIORITY_LOW);
@@ -51,7 +51,7 @@ export const rebuild: CommandOf<'rebuild'> = async ({ 'dry-run': isDry, parked: 
 };
 
 /** In all read models and to-do lists. The exit code is 1 if streams are still parked. */
-async function tryAllParkedAgain(stores: ContextWithDatabase<'dataKeys'>): Promise<Report> {
+async function tryAllParkedAgain(stores: Context<'dataKeys'>): Promise<Report> {
   const data: object[] = [];
   const lines: string[] = [];
   for (const projection of [...allProjections, createToDoList(stores).projection, requeries])
@@ -78,7 +78,7 @@ function choose(names: readonly string[]): readonly Projection[] {
   return names.length === 0 ? allProjections : allProjections.filter(({ name }) => names.includes(name));
 }
 
-type Run = ContextWithDatabase<'dataKeys'> & { signal: AbortSignal };
+type Run = Context<'dataKeys'> & { signal: AbortSignal };
 
 async function rebuildOne(projection: Projection, run: Run): Promise<Report> {
   const { name } = projection;

@@ -10,7 +10,7 @@ import { staffCause, withStores } from './stores.ts';
 
 const needs = { uses: ['transactionIdKey'] } as const;
 
-export const reconcile: CommandOf<'reconcile'> = async (
+export const command: CommandOf<'reconcile'> = async (
   { 'dry-run': dryRun = false, 'made-at': made, ...range },
   args,
 ) => {

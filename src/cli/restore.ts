@@ -10,7 +10,6 @@ import { startPostgres } from '@ledger/embedded/postgres.ts';
 import { StartError } from '@ledger/embedded/start-error.ts';
 import { createLog } from '@ledger/kernel/log.ts';
 import { writeKeyTables } from '@ledger/personal-data/key-backup.ts';
-import { connectPostgres } from '@ledger/postgres/pool.ts';
 import { type Config, loadConfig } from '../config/config.ts';
 import { type Running, stopAll } from '../roles/lifecycle.ts';
 import { openStores } from '../roles/stores.ts';
@@ -18,7 +17,7 @@ import { keyTableFiles, logFile } from './backup.ts';
 import { type CommandOf, readArgument, UsageError } from './command.ts';
 import { destroyErased } from './keys.ts';
 
-export const restore: CommandOf<'restore'> = async (_, args) => {
+export const command: CommandOf<'restore'> = async (_, args) => {
   const backup = readArgument(args, 'Name the folder of a backup');
   const names = await readBackupFolder(backup);
   // Without the log, the ledger would begin anew; without its keys, all personal data would be lost.
@@ -53,20 +52,17 @@ async function restoreKeys(
   try {
     const postgres = databaseUrl === '' ? await startPostgres({ dataDir: path, log }) : null;
     if (postgres) running.push(postgres);
-    const url = postgres?.url ?? databaseUrl;
-    const db = connectPostgres({ url, log });
-    running.push({ stop: () => db.destroy() });
-    const { rows } = await db.raw(`select to_regnamespace('personal_data') is not null as "isUsed"`);
-    if (rows[0]?.isUsed) throw new UsageError('A ledger has used the database of DATABASE_URL before');
-    await writeKeyTables(db, linesOf(keyTableFiles.map((name) => join(backup, name))));
     const { credentials } = newEventStoreCredentials(path);
     const password = credentials.slice(credentials.indexOf(':') + 1);
     const file = join(path, logFile);
     const { port, close } = await startEventStore({ file, host: '127.0.0.1', port: 0, password });
     running.push({ stop: close });
     const esdbUrl = `esdb://${credentials}@127.0.0.1:${port}?tls=false`;
-    const stores = openStores({ databaseUrl: url, dataKeys, esdbUrl }, log);
+    const stores = openStores({ databaseUrl: postgres?.url ?? databaseUrl, dataKeys, esdbUrl }, log);
     running.push(stores);
+    const { rows } = await stores.db.raw(`select to_regnamespace('personal_data') is not null as "isUsed"`);
+    if (rows[0]?.isUsed) throw new UsageError('A ledger has used the database of DATABASE_URL before');
+    await writeKeyTables(stores.db, linesOf(keyTableFiles.map((name) => join(backup, name))));
     return await destroyErased(stores.personalData.store, stores.eventStore);
   } finally {
     await stopAll(running);

@@ -6,12 +6,12 @@ import { allSeals, readSignedSeal, type Seal } from '../audit/seals/stored-seals
 import { followKeys } from '../audit/seals/succession.ts';
 import { toIsoWithOffset } from '../common/malaysian-time.ts';
 import type { CommandOf } from './command.ts';
-import { fail, withEventStore } from './stores.ts';
+import { fail, withStores } from './stores.ts';
 
-const needs = { uses: ['sealKeys'], onlyReads: true } as const;
+const needs = { uses: ['sealKeys'], onlyReads: true, needs: ['eventStore'] } as const;
 
-export const seals: CommandOf<'seals'> = async ({ last = false }) =>
-  await withEventStore('seals', needs, async ({ eventStore, config }) => {
+export const command: CommandOf<'seals'> = async ({ last = false }) =>
+  await withStores('seals', needs, async ({ eventStore, config }) => {
     if (last) {
       const sealed = await lastCheckpoint(eventStore);
       if (!sealed) return fail('There is no checkpoint yet.');

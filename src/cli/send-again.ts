@@ -13,7 +13,7 @@ type Options = Record<string, string | undefined>;
 /** More than this is more likely a mistake in the range than intended. */
 const maxInRange = 10_000;
 
-export const sendAgain: CommandOf<'send-again'> = async (options, args) => {
+export const command: CommandOf<'send-again'> = async (options, args) => {
   const find = args.length > 0 ? findOne(options, args) : findInRange(options);
   return await withStores('send-again', {}, async ({ db, eventStore, runtime }) => {
     const found = await find(db);

@@ -5,7 +5,7 @@ import { importSettlement } from '../reconciliation/settle.ts';
 import { type CommandOf, readArgument } from './command.ts';
 import { staffCause, withStores } from './stores.ts';
 
-export const settle: CommandOf<'settle'> = async ({ confirm = false }, args) => {
+export const command: CommandOf<'settle'> = async ({ confirm = false }, args) => {
   const path = readArgument(args, 'Name one file');
   return await withStores('settle', {}, async (context) => {
     const badRows: { line: number; fault: string }[] = [];

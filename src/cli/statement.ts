@@ -2,13 +2,13 @@
 import { collectedReceipts } from '../projections/journal/collection-queries.ts';
 import { merchantsWithAccount } from '../projections/journal/queries.ts';
 import { collectionLines } from '../statements/csv.ts';
-import { gatherReceipts, TooManyReceipts } from '../statements/document.ts';
+import { gatherReceipts } from '../statements/document.ts';
 import { collectionPdf } from '../statements/pdf.ts';
 import { type CommandOf, readAsOf, readChoice, readDay, UsageError } from './command.ts';
 import { checkOutput, writeOutput } from './output.ts';
-import { fail, withJournal } from './stores.ts';
+import { withJournal } from './stores.ts';
 
-export const statement: CommandOf<'statement'> = async ({
+export const command: CommandOf<'statement'> = async ({
   json,
   merchant: merchantCode = '',
   output,
@@ -30,22 +30,17 @@ export const statement: CommandOf<'statement'> = async ({
       throw new UsageError(`No agency has the code ${merchantCode}`);
     const agency = name ?? merchantCode;
     const receipts = collectedReceipts(db, collection);
-    try {
-      const pieces =
-        format === 'csv'
-          ? collectionLines(collection, receipts, json ? 'json' : 'csv')
-          : collectionPdf({
-              agency,
-              collection,
-              receipts: await gatherReceipts(receipts),
-              printedAt: runtime.now(),
-              lang,
-            });
-      await writeOutput(pieces, output);
-      return 0;
-    } catch (error) {
-      if (!(error instanceof TooManyReceipts)) throw error;
-      return fail(`${error.message}.`);
-    }
+    const pieces =
+      format === 'csv'
+        ? collectionLines(collection, receipts, json ? 'json' : 'csv')
+        : collectionPdf({
+            agency,
+            collection,
+            receipts: await gatherReceipts(receipts),
+            printedAt: runtime.now(),
+            lang,
+          });
+    await writeOutput(pieces, output);
+    return 0;
   });
 };

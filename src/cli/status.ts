@@ -3,7 +3,6 @@ import { existsSync } from 'node:fs';
 import { readFile, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { EventStore } from '@ledger/event-store/event-store.ts';
-import type { Reading } from '@ledger/observability/metrics.ts';
 import { leaderSessions } from '@ledger/postgres/leader-lock.ts';
 import { projectionStatus } from '@ledger/projections/runtime/checkpoints.ts';
 import type { Knex } from 'knex';
@@ -14,22 +13,21 @@ import { readSignedSeal, unsealed } from '../audit/seals/stored-seals.ts';
 import { toIsoWithOffset } from '../common/malaysian-time.ts';
 import { sealsStream } from '../events/seals.ts';
 import { createLook } from '../monitoring/health.ts';
-import { readDeliveries } from '../monitoring/sources/deliveries.ts';
+import { waitingDeliveries } from '../monitoring/sources.ts';
 import { allProjections } from '../projections/all.ts';
 import { countOpenExceptions } from '../projections/exceptions/queries.ts';
 import { toDoList } from '../to-do/projection.ts';
 import { requeryList } from '../to-do/requeries.ts';
 import { lastBackupFile } from './backup.ts';
 import type { CommandOf } from './command.ts';
-import { type ContextWithDatabase, withStores } from './stores.ts';
+import { type Context, withStores } from './stores.ts';
 
-const none = { eventStore: false, postgres: false };
 /** Connecting counts too, and the machine may be busy. */
 const lookWithinMs = 4_000;
 const exitCodeOf = { ok: 0, degraded: 1, error: 75 } as const;
 
-export const status: CommandOf<'status'> = async () =>
-  await withStores('status', { onlyReads: true, needs: none }, async (stores) => {
+export const command: CommandOf<'status'> = async () =>
+  await withStores('status', { onlyReads: true, needs: [] }, async (stores) => {
     const found = await readStatus(stores);
     return { data: found, text: statusText(found), exitCode: exitCodeOf[found.status] };
   });
@@ -37,7 +35,7 @@ export const status: CommandOf<'status'> = async () =>
 type Status = Awaited<ReturnType<typeof readStatus>>;
 
 /** What cannot be found out is null. */
-async function readStatus({ clock, config, db, eventStore, log, runtime }: ContextWithDatabase) {
+async function readStatus({ clock, config, db, eventStore, log, runtime }: Context) {
   const refused = () => sealingRefused(db);
   const look = createLook({
     eventStore,
@@ -57,7 +55,7 @@ async function readStatus({ clock, config, db, eventStore, log, runtime }: Conte
   const [exceptions, deliveries, processes, versionOfPostgres, check, verify, seal, unsealedSince] =
     await Promise.all([
       orNull(isUp.postgres, () => countOpenExceptions(db, null)),
-      orNull(isUp.postgres, () => readDeliveries(db, runtime)().then(countsOf)),
+      orNull(isUp.postgres, () => waitingDeliveries(db, runtime).then(sumsOf)),
       orNull(isUp.postgres, () => readProcesses(db)),
       orNull(isUp.postgres, () => versionOf(db)),
       orNull(isUp.postgres, () => lastCheck(db).then(summaryOf)),
@@ -104,10 +102,9 @@ async function versionOf(db: Knex): Promise<string> {
   return rows[0].server_version;
 }
 
-function countsOf(readings: readonly Reading[]): { due: number; givenUp: number } {
-  const sumOf = (name: string) =>
-    readings.reduce((sum, [each, value]) => (each === name ? sum + value : sum), 0);
-  return { due: sumOf('ledger_deliveries_due'), givenUp: sumOf('ledger_deliveries_given_up') };
+function sumsOf(rows: Awaited<ReturnType<typeof waitingDeliveries>>): { due: number; givenUp: number } {
+  const sumOf = (name: 'due' | 'givenUp') => rows.reduce((sum, row) => sum + row[name], 0);
+  return { due: sumOf('due'), givenUp: sumOf('givenUp') };
 }
 
 const summaryOf = (outcome: Outcome | null) =>

@@ -3,15 +3,13 @@ import { randomUUID } from 'node:crypto';
 import { userInfo } from 'node:os';
 import { createLog } from '@ledger/kernel/log.ts';
 import { orElse } from '@ledger/kernel/or-else.ts';
+import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
 import type { PersonalData } from '@ledger/personal-data/personal-data.ts';
-import { connectPostgres } from '@ledger/postgres/pool.ts';
-import type { Knex } from 'knex';
-import { Refused } from '../commands/decider.ts';
 import { InvalidFields } from '../commands/fields.ts';
 import type { Config } from '../config/config.ts';
 import type { VariableName } from '../config/variables.ts';
 import { type Cause, ownCause } from '../events/envelope.ts';
-import { assertStores, loadRoleConfig, openStores, type RoleDependencies } from '../roles/stores.ts';
+import { assertStores, loadRoleConfig, type OpenStores, openStores, type Store } from '../roles/stores.ts';
 import { type Outcome, UsageError } from './command.ts';
 
 /** The parts of the configuration that a command may use besides the stores, with the variables behind each. */
@@ -27,62 +25,48 @@ type Part = keyof typeof variablesOf;
 const always = ['ALLOW_INSECURE', 'DATABASE_URL', 'DATA_DIR', 'ESDB_URL', 'LOG_LEVEL', 'NODE_ENV'] as const;
 
 /** `Used` are the parts of the configuration that the command demands; without `dataKeys`, there may be no DATA_KEY. */
-export type Context<Used extends Part = never> = Omit<RoleDependencies, 'config' | 'personalData'> & {
+export type Context<Used extends Part = never> = Omit<OpenStores, 'config' | 'personalData'> & {
   config: Pick<Config, Used | 'databaseUrl' | 'dataDir' | 'dataKeys' | 'esdbUrl'>;
   personalData: 'dataKeys' extends Used ? PersonalData : PersonalData | null;
-};
-export type ContextWithDatabase<Used extends Part = never> = Context<Used> & {
-  db: Knex;
-  databaseUrl: string;
 };
 
 /** For a command that has no personal data to open. */
 const neverUsedKey = Buffer.alloc(32).toString('base64');
 
-type Needs = { eventStore: boolean; postgres: boolean };
-
 type Requirements<Used extends Part> = {
   uses?: readonly Used[];
   /** Its account in the event store need not be able to append. */
   onlyReads?: boolean;
-  /** The stores without which it cannot begin. */
-  needs?: Needs;
+  /** The stores without which it cannot begin: both, if nothing is said. */
+  needs?: readonly Store[];
+  longestQueryMs?: number;
 };
 
-/** Runs `work` on an event store. Prints a refusal, with exit code 1. Throws UsageError for invalid fields. */
-export async function withEventStore<Used extends Part = never>(
+/** Runs `work` on the stores, which are closed at its end. Throws UsageError for invalid fields. */
+export async function withStores<Used extends Part = never>(
   name: string,
   requirements: Requirements<Used>,
   work: (context: Context<Used>) => Promise<Outcome>,
 ): Promise<Outcome> {
+  const { uses = [], onlyReads = false, needs = ['eventStore', 'postgres'], ...longestQuery } = requirements;
+  const config = loadRoleConfig({ uses: [...always, ...uses.flatMap((part) => variablesOf[part])] });
+  const asserted = assertStores({ ...config, appends: !onlyReads, needs });
+  if (needs.length > 0) await asserted;
+  const hasKeys = config.dataKeys.current !== '';
+  const dataKeys = hasKeys ? config.dataKeys : { current: neverUsedKey, previous: [] };
+  // What can do without a store says itself that it does not answer.
+  const log = createLog(needs.length > 1 ? 'warn' : 'silent', name, 'stderr');
+  const stores = openStores({ ...config, dataKeys }, log, systemRuntime, longestQuery);
+  const personalData = hasKeys ? stores.personalData : null;
   try {
-    return await connected(name, { needs: { eventStore: true, postgres: false }, ...requirements }, work);
+    // A command that uses the keys has them: otherwise the configuration would be at fault.
+    const [outcome] = await Promise.all([work({ ...stores, personalData } as Context<Used>), asserted]);
+    return outcome;
   } catch (error) {
-    if (error instanceof InvalidFields) throw new UsageError(error.message);
-    if (!(error instanceof Refused)) throw error;
-    return fail(`${error.message}.`);
+    throw error instanceof InvalidFields ? new UsageError(error.message) : error;
+  } finally {
+    await stores.stop();
   }
-}
-
-export async function withStores<Used extends Part = never>(
-  name: string,
-  { longestQueryMs, ...requirements }: Requirements<Used> & { longestQueryMs?: number },
-  work: (context: ContextWithDatabase<Used>) => Promise<Outcome>,
-): Promise<Outcome> {
-  const needs = { eventStore: true, postgres: true };
-  return await connected(name, { needs, ...requirements }, async (context) => {
-    const { databaseUrl } = context.config;
-    const db = connectPostgres({
-      url: databaseUrl,
-      log: context.log,
-      ...(longestQueryMs !== undefined && { longestQueryMs }),
-    });
-    try {
-      return await work({ ...context, db, databaseUrl });
-    } finally {
-      await db.destroy();
-    }
-  });
 }
 
 /**
@@ -91,7 +75,7 @@ export async function withStores<Used extends Part = never>(
  */
 export async function withJournal(
   { asOf, whenBehind }: { asOf: Date; whenBehind: 'warn' | 'refuse' },
-  work: (context: ContextWithDatabase<'merchants'>) => Promise<Outcome>,
+  work: (context: Context<'merchants'>) => Promise<Outcome>,
 ): Promise<Outcome> {
   const { journalGap } = await import('../projections/journal/queries.ts');
   return await withStores('journal', { uses: ['merchants'], onlyReads: true }, async (context) => {
@@ -99,31 +83,6 @@ export async function withJournal(
     if (gap) process.stderr.write(`${gap.message}.\n`);
     return gap && !gap.isParked && (gap.isMissing || whenBehind === 'refuse') ? 1 : await work(context);
   });
-}
-
-async function connected<Used extends Part>(
-  name: string,
-  { uses = [], onlyReads = false, needs }: Requirements<Used> & { needs: Needs },
-  work: (context: Context<Used>) => Promise<Outcome>,
-): Promise<Outcome> {
-  const config = loadRoleConfig({ uses: [...always, ...uses.flatMap((part) => variablesOf[part])] });
-  const asserted = assertStores({ ...config, appends: !onlyReads, needs });
-  const mustAnswer = needs.eventStore || needs.postgres;
-  if (mustAnswer) await asserted;
-  const hasKeys = config.dataKeys.current !== '';
-  const dataKeys = hasKeys ? config.dataKeys : { current: neverUsedKey, previous: [] };
-  // What needs no store says itself which one does not answer.
-  const level = mustAnswer ? 'warn' : 'silent';
-  const log = createLog(level, name, 'stderr');
-  const stores = openStores({ ...config, dataKeys }, log);
-  const personalData = hasKeys ? stores.personalData : null;
-  try {
-    // A command that uses the keys has them: otherwise the configuration would be at fault.
-    const [outcome] = await Promise.all([work({ ...stores, personalData } as Context<Used>), asserted]);
-    return outcome;
-  } finally {
-    await stores.stop();
-  }
 }
 
 /** The cause of a command given by the user who is logged in on this machine. */

@@ -8,9 +8,9 @@ import { type FoundUnmatched, findByPayer } from '../personal-data/find-by-payer
 import { recordToolAccess } from './access.ts';
 import { type CommandOf, UsageError } from './command.ts';
 import { checkOutput, writeOutput } from './output.ts';
-import { type ContextWithDatabase, fail, withStores } from './stores.ts';
+import { type Context, fail, withStores } from './stores.ts';
 
-export const subjectAccess: CommandOf<'subject-access'> = async ({ payer = '', output }) => {
+export const command: CommandOf<'subject-access'> = async ({ payer = '', output }) => {
   if (payer.trim() === '') throw new UsageError('Name the person with --payer');
   checkOutput(output);
   return await withStores('subject-access', { uses: ['dataKeys'] }, async (context) => {
@@ -31,7 +31,7 @@ export const subjectAccess: CommandOf<'subject-access'> = async ({ payer = '', o
 async function* pieces(
   ids: readonly string[],
   unmatched: readonly FoundUnmatched[],
-  context: ContextWithDatabase<'dataKeys'>,
+  context: Context<'dataKeys'>,
 ): AsyncGenerator<string> {
   yield `{"writtenAt":${JSON.stringify(context.runtime.now().toISOString())},"payments":[`;
   for (const [index, id] of ids.entries())
@@ -46,10 +46,7 @@ async function* pieces(
 }
 
 /** Every event of a payment, opened: when it happened, who caused it and what it says. */
-async function heldAbout(
-  transactionId: string,
-  { eventStore, personalData }: ContextWithDatabase<'dataKeys'>,
-) {
+async function heldAbout(transactionId: string, { eventStore, personalData }: Context<'dataKeys'>) {
   const stream = paymentStream(transactionId);
   const { entries } = historyOf(await eventStore.load(stream));
   const events = await Promise.all(

@@ -10,7 +10,7 @@ import { readScope } from '../config/merchants.ts';
 import { readUserEvent } from '../events/codec.ts';
 import { type Account, evolveUser, roles, userStream, userStreamPrefix } from '../events/user.ts';
 import { type CommandOf, type Report, UsageError } from './command.ts';
-import { type Context, staffCause, withEventStore } from './stores.ts';
+import { type Context, staffCause, withStores } from './stores.ts';
 
 const Addressed = maskable({ email });
 const WithRole = maskable({ email, role: oneOf(roles) });
@@ -76,15 +76,15 @@ function change(
   };
 }
 
-export const users: CommandOf<'users'> = async (values, [name = '', ...more]) => {
+export const command: CommandOf<'users'> = async (values, [name = '', ...more]) => {
   const action = Object.hasOwn(actions, name) ? actions[name] : undefined;
   if (!action || more.length > 0)
     throw new UsageError(`The action must be one of ${Object.keys(actions).join(', ')}`);
   if (values.merchants !== undefined && name !== 'add' && name !== 'grant')
     throw new UsageError('Only add and grant take --merchants');
-  return await withEventStore(
+  return await withStores(
     'users',
-    { uses: ['merchants', 'transactionIdKey'] },
+    { uses: ['merchants', 'transactionIdKey'], needs: ['eventStore'] },
     async (context) => await action(context, values),
   );
 };

@@ -23,11 +23,11 @@ import { Refused } from '../commands/decider.ts';
 import type { Config } from '../config/config.ts';
 import { type CommandOf, type Outcome, UsageError } from './command.ts';
 import { openVerifyProgress } from './progress.ts';
-import { type ContextWithDatabase, fail, staffCause, withEventStore, withStores } from './stores.ts';
+import { type Context, fail, staffCause, withStores } from './stores.ts';
 
 const needs = { uses: ['sealKeys'] } as const;
 
-export const verify: CommandOf<'verify'> = async (options) => {
+export const command: CommandOf<'verify'> = async (options) => {
   const { acknowledge: place, 'accept-older-log': accepts = false, file, reason, since } = options;
   if (accepts) return await acceptLog(reason);
   if (place !== undefined || reason !== undefined) return await acknowledgeFaults(place, reason);
@@ -57,7 +57,7 @@ export const verify: CommandOf<'verify'> = async (options) => {
 
 /** Fresh rows are made by one process at a time. */
 async function whileAlone(
-  work: (signal: AbortSignal, context: ContextWithDatabase<'sealKeys'>) => Promise<Outcome>,
+  work: (signal: AbortSignal, context: Context<'sealKeys'>) => Promise<Outcome>,
 ): Promise<Outcome> {
   const interrupted = new AbortController();
   const interrupt = () => interrupted.abort();
@@ -120,17 +120,21 @@ async function acknowledgeFaults(place = '', reason = ''): Promise<Outcome> {
     throw new UsageError(
       '--acknowledge needs an event, such as payment-X@3, and --reason why it is as it is',
     );
-  return await withEventStore('verify', needs, async ({ config, eventStore, runtime }) => {
-    const key = await signerOf(config.sealKeys, eventStore);
-    const sentences = await acknowledge(
-      { eventStore, key },
-      { at: runtime.now(), place: { stream, revision: Number(revision) }, reason },
-      staffCause(),
-    );
-    if (sentences.length === 0) return fail('There is no such event, or nothing is wrong with it.');
-    const text = sentences.map((sentence) => `Acknowledged: ${sentence}.`).join('\n');
-    return { data: { acknowledged: sentences }, text };
-  });
+  return await withStores(
+    'verify',
+    { ...needs, needs: ['eventStore'] },
+    async ({ config, eventStore, runtime }) => {
+      const key = await signerOf(config.sealKeys, eventStore);
+      const sentences = await acknowledge(
+        { eventStore, key },
+        { at: runtime.now(), place: { stream, revision: Number(revision) }, reason },
+        staffCause(),
+      );
+      if (sentences.length === 0) return fail('There is no such event, or nothing is wrong with it.');
+      const text = sentences.map((sentence) => `Acknowledged: ${sentence}.`).join('\n');
+      return { data: { acknowledged: sentences }, text };
+    },
+  );
 }
 
 async function acceptLog(reason = ''): Promise<Outcome> {

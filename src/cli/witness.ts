@@ -15,7 +15,7 @@ import { type CommandOf, UsageError } from './command.ts';
 
 const maxBody = 64 * 1024;
 
-export const witness: CommandOf<'witness'> = async ({
+export const command: CommandOf<'witness'> = async ({
   name = '',
   'log-key': logKey = '',
   folder = 'witness',
@@ -38,7 +38,7 @@ export const witness: CommandOf<'witness'> = async ({
   });
   const log = createLog('info', 'witness');
   const own = verifierText({ kind: 'witness', name, publicKey: rawKeyOf(key.publicKey) });
-  return await runUntilSignal(log, async () => {
+  return await runUntilSignal(log, async (started) => {
     const server = createServer(async (request, response) => {
       if (request.method !== 'POST' || !request.url?.endsWith('/add-checkpoint')) {
         response
@@ -63,12 +63,12 @@ export const witness: CommandOf<'witness'> = async ({
     server.listen(Number(port), host);
     await once(server, 'listening');
     log.info({ key: own, address: server.address() }, 'witness listening');
-    return {
+    started({
       async stop() {
         server.closeAllConnections();
         server.close();
       },
-    };
+    });
   });
 };
 

@@ -5,6 +5,7 @@
 import type { EventStore } from '@ledger/event-store/event-store.ts';
 import { pagesOf } from '@ledger/kernel/pages.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
+import type { Listed } from '@ledger/postgres/listing.ts';
 import { projectionStatus } from '@ledger/projections/runtime/checkpoints.ts';
 import { isReady } from '@ledger/projections/runtime/lag.ts';
 import type { Knex } from 'knex';
@@ -19,7 +20,12 @@ import {
 import { transactionIdPattern } from '../commands/transaction-id.ts';
 import type { Cause } from '../events/envelope.ts';
 import { noPayment, paymentStream } from '../events/payment.ts';
-import { type DiscrepancyFound, type ExportSource, reconciliationStream } from '../events/reconciliation.ts';
+import {
+  type Discrepancy,
+  type DiscrepancyFound,
+  type ExportSource,
+  reconciliationStream,
+} from '../events/reconciliation.ts';
 import { payments } from '../projections/payments/projection.ts';
 import { reconciliation } from '../projections/reconciliation/projection.ts';
 import { findCharged, openDiscrepancies, type PaidKey } from '../projections/reconciliation/queries.ts';
@@ -188,10 +194,8 @@ async function compareSubject(run: Run, subject: string): Promise<DiscrepancyFou
 /** Clears the open discrepancies of earlier imports that this file covers but does not show, unless a newer one did. */
 async function clearGone(run: Run): Promise<void> {
   const { asOf, at, db, file, staged, totals } = run;
-  const load = (last: { id: string; difference: DiscrepancyFound } | null) => {
-    const after = last && { at: new Date(last.difference.at), id: last.id };
-    return openDiscrepancies(db, file.source, { limit: pageSize, after });
-  };
+  const load = (after: Listed<{ id: string; difference: Discrepancy }> | null) =>
+    openDiscrepancies(db, file.source, { limit: pageSize, after });
   for await (const page of pagesOf(pageSize, load)) {
     const gone = page.filter(({ id, difference }) => staged.isGone(id, difference));
     const cleared = gone.flatMap(({ id, difference }) =>

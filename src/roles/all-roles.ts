@@ -3,7 +3,7 @@ import type { Log } from '@ledger/kernel/log.ts';
 import { registerSampleProjects } from '../cli/projects.ts';
 import type { Config } from '../config/config.ts';
 import { startHttp } from './http.ts';
-import type { Running } from './lifecycle.ts';
+import type { Started } from './lifecycle.ts';
 import { startMonitoring } from './monitoring.ts';
 import { startProjections } from './projections.ts';
 import { startReactors } from './reactors.ts';
@@ -13,7 +13,7 @@ import { assertStores, openStores } from './stores.ts';
 export async function startAllRoles(
   config: Config,
   log: Log,
-  started: <Part extends Running>(part: Part) => Part,
+  started: Started,
 ): Promise<{ port: number; adminPort: number }> {
   await assertStores(config);
   const opened = started(openStores(config, log));

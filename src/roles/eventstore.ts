@@ -12,7 +12,7 @@ import { runUntilSignal, warnOfExceptions } from './lifecycle.ts';
 /** What a user needs who is no administrator. */
 const aclFile = new URL('../../content/eventstore-acl.json', import.meta.url);
 
-export const eventstore: CommandOf<'eventstore'> = async (
+export const command: CommandOf<'eventstore'> = async (
   { port = '2113', host = '127.0.0.1', data = 'data/eventstore.db', user, ...files },
   args,
 ) => {
@@ -34,11 +34,11 @@ export const eventstore: CommandOf<'eventstore'> = async (
   // Only this account may read its files.
   process.umask(0o077);
   mkdirSync(dirname(data), { recursive: true });
-  return runUntilSignal(log, async () => {
+  return runUntilSignal(log, async (started) => {
     const server = await startEventStore({ file: data, host, port: Number(port), password });
     log.info({ address: `esdb://${host}:${server.port}?tls=false`, file: data }, 'event store listening');
+    started({ stop: () => server.close() });
     process.send?.({ ready: { port: server.port } });
-    return { stop: () => server.close() };
   });
 };
 

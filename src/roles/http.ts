@@ -153,7 +153,4 @@ function appendOnceChecked(eventStore: EventStore, checked: Promise<void>): Even
   };
 }
 
-export const http = roleCommand({
-  name: 'http',
-  start: startHttp,
-});
+export const command = roleCommand('http', startHttp);

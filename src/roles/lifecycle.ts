@@ -65,11 +65,14 @@ function stateOf(files: readonly string[]): string {
   return JSON.stringify(states);
 }
 
+/** Takes each part as soon as it runs, to be stopped when the process ends, and gives it back. */
+export type Started = <Part extends Running>(part: Part) => Part;
+
 /**
- * Runs until SIGTERM or SIGINT, then stops and resolves to exit code 0. A second signal ends the process at once. A
- * process that was forked also stops when its parent ends.
+ * Runs until SIGTERM or SIGINT, then stops what `start` has started, the last first, and resolves to exit code 0. A second
+ * signal ends the process at once. A process that was forked also stops when its parent ends.
  */
-export async function runUntilSignal(log: Log, start: () => Promise<Running>): Promise<number> {
+export async function runUntilSignal(log: Log, start: (started: Started) => Promise<void>): Promise<number> {
   const { promise: stopRequested, resolve: requestStop } = Promise.withResolvers<string>();
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.once(signal, () => {
@@ -83,11 +86,20 @@ export async function runUntilSignal(log: Log, start: () => Promise<Running>): P
   if (!process.stdout.isTTY) process.on('SIGHUP', () => {});
   if (process.connected) process.once('disconnect', orphaned);
   else if (process.send) orphaned();
-  const running = await start();
+  const running: Running[] = [];
+  const started: Started = (part) => {
+    running.push(part);
+    return part;
+  };
+  await start(started).catch(async (error) => {
+    // Their connections would keep the process from ending.
+    await stopAll(running);
+    throw error;
+  });
   log.info('started');
   const reason = await stopRequested;
   log.info({ reason }, 'stopping');
-  await running.stop();
+  await stopAll(running);
   log.info('stopped');
   if (process.connected) process.disconnect();
   return 0;

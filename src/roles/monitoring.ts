@@ -11,12 +11,7 @@ import { sealingRefused } from '../audit/seals/kept.ts';
 import { toIsoWithOffset } from '../common/malaysian-time.ts';
 import { createCounters } from '../monitoring/counters.ts';
 import { createLook, type Look } from '../monitoring/health.ts';
-import { readDeliveries } from '../monitoring/sources/deliveries.ts';
-import { readMachine } from '../monitoring/sources/machine.ts';
-import { readProjections } from '../monitoring/sources/projections.ts';
-import { readRequeries } from '../monitoring/sources/requeries.ts';
-import { readSeals } from '../monitoring/sources/seals.ts';
-import { readCheck, readExceptions } from '../monitoring/sources/staff.ts';
+import { createSources } from '../monitoring/sources.ts';
 import { allProjections } from '../projections/all.ts';
 import { toDoList } from '../to-do/projection.ts';
 import { requeryList } from '../to-do/requeries.ts';
@@ -27,9 +22,13 @@ export const { version }: { version: string } = JSON.parse(
   readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
 );
 
-/** The projections that a role runs, without which it cannot do its work. */
-const followed = { http: [], projections: allProjections, reactors: [toDoList, requeryList] } as const;
-export type RoleName = keyof typeof followed;
+/** The projections that a role runs, without which it cannot do its work; and what it measures, beside its machine. */
+const work = {
+  http: { follows: [], measures: [] },
+  projections: { follows: allProjections, measures: ['projections', 'exceptions', 'seals', 'check'] },
+  reactors: { follows: [toDoList, requeryList], measures: ['projections', 'deliveries', 'requeries'] },
+} as const;
+export type RoleName = keyof typeof work;
 
 type State = 'starting' | 'running' | 'stopping';
 
@@ -49,15 +48,16 @@ export async function startMonitoring<Role extends RoleDependencies>(
   const { clock, config, eventStore, log, runtime } = role;
   const tracing = await startTracing(config.otlpEndpoint, name);
   const db = connectPostgres({ url: config.databaseUrl, log });
-  const projections = roles.flatMap((each) => [...followed[each]]);
-  const standing = { eventStore, projections, projectionStatus: () => projectionStatus(db), runtime };
-  const refused = () => sealingRefused(db);
-  const look = createLook({
-    ...standing,
-    sealingRefused: refused,
+  const projections = roles.flatMap((each) => [...work[each].follows]);
+  const standing = {
+    eventStore,
+    projections,
+    projectionStatus: () => projectionStatus(db),
+    sealingRefused: () => sealingRefused(db),
     clockDifferenceMs: clock.differenceMs,
-    log,
-  });
+    runtime,
+  };
+  const look = createLook({ ...standing, log });
   let state: State = 'starting';
   const needsPostgres = roles.some((each) => each !== 'http');
   const reasonsOf = (found: Look) => reasonsAgainst(found, { state, needsPostgres });
@@ -78,17 +78,9 @@ export async function startMonitoring<Role extends RoleDependencies>(
       ['ledger_configuration_refused', config.refused.length > 0 ? 1 : 0],
     ];
   });
-  add('machine', readMachine(clock.differenceMs, config.dataDir));
-  if (projections.length > 0) add('projections', readProjections(standing));
-  if (roles.includes('projections')) {
-    add('exceptions', readExceptions(db));
-    add('seals', readSeals(eventStore, refused, runtime));
-    add('check', readCheck(db, runtime));
-  }
-  if (roles.includes('reactors')) {
-    add('deliveries', readDeliveries(db, runtime));
-    add('requeries', readRequeries(db, runtime));
-  }
+  const sources = createSources({ ...standing, db, folder: config.dataDir });
+  for (const source of new Set(['machine' as const, ...roles.flatMap((each) => work[each].measures)]))
+    add(source, sources[source]);
 
   const server = await startAdminServer({
     ...config.admin,

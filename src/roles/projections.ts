@@ -115,8 +115,4 @@ export function startProjections({
   };
 }
 
-export const projections = roleCommand({
-  name: 'projections',
-  seals: true,
-  start: startProjections,
-});
+export const command = roleCommand('projections', startProjections);

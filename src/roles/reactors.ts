@@ -187,7 +187,4 @@ function postTo({ callbackUrl, connectTimeoutMs, timeoutMs }: LandRegistryConfig
   return createOutbound({ allowHosts, httpsOnly: false, runtime, ...timeouts });
 }
 
-export const reactors = roleCommand({
-  name: 'reactors',
-  start: startReactors,
-});
+export const command = roleCommand('reactors', startReactors);

@@ -2,7 +2,6 @@
 import { once } from 'node:events';
 import { constants, setPriority } from 'node:os';
 import { createLog } from '@ledger/kernel/log.ts';
-import { connectPostgres } from '@ledger/postgres/pool.ts';
 import { RebuildInterrupted, RebuildUnderWay } from '@ledger/projections/rebuild/rebuild.ts';
 import { allProjections } from '../projections/all.ts';
 import { describeRebuildFailure, rebuildAsRequested } from '../reactors/rebuilds/perform.ts';
@@ -16,19 +15,18 @@ process.once('SIGTERM', () => interrupt.abort());
 process.once('disconnect', () => interrupt.abort());
 setPriority(constants.priority.PRIORITY_LOW);
 const [task] = (await once(process, 'message')) as [RebuildTask];
-const { projection: name, databaseUrl } = task;
+const { projection: name } = task;
 const log = createLog(task.logLevel, 'rebuild');
 const stores = openStores(task, log);
-const db = connectPostgres({ url: databaseUrl, log });
 const { signal } = interrupt;
 try {
   const projection = allProjections.find((each) => each.name === name);
-  if (projection) await rebuildAsRequested({ ...stores, projection, db, databaseUrl, signal });
+  if (projection) await rebuildAsRequested({ ...stores, projection, signal });
 } catch (error) {
   process.exitCode = 1;
   if (!(error instanceof RebuildUnderWay || error instanceof RebuildInterrupted))
     log.warn({ projection: name, reason: describeRebuildFailure(error) }, 'a rebuild was interrupted');
 } finally {
-  await Promise.all([stores.stop(), db.destroy()]);
+  await stores.stop();
   if (process.connected) process.disconnect();
 }

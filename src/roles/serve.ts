@@ -16,17 +16,17 @@ import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
 import type { CommandOf } from '../cli/command.ts';
 import { type Config, loadConfig } from '../config/config.ts';
 import { readEnvironment } from '../config/environment-reader.ts';
-import { followFiles, type Running, runUntilSignal, stopAll, warnOfExceptions } from './lifecycle.ts';
+import { followFiles, runUntilSignal, type Started, warnOfExceptions } from './lifecycle.ts';
 import { welcome } from './start-message.ts';
 
-export const serve: CommandOf<'serve'> = () => {
+export const command: CommandOf<'serve'> = () => {
   // Reports every fault of the configuration before anything is started.
   const plan = loadConfig(process.env, placeholders(), { seals: true });
   const log = createLog(plan.logLevel, 'serve');
   warnOfExceptions(plan, log);
   // Only this account may read what this process and its children write.
   process.umask(0o077);
-  return runUntilSignal(log, () => start(plan, log));
+  return runUntilSignal(log, (started) => start(plan, log, started));
 };
 
 /** Stand-ins for what the embedded parts will supply. In production they supply no keys. */
@@ -63,70 +63,53 @@ function sandboxRegistries(gatewayUrl: string, token: string): Variables {
   };
 }
 
-async function start(plan: Config, log: Log): Promise<Running> {
-  const runtime = systemRuntime;
-  const running: Running[] = [];
-  const started = <Part extends Running>(part: Part): Part => {
-    running.push(part);
-    return part;
+async function start(plan: Config, log: Log, started: Started): Promise<void> {
+  const folder = lockDataFolder(plan.dataDir);
+  started({ stop: async () => folder.release() });
+  const keys = plan.production ? {} : developmentKeys(folder.path);
+  const env = readEnvironment(process.env, keys);
+  const [eventStorePort, postgresPort] = await Promise.all([freePort(), freePort()]);
+  const stores = [
+    env.given('ESDB_URL') ? null : startEmbeddedEventStore(folder.path, eventStorePort, log).then(started),
+    env.given('DATABASE_URL')
+      ? null
+      : startPostgres({ dataDir: folder.path, port: postgresPort, log }).then(started),
+  ] as const;
+  // Half of the CPU time until the first answer is spent on loading the program, meanwhile.
+  const program = Promise.all([import('./all-roles.ts'), import('@ledger/sandbox/gateway.ts')]);
+  // If one fails, the other can be stopped only once it has started.
+  await Promise.allSettled(stores);
+  const [eventStore, postgres] = await Promise.all(stores);
+  const [{ startAllRoles }, { startSandboxGateway }] = await program;
+  const secret = env.text('GATEWAY_SECRET');
+  const registryToken = systemRuntime.randomBytes(32).toString('hex');
+  const gateway =
+    process.env.GATEWAY_URL || !plan.sandbox.enabled
+      ? null
+      : await startSandboxGateway({
+          host: '127.0.0.1',
+          port: plan.sandbox.port,
+          file: join(folder.path, 'sandbox-gateway.db'),
+          outboxDir: join(folder.path, 'outbox'),
+          secret,
+          registryToken,
+          webhookSecrets: [...plan.merchants.values()].flatMap((merchant) => merchant.webhookSecrets),
+          log,
+        });
+  if (gateway) started({ stop: gateway.close });
+  const gatewayUrl = gateway && `http://localhost:${gateway.port}`;
+  const endpoints = {
+    ...(eventStore && { ESDB_URL: eventStore.url }),
+    ...(postgres && { DATABASE_URL: postgres.url }),
+    ...(gatewayUrl && { GATEWAY_URL: gatewayUrl, ...sandboxRegistries(gatewayUrl, registryToken) }),
   };
-  try {
-    const folder = lockDataFolder(plan.dataDir);
-    started({ stop: async () => folder.release() });
-    const keys = plan.production ? {} : developmentKeys(folder.path);
-    const env = readEnvironment(process.env, keys);
-    const [eventStorePort, postgresPort] = await Promise.all([freePort(), freePort()]);
-    const stores = [
-      env.given('ESDB_URL') ? null : startEmbeddedEventStore(folder.path, eventStorePort, log).then(started),
-      env.given('DATABASE_URL')
-        ? null
-        : startPostgres({ dataDir: folder.path, port: postgresPort, log }).then(started),
-    ] as const;
-    // Half of the CPU time until the first answer is spent on loading the program, meanwhile.
-    const program = Promise.all([import('./all-roles.ts'), import('@ledger/sandbox/gateway.ts')]);
-    // If one fails, the other can be stopped only once it has started.
-    await Promise.allSettled(stores);
-    const [eventStore, postgres] = await Promise.all(stores);
-    const [{ startAllRoles }, { startSandboxGateway }] = await program;
-    const secret = env.text('GATEWAY_SECRET');
-    const registryToken = runtime.randomBytes(32).toString('hex');
-    const gateway =
-      process.env.GATEWAY_URL || !plan.sandbox.enabled
-        ? null
-        : await startSandboxGateway({
-            host: '127.0.0.1',
-            port: plan.sandbox.port,
-            file: join(folder.path, 'sandbox-gateway.db'),
-            outboxDir: join(folder.path, 'outbox'),
-            secret,
-            registryToken,
-            webhookSecrets: [...plan.merchants.values()].flatMap((merchant) => merchant.webhookSecrets),
-            log,
-          });
-    if (gateway) started({ stop: gateway.close });
-    const gatewayUrl = gateway && `http://localhost:${gateway.port}`;
-    const endpoints = {
-      ...(eventStore && { ESDB_URL: eventStore.url }),
-      ...(postgres && { DATABASE_URL: postgres.url }),
-      ...(gatewayUrl && { GATEWAY_URL: gatewayUrl, ...sandboxRegistries(gatewayUrl, registryToken) }),
-    };
-    writeEndpoints(folder.path, endpoints);
-    const load = () => loadConfig(process.env, { ...keys, ...endpoints }, { seals: true });
-    const config = load();
-    started(followFiles(config, load, log));
-    const { port, adminPort } = await startAllRoles(config, log, started);
-    welcome({
-      config,
-      port,
-      adminPort,
-      gatewayUrl,
-      embedded: { eventStore: eventStore !== null, postgres: postgres !== null },
-    });
-    return { stop: () => stopAll(running) };
-  } catch (error) {
-    await stopAll(running);
-    throw error;
-  }
+  writeEndpoints(folder.path, endpoints);
+  const load = () => loadConfig(process.env, { ...keys, ...endpoints }, { seals: true });
+  const config = load();
+  started(followFiles(config, load, log));
+  const ports = await startAllRoles(config, log, started);
+  const embedded = { eventStore: eventStore !== null, postgres: postgres !== null };
+  welcome({ config, ...ports, gatewayUrl, embedded });
 }
 
 /** The embedded event store in a process of its own, which is restarted at the same address when it ends. */

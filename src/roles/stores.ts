@@ -18,6 +18,7 @@ import { listenForNotifications } from '@ledger/postgres/notifications.ts';
 import { connectPostgres } from '@ledger/postgres/pool.ts';
 import { unsuitability } from '@ledger/postgres/requirements.ts';
 import { createSharedClock, type SharedClock } from '@ledger/postgres/shared-clock.ts';
+import type { Knex } from 'knex';
 import { type Config, loadConfig, type Needs } from '../config/config.ts';
 import { readEnvironment } from '../config/environment-reader.ts';
 import type { DeliveryKind } from '../events/deliveries.ts';
@@ -30,6 +31,8 @@ import type { Running } from './lifecycle.ts';
 export class StoresUnavailable extends Error {
   override name = 'StoresUnavailable';
 }
+
+export type Store = 'eventStore' | 'postgres';
 
 /** What a role is started with. Roles in a process share the event store, and the keys of personal data kept ahead. */
 export type RoleDependencies = {
@@ -48,6 +51,10 @@ export type RoleDependencies = {
   countAttempt?: (kind: DeliveryKind, outcome: AttemptOutcome) => void;
 };
 
+/** `db` is for who needs no pool of their own. */
+export type OpenStores<Needed = Config> = Omit<RoleDependencies, 'config'> &
+  Running & { config: Needed; db: Knex; databaseUrl: string };
+
 /** The stores of the configuration, which other parts of a process share. Nothing is connected until it is used. */
 export function openStores<
   Needed extends Pick<Config, 'databaseUrl' | 'dataKeys' | 'esdbUrl'> & Partial<Pick<Config, 'dataDir'>>,
@@ -55,9 +62,10 @@ export function openStores<
   config: Needed,
   log: Log,
   ownRuntime: Runtime = systemRuntime,
-): Omit<RoleDependencies, 'config'> & { config: Needed } & Running {
+  longestQuery: { longestQueryMs?: number } = {},
+): OpenStores<Needed> {
   const { databaseUrl, dataDir, dataKeys, esdbUrl } = config;
-  const db = connectPostgres({ url: databaseUrl, log });
+  const db = connectPostgres({ url: databaseUrl, log, ...longestQuery });
   const clock = createSharedClock({ db, runtime: ownRuntime, log });
   const { runtime } = clock;
   const eventStore = connectEventStore({ url: esdbUrl, log, runtime });
@@ -75,6 +83,8 @@ export function openStores<
   });
   return {
     config,
+    databaseUrl,
+    db,
     eventStore,
     personalData,
     log,
@@ -117,10 +127,10 @@ export async function assertStores({
   databaseUrl,
   esdbUrl,
   appends = true,
-  needs = { eventStore: false, postgres: false },
+  needs = [],
 }: Pick<Config, 'databaseUrl' | 'esdbUrl'> & {
   appends?: boolean;
-  needs?: { eventStore: boolean; postgres: boolean };
+  needs?: readonly Store[];
 }): Promise<void> {
   const [eventStore, postgres] = await Promise.allSettled([
     refusal(esdbUrl, systemRuntime, appends ? `${paymentStreamPrefix}write-access` : null),
@@ -132,10 +142,12 @@ export async function assertStores({
   ];
   if (faults.length > 0) throw new ConfigError(faults);
   const silent = [
-    { needed: needs.eventStore, variable: 'ESDB_URL', asked: eventStore },
-    { needed: needs.postgres, variable: 'DATABASE_URL', asked: postgres },
-  ].flatMap(({ needed, variable, asked }) =>
-    needed && asked.status === 'rejected' ? [`${variable}: ${reasonOf(asked.reason)}.`] : [],
+    { store: 'eventStore', variable: 'ESDB_URL', asked: eventStore },
+    { store: 'postgres', variable: 'DATABASE_URL', asked: postgres },
+  ].flatMap(({ asked, store, variable }) =>
+    asked.status === 'rejected' && needs.some((each) => each === store)
+      ? [`${variable}: ${reasonOf(asked.reason)}.`]
+      : [],
   );
   if (silent.length > 0) throw new StoresUnavailable(silent.join('\n'));
 }

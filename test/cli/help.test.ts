@@ -1,4 +1,6 @@
 // What the help says of a command is what the command takes.
+import { readdirSync } from 'node:fs';
+import { basename } from 'node:path';
 import test from 'ava';
 import declarations from '../../content/commands.json' with { type: 'json' };
 import program from '../../package.json' with { type: 'json' };
@@ -20,6 +22,19 @@ for (const name of Object.keys(declarations).filter(isCommand)) {
     t.true(helpOnAll().includes(`  ${name} `));
   });
 }
+
+test('every command is the file of its name, in one of two folders, and no other file is one', async (t) => {
+  const folders = ['cli', 'roles'].map((name) => new URL(`../../src/${name}/`, import.meta.url));
+  const files = folders.flatMap((folder) => readdirSync(folder).map((file) => new URL(file, folder)));
+  // The others start at once when they are imported.
+  const importable = files.filter(({ pathname }) => !pathname.endsWith('-child.ts'));
+  const modules = await Promise.all(importable.map(async ({ href }) => ({ href, ...(await import(href)) })));
+  const named = modules.filter(({ command }) => typeof command === 'function');
+  t.deepEqual(
+    named.map(({ href }) => basename(href, '.ts')).toSorted(),
+    Object.keys(declarations).toSorted(),
+  );
+});
 
 test('--help of a command exits with 0, whatever else is given', async (t) => {
   for (const args of [['verify', '--help'], ['statement', '--format', 'csv', '-h'], ['help']]) {

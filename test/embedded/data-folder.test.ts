@@ -7,7 +7,7 @@ import test from 'ava';
 import { readBackupFolder } from '../../packages/embedded/backup-folder.ts';
 import { lockDataFolder, unfinishedRestore } from '../../packages/embedded/data-folder.ts';
 import { StartError } from '../../packages/embedded/start-error.ts';
-import { restore } from '../../src/cli/restore.ts';
+import { command as restore } from '../../src/cli/restore.ts';
 import { temporaryFolder } from './helpers.ts';
 
 test('a data folder is created with its parent folders, and closed to other accounts', async (t) => {

@@ -3,7 +3,7 @@ import { mkdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
 import { UsageError } from '../../src/cli/command.ts';
-import { eventstore } from '../../src/roles/eventstore.ts';
+import { command as eventstore } from '../../src/roles/eventstore.ts';
 import { startRole } from '../e2e/ledger.ts';
 import { temporaryFolder } from '../embedded/helpers.ts';
 import { type Environment, runLedger } from '../support/ledger.ts';

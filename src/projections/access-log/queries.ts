@@ -4,9 +4,7 @@ import type { Knex } from 'knex';
 import type { AccessKind } from '../../events/session.ts';
 import { accessLog } from './projection.ts';
 
-type AccessLogEntry = {
-  /** The position in the log, as text because it has 64 bits. */
-  position: string;
+export type AccessLogEntry = {
   at: Date;
   userId: string;
   what: AccessKind;
@@ -14,21 +12,9 @@ type AccessLogEntry = {
   detail: string;
 };
 
-/** Newest first, from before the position `before`. Rejects when Postgres is down. */
-export async function listAccessLog(
-  db: Knex,
-  { userId, transactionId }: { userId: string | null; transactionId: string | null },
-  { limit, before }: { limit: number; before: string | null },
-): Promise<AccessLogEntry[]> {
-  const query = db
-    .withSchema(accessLog.name)
-    .from('access_log')
-    .select('at', 'what', 'detail', { userId: 'user_id', transactionId: 'transaction_id' })
-    .select(db.raw('position::text as position'))
-    .orderBy('access_log.position', 'desc')
-    .limit(limit)
-    .timeout(5_000);
-  matching(query, { user_id: userId, transaction_id: transactionId });
-  if (before !== null) query.where('access_log.position', '<', before);
-  return await query;
+/** All entries of a user and about a payment; null where any will do. */
+export function accessesOf(db: Knex, user: string | null, payment: string | null): Knex.QueryBuilder {
+  const query = db(`${accessLog.name}.access_log`);
+  matching(query, { user_id: user, transaction_id: payment });
+  return query;
 }

@@ -3,13 +3,14 @@
  * so that statements always agree with the books.
  */
 import { pagesOf } from '@ledger/kernel/pages.ts';
+import { type Listed, type ListPage, readPage } from '@ledger/postgres/listing.ts';
 import type { Knex } from 'knex';
+import lists from '../../../content/tables/lists.json' with { type: 'json' };
 import { boundsOfDay } from '../../common/malaysian-time.ts';
 import type { Sen } from '../../common/money.ts';
 import type { PaymentMode } from '../../common/payment-modes.ts';
 import { sqlOf } from '../../common/sql.ts';
 import type { EntryKind } from '../../events/postings.ts';
-import { journal } from './projection.ts';
 import { merchantAccount } from './queries.ts';
 
 export type Collection = {
@@ -44,34 +45,21 @@ export type MethodTotal = {
   chargeSen: bigint;
 };
 
-/** The first line of a payment's entry is the gateway's, the second the merchant's; the difference is the fee. */
-const receipts = `
-  from ${journal.name}.postings merchant
-  join ${journal.name}.postings gateway
-    on gateway.transaction_id = merchant.transaction_id and gateway.revision = merchant.revision and gateway.line = 1
-  where merchant.kind = 'payment' and merchant.line = 2 and merchant.account = :account
-    and merchant.value_at >= :start and merchant.value_at < :end and merchant.at <= :asOf`;
-const method = `substr(gateway.account, length('gateway:') + 1) as method`;
-
 function bindingsOf({ merchantCode, day, asOf }: Collection) {
   const bounds = boundsOfDay(day);
   if (!bounds) throw new RangeError('A day reads YYYY-MM-DD');
   return { account: merchantAccount(merchantCode), ...bounds, asOf };
 }
 
-/** A page of the day's receipts in the order in which they were paid: at most `limit`, those after `after`. */
-export async function collectionPage(
-  db: Knex,
-  collection: Collection,
-  { after, limit }: { after: Pick<CollectedReceipt, 'paidAt' | 'transactionId'> | null; limit: number },
-): Promise<CollectedReceipt[]> {
-  const next = after ? 'and (merchant.value_at, merchant.transaction_id) > (:paidAt, :transactionId)' : '';
-  const { rows } = await db.raw<{ rows: CollectedReceipt[] }>(
-    sqlOf('collected-receipts', { receipts, next }),
-    { ...bindingsOf(collection), ...after, limit },
-  );
-  return rows;
-}
+const receiptsOf = (db: Knex, collection: Collection) =>
+  db.from(db.raw(`(${sqlOf('collected-receipts')}) as receipts`, bindingsOf(collection)));
+
+/** A page of the day's receipts in the order in which they were paid. */
+export const collectionPage = (db: Knex, collection: Collection, page: ListPage) =>
+  readPage<CollectedReceipt>(db, receiptsOf(db, collection), lists.collectedReceipts, {
+    ...page,
+    sort: 'paid',
+  });
 
 /** All receipts of the day, with one page in memory at a time. */
 export async function* collectedReceipts(
@@ -79,21 +67,18 @@ export async function* collectedReceipts(
   collection: Collection,
 ): AsyncGenerator<CollectedReceipt, void, void> {
   const limit = 1_000;
-  const load = (after: CollectedReceipt | null) => collectionPage(db, collection, { after, limit });
+  const load = (after: Listed<CollectedReceipt> | null) => collectionPage(db, collection, { after, limit });
   for await (const page of pagesOf(limit, load)) yield* page;
 }
 
 /** The day's totals by method, in the order of their names. */
 export async function collectionTotals(db: Knex, collection: Collection): Promise<MethodTotal[]> {
-  const { rows } = await db.raw<{
-    rows: (Pick<MethodTotal, 'method' | 'receipts'> & Record<'amount' | 'fee', string>)[];
-  }>(
-    `select ${method}, count(*) as receipts, sum(merchant.credit_sen)::text as amount,
-       sum(gateway.debit_sen - merchant.credit_sen)::text as fee
-     ${receipts}
-     group by gateway.account order by gateway.account`,
-    bindingsOf(collection),
-  );
+  const sums = {
+    receipts: db.raw('count(*)'),
+    amount: db.raw('sum(amount_sen)::text'),
+    fee: db.raw('sum(charge_sen)::text'),
+  };
+  const rows = await receiptsOf(db, collection).select('method', sums).groupBy('method').orderBy('method');
   return rows.map(({ amount, fee, ...row }) => ({
     ...row,
     amountSen: BigInt(amount),

@@ -4,10 +4,12 @@
  */
 import { EventStoreUnavailable } from '@ledger/event-store/event-store.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
-import { indexable } from '@ledger/postgres/table.ts';
+import { type Listed, type ListPage, readPage } from '@ledger/postgres/listing.ts';
+import { indexable, within } from '@ledger/postgres/table.ts';
 import { projectionStatus } from '@ledger/projections/runtime/checkpoints.ts';
 import { isReady, type LagSources, recordedUntil } from '@ledger/projections/runtime/lag.ts';
 import type { Knex } from 'knex';
+import lists from '../../../content/tables/lists.json' with { type: 'json' };
 import { boundsOfDay, dayOf } from '../../common/malaysian-time.ts';
 import { sqlOf } from '../../common/sql.ts';
 import type { EntryKind } from '../../events/postings.ts';
@@ -15,10 +17,11 @@ import { journal } from './projection.ts';
 
 export type AccountSums = { account: string; debitSen: bigint; creditSen: bigint };
 
-/** A place among the postings of an account, in the order in which they were recorded. */
-export type PostingKey = { at: Date; transactionId: string; revision: number; line: number };
-
-export type StatementLine = PostingKey & {
+export type StatementLine = {
+  at: Date;
+  transactionId: string;
+  revision: number;
+  line: number;
   kind: EntryKind;
   valueAt: Date;
   /** `''` for a settlement, whose id is in `transactionId`. */
@@ -37,6 +40,7 @@ export type Period = { from: string; to: string };
 
 const postings = `${journal.name}.postings`;
 const dailySums = `${journal.name}.daily_sums`;
+const books = `${journal.name}.books`;
 
 /** The name under which the journal has a merchant's account. */
 export const merchantAccount = (merchantCode: string) => indexable(`merchant:${merchantCode}`);
@@ -94,7 +98,7 @@ export async function trialBalance(
  */
 export async function accountStatement(
   db: Knex,
-  asked: Period & { account: string; after: PostingKey | null; limit: number },
+  asked: Period & { account: string } & Omit<ListPage, 'sort'>,
 ) {
   const account = indexable(asked.account);
   const { from, to, after, limit } = asked;
@@ -103,15 +107,20 @@ export async function accountStatement(
   if (start === undefined || end === undefined) throw new RangeError('A period is named by two days');
   return await db.transaction(
     async (trx) => {
-      const openingSen = await balanceOf(trx, beforeDay, { account, day: from });
-      const passedSen = after ? await balanceOf(trx, upToLine, { account, start, ...after }) : 0n;
-      const found = await linesAfter(trx, { account, start, end, after, limit: limit + 1 });
+      const openingSen = await balanceOf(trx, beforeDay, [account, from]);
+      const passedSen = after
+        ? await balanceOf(trx, upToLine, [account, start, ...JSON.parse(after.cursor)])
+        : 0n;
+      const lines = trx.from(trx.raw(`${postings} posting join ${books} using (transaction_id)`));
+      within(lines.where({ account }), 'at', { start, end });
+      const page = { limit: limit + 1, after, sort: 'recorded' };
+      const found = await readPage<FoundLine>(trx, lines, lists.accountLines, page);
       return {
         openingSen,
         lines: withBalances(found.slice(0, limit), openingSen + passedSen),
         /** Whether there are lines after these. */
         more: found.length > limit,
-        closingSen: await balanceOf(trx, beforeDay, { account, day: dayOf(end) }),
+        closingSen: await balanceOf(trx, beforeDay, [account, dayOf(end)]),
       };
     },
     { isolationLevel: 'repeatable read', readOnly: true },
@@ -125,7 +134,7 @@ export async function* accountPages(
   db: Knex,
   asked: Period & { account: string },
 ): AsyncGenerator<AccountStatement, void, void> {
-  let after: PostingKey | null = null;
+  let after: ListPage['after'] = null;
   for (;;) {
     const page: AccountStatement = await accountStatement(db, { ...asked, after, limit: 5_000 });
     yield page;
@@ -134,15 +143,12 @@ export async function* accountPages(
   }
 }
 
-const beforeDay = `${dailySums} where account = :account and day < :day`;
-const upToLine = `${postings} where account = :account and at >= :start
-  and (at, transaction_id, revision, line) <= (:at, :transactionId, :revision, :line)`;
+const beforeDay = `${dailySums} where account = ? and day < ?`;
+/** The line as the cursor of a page has it. */
+const upToLine = `${postings} where account = ? and at >= ?
+  and (at, transaction_id, revision, line) <= (?, ?, ?, ?)`;
 
-async function balanceOf(
-  trx: Knex,
-  rowsWhere: string,
-  bindings: Record<string, string | number | Date>,
-): Promise<bigint> {
+async function balanceOf(trx: Knex, rowsWhere: string, bindings: readonly string[]): Promise<bigint> {
   const sum = 'select coalesce(sum(credit_sen - debit_sen), 0)::text as balance';
   const { rows } = await trx.raw(`${sum} from ${rowsWhere}`, bindings);
   return BigInt(rows[0].balance);
@@ -150,22 +156,7 @@ async function balanceOf(
 
 type FoundLine = Omit<StatementLine, 'debitSen' | 'creditSen' | 'balanceSen'> & Sums;
 
-async function linesAfter(
-  trx: Knex,
-  asked: { account: string; start: string; end: string; after: PostingKey | null; limit: number },
-): Promise<FoundLine[]> {
-  const { after, ...bindings } = asked;
-  const next = after
-    ? 'and (at, transaction_id, posting.revision, line) > (:at, :transactionId, :revision, :line)'
-    : '';
-  const { rows } = await trx.raw<{ rows: FoundLine[] }>(sqlOf('account-lines', { next }), {
-    ...bindings,
-    ...after,
-  });
-  return rows;
-}
-
-function withBalances(found: readonly FoundLine[], before: bigint): StatementLine[] {
+function withBalances(found: readonly Listed<FoundLine>[], before: bigint): Listed<StatementLine>[] {
   let balanceSen = before;
   return found.map(inSen).map((line) => {
     balanceSen += line.creditSen - line.debitSen;

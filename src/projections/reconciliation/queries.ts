@@ -1,29 +1,17 @@
 /** Queries on the discrepancies that imports found, and on payments that an import may lack. */
+import { type ListPage, readPage } from '@ledger/postgres/listing.ts';
 import { indexable, matching, type TimeSpan } from '@ledger/postgres/table.ts';
 import type { Knex } from 'knex';
+import lists from '../../../content/tables/lists.json' with { type: 'json' };
 import type { Discrepancy, ExportSource } from '../../events/reconciliation.ts';
 import { payments } from '../payments/projection.ts';
 import { reconciliation } from './projection.ts';
 
-/** Where a page of a list ends; the next one begins after it. */
-export type DiscrepancyKey = { at: Date; id: string };
-
-const discrepancies = (db: Knex) => db.withSchema(reconciliation.name).from('discrepancies').timeout(10_000);
-
 /** Those that are open, the latest first; null as `source` means both. Rejects when Postgres is down. */
-export async function openDiscrepancies(
-  db: Knex,
-  source: ExportSource | null,
-  { limit, after }: { limit: number; after: DiscrepancyKey | null },
-): Promise<{ id: string; difference: Discrepancy }[]> {
-  const query = discrepancies(db).orderBy([
-    { column: 'at', order: 'desc' },
-    { column: 'id', order: 'desc' },
-  ]);
-  query.whereNull('resolved_at');
+export function openDiscrepancies(db: Knex, source: ExportSource | null, page: ListPage) {
+  const query = db(`${reconciliation.name}.discrepancies`).whereNull('resolved_at');
   matching(query, { source });
-  if (after) query.whereRaw('(at, id) < (?, ?)', [after.at, after.id]);
-  return await query.limit(limit).select('id', { difference: 'state' });
+  return readPage<{ id: string; difference: Discrepancy }>(db, query, lists.discrepancies, page);
 }
 
 export type PaidKey = { at: Date; transactionId: string };

@@ -43,7 +43,7 @@ test.serial('personal data is shown once the access log has recorded it, and not
   t.regex(await (await auditor.get('/console/access-log?staff=nobody')).text(), /There are no entries/);
   t.regex(await (await auditor.get(`/console/access-log?payment=${id.toLowerCase()}`)).text(), /event 2/);
   t.is((await member.get('/console/access-log')).status, 403);
-  t.is((await auditor.get('/console/access-log?before=x')).status, 400);
+  t.is((await auditor.get('/console/access-log?after=x')).status, 400);
   t.is((await auditor.get('/console/access-log?staff=%00&payment=%00')).status, 200);
 });
 

@@ -13,11 +13,11 @@ import {
   collectionTotals,
 } from '../../../src/projections/journal/collection-queries.ts';
 import {
+  type AccountStatement,
   accountStatement,
   accountSums,
   journalBalance,
   merchantsWithAccount,
-  type StatementLine,
   trialBalance,
 } from '../../../src/projections/journal/queries.ts';
 import { receiptOf } from '../../../src/receipts/receipt.ts';
@@ -210,7 +210,7 @@ test.serial('pages of a day and of a statement come to the whole, each line once
   t.deepEqual(pages, whole);
 
   const period = { account: 'merchant:council', from: '2026-11-20', to: '2026-11-20' };
-  const lines: StatementLine[] = [];
+  const lines: AccountStatement['lines'] = [];
   for (;;) {
     const page = await accountStatement(db, { ...period, after: lines.at(-1) ?? null, limit: 5 });
     lines.push(...page.lines);

@@ -1,6 +1,9 @@
 /** GET /console/access-log: who saw which personal data, for those who audit it. */
-import { listAccessLog } from '../../../projections/access-log/queries.ts';
-import { noSuchPage, pageOf, readQuery, readText } from '../frame/forms-and-lists.ts';
+import { readPage } from '@ledger/postgres/listing.ts';
+import lists from '../../../../content/tables/lists.json' with { type: 'json' };
+import { type AccessLogEntry, accessesOf } from '../../../projections/access-log/queries.ts';
+import { pageOf, readQuery, readText } from '../frame/forms-and-lists.ts';
+import { readAfter } from '../frame/list.ts';
 import type { Page } from '../frame/page.ts';
 import { actorNames } from '../frame/session.ts';
 
@@ -8,17 +11,16 @@ const path = '/console/access-log';
 const size = 50;
 
 export const showAccessLog: Page = async (ctx, { askReadModels, db, eventStore, show }) => {
-  const { before = null, staff, payment } = readQuery(ctx);
-  if (before !== null && !/^\d{1,18}$/.test(before)) throw noSuchPage();
-  const fields = { staff: readText(staff), payment: readText(payment)?.toUpperCase() ?? null };
-  const filter = { userId: fields.staff, transactionId: fields.payment };
-  const [found] = await askReadModels(ctx, [listAccessLog(db, filter, { limit: size + 1, before })]);
-  const page = { size, path, filter: fields, isFirst: before === null };
-  const { rows, ...links } = pageOf(found, page, ({ position }) => ({ before: position }));
+  const query = readQuery(ctx);
+  const filter = { staff: readText(query.staff), payment: readText(query.payment)?.toUpperCase() ?? null };
+  const all = accessesOf(db, filter.staff, filter.payment);
+  const page = { limit: size + 1, after: readAfter(query, lists.accessLog) };
+  const [found] = await askReadModels(ctx, [readPage<AccessLogEntry>(db, all, lists.accessLog, page)]);
+  const { rows, ...links } = pageOf(found, { size, path, filter, after: query.after });
   const actorOf = ({ userId }: { userId: string }) => `staff:${userId}`;
   const nameOf = await actorNames(eventStore, rows.map(actorOf));
   await show(ctx, 'audit/access-log.njk', {
-    filter: fields,
+    filter,
     rows: rows.map((row) => ({ ...row, name: nameOf(actorOf(row)) })),
     ...links,
   });

@@ -101,47 +101,27 @@ export function queryOf(fields: QueryFields): string {
   return query === '' ? '' : `?${query}`;
 }
 
-/** The key of a page's last row, as the link to the next page holds it. */
-type Cursor = { at: Date; ids: readonly string[] };
-
-const cursorPattern = /^(\d{1,14})((?:~[\w/-]{1,80})+)$/;
-
 export const noSuchPage = () => new HttpProblem(400, 'The list has no such page');
-
-export function cursorText(at: Date, ...ids: readonly string[]): string {
-  return [at.getTime(), ...ids].join('~');
-}
-
-/** Null for the first page. Throws HttpProblem for a cursor that is in none of our links. */
-export function readCursor(text: string | undefined, idCount: number): Cursor | null {
-  if (text === undefined) return null;
-  const [, ms = '', rest = ''] = cursorPattern.exec(text) ?? [];
-  const ids = rest.split('~').slice(1);
-  if (ids.length !== idCount) throw noSuchPage();
-  return { at: new Date(Number(ms)), ids };
-}
 
 /**
  * The rows of a page, and the model of views/console/pages.njk. `found` holds one row more than `size` if another page
- * follows; `filter` is the query of the list, and `nextAfter` gives the cursor of the page after a row.
+ * follows; `filter` is the query of the list, and `after` the cursor that the page comes after.
  */
-export function pageOf<Row>(
+export function pageOf<Row extends { cursor: string }>(
   found: readonly Row[],
   {
     size,
     path,
     filter = {},
-    isFirst,
-  }: { size: number; path: string; filter?: QueryFields; isFirst: boolean },
-  nextAfter: (last: Row) => QueryFields,
+    after,
+  }: { size: number; path: string; filter?: QueryFields; after: string | undefined },
 ) {
   const rows = found.slice(0, size);
-  const last = found.length > size ? rows.at(-1) : undefined;
-  const next = last ? nextAfter(last) : null;
+  const next = found.length > size ? rows.at(-1)?.cursor : undefined;
   return {
     rows,
     next,
-    firstUrl: isFirst ? null : `${path}${queryOf(filter)}`,
-    nextUrl: next && `${path}${queryOf({ ...filter, ...next })}`,
+    firstUrl: after === undefined ? null : `${path}${queryOf(filter)}`,
+    nextUrl: next === undefined ? null : `${path}${queryOf({ ...filter, after: next })}`,
   };
 }

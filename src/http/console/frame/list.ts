@@ -55,6 +55,12 @@ export function readAmounts({ least, most }: Fields) {
   return { fields, amounts: { least: senOf(fields.least), most: senOf(fields.most) } };
 }
 
+/** The cursor that a page is asked for after. Throws HttpProblem for one that is in none of our links. */
+export function readAfter({ after }: Fields, listing: Listing) {
+  if (after !== undefined && !isCursor(after, listing)) throw noSuchPage();
+  return after === undefined ? null : { cursor: after };
+}
+
 /** The model of views/console/list.njk; `typed` has the page and the order that are asked for. */
 export async function readList<Row>(
   ctx: StaffContext,
@@ -63,21 +69,19 @@ export async function readList<Row>(
   typed: Fields = readQuery(ctx),
   message?: string,
 ) {
-  const { after } = typed;
-  if (after !== undefined && !isCursor(after, listing)) throw noSuchPage();
   const sort = readSort(typed, listing);
   const rows = () => rowsFor(ctx, listing, all());
-  const page = { limit: size + 1, after: after === undefined ? null : { cursor: after }, sort };
+  const page = { limit: size + 1, after: readAfter(typed, listing), sort };
   const [found, totals] = await askReadModels(
     ctx,
     [readPage<Row>(db, rows(), listing, page), totalsOf(db, rows(), listing)],
     message,
   );
   lastList.remember(ctx);
+  const { after } = typed;
   const filter = { ...fields, sort };
-  const place = { size, path, filter, isFirst: after === undefined };
   return {
-    ...pageOf(found, place, ({ cursor }) => ({ after: cursor })),
+    ...pageOf(found, { size, path, filter, after }),
     filter: fields,
     here: `${path}${queryOf({ ...filter, after })}`,
     totals,

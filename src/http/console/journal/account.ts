@@ -1,4 +1,5 @@
 /** /console/journal/account: the statement of one account of the journal, as a page and as CSV. */
+import lists from '../../../../content/tables/lists.json' with { type: 'json' };
 import { boundsOfDay, dayOf } from '../../../common/malaysian-time.ts';
 import { absolute } from '../../../common/money.ts';
 import {
@@ -6,11 +7,11 @@ import {
   accountStatement,
   accountSums,
   merchantAccount,
-  type PostingKey,
 } from '../../../projections/journal/queries.ts';
 import { accountLines } from '../../../statements/csv.ts';
 import { HttpProblem } from '../../server/context.ts';
-import { cursorText, noSuchPage, queryOf, readCursor, readQuery } from '../frame/forms-and-lists.ts';
+import { pageOf, queryOf, readQuery } from '../frame/forms-and-lists.ts';
+import { readAfter } from '../frame/list.ts';
 import type { Page, PageDependencies } from '../frame/page.ts';
 import type { StaffContext } from '../frame/session.ts';
 import { findGap, readAsOf, refuseGap } from './as-of.ts';
@@ -48,33 +49,24 @@ async function readRequest(ctx: StaffContext, { askReadModels, db, runtime }: Pa
 export const showAccount: Page = async (ctx, dependencies) => {
   const { askReadModels, db, show } = dependencies;
   const { request, asOf } = await readRequest(ctx, dependencies);
-  const after = readKey(readQuery(ctx).after);
-  const [{ openingSen, lines, more, closingSen }, gap] = await askReadModels(ctx, [
-    accountStatement(db, { ...request, after, limit: size }),
+  const query = readQuery(ctx);
+  const after = readAfter(query, lists.accountLines);
+  const [{ openingSen, lines, closingSen }, gap] = await askReadModels(ctx, [
+    accountStatement(db, { ...request, after, limit: size + 1 }),
     findGap(ctx, dependencies, asOf),
   ]);
-  const last = more ? lines.at(-1) : undefined;
-  const nextAfter = last && cursorText(last.at, last.transactionId, String(last.revision), String(last.line));
+  const { rows, ...links } = pageOf(lines, { size, path: accountPath, filter: request, after: query.after });
   await show(ctx, 'journal/account.njk', {
     title: request.account,
     ...request,
+    ...links,
     gap: gap?.message ?? null,
     opening: balanceOf(openingSen),
     closing: balanceOf(closingSen),
-    rows: lines.map((line) => ({ ...line, ...balanceOf(line.balanceSen) })),
+    rows: rows.map((line) => ({ ...line, ...balanceOf(line.balanceSen) })),
     csvUrl: `${csvPath}${queryOf(request)}`,
-    firstUrl: after && `${accountPath}${queryOf(request)}`,
-    nextUrl: nextAfter ? `${accountPath}${queryOf({ ...request, after: nextAfter })}` : null,
   });
 };
-
-function readKey(text: string | undefined): PostingKey | null {
-  const cursor = readCursor(text, 3);
-  if (cursor === null) return null;
-  const [transactionId = '', revision = '', line = ''] = cursor.ids;
-  if (![revision, line].every((each) => /^\d{1,9}$/.test(each))) throw noSuchPage();
-  return { at: cursor.at, transactionId, revision: Number(revision), line: Number(line) };
-}
 
 export const downloadAccount: Page = async (ctx, dependencies) => {
   const { request, asOf } = await readRequest(ctx, dependencies);

@@ -1,4 +1,5 @@
 /** /console/statements: what an agency collected on a day, as a page, as CSV and as PDF. */
+import lists from '../../../../content/tables/lists.json' with { type: 'json' };
 import { boundsOfDay, dayOf } from '../../../common/malaysian-time.ts';
 import {
   accountOfDay,
@@ -12,14 +13,8 @@ import { collectionLines } from '../../../statements/csv.ts';
 import { gatherReceipts, maxPdfReceipts, TooManyReceipts } from '../../../statements/document.ts';
 import { grandTotal } from '../../../statements/totals.ts';
 import { type Context, HttpProblem } from '../../server/context.ts';
-import {
-  cursorText,
-  merchantsFor,
-  pageOf,
-  queryOf,
-  readCursor,
-  readQuery,
-} from '../frame/forms-and-lists.ts';
+import { merchantsFor, pageOf, queryOf, readQuery } from '../frame/forms-and-lists.ts';
+import { readAfter } from '../frame/list.ts';
 import type { Page, PageDependencies } from '../frame/page.ts';
 import { createPlaces } from '../frame/places.ts';
 import type { StaffContext } from '../frame/session.ts';
@@ -77,8 +72,8 @@ async function statementOf(
   { agency, collection }: Request,
 ) {
   const { askReadModels, db } = dependencies;
-  const cursor = readCursor(readQuery(ctx).after, 1);
-  const after = cursor && { paidAt: cursor.at, transactionId: cursor.ids[0] ?? '' };
+  const query = readQuery(ctx);
+  const after = readAfter(query, lists.collectedReceipts);
   const [totals, found, parts, gap] = await askReadModels(ctx, [
     collectionTotals(db, collection),
     collectionPage(db, collection, { after, limit: size + 1 }),
@@ -89,10 +84,7 @@ async function statementOf(
   const asOf = collection.asOf.toISOString();
   // The links carry the as-of time of this page, so that the documents hold what the page shows.
   const fields = { merchant, day, known: asOf };
-  const page = { size, path, filter: fields, isFirst: cursor === null };
-  const { rows, ...links } = pageOf(found, page, ({ paidAt, transactionId }) => ({
-    after: cursorText(paidAt, transactionId),
-  }));
+  const { rows, ...links } = pageOf(found, { size, path, filter: fields, after: query.after });
   const all = grandTotal(totals);
   const statement = {
     agency,

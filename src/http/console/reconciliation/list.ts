@@ -1,9 +1,11 @@
 /** GET /console/reconciliation: the form to compare an export, and the discrepancies that are open. */
+import lists from '../../../../content/tables/lists.json' with { type: 'json' };
 import type { DiscrepancyFound } from '../../../events/reconciliation.ts';
 import { openDiscrepancies } from '../../../projections/reconciliation/queries.ts';
 import type { Context } from '../../server/context.ts';
 import { paymentIdOf } from '../exceptions/discrepancy.ts';
-import { cursorText, pageOf, readCursor, readQuery } from '../frame/forms-and-lists.ts';
+import { pageOf, readQuery } from '../frame/forms-and-lists.ts';
+import { readAfter } from '../frame/list.ts';
 import type { Page, PageDependencies } from '../frame/page.ts';
 
 const size = 50;
@@ -17,13 +19,11 @@ export async function showList(
   problem: { status: number; message: string } | null,
 ): Promise<void> {
   if (problem) ctx.status = problem.status;
-  const cursor = readCursor(readQuery(ctx).after, 1);
-  const after = cursor && { at: cursor.at, id: cursor.ids[0] ?? '' };
-  const [found] = await askReadModels(ctx, [openDiscrepancies(db, null, { limit: size + 1, after })]);
-  const page = { size, path: '/console/reconciliation', isFirst: cursor === null };
-  const { rows, ...links } = pageOf(found, page, ({ id, difference }) => ({
-    after: cursorText(new Date(difference.at), id),
-  }));
+  const query = readQuery(ctx);
+  const asked = { limit: size + 1, after: readAfter(query, lists.discrepancies) };
+  const [found] = await askReadModels(ctx, [openDiscrepancies(db, null, asked)]);
+  const place = { size, path: '/console/reconciliation', after: query.after };
+  const { rows, ...links } = pageOf(found, place);
   await show(ctx, 'reconciliation/reconciliation.njk', {
     problem: problem?.message ?? null,
     rows: rows.map(rowOf),

@@ -14,16 +14,16 @@ const path = '/console/staff';
 const size = 100;
 
 export const showAccounts: Page = async (ctx, { askReadModels, eventStore, show, users }) => {
-  const { after = null } = readQuery(ctx);
-  if (after !== null && !derivedIdPattern.test(after)) throw noSuchPage();
+  const { after } = readQuery(ctx);
+  if (after !== undefined && !derivedIdPattern.test(after)) throw noSuchPage();
   const [found] = await askReadModels(
     ctx,
-    [users.list({ limit: size + 1, after })],
+    [users.list({ limit: size + 1, after: after ?? null })],
     'The list of users cannot be read at the moment; `ledger users` still works',
   );
   if (!found) throw new HttpProblem(404, 'The list has no such page');
-  const page = { size, path, isFirst: after === null };
-  const { rows, ...links } = pageOf(found, page, ({ id }) => ({ after: id }));
+  const listed = found.map(({ id }) => ({ id, cursor: id }));
+  const { rows, ...links } = pageOf(listed, { size, path, after });
   // From their streams, so that the page shows a change at once.
   const accounts = await Promise.all(rows.map(({ id }) => loadAccount(eventStore, id)));
   await show(ctx, 'staff/staff.njk', {

@@ -1,0 +1,147 @@
+/** What a process measures when somebody asks for its metrics: a function for each subject of content/metrics.json. */
+import { statfs } from 'node:fs/promises';
+import type { EventStore } from '@ledger/event-store/event-store.ts';
+import type { GaugeSource, Reading } from '@ledger/observability/metrics.ts';
+import { emptyIfUndefined } from '@ledger/postgres/error-codes.ts';
+import { selectionOf } from '@ledger/projections/runtime/projection.ts';
+import type { Knex } from 'knex';
+import { lastCheck } from '../audit/check/schedule.ts';
+import { unsealed } from '../audit/seals/stored-seals.ts';
+import { deliveryKinds } from '../events/deliveries.ts';
+import { sealsStream } from '../events/seals.ts';
+import { countOpenExceptions } from '../projections/exceptions/queries.ts';
+import { requeryList } from '../to-do/requeries.ts';
+import { toDoSchema } from '../to-do/table.ts';
+import type { LookDependencies } from './health.ts';
+
+/** A projection that is so far behind is being made, or stands. */
+const mostCounted = 1_000;
+
+type Dependencies = Omit<LookDependencies, 'eventStore' | 'log'> & {
+  eventStore: Pick<EventStore, 'eventsAfter' | 'firstAfter' | 'load' | 'loadLast'>;
+  db: Knex;
+  /** On the disk that is measured. */
+  folder: string;
+};
+
+export function createSources({
+  clockDifferenceMs,
+  db,
+  eventStore,
+  folder,
+  projections,
+  projectionStatus,
+  runtime,
+  sealingRefused,
+}: Dependencies) {
+  const secondsSince = (ms: number) => (runtime.now().getTime() - ms) / 1_000;
+
+  return {
+    async machine() {
+      const differenceMs = clockDifferenceMs();
+      const disk = await statfs(folder).catch(() => null);
+      const readings: Reading[] = [];
+      if (differenceMs !== null) readings.push(['ledger_clock_difference_seconds', differenceMs / 1_000]);
+      if (disk)
+        readings.push(
+          ['ledger_disk_free_bytes', disk.bavail * disk.bsize],
+          ['ledger_disk_size_bytes', disk.blocks * disk.bsize],
+        );
+      return readings;
+    },
+
+    async projections(signal) {
+      const statuses = await projectionStatus();
+      const ofEach = projections.map(async (projection): Promise<Reading[]> => {
+        const { name } = projection;
+        const status = statuses.find((each) => each.name === name);
+        const after = status?.position ?? null;
+        const selection = { ...selectionOf(projection), after, signal };
+        const untaken = await eventStore.eventsAfter(selection, mostCounted);
+        const lag = untaken[0] ? secondsSince(untaken[0].created.getTime()) : 0;
+        return [
+          ['ledger_projection_lag_events', untaken.length, name],
+          ['ledger_projection_lag_seconds', Math.max(0, lag), name],
+          ['ledger_projection_stopped', !status || status.fault ? 1 : 0, name],
+          ['ledger_projection_parked_streams', status?.parked.length ?? 0, name],
+        ];
+      });
+      return (await Promise.all(ofEach)).flat();
+    },
+
+    async exceptions() {
+      const counts = Object.entries(await countOpenExceptions(db, null));
+      return counts.map(([kind, count]) => ['ledger_exceptions_open', count, kind]);
+    },
+
+    async seals(signal) {
+      const now = runtime.now();
+      const ageOf = (since: Date) => Math.max(0, secondsSince(since.getTime()));
+      const last = await eventStore.loadLast(sealsStream);
+      const refused = await sealingRefused().catch(() => null);
+      const open = await unsealed(eventStore, { now, refused, signal });
+      return [
+        ...(last ? [['ledger_seal_age_seconds', ageOf(last.created)] as const] : []),
+        ['ledger_unsealed_seconds', 'since' in open ? ageOf(open.since) : 0],
+        ['ledger_seal_unaccountable', open.state === 'unaccountable' ? 1 : 0],
+      ];
+    },
+
+    async check() {
+      const readings = async (name: 'check' | 'verify'): Promise<Reading[]> => {
+        const last = await lastCheck(db, name);
+        if (!last) return [];
+        return [
+          [`ledger_${name}_age_seconds`, secondsSince(Date.parse(last.at))],
+          [`ledger_${name}_violations`, last.violations.reduce((sum, { count }) => sum + count, 0)],
+        ];
+      };
+      return [...(await readings('check')), ...(await readings('verify'))];
+    },
+
+    async deliveries() {
+      const rows = await waitingDeliveries(db, runtime);
+      return rows.flatMap(({ kind, due, givenUp, overdue }): Reading[] => [
+        ['ledger_deliveries_due', due, kind],
+        ['ledger_deliveries_oldest_due_seconds', overdue, kind],
+        ['ledger_deliveries_given_up', givenUp, kind],
+      ]);
+    },
+
+    async requeries() {
+      type Row = { due: number; overdue: number; open: number };
+      const query = db.raw<{ rows: Row[] }>(
+        `select count(*) filter (where wake_at <= :now) as due,
+           extract(epoch from :now - min(wake_at))::float8 as overdue,
+           extract(epoch from :now - min(${firstAttempt}) filter (where ${isOpen}))::float8 as open
+         from ${requeryList.name}.requeries where wake_at is not null`,
+        { now: runtime.now() },
+      );
+      const [row] = await emptyIfUndefined(query.timeout(5_000));
+      return [
+        ['ledger_requeries_due', row?.due ?? 0],
+        ['ledger_requeries_oldest_due_seconds', Math.max(0, row?.overdue ?? 0)],
+        ['ledger_open_attempt_oldest_seconds', Math.max(0, row?.open ?? 0)],
+      ];
+    },
+  } satisfies Record<string, GaugeSource['read']>;
+}
+
+// Read from the text, because the JSON may hold a character that Postgres cannot read (U+0000).
+const firstAttempt = `substring(known::text from '"attempts":\\[\\{[^}]*"at":"([^"]+)"')::timestamptz`;
+const isOpen = `due_at is not null and known::text ~ '"status":"(requested|pending)"'`;
+
+/** The deliveries of each kind that are due or given up; `overdue` is in seconds. */
+export async function waitingDeliveries(db: Knex, runtime: Pick<Dependencies['runtime'], 'now'>) {
+  type Row = { kind: string; due: number; givenUp: number; overdue: number };
+  const query = db.raw<{ rows: Row[] }>(
+    `select kind, count(*) filter (where state = 'due') as due,
+       count(*) filter (where state = 'abandoned') as "givenUp",
+       greatest(0, extract(epoch from ? - min(due_at) filter (where state = 'due')))::float8 as overdue
+     from ${toDoSchema}.deliveries where state in ('due', 'abandoned') group by kind`,
+    [runtime.now()],
+  );
+  const rows = await emptyIfUndefined(query.timeout(5_000));
+  const none = { due: 0, givenUp: 0, overdue: 0 };
+  return deliveryKinds.map((kind) => ({ kind, ...(rows.find((each) => each.kind === kind) ?? none) }));
+}
