@@ -11,13 +11,13 @@ const parts = ['run', 'in-turn', 'in-turn-claims', 'whole-file'];
 const begin =
   "import test from 'ava';\nimport { appendFileSync, existsSync, writeFileSync } from 'node:fs';\n";
 
-/** What a run of these test files says, and what they wrote into the file `told`. */
-async function runOf(t: ExecutionContext, files: Readonly<Record<string, string>>) {
+/** What a run of these test files says, and what they wrote into the file `told`. `check` is the program of that script. */
+async function runOf(t: ExecutionContext, files: Readonly<Record<string, string>>, check?: string) {
   const root = await temporaryFolder(t);
   await mkdir(join(root, 'test/support'), { recursive: true });
   for (const part of parts) await cp(own(`test/support/${part}.ts`), join(root, `test/support/${part}.ts`));
   await symlink(own('node_modules'), join(root, 'node_modules'));
-  await writeFile(join(root, 'package.json'), '{ "type": "module" }');
+  await writeFile(join(root, 'package.json'), JSON.stringify({ type: 'module', scripts: { check } }));
   await writeFile(
     join(root, 'ava.config.js'),
     "export default { extensions: ['ts'], workerThreads: false, cache: false, nodeArguments: ['--no-warnings'] };",
@@ -25,7 +25,9 @@ async function runOf(t: ExecutionContext, files: Readonly<Record<string, string>
   for (const [name, code] of Object.entries(files))
     await writeFile(join(root, `test/${name}.test.ts`), begin + code);
   const { code, output } = await new Promise<{ code: unknown; output: string }>((resolve) => {
-    execFile(process.execPath, ['test/support/run.ts'], { cwd: root }, (error, stdout, stderr) =>
+    const options = { cwd: root, env: { ...process.env, TEST_PROCESSES: '3' } };
+    const args = ['test/support/run.ts', ...(check === undefined ? [] : ['--check'])];
+    execFile(process.execPath, args, options, (error, stdout, stderr) =>
       resolve({ code: error ? error.code : 0, output: stdout + stderr }),
     );
   });
@@ -78,4 +80,12 @@ test('no failure is lost, and all other files are run, also where a process ends
   t.deepEqual(told.trim().split(' ').toSorted(), [...'abcdef', 'fails', 'fails']);
   const again = Object.keys(faulty).map((name) => `test/${name}.test.ts`);
   t.true(output.includes(`Once more, alone: ${again.join(', ')}\n`), output);
+});
+
+test('what `npm run check` finds is shown, ends the run, and fails it', async (t) => {
+  const waits =
+    "test('waits', async (t) => { await new Promise((end) => setTimeout(end, 100_000)); t.pass(); });";
+  const { code, output } = await runOf(t, { waits }, 'echo a finding && exit 3');
+  t.is(code, 1, output);
+  t.regex(output, /a finding\n[\s\S]*npm run check has failed: the run is ended\./);
 });

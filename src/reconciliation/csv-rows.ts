@@ -56,7 +56,7 @@ async function wholeRow(lineAt: (index: number) => Promise<Line | null>): Promis
 
 /** No cells for a blank line, null for text that is not a row. */
 function parseRow(text: string, delimiter: string): readonly string[] | null {
-  if (text.trim() === '') return [];
+  if (!text.includes('"')) return text.trim() === '' ? [] : text.split(delimiter);
   try {
     const [cells, ...more] = parse(text, { delimiter, record_delimiter: '\n', relax_column_count: true });
     return cells && more.length === 0 ? cells : null;

@@ -41,6 +41,8 @@ await chmod(folder, 0o755);
 const projects = `http://localhost:${port}/api/v1/projects`;
 let firstAnswer: Response | undefined;
 const authorization = 'Bearer first-api-key';
+/** Of one caller. There is always a request under way, and the machine has time for other tests. */
+const betweenRequestsMs = 20;
 // What is replaced while it runs.
 const firstSealKey = '5ea1'.repeat(16);
 const files = await temporaryFolder(wholeFile);
@@ -292,11 +294,17 @@ test.serial(
     let [isDone, asked, refused] = [false, 0, 0];
     const load = Promise.all(
       callers.map(async (caller) => {
-        for (; !isDone; asked += 1) if (await isRefused(caller, used[caller])) refused += 1;
+        for (; !isDone; asked += 1) {
+          if (await isRefused(caller, used[caller])) refused += 1;
+          await sleep(betweenRequestsMs);
+        }
       }),
     );
     const payments = (async () => {
-      for (let number = 1; !isDone; number += 1) await Promise.all([payLand(number), payMerchant(number)]);
+      for (let number = 1; !isDone; number += 1) {
+        await Promise.all([payLand(number), payMerchant(number)]);
+        await sleep(betweenRequestsMs);
+      }
     })();
     const next = {
       gateway: 'the next secret of the gateway',
@@ -386,6 +394,7 @@ function keepRequesting(round: number) {
       const body = paymentRequest(`LOAD-${round}-${count}`, { name: `Payer ${round} ${count}` });
       const answer = await requestPayment(`http://localhost:${port}`, body);
       acknowledged.push(((await answer.json()) as { data: { transaction_id: string } }).data.transaction_id);
+      await sleep(betweenRequestsMs);
     }
   })();
   const stop = async () => {

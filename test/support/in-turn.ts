@@ -1,7 +1,7 @@
 // Runs test files one after another in one process: loading what they import takes longer than most of their tests, and
 // code that has run before runs faster. Each file has a runner of ava's own, as in a process of its own, and is loaded
 // when its turn comes.
-import { registerHooks } from 'node:module';
+import { flushCompileCache, registerHooks } from 'node:module';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
@@ -72,6 +72,8 @@ async function run(file: string, root: string): Promise<Outcome> {
   const finished = new Promise<void>((resolve) => runner.on('finish', resolve));
   refs.runnerChain = runner.chain;
   await import(pathToFileURL(path).href);
+  // Otherwise written when this process ends: on a new machine, programs that tests start would compile it all again.
+  flushCompileCache();
   if (!seen.has('declared-test')) throw new Error(`${file} has no test`);
   await finished;
   return seen.has('test-failed') || seen.has('hook-failed') ? 'failed' : 'passed';

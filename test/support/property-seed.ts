@@ -7,3 +7,4 @@ if (PROPERTY_SEED !== 'random') fc.configureGlobal({ seed: Number(PROPERTY_SEED)
 
 // ava switches them on. Types are stripped in place, so every position is right without them, and each costs time.
 process.setSourceMapsEnabled(false);
+process.execArgv = process.execArgv.filter((argument) => argument !== '--enable-source-maps');

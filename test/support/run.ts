@@ -1,12 +1,14 @@
-// All tests, as `npm test` runs them: five processes that take one test file after another (in-turn.ts), as many as keep
+// All tests, as `npm test` runs them: six processes that take one test file after another (in-turn.ts), as many as keep
 // two cores busy while some wait. Two of them begin with the files that start whole stacks, because more stacks at once
-// would miss their timeouts, and then help the others.
+// would miss their timeouts, and then help the others. With `--check`, `npm run check` runs beside the first tests; what
+// it finds ends the run.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { globSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { outcomeOf } from './in-turn-claims.ts';
 
@@ -21,16 +23,27 @@ const silenceMs = 6 * 60_000;
 const mostRepeated = 4;
 /** For ava to name the tests that it waited for, on SIGINT. */
 const lastWordsMs = 10_000;
-const [processes, processesForStacks] = [5, 2];
+const processesForStacks = 2;
+const processes = Number(process.env.TEST_PROCESSES ?? 6);
 
 let running: ChildProcess | undefined;
-let wasSilent = false;
-const silence = setTimeout(() => {
-  process.stderr.write('No test ended for six minutes: the run is ended.\n');
-  wasSilent = true;
+let isEnded = false;
+const silence = setTimeout(() => endBecause('No test ended for six minutes'), silenceMs);
+
+function endBecause(why: string): void {
+  process.stderr.write(`${why}: the run is ended.\n`);
+  isEnded = true;
   running?.kill('SIGINT');
   setTimeout(() => void running?.kill('SIGKILL'), lastWordsMs);
-}, silenceMs);
+}
+
+/** Shows what `npm run check` says when it has ended. */
+async function check(): Promise<void> {
+  const child = spawn('npm', ['run', 'check'], { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] });
+  const [[code], ...said] = await Promise.all([once(child, 'close'), text(child.stdout), text(child.stderr)]);
+  process.stdout.write(said.join(''));
+  if (code !== 0) endBecause('npm run check has failed');
+}
 
 /** Runs ava on some files and shows its lines as they come. True if it succeeded. */
 async function run(...args: readonly string[]): Promise<boolean> {
@@ -56,18 +69,14 @@ const all = [...stacks, ...others];
 /** Begins with those that take longer than 20 seconds: at the end, the others would wait for them. */
 function longestFirst(files: string[]): string[] {
   const long = [
-    ...[
-      'e2e/deployment',
-      'e2e/browser',
-      'e2e/serve',
-      'e2e/alerts',
-      'e2e/rolling',
-      'e2e/postgres-away',
-      'e2e/erase',
-    ],
-    ...['reactors/deliveries/worker', 'cli/database', 'projections/runtime/run', 'docs-site/browser'],
-    ...['audit/verify/verify', 'http/api/health', 'projections/rebuild/rebuild', 'simulation/simulation'],
-    ...['audit/seals/sealer', 'event-store/subscription', 'postgres/leader-lock', 'audit/export/export'],
+    ...['e2e/deployment', 'e2e/browser', 'e2e/serve', 'e2e/alerts'],
+    ...['e2e/rolling', 'e2e/postgres-away', 'e2e/erase', 'fuzz/fuzz'],
+    // These wait more than they work.
+    ...['cli/database', 'projections/runtime/run', 'reactors/deliveries/worker', 'postgres/leader-lock'],
+    ...['audit/verify/verify', 'http/api/health', 'cli/stores', 'http/console/scope', 'docs-site/browser'],
+    ...['projections/rebuild/rebuild', 'simulation/simulation', 'conformance/conformance'],
+    ...['audit/seals/sealer', 'event-store/subscription', 'http/console/languages', 'audit/export/export'],
+    ...['embedded/eventstore/durability', 'embedded/eventstore/append', 'embedded/postgres', 'run'],
   ].map((name) => `test/${name}.test.ts`);
   return [...long.filter((file) => files.includes(file)), ...files.filter((file) => !long.includes(file))];
 }
@@ -89,14 +98,16 @@ function writeShared(): void {
 }
 
 writeShared();
+const checked = process.argv.includes('--check') ? check() : undefined;
 let succeeded = await run(`--concurrency=${processes}`, 'test/shared/*.test.ts');
 const failed = all.filter((file) => outcomeOf(claims, file) !== 'passed');
-if (failed.length > 0 && failed.length <= mostRepeated && !wasSilent) {
+if (failed.length > 0 && failed.length <= mostRepeated && !isEnded) {
   process.stdout.write(`\nOnce more, alone: ${failed.join(', ')}\n`);
   succeeded = await run('--concurrency=1', ...failed);
   if (succeeded) process.stdout.write(`\nFailed beside others, and not alone: ${failed.join(', ')}\n`);
 }
+await checked;
 rmSync(shared, { recursive: true });
 rmSync(claims, { recursive: true });
 // What ava wrote last may still be in the pipes.
-setTimeout(() => process.exit(succeeded && !wasSilent ? 0 : 1), 500);
+setTimeout(() => process.exit(succeeded && !isEnded ? 0 : 1), 500);
