@@ -14,7 +14,8 @@ import { sqlOf } from '../common/sql.ts';
 import { adjustmentEvents, isAdjustmentEvent, statusAfter, withStatusAfter } from '../events/adjustments.ts';
 import { readPaymentEvent } from '../events/codec.ts';
 import { type PaymentEvent, paymentIdOf, paymentStreamPrefix } from '../events/payment.ts';
-import { orderOf, type PaymentResult } from '../events/payment-result.ts';
+import { orderOf } from '../events/payment-result.ts';
+import { identified, inferenceOf, type RecordedResult, withChanged } from '../events/recorded-result.ts';
 import { requeryEvents } from '../events/requery.ts';
 import { type AskedPayment, nextRequeryAt } from '../events/requery-schedule.ts';
 
@@ -31,10 +32,11 @@ const roles = {
 
 export const requeryList = {
   name: 'reactor_requeries',
-  version: 1,
+  version: 2,
   isToDoList: true,
   eventTypes: [
     'PaymentMethodChosen',
+    'GatewayResultIdentified',
     ...Object.keys(roles),
     ...Object.keys(adjustmentEvents),
     ...Object.keys(requeryEvents),
@@ -47,7 +49,8 @@ type Known = Omit<AskedPayment, 'attempts' | 'results'> & {
   /** Of the last event that was processed. */
   revision: number;
   attempts: readonly { sellerOrderNo: string; at: string; mode: PaymentMode }[];
-  results: readonly (AskedPayment['results'][number] & Pick<PaymentResult, 'gatewayTransactionId'>)[];
+  results: readonly (AskedPayment['results'][number] &
+    Pick<RecordedResult, 'gatewayTransactionId' | 'isOrderInferred'>)[];
 };
 
 export const countingGrant = sqlOf('counting-grant');
@@ -98,6 +101,10 @@ function next(known: Known, event: PaymentEvent): Known {
       const { at, mode, sellerOrderNo } = event.data;
       return { ...known, attempts: [...known.attempts, { at, mode, sellerOrderNo }] };
     }
+    case 'GatewayResultIdentified': {
+      const { data } = event;
+      return { ...known, results: withChanged(known.results, data.resultNo, (it) => identified(it, data)) };
+    }
     case 'RequeryAnswered':
     case 'RequeryRepeated':
     case 'RequeryUnanswered':
@@ -120,7 +127,8 @@ function withResult(known: Known, { type, data }: ResultEvent): Known {
   if (role === 'applied' && known.status === 'succeeded') return known;
   const { at, source, result } = data;
   const { gatewayTransactionId, mode, outcome } = result;
-  const added = { sellerOrderNo: orderOf(known, data), gatewayTransactionId, mode, outcome, role, at };
+  const order = { sellerOrderNo: orderOf(known, data), ...inferenceOf(data) };
+  const added = { ...order, gatewayTransactionId, mode, outcome, role, at };
   return {
     ...known,
     status:

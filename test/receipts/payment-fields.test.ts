@@ -217,11 +217,11 @@ test('the refund of a further charge does not read as one of the payment', (t) =
 
 test('a wrong amount that was credited is what was paid; a part of it is 3, with what was received', (t) => {
   const wrong = mismatched(result(1, 'succeeded', { amountSen: sen(12_000) }));
-  const credited = (effect: 'paid' | 'partlyPaid'): PaymentEvent => ({
+  const credited = (effect: 'paid' | 'partlyPaid', resultNo = 1): PaymentEvent => ({
     type: 'AmountMismatchCredited',
     data: {
       ...adjusted,
-      resultNo: 1,
+      resultNo,
       note: 'x',
       amountSen: sen(12_000),
       effect,
@@ -245,4 +245,10 @@ test('a wrong amount that was credited is what was paid; a part of it is 3, with
     amount_received: '120.00',
     status_detail: 'partly_paid',
   });
+  // Its attempt had been pending: no bank has anything more to say.
+  const pending = [requested(), chosen(1), applied(result(1, 'pending')), wrong, credited('partlyPaid', 2)];
+  t.is(fieldsAfter(...pending).status_detail, 'partly_paid');
+  const payment = pending.reduce(evolve, noPayment);
+  const notes = payment.status === 'none' ? [] : receiptOf(opened(payment)).notes;
+  t.deepEqual(notes, [{ kind: 'partlyPaid', amount: 'RM 120.00', outstanding: 'RM 0.50' }]);
 });

@@ -76,6 +76,16 @@ export const events: fc.Arbitrary<PaymentEvent> = fc.oneof(
       .map(resolvedEvent),
   },
   { weight: 2, arbitrary: adjustmentEvents() },
+  {
+    weight: 2,
+    arbitrary: eventOf('GatewayResultIdentified', {
+      at: times,
+      source: fc.constantFrom(...sources),
+      resultNo: fc.integer({ min: 1, max: 6 }),
+      gatewayTransactionId: gatewayTransactionIds,
+      sellerOrderNo: orderNos,
+    }),
+  },
 );
 
 function adjustmentEvents(): fc.Arbitrary<PaymentEvent> {

@@ -8,7 +8,7 @@ import { requeries } from '../../src/to-do/requeries.ts';
 import { createAnswerCounts, createRequeryQueue } from '../../src/to-do/requery-queue.ts';
 import { append, log, reached, run, startStores } from '../projections/helpers.ts';
 import { events } from '../support/arbitraries.ts';
-import { applied, chosen, requested, result, succeeded } from '../support/payments.ts';
+import { applied, chosen, orderNo, requested, result, resultAt, succeeded } from '../support/payments.ts';
 import { createDatabase } from '../support/postgres.ts';
 import { runs } from '../support/property-runs.ts';
 
@@ -59,6 +59,21 @@ test.serial('after any events the row is due when the payment’s own fold says 
     { numRuns: runs(60) },
   );
 });
+
+test.serial(
+  'an attempt is asked about again once its success turns out to be that of another one',
+  async (t) => {
+    const { payment, row } = await start(t);
+    const unnamed = result(2, 'succeeded', { sellerOrderNo: '', gatewayTransactionId: '' });
+    const given = [requested(), chosen(1), applied(result(1, 'failed')), chosen(2)];
+    await payment('A', [...given, succeeded(unnamed, { orderNo: orderNo(2) })]);
+    t.is((await row('A')).due_at, null);
+    const named = { source: 'gateway', gatewayTransactionId: 'P1', sellerOrderNo: orderNo(1) } as const;
+    const data = { at: resultAt, resultNo: 2, ...named };
+    await payment('A', [{ type: 'GatewayResultIdentified', data }], given.length);
+    t.truthy((await row('A')).due_at, 'the second attempt is open');
+  },
+);
 
 test.serial('the longest due is claimed first, once, until its lease ends or it is given back', async (t) => {
   const { payment, queue } = await start(t);
