@@ -15,7 +15,7 @@ const DEFAULT_SEARCH_WINDOW = 32;
 export function parseFilter(options: Message | undefined): EventFilter | undefined {
   if (!options) return undefined;
   const onStream = messageIn(options, 1);
-  const matchesText = textMatcher(onStream ?? messageIn(options, 2) ?? []);
+  const matchesText = textMatcher(onStream ?? messageIn(options, 2));
   const window = has(options, 3) ? Number(numberIn(options, 3)) : DEFAULT_SEARCH_WINDOW;
   return {
     matches: onStream ? ({ stream }) => matchesText(stream) : ({ type }) => matchesText(type),
@@ -23,13 +23,13 @@ export function parseFilter(options: Message | undefined): EventFilter | undefin
   };
 }
 
-function textMatcher(expression: Message): (text: string) => boolean {
+function textMatcher(expression: Message | undefined): (text: string) => boolean {
   const source = textIn(expression, 1);
   if (source) {
     const regex = compile(source);
     return (text) => regex.test(text);
   }
-  const prefixes = textsIn(expression, 2);
+  const prefixes = expression ? textsIn(expression, 2) : [];
   return (text) => prefixes.some((prefix) => text.startsWith(prefix));
 }
 
