@@ -35,8 +35,11 @@ type Dependencies = WorkerTask &
 /** How often it polls, for retries that become due. */
 const pollMs = 1_000;
 const drainMs = 10_000;
-/** How long the list has to come to what an attempt recorded before the worker itself settles the row. */
-const settleAfterMs = 250;
+/**
+ * How long the list has to come to what an attempt recorded before the worker itself settles the row. While the list is
+ * only slow, each row that is settled by itself makes it slower.
+ */
+const settleAfterMs = 1_000;
 
 export function startDeliveryWorker(dependencies: Dependencies): DeliveryWorker {
   const { concurrency, kind, name, queue, ready, runtime, leaseMs = 60_000 } = dependencies;
@@ -47,13 +50,13 @@ export function startDeliveryWorker(dependencies: Dependencies): DeliveryWorker 
   const attempts = new Map<Promise<void>, ClaimedDelivery>();
   const interrupting = new AbortController();
   let wakeUp = new AbortController();
-  let isStopping = false;
+  const stopping = new AbortController();
 
   async function work(): Promise<void> {
     await ready;
-    while (!isStopping) {
+    while (!stopping.signal.aborted) {
       for (const claimed of await claim()) begin(claimed);
-      if (!isStopping) await runtime.sleep(pollMs, wakeUp.signal);
+      if (!stopping.signal.aborted) await runtime.sleep(pollMs, wakeUp.signal);
       wakeUp = new AbortController();
     }
   }
@@ -126,7 +129,7 @@ export function startDeliveryWorker(dependencies: Dependencies): DeliveryWorker 
 
   /** Usually the list comes to the end of a stream within milliseconds: only the rows that it leaves are written. */
   async function settleLeft(): Promise<void> {
-    await runtime.sleep(settleAfterMs, interrupting.signal);
+    await runtime.sleep(settleAfterMs, stopping.signal);
     const waiting = new Map(unsettled);
     unsettled.clear();
     settling = undefined;
@@ -138,7 +141,7 @@ export function startDeliveryWorker(dependencies: Dependencies): DeliveryWorker 
   return {
     wake: () => wakeUp.abort(),
     async stop() {
-      isStopping = true;
+      stopping.abort();
       wakeUp.abort();
       await working;
       const cancelTimer = runtime.setTimer(drainMs, () => interrupting.abort());
