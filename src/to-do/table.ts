@@ -42,15 +42,22 @@ export type PaymentDeliveries = {
   deliveries: readonly AddressedDelivery[];
 };
 
-/** Resolves to the kinds of which something is or becomes due; other processes are told by `announcer`, unless it is `''`. */
-export async function writeDeliveries(
+/**
+ * Writes what is known of payments, and their rows. Resolves to the kinds of which something is or becomes due; other
+ * processes are told by `announcer`, unless it is `''`.
+ */
+export async function writePayments(
   payments: readonly PaymentDeliveries[],
   announcer: string,
   db: Knex.Transaction,
 ): Promise<DeliveryKind[]> {
-  const rows = payments.flatMap(rowsOf);
-  if (rows.length === 0) return [];
-  const parameters = [JSON.stringify(rows), announcer, dueChannel, announcer];
+  if (payments.length === 0) return [];
+  const known = payments.map((each) => ({
+    transaction_id: each.transactionId,
+    known: JSON.stringify(each),
+  }));
+  const rows = [JSON.stringify(known), JSON.stringify(payments.flatMap(rowsOf))];
+  const parameters = [...rows, announcer, dueChannel, announcer];
   const { rows: due } = await prepared<{ rows: { kind: DeliveryKind }[] }>(db, upsertAndAnnounce, parameters);
   return due.map(({ kind }) => kind);
 }
@@ -96,7 +103,13 @@ const writeInto = (deliveries: string, condition = '', before = 'with') => {
   return sqlOf('write-deliveries', { before, insert: `${insert} ${condition}` });
 };
 
-const upsertAndAnnounce = writeInto('deliveries');
+const upsertAndAnnounce = writeInto(
+  'deliveries',
+  '',
+  `with known as (
+    ${insertGiven(tables.payments)} on conflict (transaction_id) do update set known = excluded.known
+  ),`,
+);
 
 /** As a query reads it from what is known of a payment, which may hold a text that `->>` cannot read (U+0000). */
 export const revisionIn = (known: string) =>
