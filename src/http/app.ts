@@ -31,17 +31,14 @@ export async function createApp(dependencies: Dependencies): Promise<Koa<Request
   const { config, log, runtime } = dependencies;
   // One address per page, because what is logged and how errors look depend on the path.
   // The router must know all methods to answer an unknown one with 405 (it would say 501), or 404 where there is no path.
-  const options = { sensitive: true, strict: true, methods: METHODS };
-  const router = new Router<RequestState>(options);
-  // Asked first, because a router compares a request with all its routes, and most requests are about payments.
-  const ofPayments = new Router<RequestState>(options);
+  const router = new Router<RequestState>({ sensitive: true, strict: true, methods: METHODS });
   router.get('/', createHome(config));
   const verify = createVerify(dependencies);
   router.get('/verify/:receiptNo', verify.confirm);
   router.get('/verify/:receiptNo/proof', verify.prove);
   router.get('/verify/:receiptNo/proof.jsonl', verify.prove);
-  addGenericRoutes(ofPayments, dependencies);
-  addLandregRoutes(ofPayments, dependencies);
+  addGenericRoutes(router, dependencies);
+  addLandregRoutes(router, dependencies);
   addApiRoutes(router, dependencies);
   await addDocsRoutes(router, { config, log, runtime });
   const consoleDependencies = createPageDependencies(dependencies);
@@ -69,7 +66,6 @@ export async function createApp(dependencies: Dependencies): Promise<Koa<Request
   app.use(createErrorAnswers(dependencies, presenterOf));
   app.use(createRefuseCostly(runtime));
   app.use(createRateLimits(rateLimits));
-  app.use(ofPayments.routes());
   app.use(router.routes());
   app.use(router.allowedMethods());
   // What fails outside the error answers: a connection that breaks, an error page that cannot be rendered.

@@ -3,7 +3,7 @@
  * queue.ts claims them, queries.ts lists them.
  */
 import { prepared } from '@ledger/postgres/prepared.ts';
-import { indexable, insertGiven, type Row } from '@ledger/postgres/table.ts';
+import { indexable, insertGiven, type Row, upsertGiven } from '@ledger/postgres/table.ts';
 import type { Knex } from 'knex';
 import tables from '../../content/tables/to-do.json' with { type: 'json' };
 import { sqlOf } from '../common/sql.ts';
@@ -42,20 +42,14 @@ export type PaymentDeliveries = {
   deliveries: readonly AddressedDelivery[];
 };
 
-/**
- * Writes what is known of payments, and their rows. Resolves to the kinds of which something is or becomes due; other
- * processes are told by `announcer`, unless it is `''`.
- */
+/** Resolves to the kinds of which something is or becomes due; other processes are told by `announcer`, unless it is `''`. */
 export async function writePayments(
   payments: readonly PaymentDeliveries[],
   announcer: string,
   db: Knex.Transaction,
 ): Promise<DeliveryKind[]> {
   if (payments.length === 0) return [];
-  const known = payments.map((each) => ({
-    transaction_id: each.transactionId,
-    known: JSON.stringify(each),
-  }));
+  const known = payments.map((one) => ({ transaction_id: one.transactionId, known: JSON.stringify(one) }));
   const rows = [JSON.stringify(known), JSON.stringify(payments.flatMap(rowsOf))];
   const parameters = [...rows, announcer, dueChannel, announcer];
   const { rows: due } = await prepared<{ rows: { kind: DeliveryKind }[] }>(db, upsertAndAnnounce, parameters);
@@ -98,18 +92,13 @@ function rowsOf({
   }));
 }
 
-const writeInto = (deliveries: string, condition = '', before = 'with') => {
+const writeInto = (deliveries: string, condition: string, before: string) => {
   const insert = insertGiven({ name: `${deliveries} as deliveries`, columns: derivedColumns });
   return sqlOf('write-deliveries', { before, insert: `${insert} ${condition}` });
 };
 
-const upsertAndAnnounce = writeInto(
-  'deliveries',
-  '',
-  `with known as (
-    ${insertGiven(tables.payments)} on conflict (transaction_id) do update set known = excluded.known
-  ),`,
-);
+const upsertKnown = upsertGiven(tables.payments, ['known']);
+const upsertAndAnnounce = writeInto('deliveries', '', `with known as (${upsertKnown}),`);
 
 /** As a query reads it from what is known of a payment, which may hold a text that `->>` cannot read (U+0000). */
 export const revisionIn = (known: string) =>

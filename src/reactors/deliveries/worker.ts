@@ -35,10 +35,7 @@ type Dependencies = WorkerTask &
 /** How often it polls, for retries that become due. */
 const pollMs = 1_000;
 const drainMs = 10_000;
-/**
- * How long the list has to come to what an attempt recorded before the worker itself settles the row. While the list is
- * only slow, each row that is settled by itself makes it slower.
- */
+/** How long the list has to come to what an attempt recorded before the worker itself settles the row. */
 const settleAfterMs = 1_000;
 
 export function startDeliveryWorker(dependencies: Dependencies): DeliveryWorker {
@@ -51,6 +48,7 @@ export function startDeliveryWorker(dependencies: Dependencies): DeliveryWorker 
   const interrupting = new AbortController();
   let wakeUp = new AbortController();
   const stopping = new AbortController();
+  const ofAttempts = { ...dependencies, log, giveBack, settle, settleLater };
 
   async function work(): Promise<void> {
     await ready;
@@ -84,13 +82,7 @@ export function startDeliveryWorker(dependencies: Dependencies): DeliveryWorker 
   }
 
   function begin(claimed: ClaimedDelivery): void {
-    const attempt = attemptDelivery(claimed, interrupting.signal, {
-      ...dependencies,
-      log,
-      giveBack,
-      settle,
-      settleLater,
-    }).then((outcome) => {
+    const attempt = attemptDelivery(claimed, interrupting.signal, ofAttempts).then((outcome) => {
       const hadNoRoom = hasNoRoom(claimed);
       if (outcome) dependencies.countAttempt?.(kind, outcome.kind);
       if (outcome) breaker.record(claimed.receiver, outcome.kind === 'failed' && outcome.isReceiverDown);
