@@ -1,4 +1,4 @@
-select c.relname as "table", coalesce(json_agg(json_build_object(
+select c.relname as name, coalesce(json_agg(json_build_object(
     'name', a.attname, 'type', format_type(a.atttypid, a.atttypmod)
   ) order by a.attnum) filter (where a.attname <> all(?)), '[]') as columns
 from pg_class c

@@ -52,10 +52,17 @@ export async function upsert<Column extends string>(
   updated: readonly NoInfer<Column>[] = [],
 ): Promise<void> {
   if (rows.length === 0) return;
+  await prepared(db, upsertGiven(table, updated), [JSON.stringify(rows)]);
+}
+
+/** The statement of `upsert`. */
+export function upsertGiven<Column extends string>(
+  table: Table<Column>,
+  updated: readonly NoInfer<Column>[],
+): string {
   const values = updated.map((column) => `${column} = excluded.${column}`);
   const action = values.length > 0 ? `update set ${values.join(', ')}` : 'nothing';
-  const sql = `${insertGiven(table)} on conflict (${table.primaryKey.join(', ')}) do ${action}`;
-  await prepared(db, sql, [JSON.stringify(rows)]);
+  return `${insertGiven(table)} on conflict (${table.primaryKey.join(', ')}) do ${action}`;
 }
 
 /** The beginning of a statement that inserts rows from one parameter of JSON. */

@@ -171,9 +171,9 @@ export function createCredentials({
           ? ((await openOrWait(openSealed, secret, { stream, field: 'secret' }))?.text ?? [])
           : [],
       );
-      const digests = configured(merchant)['webhook-secret'];
-      const filed = merchant.webhookSecrets.filter((_, index) => names.includes(digests[index] ?? ''));
-      const secrets = [...filed, ...(await Promise.all(issued)).flat()];
+      const ofFile = configured(merchant)['webhook-secret'];
+      const isValid = (_: string, at: number) => names.includes(ofFile[at] ?? '');
+      const secrets = [...merchant.webhookSecrets.filter(isValid), ...(await Promise.all(issued)).flat()];
       if (secrets.length === 0 && names.length > 0)
         throw new Error(`The key of every webhook secret of merchant ${merchant.code} is lost`);
       return secrets;

@@ -74,6 +74,7 @@ export function startProjections({
   });
   const sealer = startSealer({
     ...common,
+    eventStore: reader,
     kept: keptCheckpoints(db, join(config.dataDir, lastCheckpointFile)),
     origin: `${new URL(config.baseUrl).host}/ledger`,
     keys: () => ({

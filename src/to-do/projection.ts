@@ -10,7 +10,7 @@ import {
 } from '@ledger/event-store/event-store.ts';
 import { pagesOf, portionsOf } from '@ledger/kernel/pages.ts';
 import { prepared } from '@ledger/postgres/prepared.ts';
-import { createTables, indexesOf, upsert } from '@ledger/postgres/table.ts';
+import { createTables, indexesOf } from '@ledger/postgres/table.ts';
 import type { Followed, Projection } from '@ledger/projections/runtime/projection.ts';
 import tables from '../../content/tables/to-do.json' with { type: 'json' };
 import { adjustmentEvents } from '../events/adjustments.ts';
@@ -30,7 +30,7 @@ import {
   type PaymentDeliveries,
   revisionIn,
   toDoSchema,
-  writeDeliveries,
+  writePayments,
 } from './table.ts';
 
 const statusEvents = ['PaymentSucceeded', 'PaymentFailed', 'PaymentCancelled', 'PaymentPending'] as const;
@@ -96,12 +96,7 @@ export function createToDoList({
       );
       const stored = new Map(rows.map(({ known }) => [known.transactionId, known]));
       const changed = await take(ours, stored, eventStore);
-      const written = changed.map((known) => ({
-        transaction_id: known.transactionId,
-        known: JSON.stringify(known),
-      }));
-      await upsert(db, tables.payments, written, ['known']);
-      for (const kind of await writeDeliveries(changed, announcer, db)) due.add(kind);
+      for (const kind of await writePayments(changed, announcer, db)) due.add(kind);
     },
   };
   return {

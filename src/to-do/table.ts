@@ -3,7 +3,7 @@
  * queue.ts claims them, queries.ts lists them.
  */
 import { prepared } from '@ledger/postgres/prepared.ts';
-import { indexable, insertGiven, type Row } from '@ledger/postgres/table.ts';
+import { indexable, insertGiven, type Row, upsertGiven } from '@ledger/postgres/table.ts';
 import type { Knex } from 'knex';
 import tables from '../../content/tables/to-do.json' with { type: 'json' };
 import { sqlOf } from '../common/sql.ts';
@@ -43,14 +43,15 @@ export type PaymentDeliveries = {
 };
 
 /** Resolves to the kinds of which something is or becomes due; other processes are told by `announcer`, unless it is `''`. */
-export async function writeDeliveries(
+export async function writePayments(
   payments: readonly PaymentDeliveries[],
   announcer: string,
   db: Knex.Transaction,
 ): Promise<DeliveryKind[]> {
-  const rows = payments.flatMap(rowsOf);
-  if (rows.length === 0) return [];
-  const parameters = [JSON.stringify(rows), announcer, dueChannel, announcer];
+  if (payments.length === 0) return [];
+  const known = payments.map((one) => ({ transaction_id: one.transactionId, known: JSON.stringify(one) }));
+  const rows = [JSON.stringify(known), JSON.stringify(payments.flatMap(rowsOf))];
+  const parameters = [...rows, announcer, dueChannel, announcer];
   const { rows: due } = await prepared<{ rows: { kind: DeliveryKind }[] }>(db, upsertAndAnnounce, parameters);
   return due.map(({ kind }) => kind);
 }
@@ -91,12 +92,13 @@ function rowsOf({
   }));
 }
 
-const writeInto = (deliveries: string, condition = '', before = 'with') => {
+const writeInto = (deliveries: string, condition: string, before: string) => {
   const insert = insertGiven({ name: `${deliveries} as deliveries`, columns: derivedColumns });
   return sqlOf('write-deliveries', { before, insert: `${insert} ${condition}` });
 };
 
-const upsertAndAnnounce = writeInto('deliveries');
+const upsertKnown = upsertGiven(tables.payments, ['known']);
+const upsertAndAnnounce = writeInto('deliveries', '', `with known as (${upsertKnown}),`);
 
 /** As a query reads it from what is known of a payment, which may hold a text that `->>` cannot read (U+0000). */
 export const revisionIn = (known: string) =>

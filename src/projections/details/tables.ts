@@ -84,12 +84,9 @@ export async function findAgencyTables(
   db: Knex.Transaction,
   names: readonly string[],
 ): Promise<ReadonlyMap<string, readonly OwnColumn[]>> {
-  const { rows } = await prepared<{ rows: { table: string; columns: OwnColumn[] }[] }>(
-    db,
-    sqlOf('agency-tables'),
-    [Object.keys(sharedDetails.columns), [...names]],
-  );
-  return new Map(rows.map(({ table, columns }) => [table, columns]));
+  const bindings = [Object.keys(sharedDetails.columns), [...names]];
+  const { rows } = await prepared<{ rows: DetailsTable[] }>(db, sqlOf('agency-tables'), bindings);
+  return new Map(rows.map(({ name, columns }) => [name, columns]));
 }
 
 /** Every agency's table in the current schema. */

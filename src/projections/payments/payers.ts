@@ -4,15 +4,14 @@ import { prepared } from '@ledger/postgres/prepared.ts';
 import { insertGiven } from '@ledger/postgres/table.ts';
 import type { Knex } from 'knex';
 import tables from '../../../content/tables/payments.json' with { type: 'json' };
+import { sqlOf } from '../../common/sql.ts';
 import { paymentStream, type RequestedPayment } from '../../events/payment.ts';
 import { searchTokens } from './search-tokens.ts';
 
 /** No word of a payer. The row of no payment holds it: if it is another there, the table was made under another key. */
 const keyMark = '\0';
 
-type Marked = { tokens: string[] } | undefined;
-
-function checkMark(made: Marked, mark: string): void {
+function checkMark(made: { tokens: string[] } | undefined, mark: string): void {
   if (made && made.tokens[0] !== mark)
     throw new KeysUnavailable(
       'The key of the blind index is not the one under which payers were indexed: restore the schema personal_data, or rebuild payments',
@@ -30,8 +29,7 @@ export async function indexedTokens(
 ): Promise<string[]> {
   if (tokens.length === 0) return [];
   const [mark = '', ...indexed] = await blindIndex([keyMark, ...tokens]);
-  const marked = db('payments.payers').where({ transaction_id: '' }).first('tokens');
-  checkMark((await marked.timeout(5_000)) as Marked, mark);
+  checkMark(await db('payments.payers').where({ transaction_id: '' }).first('tokens').timeout(5_000), mark);
   return indexed;
 }
 
@@ -67,14 +65,8 @@ export async function writePayers(
     return { transaction_id: id, tokens: indexed.slice(start, next) };
   });
   const given = JSON.stringify([{ transaction_id: '', tokens: [mark] }, ...written]);
-  const { rows: marked } = await prepared<{ rows: Marked[] }>(db, writeAndFindMark, [given]);
+  const { rows: marked } = await prepared<{ rows: { tokens: string[] }[] }>(db, writeAndFindMark, [given]);
   checkMark(marked[0], mark);
 }
 
-/** The mark as it was before, which stays: rows under another key are rolled back. */
-const writeAndFindMark = `
-  with written as (
-    ${insertGiven(tables.payers)}
-    on conflict (transaction_id) do update set tokens = excluded.tokens where payers.transaction_id <> ''
-  )
-  select tokens from payers where transaction_id = ''`;
+const writeAndFindMark = sqlOf('write-payers', { insert: insertGiven(tables.payers) });

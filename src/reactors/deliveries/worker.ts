@@ -36,7 +36,7 @@ type Dependencies = WorkerTask &
 const pollMs = 1_000;
 const drainMs = 10_000;
 /** How long the list has to come to what an attempt recorded before the worker itself settles the row. */
-const settleAfterMs = 250;
+const settleAfterMs = 1_000;
 
 export function startDeliveryWorker(dependencies: Dependencies): DeliveryWorker {
   const { concurrency, kind, name, queue, ready, runtime, leaseMs = 60_000 } = dependencies;
@@ -47,13 +47,14 @@ export function startDeliveryWorker(dependencies: Dependencies): DeliveryWorker 
   const attempts = new Map<Promise<void>, ClaimedDelivery>();
   const interrupting = new AbortController();
   let wakeUp = new AbortController();
-  let isStopping = false;
+  const stopping = new AbortController();
+  const ofAttempts = { ...dependencies, log, giveBack, settle, settleLater };
 
   async function work(): Promise<void> {
     await ready;
-    while (!isStopping) {
+    while (!stopping.signal.aborted) {
       for (const claimed of await claim()) begin(claimed);
-      if (!isStopping) await runtime.sleep(pollMs, wakeUp.signal);
+      if (!stopping.signal.aborted) await runtime.sleep(pollMs, wakeUp.signal);
       wakeUp = new AbortController();
     }
   }
@@ -81,13 +82,7 @@ export function startDeliveryWorker(dependencies: Dependencies): DeliveryWorker 
   }
 
   function begin(claimed: ClaimedDelivery): void {
-    const attempt = attemptDelivery(claimed, interrupting.signal, {
-      ...dependencies,
-      log,
-      giveBack,
-      settle,
-      settleLater,
-    }).then((outcome) => {
+    const attempt = attemptDelivery(claimed, interrupting.signal, ofAttempts).then((outcome) => {
       const hadNoRoom = hasNoRoom(claimed);
       if (outcome) dependencies.countAttempt?.(kind, outcome.kind);
       if (outcome) breaker.record(claimed.receiver, outcome.kind === 'failed' && outcome.isReceiverDown);
@@ -126,7 +121,7 @@ export function startDeliveryWorker(dependencies: Dependencies): DeliveryWorker 
 
   /** Usually the list comes to the end of a stream within milliseconds: only the rows that it leaves are written. */
   async function settleLeft(): Promise<void> {
-    await runtime.sleep(settleAfterMs, interrupting.signal);
+    await runtime.sleep(settleAfterMs, stopping.signal);
     const waiting = new Map(unsettled);
     unsettled.clear();
     settling = undefined;
@@ -138,7 +133,7 @@ export function startDeliveryWorker(dependencies: Dependencies): DeliveryWorker 
   return {
     wake: () => wakeUp.abort(),
     async stop() {
-      isStopping = true;
+      stopping.abort();
       wakeUp.abort();
       await working;
       const cancelTimer = runtime.setTimer(drainMs, () => interrupting.abort());

@@ -84,6 +84,47 @@ test.serial(
   },
 );
 
+test.serial('an event that can wait is taken with the next one that cannot, or after a moment', async (t) => {
+  const { eventStore } = await startStores(t, postgres);
+  await append(eventStore, 'A', [paymentRequested()]);
+  const stopping = new AbortController();
+  const timers: { ms: number; run: () => void }[] = [];
+  const batches = readBatches({
+    eventStore,
+    selection: { streamPrefixes: ['payment-'] },
+    after: null,
+    canWait: ({ type }) => type === 'PaymentMethodChosen',
+    runtime: {
+      ...systemRuntime,
+      setTimer(ms, run) {
+        timers.push({ ms, run });
+        return () => {};
+      },
+    },
+    signal: stopping.signal,
+  });
+  const next = async () => (await batches.next()).value?.events.map(({ type }) => type);
+  t.deepEqual(await next(), ['PaymentRequested']);
+  timers.length = 0;
+  const together = next();
+  await append(eventStore, 'A', [methodChosen()], 0);
+  t.is(await Promise.race([together, systemRuntime.sleep(200)]), undefined);
+  await append(eventStore, 'B', [paymentRequested()]);
+  t.deepEqual(await together, ['PaymentMethodChosen', 'PaymentRequested']);
+  timers.length = 0;
+  const alone = next();
+  await append(eventStore, 'B', [methodChosen()], 0);
+  await until(() => timers.length > 0);
+  t.deepEqual(
+    timers.map(({ ms }) => ms),
+    [100],
+  );
+  for (const { run } of timers) run();
+  t.deepEqual(await alone, ['PaymentMethodChosen']);
+  stopping.abort();
+  t.is(await next(), undefined);
+});
+
 test.serial(
   'events of others move the checkpoint, so that a restart does not consider them again',
   async (t) => {
