@@ -61,23 +61,18 @@ export function receiptPdf(receipt: Receipt, { lang, verifyUrl }: Printed): Node
   ];
   for (const warning of warnings) drawText(sheet, sheet.root, 'P', warning, styles.warning);
   drawText(sheet, sheet.root, 'P', words.receipt.explanations[statusName(receipt.status)], styles.label);
-  if (receipt.asAt !== '')
-    drawText(
-      sheet,
-      sheet.root,
-      'P',
-      format(words.receipt.asAt, { time: timeText(receipt.asAt, lang) }),
-      styles.warning,
-    );
+  if (receipt.asAt !== '') {
+    const asAt = format(words.receipt.asAt, { time: timeText(receipt.asAt, lang) });
+    drawText(sheet, sheet.root, 'P', asAt, styles.warning);
+  }
   sheet.yPt += 10;
   if (receipt.isOfficial) drawPayment(document, verifyUrl);
   else {
-    drawPairs(sheet, words.receipt.details, factsOf(receipt, lang));
-    drawPairs(
-      sheet,
-      words.receipt.history,
-      receipt.history.map((entry) => [timeText(entry.at, lang), historyText(entry, lang)]),
+    const history = receipt.history.map(
+      (entry) => [timeText(entry.at, lang), historyText(entry, lang)] as const,
     );
+    drawPairs(sheet, words.receipt.details, factsOf(receipt, lang));
+    drawPairs(sheet, words.receipt.history, history);
   }
   const note = receipt.isOfficial ? words.pdf.computerGenerated : '';
   drawEnd(sheet, note, (page, pages) => [receipt.receiptNo, format(words.pdf.page, { page, pages })]);

@@ -4,16 +4,15 @@
  * none was asked for in a while, because it takes 40 MB.
  */
 import type { Log } from '@ledger/kernel/log.ts';
-import { Piscina } from 'piscina';
+import type { Piscina } from 'piscina';
 import type { Documents } from '../statements/document.ts';
 
 const limits = { minThreads: 0, maxThreads: 1, idleTimeout: 5 * 60_000 };
 const filename = new URL('./pdf-worker.ts', import.meta.url).href;
-const threads = new Map<keyof Documents, Piscina>();
+const threads = new Map<keyof Documents, Promise<Piscina>>();
 
-function threadOf(kind: keyof Documents, log: Log): Piscina {
-  const known = threads.get(kind);
-  if (known) return known;
+async function startThread(kind: keyof Documents, log: Log): Promise<Piscina> {
+  const { Piscina } = await import('piscina');
   const thread = new Piscina({ filename, name: kind, ...limits });
   // Of a thread that was drawing nothing; without a listener it would end the process.
   thread.on('error', (err) => log.error({ err, kind }, 'a thread that draws PDFs failed'));
@@ -22,7 +21,6 @@ function threadOf(kind: keyof Documents, log: Log): Piscina {
     if (thread.threads.length === 0) void thread.destroy();
   };
   thread.on('workerDestroy', () => queueMicrotask(rejectQueued));
-  threads.set(kind, thread);
   return thread;
 }
 
@@ -32,7 +30,9 @@ function threadOf(kind: keyof Documents, log: Log): Piscina {
  */
 export function pdfThreads(log: Log): Documents {
   async function draw(kind: keyof Documents, args: unknown[]): Promise<Buffer> {
-    const { buffer, byteOffset, byteLength }: Uint8Array = await threadOf(kind, log).run(args);
+    const thread = threads.get(kind) ?? startThread(kind, log);
+    threads.set(kind, thread);
+    const { buffer, byteOffset, byteLength }: Uint8Array = await (await thread).run(args);
     return Buffer.from(buffer, byteOffset, byteLength);
   }
   return {
