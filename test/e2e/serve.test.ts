@@ -440,6 +440,7 @@ for (const round of Array(runs(10) < 10 ? 1 : 10).keys())
     async (t) => {
       const backup = join(await temporaryFolder(t), 'backup');
       const load = keepRequesting(round);
+      await until(() => load.acknowledged.length > 0);
       await sleep(200 + Math.random() * 2_000);
       const before = load.acknowledged.length;
       const made = await runLedger(['backup', backup], environment);
