@@ -15,6 +15,7 @@ import {
   isCommand,
   usageOf,
 } from './cli/help.ts';
+import { openOutput } from './cli/output.ts';
 
 // Saves a third of the CPU time until `ledger serve` answers, from the second start on, and its children use it too. In
 // Node's own folder in /tmp, another account could have left code.
@@ -46,8 +47,9 @@ async function main(): Promise<number> {
     if (!help) {
       // Only this one, because most need only a small part of the program. A test imports every one.
       const file = `./${roles.includes(name) ? 'roles' : 'cli'}/${name}.ts`;
-      const { command }: { command: CommandOf<never> } = await import(file);
-      return show(await command(options as never, positionals), options.json);
+      const { command }: { command: CommandOf<'export'> } = await import(file);
+      const write = openOutput(typeof options.output === 'string' ? options.output : undefined);
+      return show(await command(options, positionals, write), options.json);
     }
     process.stdout.write(helpOn(name));
     return 0;

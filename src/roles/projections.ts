@@ -19,11 +19,10 @@ import { allProjections } from '../projections/all.ts';
 import { users } from '../projections/users/projection.ts';
 import { startRebuilds } from '../reactors/rebuilds/watch.ts';
 import { recipientsAmong, startStaffEmail } from '../reactors/staff/staff-email.ts';
+import { rebuildInProcess, verifyInProcess } from './children.ts';
 import { createEraser } from './eraser.ts';
 import type { Running } from './lifecycle.ts';
 import { roleCommand } from './role-command.ts';
-import { rebuildInProcess } from './start-rebuild-child.ts';
-import { verifyInProcess } from './start-verify-child.ts';
 import type { RoleDependencies } from './stores.ts';
 
 /** Of these, the admins are told what waits for staff, unless STAFF_ALERTS_TO names others. */
