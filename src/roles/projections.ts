@@ -32,14 +32,8 @@ const mostUsers = 1_000;
  * Starts every projection, the sealer, the checks, what erases by itself, and the email to staff. Each waits for its
  * stores, and stands by while another process leads.
  */
-export function startProjections({
-  clock,
-  config,
-  eventStore,
-  log,
-  personalData,
-  runtime,
-}: RoleDependencies): Running {
+export function startProjections(role: RoleDependencies): Running {
+  const { clock, config, eventStore, log, runtime } = role;
   const { databaseUrl } = config;
   void clock.start();
   const db = connectPostgres({ url: databaseUrl, log });
@@ -47,7 +41,7 @@ export function startProjections({
   const halted = new Set<string>();
   const reader = createSharedReader(eventStore, { streamPrefixes });
   const process = runtime.uuid().slice(0, 8);
-  const common = { eventStore, db, databaseUrl, personalData, log, runtime };
+  const common = { ...role, db, databaseUrl };
   // Rows are so far behind while much happens, because most of a batch's cost is the same for one event and for many.
   const everyMs = 200;
   const following = { ...common, eventStore: reader, process, everyMs };
@@ -58,11 +52,9 @@ export function startProjections({
   };
   for (const projection of allProjections) launch(projection);
   const rebuilds = startRebuilds({
+    ...common,
     projections: allProjections.map(({ name }) => name),
-    eventStore,
-    log,
-    runtime,
-    takeUp: (name, signal) => rebuildInProcess(name, { config, log, runtime, signal }),
+    takeUp: (name, signal) => rebuildInProcess(name, { ...role, signal }),
     // With new tables, a projection that has halted may be able to continue.
     onRebuilt(name) {
       const projection = allProjections.find((each) => each.name === name);
@@ -82,7 +74,7 @@ export function startProjections({
     }),
   });
   // Here, because only the owner of the tables may drop what a rebuild has left.
-  const eraser = createEraser({ ...common, config }, db);
+  const eraser = createEraser(role, db);
   const retention = startRetention({ ...common, ...eraser, retention: config.retention });
   const hourly = startHourlyCheck(common);
   const { verifyAt } = config;
