@@ -78,16 +78,8 @@ export function createLook(dependencies: LookDependencies): () => Promise<Look> 
 }
 
 /** One look at the stores. It is overdue if one of them has not answered in time, whatever the others said. */
-async function look({
-  answerWithinMs = usualAnswerMs,
-  clockDifferenceMs,
-  eventStore,
-  log,
-  projections,
-  projectionStatus,
-  runtime,
-  sealingRefused,
-}: LookDependencies): Promise<{ found: Look; isOverdue: boolean }> {
+async function look(dependencies: LookDependencies): Promise<{ found: Look; isOverdue: boolean }> {
+  const { answerWithinMs = usualAnswerMs, eventStore, log, projections, runtime } = dependencies;
   const signal = runtime.timeout(answerWithinMs);
   const late = once(signal, 'abort').then(() => {
     throw signal.reason;
@@ -123,15 +115,17 @@ async function look({
       'the event store',
       eventStore.loadLast('health').then(() => true),
     ),
-    answered('Postgres', Promise.all([projectionStatus(), sealingRefused()])).then(async (found) => {
-      if (!found) return null;
-      const [statuses, refused] = found;
-      return {
-        isSealed: refused === null,
-        isDiskFull: statuses.some(({ fault }) => fault?.message === diskFullText),
-        projections: await Promise.all(projections.map((each) => projectionHealth(each, statuses))),
-      };
-    }),
+    answered('Postgres', Promise.all([dependencies.projectionStatus(), dependencies.sealingRefused()])).then(
+      async (found) => {
+        if (!found) return null;
+        const [statuses, refused] = found;
+        return {
+          isSealed: refused === null,
+          isDiskFull: statuses.some(({ fault }) => fault?.message === diskFullText),
+          projections: await Promise.all(projections.map((each) => projectionHealth(each, statuses))),
+        };
+      },
+    ),
   ]);
   const unknown = projections.map(({ name }): ProjectionHealth => {
     return { name, status: 'unknown', lagMs: null, fault: null, parked: 0 };
@@ -141,7 +135,7 @@ async function look({
     postgres: known ? stateOf(known.isDiskFull) : 'down',
   } as const;
   const isUp = stores.eventStore === 'up' && stores.postgres === 'up';
-  const difference = clockDifferenceMs();
+  const difference = dependencies.clockDifferenceMs();
   const isOnTime = Math.abs(difference ?? 0) <= tolerableDifferenceMs;
   const isOk =
     isOnTime &&

@@ -24,21 +24,14 @@ type Dependencies = Omit<LookDependencies, 'eventStore' | 'log' | 'sealingRefuse
   folder: string;
 };
 
-export function createSources({
-  clockDifferenceMs,
-  db,
-  eventStore,
-  folder,
-  projections,
-  projectionStatus,
-  runtime,
-}: Dependencies) {
+export function createSources(dependencies: Dependencies) {
+  const { db, eventStore, runtime } = dependencies;
   const secondsSince = (ms: number) => (runtime.now().getTime() - ms) / 1_000;
 
   return {
     async machine() {
-      const differenceMs = clockDifferenceMs();
-      const disk = await statfs(folder).catch(() => null);
+      const differenceMs = dependencies.clockDifferenceMs();
+      const disk = await statfs(dependencies.folder).catch(() => null);
       const readings: Reading[] = [];
       if (differenceMs !== null) readings.push(['ledger_clock_difference_seconds', differenceMs / 1_000]);
       if (disk)
@@ -50,8 +43,8 @@ export function createSources({
     },
 
     async projections(signal) {
-      const statuses = await projectionStatus();
-      const ofEach = projections.map(async (projection): Promise<Reading[]> => {
+      const statuses = await dependencies.projectionStatus();
+      const ofEach = dependencies.projections.map(async (projection): Promise<Reading[]> => {
         const { name } = projection;
         const status = statuses.find((each) => each.name === name);
         const after = status?.position ?? null;

@@ -19,14 +19,12 @@ export const unknownOutcome: ExceptionSource<FinalOutcome> = {
     const unknown = outcomeIn(payment);
     if (!unknown) throw noSuchException();
     const settledIn = stored[states.findLastIndex((state) => !outcomeIn(state)?.settled) + 1];
-    const { amountSen, at, orderNo, settled } = unknown;
+    const { amountSen, orderNo, settled } = unknown;
     return {
       kind: 'outcomeUnknown',
       model: {
         ...about,
-        at,
-        orderNo,
-        amountSen,
+        ...unknown,
         expected: formatSen(amountSen),
         attempt: payment.attempts.find(({ sellerOrderNo }) => sellerOrderNo === orderNo) ?? null,
         lastRequery: payment.lastRequery,
