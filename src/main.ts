@@ -12,6 +12,7 @@ import {
   isCommand,
   usageOf,
 } from './cli/help.ts';
+import { openOutput } from './cli/output.ts';
 
 /** Those that run until they are stopped are in another folder. */
 const roles = ['serve', 'http', 'projections', 'reactors', 'eventstore'];
@@ -38,8 +39,9 @@ async function main(): Promise<number> {
     if (!help) {
       // Only this one, because most need only a small part of the program. A test imports every one.
       const file = `./${roles.includes(name) ? 'roles' : 'cli'}/${name}.ts`;
-      const { command }: { command: CommandOf<never> } = await import(file);
-      return show(await command(options as never, positionals), options.json);
+      const { command }: { command: CommandOf<'export'> } = await import(file);
+      const write = openOutput(typeof options.output === 'string' ? options.output : undefined);
+      return show(await command(options, positionals, write), options.json);
     }
     process.stdout.write(helpOn(name));
     return 0;

@@ -10,6 +10,8 @@ type Reading = {
   fallback?: string;
   /** It is a fault if the variable is not set; then `''` is returned, and not the fallback. */
   required?: boolean;
+  /** Instead of the form of the variable. */
+  form?: RegExp;
 };
 
 export type Variable = {
@@ -17,6 +19,13 @@ export type Variable = {
   fallback?: string;
   /** What it means, in one line: where it is needed and not set. */
   meaning: string;
+  /** What its value, or each entry of a list, matches from end to end if it is not empty: a regular expression. */
+  form?: string;
+  /** The end of the sentence about a value that is at fault, after `must`. */
+  must?: string;
+  /** Of a number. */
+  least?: number;
+  most?: number;
   /** Its value may also be in a file that the variable with `_FILE` at the end of its name names. */
   isSecret?: boolean;
 };
@@ -69,21 +78,30 @@ export function readVariables<Known extends string, Insecurity extends string>(
     }
   }
 
-  const must = (name: Name, isSo: boolean, what: string): void => {
-    if (!isSo && isUsed(name)) faults.push(`${name} must ${what}`);
+  const must = (name: Name, isSo: boolean, what = variables[name].must): void => {
+    const fault = `${name} must ${what}`;
+    // A variable may be read twice.
+    if (!isSo && isUsed(name) && !faults.includes(fault)) faults.push(fault);
   };
 
-  const text = (name: Name, { fallback, required = false }: Reading = {}): string => {
+  const raw = (name: Name, { fallback, required = false }: Reading = {}): string => {
     const found = given(name) ?? provided[name];
     if (found === undefined && required && isUsed(name))
       faults.push(`${name} is not set. ${variables[name].meaning}`);
     return found ?? (required ? '' : (fallback ?? variables[name].fallback ?? ''));
   };
 
-  /** `form` is what a value that is not empty must match, and `what` describes that in words. */
-  const matching = (name: Name, form: RegExp, what: string, reading?: Reading): string => {
-    const found = text(name, reading);
-    must(name, found === '' || form.test(found), what);
+  const mustMatch = (name: Name, values: readonly string[], { form }: Reading = {}): void => {
+    const known = form ?? new RegExp(`^(?:${variables[name].form ?? '.*'})$`, 's');
+    must(
+      name,
+      values.every((value) => value === '' || known.test(value)),
+    );
+  };
+
+  const text = (name: Name, reading?: Reading): string => {
+    const found = raw(name, reading);
+    mustMatch(name, [found], reading);
     return found;
   };
 
@@ -108,21 +126,21 @@ export function readVariables<Known extends string, Insecurity extends string>(
     return found ?? choices[0];
   };
 
-  const integer = (name: Name, least: number, most: number, reading?: Reading): number => {
+  const integer = (name: Name, reading?: Reading): number => {
+    const { least = 0, most = 999_999_999 } = variables[name];
     const found = text(name, reading);
     const value = /^\d{1,9}$/.test(found) ? Number(found) : Number.NaN;
     must(name, value >= least && value <= most, `be a whole number from ${least} to ${most}`);
     return value;
   };
 
-  /** The entries of a comma list that are not empty; each must match `form`, as `matching` has it. */
-  const list = (name: Name, form = /^/, what = '', reading?: Reading): readonly string[] => {
-    const entries = text(name, reading)
+  /** The entries of a comma list that are not empty. */
+  const list = (name: Name, reading?: Reading): readonly string[] => {
+    const entries = raw(name, reading)
       .split(',')
       .map((entry) => entry.trim())
       .filter((entry) => entry !== '');
-    const areSo = entries.every((entry) => form.test(entry));
-    must(name, areSo, what);
+    mustMatch(name, entries, reading);
     return entries;
   };
 
@@ -174,7 +192,6 @@ export function readVariables<Known extends string, Insecurity extends string>(
     insistsOn,
     mustInProduction,
     text,
-    matching,
     url,
     oneOf,
     integer,

@@ -14,10 +14,14 @@ export type Report = { data: unknown; text: string; exitCode?: number };
 /** An exit code alone: the command has said what there is to say, or failed. */
 export type Outcome = number | Report;
 
-/** Throws UsageError when the arguments are wrong. */
+/** Writes a document to the terminal, or to the file that `--output` names. Resolves to the exit code. */
+export type WriteDocument = (pieces: AsyncIterable<string | Uint8Array>) => Promise<0>;
+
+/** Throws UsageError when the arguments are wrong. A command with `--output` is given the function that writes there. */
 export type CommandOf<Name extends CommandName> = (
   values: ValuesOf<Declarations[Name]['options']>,
   args: readonly string[],
+  ...document: 'output' extends keyof Declarations[Name]['options'] ? [write: WriteDocument] : []
 ) => Promise<Outcome>;
 
 /** The arguments are wrong; the message is shown with the command's usage. */

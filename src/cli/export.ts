@@ -4,23 +4,21 @@ import { plural } from '../audit/history/text.ts';
 import { InvalidFields } from '../commands/fields.ts';
 import { recordToolAccess } from './access.ts';
 import { type CommandOf, UsageError } from './command.ts';
-import { checkOutput, writeOutput } from './output.ts';
 import { withStores } from './stores.ts';
 
-export const command: CommandOf<'export'> = async ({
-  output,
-  'with-personal-data': isOpened = false,
-  ...values
-}) => {
+export const command: CommandOf<'export'> = async (
+  { output: _, 'with-personal-data': isOpened = false, ...values },
+  _args,
+  write,
+) => {
   const request = readRequest({ ...values, opened: isOpened ? 'yes' : '' });
-  checkOutput(output);
   return await withStores('export', { uses: ['dataKeys'] }, async (stores) => {
     const { pieces, totals } = await beginExport(request, stores);
     if (isOpened) {
       const detail = `${request.span.start} to ${request.span.end}`;
       await recordToolAccess(stores, { what: 'exportOpened', detail });
     }
-    await writeOutput(pieces, output);
+    await write(pieces);
     const { events, payments, plainAfterErasure, checksum } = totals();
     const rest = checksum === '' ? '.' : ` with ${events} events. Checksum of the last line: ${checksum}`;
     process.stderr.write(`${plural(payments, 'payment')}${rest}\n`);

@@ -2,22 +2,23 @@
 import { existsSync } from 'node:fs';
 import { open, rename, rm } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
-import { UsageError } from './command.ts';
-
-/** Call it before reading anything. Throws UsageError when the file exists, because it is never overwritten. */
-export function checkOutput(path: string | undefined): void {
-  if (path !== undefined && existsSync(path)) throw new UsageError(`${path} exists and is not overwritten`);
-}
+import { UsageError, type WriteDocument } from './command.ts';
 
 /**
  * A file is first written under another name, and renamed once it is completely on disk, so that an interrupted one is
- * never mistaken for a complete one. Only this account can read it.
+ * never mistaken for a complete one. Only this account can read it. Throws UsageError at once when it exists, because it
+ * is never overwritten.
  */
-export async function writeOutput(
-  pieces: AsyncIterable<string | Uint8Array>,
-  path: string | undefined,
-): Promise<void> {
-  if (path === undefined) return await pipeline(pieces, process.stdout, { end: false });
+export function openOutput(path: string | undefined): WriteDocument {
+  if (path !== undefined && existsSync(path)) throw new UsageError(`${path} exists and is not overwritten`);
+  return async (pieces) => {
+    if (path === undefined) await pipeline(pieces, process.stdout, { end: false });
+    else await writeWhole(pieces, path);
+    return 0;
+  };
+}
+
+async function writeWhole(pieces: AsyncIterable<string | Uint8Array>, path: string): Promise<void> {
   const draft = `${path}.${process.pid}.part`;
   const file = await open(draft, 'wx', 0o600);
   try {

@@ -5,12 +5,10 @@ import { proveEvents } from '../audit/seals/leaves.ts';
 import { paymentStream } from '../events/payment.ts';
 import { type CommandOf, readArgument } from './command.ts';
 import { findHistory, needs } from './history.ts';
-import { checkOutput, writeOutput } from './output.ts';
 import { fail, withStores } from './stores.ts';
 
-export const command: CommandOf<'proof'> = async ({ merchant, output }, args) => {
+export const command: CommandOf<'proof'> = async ({ merchant }, args, write) => {
   const named = readArgument(args, "Name one payment, by its id or by the merchant's reference");
-  checkOutput(output);
   return await withStores('proof', needs, async (context) => {
     const { eventStore, runtime } = context;
     const { transactionId, merchantCode, entries } = await findHistory(named, merchant, context);
@@ -26,7 +24,7 @@ export const command: CommandOf<'proof'> = async ({ merchant, output }, args) =>
       lines.payment(events, { proofs }),
       lines.end(),
     ];
-    await writeOutput(Readable.from(pieces), output);
+    await write(Readable.from(pieces));
     const missing = proofs.filter((each) => each === null).length;
     return missing === 0
       ? 0

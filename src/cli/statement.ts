@@ -5,22 +5,19 @@ import { collectionLines } from '../statements/csv.ts';
 import { gatherReceipts } from '../statements/document.ts';
 import { collectionPdf } from '../statements/pdf.ts';
 import { type CommandOf, readAsOf, readChoice, readDay, UsageError } from './command.ts';
-import { checkOutput, writeOutput } from './output.ts';
 import { withJournal } from './stores.ts';
 
-export const command: CommandOf<'statement'> = async ({
-  json,
-  merchant: merchantCode = '',
-  output,
-  ...values
-}) => {
+export const command: CommandOf<'statement'> = async (
+  { json, merchant: merchantCode = '', output, ...values },
+  _args,
+  write,
+) => {
   const day = readDay('day', values.day);
   const format = readChoice('format', values.format, ['csv', 'pdf']);
   const lang = readChoice('lang', values.lang, ['ms', 'en']);
   if (format === 'pdf' && json)
     throw new UsageError('--json is for the lines of the statement, not for its PDF');
   if (format === 'pdf' && output === undefined) throw new UsageError('--format pdf needs --output');
-  checkOutput(output);
   const asOf = readAsOf('known-at', values['known-at']);
   const collection = { merchantCode, day, asOf };
   return await withJournal({ asOf, whenBehind: 'refuse' }, async ({ config, db, runtime }) => {
@@ -40,7 +37,6 @@ export const command: CommandOf<'statement'> = async ({
             printedAt: runtime.now(),
             lang,
           });
-    await writeOutput(pieces, output);
-    return 0;
+    return await write(pieces);
   });
 };

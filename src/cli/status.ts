@@ -8,8 +8,8 @@ import { projectionStatus } from '@ledger/projections/runtime/checkpoints.ts';
 import type { Knex } from 'knex';
 import program from '../../package.json' with { type: 'json' };
 import { lastCheck, type Outcome } from '../audit/check/schedule.ts';
-import { sealingRefused } from '../audit/seals/kept.ts';
-import { readSignedSeal, unsealed } from '../audit/seals/stored-seals.ts';
+import { sealingRefused, unsealed } from '../audit/seals/kept.ts';
+import { readSignedSeal } from '../audit/seals/stored-seals.ts';
 import { toIsoWithOffset } from '../common/malaysian-time.ts';
 import { sealsStream } from '../events/seals.ts';
 import { createLook } from '../monitoring/health.ts';
@@ -36,12 +36,11 @@ type Status = Awaited<ReturnType<typeof readStatus>>;
 
 /** What cannot be found out is null. */
 async function readStatus({ clock, config, db, eventStore, log, runtime }: Context) {
-  const refused = () => sealingRefused(db);
   const look = createLook({
     eventStore,
     projections: [...allProjections, toDoList, requeryList],
     projectionStatus: () => projectionStatus(db),
-    sealingRefused: refused,
+    sealingRefused: () => sealingRefused(db),
     clockDifferenceMs: clock.differenceMs,
     answerWithinMs: lookWithinMs,
     runtime,
@@ -62,7 +61,7 @@ async function readStatus({ clock, config, db, eventStore, log, runtime }: Conte
       orNull(isUp.postgres, () => lastCheck(db, 'verify').then(summaryOf)),
       orNull(isUp.eventStore, () => readLastSeal(eventStore)),
       orNull(isUp.eventStore && isUp.postgres, async () => {
-        const open = await unsealed(eventStore, { now: at, refused: await refused(), signal });
+        const open = await unsealed(eventStore, db, { now: at, signal });
         return 'since' in open ? open.since.toISOString() : null;
       }),
     ]);

@@ -7,20 +7,17 @@ import { paymentStream } from '../events/payment.ts';
 import { type FoundUnmatched, findByPayer } from '../personal-data/find-by-payer.ts';
 import { recordToolAccess } from './access.ts';
 import { type CommandOf, UsageError } from './command.ts';
-import { checkOutput, writeOutput } from './output.ts';
 import { type Context, fail, withStores } from './stores.ts';
 
-export const command: CommandOf<'subject-access'> = async ({ payer = '', output }) => {
+export const command: CommandOf<'subject-access'> = async ({ payer = '' }, _args, write) => {
   if (payer.trim() === '') throw new UsageError('Name the person with --payer');
-  checkOutput(output);
   return await withStores('subject-access', { uses: ['dataKeys'] }, async (context) => {
     try {
       const { payments, unmatched } = await findByPayer(payer, context);
       const detail = `${plural(payments.length, 'payment')}, ${plural(unmatched.length, 'unmatched result')}`;
       await recordToolAccess(context, { what: 'subjectAccess', detail });
       const ids = payments.map(({ request }) => request.transactionId);
-      await writeOutput(pieces(ids, unmatched, context), output);
-      return 0;
+      return await write(pieces(ids, unmatched, context));
     } catch (error) {
       if (!(error instanceof KeysUnavailable)) throw error;
       return fail(`${error.message}.`);

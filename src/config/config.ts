@@ -7,6 +7,7 @@ import { hostname } from 'node:os';
 import { emailPattern } from '@ledger/kernel/email-address.ts';
 import type { Environment } from '@ledger/kernel/environment.ts';
 import { logLevels } from '@ledger/kernel/log.ts';
+import type { Period } from '@ledger/kernel/period.ts';
 import { ConfigError } from '@ledger/kernel/yaml-file.ts';
 import type { LinkKeys } from '../common/link-keys.ts';
 import { boundsOfDay } from '../common/malaysian-time.ts';
@@ -15,7 +16,6 @@ import { readCallbacks, readLandRegistry, readMail } from './callbacks-and-mail.
 import { type EnvironmentReader, readEnvironment } from './environment-reader.ts';
 import { keyForm, loadMerchants } from './merchants.ts';
 import { loadPaymentMethods } from './payment-methods.ts';
-import { readDataKeys, readRetention } from './personal-data.ts';
 import { checkEventStore, checkPostgres, checkSecrets } from './security.ts';
 import type { VariableName } from './variables.ts';
 
@@ -44,7 +44,7 @@ export function loadConfig(
 function readConfig(env: EnvironmentReader, seals: boolean) {
   const { production } = env;
   const host = env.text('HOST');
-  const port = env.integer('PORT', 0, 65_535);
+  const port = env.integer('PORT');
   const merchants = env.file(
     'MERCHANTS_FILE',
     (path) => loadMerchants(path, production, env.files),
@@ -63,7 +63,7 @@ function readConfig(env: EnvironmentReader, seals: boolean) {
     /** Where /metrics, /livez and /readyz are; `anyPort`: where the port is taken, another one will do. */
     admin: {
       host: env.text('ADMIN_HOST'),
-      port: env.integer('ADMIN_PORT', 0, 65_535, { fallback: String(port === 0 ? 0 : (port + 2) % 65_536) }),
+      port: env.integer('ADMIN_PORT', { fallback: String(port === 0 ? 0 : (port + 2) % 65_536) }),
       anyPort: env.given('ADMIN_PORT') === undefined,
     },
     /** Where spans are sent; `''`: nowhere. */
@@ -76,20 +76,19 @@ function readConfig(env: EnvironmentReader, seals: boolean) {
     methods,
     transactionIdKey,
     linkKeys: readLinkKeys(env, transactionIdKey),
-    dataKeys: readDataKeys(env),
+    /** Each in base64. `previous` are earlier ones that blocks of keys may still be encrypted under. */
+    dataKeys: { current: env.text('DATA_KEY', { required: true }), previous: env.list('DATA_KEY_PREVIOUS') },
     /** Null: personal data are erased only on request. */
     retention: readRetention(env),
-    sealKeys: readSealKeys(env, seals),
+    /** Each is `''` in a process that seals nothing. `previous` hands over to `current`. */
+    sealKeys: {
+      current: env.text('SEAL_KEY', { required: seals }),
+      previous: env.text('SEAL_KEY_PREVIOUS'),
+    },
     /** Who cosigns the checkpoints of the log; without a final slash. */
-    witnessUrls: env
-      .list('WITNESS_URLS', /^https?:\/\/[^/]/, 'be a comma list of URLs')
-      .map((url) => url.replace(/\/$/, '')),
+    witnessUrls: env.list('WITNESS_URLS').map((url) => url.replace(/\/$/, '')),
     /** When everything is verified each day, in Malaysian time; `off`: never. */
-    verifyAt: env.matching(
-      'VERIFY_SCHEDULE',
-      /^(off|([01]\d|2[0-3]):[0-5]\d)$/,
-      'be off, or a time of day such as 02:30',
-    ),
+    verifyAt: env.text('VERIFY_SCHEDULE'),
     maxAmountSen: readMaxAmount(env),
     /** At the foot of payers' pages, `''` where there is none; `{lang}` in it stands for the page's language. */
     footer: {
@@ -116,14 +115,14 @@ function readConfig(env: EnvironmentReader, seals: boolean) {
       /** Whether it is also asked on schedule about open payments. */
       scheduled: env.oneOf('REQUERY_SCHEDULE', ['on', 'off']) === 'on',
       /** Scheduled questions of all processes together. */
-      perSecond: env.integer('REQUERY_PER_SECOND', 1, 1_000),
+      perSecond: env.integer('REQUERY_PER_SECOND'),
     },
     callbacks,
     /** Null: its address is not configured, and its callbacks wait. */
     landRegistry: readLandRegistry(env, { ...callbacks, hasAgencies }),
     mail: readMail(env),
     /** Who is told what waits for staff; none: every admin. */
-    staffAlertsTo: env.list('STAFF_ALERTS_TO', emailPattern, 'be a comma list of email addresses'),
+    staffAlertsTo: env.list('STAFF_ALERTS_TO', { form: emailPattern }),
     apiKeys: readApiKeys(env),
     /** The keys that the land registry may send; none if nobody has access. */
     landregAccessKeys: readLandregAccessKeys(env, hasAgencies),
@@ -133,16 +132,16 @@ function readConfig(env: EnvironmentReader, seals: boolean) {
     refused: [] as string[],
     sandbox: {
       enabled: env.oneOf('SANDBOX', ['true', 'false'], production ? 'false' : 'true') === 'true',
-      port: env.integer('SANDBOX_PORT', 0, 65_535, { fallback: String(port === 0 ? 0 : port + 1) }),
+      port: env.integer('SANDBOX_PORT', { fallback: String(port === 0 ? 0 : port + 1) }),
     },
     rateLimits: {
-      failuresPerMinute: env.integer('RATE_LIMIT_FAILURES', 1, 1_000_000),
-      callsPerSecond: env.integer('RATE_LIMIT_CALLS', 1, 1_000_000),
-      pagesPerMinute: env.integer('RATE_LIMIT_PAGES', 1, 1_000_000),
+      failuresPerMinute: env.integer('RATE_LIMIT_FAILURES'),
+      callsPerSecond: env.integer('RATE_LIMIT_CALLS'),
+      pagesPerMinute: env.integer('RATE_LIMIT_PAGES'),
     },
     /** Of admins, to sign in to the console. */
     passkeysRequired: env.insistsOn('passkeys', 'admins may sign in to the console without a passkey'),
-    trustedProxies: env.integer('TRUSTED_PROXIES', 0, 10),
+    trustedProxies: env.integer('TRUSTED_PROXIES'),
     logLevel: env.oneOf('LOG_LEVEL', logLevels),
     /** What production should refuse and ALLOW_INSECURE names, each with what is insecure. */
     exceptions: env.exceptions,
@@ -181,18 +180,9 @@ function checkSecurity(env: EnvironmentReader, config: Config): void {
   ]);
 }
 
-/** Each is `''` in a process that seals nothing. `previous` hands over to `current`. */
-function readSealKeys(env: EnvironmentReader, required: boolean) {
-  const [form, what] = [/^[0-9a-f]{64}$/i, 'be 64 hexadecimal digits'] as const;
-  return {
-    current: env.matching('SEAL_KEY', form, what, { required }),
-    previous: env.matching('SEAL_KEY_PREVIOUS', form, what),
-  };
-}
-
 /** Without LINK_KEY, TRANSACTION_ID_KEY signs, as in earlier releases. */
 function readLinkKeys(env: EnvironmentReader, original: string): LinkKeys {
-  const current = env.matching('LINK_KEY', /^[^\s,]+$/, 'have no blanks or commas');
+  const current = env.text('LINK_KEY');
   env.mustInProduction('link-key', 'LINK_KEY', current !== '', 'be set');
   return { current: current || original, others: env.list('LINK_KEY_PREVIOUS'), original };
 }
@@ -200,7 +190,7 @@ function readLinkKeys(env: EnvironmentReader, original: string): LinkKeys {
 function readBaseUrl(env: EnvironmentReader, fallback: string): string {
   const baseUrl = env.url('BASE_URL', ['http:', 'https:'], { fallback });
   const isPublic = !env.production || baseUrl.startsWith('https://');
-  env.must('BASE_URL', isPublic, 'be the public address, with https://, in production');
+  env.must('BASE_URL', isPublic);
   return baseUrl;
 }
 
@@ -213,36 +203,38 @@ function linkHost(host: string): string {
   return host === '127.0.0.1' ? 'localhost' : host.includes(':') ? `[${host}]` : host;
 }
 
+const units = { y: 'years', m: 'months', d: 'days' } as const;
+
+function readRetention(env: EnvironmentReader): Period | null {
+  const text = env.text('RETENTION');
+  const unit = units[text.slice(-1) as keyof typeof units];
+  return unit === undefined ? null : { count: Number(text.slice(0, -1)), unit };
+}
+
 function readLabelledFrom(env: EnvironmentReader): Date | null {
   const day = env.text('GATEWAY_RESULT_LABEL_FROM');
   const bounds = boundsOfDay(day);
-  env.must('GATEWAY_RESULT_LABEL_FROM', day === '' || bounds !== null, 'be a day such as 2027-01-01');
+  env.must('GATEWAY_RESULT_LABEL_FROM', day === '' || bounds !== null);
   return bounds && new Date(bounds.start);
 }
 
 function readMaxAmount(env: EnvironmentReader): Sen {
   const amount = parseAmount(env.text('MAX_AMOUNT_RM'), 99_999_999_999 as Sen);
-  if (typeof amount === 'number') return amount;
-  env.must('MAX_AMOUNT_RM', false, 'be an amount in RM such as 1000000.00');
-  return 0 as Sen;
+  env.must('MAX_AMOUNT_RM', typeof amount === 'number');
+  return typeof amount === 'number' ? amount : (0 as Sen);
 }
 
 function readApprovalAbove(env: EnvironmentReader): Sen | null {
   const text = env.text('APPROVAL_ABOVE_RM', { fallback: env.production ? '1000.00' : 'none' });
   const amount = readAmount(text);
-  env.must(
-    'APPROVAL_ABOVE_RM',
-    text === 'none' || amount !== null,
-    'be an amount in RM such as 1000.00, or none',
-  );
+  env.must('APPROVAL_ABOVE_RM', text === 'none' || amount !== null);
   return amount;
 }
 
 /** The Bearer keys of /api/v1, each `sha256:<64 hex digits>` or plain; none leaves it open, which production refuses. */
 function readApiKeys(env: EnvironmentReader): string[] {
-  const what = 'be a comma list of sha256:<64 hex digits> or keys of at least 6 characters';
-  const keys = env.list('API_KEYS', keyForm, what, { required: env.production });
-  env.must('API_KEYS', keys.length > 0 || !env.given('API_KEYS'), what);
+  const keys = env.list('API_KEYS', { form: keyForm, required: env.production });
+  env.must('API_KEYS', keys.length > 0 || !env.given('API_KEYS'));
   return [...keys];
 }
 
@@ -252,13 +244,8 @@ function readApiKeys(env: EnvironmentReader): string[] {
  */
 function readLandregAccessKeys(env: EnvironmentReader, hasAgencies: boolean): string[] {
   const { production } = env;
-  const fallback = production ? '' : 'landreg-key';
-  const what = 'be sha256:<64 hex digits> or a key of at least 6 characters, without blanks';
-  const current = env.matching('LANDREG_ACCESS_KEY', keyForm, what, {
-    fallback,
-    required: production && hasAgencies,
-  });
-  const whatOthers = 'be a comma list of keys in the form of LANDREG_ACCESS_KEY';
-  const others = env.list('LANDREG_ACCESS_KEY_PREVIOUS', keyForm, whatOthers);
+  const reading = { form: keyForm, fallback: production ? '' : 'landreg-key' };
+  const current = env.text('LANDREG_ACCESS_KEY', { ...reading, required: production && hasAgencies });
+  const others = env.list('LANDREG_ACCESS_KEY_PREVIOUS', { form: keyForm });
   return [current, ...others].filter((key) => key !== '');
 }

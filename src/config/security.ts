@@ -22,11 +22,7 @@ const isDecodable = (text: string) => orElse(() => decodeURIComponent(text), nul
 
 /** Only TLS with a verified certificate counts. On this machine the embedded event store may do without, not without its password. */
 export function checkEventStore(env: EnvironmentReader, url: string): void {
-  env.must(
-    'ESDB_URL',
-    url === '' || isConnectionString(url),
-    'be a connection string such as esdb://user:password@node:2113?tls=true, with options that the client knows, and user and password percent-encoded',
-  );
+  env.must('ESDB_URL', url === '' || isConnectionString(url));
   const isEncrypted = [...url.matchAll(/[?&]([^=&]+)=([^&?]*)/g)].every(
     // The client reads the names of options in any case, and with - or _ in them.
     ([, name = '', value]) => name.replace(/[\s_-]/g, '').toLowerCase() !== 'tls' || value === 'true',

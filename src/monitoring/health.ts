@@ -4,6 +4,7 @@ import type { EventStore } from '@ledger/event-store/event-store.ts';
 import type { Log } from '@ledger/kernel/log.ts';
 import { reasonOf } from '@ledger/kernel/reason-of.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
+import { sharedAnswer } from '@ledger/kernel/shared-answer.ts';
 import { tolerableDifferenceMs } from '@ledger/postgres/shared-clock.ts';
 import type { ProjectionStatus } from '@ledger/projections/runtime/checkpoints.ts';
 import { diskFullText } from '@ledger/projections/runtime/failures.ts';
@@ -62,10 +63,10 @@ export type LookDependencies = {
 
 /** Never rejects. */
 export function createLook(dependencies: LookDependencies): () => Promise<Look> {
-  let latest: { askedMs: number; found: Promise<Look> } | null = null;
   let complete: { askedMs: number; found: Look } | null = null;
 
-  async function lookAt(askedMs: number): Promise<Look> {
+  async function lookNow(): Promise<Look> {
+    const askedMs = dependencies.runtime.monotonicMs();
     const { found, isOverdue } = await look(dependencies);
     if (isOverdue && complete && askedMs - complete.askedMs < completeForMs)
       return { ...complete.found, at: found.at };
@@ -73,24 +74,12 @@ export function createLook(dependencies: LookDependencies): () => Promise<Look> 
     return found;
   }
 
-  return async () => {
-    const nowMs = dependencies.runtime.monotonicMs();
-    if (!latest || nowMs - latest.askedMs >= freshForMs) latest = { askedMs: nowMs, found: lookAt(nowMs) };
-    return await latest.found;
-  };
+  return sharedAnswer(lookNow, freshForMs, dependencies.runtime);
 }
 
 /** One look at the stores. It is overdue if one of them has not answered in time, whatever the others said. */
-async function look({
-  answerWithinMs = usualAnswerMs,
-  clockDifferenceMs,
-  eventStore,
-  log,
-  projections,
-  projectionStatus,
-  runtime,
-  sealingRefused,
-}: LookDependencies): Promise<{ found: Look; isOverdue: boolean }> {
+async function look(dependencies: LookDependencies): Promise<{ found: Look; isOverdue: boolean }> {
+  const { answerWithinMs = usualAnswerMs, eventStore, log, projections, runtime } = dependencies;
   const signal = runtime.timeout(answerWithinMs);
   const late = once(signal, 'abort').then(() => {
     throw signal.reason;
@@ -126,15 +115,17 @@ async function look({
       'the event store',
       eventStore.loadLast('health').then(() => true),
     ),
-    answered('Postgres', Promise.all([projectionStatus(), sealingRefused()])).then(async (found) => {
-      if (!found) return null;
-      const [statuses, refused] = found;
-      return {
-        isSealed: refused === null,
-        isDiskFull: statuses.some(({ fault }) => fault?.message === diskFullText),
-        projections: await Promise.all(projections.map((each) => projectionHealth(each, statuses))),
-      };
-    }),
+    answered('Postgres', Promise.all([dependencies.projectionStatus(), dependencies.sealingRefused()])).then(
+      async (found) => {
+        if (!found) return null;
+        const [statuses, refused] = found;
+        return {
+          isSealed: refused === null,
+          isDiskFull: statuses.some(({ fault }) => fault?.message === diskFullText),
+          projections: await Promise.all(projections.map((each) => projectionHealth(each, statuses))),
+        };
+      },
+    ),
   ]);
   const unknown = projections.map(({ name }): ProjectionHealth => {
     return { name, status: 'unknown', lagMs: null, fault: null, parked: 0 };
@@ -144,7 +135,7 @@ async function look({
     postgres: known ? stateOf(known.isDiskFull) : 'down',
   } as const;
   const isUp = stores.eventStore === 'up' && stores.postgres === 'up';
-  const difference = clockDifferenceMs();
+  const difference = dependencies.clockDifferenceMs();
   const isOnTime = Math.abs(difference ?? 0) <= tolerableDifferenceMs;
   const isOk =
     isOnTime &&

@@ -6,7 +6,7 @@ import { emptyIfUndefined } from '@ledger/postgres/error-codes.ts';
 import { selectionOf } from '@ledger/projections/runtime/projection.ts';
 import type { Knex } from 'knex';
 import { lastCheck } from '../audit/check/schedule.ts';
-import { unsealed } from '../audit/seals/stored-seals.ts';
+import { unsealed } from '../audit/seals/kept.ts';
 import { deliveryKinds } from '../events/deliveries.ts';
 import { sealsStream } from '../events/seals.ts';
 import { countOpenExceptions } from '../projections/exceptions/queries.ts';
@@ -17,29 +17,22 @@ import type { LookDependencies } from './health.ts';
 /** A projection that is so far behind is being made, or stands. */
 const mostCounted = 1_000;
 
-type Dependencies = Omit<LookDependencies, 'eventStore' | 'log'> & {
+type Dependencies = Omit<LookDependencies, 'eventStore' | 'log' | 'sealingRefused'> & {
   eventStore: Pick<EventStore, 'eventsAfter' | 'firstAfter' | 'load' | 'loadLast'>;
   db: Knex;
   /** On the disk that is measured. */
   folder: string;
 };
 
-export function createSources({
-  clockDifferenceMs,
-  db,
-  eventStore,
-  folder,
-  projections,
-  projectionStatus,
-  runtime,
-  sealingRefused,
-}: Dependencies) {
+/** Over 70 lines: one function for each subject, and nothing else. */
+export function createSources(dependencies: Dependencies) {
+  const { db, eventStore, runtime } = dependencies;
   const secondsSince = (ms: number) => (runtime.now().getTime() - ms) / 1_000;
 
   return {
     async machine() {
-      const differenceMs = clockDifferenceMs();
-      const disk = await statfs(folder).catch(() => null);
+      const differenceMs = dependencies.clockDifferenceMs();
+      const disk = await statfs(dependencies.folder).catch(() => null);
       const readings: Reading[] = [];
       if (differenceMs !== null) readings.push(['ledger_clock_difference_seconds', differenceMs / 1_000]);
       if (disk)
@@ -51,8 +44,8 @@ export function createSources({
     },
 
     async projections(signal) {
-      const statuses = await projectionStatus();
-      const ofEach = projections.map(async (projection): Promise<Reading[]> => {
+      const statuses = await dependencies.projectionStatus();
+      const ofEach = dependencies.projections.map(async (projection): Promise<Reading[]> => {
         const { name } = projection;
         const status = statuses.find((each) => each.name === name);
         const after = status?.position ?? null;
@@ -75,11 +68,9 @@ export function createSources({
     },
 
     async seals(signal) {
-      const now = runtime.now();
       const ageOf = (since: Date) => Math.max(0, secondsSince(since.getTime()));
       const last = await eventStore.loadLast(sealsStream);
-      const refused = await sealingRefused().catch(() => null);
-      const open = await unsealed(eventStore, { now, refused, signal });
+      const open = await unsealed(eventStore, db, { now: runtime.now(), signal });
       return [
         ...(last ? [['ledger_seal_age_seconds', ageOf(last.created)] as const] : []),
         ['ledger_unsealed_seconds', 'since' in open ? ageOf(open.since) : 0],

@@ -27,6 +27,13 @@ const catchUpMs = 5_000;
 /** What has no digit or is shorter may be the value of any field of a result: a name, an amount, a code. */
 const tellingNumber = /^(?=.*\d).{8,}$/;
 
+type Dependencies = {
+  db: Knex;
+  eventStore: Pick<EventStore, 'load' | 'firstAfter'>;
+  personalData: PersonalDataReader;
+  runtime: Pick<Runtime, 'now' | 'monotonicMs' | 'sleep' | 'timeout'>;
+};
+
 export type FoundUnmatched = { id: string; loaded: LoadedUnmatched };
 
 /**
@@ -37,17 +44,7 @@ export type FoundUnmatched = { id: string; loaded: LoadedUnmatched };
  */
 export async function findByPayer(
   text: string,
-  {
-    db,
-    eventStore,
-    personalData,
-    runtime,
-  }: {
-    db: Knex;
-    eventStore: Pick<EventStore, 'load' | 'firstAfter'>;
-    personalData: PersonalDataReader;
-    runtime: Pick<Runtime, 'now' | 'monotonicMs' | 'sleep' | 'timeout'>;
-  },
+  { db, eventStore, personalData, runtime }: Dependencies,
 ): Promise<{ payments: OpenPayment[]; unmatched: FoundUnmatched[] }> {
   const sources = { eventStore, runtime, projectionStatus: () => projectionStatus(db) };
   for (const projection of [payments, unmatched])

@@ -8,17 +8,11 @@ import { createErase, unmatchedIn } from '../personal-data/erase.ts';
 import { allProjections } from '../projections/all.ts';
 import type { RoleDependencies } from './stores.ts';
 
-export function createEraser(
-  {
-    config,
-    eventStore,
-    personalData,
-    runtime,
-  }: Pick<RoleDependencies, 'eventStore' | 'personalData' | 'runtime'> & {
-    config: Pick<Config, 'databaseUrl' | 'dataDir' | 'mail'>;
-  },
-  db: Knex,
-) {
+type Dependencies = Pick<RoleDependencies, 'eventStore' | 'personalData' | 'runtime'> & {
+  config: Pick<Config, 'databaseUrl' | 'dataDir' | 'mail'>;
+};
+
+export function createEraser({ config, eventStore, personalData, runtime }: Dependencies, db: Knex) {
   const { store } = personalData;
   const { signal } = new AbortController();
   const leftovers = { db, databaseUrl: config.databaseUrl, runtime, signal };

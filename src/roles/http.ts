@@ -53,19 +53,12 @@ const rememberedPayments = 5_000;
 const listsWithinMs = 10_000;
 
 /** Starts the HTTP role; resolves when it listens. */
-export async function startHttp(dependencies: RoleDependencies): Promise<Running & { port: number }> {
-  const {
-    clock,
-    config,
-    documents = pdfThreads(dependencies.log),
-    log,
-    personalData,
-    runtime,
-  } = dependencies;
+export async function startHttp(role: RoleDependencies): Promise<Running & { port: number }> {
+  const { clock, config, log, personalData, runtime } = role;
   const heads = createKnownHeads(runtime);
   const closing = new AbortController();
-  const checked = assertKeys(config, { ...dependencies, signal: closing.signal });
-  const eventStore = heads.watch(appendOnceChecked(dependencies.eventStore, checked));
+  const checked = assertKeys(config, { ...role, signal: closing.signal });
+  const eventStore = heads.watch(appendOnceChecked(role.eventStore, checked));
   await Promise.race([
     Promise.all([checked, clock.start(), personalData.start()]),
     runtime.sleep(startWithinMs),
@@ -85,13 +78,11 @@ export async function startHttp(dependencies: RoleDependencies): Promise<Running
     remembered: rememberedPayments,
   });
   const app = await createApp({
-    config,
-    documents,
-    countRequest: dependencies.countRequest,
+    documents: pdfThreads(log),
+    ...role,
     credentials: createCredentials({ ...config, eventStore, openSealed: personalData.open, runtime }),
     execute,
     recordAnswer: createRecordAnswer({ counts: createAnswerCounts(db), execute }),
-    personalData,
     eventStore,
     heads,
     ...createPaymentQueries(db, personalData, (id) => reportForgedRow(paymentStream(id), { db, log })),
@@ -107,10 +98,8 @@ export async function startHttp(dependencies: RoleDependencies): Promise<Running
     version,
     db,
     closing: closing.signal,
-    erase: createEraser(dependencies, db).erase,
+    erase: createEraser(role, db).erase,
     mailer: createMailer({ mail: config.mail, outboxDir: join(config.dataDir, 'outbox'), runtime }),
-    log,
-    runtime,
   });
   const server = createLimitedServer(app.callback());
   server.listen(config.port, config.host);

@@ -20,11 +20,10 @@ import { allProjections } from '../projections/all.ts';
 import { users } from '../projections/users/projection.ts';
 import { startRebuilds } from '../reactors/rebuilds/watch.ts';
 import { recipientsAmong, startStaffEmail } from '../reactors/staff/staff-email.ts';
+import { rebuildInProcess, verifyInProcess } from './children.ts';
 import { createEraser } from './eraser.ts';
 import type { Running } from './lifecycle.ts';
 import { roleCommand } from './role-command.ts';
-import { rebuildInProcess } from './start-rebuild-child.ts';
-import { verifyInProcess } from './start-verify-child.ts';
 import type { RoleDependencies } from './stores.ts';
 
 /** Of these, the admins are told what waits for staff, unless STAFF_ALERTS_TO names others. */
@@ -34,14 +33,8 @@ const mostUsers = 1_000;
  * Starts every projection, the sealer, the checks, what erases by itself, and the email to staff. Each waits for its
  * stores, and stands by while another process leads.
  */
-export function startProjections({
-  clock,
-  config,
-  eventStore,
-  log,
-  personalData,
-  runtime,
-}: RoleDependencies): Running {
+export function startProjections(role: RoleDependencies): Running {
+  const { clock, config, eventStore, log, runtime } = role;
   const { databaseUrl } = config;
   void clock.start();
   const db = connectPostgres({ url: databaseUrl, log });
@@ -49,7 +42,7 @@ export function startProjections({
   const halted = new Set<string>();
   const reader = createSharedReader(eventStore, { streamPrefixes });
   const process = runtime.uuid().slice(0, 8);
-  const common = { eventStore, db, databaseUrl, personalData, log, runtime };
+  const common = { ...role, db, databaseUrl };
   // Rows are so far behind while much happens, because most of a batch's cost is the same for one event and for many.
   const everyMs = 200;
   const transaction = createSharedTransaction(db, runtime);
@@ -61,11 +54,9 @@ export function startProjections({
   };
   for (const projection of allProjections) launch(projection);
   const rebuilds = startRebuilds({
+    ...common,
     projections: allProjections.map(({ name }) => name),
-    eventStore,
-    log,
-    runtime,
-    takeUp: (name, signal) => rebuildInProcess(name, { config, log, runtime, signal }),
+    takeUp: (name, signal) => rebuildInProcess(name, { ...role, signal }),
     // With new tables, a projection that has halted may be able to continue.
     onRebuilt(name) {
       const projection = allProjections.find((each) => each.name === name);
@@ -86,7 +77,7 @@ export function startProjections({
     }),
   });
   // Here, because only the owner of the tables may drop what a rebuild has left.
-  const eraser = createEraser({ ...common, config }, db);
+  const eraser = createEraser(role, db);
   const retention = startRetention({ ...common, ...eraser, retention: config.retention });
   const hourly = startHourlyCheck(common);
   const { verifyAt } = config;

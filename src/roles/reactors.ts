@@ -23,7 +23,6 @@ import { startDeliveryWorker, type WorkerTask } from '../reactors/deliveries/wor
 import { createReceiptEmail } from '../reactors/email/receipt-email.ts';
 import { startExpiry } from '../reactors/expiry.ts';
 import { startScheduledRequery } from '../reactors/requery/scheduled-requery.ts';
-import type { DrawReceipt } from '../receipts/file.ts';
 import { createToDoList, toDoList } from '../to-do/projection.ts';
 import { createDeliveryQueue } from '../to-do/queue.ts';
 import { requeries, requeryList } from '../to-do/requeries.ts';
@@ -35,56 +34,36 @@ import { roleCommand } from './role-command.ts';
 import type { RoleDependencies } from './stores.ts';
 
 /** Starts the to-do list and every reactor; each waits for its stores. */
-export function startReactors({
-  clock,
-  config,
-  countAttempt,
-  eventStore,
-  log,
-  documents = pdfThreads(log),
-  personalData,
-  runtime,
-}: RoleDependencies): Running {
-  const { databaseUrl } = config;
+export function startReactors(role: RoleDependencies): Running {
+  const { clock, config, eventStore, log, personalData, runtime } = role;
+  const { callbacks, databaseUrl, registry: registryConfig } = config;
   void clock.start();
   // The answers of the registry are sealed.
   void personalData.start();
   const db = connectPostgres({ url: databaseUrl, log, keepsPlans: true });
   const stopping = new AbortController();
-  const { signal } = stopping;
   const announcer = runtime.uuid();
   const { projection, takeDue } = createToDoList({ eventStore, announcer });
   const execute = createExecute({ eventStore, decider: paymentDecider, seal: personalData.seal });
-  const common = {
+  const common = { ...role, databaseUrl, db, execute };
+  const awaited = { ...common, projectionStatus: () => projectionStatus(db), signal: stopping.signal };
+  const delivering = {
+    ...common,
+    ...callbacks,
     ready: Promise.all([
-      untilCaughtUp(projection, {
-        eventStore,
-        projectionStatus: () => projectionStatus(db),
-        runtime,
-        signal,
-      }),
+      untilCaughtUp(projection, awaited),
       // Links in emails must work for years.
-      assertKeys(config, { eventStore, runtime, signal }).catch(endProcess(runtime)),
+      assertKeys(config, awaited).catch(endProcess(runtime)),
     ]),
     queue: createDeliveryQueue(db),
-    eventStore,
-    execute,
     openSealed: personalData.open,
-    scheduleMs: config.callbacks.scheduleMs,
-    concurrency: config.callbacks.concurrency,
-    countAttempt,
-    runtime,
-    log,
   };
   const workers = new Map(
-    tasksOf({ config, drawReceipt: documents.receipt, eventStore, log, personalData, runtime }).map(
-      (task) => [task.kind, startDeliveryWorker({ ...common, ...task })],
-    ),
+    tasksOf(role).map((task) => [task.kind, startDeliveryWorker({ ...delivering, ...task })]),
   );
   const eventTypes = [...toDoList.eventTypes, ...requeryList.eventTypes];
   const reader = createSharedReader(eventStore, { eventTypes });
-  const process = announcer.slice(0, 8);
-  const following = { eventStore: reader, personalData, db, databaseUrl, log, runtime, process };
+  const following = { ...common, eventStore: reader, process: announcer.slice(0, 8) };
   const requeryRun = runProjection({ projection: requeries, ...following, everyMs: 1_000 });
   const list = runProjection({
     projection,
@@ -94,7 +73,7 @@ export function startReactors({
     },
   });
   const listener = listenForNotifications({
-    databaseUrl,
+    ...common,
     channel: dueChannel,
     onNotification(payload) {
       const [by, kind] = payload?.split(' ') ?? [];
@@ -103,24 +82,17 @@ export function startReactors({
       // Without a kind after a new connection, and from a process of an earlier release.
       for (const [of, worker] of workers) if (kind === undefined || kind === of) worker.wake();
     },
-    log,
-    runtime,
   });
-  const registry = createTransactionRegistry({ config: config.registry, log, runtime });
-  const recordAnswer = createRecordAnswer({ counts: createAnswerCounts(db), execute });
-  const { perSecond, scheduled } = config.registry;
-  const requery = scheduled
+  const requery = registryConfig.scheduled
     ? startScheduledRequery({
-        eventStore,
-        recordAnswer,
-        registry,
+        ...common,
+        recordAnswer: createRecordAnswer({ counts: createAnswerCounts(db), execute }),
+        registry: createTransactionRegistry({ config: registryConfig, log, runtime }),
         queue: createRequeryQueue(db),
-        perSecond,
-        log,
-        runtime,
+        perSecond: registryConfig.perSecond,
       })
     : null;
-  const expiry = startExpiry({ db, execute, log, runtime });
+  const expiry = startExpiry(common);
   return {
     async stop() {
       // The workers first: those that still wait for the list must not claim from one that is not complete.
@@ -137,28 +109,15 @@ export function startReactors({
 }
 
 /** What the workers do, one for each kind of delivery. */
-function tasksOf({
-  config,
-  drawReceipt,
-  eventStore,
-  log,
-  personalData,
-  runtime,
-}: Pick<RoleDependencies, 'config' | 'eventStore' | 'log' | 'personalData' | 'runtime'> & {
-  drawReceipt: DrawReceipt;
-}): WorkerTask[] {
+function tasksOf(role: RoleDependencies): WorkerTask[] {
+  const { config, log, documents = pdfThreads(log), personalData, runtime } = role;
   const { production, callbacks, landRegistry, mail, dataDir, merchants } = config;
   const post = createOutbound({ allowHosts: callbacks.allowHosts, httpsOnly: production, runtime });
   const mailer = createMailer({ mail, outboxDir: join(dataDir, 'outbox'), runtime });
-  const { webhookSecretsOf } = createCredentials({
-    ...config,
-    eventStore,
-    openSealed: personalData.open,
-    runtime,
-  });
+  const credentials = createCredentials({ ...role, ...config, openSealed: personalData.open });
   const merchantOf = async (code: string) => {
     const merchant = merchants.get(code);
-    return merchant && { ...merchant, webhookSecrets: await webhookSecretsOf(merchant) };
+    return merchant && { ...merchant, webhookSecrets: await credentials.webhookSecretsOf(merchant) };
   };
   const tasks: WorkerTask[] = [
     {
@@ -169,7 +128,7 @@ function tasksOf({
     {
       name: 'receipt-email',
       kind: 'email',
-      perform: createReceiptEmail({ mailer, config, drawReceipt, runtime }),
+      perform: createReceiptEmail({ mailer, config, drawReceipt: documents.receipt, runtime }),
     },
   ];
   if (landRegistry) {

@@ -1,11 +1,11 @@
-/** The process that start-rebuild-child.ts starts. Exit code 0: the request has ended. */
+/** The process in which children.ts has a rebuild done. Exit code 0: the request has ended. */
 import { once } from 'node:events';
 import { constants, setPriority } from 'node:os';
 import { createLog } from '@ledger/kernel/log.ts';
 import { RebuildInterrupted, RebuildUnderWay } from '@ledger/projections/rebuild/rebuild.ts';
 import { allProjections } from '../projections/all.ts';
 import { describeRebuildFailure, rebuildAsRequested } from '../reactors/rebuilds/perform.ts';
-import type { RebuildTask } from './start-rebuild-child.ts';
+import type { RebuildTask } from './children.ts';
 import { openStores } from './stores.ts';
 
 const interrupt = new AbortController();

@@ -644,3 +644,11 @@ test('the configuration page and .env.example name every variable, and no other'
     [...Object.keys(variables), ...ofComposeOnly].sort(),
   );
 });
+
+test('each variable that has a form says in words what it must be', (t) => {
+  for (const [name, { fallback = '', form, must }] of Object.entries(variables)) {
+    if (form === undefined) continue;
+    t.true((must ?? '') !== '', name);
+    t.true(fallback === '' || new RegExp(`^(?:${form})$`).test(fallback), name);
+  }
+});

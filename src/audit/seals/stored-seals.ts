@@ -1,4 +1,4 @@
-/** Stored seals, the last of them (from which sealing continues), and whether events are waiting for the next. */
+/** Stored seals, and the last of them, from which sealing continues. */
 import type { EventStore, ExpectedRevision, RecordedEvent } from '@ledger/event-store/event-store.ts';
 import { pagesOf } from '@ledger/kernel/pages.ts';
 import { isSigned } from '@ledger/transparency-log/key.ts';
@@ -13,7 +13,6 @@ import { isRangeOf, type Range } from '@ledger/transparency-log/tree.ts';
 import { readSeal, tryRead, UnreadableEvent } from '../../events/codec.ts';
 import { genesisHash, hashIn } from '../../events/envelope.ts';
 import { type LogSealed, sealsStream, signedText } from '../../events/seals.ts';
-import { streamPrefixes } from '../../events/streams.ts';
 
 /** The log does not agree with the last seal: run `ledger verify`. No personal data. */
 export class Unaccountable extends Error {
@@ -106,33 +105,3 @@ export function disagreement(what: string): Unaccountable {
 
 /** The sealer seals at least every ten minutes; when an event waits longer than this, sealing has stopped. */
 export const sealedWithinMs = 30 * 60_000;
-
-type Unsealed =
-  | { state: 'none' }
-  /** `since`: when the oldest event that no seal covers was stored. */
-  | { state: 'due' | 'overdue'; since: Date }
-  /** The sealer refuses to sign: the log contradicts what was signed before. */
-  | { state: 'unaccountable'; reason: string };
-
-/**
- * Whether the log is being sealed, as staff see it: from the last seal and the first event after it. `refused` is why the
- * sealer refuses, if it does. Throws
- * EventStoreUnavailable, also when the signal aborts before the store has answered.
- */
-export async function unsealed(
-  eventStore: Pick<EventStore, 'load' | 'loadLast' | 'firstAfter'>,
-  { now, refused, signal }: { now: Date; refused: string | null; signal: AbortSignal },
-): Promise<Unsealed> {
-  if (refused !== null) return { state: 'unaccountable', reason: refused };
-  try {
-    const last = await eventStore.loadLast(sealsStream);
-    const after = last && (await lastEventOf(last, eventStore)).position;
-    const oldest = await eventStore.firstAfter({ streamPrefixes, after, signal });
-    if (!oldest) return { state: 'none' };
-    const since = oldest.created;
-    return { state: now.getTime() - since.getTime() > sealedWithinMs ? 'overdue' : 'due', since };
-  } catch (error) {
-    if (error instanceof Unaccountable) return { state: 'unaccountable', reason: error.message };
-    throw error;
-  }
-}

@@ -7,6 +7,7 @@ import {
 } from '@ledger/event-store/event-store.ts';
 import { eventsToEnd } from '@ledger/event-store/events-to-end.ts';
 import { isAfter } from '@ledger/event-store/position.ts';
+import { RecentMap } from '@ledger/kernel/recent-map.ts';
 import type { Range } from '@ledger/transparency-log/tree.ts';
 import { acknowledgementsStream, type EventFault } from '../../events/acknowledgements.ts';
 import { tryRead, UnreadableEvent } from '../../events/codec.ts';
@@ -108,12 +109,12 @@ function createHeads(
   eventStore: Pick<EventStore, 'load'>,
   { kept, isComplete }: { kept: number; isComplete: boolean },
 ) {
-  const heads = new Map<string, Head>();
-  let hasAll = isComplete;
+  const heads = new RecentMap<Head>(kept);
   return {
     /** Null for the first event of a stream. */
     async before({ position, revision, streamName }: RecordedEvent): Promise<Head | null> {
       const head = heads.get(streamName);
+      const hasAll = isComplete && heads.size < kept;
       if (head || hasAll || revision === 0) return head ?? null;
       const [stored] = await eventStore.load(streamName, revision - 1, 1);
       return stored && isAfter(position, stored.position)
@@ -121,10 +122,7 @@ function createHeads(
         : null;
     },
     keep(event: RecordedEvent): void {
-      heads.delete(event.streamName);
       heads.set(event.streamName, { revision: event.revision, hash: hashIn(event) });
-      const [oldest = ''] = heads.keys();
-      if (heads.size > kept) hasAll = !heads.delete(oldest);
     },
   };
 }

@@ -26,7 +26,7 @@ import { loadConfig } from '../../../src/config/config.ts';
 import { chain, hashIn } from '../../../src/events/envelope.ts';
 import { paymentStream } from '../../../src/events/payment.ts';
 import { allProjections } from '../../../src/projections/all.ts';
-import { verifyInProcess } from '../../../src/roles/start-verify-child.ts';
+import { verifyInProcess } from '../../../src/roles/children.ts';
 import { openStores } from '../../../src/roles/stores.ts';
 import { createToDoList, toDoList } from '../../../src/to-do/projection.ts';
 import { requeries } from '../../../src/to-do/requeries.ts';

@@ -52,16 +52,12 @@ export const downloadExport: Page = async (ctx, dependencies) => {
   await orShowAgain(ctx, download, (problem) => showForm(ctx, dependencies, fields, problem));
 };
 
-async function beginOrProblem(
-  ctx: Context,
-  request: ExportRequest,
-  { db, eventStore, log, personalData, runtime }: PageDependencies,
-) {
+async function beginOrProblem(ctx: Context, request: ExportRequest, dependencies: PageDependencies) {
   try {
-    return await beginExport(request, { eventStore, db, personalData, runtime });
+    return await beginExport(request, dependencies);
   } catch (err) {
     if (err instanceof ExportImpossible) throw new HttpProblem(503, err.message);
-    log.warn({ err, requestId: ctx.state.requestId }, 'an export cannot begin');
+    dependencies.log.warn({ err, requestId: ctx.state.requestId }, 'an export cannot begin');
     throw new HttpProblem(503, 'The stores do not answer; try again in a few seconds');
   }
 }

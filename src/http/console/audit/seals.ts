@@ -1,7 +1,7 @@
 /** GET /console/seals: the seals of the log, newest first, and how long events have been waiting for one. */
 import type { RecordedEvent } from '@ledger/event-store/event-store.ts';
-import { sealingRefused } from '../../../audit/seals/kept.ts';
-import { readSignedSeal, unsealed } from '../../../audit/seals/stored-seals.ts';
+import { unsealed } from '../../../audit/seals/kept.ts';
+import { readSignedSeal } from '../../../audit/seals/stored-seals.ts';
 import { paymentStreamPrefix } from '../../../events/payment.ts';
 import { sealsStream } from '../../../events/seals.ts';
 import { noSuchPage, readQuery } from '../frame/forms-and-lists.ts';
@@ -20,11 +20,7 @@ export const showSeals: Page = async (ctx, { db, eventStore, runtime, show }) =>
   const from = Math.max(0, upTo - size + 1);
   const seals = last ? await eventStore.load(sealsStream, from, upTo - from + 1) : [];
   await show(ctx, 'audit/seals.njk', {
-    unsealed: await unsealed(eventStore, {
-      now: runtime.now(),
-      refused: await sealingRefused(db).catch(() => null),
-      signal: runtime.timeout(answerWithinMs),
-    }),
+    unsealed: await unsealed(eventStore, db, { now: runtime.now(), signal: runtime.timeout(answerWithinMs) }),
     rows: seals.toReversed().map(rowOf),
     firstUrl: upTo === newest ? null : path,
     nextUrl: from > 0 ? `${path}?up_to=${from - 1}` : null,

@@ -10,7 +10,7 @@ export const approval: ExceptionSource<'granted' | 'rejected'> = {
     const { about, no, payment, resolvedWith } = await loadNumbered(ctx, dependencies);
     const approval = payment.approvals?.find((each) => each.no === no);
     if (!approval) throw noSuchException();
-    const { action, amountSen, at, by, decided } = approval;
+    const { action, by, decided } = approval;
     const isOwn = by === `staff:${ctx.state.staff.id}`;
     return {
       kind: 'approval',
@@ -18,9 +18,7 @@ export const approval: ExceptionSource<'granted' | 'rejected'> = {
         legend: 'Your decision',
         submit: 'Decide',
         ...about,
-        action,
-        amountSen,
-        at,
+        ...approval,
         isOwn,
         charge:
           action.kind === 'refund'

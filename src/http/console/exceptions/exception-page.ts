@@ -1,14 +1,13 @@
 /** One exception: shows it with its resolution, or with the form in which staff record what they did about it. */
-import { headOf } from '../../../commands/execute.ts';
 import { InvalidFields } from '../../../commands/fields.ts';
-import { type PaymentCommand, paymentDecider } from '../../../commands/payment.ts';
-import { transactionIdPattern } from '../../../commands/transaction-id.ts';
+import type { PaymentCommand } from '../../../commands/payment.ts';
 import type { ApprovalEvent } from '../../../events/approvals.ts';
-import { readPaymentEvent } from '../../../events/codec.ts';
+import { UnreadableEvent } from '../../../events/codec.ts';
 import type { Cause } from '../../../events/envelope.ts';
-import { evolve, noPayment, paymentStream, type RequestedPayment } from '../../../events/payment.ts';
+import { paymentStream } from '../../../events/payment.ts';
 import { standingOf } from '../../../events/payment-standing.ts';
 import { type Context, HttpProblem } from '../../server/context.ts';
+import { loadHistory } from '../../server/load-history.ts';
 import { type Effect, effectOf, isConfirmed } from '../frame/confirm.ts';
 import { type Fields, linesOf, orShowAgain, readForm, readNote } from '../frame/forms-and-lists.ts';
 import { leadTo, type NoticeCode, type Page, type PageDependencies, staffCause } from '../frame/page.ts';
@@ -62,31 +61,24 @@ const emptyForm = {
   problem: null,
 };
 
-/** The payment of the path, with its state after each event, and the number of what is asked for. Throws HttpProblem 404. */
+/**
+ * The payment of the path with its history, and the number of what is asked for. Throws HttpProblem 404, and
+ * UnreadableEvent if an event was changed or cannot be read.
+ */
 export async function loadNumbered(ctx: StaffContext, { eventStore, execute }: PageDependencies) {
-  const { id: transactionId = '', no: text = '' } = ctx.params;
-  const no = /^[1-9]\d{0,5}$/.test(text) ? Number(text) : 0;
-  const stream = paymentStream(transactionId);
-  const stored = no > 0 && transactionIdPattern.test(transactionId) ? await eventStore.load(stream) : [];
-  const head = headOf(stored, paymentDecider);
-  const { state: payment } = head;
-  if (payment.status === 'none') throw noSuchException();
-  const past = stored.map(readPaymentEvent);
-  const states: RequestedPayment[] = [];
-  let state = noPayment;
-  for (const event of past) {
-    state = evolve(state, event);
-    if (state.status !== 'none') states.push(state);
-  }
+  const { entries, events, head, payment } = await loadHistory(ctx, eventStore);
+  const { id: transactionId = '', no = '' } = ctx.params;
+  if (!head) throw new UnreadableEvent('The events of the payment of an exception cannot be read');
+  if (!payment || !/^[1-9]\d{0,5}$/.test(no)) throw noSuchException();
   const { merchant, reference } = payment.request;
   const about = { transactionId, merchant, reference, paymentStatus: standingOf(payment) };
   /** How a command on the payment resolves it. */
   const resolvedWith = <Given>(commandOf: (given: Given, fields: Fields) => PaymentCommand) => ({
-    effect: (given: Given, fields: Fields) => effectOf(commandOf(given, fields), payment, past),
+    effect: (given: Given, fields: Fields) => effectOf(commandOf(given, fields), payment, events),
     resolve: (given: Given, cause: Cause, fields: Fields) =>
-      execute(stream, commandOf(given, fields), cause, { from: head }),
+      execute(paymentStream(transactionId), commandOf(given, fields), cause, { from: head }),
   });
-  return { no, stored, payment, states, about, resolvedWith };
+  return { no: Number(no), entries, events, payment, about, resolvedWith };
 }
 
 const kindText = ({ discrepancies, kinds }: ExceptionTexts, kind: FoundException<ResolutionName>['kind']) =>

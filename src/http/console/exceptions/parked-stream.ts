@@ -19,12 +19,11 @@ export const showParkedStream: Page = async (ctx, { askReadModels, db, show }) =
 
 /** In all read models, and in the to-do lists of the reactors. */
 export const retryParkedStream: Page = async (ctx, dependencies) => {
-  const { askReadModels, db, eventStore, personalData, runtime } = dependencies;
+  const { askReadModels, db } = dependencies;
   const { stream = '' } = ctx.params;
-  const stores = { db, eventStore, personalData, runtime };
   const retry = async () => {
-    for (const projection of [...allProjections, createToDoList(stores).projection, requeries])
-      await tryParkedAgain({ ...stores, projection, schema: projection.name }, stream);
+    for (const projection of [...allProjections, createToDoList(dependencies).projection, requeries])
+      await tryParkedAgain({ ...dependencies, projection, schema: projection.name }, stream);
     return await projectionStatus(db);
   };
   const [statuses] = await askReadModels(ctx, [retry()]);

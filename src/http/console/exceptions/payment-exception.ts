@@ -1,10 +1,8 @@
 /** /console/exceptions/payment/{id}/{resultNo}: what was expected of a payment, what was reported, which result counts. */
-import type { RecordedEvent } from '@ledger/event-store/event-store.ts';
-import { readPaymentEvent } from '../../../events/codec.ts';
-import { actorOf } from '../../../events/envelope.ts';
 import { exceptionsOf, resolutionsFor } from '../../../events/exceptions.ts';
-import { currentResult } from '../../../events/payment.ts';
+import { currentResult, type PaymentEvent } from '../../../events/payment.ts';
 import type { ExceptionResolution } from '../../../events/recorded-result.ts';
+import { requestedIn } from '../../server/load-history.ts';
 import { actingFor } from '../frame/page.ts';
 import { type ExceptionSource, loadNumbered, noSuchException } from './exception-page.ts';
 
@@ -13,20 +11,20 @@ export const paymentException: ExceptionSource<ExceptionResolution> = {
   meanings: ({ payment }) => payment,
   async find(ctx, dependencies) {
     const numbered = await loadNumbered(ctx, dependencies);
-    const { about, no: resultNo, payment, resolvedWith, states, stored } = numbered;
+    const { about, entries, events, no: resultNo, payment, resolvedWith } = numbered;
     const exception = exceptionsOf(payment).find((each) => each.resultNo === resultNo);
-    const recordedIn = stored[states.findIndex(({ results }) => results.length >= resultNo)];
-    if (!recordedIn || !exception) throw noSuchException();
-    const recorded = readPaymentEvent(recordedIn);
+    const revision = entries.findIndex(({ state }) => (requestedIn(state)?.results.length ?? 0) >= resultNo);
+    const recorded = events[revision];
+    if (!recorded || !exception) throw noSuchException();
     const { amountSen, merchant } = payment.request;
     const current = currentResult(payment);
     const reported = payment.results[resultNo - 1];
-    const resolution = stored.findLast((event) => isResolutionOf(event, resultNo));
+    const resolution = entries[events.findLastIndex((event) => isResolutionOf(event, resultNo))];
     return {
       kind: exception.kind,
       model: {
         ...about,
-        evidenceUrl: `/console/payments/${about.transactionId}/events/${recordedIn.revision}`,
+        evidenceUrl: `/console/payments/${about.transactionId}/events/${revision}`,
         expectedSen: 'expectedSen' in recorded.data ? recorded.data.expectedSen : amountSen,
         reported,
         isCurrent: reported === current,
@@ -39,7 +37,7 @@ export const paymentException: ExceptionSource<ExceptionResolution> = {
       },
       choices: resolutionsFor(payment, exception),
       resolved: exception.resolved,
-      resolvedBy: actorOf(resolution),
+      resolvedBy: resolution?.actor ?? '',
       ...resolvedWith(({ note, resolution }) => {
         if (resolution === 'superseded') throw new Error('Nobody is offered this choice');
         const action = { kind: 'resolution', resultNo, resolution, note } as const;
@@ -51,8 +49,5 @@ export const paymentException: ExceptionSource<ExceptionResolution> = {
 
 const settling = new Set(['ExceptionResolved', 'AmountMismatchCredited', 'PaymentReversed']);
 
-function isResolutionOf(stored: RecordedEvent, resultNo: number): boolean {
-  if (!settling.has(stored.type)) return false;
-  const { data } = readPaymentEvent(stored);
-  return 'resultNo' in data && data.resultNo === resultNo;
-}
+const isResolutionOf = (event: PaymentEvent | null, resultNo: number) =>
+  event !== null && settling.has(event.type) && 'resultNo' in event.data && event.data.resultNo === resultNo;

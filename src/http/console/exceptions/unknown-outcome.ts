@@ -3,8 +3,7 @@ import { InvalidFields } from '../../../commands/fields.ts';
 import { type Verdict, verdicts } from '../../../commands/unknown-outcomes.ts';
 import { formatSen, readAmount, type Sen } from '../../../common/money.ts';
 import { phrase } from '../../../common/phrases.ts';
-import { actorOf } from '../../../events/envelope.ts';
-import type { RequestedPayment } from '../../../events/payment.ts';
+import type { Payment } from '../../../events/payment.ts';
 import { type FinalOutcome, unknownOutcomesOf } from '../../../events/unknown-outcomes.ts';
 import { languageOf } from '../../server/context.ts';
 import type { Fields } from '../frame/forms-and-lists.ts';
@@ -14,19 +13,18 @@ export const unknownOutcome: ExceptionSource<FinalOutcome> = {
   template: 'unknown-outcome.njk',
   meanings: ({ unknownOutcome }) => unknownOutcome,
   async find(ctx, dependencies) {
-    const { about, no, payment, resolvedWith, states, stored } = await loadNumbered(ctx, dependencies);
-    const outcomeIn = (state: RequestedPayment) => unknownOutcomesOf(state).find((each) => each.no === no);
+    const { about, entries, no, payment, resolvedWith } = await loadNumbered(ctx, dependencies);
+    const outcomeIn = (state: Payment) =>
+      state.status === 'none' ? undefined : unknownOutcomesOf(state).find((each) => each.no === no);
     const unknown = outcomeIn(payment);
     if (!unknown) throw noSuchException();
-    const settledIn = stored[states.findLastIndex((state) => !outcomeIn(state)?.settled) + 1];
-    const { amountSen, at, orderNo, settled } = unknown;
+    const settledIn = entries[entries.findLastIndex(({ state }) => !outcomeIn(state)?.settled) + 1];
+    const { amountSen, orderNo, settled } = unknown;
     return {
       kind: 'outcomeUnknown',
       model: {
         ...about,
-        at,
-        orderNo,
-        amountSen,
+        ...unknown,
         expected: formatSen(amountSen),
         attempt: payment.attempts.find(({ sellerOrderNo }) => sellerOrderNo === orderNo) ?? null,
         lastRequery: payment.lastRequery,
@@ -45,7 +43,7 @@ export const unknownOutcome: ExceptionSource<FinalOutcome> = {
             : 'A result arrived after all.',
         ),
       },
-      resolvedBy: actorOf(settledIn),
+      resolvedBy: settledIn?.actor ?? '',
       ...resolvedWith(({ at: givenAt, note: evidence, resolution }, fields) => {
         const verdict = readVerdict(resolution as Verdict, fields);
         return { type: 'GiveVerdict', at: givenAt, no, evidence, ...verdict };

@@ -1,7 +1,6 @@
 /** What the pages and actions of the console have in common: what they are given, what surrounds them, who acts. */
 import type { Log } from '@ledger/kernel/log.ts';
 import { codeOf } from '@ledger/kernel/reason-of.ts';
-import type { Runtime } from '@ledger/kernel/runtime.ts';
 import type { ActionContext } from '../../../commands/exceptions.ts';
 import { createExecuteSession } from '../../../commands/session.ts';
 import type { Language } from '../../../common/languages.ts';
@@ -37,7 +36,12 @@ export function createPageDependencies(dependencies: Dependencies) {
     lastList,
     show: createShowPage(assets, sessions, lastList),
     executeSession,
-    recordAccess: createRecordAccess(executeSession, runtime),
+    /** Await it before the data is shown; when it throws (EventStoreUnavailable, Refused), show nothing. */
+    async recordAccess(ctx: StaffContext, access: Access): Promise<void> {
+      const { head: from, ticket } = ctx.state.staff;
+      const command = { type: 'ViewPersonalData' as const, at: runtime.now().toISOString(), ...access };
+      await executeSession(sessionStream(ticket.sessionId), command, staffCause(ctx), { from });
+    },
     askReadModels: createAskReadModels(dependencies),
     lookAtRebuilds: createLookAtRebuilds(dependencies),
   };
@@ -66,20 +70,6 @@ function createAskReadModels({ log }: { log: Log }) {
 }
 
 type Access = { what: AccessKind; transactionId: string | null; detail: string };
-
-/** Await it before the data is shown; when it throws (EventStoreUnavailable, Refused), show nothing. */
-type RecordAccess = (ctx: StaffContext, access: Access) => Promise<void>;
-
-function createRecordAccess(
-  executeSession: ReturnType<typeof createExecuteSession>,
-  runtime: Pick<Runtime, 'now'>,
-): RecordAccess {
-  return async (ctx, access) => {
-    const { head: from, ticket } = ctx.state.staff;
-    const command = { type: 'ViewPersonalData' as const, at: runtime.now().toISOString(), ...access };
-    await executeSession(sessionStream(ticket.sessionId), command, staffCause(ctx), { from });
-  };
-}
 
 /** The cause of the events of an action; its actor is `staff:<user id>`. */
 export function staffCause(ctx: StaffContext) {

@@ -1,7 +1,6 @@
 /** GET /console: the metrics of a day, each a link to what it counts, and what waits for staff. */
 import { lastCheck, lateAfterMs, type Outcome } from '../../../audit/check/schedule.ts';
-import { sealingRefused } from '../../../audit/seals/kept.ts';
-import { unsealed } from '../../../audit/seals/stored-seals.ts';
+import { unsealed } from '../../../audit/seals/kept.ts';
 import { dayOf } from '../../../common/malaysian-time.ts';
 import { displaySen } from '../../../common/money.ts';
 import { countOpenExceptions, kindsFor } from '../../../projections/exceptions/queries.ts';
@@ -24,7 +23,7 @@ export const showHome: Page = async (ctx, { askReadModels, db, eventStore, runti
   const { merchants } = ctx.state.staff;
   const countIn = (state: 'due' | 'abandoned') =>
     countDeliveries(db, deliveriesFor(ctx, db, { states: [state], kinds: [] }), maxCounted + 1);
-  const [metrics, delay, open, due, abandoned, checked, verified, refused] = await askReadModels(ctx, [
+  const [metrics, delay, open, due, abandoned, checked, verified] = await askReadModels(ctx, [
     dayMetrics(db, span, merchants),
     callbackDelays(db, span, merchants),
     countOpenExceptions(db, merchants),
@@ -32,7 +31,6 @@ export const showHome: Page = async (ctx, { askReadModels, db, eventStore, runti
     countIn('abandoned'),
     lastCheck(db),
     lastCheck(db, 'verify'),
-    sealingRefused(db),
   ]);
   await show(ctx, 'home/home.njk', {
     day,
@@ -41,7 +39,7 @@ export const showHome: Page = async (ctx, { askReadModels, db, eventStore, runti
     dayAfter: day < today ? dayOf(span.end) : null,
     // What is wrong with the log as a whole may name any merchant's payments.
     log: merchants === null && {
-      unsealed: await unsealed(eventStore, { now, refused, signal: runtime.timeout(answerWithinMs) }),
+      unsealed: await unsealed(eventStore, db, { now, signal: runtime.timeout(answerWithinMs) }),
       checks: [
         ...(checked ? [checkModel('check', checked, now)] : []),
         ...(verified ? [checkModel('verify', verified, now)] : []),

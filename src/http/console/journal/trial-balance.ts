@@ -8,17 +8,15 @@ import type { Page } from '../frame/page.ts';
 import { accountPath, balanceOf, periodOf } from './account.ts';
 import { readAsOf } from './as-of.ts';
 
-export const showTrialBalance: Page = async (
-  ctx,
-  { askReadModels, config, db, eventStore, runtime, show },
-) => {
+export const showTrialBalance: Page = async (ctx, dependencies) => {
+  const { askReadModels, config, db, runtime, show } = dependencies;
   const { at = '' } = readQuery(ctx);
   const now = runtime.now();
   const asOf = readAsOf(at, now);
   const [accounts, open, gap] = await askReadModels(ctx, [
     trialBalance(db, asOf),
     ageing(db, asOf),
-    journalGap(asOf, { eventStore, db, runtime }),
+    journalGap(asOf, dependencies),
   ]);
   const period = periodOf(undefined, dayOf(asOf.toISOString()));
   const urlOf = (account: string) => `${accountPath}${queryOf({ account, ...period })}`;

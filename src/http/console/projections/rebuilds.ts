@@ -27,12 +27,8 @@ export type RebuildView = {
 const freshForMs = 900;
 
 /** The function returned rejects with EventStoreUnavailable, and when Postgres is down. */
-export function createLookAtRebuilds({
-  db,
-  eventStore,
-  projections,
-  runtime,
-}: Dependencies): () => Promise<RebuildView[]> {
+export function createLookAtRebuilds(dependencies: Dependencies): () => Promise<RebuildView[]> {
+  const { db, eventStore, projections, runtime } = dependencies;
   const names = projections.map(({ name }) => name);
   const meters = new Map<string, ReturnType<typeof createMeter>>();
 

@@ -59,7 +59,7 @@ export function createImportGuard(): (page: Page) => Page {
 }
 
 export const importExport: Page = async (ctx, dependencies) => {
-  const { config, db, eventStore, log, runtime, show } = dependencies;
+  const { config, log, runtime, show } = dependencies;
   const { requestId } = ctx.state;
   const file = uploadOf(ctx);
   const { from, to, made = '', dry } = readForm(ctx);
@@ -71,11 +71,10 @@ export const importExport: Page = async (ctx, dependencies) => {
   const dryRun = dry !== undefined;
   const badRows: BadRow[] = [];
   const found: { id: string; difference: DiscrepancyFound }[] = [];
-  const { transactionIdKey } = config;
   let summary: Summary;
   try {
     summary = await reconcile(
-      { eventStore, db, transactionIdKey, runtime },
+      { ...dependencies, ...config },
       {
         file: file.stream(),
         period,

@@ -1,9 +1,11 @@
 /**
- * Runs a rebuild that staff requested in a separate process with low priority (rebuild-child.ts). In this process it
- * would share the event loop with everything else that runs here, in `ledger serve` with all roles.
+ * What takes minutes of a whole core, in processes of its own with low priority: rebuilds that staff requested, and the
+ * daily verification. In this process they would share the event loop with everything else that runs here, in
+ * `ledger serve` with all roles.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
+import { constants, setPriority } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import type { Log } from '@ledger/kernel/log.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
@@ -16,7 +18,7 @@ export type RebuildTask = { projection: string } & Pick<
   'esdbUrl' | 'databaseUrl' | 'dataKeys' | 'logLevel'
 >;
 
-const modulePath = fileURLToPath(new URL('./rebuild-child.ts', import.meta.url));
+const pathOf = (file: string) => fileURLToPath(new URL(file, import.meta.url));
 
 /**
  * Resolves when the request has ended, whether the rebuild succeeded or not. When the signal aborts, waits for the
@@ -30,7 +32,7 @@ export async function rebuildInProcess(
   // Checking here is cheaper than starting a process that finds it out.
   if (await isUnderWay({ name: projection, databaseUrl, runtime, signal }))
     throw new RebuildUnderWay(`A rebuild of ${projection} is already running`);
-  const child = fork(modulePath, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+  const child = fork(pathOf('./rebuild-child.ts'), { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
   const ended = endOf(child, signal);
   child.send({ projection, esdbUrl, databaseUrl, dataKeys, logLevel } satisfies RebuildTask, (error) => {
     if (error)
@@ -41,8 +43,21 @@ export async function rebuildInProcess(
     throw new RebuildInterrupted(`The process of the rebuild ended with ${killedBy ?? `exit code ${code}`}`);
 }
 
+/**
+ * Runs `ledger verify --record`. Resolves when the process has ended; what it found is in `last_verify`. When the signal
+ * aborts, it goes on next time.
+ */
+export async function verifyInProcess(signal: AbortSignal): Promise<void> {
+  // Its report is for terminals. What kept it from verifying comes on standard error.
+  const child = fork(pathOf('../main.ts'), ['verify', '--record'], {
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  });
+  if (child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_LOW);
+  await endOf(child, signal);
+}
+
 /** Resolves to the exit code or the signal that has ended a process, which is asked to end when the signal aborts. */
-export async function endOf(child: ChildProcess, signal: AbortSignal): Promise<unknown[]> {
+async function endOf(child: ChildProcess, signal: AbortSignal): Promise<unknown[]> {
   const ended = once(child, 'exit');
   const interrupt = () => void child.kill('SIGTERM');
   signal.addEventListener('abort', interrupt);
