@@ -27,7 +27,7 @@ export function settingsFor({ esdbUrl, databaseUrl }: { esdbUrl: string; databas
 type Options = {
   cwd?: string;
   nodeOptions?: readonly string[];
-  /** Where the program is, if it is not this one. */
+  /** Where the program is, if it is another release, whose first file may be another. */
   program?: string;
   /** Whether it holds an IPC channel, by whose end a role notices that this process is gone. */
   channel?: boolean;
@@ -43,7 +43,8 @@ export function spawnLedger(
   { nodeOptions = rareCollections, channel = false, program = ownFolder, cwd = program }: Options = {},
 ): ChildProcessWithoutNullStreams {
   const { PATH, NODE_COMPILE_CACHE, NODE_DISABLE_COMPILE_CACHE } = process.env;
-  return spawn(process.execPath, [...nodeOptions, join(program, 'src/ledger.js'), ...args], {
+  const entry = join(program, program === ownFolder ? 'src/ledger.js' : 'src/main.ts');
+  return spawn(process.execPath, [...nodeOptions, entry, ...args], {
     cwd,
     env: { PATH, NODE_COMPILE_CACHE, NODE_DISABLE_COMPILE_CACHE, ...environment },
     stdio: ['pipe', 'pipe', 'pipe', ...(channel ? (['ipc'] as const) : [])],
