@@ -128,16 +128,11 @@ export async function simulate(plan: Plan, server: PostgresServer): Promise<Simu
     }),
   );
 
-  const mustShowCharge = (transactionId: string) => {
+  const chargedSinceMs = (transactionId: string) => {
     // A page may then be old; what the payer chooses there is decided by an append, which only the leader takes.
-    if (cluster.servesOldState()) return false;
+    if (cluster.servesOldState()) return null;
     logCheck.look();
-    const state = logCheck.payments.get(transactionId)?.state;
-    return (
-      state !== undefined &&
-      state.status !== 'none' &&
-      state.results.some(({ outcome, resolved }) => outcome === 'succeeded' && resolved === null)
-    );
+    return logCheck.payments.get(transactionId)?.chargedSinceMs ?? null;
   };
   // A node that is cut off from everybody does not hear those who ask either, or is not heard by them.
   const troubled = new Set(
@@ -159,7 +154,7 @@ export async function simulate(plan: Plan, server: PostgresServer): Promise<Simu
     history,
     patienceMs,
     troubled,
-    mustShowCharge,
+    chargedSinceMs,
   };
   for (const payment of plan.payments)
     scheduler.after(bootMs + payment.atMs, () => people.enter(() => void playPayment(payment, world)));
