@@ -77,11 +77,15 @@ export function applyFault(fault: Fault, affected: Affected): unknown {
     case 'receiver':
       receivers.setMood(fault.merchant, fault.does);
       return after(fault.forMs, () => receivers.setMood(fault.merchant, 'well'));
-    case 'restore':
+    case 'restore': {
+      const { logCheck, bank } = affected;
+      logCheck.look();
+      const before = [...logCheck.payments.keys()];
       cluster.restore(Math.max(1, cluster.lastPosition() - fault.lastEvents));
-      affected.logCheck.startAgain();
-      affected.logCheck.look();
-      return affected.bank.forget((id) => !affected.logCheck.payments.has(id));
+      logCheck.startAgain();
+      logCheck.look();
+      return bank.forget(before.filter((id) => !logCheck.payments.has(id)));
+    }
     case 'unreadable':
       return writeUnreadable(affected);
     case 'deaf-leader':

@@ -149,6 +149,16 @@ export const mutants: Readonly<Record<string, Omit<Mutant, 'name'>>> = {
     payments: 40,
     seeds: 40,
   },
+  'row-always-serves': {
+    what: 'A page shows its row although the process knows that the payment has changed since',
+    file: 'src/http/server/read-state.ts',
+    code: 'if (row && row.revision >= needed)',
+    becomes: 'if (row && needed >= 0)',
+    seenBy: ['page-denies-charge'],
+    fault: 'crash',
+    payments: 100,
+    seeds: 40,
+  },
   'older-log-unnoticed': {
     what: 'A projection reads on although the log is older than its rows',
     file: 'packages/event-store/subscription.ts',

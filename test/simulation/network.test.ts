@@ -43,7 +43,7 @@ test.serial('messages arrive in order over a way that is cut and to a process th
         scheduler.after(random.integer(1, 2_000), receiver.resume);
       });
     }
-    while (await scheduler.step());
+    await scheduler.run();
     t.deepEqual(
       arrived,
       Array.from({ length: count }, (_, index) => index + 1),
@@ -77,7 +77,7 @@ for (const [cutMs, codes] of [
         connection.send('while it is cut');
         scheduler.after(cutMs + 1_000, () => connection.send('afterwards'));
       });
-      while (await scheduler.step());
+      await scheduler.run();
       t.deepEqual(broken, codes);
       t.deepEqual(arrived, codes.length ? [] : ['while it is cut', 'afterwards']);
     },
@@ -94,6 +94,6 @@ test.serial('a timer that is cancelled while it waits for a pause to end never f
     process.enter(cancel);
   });
   scheduler.after(40, process.resume);
-  while (await scheduler.step());
+  await scheduler.run();
   t.deepEqual(fired, ['kept']);
 });

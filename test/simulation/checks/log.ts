@@ -26,6 +26,8 @@ export type FoldedPayment = {
   isUnreadable: boolean;
   /** When each callback was called for, by the true time. */
   calledAtMs: ReadonlyMap<number, number>;
+  /** Since when a charge of it is recorded, in whatever way, by the true time; null if none is. */
+  chargedSinceMs: number | null;
 };
 
 export type LogCheck = ReturnType<typeof createLogCheck>;
@@ -81,8 +83,10 @@ export function createLogCheck({
       receiptNo: '',
       isUnreadable: false,
       calledAtMs: new Map<number, number>(),
+      chargedSinceMs: null,
     };
     const event = readOrNull(stored);
+    bank.isRecorded(id);
     if (!event) {
       payments.set(id, { ...before, isUnreadable: true });
       return;
@@ -103,7 +107,9 @@ export function createLogCheck({
       ({ account, debitSen }) => account.startsWith('gateway:') && debitSen > 0n,
     );
     const debitsSen = [...before.debitsSen, ...received.map(({ debitSen }) => debitSen)];
-    payments.set(id, { state, books, bookedSen, debitsSen, receiptNo, isUnreadable: false, calledAtMs });
+    const chargedSinceMs = isCharged(state) ? (before.chargedSinceMs ?? nowMs()) : null;
+    const told = { receiptNo, isUnreadable: false, calledAtMs, chargedSinceMs };
+    payments.set(id, { state, books, bookedSen, debitsSen, ...told });
     if (before.state.status === 'succeeded' && state.status !== 'succeeded')
       report('status-backwards', id, `It is ${state.status} after it had succeeded`);
     if (before.receiptNo !== '' && receiptNo !== before.receiptNo)
@@ -215,6 +221,10 @@ export function createLogCheck({
     events: () => events,
   };
 }
+
+const isCharged = (payment: Payment): boolean =>
+  payment.status !== 'none' &&
+  payment.results.some(({ outcome, resolved }) => outcome === 'succeeded' && resolved === null);
 
 function readOrNull(stored: Decoded): PaymentEvent | null {
   try {

@@ -25,6 +25,7 @@ export function installNodeApi(): void {
   replaceTimers();
   replaceClock();
   replaceTcp();
+  replaceSignals();
   syncBuiltinESMExports();
 }
 
@@ -108,6 +109,22 @@ function replaceClock(): void {
   const { performance } = globalThis;
   const elapsed = performance.now.bind(performance);
   performance.now = () => currentProcess()?.runtime.monotonicMs() ?? elapsed();
+}
+
+/** Node keeps a signal of several in memory until it aborts, and with it a whole simulation whose processes never end. */
+function replaceSignals(): void {
+  const any = AbortSignal.any.bind(AbortSignal);
+  AbortSignal.any = (signals) => {
+    if (!currentProcess()) return any(signals);
+    const controller = new AbortController();
+    const sources = [...signals];
+    const aborted = sources.find((each) => each.aborted);
+    if (aborted) controller.abort(aborted.reason);
+    else
+      for (const each of sources)
+        each.addEventListener('abort', () => controller.abort(each.reason), { once: true });
+    return controller.signal;
+  };
 }
 
 function replaceTcp(): void {

@@ -3,34 +3,41 @@
  * left to do: no microtask, no `setImmediate`, no work in the thread pool. The order of events therefore depends on the
  * queue alone.
  */
-import { setImmediate } from 'node:timers/promises';
 
 export type Scheduler = {
   /** Milliseconds since 1970, by the clock of nobody in particular. */
   nowMs(): number;
   /** Calls `run` after `delayMs`, unless the function that it returns is called first. */
   after(delayMs: number, run: () => unknown): () => void;
-  /** Runs the next event; false when there is none. Rejects with what an event throws. */
-  step(): Promise<boolean>;
-  /** Waits until what has been begun outside of an event has come to rest. */
-  settle(): Promise<void>;
+  /**
+   * Runs the events one after the other for as long as there is one and `goesOn`, which is asked before each. What was
+   * begun outside of an event comes to rest first. Rejects with what an event throws.
+   */
+  run(goesOn?: () => boolean): Promise<void>;
 };
 
 type Event = { atMs: number; sequence: number; run: (() => unknown) | null };
 
-/** What Node calls work that goes on: on files, which is all that the thread pool gets, and what `setImmediate` defers. */
-const work = new Set(['FSReqCallback', 'FSReqPromise', 'CloseReq', 'Immediate']);
+/** What Node calls work on files, which is all that the thread pool gets. */
+const fileWork = new Set(['FSReqCallback', 'FSReqPromise', 'CloseReq']);
+
+/**
+ * Runs all microtasks and what `process.nextTick` defers, as Node does between two callbacks. To leave that to Node would
+ * take a turn of its event loop for each event.
+ */
+const { _tickCallback: runTicks } = process as unknown as { _tickCallback(): void };
 
 export function createScheduler(startMs: number): Scheduler {
   const queue: Event[] = [];
   let nowMs = startMs;
   let sequence = 0;
 
-  async function settle(): Promise<void> {
-    do {
-      // Each turn also drains the microtasks.
-      for (let turn = 0; turn < 2; turn += 1) await setImmediate();
-    } while (process.getActiveResourcesInfo().some((name) => work.has(name)));
+  function next(): Event | null {
+    for (;;) {
+      const event = pop(queue);
+      if (!event) return null;
+      if (event.run) return event;
+    }
   }
 
   return {
@@ -42,19 +49,29 @@ export function createScheduler(startMs: number): Scheduler {
         event.run = null;
       };
     },
-    async step() {
-      for (;;) {
-        const event = pop(queue);
-        if (!event) return false;
-        const { run } = event;
-        if (!run) continue;
-        nowMs = event.atMs;
-        await run();
-        await settle();
-        return true;
-      }
+    run(goesOn = () => true) {
+      const { promise, resolve, reject } = Promise.withResolvers<void>();
+      const turn = (): void => {
+        try {
+          for (;;) {
+            runTicks();
+            const busy = process.getActiveResourcesInfo();
+            if (busy.includes('Immediate')) return void setImmediate(turn);
+            // Asleep until then: a turn of the loop is dearer than most events.
+            if (busy.some((name) => fileWork.has(name))) return void setTimeout(turn, 1);
+            const event = goesOn() ? next() : null;
+            if (!event) return void resolve();
+            nowMs = event.atMs;
+            const result = event.run?.();
+            if (result instanceof Promise) return void result.then(() => setImmediate(turn), reject);
+          }
+        } catch (error) {
+          reject(error);
+        }
+      };
+      setImmediate(turn);
+      return promise;
     },
-    settle,
   };
 }
 

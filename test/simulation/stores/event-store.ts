@@ -48,6 +48,8 @@ export type EventStoreCluster = {
   inject(stream: string, event: { type: string; data: unknown; metadata: unknown }): Promise<void>;
   /** While full, no append is stored. */
   setFull(full: boolean): void;
+  /** Frees the memory of the log. Nothing may use it any more. */
+  close(): void;
 };
 
 type Node = {
@@ -255,6 +257,7 @@ export function createEventStoreCluster({
       full = next;
       history.tell(`event store: its disk is ${next ? 'full' : 'no longer full'}`);
     },
+    close: () => storage.close(),
   };
 }
 

@@ -40,11 +40,13 @@ export function createChannel(process: SimulatedProcess, network: Network, targe
   let closed = false;
   let number = 0;
   let waiting: Request[] = [];
-  let cancelPing = () => {};
+  let cancelPing: (() => void) | null = null;
 
   function send(request: Request): void {
-    if (connection) connection.send(request);
-    else {
+    if (connection) {
+      connection.send(request);
+      if (!cancelPing) ping(connection);
+    } else {
       waiting.push(request);
       connect();
     }
@@ -70,7 +72,8 @@ export function createChannel(process: SimulatedProcess, network: Network, targe
   function ping(opened: Connection): void {
     cancelPing = process.after(process.stretch(keepAliveMs), () => {
       if (connection !== opened) return;
-      if (calls.size === 0) return ping(opened);
+      cancelPing = null;
+      if (calls.size === 0) return;
       opened.send({ call: 0, kind: 'ping' } satisfies Request);
       cancelPing = process.after(keepAliveTimeoutMs, () => {
         if (connection !== opened) return;
@@ -80,19 +83,24 @@ export function createChannel(process: SimulatedProcess, network: Network, targe
     });
   }
 
+  function stopPing(): void {
+    cancelPing?.();
+    cancelPing = null;
+  }
+
   function lose(why: string): void {
     connection = null;
     connecting = false;
     waiting = [];
-    cancelPing();
+    stopPing();
     for (const id of [...calls.keys()])
       finish(id, { code: grpcStatus.UNAVAILABLE, details: `Connection dropped: ${why}` });
   }
 
   function take(answer: Answer): void {
     if (answer.kind === 'pong') {
-      cancelPing();
-      if (connection) ping(connection);
+      stopPing();
+      if (connection && calls.size > 0) ping(connection);
       return;
     }
     const call = calls.get(answer.call);

@@ -4,7 +4,7 @@
  * a session is discarded.
  */
 import { once } from 'node:events';
-import { Socket } from 'node:net';
+import { Socket, type SocketConstructorOpts } from 'node:net';
 import { outside } from '../engine/process.ts';
 import type { PostgresServer } from './postgres-server.ts';
 import { createSplitter, text, type WireMessage, wireMessage } from './postgres-wire.ts';
@@ -73,28 +73,43 @@ async function end(backend: Backend): Promise<void> {
   await backend.closed;
 }
 
+/** What PostgreSQL says when a transaction begins. */
+const begun = [wireMessage('C', text('BEGIN')), wireMessage('Z', Buffer.from('T'))].map((bytes) => ({
+  type: bytes.toString('latin1', 0, 1),
+  bytes,
+}));
+
 async function openBackend({ socketPath }: PostgresServer) {
-  const socket = outside(() => new Socket());
+  // One buffer for all that it reads: Node would make one of 64 kB for each message.
+  const buffer = Buffer.allocUnsafe(65_536);
+  const onread = { buffer, callback: (length: number) => hear(Buffer.from(buffer.subarray(0, length))) };
+  const socket = outside(() => new Socket({ onread } as SocketConstructorOpts));
   const split = createSplitter(false);
   let pid = 0;
   let status = 'I';
   /** So many times the server has still to say that it is ready for more. */
   let expected = 0;
+  /** What begins a transaction, until the server gets it. */
+  let begin: Buffer | null = null;
+  /** The server is about to answer that a transaction has begun, which its client knows already. */
+  let isBeginning = false;
   let answers: WireMessage[] = [];
   let hasEnded = false;
   let wake = () => {};
 
   socket.on('error', () => undefined);
-  socket.on('data', (bytes) => {
+  function hear(bytes: Buffer): boolean {
     for (const message of split(bytes)) {
-      answers.push(message);
+      if (!(isBeginning && 'CZ'.includes(message.type))) answers.push(message);
       if (message.type === 'K') pid = message.bytes.readUInt32BE(5);
       if (message.type !== 'Z') continue;
       status = String.fromCharCode(message.bytes[5] ?? 0);
       expected -= 1;
+      isBeginning = false;
     }
     if (expected === 0) wake();
-  });
+    return true;
+  }
   const { promise: closed, resolve: close } = Promise.withResolvers<void>();
   socket.on('close', () => {
     hasEnded = true;
@@ -111,12 +126,25 @@ async function openBackend({ socketPath }: PostgresServer) {
     pid: () => pid,
     hasEnded: () => hasEnded,
     isBusy: () => expected > 0,
-    isInTransaction: () => status !== 'I',
+    isInTransaction: () => begin !== null || status !== 'I',
+
+    /**
+     * The server will begin a transaction when it gets the first statement in it, which saves a round trip. Returns what
+     * it says to that. It has to be at rest.
+     */
+    begin(bytes: Buffer): readonly WireMessage[] {
+      begin = bytes;
+      return begun;
+    },
 
     /** The server will say `replies` times that it is ready for more. */
     send(bytes: Buffer, replies: number): void {
       expected += replies;
-      socket.write(bytes);
+      if (!begin) return void socket.write(bytes);
+      expected += 1;
+      isBeginning = true;
+      socket.write(Buffer.concat([begin, bytes]));
+      begin = null;
     },
 
     /** Resolves to true once everything has been answered or the connection has ended; to false if that takes longer. */

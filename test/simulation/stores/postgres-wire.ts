@@ -101,6 +101,9 @@ const asksForTime = (sql: string): boolean => sql.search(clockFunctions) >= 0;
 /** Whether a statement tells sessions that listen. */
 export const announces = (sql: string): boolean => /\bpg_notify\b|^\s*notify\b/i.test(sql);
 
+/** Whether a statement only begins a transaction of the usual kind: each statement in it sees what is committed by then. */
+export const begins = (sql: string): boolean => /^begin;?$/i.test(sql);
+
 /** A statement in which PostgreSQL's clock shows `now`. Values travel apart from it and stay as they are. */
 export function withClock({ type, bytes }: WireMessage, now: Date): Buffer {
   if (type !== 'Q' && type !== 'P') return bytes;

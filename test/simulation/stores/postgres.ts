@@ -11,6 +11,7 @@ import { type Backend, type Backends, createBackends } from './postgres-backend.
 import type { PostgresServer } from './postgres-server.ts';
 import {
   announces,
+  begins,
   createSplitter,
   createUnnaming,
   fatalError,
@@ -222,6 +223,10 @@ function createSession({
         const sql = sqlOf(message);
         if (announces(sql)) announced = true;
         if (/^\s*listen\b/i.test(sql)) self.isListening = true;
+        if (backend && given.length === 0 && begins(sql) && !backend.isInTransaction()) {
+          hear(backend.begin(message.bytes));
+          continue;
+        }
         isOpen = message.type !== 'Q' && message.type !== 'S';
         if (!isOpen) replies += 1;
         given.push(withClock(message, now));

@@ -39,8 +39,11 @@ export function createBank(nowMs: () => number) {
   /** By merchant and reference: the transaction ids under which the program has answered. */
   const acknowledged = new Map<string, Set<string>>();
   const knownPayments = new Set<string>();
+  const lost = new Set<string>();
   /** Payments about which the gateway has told something else than what happened. */
   const misreported = new Set<string>();
+  /** When a process last answered, by its name and a transaction id, that it recorded a success. */
+  const recordedAtMs = new Map<string, number>();
   /** Charges whose result was kept as unmatched, which staff see. */
   const setApart = new Set<string>();
   let numbers = 0;
@@ -50,6 +53,7 @@ export function createBank(nowMs: () => number) {
     misreported,
     setApart,
     knownPayments,
+    recordedAtMs,
     nextId() {
       numbers += 1;
       return `G${String(numbers).padStart(6, '0')}`;
@@ -69,16 +73,24 @@ export function createBank(nowMs: () => number) {
       return charge;
     },
     chargesOf: (transactionId: string) => charges.filter((each) => each.transactionId === transactionId),
-    /** An older copy of the log has lost these payments: nobody can expect the program to know them. */
-    forget(isLost: (transactionId: string) => boolean): void {
-      for (const id of knownPayments) if (isLost(id)) knownPayments.delete(id);
+    /**
+     * An older copy of the log has lost these payments: nobody can expect the program to know them, not even if its
+     * answer is still on the way.
+     */
+    forget(transactionIds: readonly string[]): void {
+      for (const id of transactionIds) {
+        knownPayments.delete(id);
+        lost.add(id);
+      }
     },
+    /** The log has it, perhaps again. */
+    isRecorded: (transactionId: string) => void lost.delete(transactionId),
     /** The program has answered a request: the payment exists from now on. Returns how many the reference has. */
     acknowledge(merchant: string, reference: string, transactionId: string): number {
       const key = `${merchant} ${reference}`;
       const ids = acknowledged.get(key) ?? new Set();
       acknowledged.set(key, ids.add(transactionId));
-      knownPayments.add(transactionId);
+      if (!lost.has(transactionId)) knownPayments.add(transactionId);
       return ids.size;
     },
   };

@@ -45,7 +45,11 @@ export function createGateway({
         body,
       });
       history.trace(`gateway result ${fields.PAYMENT_TRANS_ID} ${answer?.status}`);
-      if (answer && answer.status < 400) return;
+      if (answer && answer.status < 400) {
+        if (fields.STATUS === statusOf.charged)
+          bank.recordedAtMs.set(`${answer.host} ${fields.TRANS_ID}`, process.nowMs());
+        return;
+      }
       if (answer?.status === 404) {
         bank.setApart.add(fields.PAYMENT_TRANS_ID ?? '');
         if (bank.knownPayments.has(fields.TRANS_ID ?? ''))

@@ -2,7 +2,7 @@
 import { Agent, request } from 'node:http';
 import type { SimulatedProcess } from '../engine/process.ts';
 
-export type Answer = { status: number; location: string; body: string };
+export type Answer = { host: string; status: number; location: string; body: string };
 
 /** Null when there was no answer in time. To be called in the process that asks. */
 export function ask(
@@ -46,7 +46,7 @@ export function ask(
       if (!response.complete) return finish(null);
       const { statusCode: status = 0 } = response;
       const { location = '' } = response.headers;
-      finish({ status, location, body: Buffer.concat(chunks).toString('utf8') });
+      finish({ host, status, location, body: Buffer.concat(chunks).toString('utf8') });
     });
   });
   sent.end(body);

@@ -27,9 +27,15 @@ export type World = {
   patienceMs: number;
   /** Processes that are stopped or far away at times: they answer late through no fault of the program. */
   troubled: ReadonlySet<string>;
-  /** Whether a charge of the payment is recorded, in whatever way. */
-  mustShowCharge: (transactionId: string) => boolean;
+  /** Since when a charge of the payment is recorded, in whatever way; null if none is, or if pages may be old. */
+  chargedSinceMs: (transactionId: string) => number | null;
 };
+
+/**
+ * A process that read the payment before the charge may show that state for 10 s (content/docs/decisions/0017), counted
+ * from the end of that read, which may take some seconds. Not so a process that has recorded a result itself.
+ */
+const oldForMs = 15_000;
 
 /** Plays one payment from the merchant's request to the last attempt. */
 export async function playPayment(plan: PaymentPlan, world: World): Promise<void> {
@@ -138,11 +144,16 @@ async function playAttempt(
   world: World,
 ): Promise<void> {
   const { process, gateway, history } = world;
-  const mustShow = world.mustShowCharge(transactionId);
+  const { bank } = world;
+  const sinceMs = world.chargedSinceMs(transactionId);
+  const askedMs = process.nowMs();
   const page = await look(payPath, transactionId, world);
   if (page?.status !== 200) return;
   const token = inputOf(page.body, 'token');
   if (!token) return;
+  const recordedMs = bank.recordedAtMs.get(`${page.host} ${transactionId}`) ?? askedMs;
+  const mustShow =
+    sinceMs !== null && (askedMs - sinceMs > oldForMs || isWithin(sinceMs, recordedMs, askedMs));
   if (mustShow && !saysAsAt(page.body))
     world.report('page-denies-charge', transactionId, 'The pay page asks for another payment');
   const choice = { token, again: '1', method: plan.mode, [`bank_${plan.mode}`]: banks[plan.mode] };
@@ -200,6 +211,8 @@ async function timed(
     report('slow-answer', what, `Answered ${answer.status} after ${tookMs} ms`);
   return answer;
 }
+
+const isWithin = (fromMs: number, atMs: number, beforeMs: number) => fromMs <= atMs && atMs < beforeMs;
 
 const inputOf = (html: string, name: string): string =>
   new RegExp(`name="${name}" value="([^"]*)"`).exec(html)?.[1] ?? '';
