@@ -113,7 +113,7 @@ module.exports = {
       ...packages('kernel', 'event-store', 'postgres', 'personal-data'),
       ...library('knex', 'pg', 'pino'),
     ),
-    only('packages/embedded', anyLibrary),
+    only('packages/embedded', ...packages('kernel'), anyLibrary),
     only('packages/sandbox', anyLibrary),
     only('packages/observability', anyLibrary),
     only('packages/pdf', anyLibrary),

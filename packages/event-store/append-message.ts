@@ -2,7 +2,17 @@
  * The messages of EventStoreDB's BatchAppend, written by hand: the official client serializes each event twice, through
  * base64. Their layout is that of EventStoreDB's streams.proto.
  */
+
 import { status as codes } from '@grpc/grpc-js';
+import {
+  bytesIn,
+  has,
+  type Message,
+  messageIn,
+  numberIn,
+  parse,
+  textIn,
+} from '@ledger/kernel/read-protobuf.ts';
 import {
   AppendRefused,
   type Epoch,
@@ -13,18 +23,7 @@ import {
   type Position,
   WrongExpectedRevision,
 } from './event-store.ts';
-import {
-  bytesIn,
-  field,
-  has,
-  type Message,
-  messageIn,
-  number,
-  numberIn,
-  parse,
-  text,
-  textIn,
-} from './protobuf.ts';
+import { field, number, text } from './protobuf.ts';
 
 type Append = {
   streamName: string;

@@ -1,18 +1,16 @@
 /** The messages of EventStoreDB's Read, by hand. Their layout is that of EventStoreDB's streams.proto. */
-import type { Position, RecordedEvent, Selection } from './event-store.ts';
 import {
   bytesIn,
-  field,
   has,
   type Message,
   messageIn,
   messagesIn,
-  number,
   numberIn,
   parse,
-  text,
   textIn,
-} from './protobuf.ts';
+} from '@ledger/kernel/read-protobuf.ts';
+import type { Position, RecordedEvent, Selection } from './event-store.ts';
+import { field, number, text } from './protobuf.ts';
 
 type Direction = 'forwards' | 'backwards';
 

@@ -1,10 +1,11 @@
 // Append: one call per append; the options come first, then one message per event.
+
 import shared from '@eventstore/db-client/generated/shared_pb.js';
 import streams from '@eventstore/db-client/generated/streams_pb.js';
 import { type ServerReadableStream, type sendUnaryData, status } from '@grpc/grpc-js';
+import { type Message, messageIn } from '@ledger/kernel/read-protobuf.ts';
 import { addEvent, type Draft, expectedRevisionOf, NO_OPTIONS, openDraft, TOO_LATE } from './draft.ts';
 import type { AppendResult } from './log.ts';
-import { type Message, messageIn } from './protobuf.ts';
 import type { Storage } from './storage.ts';
 import {
   type ExpectedRevision,

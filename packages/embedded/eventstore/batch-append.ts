@@ -1,8 +1,10 @@
 // BatchAppend: one call for all appends of a client. Chunks with the same correlation id form one append and get one
 // answer.
+
 import shared from '@eventstore/db-client/generated/shared_pb.js';
 import type statusMessages from '@eventstore/db-client/generated/status_pb.js';
 import { type ServerDuplexStream, status } from '@grpc/grpc-js';
+import { type Message, messageIn, messagesIn, numberIn } from '@ledger/kernel/read-protobuf.ts';
 import empty from 'google-protobuf/google/protobuf/empty_pb.js';
 import {
   AppendTooLarge,
@@ -15,7 +17,7 @@ import {
   TOO_LATE,
 } from './draft.ts';
 import type { AppendResult } from './log.ts';
-import { encode, FIXED_BYTES, type Message, messageIn, messagesIn, numberIn } from './protobuf.ts';
+import { encode, FIXED_BYTES } from './protobuf.ts';
 import type { Storage } from './storage.ts';
 import {
   grpcError,

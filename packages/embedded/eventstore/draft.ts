@@ -1,7 +1,8 @@
 // An append whose events are still arriving, and the reasons to refuse it before it reaches the log.
+
 import { status } from '@grpc/grpc-js';
+import { has, type Message, numberIn } from '@ledger/kernel/read-protobuf.ts';
 import type { AppendRequest } from './log.ts';
-import { has, type Message, numberIn } from './protobuf.ts';
 import { type ExpectedRevision, type ProposedEvent, RequestFault } from './wire.ts';
 
 export type Draft = AppendRequest & { events: ProposedEvent[]; sizeBytes: number };

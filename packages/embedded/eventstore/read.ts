@@ -1,10 +1,11 @@
 // Read: a stream or $all, in either direction, up to its end or, as a subscription, until the caller cancels.
+
 import { randomUUID } from 'node:crypto';
 import streams from '@eventstore/db-client/generated/streams_pb.js';
 import { type ServerWritableStream, status } from '@grpc/grpc-js';
+import { has, type Message, messageIn, numberIn } from '@ledger/kernel/read-protobuf.ts';
 import { type EventFilter, parseFilter } from './filter.ts';
 import { PAGE_EVENTS, type PageRequest, type StoredEvent } from './log.ts';
-import { has, type Message, messageIn, numberIn } from './protobuf.ts';
 import type { Storage } from './storage.ts';
 import { grpcError, parseStreamName, RequestFault, streamIdentifier } from './wire.ts';
 

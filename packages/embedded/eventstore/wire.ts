@@ -1,10 +1,11 @@
 // Converts between the store's own types and EventStoreDB's protobuf messages: events, identifiers, errors.
+
 import shared from '@eventstore/db-client/generated/shared_pb.js';
 import statusMessages from '@eventstore/db-client/generated/status_pb.js';
 import { StreamsService } from '@eventstore/db-client/generated/streams_grpc_pb.js';
 import { Metadata, status } from '@grpc/grpc-js';
+import { bytesIn, type Message, messageIn, messagesIn, parse, textIn } from '@ledger/kernel/read-protobuf.ts';
 import anyMessages from 'google-protobuf/google/protobuf/any_pb.js';
-import { bytesIn, type Message, messageIn, messagesIn, parse, textIn } from './protobuf.ts';
 
 const asBuffer = (message: Uint8Array) => Buffer.from(message.buffer, message.byteOffset, message.byteLength);
 

@@ -1,15 +1,11 @@
 // The embedded event store's own reading and writing of protobuf, beside the official client's generated classes; and
 // that no bytes from a caller end it.
+
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import shared from '@eventstore/db-client/generated/shared_pb.js';
 import streams from '@eventstore/db-client/generated/streams_pb.js';
 import { Client, credentials, type ServiceError, status } from '@grpc/grpc-js';
-import test from 'ava';
-import fc from 'fast-check';
-import empty from 'google-protobuf/google/protobuf/empty_pb.js';
-import timestamp from 'google-protobuf/google/protobuf/timestamp_pb.js';
-import { encodeEvent } from '../../../packages/embedded/eventstore/encode.ts';
 import {
   bytesIn,
   has,
@@ -20,7 +16,12 @@ import {
   parse,
   textIn,
   textsIn,
-} from '../../../packages/embedded/eventstore/protobuf.ts';
+} from '@ledger/kernel/read-protobuf.ts';
+import test from 'ava';
+import fc from 'fast-check';
+import empty from 'google-protobuf/google/protobuf/empty_pb.js';
+import timestamp from 'google-protobuf/google/protobuf/timestamp_pb.js';
+import { encodeEvent } from '../../../packages/embedded/eventstore/encode.ts';
 import { parseProposedEvent, streamsService } from '../../../packages/embedded/eventstore/wire.ts';
 import { anEvent, aStream, collect, type Store, withStore } from './harness.ts';
 
