@@ -1,9 +1,11 @@
 // Attempts at a time: each callback once however many processes there are, and no receiver takes the places of others.
 import { setTimeout as sleep } from 'node:timers/promises';
+import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
 import test from 'ava';
 import { toDoList } from '../../../src/to-do/projection.ts';
 import { append, reached } from '../../projections/helpers.ts';
 import { createDatabase } from '../../support/postgres.ts';
+import { testRuntime } from '../../support/runtime.ts';
 import {
   forkCallbacks,
   isReady,
@@ -67,6 +69,35 @@ test.serial('attempts at a time are as configured', async (t) => {
   release();
   await until(() => hanging.received.length === 6);
 });
+
+test.serial(
+  'what waits for a receiver goes on as soon as it has room, and not at the next poll',
+  async (t) => {
+    const ledger = await startLedger(t, postgres);
+    const total = 60;
+    const waiting: (() => void)[] = [];
+    const receiver = await startReceiver(t, (response) => {
+      waiting.push(() => response.end());
+      // It answers all that it has been asked at once.
+      if (waiting.length === Math.min(8, total - receiver.received.length + waiting.length))
+        for (const answer of waiting.splice(0)) answer();
+    });
+    const paid = Array.from({ length: total }, (_, index) =>
+      append(ledger.store.eventStore, `P${index}`, paymentEvents(`P${index}`, receiver.url, 'succeeded')),
+    );
+    for (const position of await Promise.all(paid))
+      await reached(ledger.database.db, toDoList.name, position);
+    const pollMs = 1_000;
+    startCallbacks(t, ledger, {
+      runtime: testRuntime({
+        now: ledger.clock.now,
+        sleep: (ms, signal) => systemRuntime.sleep(ms === pollMs ? minute : ms, signal),
+      }),
+    });
+    await until(() => receiver.received.length === total);
+    t.is(new Set(receiver.received.map(({ headers }) => headers['webhook-id'])).size, total);
+  },
+);
 
 test.serial('a merchant with many hanging receivers takes no other merchant’s place', async (t) => {
   const ledger = await startLedger(t, postgres);
