@@ -2,11 +2,15 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
-import { givesUp, type LeaderSession, withLeaderLock } from '@ledger/postgres/leader-lock.ts';
+import { type Candidacy, givesUp } from '@ledger/postgres/lead-shares.ts';
 import { repeatAsLeader } from '@ledger/postgres/leader-loop.ts';
+import type { Leads } from '@ledger/postgres/leads.ts';
+import { connectPostgres } from '@ledger/postgres/pool.ts';
 import test from 'ava';
 import fc from 'fast-check';
 import { until } from '../embedded/helpers.ts';
+import { log } from '../projections/helpers.ts';
+import { leadsOn } from '../support/leads.ts';
 import { createDatabase } from '../support/postgres.ts';
 import { runs } from '../support/property-runs.ts';
 import { testRuntime } from '../support/runtime.ts';
@@ -18,13 +22,8 @@ test('a leader that is stopped loses the lead, and does not take it for kept whe
   t.teardown(() => child.kill('SIGKILL'));
   t.deepEqual(await once(child, 'message').then(([message]) => message), 'leads');
   child.kill('SIGSTOP');
-  const lock = {
-    databaseUrl: url,
-    name: 'work',
-    runtime: systemRuntime,
-    signal: new AbortController().signal,
-  };
-  t.true(await withLeaderLock(lock, async () => true));
+  const { signal } = new AbortController();
+  t.true(await leadsOn(url).lead('work', { signal }, async () => true));
   const lost = once(child, 'message');
   child.kill('SIGCONT');
   t.deepEqual((await lost)[0], 'lost');
@@ -43,7 +42,7 @@ test('leads spread evenly over the processes that wait for them, and then stay',
       const processes = ['first', ...new Set(joined)];
       const sessions = () =>
         processes.flatMap((process) =>
-          names.map((name): LeaderSession => ({ name, process, leads: leaders.get(name) === process })),
+          names.map((name): Candidacy => ({ name, process, leads: leaders.get(name) === process })),
         );
       /** Every leader of a process looks at the same moment. */
       const beat = (process: string) => {
@@ -87,16 +86,23 @@ test('leads spread evenly over the processes that wait for them, and then stay',
   );
 });
 
+const faster = (times: number) =>
+  testRuntime({
+    monotonicMs: () => systemRuntime.monotonicMs() * times,
+    sleep: (ms, signal) => systemRuntime.sleep(ms / times, signal),
+  });
+
 test('a process that joins is given half of the leads, one at a time has each, and they come back when it leaves', async (t) => {
   const { url } = await createDatabase();
-  const runtime = testRuntime({ sleep: (ms, signal) => systemRuntime.sleep(ms / 20, signal) });
+  const runtime = faster(20);
   const leading = new Map<string, string[]>(names.map((name) => [name, []]));
   let changes = 0;
   const join = (process: string) => {
     const leaving = new AbortController();
     const { signal } = leaving;
+    const leads = leadsOn(url, runtime);
     const all = names.map((name) =>
-      withLeaderLock({ databaseUrl: url, name, signal, runtime, process }, async (lead) => {
+      leads.lead(name, { signal }, async (lead) => {
         const leaders = leading.get(name) ?? [];
         leaders.push(process);
         changes += 1;
@@ -126,45 +132,86 @@ test('a process that joins is given half of the leads, one at a time has each, a
 
 test('nobody gives a lead to a process whose work has failed, until a minute has passed', async (t) => {
   const { url } = await createDatabase();
-  let minuteIsOver = false;
-  const runtime = testRuntime({
-    sleep: (ms, signal) => systemRuntime.sleep(ms / (minuteIsOver ? 200 : 20), signal),
-  });
+  let skippedMs = 0;
+  const quick = faster(20);
+  const runtime = { ...quick, monotonicMs: () => quick.monotonicMs() + skippedMs };
   const leading = new AbortController();
+  const { signal } = leading;
   t.teardown(() => leading.abort());
   const leaders: string[] = [];
-  const join = (process: string, name: string, isInDoubt: boolean) =>
-    withLeaderLock(
-      { databaseUrl: url, name, signal: leading.signal, runtime, process, isInDoubt },
-      async (lead) => {
-        leaders.push(process);
-        if (!lead.aborted) await once(lead, 'abort');
-      },
-    );
+  const lead = (process: string, leads: Leads, name: string) =>
+    leads.lead(name, { signal }, async (led) => {
+      leaders.push(process);
+      if (!led.aborted) await once(led, 'abort');
+    });
   const pair = ['details', 'journal'];
-  const all = pair.map((name) => join('well', name, false));
+  const ill = leadsOn(url, runtime);
+  const fails = () => Promise.reject(new Error('It cannot work'));
+  for (const name of pair)
+    await t.throwsAsync(ill.lead(name, { signal }, fails), { message: 'It cannot work' });
+  const well = leadsOn(url, runtime);
+  const all = pair.map((name) => lead('well', well, name));
   await until(() => leaders.length === 2);
-  all.push(...pair.map((name) => join('ill', name, true)));
+  all.push(...pair.map((name) => lead('ill', ill, name)));
   // At this pace a heartbeat takes a quarter of a second.
   await systemRuntime.sleep(1_000);
   t.deepEqual(leaders, ['well', 'well']);
-  minuteIsOver = true;
+  skippedMs = 60_000;
   await until(() => leaders.includes('ill'));
   leading.abort();
   await Promise.all(all);
+});
+
+test('all leads of a process are in one session: they are lost together, and one that is done is free', async (t) => {
+  const { url } = await createDatabase();
+  const db = connectPostgres({ url, log });
+  t.teardown(() => db.destroy());
+  const { signal } = new AbortController();
+  const one = leadsOn(url);
+  let begun = 0;
+  const work = async (led: AbortSignal) => {
+    begun += 1;
+    await once(led, 'abort');
+  };
+  const done = Promise.withResolvers<void>();
+  const first = one.lead('first', { signal }, () => done.promise);
+  const others = ['second', 'third'].map((name) => one.lead(name, { signal }, work));
+  await until(() => begun === 2);
+  const sessions = () =>
+    db('pg_stat_activity')
+      .select('pid')
+      .where({ application_name: 'ledger leads' })
+      .whereRaw('datname = current_database()');
+  t.is((await sessions()).length, 1);
+  const two = leadsOn(url);
+  t.is(await two.lead('first', { signal, waits: false }, async () => 'led'), null);
+  done.resolve();
+  await first;
+  t.is(await two.lead('first', { signal, waits: false }, async () => 'led'), 'led');
+  t.is(await two.lead('second', { signal, waits: false }, async () => 'led'), null);
+  await t.throwsAsync(
+    one.lead('second', { signal }, async () => {}),
+    { message: /asks for second twice/ },
+  );
+  const [{ pid }] = await sessions();
+  await db.raw('select pg_terminate_backend(?)', [pid]);
+  for (const other of others) await t.throwsAsync(other);
+  t.is(await one.lead('second', { signal }, async () => 'again'), 'again', 'in a new session');
+  t.is((await sessions()).length, 0, 'which ends with the last lead');
 });
 
 test('work is repeated by one process at a time, after a failure too, and by another once that one is stopped', async (t) => {
   const { url } = await createDatabase();
   const done: string[] = [];
   const failures: unknown[] = [];
+  const runtime = testRuntime({ sleep: (ms, signal) => systemRuntime.sleep(Math.min(ms, 20), signal) });
   const start = (process: string) =>
     repeatAsLeader(
       {
-        databaseUrl: url,
+        leads: leadsOn(url, runtime),
         name: 'repeated',
         everyMs: 10,
-        runtime: testRuntime({ sleep: (ms, signal) => systemRuntime.sleep(Math.min(ms, 20), signal) }),
+        runtime,
         onFailure: (error) => failures.push(error),
       },
       async () => {
