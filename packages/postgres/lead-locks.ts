@@ -11,20 +11,24 @@ const standByKey = `hashtextextended('stands by for ' || name, 0)`;
 /** The process that asks; any other is named by the id of its session. */
 export const ownProcess = 'own';
 
-/** An advisory lock shows its key in two halves. */
+/** An advisory lock shows its key in two halves. What else a process leads counts too, under the key of its lock. */
 const findCandidacies = `
-  select name, coalesce(nullif(pid, pg_backend_pid())::text, '${ownProcess}') as process, bool_or(mode = 'ExclusiveLock') as leads
-  from unnest($1::text[]) as name
-    cross join lateral (values (${leadKey}), (${standByKey})) as keys (key)
-    join pg_locks on locktype = 'advisory' and granted and objsubid = 1
-      and database = (select oid from pg_database where datname = current_database())
-      and classid = (key >> 32 & 4294967295)::oid and objid = (key & 4294967295)::oid
-  group by name, pid`;
+  select coalesce(name, classid || ' ' || objid) as name, coalesce(nullif(pid, pg_backend_pid())::text, '${ownProcess}') as process,
+    bool_or(mode = 'ExclusiveLock') as leads
+  from pg_locks
+    left join (
+      select name, key from unnest($1::text[]) as name
+        cross join lateral (values (${leadKey}), (${standByKey})) as keys (key)
+    ) as keys on classid = (key >> 32 & 4294967295)::oid and objid = (key & 4294967295)::oid
+  where locktype = 'advisory' and granted and objsubid = 1
+    and database = (select oid from pg_database where datname = current_database())
+  group by 1, pid
+  having count(name) > 0 or bool_or(mode = 'ExclusiveLock')`;
 
 /** Those for these names. Rejects within a few seconds when Postgres is down. */
 export async function candidaciesFor(db: Knex, names: readonly string[]): Promise<Candidacy[]> {
   const { rows } = await db.raw<{ rows: Candidacy[] }>(findCandidacies.replace('$1', '?'), [[...names]]);
-  return rows;
+  return rows.filter(({ name }) => names.includes(name));
 }
 
 /** Connects. All reject when that fails, or when the session is lost; those that take names resolve to some of them. */

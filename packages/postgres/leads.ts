@@ -26,8 +26,8 @@ export type Leads = {
   /**
    * Runs `work` once this process leads `name`; its signal aborts when the lead is lost or `signal` aborts. It also aborts
    * when the lead is given to another process; then the work is begun again when this process leads again. Resolves to
-   * what the work does, and to null without it: when `signal` aborts first, or another process leads and this one does not
-   * wait. Throws what `work` throws, and the connection's error when the session could not be opened or was lost.
+   * what the work does, and to null without it: when `signal` aborts while it waits, or another process leads and this one
+   * does not wait. Throws what `work` throws, and the connection's error when the session could not be opened or was lost.
    * A process asks once at a time for a name.
    */
   lead<Result>(
@@ -63,7 +63,7 @@ export function createLeads({ databaseUrl, runtime }: Dependencies): Leads {
           }
           const leading = AbortSignal.any([signal, lost, candidate.giving.signal]);
           const result = await work(leading).catch((error: unknown) => {
-            hasFailed = !lost.aborted;
+            hasFailed = !leading.aborted;
             throw error;
           });
           lost.throwIfAborted();
@@ -121,6 +121,9 @@ function openSession({ databaseUrl, runtime }: Dependencies, isInDoubt: (name: s
   const candidates = new Map<string, Candidate>();
   const those = (is: (candidate: Candidate) => boolean) => [...candidates.values()].filter(is);
   let woken = new AbortController();
+  const closed = new Promise<void>((resolve) => {
+    lost.signal.addEventListener('abort', () => resolve(close()));
+  });
   void keepAlive().catch((error) => lost.abort(error));
 
   async function keepAlive(): Promise<void> {
@@ -145,13 +148,15 @@ function openSession({ databaseUrl, runtime }: Dependencies, isInDoubt: (name: s
     for (const each of shown) each.isShown = true;
     if (shown.length > 0) await locks.showStandBy(namesOf(shown));
     const taken = await locks.take(namesOf(wanted));
-    // Some may have left meanwhile.
-    const left = taken.filter((name) => !wanted.includes(candidates.get(name) as Candidate));
-    if (left.length > 0) await locks.giveBack(left);
+    const left: string[] = [];
     for (const candidate of wanted) {
-      candidate.leads = taken.includes(candidate.name) && !left.includes(candidate.name);
+      const isTaken = taken.includes(candidate.name);
+      const hasLeft = candidates.get(candidate.name) !== candidate;
+      if (isTaken && hasLeft) left.push(candidate.name);
+      candidate.leads = isTaken && !hasLeft;
       if (candidate.leads || !candidate.waits) candidate.turn.resolve(candidate.leads);
     }
+    if (left.length > 0) await locks.giveBack(left);
   }
 
   /** Gives up leads of which another process should have some. */
@@ -164,7 +169,6 @@ function openSession({ databaseUrl, runtime }: Dependencies, isInDoubt: (name: s
   }
 
   async function close(): Promise<void> {
-    lost.abort(new Error('Nothing is led any more'));
     woken.abort();
     // A frozen server never confirms the end of a connection: it must not keep a process waiting.
     const closed = new AbortController();
@@ -184,7 +188,9 @@ function openSession({ databaseUrl, runtime }: Dependencies, isInDoubt: (name: s
     async leave(candidate: Candidate): Promise<void> {
       if (candidates.get(candidate.name) !== candidate) return;
       candidates.delete(candidate.name);
-      if (candidates.size === 0) return await close();
+      if (candidates.size === 0) lost.abort(new Error('Nothing is led any more'));
+      // Of a session that is lost, nothing has to be given back, and a frozen server would not answer.
+      if (lost.signal.aborted) return await closed;
       try {
         if (candidate.leads) await locks.giveBack([candidate.name]);
         if (candidate.isShown) await locks.hideStandBy([candidate.name]);

@@ -1,18 +1,19 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
+import { type AddressInfo, connect, createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
+import { retry } from '@ledger/kernel/retry.ts';
 import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
-import { type Candidacy, givesUp } from '@ledger/postgres/lead-shares.ts';
+import { candidaciesFor } from '@ledger/postgres/lead-locks.ts';
 import { repeatAsLeader } from '@ledger/postgres/leader-loop.ts';
 import type { Leads } from '@ledger/postgres/leads.ts';
 import { connectPostgres } from '@ledger/postgres/pool.ts';
 import test from 'ava';
-import fc from 'fast-check';
 import { until } from '../embedded/helpers.ts';
+import { startWire } from '../event-store/helpers.ts';
 import { log } from '../projections/helpers.ts';
 import { leadsOn } from '../support/leads.ts';
 import { createDatabase } from '../support/postgres.ts';
-import { runs } from '../support/property-runs.ts';
 import { testRuntime } from '../support/runtime.ts';
 
 test('a leader that is stopped loses the lead, and does not take it for kept when it continues', async (t) => {
@@ -30,61 +31,6 @@ test('a leader that is stopped loses the lead, and does not take it for kept whe
 });
 
 const names = ['details', 'journal', 'payments', 'projects', 'unmatched', 'users'];
-
-test('leads spread evenly over the processes that wait for them, and then stay', (t) => {
-  const scenario = fc.record({
-    joined: fc.array(fc.constantFrom('a', 'b', 'c', 'd'), { minLength: 1, maxLength: 4 }),
-    choices: fc.infiniteStream(fc.nat()),
-  });
-  fc.assert(
-    fc.property(scenario, ({ joined, choices }) => {
-      const leaders = new Map(names.map((name) => [name, 'first']));
-      const processes = ['first', ...new Set(joined)];
-      const sessions = () =>
-        processes.flatMap((process) =>
-          names.map((name): Candidacy => ({ name, process, leads: leaders.get(name) === process })),
-        );
-      /** Every leader of a process looks at the same moment. */
-      const beat = (process: string) => {
-        const seen = sessions();
-        const led = names.filter((name) => leaders.get(name) === process);
-        const given = led.filter((name) => givesUp(seen, { name, process }));
-        for (const name of given) leaders.delete(name);
-        return given;
-      };
-      const pick = <Value>(values: readonly Value[]) => values[(choices.next().value ?? 0) % values.length];
-      const take = (givenUpBy: string) => {
-        for (const name of names) {
-          if (leaders.has(name)) continue;
-          const taker = pick(processes.filter((process) => process !== givenUpBy));
-          if (taker) leaders.set(name, taker);
-        }
-      };
-      const counts = () =>
-        processes.map((process) => [...leaders.values()].filter((leader) => leader === process).length);
-      const isEven = () => Math.max(...counts()) - Math.min(...counts()) <= 1;
-      for (let round = 0; round < 200 && !isEven(); round += 1)
-        for (const process of processes) {
-          const before = counts();
-          beat(process);
-          take(process);
-          const index = processes.indexOf(process);
-          t.true(
-            (counts()[index] ?? 0) >=
-              Math.min(before[index] ?? 0, Math.floor(names.length / processes.length)),
-          );
-        }
-      t.true(isEven(), String(counts()));
-      for (const process of processes) t.deepEqual(beat(process), [], 'nothing moves any more');
-      // Who leaves is replaced by those who stay.
-      processes.pop();
-      for (const [name, leader] of leaders) if (!processes.includes(leader)) leaders.delete(name);
-      take('');
-      t.is(leaders.size, names.length);
-    }),
-    { numRuns: runs(200) },
-  );
-});
 
 const faster = (times: number) =>
   testRuntime({
@@ -162,6 +108,42 @@ test('nobody gives a lead to a process whose work has failed, until a minute has
   await Promise.all(all);
 });
 
+test('a process that does not end its work quietly when it gives up a lead stands by like others', async (t) => {
+  const { url } = await createDatabase();
+  const db = connectPostgres({ url, log });
+  const leaving = new AbortController();
+  t.teardown(async () => {
+    leaving.abort();
+    await db.destroy();
+  });
+  const quick = faster(20);
+  let stoppedMs = Number.POSITIVE_INFINITY;
+  const runtime = { ...quick, monotonicMs: () => Math.min(quick.monotonicMs(), stoppedMs) };
+  const { signal } = leaving;
+  const pair = ['details', 'journal'];
+  const join = (leads: Leads) => {
+    for (const name of pair)
+      void retry(
+        () =>
+          leads.lead(name, { signal }, async (leading) => {
+            await once(leading, 'abort');
+            // No time passes any more, so a minute neither.
+            stoppedMs = quick.monotonicMs();
+            throw leading.reason;
+          }),
+        { runtime: quick, signal },
+      ).catch(() => {});
+  };
+  const led = async (is: boolean) =>
+    (await candidaciesFor(db, pair)).filter(({ leads }) => leads === is).length;
+  join(leadsOn(url, runtime));
+  await until(async () => (await led(true)) === 2);
+  join(leadsOn(url, runtime));
+  await until(() => stoppedMs < Number.POSITIVE_INFINITY);
+  await until(async () => (await led(true)) === 2 && (await led(false)) === 2);
+  t.pass();
+});
+
 test('all leads of a process are in one session: they are lost together, and one that is done is free', async (t) => {
   const { url } = await createDatabase();
   const db = connectPostgres({ url, log });
@@ -230,4 +212,74 @@ test('work is repeated by one process at a time, after a failure too, and by ano
   const stopped = done.length;
   await systemRuntime.sleep(100);
   t.is(done.length, stopped);
+});
+
+test('a lead that is taken for one that leaves meanwhile is free again', async (t) => {
+  const { url } = await createDatabase();
+  const db = connectPostgres({ url, log });
+  // The answers of PostgreSQL take a while.
+  const relay = createServer((near) => {
+    const far = connect(Number(new URL(url).port), '127.0.0.1');
+    near.pipe(far).on('data', (answer) => setTimeout(() => near.write(answer), 200));
+    near.on('error', () => {}).on('close', () => far.destroy());
+  }).listen(0, '127.0.0.1');
+  await once(relay, 'listening');
+  const slowUrl = new URL(url);
+  slowUrl.port = String((relay.address() as AddressInfo).port);
+  const leads = leadsOn(slowUrl.href);
+  const enter = (name: string) => {
+    const leaving = new AbortController();
+    const { signal } = leaving;
+    const ended = leads.lead(
+      name,
+      { signal },
+      async (led) => void (led.aborted || (await once(led, 'abort'))),
+    );
+    return () => {
+      leaving.abort();
+      return ended;
+    };
+  };
+  const led = async () => (await candidaciesFor(db, ['one', 'two'])).filter((each) => each.leads).length;
+  // Keeps the session.
+  const leaveLast = enter('last');
+  const [leaveOne, leaveTwo] = [enter('one'), enter('two')];
+  t.teardown(async () => {
+    await leaveLast();
+    relay.close();
+    await db.destroy();
+  });
+  await until(async () => (await led()) === 2, 10);
+  const one = leaveOne();
+  await until(async () => (await led()) === 1, 10);
+  await Promise.all([one, leaveTwo()]);
+  t.is(await led(), 0);
+});
+
+test('all leads are lost when PostgreSQL stops answering, whatever one of them still does', async (t) => {
+  t.timeout(60_000);
+  const { url } = await createDatabase();
+  const relayUrl = new URL(url);
+  const wire = await startWire(t, Number(relayUrl.port));
+  relayUrl.port = String(wire.port);
+  const leads = leadsOn(relayUrl.href);
+  const { signal } = new AbortController();
+  const longer = Promise.withResolvers<void>();
+  let begun = 0;
+  let abortedMs = 0;
+  const works = names.map((name) =>
+    leads.lead(name, { signal }, async (led) => {
+      begun += 1;
+      await once(led, 'abort');
+      abortedMs = performance.now();
+      if (name === names[0]) await longer.promise;
+    }),
+  );
+  await until(() => begun === names.length);
+  wire.lost.answers = true;
+  const [first, ...others] = works.map((work) => t.throwsAsync(work));
+  await Promise.all(others);
+  t.true(performance.now() - abortedMs < 5_000, 'nothing more is asked of it');
+  longer.resolve();
+  await first;
 });
