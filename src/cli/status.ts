@@ -91,10 +91,7 @@ async function readStatus({ clock, config, db, eventStore, log, runtime }: Conte
  * The processes that follow the log, each with what it leads of these projections. `name` is the id of its session in
  * PostgreSQL. A process that only answers HTTP is not among them.
  */
-async function readProcesses(
-  db: Knex,
-  names: readonly string[],
-): Promise<{ name: string; leads: string[] }[]> {
+async function readProcesses(db: Knex, names: readonly string[]) {
   const found = Map.groupBy(await candidaciesFor(db, names), ({ process }) => process);
   return [...found].toSorted().map(([name, candidacies]) => ({
     name,

@@ -72,8 +72,9 @@ function inOneProcess(
   { leads, log, runtime }: Pick<Dependencies, 'leads' | 'log' | 'runtime'>,
 ): Background {
   return runUntilStopped(async (signal) => {
-    while (!signal.aborted) {
+    for (;;) {
       await runtime.sleep(lookMs, signal);
+      if (signal.aborted) return;
       await leads
         .lead(name, { signal, waits: false }, work)
         .catch((error) => log.warn({ check: name, reason: reasonOf(error) }, 'a check was interrupted'));
