@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connectEventStore } from '@ledger/event-store/client.ts';
 import { systemRuntime as runtime } from '@ledger/kernel/system-runtime.ts';
+import { createLeads } from '@ledger/postgres/leads.ts';
 import { connectPostgres } from '@ledger/postgres/pool.ts';
 import { forAll, sealKeyOf } from '@ledger/transparency-log/key.ts';
 import { pino } from 'pino';
@@ -53,7 +54,7 @@ async function seal(): Promise<number> {
   const kept = keptCheckpoints(db, join(folder, 'last-checkpoint'));
   const sealer = startSealer({
     eventStore,
-    databaseUrl,
+    leads: createLeads({ databaseUrl, runtime }),
     kept,
     origin: 'bench/log',
     keys: () => keys,

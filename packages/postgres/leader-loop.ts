@@ -2,7 +2,7 @@
 import { retry } from '@ledger/kernel/retry.ts';
 import { type Background, runUntilStopped } from '@ledger/kernel/run-until-stopped.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
-import { withLeaderLock } from './leader-lock.ts';
+import type { Leads } from './leads.ts';
 
 /**
  * Calls `work` at intervals of `everyMs` while this process leads `name`, until it is stopped. A failure is told to
@@ -10,7 +10,7 @@ import { withLeaderLock } from './leader-lock.ts';
  */
 export function repeatAsLeader(
   options: {
-    databaseUrl: string;
+    leads: Leads;
     name: string;
     everyMs: number;
     runtime: Runtime;
@@ -18,10 +18,10 @@ export function repeatAsLeader(
   },
   work: (leading: AbortSignal) => Promise<void>,
 ): Background {
-  const { databaseUrl, name, everyMs, runtime, onFailure } = options;
+  const { leads, name, everyMs, runtime, onFailure } = options;
   return runUntilStopped(async (signal) => {
     const lead = (onProgress: () => void) =>
-      withLeaderLock({ databaseUrl, name, runtime, signal }, async (leading) => {
+      leads.lead(name, { signal }, async (leading) => {
         for (;;) {
           await runtime.sleep(everyMs, leading);
           if (leading.aborted) return;

@@ -32,7 +32,8 @@ export function connectPostgres(dependencies: {
       // Frees the locks of a process that froze in the middle of a transaction.
       idle_in_transaction_session_timeout: 10_000,
     },
-    pool: { min: 0, max: 10, validate: isIdle },
+    // After a burst, what is not used any more ends, but for one.
+    pool: { min: 1, max: 10, idleTimeoutMillis: 5_000, validate: isIdle },
     acquireConnectionTimeout: 3_000,
     // Otherwise the message of a failed query would hold its values, and with them personal data.
     compileSqlOnError: false,

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { readFile, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { EventStore } from '@ledger/event-store/event-store.ts';
-import { leaderSessions } from '@ledger/postgres/leader-lock.ts';
+import { candidaciesFor } from '@ledger/postgres/lead-locks.ts';
 import { projectionStatus } from '@ledger/projections/runtime/checkpoints.ts';
 import type { Knex } from 'knex';
 import program from '../../package.json' with { type: 'json' };
@@ -51,11 +51,12 @@ async function readStatus({ clock, config, db, eventStore, log, runtime }: Conte
   const orNull = <Found>(canKnow: boolean, found: () => Promise<Found>): Promise<Found | null> =>
     canKnow ? found().catch(() => null) : Promise.resolve(null);
   const signal = runtime.timeout(lookWithinMs);
+  const names = projections.map(({ name }) => name);
   const [exceptions, deliveries, processes, versionOfPostgres, check, verify, seal, unsealedSince] =
     await Promise.all([
       orNull(isUp.postgres, () => countOpenExceptions(db, null)),
       orNull(isUp.postgres, () => waitingDeliveries(db, runtime).then(sumsOf)),
-      orNull(isUp.postgres, () => readProcesses(db)),
+      orNull(isUp.postgres, () => readProcesses(db, names)),
       orNull(isUp.postgres, () => versionOf(db)),
       orNull(isUp.postgres, () => lastCheck(db).then(summaryOf)),
       orNull(isUp.postgres, () => lastCheck(db, 'verify').then(summaryOf)),
@@ -86,13 +87,15 @@ async function readStatus({ clock, config, db, eventStore, log, runtime }: Conte
   };
 }
 
-/** The processes that follow the log, each with what it leads. A process that only answers HTTP is not among them. */
-async function readProcesses(db: Knex): Promise<{ name: string; leads: string[] }[]> {
-  const sessions = await leaderSessions(db);
-  const names = [...new Set(sessions.map(({ process }) => process))].toSorted();
-  return names.map((name) => ({
+/**
+ * The processes that follow the log, each with what it leads of these projections. `name` is the id of its session in
+ * PostgreSQL. A process that only answers HTTP is not among them.
+ */
+async function readProcesses(db: Knex, names: readonly string[]) {
+  const found = Map.groupBy(await candidaciesFor(db, names), ({ process }) => process);
+  return [...found].toSorted().map(([name, candidacies]) => ({
     name,
-    leads: sessions.filter((each) => each.process === name && each.leads).map((each) => each.name),
+    leads: candidacies.filter(({ leads }) => leads).map((each) => each.name),
   }));
 }
 

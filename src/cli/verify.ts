@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { EventStore } from '@ledger/event-store/event-store.ts';
 import { reasonOf } from '@ledger/kernel/reason-of.ts';
-import { withLeaderLock } from '@ledger/postgres/leader-lock.ts';
+import { leadNow } from '@ledger/postgres/leads.ts';
 import { longestStatementMs } from '@ledger/projections/rebuild/rebuild.ts';
 import { forAll, type KeyTerm, publicKeysIn, type SealKey, sealKeyOf } from '@ledger/transparency-log/key.ts';
 import {
@@ -64,8 +64,8 @@ async function whileAlone(
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, interrupt);
   const requirements = { ...needs, onlyReads: true, longestQueryMs: longestStatementMs };
   return await withStores('verify', requirements, async (context) => {
-    const lock = { ...context, name: 'verify', waits: false, signal: interrupted.signal };
-    const outcome = await withLeaderLock(lock, (signal) => work(signal, context));
+    const lock = { ...context, name: 'verify', signal: interrupted.signal };
+    const outcome = await leadNow(lock, (signal) => work(signal, context));
     return outcome ?? fail('Another `ledger verify` is running.');
   }).catch((error) => {
     if (!interrupted.signal.aborted) throw error;

@@ -10,6 +10,7 @@ import type { Runtime } from '@ledger/kernel/runtime.ts';
 import type { Erasure, Erasures } from '@ledger/personal-data/key-store.ts';
 import type { ErasureReason } from '@ledger/personal-data/sealed.ts';
 import { repeatAsLeader } from '@ledger/postgres/leader-loop.ts';
+import type { Leads } from '@ledger/postgres/leads.ts';
 import type { Knex } from 'knex';
 import type { Logger } from 'pino';
 import { findHolding } from '../projections/payments/queries.ts';
@@ -39,11 +40,11 @@ const pageSize = 100;
 type Until = { unlessSince?: Date };
 
 /** Runs until stopped. One process erases, the others stand by. */
-export function startRetention(dependencies: Dependencies & { databaseUrl: string }): Background {
-  const { databaseUrl, log, runtime } = dependencies;
+export function startRetention(dependencies: Dependencies & { leads: Leads }): Background {
+  const { leads, log, runtime } = dependencies;
   const onFailure = (error: unknown, failures: number) =>
     log.warn({ reason: reasonOf(error), failures }, 'erasing by retention is interrupted');
-  const options = { databaseUrl, name: 'retention', everyMs: pollMs, runtime, onFailure };
+  const options = { leads, name: 'retention', everyMs: pollMs, runtime, onFailure };
   return repeatAsLeader(options, createRetentionPass(dependencies));
 }
 

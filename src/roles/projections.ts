@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import type { Background } from '@ledger/kernel/run-until-stopped.ts';
 import { createMailer } from '@ledger/outbound/mailer.ts';
+import { createLeads } from '@ledger/postgres/leads.ts';
 import { connectPostgres } from '@ledger/postgres/pool.ts';
 import { createListQueries } from '@ledger/projections/runtime/list-projection.ts';
 import type { Projection } from '@ledger/projections/runtime/projection.ts';
@@ -41,12 +42,12 @@ export function startProjections(role: RoleDependencies): Running {
   const runs = new Map<string, Background>();
   const halted = new Set<string>();
   const reader = createSharedReader(eventStore, { streamPrefixes });
-  const process = runtime.uuid().slice(0, 8);
-  const common = { ...role, db, databaseUrl };
+  const leads = createLeads({ databaseUrl, runtime });
+  const common = { ...role, db, databaseUrl, leads };
   // Rows are so far behind while much happens, because most of a batch's cost is the same for one event and for many.
   const everyMs = 200;
   const transaction = createSharedTransaction(db, runtime);
-  const following = { ...common, eventStore: reader, process, everyMs, transaction };
+  const following = { ...common, eventStore: reader, everyMs, transaction };
   const launch = (projection: Projection) => {
     const run = runProjection({ projection, ...following });
     runs.set(projection.name, run);

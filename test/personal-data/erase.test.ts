@@ -4,7 +4,7 @@ import { keysPerBlock, wrappingKeys } from '@ledger/personal-data/key-store.ts';
 import { createPersonalData } from '@ledger/personal-data/personal-data.ts';
 import { createPostgresKeyStore, destroyedChannel } from '@ledger/personal-data/postgres-key-store.ts';
 import { KeysUnavailable } from '@ledger/personal-data/sealed.ts';
-import { withLeaderLock } from '@ledger/postgres/leader-lock.ts';
+import { leadNow } from '@ledger/postgres/leads.ts';
 import { listenForNotifications } from '@ledger/postgres/notifications.ts';
 import { compareWithFresh } from '@ledger/projections/rebuild/compare.ts';
 import { dropLeftovers } from '@ledger/projections/rebuild/leftovers.ts';
@@ -31,6 +31,7 @@ import { payments } from '../../src/projections/payments/projection.ts';
 import { unmatched } from '../../src/projections/unmatched/projection.ts';
 import { until } from '../embedded/helpers.ts';
 import { emptyDatabase, log, reached, startStore } from '../projections/helpers.ts';
+import { leadsOn } from '../support/leads.ts';
 import {
   choose,
   payer,
@@ -124,7 +125,7 @@ async function start(t: ExecutionContext) {
           projection,
           eventStore,
           db,
-          databaseUrl: url,
+          leads: leadsOn(url),
           personalData,
           log,
           runtime,
@@ -312,7 +313,7 @@ test.serial('what an interrupted rebuild has left holds nothing once a payment i
   for (const schema of ['details_rebuild', 'details_compare']) await fill(schema);
   t.is((await ledger.db('details_rebuild.generic_details'))[0].name, payer.name);
   const leftovers = { ...shadow, databaseUrl: ledger.url };
-  await withLeaderLock({ ...leftovers, name: 'details_rebuild' }, async () => {
+  await leadNow({ ...leftovers, name: 'details_rebuild' }, async () => {
     await dropLeftovers([details], leftovers);
     t.deepEqual(await left(), ['details_rebuild'], 'one that is under way is left alone');
   });

@@ -1,12 +1,14 @@
 /** A process that leads until it loses the lead. */
 import { once } from 'node:events';
 import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
-import { withLeaderLock } from '@ledger/postgres/leader-lock.ts';
+import { createLeads } from '@ledger/postgres/leads.ts';
 
 const [databaseUrl = ''] = process.argv.slice(2);
-const signal = new AbortController().signal;
-await withLeaderLock({ databaseUrl, name: 'work', signal, runtime: systemRuntime }, async (leading) => {
-  process.send?.('leads');
-  await once(leading, 'abort');
-}).catch(() => process.send?.('lost'));
+const { signal } = new AbortController();
+await createLeads({ databaseUrl, runtime: systemRuntime })
+  .lead('work', { signal }, async (leading) => {
+    process.send?.('leads');
+    await once(leading, 'abort');
+  })
+  .catch(() => process.send?.('lost'));
 process.disconnect();

@@ -29,6 +29,7 @@ import {
 import type { RequestDetails } from '../../src/events/personal-data.ts';
 import { until } from '../embedded/helpers.ts';
 import { startServer, startServerProcess } from '../support/event-store.ts';
+import { leadsOn } from '../support/leads.ts';
 import { personalData } from '../support/personal-data.ts';
 import { testRuntime } from '../support/runtime.ts';
 
@@ -101,7 +102,7 @@ export function run(
     projection,
     eventStore,
     db,
-    databaseUrl: url,
+    leads: leadsOn(url),
     personalData,
     log,
     runtime: systemRuntime,

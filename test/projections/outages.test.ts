@@ -1,7 +1,9 @@
 /** Every process that a projection needs is killed while it works; nothing may be lost and nothing taken twice. */
+
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { EventStore, Position } from '@ledger/event-store/event-store.ts';
+import { candidaciesFor } from '@ledger/postgres/lead-locks.ts';
 import test, { type ExecutionContext } from 'ava';
 import { payments } from '../../src/projections/payments/projection.ts';
 import { createPaymentQueries } from '../../src/projections/payments/queries.ts';
@@ -115,25 +117,16 @@ test.serial('sessions that Postgres ends, that of the lock too', async (t) => {
 
 test.serial('one process leads; the other takes over when it is killed', async (t) => {
   const { database, store } = await startStores(t, postgres);
-  const locks = async () => {
-    const rows = await query(
-      database.url,
-      `select application_name as holder from pg_locks join pg_stat_activity using (pid)
-       where locktype = 'advisory' and granted order by 1`,
-    );
-    return rows.map(({ holder }) => holder);
-  };
-  const standing = async () =>
-    (await query(database.url, `select 1 from pg_stat_activity where application_name like 'ledger leader%'`))
-      .length;
-  const both = ['ledger leader event_counts', 'ledger leader payments'];
+  const candidacies = () => candidaciesFor(database.db, ['event_counts', 'payments']);
+  const led = async () => (await candidacies()).filter(({ leads }) => leads).map(({ name }) => name);
+  const both = ['event_counts', 'payments'];
   // Not at every moment: the processes share the leads, and one that is given up is taken a little later.
-  const bothAreLed = () => until(async () => isDeepStrictEqual(await locks(), both));
+  const bothAreLed = () => until(async () => isDeepStrictEqual((await led()).toSorted(), both));
 
   const first = startRunner(t, store, database);
-  await until(async () => (await locks()).length === 2);
+  await bothAreLed();
   startRunner(t, store, database);
-  await until(async () => (await standing()) === 4);
+  await until(async () => new Set((await candidacies()).map(({ process }) => process)).size === 2);
   const appending = appendSlowly(store.eventStore);
   await until(async () => (await statusOf(database.db, 'payments'))?.position);
   await bothAreLed();

@@ -29,6 +29,7 @@ import {
 } from '../projections/helpers.ts';
 import { results } from '../support/arbitraries.ts';
 import { countLoads } from '../support/count-loads.ts';
+import { leadsOn } from '../support/leads.ts';
 import {
   payer as aminah,
   applied,
@@ -121,7 +122,7 @@ test.serial('only the request of a payment with events of version 1 is loaded, a
     projection,
     eventStore,
     db,
-    databaseUrl: url,
+    leads: leadsOn(url),
     personalData,
     log,
     runtime: systemRuntime,

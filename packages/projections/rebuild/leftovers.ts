@@ -1,7 +1,7 @@
 /** Tables that were left behind when a rebuild or a comparison was interrupted. */
 import type { Runtime } from '@ledger/kernel/runtime.ts';
 import { emptyIfUndefined, isPostgresError } from '@ledger/postgres/error-codes.ts';
-import { withLeaderLock } from '@ledger/postgres/leader-lock.ts';
+import { leadNow } from '@ledger/postgres/leads.ts';
 import type { Knex } from 'knex';
 import { discard } from '../runtime/checkpoints.ts';
 import type { Projection } from '../runtime/projection.ts';
@@ -38,7 +38,7 @@ export async function dropLeftovers(
   );
   let isClean = true;
   for (const { schema } of found)
-    await withLeaderLock({ ...lock, name: locks.get(schema) ?? schema, waits: false }, () =>
+    await leadNow({ ...lock, name: locks.get(schema) ?? schema }, () =>
       discard(db, schema).catch((error: unknown) => {
         if (!isPostgresError(error, 'insufficientPrivilege')) throw error;
         isClean = false;

@@ -6,7 +6,7 @@ import type { Position } from '@ledger/event-store/event-store.ts';
 import { reasonOf } from '@ledger/kernel/reason-of.ts';
 import { retry } from '@ledger/kernel/retry.ts';
 import { isRefusal } from '@ledger/postgres/error-codes.ts';
-import { type LeaderLock, withLeaderLock } from '@ledger/postgres/leader-lock.ts';
+import { leadNow } from '@ledger/postgres/leads.ts';
 import { connectPostgres } from '@ledger/postgres/pool.ts';
 import { quoteIdentifier } from '@ledger/postgres/table.ts';
 import type { Knex } from 'knex';
@@ -48,9 +48,9 @@ export class RebuildInterrupted extends Error {
 }
 
 /** Whether a process is rebuilding the projection `name` now. Throws the database's own error. */
-export async function isUnderWay(lock: LeaderLock): Promise<boolean> {
-  const free = { ...lock, name: rebuildSchema(lock.name), waits: false };
-  return (await withLeaderLock(free, async () => true)) === null;
+export async function isUnderWay(lock: Parameters<typeof leadNow>[0]): Promise<boolean> {
+  const free = { ...lock, name: rebuildSchema(lock.name) };
+  return (await leadNow(free, async () => true)) === null;
 }
 
 /** A statement over all rows, such as making an index, may take this long. */
@@ -134,9 +134,9 @@ export async function whileAlone<Result>(
   work: (patient: Knex, leading: AbortSignal) => Promise<Result>,
 ): Promise<Result> {
   const patient = connectPostgres({ url: databaseUrl, log, longestQueryMs: longestStatementMs });
-  const lock = { databaseUrl, name: schema, runtime, signal, waits: false };
+  const lock = { databaseUrl, name: schema, runtime, signal };
   try {
-    const result = await withLeaderLock(lock, (leading) => work(patient, leading));
+    const result = await leadNow(lock, (leading) => work(patient, leading));
     if (result !== null) return result;
     throw new RebuildUnderWay(`Another process is at work on the tables of ${projection.name} already`);
   } finally {

@@ -10,7 +10,7 @@ import type { Runtime } from '@ledger/kernel/runtime.ts';
 import { inSpan } from '@ledger/kernel/tracing.ts';
 import type { PersonalDataReader } from '@ledger/personal-data/sealed.ts';
 import { isPostgresError } from '@ledger/postgres/error-codes.ts';
-import { withLeaderLock } from '@ledger/postgres/leader-lock.ts';
+import type { Leads } from '@ledger/postgres/leads.ts';
 import type { Knex } from 'knex';
 import type { Logger } from 'pino';
 import { readBatches } from './batches.ts';
@@ -25,8 +25,7 @@ type Dependencies = {
   projection: Projection;
   eventStore: Pick<EventStore, 'load' | 'subscribe'>;
   db: Knex;
-  /** The database of `db`: the lock of the leader needs a connection of its own. */
-  databaseUrl: string;
+  leads: Leads;
   personalData: PersonalDataReader;
   log: Logger;
   runtime: Runtime;
@@ -35,8 +34,6 @@ type Dependencies = {
   everyMs?: number;
   /** See `writeBatch`. */
   transaction?: Transact;
-  /** A name of this process, if it shares the projections with other processes: see LeaderLock. */
-  process?: string;
 };
 
 /**
@@ -56,28 +53,19 @@ export function runProjection(dependencies: Dependencies): Background {
 type Run = Dependencies & { schema: string; overloads: Map<string, number> };
 
 async function keepRunning(run: Run, signal: AbortSignal): Promise<void> {
-  const { databaseUrl, schema, log, runtime, process } = run;
-  const lock = { databaseUrl, name: schema, signal, runtime, process };
-  let isInDoubt = false;
+  const { leads, schema, log, runtime } = run;
   const lead = (onProgress: () => void) =>
-    withLeaderLock({ ...lock, isInDoubt }, (leading) =>
-      follow(run, leading, () => {
-        isInDoubt = false;
-        onProgress();
-      }),
-    );
+    leads.lead(schema, { signal }, (leading) => follow(run, leading, onProgress));
   try {
     await retry(lead, {
       runtime,
       signal,
       shouldRetry: (error) => !(error instanceof ProjectionHalted),
-      onFailure(error, failures) {
-        isInDoubt = true;
+      onFailure: (error, failures) =>
         log.warn(
           { reason: reasonOf(error), failures },
           'projection interrupted; continues at its checkpoint',
-        );
-      },
+        ),
     });
   } catch (error) {
     // Any other error means that it was stopped.

@@ -21,6 +21,7 @@ import { sealsStream } from '../../../src/events/seals.ts';
 import { payments } from '../../../src/projections/payments/projection.ts';
 import { temporaryFolder, until } from '../../embedded/helpers.ts';
 import { log, reached } from '../../projections/helpers.ts';
+import { leadsOn } from '../../support/leads.ts';
 import { createDatabase } from '../../support/postgres.ts';
 import { wholeFile } from '../../support/whole-file.ts';
 import { fill, filled, key, openStore, paymentId, sealAll, sealing, tampered } from '../ledger.ts';
@@ -53,7 +54,13 @@ async function fillLedger(): Promise<string> {
   const { eventStore, close } = await openStore(file);
   await fill(eventStore, personalData);
   await sealAll(eventStore, place, filled);
-  const projection = runProjection({ ...stores, projection: payments, eventStore, personalData });
+  const projection = runProjection({
+    ...stores,
+    leads: leadsOn(stores.databaseUrl),
+    projection: payments,
+    eventStore,
+    personalData,
+  });
   const head = await eventStore.head();
   if (head) await reached(db, payments.name, head);
   const text = await exportOf(eventStore);

@@ -24,6 +24,7 @@ import { importSettlement } from '../../../src/reconciliation/settle.ts';
 import { until } from '../../embedded/helpers.ts';
 import { log, reached, run, statusOf } from '../../projections/helpers.ts';
 import { idOf, pieces, startLedger } from '../../reconciliation/helpers.ts';
+import { leadsOn } from '../../support/leads.ts';
 import {
   chosen,
   contradicted,
@@ -233,7 +234,9 @@ test.serial('one process of several checks, once an hour, and keeps the result',
       waiting -= 1;
     },
   });
-  const both = [1, 2].map(() => startHourlyCheck({ ...dependencies, databaseUrl: url, runtime: slow, log }));
+  const both = [1, 2].map(() =>
+    startHourlyCheck({ ...dependencies, leads: leadsOn(url, slow), runtime: slow, log }),
+  );
   t.teardown(() => Promise.all(both.map((each) => each.stop())));
   t.is(await lastCheck(db), null);
   const next = async (minutes: number) => {
@@ -276,8 +279,8 @@ test.serial(
         await systemRuntime.sleep(Math.min(ms, 5), stop);
       },
     });
-    const dependencies = { db, databaseUrl: url, log, runtime: quick, at: '12:30', verify };
-    const both = [1, 2].map(() => startDailyVerify(dependencies));
+    const dependencies = { db, log, runtime: quick, at: '12:30', verify };
+    const both = [1, 2].map(() => startDailyVerify({ ...dependencies, leads: leadsOn(url, quick) }));
     t.teardown(() => Promise.all(both.map((each) => each.stop())));
     const lookedAgain = async () => {
       const before = sleeps;
@@ -323,7 +326,8 @@ test.serial('a process that cannot reach the log lets another check after an hou
     },
   };
   const begin = (given: Partial<typeof dependencies>) => {
-    const check = startHourlyCheck({ ...dependencies, ...given, databaseUrl: url, log });
+    const leads = leadsOn(url, given.runtime);
+    const check = startHourlyCheck({ ...dependencies, ...given, leads, log });
     t.teardown(check.stop);
   };
   begin({ eventStore: unreachable, runtime: stuck });
@@ -351,7 +355,7 @@ test.serial('nothing is compared while a read model is behind', async (t) => {
   const hourly = startHourlyCheck({
     eventStore,
     db,
-    databaseUrl: url,
+    leads: leadsOn(url, quick),
     personalData,
     runtime: quick,
     log,

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import type { EventStore } from '@ledger/event-store/event-store.ts';
 import { systemRuntime as runtime } from '@ledger/kernel/system-runtime.ts';
-import { withLeaderLock } from '@ledger/postgres/leader-lock.ts';
+import { leadNow } from '@ledger/postgres/leads.ts';
 import { connectPostgres } from '@ledger/postgres/pool.ts';
 import { runProjection } from '@ledger/projections/runtime/run.ts';
 import { forAll, type KeyTerm } from '@ledger/transparency-log/key.ts';
@@ -32,6 +32,7 @@ import { createToDoList, toDoList } from '../../../src/to-do/projection.ts';
 import { requeries } from '../../../src/to-do/requeries.ts';
 import { query, temporaryFolder } from '../../embedded/helpers.ts';
 import { log, reached } from '../../projections/helpers.ts';
+import { leadsOn } from '../../support/leads.ts';
 import { runLedger, settingsFor, spawnLedger } from '../../support/ledger.ts';
 import { createDatabase } from '../../support/postgres.ts';
 import { testRuntime } from '../../support/runtime.ts';
@@ -85,7 +86,7 @@ async function project(eventStore: EventStore, databaseUrl: string): Promise<voi
   const head = await eventStore.head();
   const projections = [...allProjections, createToDoList({ eventStore }).projection, requeries];
   const runs = projections.map((projection) =>
-    runProjection({ ...stores, projection, eventStore, db, databaseUrl }),
+    runProjection({ ...stores, leads: leadsOn(databaseUrl), projection, eventStore, db }),
   );
   if (head) for (const { name } of projections) await reached(db, name, head);
   for (const run of runs) await run.stop();
@@ -562,7 +563,7 @@ test.serial('as the daily verification: in a process of its own, which records w
 
   // While another runs, and when it is asked to stop.
   const lock = { databaseUrl: template.href, name: 'verify', signal: AbortSignal.timeout(60_000), runtime };
-  await withLeaderLock(lock, async () => {
+  await leadNow(lock, async () => {
     const refused = await ledger(t, esdbUrl, 'verify');
     t.deepEqual(refused, { code: 1, said: 'Another `ledger verify` is running.\n' });
   });

@@ -18,6 +18,7 @@ import { temporaryFolder } from '../../embedded/helpers.ts';
 import { log, reached } from '../../projections/helpers.ts';
 import { startApp, type TestApp, transactionIdKey } from '../../support/app.ts';
 import { type Member, signIn } from '../../support/console.ts';
+import { leadsOn } from '../../support/leads.ts';
 import { applied, request, result } from '../../support/payments.ts';
 import { personalData } from '../../support/personal-data.ts';
 import { createDatabase } from '../../support/postgres.ts';
@@ -34,7 +35,7 @@ const projection = runProjection({
   projection: payments,
   eventStore,
   db,
-  databaseUrl: url,
+  leads: leadsOn(url),
   personalData,
   log,
   runtime: systemRuntime,

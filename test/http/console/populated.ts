@@ -17,6 +17,7 @@ import { createToDoList } from '../../../src/to-do/projection.ts';
 import { until } from '../../embedded/helpers.ts';
 import { emptyDatabase, log, type Postgres, statusOf } from '../../projections/helpers.ts';
 import { type Changes, startApp, type TestApp } from '../../support/app.ts';
+import { leadsOn } from '../../support/leads.ts';
 import {
   chosen,
   duplicated,
@@ -52,7 +53,15 @@ export async function startPopulated(
   const { eventStore } = app;
   const projections = [...readModels, createToDoList({ eventStore }).projection];
   const runs = projections.map((projection) =>
-    runProjection({ projection, eventStore, db, databaseUrl, personalData, log, runtime: systemRuntime }),
+    runProjection({
+      projection,
+      eventStore,
+      db,
+      leads: leadsOn(databaseUrl),
+      personalData,
+      log,
+      runtime: systemRuntime,
+    }),
   );
   t.teardown(async () => {
     await Promise.all(runs.map((run) => run.stop()));

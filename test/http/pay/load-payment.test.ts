@@ -21,6 +21,7 @@ import { hasPoppler, textOf } from '../../receipts/pdf-reader.ts';
 import { type Changes, linkKeys, startApp, type TestApp } from '../../support/app.ts';
 import { countLoads } from '../../support/count-loads.ts';
 import { startServer, startServerProcess } from '../../support/event-store.ts';
+import { leadsOn } from '../../support/leads.ts';
 import { personalData } from '../../support/personal-data.ts';
 import { createDatabase, folderWithCluster } from '../../support/postgres.ts';
 import { listOf, registryRecord, startRegistry } from '../../support/registry.ts';
@@ -65,7 +66,7 @@ async function start(t: ExecutionContext, { server, postgres }: Stores) {
         projection,
         eventStore,
         db,
-        databaseUrl: postgres.url,
+        leads: leadsOn(postgres.url),
         personalData,
         log,
         runtime: systemRuntime,

@@ -22,6 +22,7 @@ import { verificationCheck, verificationKeys } from '../../../src/receipts/check
 import { until } from '../../embedded/helpers.ts';
 import { log } from '../../projections/helpers.ts';
 import { linkKeys, startApp } from '../../support/app.ts';
+import { leadsOn } from '../../support/leads.ts';
 import { personalData } from '../../support/personal-data.ts';
 import { createDatabase } from '../../support/postgres.ts';
 import { createPayment, postResult, resultFields, signed } from '../generic/helpers.ts';
@@ -40,7 +41,7 @@ const project = () =>
     projection: payments,
     eventStore: app.eventStore,
     db,
-    databaseUrl,
+    leads: leadsOn(databaseUrl),
     personalData,
     log,
     runtime: systemRuntime,
@@ -184,7 +185,7 @@ test.serial(
     const sealKey = sealKeyOf('5ea1'.repeat(16));
     const witnessKey = sealKeyOf('717e'.repeat(16));
     const sealer = startSealer({
-      ...{ eventStore: app.eventStore, databaseUrl, origin: 'ledger.example/log', log },
+      ...{ eventStore: app.eventStore, leads: leadsOn(databaseUrl), origin: 'ledger.example/log', log },
       keys: () => ({ current: sealKey, previous: null }),
       kept: keptCheckpoints(db, join(folder, 'last-checkpoint')),
       offer: async (note) =>

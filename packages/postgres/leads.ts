@@ -1,0 +1,204 @@
+/**
+ * One process at a time does a piece of work; the others stand by. The locks belong to a Postgres session, one for all
+ * leads of a process, so they are released as soon as it dies. A process that stands still, stopped or frozen, cannot ask
+ * for anything: Postgres then ends its session. The lead only saves work: the checkpoint is what prevents processing twice.
+ */
+import type { Runtime } from '@ledger/kernel/runtime.ts';
+import { openLeadLocks, ownProcess } from './lead-locks.ts';
+import { givesUp } from './lead-shares.ts';
+import { createClient } from './pool.ts';
+
+const tryEveryMs = 1_000;
+const heartbeatMs = 5_000;
+const deadAfterMs = 20_000;
+const yieldMs = 2 * tryEveryMs;
+const closeWithinMs = 1_000;
+/** What has failed may fail again: for so long nobody gives this process that lead, but it takes one that is free. */
+const doubtMs = 60_000;
+
+type Options = {
+  signal: AbortSignal;
+  /** Whether to wait while another process leads; true by default. */
+  waits?: boolean;
+};
+
+export type Leads = {
+  /**
+   * Runs `work` once this process leads `name`; its signal aborts when the lead is lost or `signal` aborts. It also aborts
+   * when the lead is given to another process; then the work is begun again when this process leads again. Resolves to
+   * what the work does, and to null without it: when `signal` aborts while it waits, or another process leads and this one
+   * does not wait. Throws what `work` throws, and the connection's error when the session could not be opened or was lost.
+   * A process asks once at a time for a name.
+   */
+  lead<Result>(
+    name: string,
+    options: Options,
+    work: (leading: AbortSignal) => Promise<Result>,
+  ): Promise<Result | null>;
+};
+
+type Dependencies = {
+  databaseUrl: string;
+  runtime: Pick<Runtime, 'monotonicMs' | 'sleep'>;
+};
+
+/** For all that a process leads. It has a session while something is led or waited for. */
+export function createLeads({ databaseUrl, runtime }: Dependencies): Leads {
+  const doubtedUntilMs = new Map<string, number>();
+  const isInDoubt = (name: string) => (doubtedUntilMs.get(name) ?? 0) > runtime.monotonicMs();
+  let session: Session | null = null;
+
+  return {
+    async lead(name, { signal, waits = true }, work) {
+      do {
+        if (!session || session.lost.aborted) session = openSession({ databaseUrl, runtime }, isInDoubt);
+        const { lost, enter, leave } = session;
+        const candidate = createCandidate(name, waits);
+        let hasFailed = false;
+        try {
+          enter(candidate);
+          if (!(await turnOf(candidate, waits ? AbortSignal.any([signal, lost]) : lost))) {
+            lost.throwIfAborted();
+            return null;
+          }
+          const leading = AbortSignal.any([signal, lost, candidate.giving.signal]);
+          const result = await work(leading).catch((error: unknown) => {
+            hasFailed = !leading.aborted;
+            throw error;
+          });
+          lost.throwIfAborted();
+          if (!candidate.giving.signal.aborted) return result;
+        } finally {
+          await leave(candidate);
+          if (hasFailed) doubtedUntilMs.set(name, runtime.monotonicMs() + doubtMs);
+          // Whoever could not do the work, or gives it up, lets those who stand by try first.
+          if (waits && (hasFailed || candidate.giving.signal.aborted)) await runtime.sleep(yieldMs, signal);
+        }
+      } while (!signal.aborted);
+      return null;
+    },
+  };
+}
+
+/** Does `work`, with a session of its own, unless another process does work of this name; then it resolves to null. */
+export async function leadNow<Result>(
+  { name, signal, ...dependencies }: Dependencies & { name: string; signal: AbortSignal },
+  work: (leading: AbortSignal) => Promise<Result>,
+): Promise<Result | null> {
+  return await createLeads(dependencies).lead(name, { signal, waits: false }, work);
+}
+
+type Candidate = ReturnType<typeof createCandidate>;
+
+const createCandidate = (name: string, waits: boolean) => ({
+  name,
+  waits,
+  /** Resolves to whether it leads. */
+  turn: Promise.withResolvers<boolean>(),
+  leads: false,
+  /** Others see that it stands by. */
+  isShown: false,
+  /** Aborts when it has to give up the lead. */
+  giving: new AbortController(),
+});
+
+/** False once the signal aborts. */
+async function turnOf({ turn }: Candidate, signal: AbortSignal): Promise<boolean> {
+  const end = () => turn.resolve(false);
+  if (signal.aborted) end();
+  signal.addEventListener('abort', end);
+  return await turn.promise.finally(() => signal.removeEventListener('abort', end));
+}
+
+type Session = ReturnType<typeof openSession>;
+
+function openSession({ databaseUrl, runtime }: Dependencies, isInDoubt: (name: string) => boolean) {
+  const client = createClient(databaseUrl, 'ledger leads', deadAfterMs);
+  const lost = new AbortController();
+  client.on('error', (error) => lost.abort(error));
+  client.on('end', () => lost.abort(new Error('The connection that held the leads has ended')));
+  const locks = openLeadLocks(client);
+  const candidates = new Map<string, Candidate>();
+  const those = (is: (candidate: Candidate) => boolean) => [...candidates.values()].filter(is);
+  let woken = new AbortController();
+  const closed = new Promise<void>((resolve) => {
+    lost.signal.addEventListener('abort', () => resolve(close()));
+  });
+  void keepAlive().catch((error) => lost.abort(error));
+
+  async function keepAlive(): Promise<void> {
+    let sharedMs = runtime.monotonicMs();
+    while (!lost.signal.aborted) {
+      woken = new AbortController();
+      await tryToLead();
+      if (runtime.monotonicMs() - sharedMs >= heartbeatMs) {
+        sharedMs = runtime.monotonicMs();
+        await share();
+      }
+      // Polls, because a query that waits would hold back vacuum.
+      const waits = those(({ leads }) => !leads).length > 0;
+      await runtime.sleep(waits ? tryEveryMs : heartbeatMs, woken.signal);
+    }
+  }
+
+  /** Asks even if nothing is wanted, so that Postgres keeps the session. */
+  async function tryToLead(): Promise<void> {
+    const wanted = those(({ leads }) => !leads);
+    const shown = wanted.filter((each) => each.waits && !each.isShown && !isInDoubt(each.name));
+    for (const each of shown) each.isShown = true;
+    if (shown.length > 0) await locks.showStandBy(namesOf(shown));
+    const taken = await locks.take(namesOf(wanted));
+    const left: string[] = [];
+    for (const candidate of wanted) {
+      const isTaken = taken.includes(candidate.name);
+      const hasLeft = candidates.get(candidate.name) !== candidate;
+      if (isTaken && hasLeft) left.push(candidate.name);
+      candidate.leads = isTaken && !hasLeft;
+      if (candidate.leads || !candidate.waits) candidate.turn.resolve(candidate.leads);
+    }
+    if (left.length > 0) await locks.giveBack(left);
+  }
+
+  /** Gives up leads of which another process should have some. */
+  async function share(): Promise<void> {
+    const led = those(({ leads }) => leads);
+    if (led.length < 2) return;
+    const candidacies = await locks.candidaciesFor([...candidates.keys()]);
+    for (const { name, giving } of led)
+      if (givesUp(candidacies, { name, process: ownProcess })) giving.abort();
+  }
+
+  async function close(): Promise<void> {
+    woken.abort();
+    // A frozen server never confirms the end of a connection: it must not keep a process waiting.
+    const closed = new AbortController();
+    await Promise.race([client.end(), runtime.sleep(closeWithinMs, closed.signal)]);
+    closed.abort();
+    client.connection.stream.destroy();
+  }
+
+  return {
+    lost: lost.signal,
+    enter(candidate: Candidate): void {
+      if (candidates.has(candidate.name)) throw new Error(`This process asks for ${candidate.name} twice`);
+      candidates.set(candidate.name, candidate);
+      woken.abort();
+    },
+    /** Lets others lead. Never rejects. */
+    async leave(candidate: Candidate): Promise<void> {
+      if (candidates.get(candidate.name) !== candidate) return;
+      candidates.delete(candidate.name);
+      if (candidates.size === 0) lost.abort(new Error('Nothing is led any more'));
+      // Of a session that is lost, nothing has to be given back, and a frozen server would not answer.
+      if (lost.signal.aborted) return await closed;
+      try {
+        if (candidate.leads) await locks.giveBack([candidate.name]);
+        if (candidate.isShown) await locks.hideStandBy([candidate.name]);
+      } catch (error) {
+        lost.abort(error);
+      }
+    },
+  };
+}
+
+const namesOf = (candidates: readonly Candidate[]) => candidates.map(({ name }) => name);
