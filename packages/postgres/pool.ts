@@ -24,7 +24,9 @@ export function connectPostgres(dependencies: {
       types: { getTypeParser: (oid) => (oid === int8 ? safeInteger : pg.types.getTypeParser(oid)) },
       application_name: 'ledger',
       ...(keepsPlans && { options: '-c enable_seqscan=off' }),
+      // One connection may have nothing to do for hours, and the network must not have forgotten it.
       keepAlive: true,
+      keepAliveInitialDelayMillis: 60_000,
       connectionTimeoutMillis: 2_000,
       // The server's own limit comes first and leaves a usable connection; the client's is for a frozen server.
       statement_timeout: longestQueryMs,
