@@ -119,6 +119,8 @@ async function openBackend({ socketPath }: PostgresServer) {
   });
   socket.connect(socketPath);
   await once(socket, 'connect');
+  // What Node waits for is listed at every step of a simulation, and the server's process is enough to wait for.
+  socket.unref();
 
   return {
     /** Resolves once the server has ended the connection. */
