@@ -61,11 +61,11 @@ export function createBackends(server: PostgresServer) {
   }
 }
 
-/** Nobody sees the answers. */
-async function ask(backend: Backend, statements: readonly string[]): Promise<void> {
+/** No client sees the answers. */
+export async function ask(backend: Backend, statements: readonly string[]): Promise<readonly WireMessage[]> {
   backend.send(Buffer.concat(statements.map((sql) => wireMessage('Q', text(sql)))), statements.length);
   while (!(await backend.rest(1_000)));
-  backend.takeAnswers();
+  return backend.takeAnswers();
 }
 
 async function end(backend: Backend): Promise<void> {
