@@ -36,6 +36,8 @@ export function createPostgres({
   history: History;
 }): SimulatedPostgres {
   const sessions = new Set<Session>();
+  /** Those that may have something to say to their clients. */
+  const speaking = new Set<Session>();
   const backends = createBackends(server);
   const announcements = createAnnouncements(backends, database);
   let stopListening: (() => void) | null = null;
@@ -58,11 +60,21 @@ export function createPostgres({
   /** Waits for this session, then for others that its transaction may have released, and for what was announced. */
   async function settleAll(session: Session): Promise<void> {
     await session.settle();
+    speaking.add(session);
     if (!session.isInTransaction()) await release();
     if (session.hasAnnounced())
       for (const { channel, bytes } of await announcements.fetch())
-        for (const other of sessions) if (other.isListening(channel)) other.notify(bytes);
-    for (const each of sessions) each.reply();
+        for (const other of sessions)
+          if (other.isListening(channel)) {
+            other.notify(bytes);
+            speaking.add(other);
+          }
+    reply();
+  }
+
+  function reply(): void {
+    for (const each of speaking) each.reply();
+    speaking.clear();
   }
 
   /** Lets those go on that wait for a lock no longer; one of them may release others. */
@@ -78,6 +90,7 @@ export function createPostgres({
       const next = waiting.find(({ pid }) => free.has(pid()));
       if (!next) return;
       await next.settle();
+      speaking.add(next);
     }
   }
 
@@ -85,7 +98,7 @@ export function createPostgres({
     if (!sessions.delete(session)) return;
     await session.terminate();
     await release();
-    for (const each of sessions) each.reply();
+    reply();
   }
 
   function accept(connection: Connection): Receiver {
