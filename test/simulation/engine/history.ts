@@ -15,14 +15,27 @@ export type History = {
 export function createHistory(nowMs: () => number, startMs: number): History {
   const hash = createHash('sha256');
   const lines: string[] = [];
+  // Most lines are short, and a call for each would cost more than their hash.
+  let pending = '';
+  const trace = (text: string): void => {
+    pending += `${nowMs()} ${text}\n`;
+    if (pending.length > 65_536) flush();
+  };
+  const flush = (): void => {
+    hash.update(pending);
+    pending = '';
+  };
   return {
-    trace: (text) => void hash.update(`${nowMs()} ${text}\n`),
+    trace,
     tell(text) {
-      hash.update(`${nowMs()} ${text}\n`);
+      trace(text);
       lines.push(`${clock(nowMs() - startMs)}  ${text}`);
     },
     lines: () => lines,
-    digest: () => hash.copy().digest('hex').slice(0, 32),
+    digest() {
+      flush();
+      return hash.copy().digest('hex').slice(0, 32);
+    },
   };
 }
 

@@ -53,9 +53,13 @@ type End = {
   process: SimulatedProcess;
   receiver: Receiver | null;
   open: boolean;
+  /** All that it sends has arrived. */
+  finished: boolean;
   lastAtMs: number;
   /** What has not got through to it, the oldest first. */
   held: (() => void)[];
+  /** Its process keeps nothing of it any more. */
+  forget(): void;
 };
 
 export function createNetwork({
@@ -106,9 +110,15 @@ export function createNetwork({
     });
   }
 
+  // Otherwise thousands of connections would stay in memory until their processes are killed.
+  function close(end: End): void {
+    end.open = false;
+    end.forget();
+  }
+
   function breakOff(end: End, code: string): void {
     if (!end.open) return;
-    end.open = false;
+    close(end);
     end.process.enter(() => end.receiver?.broken(code));
   }
 
@@ -124,10 +134,18 @@ export function createNetwork({
           if (other.process.state() === 'dead') breakOff(own, 'ECONNRESET');
           other.process.enter(() => other.open && other.receiver?.message(message));
         }),
-      end: () => send(() => other.process.enter(() => other.open && other.receiver?.ended())),
+      end: () =>
+        send(() =>
+          other.process.enter(() => {
+            if (!other.open) return;
+            other.receiver?.ended();
+            own.finished = true;
+            if (other.finished) for (const each of [own, other]) close(each);
+          }),
+        ),
       reset() {
         send(() => breakOff(other, 'ECONNRESET'));
-        own.open = false;
+        close(own);
       },
     };
   }
@@ -148,9 +166,9 @@ export function createNetwork({
         breakOff(client, 'ECONNREFUSED');
         return;
       }
-      const server: End = { process: target.process, receiver: null, open: true, lastAtMs: 0, held: [] };
+      const server = createEnd(target.process, null);
       for (const [own, other] of [[client, server] as const, [server, client] as const])
-        own.process.onKilled(() => {
+        own.forget = own.process.onKilled(() => {
           if (own.open) deliver(own, other, () => breakOff(other, 'ECONNRESET'));
           own.open = false;
         });
@@ -182,17 +200,21 @@ export function createNetwork({
       return remove;
     },
     connect(process, address, receiver, opened) {
-      const client: End = { process, receiver, open: true, lastAtMs: 0, held: [] };
+      const client = createEnd(process, receiver);
       establish(client, address, opened);
       return {
         abort() {
-          client.open = false;
+          close(client);
         },
       };
     },
     cut: (from, to) => count(cuts, `${from} ${to}`, 1),
     slow: (name, delayMs) => count(delays, name, delayMs),
   };
+}
+
+function createEnd(process: SimulatedProcess, receiver: Receiver | null): End {
+  return { process, receiver, open: true, finished: false, lastAtMs: 0, held: [], forget() {} };
 }
 
 function sizeOf(message: unknown): string {

@@ -36,7 +36,8 @@ export type SimulatedProcess = {
   /** As SIGSTOP and SIGCONT. */
   pause(): void;
   resume(): void;
-  onKilled(run: () => void): void;
+  /** Calls `run` when it is killed, unless the function that it returns is called first. */
+  onKilled(run: () => void): () => void;
 };
 
 /** An error that nobody caught: it ends the process. */
@@ -63,7 +64,7 @@ export function createProcess({
   let since = scheduler.nowMs();
   const bootMs = scheduler.nowMs();
   const waiting: (() => unknown)[] = [];
-  const killed: (() => void)[] = [];
+  const killed = new Set<() => void>();
 
   const nowMs = () => {
     const trueMs = scheduler.nowMs();
@@ -114,6 +115,7 @@ export function createProcess({
       state = 'dead';
       waiting.length = 0;
       for (const run of killed) run();
+      killed.clear();
     },
     pause() {
       if (state === 'running') state = 'paused';
@@ -123,7 +125,10 @@ export function createProcess({
       state = 'running';
       scheduler.after(0, catchUp);
     },
-    onKilled: (run) => void killed.push(run),
+    onKilled(run) {
+      killed.add(run);
+      return () => void killed.delete(run);
+    },
     runtime: {
       now: () => new Date(nowMs()),
       monotonicMs: () => (scheduler.nowMs() - bootMs) * (1 + clock.drift),

@@ -61,11 +61,11 @@ export function createBackends(server: PostgresServer) {
   }
 }
 
-/** Nobody sees the answers. */
-async function ask(backend: Backend, statements: readonly string[]): Promise<void> {
+/** No client sees the answers. */
+export async function ask(backend: Backend, statements: readonly string[]): Promise<readonly WireMessage[]> {
   backend.send(Buffer.concat(statements.map((sql) => wireMessage('Q', text(sql)))), statements.length);
   while (!(await backend.rest(1_000)));
-  backend.takeAnswers();
+  return backend.takeAnswers();
 }
 
 async function end(backend: Backend): Promise<void> {
@@ -119,6 +119,8 @@ async function openBackend({ socketPath }: PostgresServer) {
   });
   socket.connect(socketPath);
   await once(socket, 'connect');
+  // What Node waits for is listed at every step of a simulation, and the server's process is enough to wait for.
+  socket.unref();
 
   return {
     /** Resolves once the server has ended the connection. */

@@ -42,7 +42,7 @@ export function rewriteStart(
 ): { bytes: Buffer; applicationName: string; timed: TimedSettings } {
   const fields = bytes.subarray(8).toString('utf8').split('\0');
   const timed: TimedSettings = {};
-  const kept: Buffer[] = [];
+  const kept: string[] = [];
   let applicationName = '';
   for (let index = 0; index + 1 < fields.length && fields[index] !== ''; index += 2) {
     const [name = '', value = ''] = [fields[index], fields[index + 1]];
@@ -50,15 +50,15 @@ export function rewriteStart(
     if (limit) timed[limit] = Number(value);
     else if (name === 'application_name') applicationName = value;
     else
-      kept.push(
-        text(name),
-        text(name === 'database' ? database : value.replace(/(idle_session_timeout)=\d+/, '$1=0')),
-      );
+      kept.push(name, name === 'database' ? database : value.replace(/(idle_session_timeout)=\d+/, '$1=0'));
   }
-  const body = Buffer.concat([bytes.subarray(4, 8), ...kept, Buffer.from([0])]);
-  const length = Buffer.alloc(4);
-  length.writeUInt32BE(body.length + 4);
-  return { bytes: Buffer.concat([length, body]), applicationName, timed };
+  return { bytes: startMessage(kept), applicationName, timed };
+}
+
+/** The message that opens a session; names and values in turn. */
+export function startMessage(settings: readonly string[]): Buffer {
+  // Version 3.0 of the protocol. Such a message has no type.
+  return wireMessage('', Buffer.concat([Buffer.from([0, 3, 0, 0]), ...settings.map(text), Buffer.from([0])]));
 }
 
 /**
@@ -101,18 +101,23 @@ const asksForTime = (sql: string): boolean => sql.search(clockFunctions) >= 0;
 /** Whether a statement tells sessions that listen. */
 export const announces = (sql: string): boolean => /\bpg_notify\b|^\s*notify\b/i.test(sql);
 
+/** The channel to which a statement listens; null if it does not. The simulator knows it as the program writes it. */
+export function channelOf(sql: string): string | null {
+  const [, channel = null] = /^listen "([^"]+)"$/.exec(sql) ?? [];
+  if (channel === null && /^\s*(?:un)?listen\b/i.test(sql)) throw new Error(`Not known: ${sql}`);
+  return channel;
+}
+
 /** Whether a statement only begins a transaction of the usual kind: each statement in it sees what is committed by then. */
 export const begins = (sql: string): boolean => /^begin;?$/i.test(sql);
 
-/** A statement in which PostgreSQL's clock shows `now`. Values travel apart from it and stay as they are. */
-export function withClock({ type, bytes }: WireMessage, now: Date): Buffer {
-  if (type !== 'Q' && type !== 'P') return bytes;
+/** A message with the statement `sql`, in which PostgreSQL's clock shows `now`. Values travel apart and stay as they are. */
+export function withClock({ type, bytes }: WireMessage, sql: string, now: Date): Buffer {
+  if (!asksForTime(sql)) return bytes;
   const body = bytes.subarray(5);
   const start = type === 'P' ? body.indexOf(0) + 1 : 0;
   const end = body.indexOf(0, start);
-  const sql = body.toString('utf8', start, end);
   const replaced = sql.replace(clockFunctions, `(timestamptz '${now.toISOString()}')`);
-  if (replaced === sql) return bytes;
   return wireMessage(
     type,
     Buffer.concat([body.subarray(0, start), Buffer.from(replaced), body.subarray(end)]),

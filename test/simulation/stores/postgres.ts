@@ -7,21 +7,10 @@ import type { History } from '../engine/history.ts';
 import type { Connection, Network, Receiver } from '../engine/network.ts';
 import type { SimulatedProcess } from '../engine/process.ts';
 import type { Scheduler } from '../engine/scheduler.ts';
-import { type Backend, type Backends, createBackends } from './postgres-backend.ts';
+import { createAnnouncements } from './postgres-announcements.ts';
+import { createBackends } from './postgres-backend.ts';
 import type { PostgresServer } from './postgres-server.ts';
-import {
-  announces,
-  begins,
-  createSplitter,
-  createUnnaming,
-  fatalError,
-  rewriteStart,
-  sqlOf,
-  type TimedSettings,
-  type WireMessage,
-  wireMessage,
-  withClock,
-} from './postgres-wire.ts';
+import { createSession, type Session } from './postgres-session.ts';
 
 export type SimulatedPostgres = {
   /** Ends all sessions, whose transactions roll back, and refuses new ones until `start`. */
@@ -29,9 +18,6 @@ export type SimulatedPostgres = {
   start(): void;
   close(): Promise<void>;
 };
-
-/** How long the server may take before we ask whether the session waits for a lock. */
-const patienceMs = 5;
 
 export function createPostgres({
   server,
@@ -50,7 +36,10 @@ export function createPostgres({
   history: History;
 }): SimulatedPostgres {
   const sessions = new Set<Session>();
+  /** Those that may have something to say to their clients. */
+  const speaking = new Set<Session>();
   const backends = createBackends(server);
+  const announcements = createAnnouncements(backends, database);
   let stopListening: (() => void) | null = null;
   // One at a time, in the order in which the messages arrived.
   let turn: Promise<unknown> = Promise.resolve();
@@ -71,10 +60,21 @@ export function createPostgres({
   /** Waits for this session, then for others that its transaction may have released, and for what was announced. */
   async function settleAll(session: Session): Promise<void> {
     await session.settle();
+    speaking.add(session);
     if (!session.isInTransaction()) await release();
     if (session.hasAnnounced())
-      for (const other of sessions) if (other.isListening) await other.fetchAnnounced();
-    for (const each of sessions) each.reply();
+      for (const { channel, bytes } of await announcements.fetch())
+        for (const other of sessions)
+          if (other.isListening(channel)) {
+            other.notify(bytes);
+            speaking.add(other);
+          }
+    reply();
+  }
+
+  function reply(): void {
+    for (const each of speaking) each.reply();
+    speaking.clear();
   }
 
   /** Lets those go on that wait for a lock no longer; one of them may release others. */
@@ -90,6 +90,7 @@ export function createPostgres({
       const next = waiting.find(({ pid }) => free.has(pid()));
       if (!next) return;
       await next.settle();
+      speaking.add(next);
     }
   }
 
@@ -97,13 +98,14 @@ export function createPostgres({
     if (!sessions.delete(session)) return;
     await session.terminate();
     await release();
-    for (const each of sessions) each.reply();
+    reply();
   }
 
   function accept(connection: Connection): Receiver {
     const session = createSession({
       server,
       backends,
+      announcements,
       database,
       process,
       connection,
@@ -152,149 +154,8 @@ export function createPostgres({
     async close() {
       for (const session of sessions) await session.terminate();
       sessions.clear();
+      await announcements.close();
       await backends.close();
     },
   };
-}
-
-type Session = ReturnType<typeof createSession>;
-
-function createSession({
-  server,
-  backends,
-  database,
-  process,
-  connection,
-  onExpired,
-}: {
-  server: PostgresServer;
-  backends: Backends;
-  database: string;
-  process: SimulatedProcess;
-  connection: Connection;
-  /** Its statement waited for too long, or its transaction was idle for too long. */
-  onExpired(session: Session): void;
-}) {
-  const splitRequests = createSplitter(true);
-  const unname = createUnnaming();
-  let backend: Backend | null = null;
-  let answers: Buffer[] = [];
-  let announced = false;
-  let timed: TimedSettings = {};
-  let blocked = false;
-  let isLeaving = false;
-  // Within a group of messages that the server has not been asked to end.
-  let isOpen = false;
-  let cancelTimer = () => {};
-
-  const hear = (said: readonly WireMessage[]) => void answers.push(...said.map(({ bytes }) => bytes));
-
-  const self = {
-    connection,
-    ended: false,
-    isListening: false,
-    pid: () => backend?.pid() ?? 0,
-    isLeaving: () => isLeaving,
-    isWaiting: () => blocked,
-    isInTransaction: () => !blocked && backend?.isInTransaction() === true,
-    hasAnnounced: () => {
-      const was = announced && backend?.isInTransaction() === false;
-      if (was) announced = false;
-      return was;
-    },
-
-    async send(bytes: Buffer, now: Date): Promise<void> {
-      cancelTimer();
-      const given: Buffer[] = [];
-      let replies = 0;
-      for (const message of splitRequests(bytes).flatMap(unname)) {
-        if (message.type === 'start') {
-          const start = rewriteStart(message.bytes, database);
-          timed = start.timed;
-          const taken = await backends.take(start.bytes, start.applicationName);
-          backend = taken.backend;
-          hear(taken.welcome);
-          continue;
-        }
-        if (message.type === 'X') {
-          isLeaving = true;
-          break;
-        }
-        const sql = sqlOf(message);
-        if (announces(sql)) announced = true;
-        if (/^\s*listen\b/i.test(sql)) self.isListening = true;
-        if (backend && given.length === 0 && begins(sql) && !backend.isInTransaction()) {
-          hear(backend.begin(message.bytes));
-          continue;
-        }
-        isOpen = message.type !== 'Q' && message.type !== 'S';
-        if (!isOpen) replies += 1;
-        given.push(withClock(message, now));
-      }
-      // In one piece, which wakes the server once.
-      if (given.length > 0) backend?.send(Buffer.concat(given), replies);
-    },
-
-    /** Resolves once the session is idle, has ended or waits for a lock. */
-    async settle(): Promise<void> {
-      if (!backend) return;
-      blocked = false;
-      while (!(await backend.rest(patienceMs))) {
-        const { rows } = await server.query('select cardinality(pg_blocking_pids($1)) > 0 as blocked', [
-          backend.pid(),
-        ]);
-        if (!rows[0]?.blocked || !backend.isBusy()) continue;
-        blocked = true;
-        self.watch(timed.statement_timeout, () => onExpired(self));
-        break;
-      }
-      hear(backend.takeAnswers());
-      if (backend.hasEnded()) self.ended = true;
-      else if (!blocked && backend.isInTransaction())
-        self.watch(timed.idle_in_transaction_session_timeout, () => {
-          connection.send(fatalError('25P03', 'terminating connection due to idle-in-transaction timeout'));
-          onExpired(self);
-        });
-    },
-
-    /** Interrupts the statement that waits for a lock. */
-    async cancel(): Promise<void> {
-      if (!backend || !blocked) return;
-      await server.query('select pg_cancel_backend($1)', [backend.pid()]);
-      while (!(await backend.rest(patienceMs)));
-      blocked = false;
-    },
-
-    /** Calls `run` unless the client sends something within the time. */
-    watch(limitMs: number | undefined, run: () => unknown): void {
-      cancelTimer();
-      if (limitMs) cancelTimer = process.after(limitMs, run);
-    },
-
-    /** Asks for what others have announced: PostgreSQL sends it before the answer to the next message. */
-    async fetchAnnounced(): Promise<void> {
-      if (self.ended || !backend || backend.isBusy() || backend.isInTransaction()) return;
-      backend.send(wireMessage('Q', Buffer.from([0])), 1);
-      while (!(await backend.rest(patienceMs)));
-      hear(backend.takeAnswers().filter(({ type }) => type === 'A'));
-    },
-
-    /** Sends the client what the server has said. */
-    reply(): void {
-      if (answers.length > 0) connection.send(Buffer.concat(answers));
-      answers = [];
-      if (self.ended) connection.end();
-    },
-
-    /** Ends it, and waits until the server has let go of its locks. */
-    async terminate(): Promise<void> {
-      cancelTimer();
-      connection.end();
-      self.ended = true;
-      if (!backend) return;
-      if (backend.isBusy() || isOpen || backend.hasEnded()) await backends.kill(backend);
-      else await backends.giveBack(backend);
-    },
-  };
-  return self;
 }

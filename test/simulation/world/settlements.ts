@@ -106,6 +106,8 @@ export function createSettlements({
     return (reference: string, named: readonly number[]) => {
       if (isDoubtful || servesOldState()) return;
       const seen = new Map<string, number>();
+      // A row with the gateway's number alone may be the one that is missing, although it is the first of its payment.
+      const counted = new Map<string, number>();
       for (const [index, row] of rows.entries()) {
         const { amountSen, namesPayment, transactionId } = row;
         const key = `${transactionId} ${amountSen}`;
@@ -114,7 +116,8 @@ export function createSettlements({
         if (transactionId === '' || isOdd(transactionId)) continue;
         const isNamed = named.includes(index + 2);
         const what = `${amountSen} sen of ${transactionId}`;
-        if (!isNamed && timesBooked(row) < no)
+        if (!isNamed) counted.set(key, (counted.get(key) ?? 0) + 1);
+        if (!isNamed && timesBooked(row) < (counted.get(key) ?? 0))
           report('settlement-misjudged', reference, `${what} counts as booked, and is not`);
         if (isNamed && namesPayment && (before[index] ?? 0) >= no)
           report('settlement-misjudged', reference, `${what} counts as missing, and was booked before`);
