@@ -4,6 +4,7 @@ import { dirname } from 'node:path';
 import { startEventStore } from '@ledger/embedded/eventstore/server.ts';
 import { format } from '@ledger/kernel/format.ts';
 import { createLog } from '@ledger/kernel/log.ts';
+import { orElse } from '@ledger/kernel/or-else.ts';
 import { ConfigError } from '@ledger/kernel/yaml-file.ts';
 import { type CommandOf, UsageError } from '../cli/command.ts';
 import { type EnvironmentReader, readEnvironment } from '../config/environment-reader.ts';
@@ -29,8 +30,8 @@ export const command: CommandOf<'eventstore'> = async (
     throw new UsageError('--port must be a number from 0 to 65535');
   const log = createLog('info', 'eventstore');
   const passwordFile = files['password-file'];
-  const password = passwordFile === undefined ? null : readFileSync(passwordFile, 'utf8').trim();
-  if (!password) warnOfExceptions(openStoreAllowed(), log);
+  const password = passwordFile === undefined ? null : passwordIn(passwordFile);
+  if (password === null) warnOfExceptions(openStoreAllowed(), log);
   // Only this account may read its files.
   process.umask(0o077);
   mkdirSync(dirname(data), { recursive: true });
@@ -41,6 +42,14 @@ export const command: CommandOf<'eventstore'> = async (
     process.send?.({ ready: { port: server.port } });
   });
 };
+
+/** Throws ConfigError: who names a file does not want a store without a password. */
+function passwordIn(file: string): string {
+  const password = orElse(() => readFileSync(file, 'utf8').trim(), '');
+  if (password === '')
+    throw new ConfigError(['--password-file must name a file that can be read and holds a password']);
+  return password;
+}
 
 /** Without a password every account of the machine could write money facts: production throws ConfigError. */
 function openStoreAllowed(): EnvironmentReader {

@@ -29,7 +29,7 @@ test('acl prints the rights of a user who is no administrator', async (t) => {
   t.like(rights.$settings.$systemStreamAcl, { $r: '$admins', $w: '$admins' });
 });
 
-test('production refuses a store without a password; a missing folder is created; a file or a port in use is reported in a sentence', async (t) => {
+test('production refuses a store without a password, and nobody gets one by a file without a password; a missing folder is created; a file or a port in use is reported in a sentence', async (t) => {
   t.timeout(60_000);
   const folder = join(await temporaryFolder(t), 'not', 'there');
   const file = join(folder, 'events.db');
@@ -44,6 +44,13 @@ test('production refuses a store without a password; a missing folder is created
   - --password-file must name a file that holds a password in production, unless ALLOW_INSECURE names eventstore
 `,
   );
+  const empty = join(await temporaryFolder(t), 'password');
+  await writeFile(empty, '\n');
+  for (const passwordFile of [empty, join(folder, 'missing')]) {
+    const { code, output } = await run([...args, '--password-file', passwordFile]);
+    t.is(code, 78);
+    t.regex(output, /- --password-file must name a file that can be read and holds a password\n$/);
+  }
   const first = await startRole(t, args, { ...production, ALLOW_INSECURE: 'eventstore' }, isUp);
   t.is(first.output().match(/an insecurity that ALLOW_INSECURE names/g)?.length, 1);
   t.is((await stat(folder)).mode & 0o777, 0o700);
