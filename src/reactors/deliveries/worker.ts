@@ -45,6 +45,8 @@ export function startDeliveryWorker(dependencies: Dependencies): DeliveryWorker 
   const unsettled = new Map<ClaimedDelivery, readonly PlacedEvent[]>();
   let settling: Promise<void> | undefined;
   const attempts = new Map<Promise<void>, ClaimedDelivery>();
+  /** What the last claim counted and took. Some of it may have ended since. */
+  let placesTaken: readonly ClaimedDelivery[] = [];
   const interrupting = new AbortController();
   let wakeUp = new AbortController();
   const stopping = new AbortController();
@@ -61,11 +63,11 @@ export function startDeliveryWorker(dependencies: Dependencies): DeliveryWorker 
 
   async function claim(): Promise<ClaimedDelivery[]> {
     const { total, perReceiver, perMerchant } = concurrency;
-    const limit = total - attempts.size;
+    const underWay = [...attempts.values()];
+    const limit = total - underWay.length;
     if (limit === 0) return [];
     const now = runtime.now();
     const leaseUntil = new Date(now.getTime() + leaseMs);
-    const underWay = [...attempts.values()];
     const receivers = underWay.map(({ receiver }) => receiver);
     const merchants = underWay.map(({ merchantCode }) => merchantCode);
     const limits = {
@@ -75,10 +77,12 @@ export function startDeliveryWorker(dependencies: Dependencies): DeliveryWorker 
       merchantLimits: remaining(merchants, perMerchant),
     };
     const holder = runtime.uuid();
-    return await queue.claim({ kind, now, leaseUntil, holder, limit, ...limits }).catch((error) => {
+    const claimed = await queue.claim({ kind, now, leaseUntil, holder, limit, ...limits }).catch((error) => {
       log.warn({ reason: reasonOf(error) }, 'no deliveries can be claimed for now');
       return [];
     });
+    placesTaken = [...underWay, ...claimed];
+    return claimed;
   }
 
   function begin(claimed: ClaimedDelivery): void {
@@ -92,14 +96,13 @@ export function startDeliveryWorker(dependencies: Dependencies): DeliveryWorker 
     attempts.set(attempt, claimed);
   }
 
-  /** Whether a claim may have left something because of what is under way, so that the end of an attempt makes room for it. */
+  /** Whether the last claim may have left something for want of places, so that the end of an attempt makes room for it. */
   function hasNoRoom({ receiver, merchantCode }: ClaimedDelivery): boolean {
     const { total, perReceiver, perMerchant } = concurrency;
-    const underWay = [...attempts.values()];
-    const atReceiver = underWay.filter((each) => each.receiver === receiver).length;
-    const ofMerchant = underWay.filter((each) => each.merchantCode === merchantCode).length;
+    const atReceiver = placesTaken.filter((each) => each.receiver === receiver).length;
+    const ofMerchant = placesTaken.filter((each) => each.merchantCode === merchantCode).length;
     const limit = breaker.limits().get(receiver) ?? perReceiver;
-    return underWay.length >= total || atReceiver >= limit || ofMerchant >= perMerchant;
+    return placesTaken.length >= total || atReceiver >= limit || ofMerchant >= perMerchant;
   }
 
   async function giveBack(claimed: ClaimedDelivery, afterMs: number): Promise<void> {
