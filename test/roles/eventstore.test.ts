@@ -1,5 +1,5 @@
 // `ledger eventstore` and the roles with wrong arguments or a wrong environment: a sentence each, never a stack.
-import { mkdir, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
 import { UsageError } from '../../src/cli/command.ts';
@@ -68,12 +68,13 @@ test('production refuses a store without a password, and nobody gets one by a fi
   for (const { output } of [second, third]) t.notRegex(output, /\n\s+at /);
 });
 
-test('an empty DATA_DIR counts as not set', async (t) => {
+test('an empty DATA_DIR or NODE_COMPILE_CACHE counts as not set', async (t) => {
   const folder = await temporaryFolder(t);
   await mkdir(join(folder, 'data'));
   await writeFile(join(folder, 'data/keys.json'), '{"TRANSACTION_ID_KEY":"a key"}');
   const stores = { ESDB_URL: 'esdb://127.0.0.1:9?tls=false', DATABASE_URL: 'postgres://127.0.0.1:9/nowhere' };
-  const { output } = await run(['http'], { DATA_DIR: '', ...stores }, folder);
+  const { output } = await run(['http'], { DATA_DIR: '', NODE_COMPILE_CACHE: '', ...stores }, folder);
   t.regex(output, /GATEWAY_URL is not set/);
   t.notRegex(output, /TRANSACTION_ID_KEY is not set/);
+  t.deepEqual(await readdir(folder), ['data'], 'compiled code is not kept here');
 });
