@@ -111,12 +111,10 @@ export async function runUntilSignal(log: Log, start: (started: Started) => Prom
 /** Nobody knows what an error that nobody caught has left undone: the process ends, and its supervisor starts another. */
 function endOnUncaught(log: Log): void {
   process.on('uncaughtException', (err, origin) => {
-    if (err instanceof ConfigError) {
-      log.fatal({ faults: err.faults }, 'the configuration is at fault: the process ends');
-      process.exit(configurationExitCode);
-    }
-    log.fatal({ err, origin }, 'an error was not caught: the process ends');
-    process.exit(uncaughtExitCode);
+    const isConfiguration = err instanceof ConfigError;
+    if (isConfiguration) log.fatal({ faults: err.faults }, 'the configuration is at fault: the process ends');
+    else log.fatal({ err, origin }, 'an error was not caught: the process ends');
+    process.exit(isConfiguration ? configurationExitCode : uncaughtExitCode);
   });
 }
 
