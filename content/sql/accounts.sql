@@ -55,6 +55,12 @@ alter default privileges for role "{database}_projections", "{database}_reactors
   grant usage on schemas to "{database}_readers";
 alter default privileges for role "{database}_projections", "{database}_reactors"
   grant select on tables to "{database}_readers";
+-- The daily verification locks a to-do list while it compares it. Before version 17, only who may change rows can do so.
+do $$ begin
+  if current_setting('server_version_num')::integer >= 170000 then
+    alter default privileges for role "{database}_reactors" grant maintain on tables to "{database}_projections";
+  end if;
+end $$;
 
 -- Hands over the tables that were made before the roles had accounts, and what a rebuild has left.
 do $$ declare made record; begin
@@ -77,6 +83,9 @@ do $$ declare made record; begin
       where relnamespace = made.oid and relkind in ('r', 'p', 'v', 'm') and pg_get_userbyid(relowner) <> made.owner
     ), '');
     execute format('grant select on all tables in schema %I to %I', made.schema, '{database}_readers');
+    if made.owner = '{database}_reactors' and current_setting('server_version_num')::integer >= 170000 then
+      execute format('grant maintain on all tables in schema %I to %I', made.schema, '{database}_projections');
+    end if;
   end loop;
 end $$;
 

@@ -1,6 +1,7 @@
 /** Sends emails through an SMTP server, or writes them as files into a folder where no server is configured. */
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { reasonOf } from '@ledger/kernel/reason-of.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
 import type Nodemailer from 'nodemailer';
 
@@ -127,8 +128,10 @@ function sendThrough(url: string, requireTls: boolean): Deliver {
 function failureOf(error: unknown): MailOutcome {
   const { code, command, responseCode } = error as { code?: string; command?: string; responseCode?: number };
   if (code === undefined || command === 'API') throw error;
+  // nodemailer replaces the codes of TLS.
+  const why = /certificate/i.test(reasonOf(error)) ? 'certificate not trusted' : code;
   if (responseCode === undefined)
-    return { kind: 'failed', reason: `no answer from the mail server: ${code}`, isServerDown: true };
+    return { kind: 'failed', reason: `no answer from the mail server: ${why}`, isServerDown: true };
   const reason = `the mail server answered ${responseCode} to ${command}`;
   const isAboutThis = command === 'RCPT TO' || command === 'DATA';
   return isAboutThis && responseCode >= 500

@@ -35,6 +35,8 @@ export async function unsuitability(databaseUrl: string, oldest = oldestVersion)
   } catch (error) {
     // The client itself refuses to begin without the password that the server asks for.
     const lacksPassword = error instanceof Error && error.message.startsWith('SASL');
+    if (/pg_hba\.conf/.test(reasonOf(error)))
+      return `PostgreSQL does not let this user in from here: ${reasonOf(error)}`;
     if (lacksPassword || isPostgresError(error, 'invalidPassword', 'invalidAuthorization'))
       return 'PostgreSQL does not accept the user or the password';
     if (isPostgresError(error, 'unknownDatabase')) return 'PostgreSQL has no database of this name';

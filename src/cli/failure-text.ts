@@ -9,14 +9,13 @@ import { ExportImpossible } from '../audit/export/export.ts';
 import { Refused } from '../commands/decider.ts';
 import { UnreadableExport } from '../reconciliation/export-format.ts';
 import { ReadModelBehind } from '../reconciliation/reconcile.ts';
+import { configurationExitCode } from '../roles/lifecycle.ts';
 import { StoresUnavailable } from '../roles/stores.ts';
 import { TooManyReceipts } from '../statements/document.ts';
 
 const away = [EventStoreUnavailable, KeysUnavailable, PostgresUnavailable, StoresUnavailable];
 const expected = [...away, ConfigError, StartError, UnreadableExport, ReadModelBehind];
 
-/** EX_CONFIG of sysexits.h: starting again does not help. */
-const configurationExitCode = 78;
 /** EX_TEMPFAIL: the same command may succeed later. */
 const unavailableExitCode = 75;
 

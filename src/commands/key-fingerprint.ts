@@ -3,6 +3,7 @@ import type { EventStore } from '@ledger/event-store/event-store.ts';
 import { derivedId } from '@ledger/kernel/derived-id.ts';
 import { retry } from '@ledger/kernel/retry.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
+import { ConfigError } from '@ledger/kernel/yaml-file.ts';
 import type { LinkKeys } from '../common/link-keys.ts';
 import { readKeyFingerprintEvent } from '../events/codec.ts';
 import { ownCause } from '../events/envelope.ts';
@@ -54,7 +55,7 @@ export async function assertKey(
   await retry(attempt, { runtime, signal, shouldRetry: (error) => !(error instanceof Refused) });
 }
 
-/** Asserts the keys that all processes share. Resolves also when `signal` aborts. Throws Refused with `wrong_key`. */
+/** Asserts the keys that all processes share. Resolves also when `signal` aborts. Throws ConfigError. */
 export async function assertKeys(
   { transactionIdKey, linkKeys }: { transactionIdKey: string; linkKeys: LinkKeys },
   dependencies: Dependencies,
@@ -65,6 +66,7 @@ export async function assertKeys(
     await assertKey({ name: 'TRANSACTION_ID_KEY', key: transactionIdKey, others: [] }, dependencies);
     await assertKey({ name: 'LINK_KEY', key: current, others: [...others, original] }, dependencies);
   } catch (error) {
-    if (!dependencies.signal.aborted) throw error;
+    if (dependencies.signal.aborted) return;
+    throw error instanceof Refused ? new ConfigError([error.message]) : error;
   }
 }

@@ -3,10 +3,11 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { startEventStore } from '@ledger/embedded/eventstore/server.ts';
 import { format } from '@ledger/kernel/format.ts';
-import { createLog } from '@ledger/kernel/log.ts';
+import { createLog, type Log } from '@ledger/kernel/log.ts';
+import { orElse } from '@ledger/kernel/or-else.ts';
 import { ConfigError } from '@ledger/kernel/yaml-file.ts';
 import { type CommandOf, UsageError } from '../cli/command.ts';
-import { type EnvironmentReader, readEnvironment } from '../config/environment-reader.ts';
+import { readEnvironment } from '../config/environment-reader.ts';
 import { runUntilSignal, warnOfExceptions } from './lifecycle.ts';
 
 /** What a user needs who is no administrator. */
@@ -28,9 +29,7 @@ export const command: CommandOf<'eventstore'> = async (
   if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535)
     throw new UsageError('--port must be a number from 0 to 65535');
   const log = createLog('info', 'eventstore');
-  const passwordFile = files['password-file'];
-  const password = passwordFile === undefined ? null : readFileSync(passwordFile, 'utf8').trim();
-  if (!password) warnOfExceptions(openStoreAllowed(), log);
+  const password = passwordIn(files['password-file'], log);
   // Only this account may read its files.
   process.umask(0o077);
   mkdirSync(dirname(data), { recursive: true });
@@ -42,10 +41,22 @@ export const command: CommandOf<'eventstore'> = async (
   });
 };
 
-/** Without a password every account of the machine could write money facts: production throws ConfigError. */
-function openStoreAllowed(): EnvironmentReader {
+/**
+ * Without a password every account of the machine could write money facts, which production refuses; who names a file does
+ * not want that anywhere. Throws ConfigError.
+ */
+function passwordIn(file: string | undefined, log: Log): string | null {
+  const password = file === undefined ? null : orElse(() => readFileSync(file, 'utf8').trim(), '');
   const env = readEnvironment(process.env, {});
-  env.mustInProduction('eventstore', '--password-file', false, 'name a file that holds a password');
+  if (password === '')
+    env.faults.push('--password-file must name a file that can be read and holds a password');
+  env.mustInProduction(
+    'eventstore',
+    '--password-file',
+    password !== null,
+    'name a file that holds a password',
+  );
   if (env.faults.length > 0) throw new ConfigError(env.faults);
-  return env;
+  warnOfExceptions(env, log);
+  return password;
 }

@@ -6,10 +6,13 @@ import { statSync } from 'node:fs';
 import type { Log } from '@ledger/kernel/log.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
 import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
+import { ConfigError } from '@ledger/kernel/yaml-file.ts';
 import type { Config } from '../config/config.ts';
 import { reloadConfig } from '../config/reload.ts';
 
-/** EX_SOFTWARE of sysexits.h. */
+/** EX_CONFIG of sysexits.h: starting again does not help. */
+export const configurationExitCode = 78;
+/** EX_SOFTWARE. */
 const uncaughtExitCode = 70;
 const lookAtFilesEveryMs = 1_000;
 
@@ -108,8 +111,10 @@ export async function runUntilSignal(log: Log, start: (started: Started) => Prom
 /** Nobody knows what an error that nobody caught has left undone: the process ends, and its supervisor starts another. */
 function endOnUncaught(log: Log): void {
   process.on('uncaughtException', (err, origin) => {
-    log.fatal({ err, origin }, 'an error was not caught: the process ends');
-    process.exit(uncaughtExitCode);
+    const isConfiguration = err instanceof ConfigError;
+    if (isConfiguration) log.fatal({ faults: err.faults }, 'the configuration is at fault: the process ends');
+    else log.fatal({ err, origin }, 'an error was not caught: the process ends');
+    process.exit(isConfiguration ? configurationExitCode : uncaughtExitCode);
   });
 }
 

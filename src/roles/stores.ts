@@ -141,13 +141,10 @@ export async function assertStores({
     ...(postgres.status === 'fulfilled' && postgres.value ? [`DATABASE_URL: ${postgres.value}`] : []),
   ];
   if (faults.length > 0) throw new ConfigError(faults);
-  const silent = [
-    { store: 'eventStore', variable: 'ESDB_URL', asked: eventStore },
-    { store: 'postgres', variable: 'DATABASE_URL', asked: postgres },
-  ].flatMap(({ asked, store, variable }) =>
-    asked.status === 'rejected' && needs.some((each) => each === store)
-      ? [`${variable}: ${reasonOf(asked.reason)}.`]
-      : [],
-  );
+  const asked = { eventStore: ['ESDB_URL', eventStore], postgres: ['DATABASE_URL', postgres] } as const;
+  const silent = needs.flatMap((store) => {
+    const [variable, answer] = asked[store];
+    return answer.status === 'rejected' ? [`${variable}: ${reasonOf(answer.reason)}.`] : [];
+  });
   if (silent.length > 0) throw new StoresUnavailable(silent.join('\n'));
 }

@@ -184,6 +184,15 @@ test('nothing is sent unencrypted where TLS is required, unless the URL allows i
   t.is((await strict(`${url}?requireTLS=false`)).kind, 'sent');
 });
 
+test('a server whose certificate nobody has signed is told from one that does not answer', async (t) => {
+  const { url } = await startServer(t, { disabledCommands: [] });
+  t.deepEqual(await sendTo(url), {
+    kind: 'failed',
+    reason: 'no answer from the mail server: certificate not trusted',
+    isServerDown: true,
+  });
+});
+
 test('a server that is absent, hangs up or never answers', async (t) => {
   const silent = createServer();
   silent.listen(0, '127.0.0.1');

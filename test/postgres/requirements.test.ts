@@ -1,5 +1,7 @@
 import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { chmodSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { PostgresUnavailable, unsuitability } from '@ledger/postgres/requirements.ts';
 import test from 'ava';
@@ -23,6 +25,24 @@ test('an old version, a refusal and an unknown database are named; a server that
   t.is(
     await unsuitability(`${url}?sslmode=verify-full`),
     'there is no TLS connection to trust: The server does not support SSL connections',
+  );
+});
+
+test('a server that knows no such host, user and database together says which', async (t) => {
+  const message = 'no pg_hba.conf entry for host "10.0.0.7", user "ledger", database "ledger", no encryption';
+  const fields = Buffer.from(`SFATAL\0C28000\0M${message}\0\0`);
+  const server = createServer((socket) => {
+    const length = Buffer.alloc(4);
+    length.writeInt32BE(4 + fields.length);
+    socket.on('error', () => {}).on('data', () => socket.end(Buffer.concat([Buffer.from('E'), length, fields])));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.teardown(() => server.close());
+  const { port } = server.address() as AddressInfo;
+  t.is(
+    await unsuitability(`postgres://ledger:secret@127.0.0.1:${port}/ledger`),
+    `PostgreSQL does not let this user in from here: ${message}`,
   );
 });
 

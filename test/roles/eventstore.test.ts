@@ -1,5 +1,5 @@
 // `ledger eventstore` and the roles with wrong arguments or a wrong environment: a sentence each, never a stack.
-import { mkdir, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
 import { UsageError } from '../../src/cli/command.ts';
@@ -29,7 +29,7 @@ test('acl prints the rights of a user who is no administrator', async (t) => {
   t.like(rights.$settings.$systemStreamAcl, { $r: '$admins', $w: '$admins' });
 });
 
-test('production refuses a store without a password; a missing folder is created; a file or a port in use is reported in a sentence', async (t) => {
+test('production refuses a store without a password, and nobody gets one by a file without a password; a missing folder is created; a file or a port in use is reported in a sentence', async (t) => {
   t.timeout(60_000);
   const folder = join(await temporaryFolder(t), 'not', 'there');
   const file = join(folder, 'events.db');
@@ -44,6 +44,13 @@ test('production refuses a store without a password; a missing folder is created
   - --password-file must name a file that holds a password in production, unless ALLOW_INSECURE names eventstore
 `,
   );
+  const empty = join(await temporaryFolder(t), 'password');
+  await writeFile(empty, '\n');
+  for (const passwordFile of [empty, join(folder, 'missing')]) {
+    const { code, output } = await run([...args, '--password-file', passwordFile]);
+    t.is(code, 78);
+    t.regex(output, /- --password-file must name a file that can be read and holds a password\n$/);
+  }
   const first = await startRole(t, args, { ...production, ALLOW_INSECURE: 'eventstore' }, isUp);
   t.is(first.output().match(/an insecurity that ALLOW_INSECURE names/g)?.length, 1);
   t.is((await stat(folder)).mode & 0o777, 0o700);
@@ -61,12 +68,13 @@ test('production refuses a store without a password; a missing folder is created
   for (const { output } of [second, third]) t.notRegex(output, /\n\s+at /);
 });
 
-test('an empty DATA_DIR counts as not set', async (t) => {
+test('an empty DATA_DIR or NODE_COMPILE_CACHE counts as not set', async (t) => {
   const folder = await temporaryFolder(t);
   await mkdir(join(folder, 'data'));
   await writeFile(join(folder, 'data/keys.json'), '{"TRANSACTION_ID_KEY":"a key"}');
   const stores = { ESDB_URL: 'esdb://127.0.0.1:9?tls=false', DATABASE_URL: 'postgres://127.0.0.1:9/nowhere' };
-  const { output } = await run(['http'], { DATA_DIR: '', ...stores }, folder);
+  const { output } = await run(['http'], { DATA_DIR: '', NODE_COMPILE_CACHE: '', ...stores }, folder);
   t.regex(output, /GATEWAY_URL is not set/);
   t.notRegex(output, /TRANSACTION_ID_KEY is not set/);
+  t.deepEqual(await readdir(folder), ['data'], 'compiled code is not kept here');
 });

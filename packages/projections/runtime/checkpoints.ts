@@ -92,11 +92,14 @@ async function createTables(trx: Knex.Transaction, projection: Projection, schem
   await trx.raw('alter schema ?? rename to ??', [next, schema]);
 }
 
-/** Whoever makes tables, they belong to the account that owns the schema, if there is one. */
+/**
+ * Whoever makes tables, they belong to the account that owns the schema, if there is one. Who may not act as that account
+ * can still compare its tables with fresh ones, which are dropped afterwards.
+ */
 export async function actAsOwner(trx: Knex.Transaction, schema: string): Promise<void> {
   const { rows } = await trx.raw(
     `select pg_get_userbyid(nspowner) as owner from pg_namespace
-     where nspname = ? and nspowner <> to_regrole(quote_ident(current_user))`,
+     where nspname = ? and nspowner <> to_regrole(quote_ident(current_user)) and pg_has_role(nspowner, 'set')`,
     [schema],
   );
   if (rows[0]) await trx.raw('set local role ??', [rows[0].owner]);

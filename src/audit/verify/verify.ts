@@ -108,6 +108,9 @@ export async function verify(
       'Rows were not compared with the log: that takes DATA_KEY, and an account of PostgreSQL that may make schemas.',
     );
   }
+  for (const [name, rows] of Object.entries(soFar.rows))
+    if (rows.checked === null && rows.violations.length === 0)
+      notes.push(`The rows of ${name} were not compared: the account of PostgreSQL may not lock them.`);
   for (const { name, fault, parked } of await projectionStatus(db)) {
     if (fault) notes.push(`The projection ${name} has halted: what came after was not checked.`);
     for (const each of parked) {

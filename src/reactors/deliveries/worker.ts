@@ -45,8 +45,8 @@ export function startDeliveryWorker(dependencies: Dependencies): DeliveryWorker 
   const unsettled = new Map<ClaimedDelivery, readonly PlacedEvent[]>();
   let settling: Promise<void> | undefined;
   const attempts = new Map<Promise<void>, ClaimedDelivery>();
-  /** What the last claim found under way, and what it added. */
-  let counted: readonly ClaimedDelivery[] = [];
+  /** What the last claim counted and took. Some of it may have ended since. */
+  let placesTaken: readonly ClaimedDelivery[] = [];
   const interrupting = new AbortController();
   let wakeUp = new AbortController();
   const stopping = new AbortController();
@@ -81,29 +81,28 @@ export function startDeliveryWorker(dependencies: Dependencies): DeliveryWorker 
       log.warn({ reason: reasonOf(error) }, 'no deliveries can be claimed for now');
       return [];
     });
-    counted = [...underWay, ...claimed];
-    const stillUnderWay = [...attempts.values()];
-    if (underWay.some((each) => !stillUnderWay.includes(each) && hadNoRoom(each))) wakeUp.abort();
+    placesTaken = [...underWay, ...claimed];
     return claimed;
   }
 
   function begin(claimed: ClaimedDelivery): void {
     const attempt = attemptDelivery(claimed, interrupting.signal, ofAttempts).then((outcome) => {
+      const hadNoRoom = hasNoRoom(claimed);
       if (outcome) dependencies.countAttempt?.(kind, outcome.kind);
       if (outcome) breaker.record(claimed.receiver, outcome.kind === 'failed' && outcome.isReceiverDown);
       attempts.delete(attempt);
-      if (hadNoRoom(claimed)) wakeUp.abort();
+      if (hadNoRoom) wakeUp.abort();
     });
     attempts.set(attempt, claimed);
   }
 
-  /** Whether the last claim may have left something for lack of room, so that the end of an attempt makes room for it. */
-  function hadNoRoom({ receiver, merchantCode }: ClaimedDelivery): boolean {
+  /** Whether the last claim may have left something for want of places, so that the end of an attempt makes room for it. */
+  function hasNoRoom({ receiver, merchantCode }: ClaimedDelivery): boolean {
     const { total, perReceiver, perMerchant } = concurrency;
-    const atReceiver = counted.filter((each) => each.receiver === receiver).length;
-    const ofMerchant = counted.filter((each) => each.merchantCode === merchantCode).length;
+    const atReceiver = placesTaken.filter((each) => each.receiver === receiver).length;
+    const ofMerchant = placesTaken.filter((each) => each.merchantCode === merchantCode).length;
     const limit = breaker.limits().get(receiver) ?? perReceiver;
-    return counted.length >= total || atReceiver >= limit || ofMerchant >= perMerchant;
+    return placesTaken.length >= total || atReceiver >= limit || ofMerchant >= perMerchant;
   }
 
   async function giveBack(claimed: ClaimedDelivery, afterMs: number): Promise<void> {

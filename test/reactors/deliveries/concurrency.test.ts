@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
 import test from 'ava';
 import { toDoList } from '../../../src/to-do/projection.ts';
+import { createDeliveryQueue } from '../../../src/to-do/queue.ts';
 import { append, reached } from '../../projections/helpers.ts';
 import { createDatabase } from '../../support/postgres.ts';
 import { testRuntime } from '../../support/runtime.ts';
@@ -55,6 +56,34 @@ test.serial('hanging receivers take no other receiver’s place', async (t) => {
   release();
 });
 
+test.serial('a queue at one receiver goes on without a poll, also where attempts end while others are claimed', async (t) => {
+  const ledger = await startLedger(t, postgres);
+  const ids = Array.from({ length: 30 }, (_, index) => `P${index}`);
+  for (const id of ids) await makePayment(ledger, id, paymentEvents(id, 'http://127.0.0.1:9', 'succeeded'));
+  const queue = createDeliveryQueue(ledger.database.db);
+  const performed = new Set<string>();
+  startCallbacks(t, ledger, {
+    perform: async ({ payment }) => {
+      performed.add(payment.request.transactionId);
+      return { kind: 'delivered', status: 200, messageId: '' };
+    },
+    queue: {
+      ...queue,
+      async claim(asked) {
+        const claimed = await queue.claim(asked);
+        await sleep(200);
+        return claimed;
+      },
+    },
+    runtime: testRuntime({
+      now: ledger.clock.now,
+      sleep: (ms, signal) => systemRuntime.sleep(ms < 1_000 ? ms : minute * 60, signal),
+    }),
+  });
+  await until(() => performed.size === ids.length);
+  t.pass();
+});
+
 test.serial('attempts at a time are as configured', async (t) => {
   const ledger = await startLedger(t, postgres);
   const { answer, release } = held();
@@ -69,35 +98,6 @@ test.serial('attempts at a time are as configured', async (t) => {
   release();
   await until(() => hanging.received.length === 6);
 });
-
-test.serial(
-  'what waits for a receiver goes on as soon as it has room, and not at the next poll',
-  async (t) => {
-    const ledger = await startLedger(t, postgres);
-    const total = 60;
-    const waiting: (() => void)[] = [];
-    const receiver = await startReceiver(t, (response) => {
-      waiting.push(() => response.end());
-      // It answers all that it has been asked at once.
-      if (waiting.length === Math.min(8, total - receiver.received.length + waiting.length))
-        for (const answer of waiting.splice(0)) answer();
-    });
-    const paid = Array.from({ length: total }, (_, index) =>
-      append(ledger.store.eventStore, `P${index}`, paymentEvents(`P${index}`, receiver.url, 'succeeded')),
-    );
-    for (const position of await Promise.all(paid))
-      await reached(ledger.database.db, toDoList.name, position);
-    const pollMs = 1_000;
-    startCallbacks(t, ledger, {
-      runtime: testRuntime({
-        now: ledger.clock.now,
-        sleep: (ms, signal) => systemRuntime.sleep(ms === pollMs ? minute : ms, signal),
-      }),
-    });
-    await until(() => receiver.received.length === total);
-    t.is(new Set(receiver.received.map(({ headers }) => headers['webhook-id'])).size, total);
-  },
-);
 
 test.serial('a merchant with many hanging receivers takes no other merchant’s place', async (t) => {
   const ledger = await startLedger(t, postgres);
