@@ -34,7 +34,9 @@ test('a server that knows no such host, user and database together says which', 
   const server = createServer((socket) => {
     const length = Buffer.alloc(4);
     length.writeInt32BE(4 + fields.length);
-    socket.on('error', () => {}).on('data', () => socket.end(Buffer.concat([Buffer.from('E'), length, fields])));
+    socket
+      .on('error', () => {})
+      .on('data', () => socket.end(Buffer.concat([Buffer.from('E'), length, fields])));
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -56,33 +56,36 @@ test.serial('hanging receivers take no other receiver’s place', async (t) => {
   release();
 });
 
-test.serial('a queue at one receiver goes on without a poll, also where attempts end while others are claimed', async (t) => {
-  const ledger = await startLedger(t, postgres);
-  const ids = Array.from({ length: 30 }, (_, index) => `P${index}`);
-  for (const id of ids) await makePayment(ledger, id, paymentEvents(id, 'http://127.0.0.1:9', 'succeeded'));
-  const queue = createDeliveryQueue(ledger.database.db);
-  const performed = new Set<string>();
-  startCallbacks(t, ledger, {
-    perform: async ({ payment }) => {
-      performed.add(payment.request.transactionId);
-      return { kind: 'delivered', status: 200, messageId: '' };
-    },
-    queue: {
-      ...queue,
-      async claim(asked) {
-        const claimed = await queue.claim(asked);
-        await sleep(200);
-        return claimed;
+test.serial(
+  'a queue at one receiver goes on without a poll, also where attempts end while others are claimed',
+  async (t) => {
+    const ledger = await startLedger(t, postgres);
+    const ids = Array.from({ length: 30 }, (_, index) => `P${index}`);
+    for (const id of ids) await makePayment(ledger, id, paymentEvents(id, 'http://127.0.0.1:9', 'succeeded'));
+    const queue = createDeliveryQueue(ledger.database.db);
+    const performed = new Set<string>();
+    startCallbacks(t, ledger, {
+      perform: async ({ payment }) => {
+        performed.add(payment.request.transactionId);
+        return { kind: 'delivered', status: 200, messageId: '' };
       },
-    },
-    runtime: testRuntime({
-      now: ledger.clock.now,
-      sleep: (ms, signal) => systemRuntime.sleep(ms < 1_000 ? ms : minute * 60, signal),
-    }),
-  });
-  await until(() => performed.size === ids.length);
-  t.pass();
-});
+      queue: {
+        ...queue,
+        async claim(asked) {
+          const claimed = await queue.claim(asked);
+          await sleep(200);
+          return claimed;
+        },
+      },
+      runtime: testRuntime({
+        now: ledger.clock.now,
+        sleep: (ms, signal) => systemRuntime.sleep(ms < 1_000 ? ms : minute * 60, signal),
+      }),
+    });
+    await until(() => performed.size === ids.length);
+    t.pass();
+  },
+);
 
 test.serial('attempts at a time are as configured', async (t) => {
   const ledger = await startLedger(t, postgres);
