@@ -6,6 +6,7 @@ import { portionsOf } from '@ledger/kernel/pages.ts';
 import { reasonOf } from '@ledger/kernel/reason-of.ts';
 import { retry } from '@ledger/kernel/retry.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
+import { ConfigError } from '@ledger/kernel/yaml-file.ts';
 import type { Logger } from 'pino';
 import type { KeyReserve } from './key-reserve.ts';
 import {
@@ -72,6 +73,7 @@ export function createKeyPool(dependencies: {
       await retry(() => store.add(made), {
         runtime,
         signal,
+        shouldRetry: (error) => !(error instanceof ConfigError),
         onFailure: (error, failures) => {
           if (failures > 1) return;
           // Once per outage.
@@ -100,10 +102,11 @@ export function createKeyPool(dependencies: {
   }
 
   return {
-    /** Stores keys ahead from now on; calling it again changes nothing. Resolves as soon as there are some. */
+    /** Stores keys ahead from now on; calling it again changes nothing. Resolves as soon as there are some. Throws ConfigError. */
     start(): Promise<void> {
       filling ??= fill().catch((err) => {
         if (!signal.aborted) log.error({ err }, 'no more data keys are stored ahead');
+        if (err instanceof ConfigError) filled.reject(err);
       });
       return filled.promise;
     },

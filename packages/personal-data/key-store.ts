@@ -18,7 +18,7 @@ export type KeyBlock = { id: string; keys: Buffer };
 
 /** Every function rejects when the store cannot be reached. */
 export type KeyStore = {
-  /** Stores blocks, except those that are there already. */
+  /** Stores blocks, except those that are there already. Throws ConfigError under another wrapping key than the others have. */
   add(blocks: readonly KeyBlock[]): Promise<void>;
   /**
    * The blocks that exist, by id. One that is under a wrapping key which is not configured has the error in its place,

@@ -1,5 +1,6 @@
 /** Keeps data keys in Postgres, in blocks that are encrypted under a wrapping key, and beside them the erasures under way. */
 import type { Runtime } from '@ledger/kernel/runtime.ts';
+import { ConfigError } from '@ledger/kernel/yaml-file.ts';
 import { sqlIn } from '@ledger/postgres/sql.ts';
 import type { Knex } from 'knex';
 import {
@@ -68,10 +69,23 @@ export function createPostgresKeyStore(dependencies: {
     return keys ? wrap({ id: stored.id, keys }) : stored;
   }
 
+  async function insert(blocks: readonly KeyBlock[]): Promise<void> {
+    await tables();
+    await rows().insert(blocks.map(wrap)).onConflict('id').ignore().timeout(10_000);
+  }
+
+  /** Every database has this block, and `rewrap` moves it too. Undefined if its bytes were changed. */
+  async function readIndex(): Promise<Buffer | KeysUnavailable | undefined> {
+    await insert([{ id: indexBlock, keys: runtime.randomBytes(keyBytes) }]);
+    return (await store.read([indexBlock])).get(indexBlock);
+  }
+
   const store: KeyStore = {
     async add(blocks) {
-      await tables();
-      await rows().insert(blocks.map(wrap)).onConflict('id').ignore().timeout(10_000);
+      const index = await readIndex();
+      // Whoever has another data key than the other processes would seal what none of them can read.
+      if (index instanceof KeysUnavailable) throw new ConfigError([index.message]);
+      await insert(blocks);
     },
     async read(ids) {
       await tables();
@@ -103,8 +117,7 @@ export function createPostgresKeyStore(dependencies: {
         .timeout(2_000);
     },
     async indexKey() {
-      await store.add([{ id: indexBlock, keys: runtime.randomBytes(keyBytes) }]);
-      const key = (await store.read([indexBlock])).get(indexBlock);
+      const key = await readIndex();
       if (key instanceof Buffer) return key;
       throw key ?? new KeysUnavailable('The key of the blind index was changed and is lost');
     },

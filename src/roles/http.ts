@@ -62,7 +62,10 @@ export async function startHttp(role: RoleDependencies): Promise<Running & { por
   await Promise.race([
     Promise.all([checked, clock.start(), personalData.start()]),
     runtime.sleep(startWithinMs),
-  ]);
+  ]).catch((error) => {
+    closing.abort(); // otherwise the comparison of keys would go on, and the process would not end
+    throw error;
+  });
   // Found out only now that the event store is back.
   checked.catch(endProcess(runtime));
   const db = connectPostgres({ url: config.databaseUrl, log });
@@ -104,7 +107,8 @@ export async function startHttp(role: RoleDependencies): Promise<Running & { por
   const server = createLimitedServer(app.callback());
   server.listen(config.port, config.host);
   await once(server, 'listening').catch(async (error) => {
-    // Its connections would keep the process from ending for half a minute.
+    // What waits for a store, and connections, would keep the process from ending.
+    closing.abort();
     await db.destroy();
     throw error;
   });

@@ -1,6 +1,7 @@
 /** Sealing, opening and destroying, with the keys in a real Postgres. */
 import { readdir } from 'node:fs/promises';
 import { Readable } from 'node:stream';
+import { ConfigError } from '@ledger/kernel/yaml-file.ts';
 import { readKeyTables, writeKeyTables } from '@ledger/personal-data/key-backup.ts';
 import { createKeyReserve } from '@ledger/personal-data/key-reserve.ts';
 import { keyInSealed, keysPerBlock, readKeyId, wrappingKeys } from '@ledger/personal-data/key-store.ts';
@@ -234,7 +235,9 @@ test('blocks that were never used are removed when the process stops, and others
   await writer.start();
   const sealed = sealedBy(writer, 'Aminah');
   const stored = async () =>
-    (await query(database.url, `select id from personal_data.key_blocks`)).map(({ id }) => id);
+    (await query(database.url, `select id from personal_data.key_blocks where id <> 'index'`)).map(
+      ({ id }) => id,
+    );
   await until(async () => (await stored()).length === 3);
   await writer.stop();
   t.deepEqual(await stored(), [readKeyId(sealed.key)?.block]);
@@ -288,8 +291,10 @@ test('a block whose bytes were changed is lost, and no other; its keys can still
 
 test('a block under a key that is not configured makes no other unavailable', async (t) => {
   const database = await createDatabase();
-  const [old, present] = [startProcess(t, database), startProcess(t, database, { current: dataKey('b') })];
-  await Promise.all([old.start(), present.start()]);
+  const old = startProcess(t, database);
+  await old.start();
+  const present = startProcess(t, database, { current: dataKey('b'), previous: [dataKey('a')] });
+  await present.start();
   const [under, mine] = [sealedBy(old, 'Aminah'), sealedBy(present, 'Badrul')];
   const reader = startProcess(t, database, { current: dataKey('b') });
   t.deepEqual(await Promise.all([reader.open(under, place), reader.open(mine, place)]), [
@@ -297,7 +302,20 @@ test('a block under a key that is not configured makes no other unavailable', as
     { kind: 'open', value: 'Badrul' },
   ]);
   await t.throwsAsync(reader.store.destroy([under.key]), { instanceOf: KeysUnavailable });
-  t.like(await reader.store.rewrap(), { moved: 0, left: 1 });
+  t.like(await reader.store.rewrap(), { moved: 0, left: 2 }, 'that of the blind index, too');
+});
+
+test('a process with another data key than the others seals nothing', async (t) => {
+  const database = await createDatabase();
+  await startProcess(t, database).start();
+  const stored = () =>
+    query(database.url, 'select kek_id, count(*) from personal_data.key_blocks group by 1');
+  const before = await stored();
+  t.is(before.length, 1);
+  const other = startProcess(t, database, { current: dataKey('b') });
+  await t.throwsAsync(other.start(), { instanceOf: ConfigError, message: /neither DATA_KEY nor in/ });
+  t.throws(() => sealedBy(other, 'Aminah'), { instanceOf: KeysUnavailable });
+  t.deepEqual(await stored(), before);
 });
 
 test('the old versions of a row are freed as soon as a key is destroyed', async (t) => {

@@ -1,12 +1,14 @@
 // `ledger eventstore` and the roles with wrong arguments or a wrong environment: a sentence each, never a stack.
+import { once } from 'node:events';
 import { mkdir, readdir, stat, writeFile } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import test from 'ava';
 import { UsageError } from '../../src/cli/command.ts';
 import { command as eventstore } from '../../src/roles/eventstore.ts';
 import { startRole } from '../e2e/ledger.ts';
 import { temporaryFolder } from '../embedded/helpers.ts';
-import { type Environment, runLedger } from '../support/ledger.ts';
+import { type Environment, runLedger, settingsFor } from '../support/ledger.ts';
 
 /** Runs a command to its end. */
 const run = (args: readonly string[], environment: Environment = {}, cwd = process.cwd()) =>
@@ -77,4 +79,19 @@ test('an empty DATA_DIR or NODE_COMPILE_CACHE counts as not set', async (t) => {
   t.regex(output, /GATEWAY_URL is not set/);
   t.notRegex(output, /TRANSACTION_ID_KEY is not set/);
   t.deepEqual(await readdir(folder), ['data'], 'compiled code is not kept here');
+});
+
+test('http that cannot listen ends, also while its stores are away', async (t) => {
+  const taken = createServer().listen(0, '127.0.0.1');
+  await once(taken, 'listening');
+  t.teardown(() => taken.close());
+  const stores = { esdbUrl: 'esdb://127.0.0.1:9?tls=false', databaseUrl: 'postgres://127.0.0.1:9/nowhere' };
+  const { code, output } = await run(['http'], {
+    ...settingsFor(stores),
+    PORT: String((taken.address() as AddressInfo).port),
+    ADMIN_PORT: '0',
+    DATA_DIR: await temporaryFolder(t),
+  });
+  t.is(code, 1);
+  t.regex(output, /EADDRINUSE/);
 });
