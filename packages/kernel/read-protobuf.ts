@@ -19,10 +19,11 @@ export function parse(bytes: Buffer, from = 0, to = bytes.length): Message {
   const message: Message = { bytes, numbers: [], places: [] };
   const cursor = { bytes, place: from, to };
   while (cursor.place < to) {
-    const key = Number(readVarint(cursor));
+    const key = readVarint(cursor);
+    // Numbers of fields have 29 bits. A larger key would also lose its type when it is rounded.
+    if (typeof key === 'bigint' || key < 8 || key >= 2 ** 32) throw new RangeError('A field has no number');
     const field = Math.floor(key / 8);
     const type = key % 8;
-    if (field === 0) throw new RangeError('A field has no number');
     if (type === 0) {
       const value = readVarint(cursor);
       if (field <= MAX_FIELD) message.numbers[field] = value;

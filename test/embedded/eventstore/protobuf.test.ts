@@ -216,7 +216,11 @@ test('any bytes are read or refused', (t) => {
   const numberTooLong = Buffer.from([8, ...Array(10).fill(255), 1]);
   const cutOff = [Buffer.from([8]), Buffer.from([10, 5, 1]), Buffer.from([9, 1, 2]), Buffer.from([255])];
   const unknownType = Buffer.from([11]);
-  for (const given of [numberTooLong, ...cutOff, unknownType, Buffer.from([0, 0])])
+  // As a floating-point number this key is 2^64, and looks like one of type 0.
+  const keyTooLarge = Buffer.from([...Array(9).fill(255), 1, 0]);
+  const fieldTooLarge = Buffer.from([128, 128, 128, 128, 16, 0]);
+  const noField = Buffer.from([0, 0]);
+  for (const given of [numberTooLong, ...cutOff, unknownType, keyTooLarge, fieldTooLarge, noField])
     t.throws(() => parse(given), { instanceOf: RangeError }, given.toString('hex'));
 });
 
