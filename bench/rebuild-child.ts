@@ -40,7 +40,7 @@ clearInterval(watch);
 const { user, system } = process.cpuUsage(begun);
 const cpuMs = (user + system) / 1000;
 process.send?.({ events, seconds, cpuMs, residentPeak, heaps } satisfies Measured);
-await eventStore.close();
+await stores.stop();
 await sleep(0);
 process.disconnect();
 
