@@ -23,7 +23,7 @@ const maxShown = 50;
 export const command: CommandOf<'rebuild'> = async ({ 'dry-run': isDry, parked: isForParked }, names) => {
   if (isForParked) return await withStores('rebuild', { uses: ['dataKeys'] }, tryAllParkedAgain);
   const chosen = choose(names);
-  setPriority(constants.priority.PRIORITY_LOW);
+  setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
   const interrupt = new AbortController();
   const { signal } = interrupt;
   process.once('SIGINT', () => {

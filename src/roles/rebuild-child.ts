@@ -13,7 +13,7 @@ const interrupt = new AbortController();
 process.on('SIGINT', () => undefined);
 process.once('SIGTERM', () => interrupt.abort());
 process.once('disconnect', () => interrupt.abort());
-setPriority(constants.priority.PRIORITY_LOW);
+setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
 const [task] = (await once(process, 'message')) as [RebuildTask];
 const { projection: name } = task;
 const log = createLog(task.logLevel, 'rebuild');
