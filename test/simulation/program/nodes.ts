@@ -1,5 +1,6 @@
 /** The processes of the program on their simulated machines: they are started, killed, stopped and started again. */
 import { createLog, type Log } from '@ledger/kernel/log.ts';
+import { ConfigError } from '@ledger/kernel/yaml-file.ts';
 import { Refused } from '../../../src/commands/decider.ts';
 import { documents } from '../../support/documents.ts';
 import type { History } from '../engine/history.ts';
@@ -66,7 +67,8 @@ export function createNodes({
   const nodes = new Map<string, { role: Role; process: SimulatedProcess; clock: Clock; starts: number }>();
   const onCrash: OnCrash = (process, error) => {
     const { name } = process;
-    if (error instanceof Refused) {
+    // It has another key than the others. The previous release refuses it otherwise.
+    if (error instanceof ConfigError || error instanceof Refused) {
       history.tell(`${name}: does not start: ${error.message}`);
       return process.kill();
     }
