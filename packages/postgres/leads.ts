@@ -80,9 +80,11 @@ export function createLeads({ databaseUrl, runtime }: Dependencies): Leads {
   };
 }
 
+export type LeadNow = Dependencies & { name: string; signal: AbortSignal };
+
 /** Does `work`, with a session of its own, unless another process does work of this name; then it resolves to null. */
 export async function leadNow<Result>(
-  { name, signal, ...dependencies }: Dependencies & { name: string; signal: AbortSignal },
+  { name, signal, ...dependencies }: LeadNow,
   work: (leading: AbortSignal) => Promise<Result>,
 ): Promise<Result | null> {
   return await createLeads(dependencies).lead(name, { signal, waits: false }, work);

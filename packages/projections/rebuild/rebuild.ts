@@ -6,7 +6,7 @@ import type { Position } from '@ledger/event-store/event-store.ts';
 import { reasonOf } from '@ledger/kernel/reason-of.ts';
 import { retry } from '@ledger/kernel/retry.ts';
 import { isRefusal } from '@ledger/postgres/error-codes.ts';
-import { leadNow } from '@ledger/postgres/leads.ts';
+import { type LeadNow, leadNow } from '@ledger/postgres/leads.ts';
 import { connectPostgres } from '@ledger/postgres/pool.ts';
 import { quoteIdentifier } from '@ledger/postgres/table.ts';
 import type { Knex } from 'knex';
@@ -48,7 +48,7 @@ export class RebuildInterrupted extends Error {
 }
 
 /** Whether a process is rebuilding the projection `name` now. Throws the database's own error. */
-export async function isUnderWay(lock: Parameters<typeof leadNow>[0]): Promise<boolean> {
+export async function isUnderWay(lock: LeadNow): Promise<boolean> {
   const free = { ...lock, name: rebuildSchema(lock.name) };
   return (await leadNow(free, async () => true)) === null;
 }
