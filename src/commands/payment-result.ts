@@ -7,6 +7,7 @@ import {
   type Attempt,
   type Channel,
   currentResult,
+  evolve,
   type Payment,
   type PaymentEvent,
   type RequestedPayment,
@@ -49,9 +50,35 @@ export function recordGatewayResult(
   state: Payment,
 ): readonly PaymentEvent[] | Refused {
   if (!isPaymentOf(command, state)) return new Refused('unmatched_result', 'No such transaction');
-  return command.result.outcome === 'succeeded'
-    ? recordSuccess(command, state)
-    : recordOther(command, command.result.outcome, state);
+  const { result } = command;
+  const corrections = correctOrders(command, state);
+  const corrected = corrections.reduce<Payment>(evolve, state) as RequestedPayment;
+  return [
+    ...corrections,
+    ...(result.outcome === 'succeeded'
+      ? recordSuccess(command, corrected)
+      : recordOther(command, result.outcome, corrected, corrections.length > 0)),
+  ];
+}
+
+/**
+ * The first report that names the order of a gateway transaction corrects earlier ones of it for which another order was
+ * inferred: the attempt that they were taken to be about is open again. Successes have rules of their own.
+ */
+function correctOrders(
+  { at, source, result }: RecordGatewayResult,
+  { results }: RequestedPayment,
+): PaymentEvent[] {
+  const { gatewayTransactionId: id, sellerOrderNo } = result;
+  const isOfTransaction = (earlier: RecordedResult) => earlier.gatewayTransactionId === id;
+  if (id === '' || sellerOrderNo === '') return [];
+  if (results.some((earlier) => isOfTransaction(earlier) && !earlier.isOrderInferred)) return [];
+  return results.flatMap((earlier, index) => {
+    const isOther = earlier.outcome !== 'succeeded' && earlier.sellerOrderNo !== sellerOrderNo;
+    if (!isOther || !isOfTransaction(earlier)) return [];
+    const data = { at, source, resultNo: index + 1, gatewayTransactionId: '', sellerOrderNo };
+    return [{ type: 'GatewayResultIdentified', data }];
+  });
 }
 
 /** Whether the payment exists, on this channel and for this merchant. */
@@ -178,9 +205,11 @@ function recordOther(
   command: RecordGatewayResult,
   outcome: keyof typeof eventOf,
   state: RequestedPayment,
+  isCorrected: boolean,
 ): readonly PaymentEvent[] {
   const { result } = command;
-  if (isRepeat(result, state)) return [];
+  // Another attempt may have ended since the pending result that was corrected: the payment is pending again.
+  if (isRepeat(result, state) && !(isCorrected && outcome === 'pending')) return [];
   const data = recorded(command, state);
   const standing = contradicted(outcome, result, state);
   if (standing) return [{ type: 'GatewayResultContradicted', data: { ...data, standing } }];

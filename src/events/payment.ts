@@ -92,8 +92,8 @@ export const paymentEvents = {
     object({ ...resultRecorded, postingRule, firstGatewayTransactionId: string() }),
   ),
   /**
-   * Another report of a recorded success named what that one lacked: the gateway transaction, the order, or both; `''`
-   * where it does not name one.
+   * Another report of a recorded result named what that one lacked: the gateway transaction, the order, or both; `''`
+   * where it names nothing new.
    */
   GatewayResultIdentified: object({
     at: utc,

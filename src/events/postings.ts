@@ -120,7 +120,7 @@ type Recorded = { orderNo: string | null; result: PaymentResult };
 
 function withResult(books: Books, data: Recorded): Books {
   const { gatewayTransactionId } = data.result;
-  const recorded = { gatewayTransactionId, sellerOrderNo: orderOf(books, data), ...inferenceOf(data) };
+  const recorded = { gatewayTransactionId, sellerOrderNo: orderOf(books, data), ...inferenceOf(books, data) };
   return { ...books, results: [...books.results, recorded] };
 }
 

@@ -33,7 +33,7 @@ export type RecordedResult = PaymentResult & {
   source: Source;
   /** It set the payment's status, or only ended its attempt, or it is an exception for staff. */
   role: 'applied' | 'ended' | 'contradiction' | 'amountMismatch' | 'duplicate';
-  /** A success named no order: `sellerOrderNo` is inferred. Not known of events of version 1. */
+  /** It named no order: `sellerOrderNo` is inferred. Not known of events of version 1. */
   isOrderInferred?: true;
   /** How staff settled it, or what superseded it; null until then. */
   resolved: { at: string; resolution: ExceptionResolution; note: string } | null;
@@ -60,24 +60,29 @@ export function withRecorded<Payment extends Recording>(
 ): Payment {
   const { at, personal, result, source } = data;
   const sellerOrderNo = orderOf(payment, data);
-  const inference = inferenceOf(data);
+  const inference = inferenceOf(payment, data);
   const added = { ...result, sellerOrderNo, ...inference, personal, at, source, role, resolved: null };
   const isAnswer = source === 'requery' && role !== 'ended';
   const lastRequery = isAnswer ? { at, status: result.outcome } : payment.lastRequery;
   return { ...payment, results: [...payment.results, added], lastRequery };
 }
 
-/** Whether the order of a success is inferred, as a part of its record; events of version 1 do not tell. */
-export function inferenceOf({ orderNo, result }: { orderNo: string | null; result: PaymentResult }): {
-  isOrderInferred?: true;
-} {
-  const isInferred = result.outcome === 'succeeded' && orderNo !== null && result.sellerOrderNo === '';
-  return isInferred ? { isOrderInferred: true } : {};
+/**
+ * Whether the order of a result is inferred, as a part of its record; events of version 1 do not tell. That of another
+ * result than a success is kept where a later report may correct it: of several attempts, by its gateway transaction.
+ */
+export function inferenceOf(
+  { attempts }: { attempts: readonly unknown[] },
+  { orderNo, result }: { orderNo: string | null; result: PaymentResult },
+): { isOrderInferred?: true } {
+  const isCorrectable = attempts.length > 1 && result.gatewayTransactionId !== '';
+  const isKept = result.outcome === 'succeeded' || isCorrectable;
+  return isKept && orderNo !== null && result.sellerOrderNo === '' ? { isOrderInferred: true } : {};
 }
 
 type Named = Pick<RecordedResult, 'gatewayTransactionId' | 'sellerOrderNo'>;
 
-/** A result with what another report of the same money names. */
+/** A result with what another report of the same gateway transaction or the same money names. */
 export function identified<Result extends Named & Pick<RecordedResult, 'isOrderInferred'>>(
   result: Result,
   named: Named,

@@ -32,7 +32,7 @@ const roles = {
 
 export const requeryList = {
   name: 'reactor_requeries',
-  version: 2,
+  version: 3,
   isToDoList: true,
   eventTypes: [
     'PaymentMethodChosen',
@@ -127,7 +127,7 @@ function withResult(known: Known, { type, data }: ResultEvent): Known {
   if (role === 'applied' && known.status === 'succeeded') return known;
   const { at, source, result } = data;
   const { gatewayTransactionId, mode, outcome } = result;
-  const order = { sellerOrderNo: orderOf(known, data), ...inferenceOf(data) };
+  const order = { sellerOrderNo: orderOf(known, data), ...inferenceOf(known, data) };
   const added = { ...order, gatewayTransactionId, mode, outcome, role, at };
   return {
     ...known,

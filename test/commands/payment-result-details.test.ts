@@ -4,7 +4,7 @@ import { Refused } from '../../src/commands/decider.ts';
 import { paymentDecider } from '../../src/commands/payment.ts';
 import type { RecordGatewayResult } from '../../src/commands/payment-result.ts';
 import type { PaymentEvent } from '../../src/events/payment.ts';
-import type { PaymentResult } from '../../src/events/payment-result.ts';
+import type { PaymentResult, ReportedResult } from '../../src/events/payment-result.ts';
 import {
   amountSen,
   applied,
@@ -38,6 +38,24 @@ const cardInferred = [
   chosen(2, { mode: 'cc', bankCode: '', chargeSen: sen(150) }),
   succeeded({ ...cardSuccess, ...noIds }, { orderNo: orderNo(2) }),
 ];
+
+/** A result without an order, as it is recorded about the second attempt. */
+const inferred = (reported: ReportedResult, about = orderNo(2)): PaymentEvent => {
+  const { type, data } = applied(reported);
+  return { type, data: { ...data, orderNo: about } } as PaymentEvent;
+};
+
+/** Another report has named the order of the first result. */
+const ordered = (attempt: number): PaymentEvent => ({
+  type: 'GatewayResultIdentified',
+  data: {
+    at: resultAt,
+    source: 'gateway',
+    resultNo: 1,
+    gatewayTransactionId: '',
+    sellerOrderNo: orderNo(attempt),
+  },
+});
 
 const cases: Record<string, Spec<RecordGatewayResult, PaymentEvent>> = {
   'no such payment': { given: [], when: record(success), expect: 'unmatched_result' },
@@ -180,6 +198,47 @@ const cases: Record<string, Spec<RecordGatewayResult, PaymentEvent>> = {
         },
       },
     ],
+  },
+  'a cancellation whose order was inferred: its copy names another order, and is no news': {
+    given: [start, chosen(1), chosen(2), inferred(result(1, 'cancelled', noOrder))],
+    when: record(result(1, 'cancelled')),
+    expect: [ordered(1)],
+  },
+  'a cancellation whose order was inferred: its copy names the same order': {
+    given: [start, chosen(1), inferred(result(2, 'cancelled', noOrder), orderNo(1))],
+    when: record(result(2, 'cancelled', { sellerOrderNo: orderNo(1) })),
+    expect: [],
+  },
+  'a failure whose order was inferred: a success of the transaction names another order': {
+    given: [start, chosen(1), chosen(2), inferred(result(1, 'failed', noOrder))],
+    when: record(success),
+    expect: [ordered(1), succeeded(success, { late: true })],
+  },
+  'a failure whose order was inferred: another transaction names another order': {
+    given: [start, chosen(1), chosen(2), inferred(result(2, 'failed', noOrder))],
+    when: record(result(1, 'failed')),
+    expect: [applied(result(1, 'failed'))],
+  },
+  'a pending result whose order was inferred: its end names another order': {
+    given: [start, chosen(1), chosen(2), inferred(result(1, 'pending', noOrder))],
+    when: record(result(1, 'failed')),
+    expect: [ordered(1), applied(result(1, 'failed'))],
+  },
+  'a pending result whose order was inferred: its copy names another order, and the payment is pending': {
+    given: [start, chosen(1), chosen(2), inferred(result(1, 'pending', noOrder))],
+    when: record(result(1, 'pending')),
+    expect: [ordered(1), applied(result(1, 'pending'))],
+  },
+  'a failure whose order was inferred from a report of its transaction: another order is a new attempt': {
+    given: [
+      start,
+      chosen(1),
+      chosen(2),
+      applied(result(2, 'pending')),
+      inferred(result(2, 'failed', noOrder)),
+    ],
+    when: record(result(2, 'failed', { sellerOrderNo: orderNo(1) })),
+    expect: [applied(result(2, 'failed', { sellerOrderNo: orderNo(1) }))],
   },
   'a known gateway transaction without its order is of its own attempt, not of the latest': {
     given: [start, chosen(1), applied(result(1, 'failed')), chosen(2)],

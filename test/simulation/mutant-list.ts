@@ -32,6 +32,16 @@ export const mutants: Readonly<Record<string, Omit<Mutant, 'name'>>> = {
     payments: 60,
     seeds: 40,
   },
+  'order-uncorrected': {
+    what: 'A cancellation stays with the attempt that it was taken to be about, although a copy of it names another',
+    file: 'src/commands/payment-result.ts',
+    code: "const isOther = earlier.outcome !== 'succeeded' && ",
+    becomes: 'const isOther = earlier.outcome === null && ',
+    seenBy: ['charge-unknown'],
+    plan: 'cancellation-of-another-order',
+    payments: 60,
+    seeds: 60,
+  },
   'mismatch-twice': {
     what: 'A success does not take the money of an earlier amount mismatch out of suspense',
     file: 'src/commands/payment-result.ts',

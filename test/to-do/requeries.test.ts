@@ -60,20 +60,24 @@ test.serial('after any events the row is due when the payment’s own fold says 
   );
 });
 
-test.serial(
-  'an attempt is asked about again once its success turns out to be that of another one',
-  async (t) => {
-    const { payment, row } = await start(t);
-    const unnamed = result(2, 'succeeded', { sellerOrderNo: '', gatewayTransactionId: '' });
-    const given = [requested(), chosen(1), applied(result(1, 'failed')), chosen(2)];
-    await payment('A', [...given, succeeded(unnamed, { orderNo: orderNo(2) })]);
-    t.is((await row('A')).due_at, null);
-    const named = { source: 'gateway', gatewayTransactionId: 'P1', sellerOrderNo: orderNo(1) } as const;
-    const data = { at: resultAt, resultNo: 2, ...named };
-    await payment('A', [{ type: 'GatewayResultIdentified', data }], given.length);
-    t.truthy((await row('A')).due_at, 'the second attempt is open');
-  },
-);
+for (const outcome of ['succeeded', 'cancelled'] as const)
+  test.serial(
+    `an attempt is asked about again once its end (${outcome}) turns out to be that of another one`,
+    async (t) => {
+      const { payment, row } = await start(t);
+      const named = { source: 'gateway', gatewayTransactionId: 'P1', sellerOrderNo: orderNo(1) } as const;
+      const unnamed = result(1, outcome, { sellerOrderNo: '' });
+      const { type, data } = applied(unnamed);
+      const ended = { type, data: { ...data, orderNo: orderNo(2) } } as PaymentEvent;
+      const given = [requested(), chosen(1), applied(result(1, 'failed')), chosen(2), ended];
+      await payment('A', given);
+      const { due_at: before } = await row('A');
+      const identified = { at: resultAt, resultNo: 2, ...named };
+      await payment('A', [{ type: 'GatewayResultIdentified', data: identified }], given.length - 1);
+      const { due_at: after } = await row('A');
+      t.true(before === null || after < before, 'the second attempt is open');
+    },
+  );
 
 test.serial('the longest due is claimed first, once, until its lease ends or it is given back', async (t) => {
   const { payment, queue } = await start(t);

@@ -31,7 +31,7 @@ const { postings: postingsTable, books: booksTable } = tables;
 
 export const journal: Projection = {
   name: 'journal',
-  version: 6,
+  version: 7,
   streamPrefixes: [paymentStreamPrefix, sharedNumberStreamPrefix, settlementStreamPrefix],
 
   createTables: (db) => createTables(db, ...Object.values(tables)),

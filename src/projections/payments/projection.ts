@@ -25,7 +25,7 @@ import { searchKeysOf } from './search-keys.ts';
 export const payments: Projection = {
   ...streamProjection({
     name: 'payments',
-    version: 13,
+    version: 14,
     streamPrefix: paymentStreamPrefix,
     idColumn: 'transaction_id',
     evolve(state: RequestedPayment | null, event) {
