@@ -21,9 +21,16 @@ import {
 } from '../events/payment-result.ts';
 import { standingOf } from '../events/payment-standing.ts';
 import { postingRule } from '../events/postings.ts';
-import type { RecordedResult } from '../events/recorded-result.ts';
 import { Refused } from './decider.ts';
 import { announcement, deliveriesFor } from './planned-deliveries.ts';
+import {
+  correctOrders,
+  isRepeat,
+  isSameAttempt,
+  openPendings,
+  reopenedAt,
+  sellerOrderOf,
+} from './same-attempt.ts';
 import {
   isBooked,
   isContradictionAbout,
@@ -59,26 +66,6 @@ export function recordGatewayResult(
       ? recordSuccess(command, corrected)
       : recordOther(command, result.outcome, corrected, corrections.length > 0)),
   ];
-}
-
-/**
- * The first report that names the order of a gateway transaction corrects earlier ones of it for which another order was
- * inferred: the attempt that they were taken to be about is open again. Successes have rules of their own.
- */
-function correctOrders(
-  { at, source, result }: RecordGatewayResult,
-  { results }: RequestedPayment,
-): PaymentEvent[] {
-  const { gatewayTransactionId: id, sellerOrderNo } = result;
-  const isOfTransaction = (earlier: RecordedResult) => earlier.gatewayTransactionId === id;
-  if (id === '' || sellerOrderNo === '') return [];
-  if (results.some((earlier) => isOfTransaction(earlier) && !earlier.isOrderInferred)) return [];
-  return results.flatMap((earlier, index) => {
-    const isOther = earlier.outcome !== 'succeeded' && earlier.sellerOrderNo !== sellerOrderNo;
-    if (!isOther || !isOfTransaction(earlier)) return [];
-    const data = { at, source, resultNo: index + 1, gatewayTransactionId: '', sellerOrderNo };
-    return [{ type: 'GatewayResultIdentified', data }];
-  });
 }
 
 /** Whether the payment exists, on this channel and for this merchant. */
@@ -216,32 +203,6 @@ function recordOther(
   return [{ type: eventOf[outcome], data: { ...data, ...setInMotion(state, outcome) } }];
 }
 
-/**
- * Whether the result was recorded before. Before a success of its attempt, or before that became pending again, an equal
- * one is a repeat only with the same time: with another time it may be a reversal, or the end of what was pending, which
- * one without a time ends, too.
- */
-function isRepeat(result: PaymentResult, state: RequestedPayment): boolean {
-  const from = reopenedAt(result, state);
-  return state.results.some(
-    (earlier, index) =>
-      earlier.role !== 'ended' &&
-      earlier.outcome === result.outcome &&
-      isSameAttempt(earlier, result, state) &&
-      (index >= from ||
-        (earlier.paidAt === result.paidAt &&
-          (result.paidAt !== null || state.results[from]?.outcome === 'succeeded'))),
-  );
-}
-
-/** The place of the result that paid its attempt or left it pending; 0 if the last one of it was another. */
-function reopenedAt(result: PaymentResult, state: RequestedPayment): number {
-  const last = state.results.findLastIndex(
-    (each) => (each.role === 'applied' || each.credited === 'paid') && isSameAttempt(each, result, state),
-  );
-  return ['succeeded', 'pending'].includes(state.results[last]?.outcome ?? '') ? last : 0;
-}
-
 /** The outcome that a result other than a success contradicts, or null when the result sets the payment's status. */
 function contradicted(
   outcome: keyof typeof eventOf,
@@ -260,53 +221,6 @@ function contradicted(
   // Money of another attempt may still arrive: until that attempt has ended too, the payer may not pay again.
   const othersPending = openPendings(state).some((pending) => !isSameAttempt(pending, result, state));
   return outcome !== 'pending' && othersPending ? 'pending' : null;
-}
-
-/** The pending results of attempts for which nothing else has been recorded since. */
-export function openPendings(state: RequestedPayment): RecordedResult[] {
-  return state.results.filter(
-    (pending, index) =>
-      pending.outcome === 'pending' &&
-      pending.role === 'applied' &&
-      !state.results
-        .slice(index + 1)
-        .some((later) => later.outcome !== 'pending' && isSameAttempt(pending, later, state)),
-  );
-}
-
-/**
- * The seller order that a result is about: the one it names. The registry's records name none: then that of an earlier
- * result of the same gateway transaction, else that of the latest attempt by the method it names, else that of the
- * latest attempt; `''` before the first attempt. The event keeps the answer, so this rule is free to change.
- */
-export function sellerOrderOf(
-  { attempts, results }: RequestedPayment,
-  {
-    sellerOrderNo,
-    gatewayTransactionId: id,
-    mode,
-  }: Pick<PaymentResult, 'sellerOrderNo' | 'gatewayTransactionId' | 'mode'>,
-): string {
-  if (sellerOrderNo !== '') return sellerOrderNo;
-  const known = results.find(({ gatewayTransactionId }) => id !== '' && gatewayTransactionId === id);
-  const attempt = attempts.findLast((each) => each.mode === mode) ?? attempts.at(-1);
-  return known?.sellerOrderNo ?? attempt?.sellerOrderNo ?? '';
-}
-
-/** Results are of one attempt if their seller order is the same and their gateway transactions do not differ. */
-function isSameAttempt(
-  earlier: RecordedResult,
-  result: Pick<PaymentResult, 'sellerOrderNo' | 'gatewayTransactionId' | 'mode'>,
-  state: RequestedPayment,
-): boolean {
-  return (
-    earlier.sellerOrderNo === sellerOrderOf(state, result) &&
-    !differ(earlier.gatewayTransactionId, result.gatewayTransactionId)
-  );
-}
-
-export function differ(one: string, other: string): boolean {
-  return one !== '' && other !== '' && one !== other;
 }
 
 /** Late: after a failure or cancellation, unless the payer began the attempt since then. */

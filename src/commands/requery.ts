@@ -11,15 +11,13 @@ import type { CountedAnswers } from '../events/requery.ts';
 import { attemptsAtTheirEnd, isPendingAtBank, openAttempts } from '../events/requery-schedule.ts';
 import { Refused } from './decider.ts';
 import {
-  differ,
   isPaymentOf,
-  openPendings,
   type RecordGatewayResult,
   recorded,
   recordGatewayResult,
-  sellerOrderOf,
   setInMotion,
 } from './payment-result.ts';
+import { differ, openPendings, sellerOrderOf } from './same-attempt.ts';
 
 export type RecordRequery = {
   type: 'RecordRequery';

@@ -34,7 +34,7 @@ export const mutants: Readonly<Record<string, Omit<Mutant, 'name'>>> = {
   },
   'order-uncorrected': {
     what: 'A cancellation stays with the attempt that it was taken to be about, although a copy of it names another',
-    file: 'src/commands/payment-result.ts',
+    file: 'src/commands/same-attempt.ts',
     code: "const isOther = earlier.outcome !== 'succeeded' && ",
     becomes: 'const isOther = earlier.outcome === null && ',
     seenBy: ['charge-unknown'],
