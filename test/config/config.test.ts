@@ -180,6 +180,22 @@ test('every fault is named at once, and no value', (t) => {
   t.false(faults.join().includes('private-address'));
 });
 
+test('links are made with the address alone: a user, a query or a fragment is a fault', (t) => {
+  for (const each of [
+    'hidden:word@pay.example',
+    'pay.example/?hidden=1',
+    'pay.example#hidden',
+    'pay.example/?',
+  ])
+    t.deepEqual(faultsOf(t, { ...complete, BASE_URL: `https://${each}` }), [
+      'BASE_URL must be the public address, without user, query or fragment, and with https:// in production',
+    ]);
+  t.is(
+    loadConfig({ BASE_URL: 'https://pay.example/ledger/' }, complete).baseUrl,
+    'https://pay.example/ledger',
+  );
+});
+
 test('production sends payers only to https', (t) => {
   const fault = 'GATEWAY_URL must be a URL that begins with https://';
   const environment = { ...complete, GATEWAY_URL: 'http://gateway.example/pay' };
