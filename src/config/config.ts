@@ -14,7 +14,7 @@ import { boundsOfDay } from '../common/malaysian-time.ts';
 import { parseAmount, readAmount, type Sen } from '../common/money.ts';
 import { readCallbacks, readLandRegistry, readMail } from './callbacks-and-mail.ts';
 import { type EnvironmentReader, readEnvironment } from './environment-reader.ts';
-import { keyForm, loadMerchants } from './merchants.ts';
+import { keyForm, loadMerchants, namesBranch } from './merchants.ts';
 import { loadPaymentMethods } from './payment-methods.ts';
 import { checkEventStore, checkPostgres, checkSecrets } from './security.ts';
 import type { VariableName } from './variables.ts';
@@ -51,7 +51,10 @@ function readConfig(env: EnvironmentReader, seals: boolean) {
     new Map(),
   );
   const methods = env.file('PAYMENT_METHODS_FILE', (path) => loadPaymentMethods(path, env.files), new Map());
-  const hasAgencies = [...merchants.values()].some(({ branchCode }) => branchCode !== '');
+  const hasAgencies =
+    merchants.size === 0
+      ? namesBranch(env.text('MERCHANTS_FILE'))
+      : [...merchants.values()].some(({ branchCode }) => branchCode !== '');
   const callbacks = readCallbacks(env);
   const transactionIdKey = env.text('TRANSACTION_ID_KEY', { required: true });
   return {

@@ -105,6 +105,10 @@ export function loadMerchants(
   );
 }
 
+/** Whether a file at fault has agencies of the land registry: what they need is then reported together with its faults. */
+export const namesBranch = (path: string): boolean =>
+  /^[^#\n]*\bbranch_code\b/m.test(orElse(() => readFileSync(path, 'utf8'), ''));
+
 /** The secrets in a file, one in each line; null if it cannot be read or has a line that is no secret. */
 function readSecrets(file: string): readonly string[] | null {
   const text = orElse(() => readFileSync(file, 'utf8'), '');

@@ -528,6 +528,14 @@ test('a land registry needs a path and a token; production with agencies needs o
   const inProduction = (more: Record<string, string>) =>
     faultsOf(t, { ...agencies, ...more }).filter((it) => it.startsWith('LANDREG_B'));
   t.true(faultsOf(t, agencies).some((fault) => fault.startsWith('LANDREG_ACCESS_KEY is not set')));
+  const atFault = (merchant: string) =>
+    faultsOf(t, { ...agencies, MERCHANTS_FILE: file(t, `merchants: { office: { ${merchant} } }`) }).map(
+      (fault) => fault.split(' ').find((word) => /^(LANDREG|merchants)/.test(word)),
+    );
+  const ofAgency = ['LANDREG_BASE_URL', 'LANDREG_ACCESS_KEY'];
+  const named = (faults: readonly unknown[]) => faults.filter((it) => ofAgency.includes(String(it)));
+  t.deepEqual(named(atFault('name: Office, id: 0, branch_code: "00"')), ofAgency, 'all faults at once');
+  t.deepEqual(named(atFault('name: Office, id: 0')), []);
   t.regex(inProduction({}).join(), /^LANDREG_BASE_URL is not set/);
   t.deepEqual(inProduction(landRegistry), []);
   const plain = { ...landRegistry, LANDREG_BASE_URL: 'http://10.1.2.3/' };
