@@ -8,6 +8,7 @@ import { orElse } from '@ledger/kernel/or-else.ts';
 import { ConfigError } from '@ledger/kernel/yaml-file.ts';
 import { type CommandOf, UsageError } from '../cli/command.ts';
 import { readEnvironment } from '../config/environment-reader.ts';
+import { checkSecrets } from '../config/security.ts';
 import { runUntilSignal, warnOfExceptions } from './lifecycle.ts';
 
 /** What a user needs who is no administrator. */
@@ -29,7 +30,7 @@ export const command: CommandOf<'eventstore'> = async (
   if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535)
     throw new UsageError('--port must be a number from 0 to 65535');
   const log = createLog('info', 'eventstore');
-  const password = passwordIn(files['password-file'], log);
+  const password = passwordIn(files['password-file'], host, log);
   // Only this account may read its files.
   process.umask(0o077);
   mkdirSync(dirname(data), { recursive: true });
@@ -42,10 +43,10 @@ export const command: CommandOf<'eventstore'> = async (
 };
 
 /**
- * Without a password every account of the machine could write money facts, which production refuses; who names a file does
- * not want that anywhere. Throws ConfigError.
+ * Without a password every account of the machine could write money facts, and on a network everybody who reads along,
+ * since there is no TLS. Production refuses both; who names a file does not want that anywhere. Throws ConfigError.
  */
-function passwordIn(file: string | undefined, log: Log): string | null {
+function passwordIn(file: string | undefined, host: string, log: Log): string | null {
   const password = file === undefined ? null : orElse(() => readFileSync(file, 'utf8').trim(), '');
   const env = readEnvironment(process.env, {});
   if (password === '')
@@ -56,6 +57,9 @@ function passwordIn(file: string | undefined, log: Log): string | null {
     password !== null,
     'name a file that holds a password',
   );
+  checkSecrets(env, [['--password-file', [password ?? '']]]);
+  const isLocal = ['127.0.0.1', '::1', 'localhost'].includes(host);
+  env.mustInProduction('eventstore', '--host', isLocal, 'be this machine, as there is no TLS,');
   if (env.faults.length > 0) throw new ConfigError(env.faults);
   warnOfExceptions(env, log);
   return password;

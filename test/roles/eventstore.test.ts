@@ -46,6 +46,17 @@ test('production refuses a store without a password, and nobody gets one by a fi
   - --password-file must name a file that holds a password in production, unless ALLOW_INSECURE names eventstore
 `,
   );
+  const short = join(await temporaryFolder(t), 'password');
+  await writeFile(short, 'a short one');
+  const exposed = await run([...args, '--host', '0.0.0.0', '--password-file', short], production);
+  t.is(exposed.code, 78);
+  t.is(
+    exposed.output,
+    `The configuration is at fault:
+  - --password-file must have at least 32 characters in production, unless ALLOW_INSECURE names short-secrets
+  - --host must be this machine, as there is no TLS, in production, unless ALLOW_INSECURE names eventstore
+`,
+  );
   const empty = join(await temporaryFolder(t), 'password');
   await writeFile(empty, '\n');
   for (const passwordFile of [empty, join(folder, 'missing')]) {
