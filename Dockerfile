@@ -13,7 +13,8 @@ RUN npm ci --omit=dev --omit=optional && npm cache clean --force
 
 COPY . .
 
-# This account can write to /data only, where `ledger projections` keeps the last checkpoint that it signed.
+# This account can write to /data only: keys for a start while PostgreSQL is away, and of `ledger projections` the last
+# checkpoint that it signed.
 RUN install -d -o node -g node /data
 
 # What Node compiles of each role (src/ledger.js), which takes half of the CPU time of a start. It is made by the account

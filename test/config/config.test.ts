@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { ConfigError } from '@ledger/kernel/yaml-file.ts';
 import test, { type ExecutionContext } from 'ava';
 import { pino } from 'pino';
+import { parse } from 'yaml';
 import { configurationPage } from '../../src/cli/configuration.ts';
 import { loadConfig } from '../../src/config/config.ts';
 import { reloadConfig } from '../../src/config/reload.ts';
@@ -653,6 +654,16 @@ test('a method that the file leaves out is not offered', (t) => {
   t.deepEqual([...config.methods.keys()], ['cc']);
   t.is(config.methods.get('cc')?.chargeSen as number, 150);
   t.is(config.methods.get('cc')?.maxSen as number, 50_000);
+});
+
+test('each role of docker-compose.yml keeps its data folder when its container is replaced', (t) => {
+  const { services, volumes } = parse(readFileSync('docker-compose.yml', 'utf8'), { merge: true });
+  const folders = ['http', 'projections', 'reactors'].map((role) => services[role].volumes?.join());
+  t.deepEqual(
+    folders.filter((folder) => Object.keys(volumes).some((name) => folder === `${name}:/data`)),
+    folders,
+  );
+  t.is(new Set(folders).size, 3, 'to each its own');
 });
 
 test('the configuration page and .env.example name every variable, and no other', (t) => {
