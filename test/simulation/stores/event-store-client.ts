@@ -4,7 +4,7 @@ import { EventStoreDBClient } from '@eventstore/db-client';
 import type { Network } from '../engine/network.ts';
 import { currentProcess } from '../engine/process.ts';
 import type { EventStoreCluster } from './event-store.ts';
-import { createChannel } from './grpc.ts';
+import { createChannel } from './grpc-channel.ts';
 
 const require = createRequire(import.meta.url);
 

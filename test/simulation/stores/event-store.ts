@@ -1,28 +1,24 @@
 /**
  * EventStoreDB on the simulated network. The log, and what the server answers, are the embedded store's own; only gRPC's
- * transport is replaced (grpc.ts). The nodes of a cluster share one log, of which each may see only a beginning:
+ * transport is replaced (grpc-server.ts). The nodes of a cluster share one log, of which each may see only a beginning:
  * followers lag, and a leader that was frozen comes back with what it knew.
  */
 import { EventEmitter } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import gossip from '@eventstore/db-client/generated/gossip_grpc_pb.js';
-import streams from '@eventstore/db-client/generated/streams_pb.js';
 import { createAppend } from '../../../packages/embedded/eventstore/append.ts';
 import { createBatchAppends } from '../../../packages/embedded/eventstore/batch-append.ts';
-import { SCHEMA, type StoredEvent } from '../../../packages/embedded/eventstore/log.ts';
+import type { StoredEvent } from '../../../packages/embedded/eventstore/log.ts';
 import { createReads } from '../../../packages/embedded/eventstore/read.ts';
 import { openStorage, type Storage } from '../../../packages/embedded/eventstore/storage.ts';
-import { bytesOfUuid, streamsService } from '../../../packages/embedded/eventstore/wire.ts';
+import { streamsService } from '../../../packages/embedded/eventstore/wire.ts';
 import { answerMembers, notLeader, seenBy } from '../../support/event-store-nodes.ts';
 import type { History } from '../engine/history.ts';
 import type { Network } from '../engine/network.ts';
 import { createProcess, type SimulatedProcess, uuidOf } from '../engine/process.ts';
 import type { Random } from '../engine/random.ts';
 import type { Scheduler } from '../engine/scheduler.ts';
-import { serve } from './grpc.ts';
+import { copyUpTo, withKnownEnd } from './event-log.ts';
+import { serve } from './grpc-server.ts';
 
 export type EventStoreCluster = {
   /** All events that are committed, from a position on. */
@@ -259,54 +255,4 @@ export function createEventStoreCluster({
     },
     close: () => storage.close(),
   };
-}
-
-/** Knows the last position without asking SQLite, which would be asked after every step of the simulation. */
-function withKnownEnd(storage: Storage): Storage {
-  let last = storage.lastPosition();
-  return {
-    ...storage,
-    lastPosition: () => last,
-    page: (request) =>
-      request.stream === undefined && request.direction === 'forwards' && request.from > last
-        ? []
-        : storage.page(request),
-    async append(request) {
-      const result = await storage.append(request);
-      last = storage.lastPosition();
-      return result;
-    },
-  };
-}
-
-/** A copy of the log up to a position. */
-function copyUpTo(storage: Storage, last: number): Storage {
-  const folder = mkdtempSync(join(tmpdir(), 'ledger-simulation-'));
-  const file = join(folder, 'events.db');
-  const db = new DatabaseSync(file);
-  db.exec(SCHEMA);
-  const addStream = db.prepare('insert into streams (name) values (?) on conflict do nothing');
-  const addEvent = db.prepare(
-    'insert into events values (?, (select id from streams where name = ?), ?, ?, ?, ?)',
-  );
-  let from = 0;
-  for (;;) {
-    const page = storage
-      .page({ from, direction: 'forwards', limit: 256 })
-      .filter((it) => it.position <= last);
-    for (const { position, stream, revision, type, message } of page) {
-      const id =
-        streams.ReadResp.deserializeBinary(message).getEvent()?.getEvent()?.getId()?.getString() ?? '';
-      addStream.run(stream);
-      addEvent.run(position, stream, revision, bytesOfUuid(id), type, message);
-    }
-    const end = page.at(-1);
-    if (!end) break;
-    from = end.position + 1;
-  }
-  db.close();
-  const copy = withKnownEnd(openStorage(file));
-  // SQLite holds the file open for as long as the simulation needs it.
-  rmSync(folder, { recursive: true });
-  return copy;
 }

@@ -1,31 +1,14 @@
-/**
- * gRPC over the simulated network, for both ends of EventStoreDB's protocol: a channel for the official client, and
- * calls for the handlers of the embedded server. Messages travel as they are serialized; HTTP/2 and its sockets do not
- * run.
- */
-import { EventEmitter } from 'node:events';
-import { status as grpcStatus, Metadata, type ServiceDefinition } from '@grpc/grpc-js';
+/** The client's end of gRPC over the simulated network: a channel for the official client of EventStoreDB. */
+import { status as grpcStatus, Metadata } from '@grpc/grpc-js';
 import type { Connection, Network } from '../engine/network.ts';
 import type { SimulatedProcess } from '../engine/process.ts';
+import type { Answer, Request, Status } from './grpc-messages.ts';
 
-type Status = { code: number; details: string; metadata?: Metadata };
 type Listener = {
   onReceiveMetadata(metadata: Metadata): void;
   onReceiveMessage(message: Buffer): void;
   onReceiveStatus(status: Status & { metadata: Metadata }): void;
 };
-
-/** What a client sends about one of its calls. */
-type Request =
-  | { call: number; kind: 'start'; method: string; metadata: Metadata; deadlineMs: number }
-  | { call: number; kind: 'message'; bytes: Buffer }
-  | { call: number; kind: 'end' }
-  | { call: number; kind: 'cancel' }
-  | { call: 0; kind: 'ping' };
-type Answer =
-  | { call: number; kind: 'message'; bytes: Uint8Array }
-  | { call: number; kind: 'status'; status: Status }
-  | { call: 0; kind: 'pong' };
 
 type ClientCall = { listener: Listener; wanted: number; arrived: (Buffer | Status)[]; done: boolean };
 
@@ -204,151 +187,4 @@ export function createChannel(process: SimulatedProcess, network: Network, targe
       };
     },
   };
-}
-
-type Handler = (call: ServerCall, callback?: (error: Status | null, response?: unknown) => void) => void;
-
-/** One call as a handler of grpc-js sees it: emits data, end, cancelled and close; is written to and ended. */
-export class ServerCall extends EventEmitter {
-  request: unknown;
-  cancelled = false;
-  writableNeedDrain = false;
-  readonly #deadlineMs: number;
-  readonly #answer: (answer: { bytes: Uint8Array } | { status: Status }) => void;
-  readonly #serialize: (message: never) => Uint8Array;
-  #finished = false;
-
-  constructor(
-    deadlineMs: number,
-    serialize: (message: never) => Uint8Array,
-    answer: (answer: { bytes: Uint8Array } | { status: Status }) => void,
-  ) {
-    super();
-    this.#deadlineMs = deadlineMs;
-    this.#serialize = serialize;
-    this.#answer = answer;
-    this.on('error', (error: Status) => this.#finish(error));
-  }
-
-  getDeadline(): number {
-    return this.#deadlineMs;
-  }
-
-  write(message: unknown): boolean {
-    if (this.#finished) return true;
-    const bytes = message instanceof Uint8Array ? message : this.#serialize(message as never);
-    this.#answer({ bytes });
-    return true;
-  }
-
-  end(): void {
-    this.#finish({ code: grpcStatus.OK, details: '' });
-  }
-
-  cancel(): void {
-    this.cancelled = true;
-    this.emit('cancelled');
-    this.#finished = true;
-    this.emit('close');
-  }
-
-  pause(): void {}
-  resume(): void {}
-
-  #finish(status: Status): void {
-    if (this.#finished) return;
-    this.#finished = true;
-    this.#answer({ status });
-    this.emit('close');
-  }
-}
-
-/** Serves gRPC methods at an address; `refuse` may answer instead of a handler. Ends with the process. */
-export function serve(
-  process: SimulatedProcess,
-  network: Network,
-  address: string,
-  {
-    services,
-    refuse,
-  }: {
-    services: readonly (readonly [ServiceDefinition, Readonly<Record<string, unknown>>])[];
-    refuse(method: string, metadata: Metadata): Status | null;
-  },
-): () => void {
-  const methods = new Map(
-    services.flatMap(([service, handlers]) =>
-      Object.entries(service).map(([name, definition]) => [
-        definition.path,
-        { definition, handler: handlers[name] as Handler | undefined },
-      ]),
-    ),
-  );
-  return network.listen(process, address, (connection) => {
-    const calls = new Map<number, ServerCall>();
-    const cancelAll = () => {
-      for (const call of calls.values()) call.cancel();
-      calls.clear();
-    };
-    process.onKilled(cancelAll);
-    const answer = (id: number, given: { bytes: Uint8Array } | { status: Status }) => {
-      if ('bytes' in given)
-        connection.send({ call: id, kind: 'message', bytes: given.bytes } satisfies Answer);
-      else {
-        calls.delete(id);
-        connection.send({ call: id, kind: 'status', status: given.status } satisfies Answer);
-      }
-    };
-    const pending = new Map<number, (bytes: Buffer) => void>();
-
-    function begin(request: Extract<Request, { kind: 'start' }>): void {
-      const method = methods.get(request.method);
-      const refusal = refuse(request.method, request.metadata);
-      if (refusal || !method?.handler) {
-        const unknown = { code: grpcStatus.UNIMPLEMENTED, details: `${request.method} is not offered` };
-        answer(request.call, { status: refusal ?? unknown });
-        return;
-      }
-      const { definition, handler } = method;
-      const { call: id, deadlineMs } = request;
-      const call = new ServerCall(deadlineMs, definition.responseSerialize as never, (given) =>
-        answer(id, given),
-      );
-      calls.set(id, call);
-      if (definition.requestStream) {
-        pending.set(id, (bytes) => void call.emit('data', definition.requestDeserialize(bytes)));
-        handler(call, (error, response) => respond(call, error, response));
-        return;
-      }
-      pending.set(id, (bytes) => {
-        call.request = definition.requestDeserialize(bytes);
-        handler(call, (error, response) => respond(call, error, response));
-      });
-    }
-
-    return {
-      message(message) {
-        const request = message as Request;
-        if (request.kind === 'ping') connection.send({ call: 0, kind: 'pong' } satisfies Answer);
-        else if (request.kind === 'start') begin(request);
-        else if (request.kind === 'message') {
-          if (calls.has(request.call)) pending.get(request.call)?.(request.bytes);
-        } else if (request.kind === 'end') calls.get(request.call)?.emit('end');
-        else {
-          calls.get(request.call)?.cancel();
-          calls.delete(request.call);
-        }
-      },
-      ended: cancelAll,
-      broken: cancelAll,
-    };
-  });
-}
-
-function respond(call: ServerCall, error: Status | null, response: unknown): void {
-  if (error) call.emit('error', error);
-  else {
-    call.write(response);
-    call.end();
-  }
 }
