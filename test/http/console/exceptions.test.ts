@@ -463,6 +463,8 @@ test.serial('above the limit a second administrator decides, and whoever propose
   t.regex(await (await admin.post(path, { ...credit, confirmed: '' })).text(), /records your proposal/);
   const answer = await admin.post(path, credit);
   t.is(answer.headers.get('location'), `${path}?notice=approval-requested`);
+  for (const again of [admin, other])
+    t.is((await again.post(path, credit)).headers.get('location'), `${path}?notice=approval-requested`);
   await caughtUp();
   const approval = `/console/exceptions/approval/${id}/1`;
   const list = await (await viewer.get('/console/exceptions?kind=approval')).text();
@@ -478,6 +480,13 @@ test.serial('above the limit a second administrator decides, and whoever propose
   for (const gone of [`approval/${id}/2`, `approval/${id}/x`, 'approval/x/1'])
     t.is((await other.get(`/console/exceptions/${gone}`)).status, 404, gone);
   t.is((await app.events(id)).length, 4, 'nothing but the proposal');
+
+  const paid = await payment([chosen(1), succeeded(result(1, 'succeeded'))]);
+  const refund = { chargeNo: '1', amount: '60.00', gatewayReference: 'RF-1', reason: 'Wrong lot' };
+  for (const each of [admin, admin, other]) {
+    const { headers } = await each.post(`/console/payments/${paid}/refund`, refund);
+    t.is(headers.get('location'), `/console/payments/${paid}?notice=approval-requested`);
+  }
 
   const decided = await Promise.all([
     other.post(approval, granted),

@@ -132,7 +132,9 @@ export function resolveOne<Choice extends ResolutionName>(source: ExceptionSourc
       if (!(await isConfirmed(ctx, dependencies, title, asked))) return;
       const { events } = await resolve(given, staffCause(ctx), form);
       const told = events.find(({ type }) => Object.hasOwn(notices, type))?.type as keyof typeof notices;
-      leadTo(ctx, ctx.path, notices[told] ?? 'resolved');
+      // Nothing is recorded if the same is proposed again.
+      const isDone = events.length > 0 || (await source.find(ctx, dependencies)).resolved;
+      leadTo(ctx, ctx.path, notices[told] ?? (isDone ? 'resolved' : 'approval-requested'));
     };
     await orShowAgain(ctx, resolveAsTyped, async (problem) => {
       const found = await source.find(ctx, dependencies);

@@ -1,5 +1,6 @@
 /** /console/payments/{id}/refund: records that the payer was refunded, in whole or in part. */
 import { InvalidFields } from '../../../commands/fields.ts';
+import { isSameReference } from '../../../commands/refunds.ts';
 import type { Language } from '../../../common/languages.ts';
 import { formatSen, readAmount } from '../../../common/money.ts';
 import { phrase } from '../../../common/phrases.ts';
@@ -7,7 +8,7 @@ import { type Charge, chargesOf } from '../../../events/charges.ts';
 import { paymentStream, type RequestedPayment } from '../../../events/payment.ts';
 import { texts } from '../../../receipts/texts.ts';
 import { type Context, HttpProblem, languageOf } from '../../server/context.ts';
-import { loadHistory } from '../../server/load-history.ts';
+import { loadHistory, requestedIn } from '../../server/load-history.ts';
 import { effectOf, isConfirmed } from '../frame/confirm.ts';
 import { type Fields, orShowAgain, readForm, readNote } from '../frame/forms-and-lists.ts';
 import { actingFor, leadTo, type Page, type PageDependencies, staffCause } from '../frame/page.ts';
@@ -31,9 +32,12 @@ export const recordRefund: Page = async (ctx, dependencies) => {
     const effect = effectOf(command, payment, past);
     if (!(await isConfirmed(ctx, dependencies, titleOf(ctx, payment), effect))) return;
     const stream = paymentStream(transactionId);
-    const { events } = await dependencies.execute(stream, command, staffCause(ctx), { from: head });
-    const isProposed = events.some(({ type }) => type === 'ApprovalRequested');
-    leadTo(ctx, `${paymentsPath}/${transactionId}`, isProposed ? 'approval-requested' : 'refunded');
+    const { state } = await dependencies.execute(stream, command, staffCause(ctx), { from: head });
+    // Not by the events: there are none if the same refund is proposed again.
+    const isRecorded = requestedIn(state)?.adjustments?.some(
+      (each) => each.kind === 'refunded' && isSameReference(each.gatewayReference, action.gatewayReference),
+    );
+    leadTo(ctx, `${paymentsPath}/${transactionId}`, isRecorded ? 'refunded' : 'approval-requested');
   };
   await orShowAgain(ctx, refund, async (problem) => {
     const now = await loadHistory(ctx, dependencies.eventStore);
