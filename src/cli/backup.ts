@@ -7,6 +7,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { keysFile, writeBackupFolder } from '@ledger/embedded/backup-folder.ts';
 import { readBackup } from '@ledger/embedded/eventstore/backup.ts';
+import { reasonOf } from '@ledger/kernel/reason-of.ts';
 import { readKeyTables } from '@ledger/personal-data/key-backup.ts';
 import { type CommandOf, readArgument } from './command.ts';
 import { withStores } from './stores.ts';
@@ -34,11 +35,16 @@ export const command: CommandOf<'backup'> = async (_, args) => {
         await save(keyTableFiles[1], readKeyTables(db, known));
       },
     });
-    await writeFile(join(dataDir, lastBackupFile), `${madeAt.toISOString()}\n`, { mode: 0o600 });
+    // The backup is whole without it: where the stores are elsewhere, there may be no data folder.
+    const noted = writeFile(join(dataDir, lastBackupFile), `${madeAt.toISOString()}\n`, { mode: 0o600 });
+    const unseen = await noted.then(
+      () => '',
+      (error) => `\n\`ledger status\` will not show it: ${reasonOf(error)}`,
+    );
     const hasKeys = first.includes(keysFile);
     const advice = hasKeys
       ? 'keys.json is secret: with it, the folder opens all personal data. Keep it in another place than the rest.'
       : 'It has no keys: keep TRANSACTION_ID_KEY, LINK_KEY, DATA_KEY and SEAL_KEY in another place than this folder.';
-    return { data: { folder, madeAt, hasKeys }, text: `The backup is in ${folder}.\n${advice}` };
+    return { data: { folder, madeAt, hasKeys }, text: `The backup is in ${folder}.\n${advice}${unseen}` };
   });
 };

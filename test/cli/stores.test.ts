@@ -1,6 +1,8 @@
 // What every command says while a store is away: one sentence, exit code 75.
 import { once } from 'node:events';
+import { readdir } from 'node:fs/promises';
 import { type AddressInfo, connect, createServer } from 'node:net';
+import { join } from 'node:path';
 import test from 'ava';
 import { temporaryFolder } from '../embedded/helpers.ts';
 import { startServer } from '../event-store/helpers.ts';
@@ -80,6 +82,17 @@ test('a command that reads the log needs no PostgreSQL', async (t) => {
   const env = { ...settingsFor({ ...nothing, esdbUrl }), DATA_DIR: await temporaryFolder(t) };
   t.like(await runLedger(['users', 'list'], env), { code: 0, stderr: '' });
   t.like(await runLedger(['balances'], env), { code: 75, stderr: `DATABASE_URL: ${postgresIsAway}.\n` });
+});
+
+test('a backup of stores that are elsewhere needs no data folder, and says what is missing without one', async (t) => {
+  const [{ port }, { url: databaseUrl }] = [await startServer(t), await createDatabase()];
+  const folder = await temporaryFolder(t);
+  const [backup, DATA_DIR] = [join(folder, 'backup'), join(folder, 'data')];
+  const env = { ...settingsFor({ esdbUrl: `esdb://127.0.0.1:${port}?tls=false`, databaseUrl }), DATA_DIR };
+  const made = await runLedger(['backup', backup], env);
+  t.is(made.code, 0, made.output);
+  t.regex(made.stdout, /^The backup is in .*\n.*\n`ledger status` will not show it: ENOENT/);
+  t.true((await readdir(backup)).includes('eventstore.db'));
 });
 
 test('status says what it can find out while a store is away', async (t) => {
