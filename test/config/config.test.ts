@@ -181,7 +181,7 @@ test('every fault is named at once, and no value', (t) => {
   t.false(faults.join().includes('private-address'));
 });
 
-test('links are made with the address alone: a user, a query or a fragment is a fault', (t) => {
+test('paths are appended to an address: a query or a fragment is a fault, and in links a user', (t) => {
   for (const each of [
     'hidden:word@pay.example',
     'pay.example/?hidden=1',
@@ -191,6 +191,16 @@ test('links are made with the address alone: a user, a query or a fragment is a 
     t.deepEqual(faultsOf(t, { ...complete, BASE_URL: `https://${each}` }), [
       'BASE_URL must be the public address, without user, query or fragment, and with https:// in production',
     ]);
+  for (const name of ['REGISTRY_URL', 'LANDREG_BASE_URL'] as const)
+    for (const end of ['?hidden=1', '#hidden']) {
+      const [fault, ...more] = faultsOf(t, {
+        ...complete,
+        ...landRegistry,
+        [name]: `https://it.example/${end}`,
+      });
+      t.true(fault?.startsWith(`${name} must`), `${name} ${end}`);
+      t.deepEqual(more, []);
+    }
   t.is(
     loadConfig({ BASE_URL: 'https://pay.example/ledger/' }, complete).baseUrl,
     'https://pay.example/ledger',
@@ -540,7 +550,10 @@ test('a land registry needs a path and a token; production with agencies needs o
   t.regex(inProduction({}).join(), /^LANDREG_BASE_URL is not set/);
   t.deepEqual(inProduction(landRegistry), []);
   const plain = { ...landRegistry, LANDREG_BASE_URL: 'http://10.1.2.3/' };
-  t.regex(inProduction(plain).join(), /^LANDREG_BASE_URL must begin with https/);
+  t.regex(
+    inProduction(plain).join(),
+    /^LANDREG_BASE_URL must have no query or fragment, and begin with https/,
+  );
   t.deepEqual(inProduction({ ...plain, CALLBACK_ALLOW_HOSTS: '10.1.2.3' }), []);
 });
 
