@@ -16,7 +16,8 @@ export type SettlementRow = NamedCharge & {
   feeSen: Sen;
 };
 
-/** A payout may also have TRANS_ID, PAYMENT_TRANS_ID and FEE. */
+/** What only a payout may have. */
+const ofPayouts = ['TRANS_ID', 'PAYMENT_TRANS_ID', 'FEE'];
 const required = {
   payout: ['REFERENCE', 'SETTLED_ON', 'TOTAL', 'PAYMENT_MODE', 'AMOUNT'],
   remittance: ['REFERENCE', 'SETTLED_ON', 'TOTAL', 'MERCHANT_CODE', 'AMOUNT'],
@@ -29,9 +30,14 @@ export const methods = [...paymentModes, 'unknown'] as const;
 /** `merchants` are the codes of those that have an account in the journal. Throws UnreadableExport for any other header. */
 export function recogniseSettlement(header: readonly string[], merchants: readonly string[]) {
   const { fieldsOf, names } = columnsOf(header);
-  const kind = (['payout', 'remittance'] as const).find((each) =>
+  const [kind, other] = (['payout', 'remittance'] as const).filter((each) =>
     required[each].every((name) => names.includes(name)),
   );
+  // Money that went out must not be booked as money that came in, because remittances also name methods.
+  if (other && !ofPayouts.some((name) => names.includes(name)))
+    throw new UnreadableExport(
+      'The first row is the header of a payout and of remittances: leave out MERCHANT_CODE or PAYMENT_MODE',
+    );
   if (!kind)
     throw new UnreadableExport(
       `The first row is neither the header of a payout (${required.payout.join(', ')}) nor of remittances (${required.remittance.join(', ')})`,

@@ -149,6 +149,11 @@ test.serial(
       },
     );
     t.regex(String((await bring(['A,B', '1,2'])).imported), /^The first row is neither/);
+    const both = 'REFERENCE,SETTLED_ON,TOTAL,MERCHANT_CODE,PAYMENT_MODE,AMOUNT';
+    t.regex(
+      String((await bring([both, 'RM-3,2026-11-21,1.00,council,fpx,1.00'])).imported),
+      /^The first row is the header of a payout and of remittances/,
+    );
     t.is((await remit()).imported, 'The file has no rows');
     const tooMuch = ['RM-0,2026-11-21,120.51,council,60.00', 'RM-0,2026-11-21,120.51,council,60.51'];
     t.is(
@@ -160,5 +165,8 @@ test.serial(
     t.regex(String((await remit('RM-2,2026-11-21,0.01,council,0.01')).imported), /is owed less, RM 0.00/);
     const header = 'REFERENCE,SETTLED_ON,TOTAL,MERCHANT_CODE,AMOUNT';
     t.like((await bring([header, 'RM-2,2026-11-21,0.01,council,0.01'], true)).imported, { isNew: true });
+    t.like((await bring([`${both},FEE`, 'PO-1,2026-11-21,0.50,council,fpx,1.00,0.50'])).imported, {
+      kind: 'payout',
+    });
   },
 );
