@@ -32,6 +32,7 @@ import { startServer, startServerProcess } from '../support/event-store.ts';
 import { leadsOn } from '../support/leads.ts';
 import { personalData } from '../support/personal-data.ts';
 import { testRuntime } from '../support/runtime.ts';
+import type { Owner } from '../support/whole-file.ts';
 
 export const log = pino({ level: process.env.TEST_LOG_LEVEL ?? 'silent' });
 
@@ -39,7 +40,7 @@ export type Postgres = { url: string };
 export type Database = { url: string; db: Knex };
 
 /** The database, with nothing of an earlier test in it; for tests that run one after the other. */
-export async function emptyDatabase(t: ExecutionContext, { url }: Postgres): Promise<Database> {
+export async function emptyDatabase(t: Owner, { url }: Postgres): Promise<Database> {
   const db = connectPostgres({ url, log });
   t.teardown(() => db.destroy());
   await db.raw(

@@ -1,7 +1,6 @@
 /** A console with something of every kind, and the addresses of its pages. */
 import { projectionStatus } from '@ledger/projections/runtime/checkpoints.ts';
 import { sealKeyOf } from '@ledger/transparency-log/key.ts';
-import type { ExecutionContext } from 'ava';
 import { recordVerified } from '../../../src/audit/check/schedule.ts';
 import { chain, genesisHash } from '../../../src/events/envelope.ts';
 import type { PaymentEvent } from '../../../src/events/payment.ts';
@@ -18,6 +17,7 @@ import { gatewayCsv } from '../../reconciliation/helpers.ts';
 import { addUser, changeUser, type Member, signIn } from '../../support/console.ts';
 import { applied, chosen, contradicted, mismatched, result, sen, succeeded } from '../../support/payments.ts';
 import { onlyUnmatchedPath } from '../../support/quarantine.ts';
+import type { Owner } from '../../support/whole-file.ts';
 import { postResult, resultFields, signed } from '../generic/helpers.ts';
 import { abandoned, type Populated, paidTwice, startPopulated } from './populated.ts';
 
@@ -67,7 +67,7 @@ async function seal({ app }: Populated, userId: string): Promise<void> {
 }
 
 /** `pages` has the addresses by the path of their route, without those of downloads. */
-export async function startEverything(t: ExecutionContext, postgres: Postgres) {
+export async function startEverything(t: Owner, postgres: Postgres) {
   const listed: Account[] = [];
   const populated: Populated = await startPopulated(t, postgres, {
     config: { approvalAboveSen: sen(5_000) },

@@ -6,9 +6,11 @@ import { gatewayCsv } from '../../reconciliation/helpers.ts';
 import { startApp } from '../../support/app.ts';
 import { addUser, type Member, memberOf, signIn } from '../../support/console.ts';
 import { createDatabase } from '../../support/postgres.ts';
+import { wholeFile } from '../../support/whole-file.ts';
 import { startEverything, upload } from './everything.ts';
 
-const postgres = await createDatabase();
+/** One console for the tests of the file, which change nothing that another looks at. */
+const everything = await startEverything(wholeFile, await createDatabase());
 
 const copied = /<(code|pre|style|script)\b[\s\S]*?<\/\1>|<table class="evidence">[\s\S]*?<\/table>/g;
 
@@ -65,7 +67,7 @@ const inMalay = ({ cookie, id }: Member, url: string) => memberOf(url, id, `${co
 
 test.serial('every page says in Malay what it says in English', async (t) => {
   t.timeout(300_000);
-  const { admin, app, pages } = await startEverything(t, postgres);
+  const { admin, app, pages } = everything;
   const others = /\.(csv|json|pdf)$|\/(live|receipt|download|find|by-payer)$/;
   const shown = app.consoleRoutes.filter(({ method, path }) => method === 'get' && !others.test(path));
   t.deepEqual(shown.map(({ path }) => path).toSorted(), Object.keys(pages).toSorted());
@@ -79,7 +81,6 @@ test.serial('every page says in Malay what it says in English', async (t) => {
 
 test.serial('so do the answers to forms, and what is refused', async (t) => {
   t.timeout(300_000);
-  const everything = await startEverything(t, postgres);
   const { admin, app, ids } = everything;
   const member = inMalay(admin, app.url);
   const refund = { chargeNo: '1', amount: '10.00', gatewayReference: 'RF-1', reason: 'R-9' };
@@ -208,7 +209,7 @@ test.serial(
 test.serial('pages in Malay fit a phone, and axe finds no serious fault', async (t) => {
   if (skippedWithoutBrowser(t)) return;
   t.timeout(600_000);
-  const { admin, app, pages } = await startEverything(t, postgres);
+  const { admin, app, pages } = everything;
   const { context, page } = await openBrowser(t, { viewport: { width: 360, height: 780 } });
   const [name = '', value = ''] = admin.cookie.split('=');
   await context.addCookies([
@@ -228,5 +229,8 @@ test.serial('pages in Malay fit a phone, and axe finds no serious fault', async 
     const isAside =
       '[...document.querySelectorAll(".notice ul")].some((list) => list.getBoundingClientRect().top < list.previousElementSibling.getBoundingClientRect().bottom)';
     t.false(await page.evaluate(isAside), `${path} has a list beside its sentence`);
+    const isOutOfSight =
+      '[...document.querySelectorAll("nav [aria-current=page]")].some((link) => link.getBoundingClientRect().left < 0 || link.getBoundingClientRect().right > innerWidth)';
+    t.false(await page.evaluate(isOutOfSight), `${path} does not show its own entry of the menu`);
   }
 });

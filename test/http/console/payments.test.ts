@@ -121,6 +121,8 @@ test.serial('a delivery is sent again for those who have the permission', async 
   const id = await payment([chosen(1), succeeded(result(1, 'succeeded')), abandoned]);
   const page = await (await member.get(`/console/payments/${id}`)).text();
   t.regex(page, /Send again/);
+  const viewer = await signIn(app, 'viewer');
+  t.notRegex(await (await viewer.get(`/console/payments/${id}`)).text(), /Send again/);
   const path = `/console/payments/${id}/send-again`;
   const answer = await member.post(path, { delivery: 'callback-1' });
   t.is(answer.headers.get('location'), `/console/payments/${id}?notice=sent-again`);

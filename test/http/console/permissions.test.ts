@@ -52,3 +52,14 @@ for (const role of roles)
       }
     },
   );
+
+test.serial(
+  'a viewer acts on no payment; a member neither reads the access log nor manages staff',
+  async (t) => {
+    const [member, viewer] = [await signIn(app, 'member'), await signIn(app, 'viewer')];
+    for (const action of ['notes', 'send-again', 'requery'])
+      t.is((await viewer.post(`/console/payments/0/${action}`)).status, 403, action);
+    for (const page of ['access-log', 'staff'])
+      t.is((await member.get(`/console/${page}`)).status, 403, page);
+  },
+);

@@ -9,11 +9,13 @@ import { startApp } from '../../support/app.ts';
 import { addUser, changeUser, type Member, signIn } from '../../support/console.ts';
 import { applied, chosen, duplicated, request, result, sen, succeeded } from '../../support/payments.ts';
 import { createDatabase } from '../../support/postgres.ts';
+import { wholeFile } from '../../support/whole-file.ts';
 import { postResult, resultFields, signed } from '../generic/helpers.ts';
 import { abandoned, type Populated, paidTwice, startPopulated } from './populated.ts';
-import { foreign, idOf, nobodys, own, queriesOf, tryAll } from './scope-requests.ts';
+import { foreign, nobodys, own, queriesOf, tryAll } from './scope-requests.ts';
 
-const postgres = await createDatabase();
+/** One console for the first three tests: the first fills it, the others find its payments. */
+const populated = await startPopulated(wholeFile, await createDatabase());
 
 async function addOwn({ payment }: Populated) {
   await payment([chosen(1), succeeded(result(1, 'succeeded'))], { reference: 'OWN-1' });
@@ -46,7 +48,6 @@ async function addForeign({ app, payment }: Populated) {
 }
 
 test.serial('whether other merchants have payments, nobody with a scope can tell', async (t) => {
-  const populated = await startPopulated(t, postgres);
   const { app, caughtUp } = populated;
   await addOwn(populated);
   await caughtUp();
@@ -93,12 +94,42 @@ test.serial('whether other merchants have payments, nobody with a scope can tell
   }
 });
 
-test.serial('what is about all merchants is refused, and no page leads there', async (t) => {
-  const populated = await startPopulated(t, postgres);
-  const { app, caughtUp, db } = populated;
-  await addOwn(populated);
-  await addForeign(populated);
+test.serial('a scope takes effect at the next request, and lasts when its merchant is gone', async (t) => {
+  const { app, payment, caughtUp } = populated;
+  const former = await payment([], {
+    merchant: { code: 'library', id: 9, name: 'Library' },
+    reference: 'FORMER',
+  });
   await caughtUp();
+  const member = await signIn(app, 'member');
+  const settlements = async () => (await member.get('/console/settlements')).status;
+  const isShown = async (id: string) => (await member.get(`/console/payments/${id}`)).status === 200;
+  const hidden = foreign[0] ?? '';
+  t.is(await settlements(), 200);
+  const grant = async (merchants: readonly string[] | null) =>
+    changeUser(app.eventStore, member.id, {
+      type: 'GrantConsoleAccess',
+      granted: { merchants, configured: merchants ?? [] },
+    });
+  await grant(['library']);
+  t.is(await settlements(), 403);
+  t.true((await isShown(former)) && !(await isShown(hidden)));
+  const list = await (await member.get('/console/payments')).text();
+  t.true(list.includes('FORMER') && list.includes('library (library)') && !list.includes('HIDDEN'));
+  await grant(['museum']);
+  t.true(!(await isShown(former)) && (await isShown(hidden)));
+  await grant(['library', 'museum']);
+  t.true((await isShown(former)) && (await isShown(hidden)));
+  const both = await (await member.get('/console/payments')).text();
+  t.true(both.includes('FORMER') && both.includes('HIDDEN-1'));
+  const home = await (await member.get('/console?day=2026-11-20')).text();
+  t.regex(home, />1 delivered callback</);
+  await grant(null);
+  t.is(await settlements(), 200);
+});
+
+test.serial('what is about all merchants is refused, and no page leads there', async (t) => {
+  const { app, db } = populated;
   const parked = [
     { stream: `payment-${foreign[0]}`, revision: 0, type: 'X', message: 'm', parkedAt: '2026-11-20' },
   ];
@@ -149,46 +180,11 @@ test.serial('what is about all merchants is refused, and no page leads there', a
   }
 });
 
-test.serial('a scope takes effect at the next request, and lasts when its merchant is gone', async (t) => {
-  const populated = await startPopulated(t, postgres);
-  const { app, payment, caughtUp } = populated;
-  const former = await payment([], {
-    merchant: { code: 'library', id: 9, name: 'Library' },
-    reference: 'FORMER',
-  });
-  await addForeign(populated);
-  await caughtUp();
-  const member = await signIn(app, 'member');
-  const settlements = async () => (await member.get('/console/settlements')).status;
-  const isShown = async (id: string) => (await member.get(`/console/payments/${id}`)).status === 200;
-  const hidden = idOf(2);
-  t.is(await settlements(), 200);
-  const grant = async (merchants: readonly string[] | null) =>
-    changeUser(app.eventStore, member.id, {
-      type: 'GrantConsoleAccess',
-      granted: { merchants, configured: merchants ?? [] },
-    });
-  await grant(['library']);
-  t.is(await settlements(), 403);
-  t.true((await isShown(former)) && !(await isShown(hidden)));
-  const list = await (await member.get('/console/payments')).text();
-  t.true(list.includes('FORMER') && list.includes('library (library)') && !list.includes('HIDDEN'));
-  await grant(['museum']);
-  t.true(!(await isShown(former)) && (await isShown(hidden)));
-  await grant(['library', 'museum']);
-  t.true((await isShown(former)) && (await isShown(hidden)));
-  const both = await (await member.get('/console/payments')).text();
-  t.true(both.includes('FORMER') && both.includes('HIDDEN-1'));
-  const home = await (await member.get('/console?day=2026-11-20')).text();
-  t.regex(home, />1 delivered callback</);
-  await grant(null);
-  t.is(await settlements(), 200);
-});
-
 test.serial(
   'an admin of all merchants grants scopes, by code or id; an admin with a scope grants none',
   async (t) => {
-    const { app } = await startPopulated(t, postgres);
+    const app = await startApp();
+    t.teardown(() => app.close());
     const admin = await signIn(app, 'admin');
     const limited = await signIn(app, 'admin', ['council']);
     const { id } = await addUser(app.eventStore, 'viewer');
