@@ -298,30 +298,13 @@ test.serial(
       unreadable.violations['rows of reactor_deliveries.payments'],
       `The row ${id} exists, and no event leads to it`,
     );
+    t.truthy(unreadable.violations['changed events']);
+    t.regex(
+      unreadable.violations['rows of payments'] ?? '',
+      new RegExp(`^A fresh fold parks ${paymentStream(id)} at revision 2 .*, and the tables do not$`),
+    );
   },
 );
-
-test.serial('an amount changed in the journal: the row and the unequal sums are reported', async (t) => {
-  const { violations } = await verdictAfter(t, {
-    sql: `update journal.postings set debit_sen = debit_sen + 1 where transaction_id = '${id}' and debit_sen > 0`,
-  });
-  t.regex(
-    violations['rows of journal.postings'] ?? '',
-    new RegExp(`^The row ${id} \\d+ \\d+ is not .* \\(debit_sen\\)$`),
-  );
-  t.regex(violations['the journal'] ?? '', /debits are not their credits/);
-});
-
-test.serial('a gateway transaction of two payments that nobody has explained', async (t) => {
-  const { violations } = await verdictAfter(t, {
-    sql: `insert into journal.shared_numbers (id, kind, number, merchant_code, transaction_id, at, first_transaction_id)
-      values ('X', 'sharedGatewayTransaction', 'P1', 'council', 'B', now(), 'A')`,
-  });
-  t.is(
-    violations['shared numbers'],
-    'Payments A and B have the same gateway transaction, and nobody has explained it',
-  );
-});
 
 test.serial('a whole stream removed: its row, which has no events any more, is reported', async (t) => {
   const { violations } = await verdictAfter(t, {
@@ -339,24 +322,6 @@ test.serial('the newest events of the log removed, which the read models have ta
     log: (db) => db.exec(`delete from events where position > ${filled - 3}`),
   });
   t.is(violations['rows of users.users'], `The row ${userId} exists, and no event leads to it`);
-});
-
-test.serial('an unreadable event: the rows that need it cannot be compared', async (t) => {
-  const { violations } = await verdictAfter(t, {
-    log: (db) =>
-      db.exec(`update events set message = cast(replace(cast(message as text), '"outcome"', '"outcomf"') as blob)
-        where stream = (select id from streams where name = '${paymentStream(id)}') and revision = 2`),
-  });
-  t.truthy(violations['changed events']);
-  t.regex(
-    violations['rows of payments'] ?? '',
-    new RegExp(`^A fresh fold parks ${paymentStream(id)} at revision 2 .*, and the tables do not$`),
-  );
-});
-
-test.serial('a projection that never ran', async (t) => {
-  const { violations } = await verdictAfter(t, { sql: `delete from checkpoints where name = 'users'` });
-  t.is(violations['rows of users'], 'The projection users has never run');
 });
 
 test.serial(
@@ -404,34 +369,36 @@ test.serial('a projection that has halted is noted', async (t) => {
   t.deepEqual(report.notes, ['The projection users has halted: what came after was not checked.']);
 });
 
-test.serial(
-  'a stream that is parked without need is named, and its rows are no other violation',
-  async (t) => {
-    const parked = { stream: 'user-X', revision: 3, type: 'T', message: 'No', parkedAt: '2026-11-20' };
-    const { violations } = await verdictAfter(t, {
-      sql: `update checkpoints set parked = '[${JSON.stringify(parked)}]' where name = 'users'`,
-    });
-    t.deepEqual(violations, {
-      'parked streams': 'users has parked user-X revision 3: No',
-      'rows of users': 'They have parked user-X at revision 3 (No), and a fresh fold does not: try it again',
-    });
-  },
-);
-
 const deliveryOf = (number: number, index: number, change: string) => `
   update payments.payments set state = jsonb_set(state::jsonb, '{deliveries,${index}}',
     (state::jsonb #> '{deliveries,${index}}') || '${change}')::json
   where transaction_id = '${paymentId(number)}';`;
 
-test.serial('receipts and deliveries that no history could lead to', async (t) => {
+test.serial('faults of many kinds at once: each is named, and none hides another', async (t) => {
+  const parked = { stream: 'user-X', revision: 3, type: 'T', message: 'No', parkedAt: '2026-11-20' };
   const { violations } = await verdictAfter(t, {
     sql: `
+      update journal.postings set debit_sen = debit_sen + 1 where transaction_id = '${id}' and debit_sen > 0;
+      insert into journal.shared_numbers (id, kind, number, merchant_code, transaction_id, at, first_transaction_id)
+      values ('X', 'sharedGatewayTransaction', 'P1', 'council', 'B', now(), 'A');
       update payments.payments set state = jsonb_set(state::jsonb, '{receipt}', 'null')::json
       where transaction_id = '${paymentId(1)}';
       ${deliveryOf(3, 1, '{"state": "delivered", "settledAt": "2026-11-20T01:05:30.000Z"}')}
       ${deliveryOf(5, 0, '{"state": "due", "dueAt": "2026-11-19T01:59:00.000Z"}')}
+      delete from checkpoints where name = 'projects';
+      update checkpoints set parked = '[${JSON.stringify(parked)}]' where name = 'users';
+      update log_checkpoint set refused = 'The log does not agree with seal 3';
     `,
   });
+  t.regex(
+    violations['rows of journal.postings'] ?? '',
+    new RegExp(`^The row ${id} \\d+ \\d+ is not .* \\(debit_sen\\)$`),
+  );
+  t.regex(violations['the journal'] ?? '', /debits are not their credits/);
+  t.is(
+    violations['shared numbers'],
+    'Payments A and B have the same gateway transaction, and nobody has explained it',
+  );
   t.is(violations.receipts, `Payment ${paymentId(1)} is paid and has no receipt number`);
   t.is(
     violations['the order of callbacks'],
@@ -441,28 +408,31 @@ test.serial('receipts and deliveries that no history could lead to', async (t) =
     violations['overdue deliveries'],
     `Of payment ${paymentId(5)} callback-1 has been due since 2026-11-19T01:59:00.000Z, and was not attempted`,
   );
+  t.is(violations['rows of projects'], 'The projection projects has never run');
+  t.is(violations['parked streams'], 'users has parked user-X revision 3: No');
+  t.is(
+    violations['rows of users'],
+    'They have parked user-X at revision 3 (No), and a fresh fold does not: try it again',
+  );
+  t.false('rows of users.users' in violations, 'a stream that is parked without need is no other violation');
+  t.is(violations['unsealed events'], 'Nothing is sealed any more: The log does not agree with seal 3');
 });
-
-test.serial(
-  'that the sealer refuses, and that rows could not be compared, fails the daily verification',
-  async (t) => {
-    const refused = `update log_checkpoint set refused = 'The log does not agree with seal 3'`;
-    const { violations } = await verdictAfter(t, { sql: refused });
-    t.is(violations['unsealed events'], 'Nothing is sealed any more: The log does not agree with seal 3');
-    const blind = await verdictAfter(t, { seesRows: false });
-    t.is(blind.violations['rows of every read model'], 'They were not compared with the log');
-  },
-);
 
 test.serial('events that are not sealed are noted, and reported as a violation later', async (t) => {
   const withoutSeals: Edits = {
+    seesRows: false,
     log: (db) =>
       db.exec(`delete from events where stream = (select id from streams where name = 'ledger-seals')`),
   };
   const soon = await verdictAfter(t, withoutSeals);
-  t.deepEqual(soon.report.notes, [`${filled} events are not sealed yet: only their chains protect them.`]);
+  t.true(
+    soon.report.notes.includes(`${filled} events are not sealed yet: only their chains protect them.`),
+    soon.report.notes.join('\n'),
+  );
+  t.false('unsealed events' in soon.violations);
   const later = await verdictAfter(t, { ...withoutSeals, now: '2100-01-01T00:00:00.000Z' });
   t.regex(later.violations['unsealed events'] ?? '', /^The 45 events since .* are not sealed$/);
+  t.is(later.violations['rows of every read model'], 'They were not compared with the log');
 });
 
 test.serial('as a command: exit code 0 or 1, by the key that an auditor keeps', async (t) => {

@@ -14,7 +14,7 @@ import { eventStore, ledger } from './service.ts';
 
 const kills = Number(process.env.KILLS ?? 5);
 /** By work done and not by time, so that a slow machine kills no more often. */
-const paymentsPerKill = 20;
+const paymentsPerKill = 10;
 const payments = (kills + 1) * paymentsPerKill;
 const inFlight = 12;
 
