@@ -100,10 +100,16 @@ const queries: Readonly<Record<string, readonly string[]>> = {
 
 const keysOf = (asked: readonly string[]) => asked.flatMap((each) => [...new URLSearchParams(each).keys()]);
 
+/** Pages of a form alone, which read nothing that is special to them. */
+const onlyForm = /payments\/(find|by-payer)$/;
+
 /** What a page is asked for: what it reads, and all at once what only others read. */
 export function queriesOf(path: string): readonly string[] {
-  const places = Object.entries(queries).filter(([place]) => path.startsWith(place));
-  const read = [...everywhere, ...places.flatMap(([, asked]) => asked)];
+  const places = Object.entries(queries).filter(([place]) => path.startsWith(place) && !onlyForm.test(path));
+  const own = places.flatMap(([, asked]) => asked);
+  // A PDF, which takes longest, reads what the page and the CSV of the same route read.
+  if (path.endsWith('.pdf')) return own;
+  const read = [...everywhere, ...own];
   const known = new Set(keysOf(read));
   const others = new URLSearchParams(Object.values(queries).flat().join('&'));
   const ignored = Object.fromEntries([...others].filter(([key]) => !known.has(key)));

@@ -77,7 +77,8 @@ test.serial('whether other merchants have payments, nobody with a scope can tell
     for (const [asked, answer] of await ask()) {
       t.is(answer, before.get(asked) ?? '', `${role}: ${asked}`);
       const shown = answer.replaceAll(/value="[^"]*"|(?:href|action)="[^"]*"/g, '');
-      const [found = ''] = /.{0,60}(?:HIDDEN|[Mm]useum|7,?777\.77).{0,20}/.exec(shown) ?? [];
+      const at = shown.search(/HIDDEN|[Mm]useum|7,?777\.77/);
+      const found = at < 0 ? '' : shown.slice(Math.max(0, at - 60), at + 80);
       // Forms show again what was typed.
       if (!/HIDDEN|museum|7777/.test(asked)) t.is(found, '', asked);
     }
