@@ -21,16 +21,10 @@ import {
 } from '../events/payment-result.ts';
 import { standingOf } from '../events/payment-standing.ts';
 import { postingRule } from '../events/postings.ts';
+import { openPendings } from '../events/requery-schedule.ts';
 import { Refused } from './decider.ts';
 import { announcement, deliveriesFor } from './planned-deliveries.ts';
-import {
-  correctOrders,
-  isRepeat,
-  isSameAttempt,
-  openPendings,
-  reopenedAt,
-  sellerOrderOf,
-} from './same-attempt.ts';
+import { correctOrders, isRepeat, isSameAttempt, reopenedAt, sellerOrderOf } from './same-attempt.ts';
 import {
   isBooked,
   isContradictionAbout,
@@ -64,7 +58,7 @@ export function recordGatewayResult(
     ...corrections,
     ...(result.outcome === 'succeeded'
       ? recordSuccess(command, corrected)
-      : recordOther(command, result.outcome, corrected, corrections.length > 0)),
+      : recordOther(command, result.outcome, corrected)),
   ];
 }
 
@@ -192,11 +186,9 @@ function recordOther(
   command: RecordGatewayResult,
   outcome: keyof typeof eventOf,
   state: RequestedPayment,
-  isCorrected: boolean,
 ): readonly PaymentEvent[] {
   const { result } = command;
-  // Another attempt may have ended since the pending result that was corrected: the payment is pending again.
-  if (isRepeat(result, state) && !(isCorrected && outcome === 'pending')) return [];
+  if (isRepeat(result, state)) return [];
   const data = recorded(command, state);
   const standing = contradicted(outcome, result, state);
   if (standing) return [{ type: 'GatewayResultContradicted', data: { ...data, standing } }];

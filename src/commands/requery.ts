@@ -7,8 +7,9 @@ import {
   type RequestedPayment,
 } from '../events/payment.ts';
 import type { PaymentResult, RegistryAnswer, RegistryFault } from '../events/payment-result.ts';
+import { differ } from '../events/recorded-result.ts';
 import type { CountedAnswers } from '../events/requery.ts';
-import { attemptsAtTheirEnd, isPendingAtBank, openAttempts } from '../events/requery-schedule.ts';
+import { attemptsAtTheirEnd, openAttempts, openPendings } from '../events/requery-schedule.ts';
 import { Refused } from './decider.ts';
 import {
   isPaymentOf,
@@ -17,7 +18,7 @@ import {
   recordGatewayResult,
   setInMotion,
 } from './payment-result.ts';
-import { differ, openPendings, sellerOrderOf } from './same-attempt.ts';
+import { sellerOrderOf } from './same-attempt.ts';
 
 export type RecordRequery = {
   type: 'RecordRequery';
@@ -196,7 +197,9 @@ function endAttempts(
 function ending(data: ReturnType<typeof recorded>, state: RequestedPayment): PaymentEvent {
   const ended: PaymentEvent = { type: 'AttemptEnded', data };
   const isAll =
-    state.status === 'pending' && isPendingAtBank(state) && !isPendingAtBank(fold(state, [ended]));
+    state.status === 'pending' &&
+    openPendings(state).length > 0 &&
+    openPendings(fold(state, [ended])).length === 0;
   return isAll ? { type: 'PaymentFailed', data: { ...data, ...setInMotion(state, 'failed') } } : ended;
 }
 

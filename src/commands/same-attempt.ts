@@ -1,7 +1,7 @@
 /** Which attempt a result is about, and which recorded results are about the same: content/docs/payment-states.md has the rules. */
 import type { PaymentEvent, RequestedPayment } from '../events/payment.ts';
 import type { PaymentResult, Source } from '../events/payment-result.ts';
-import type { RecordedResult } from '../events/recorded-result.ts';
+import { differ, type RecordedResult } from '../events/recorded-result.ts';
 
 /**
  * The seller order that a result is about: the one it names. The registry's records name none: then that of an earlier
@@ -34,13 +34,9 @@ export function isSameAttempt(
   );
 }
 
-export function differ(one: string, other: string): boolean {
-  return one !== '' && other !== '' && one !== other;
-}
-
 /**
- * The first report that names the order of a gateway transaction corrects earlier ones of it for which another order was
- * inferred: the attempt that they were taken to be about is open again. Successes have rules of their own.
+ * A report that names another order of its gateway transaction than was inferred for earlier reports corrects these: the
+ * attempt that they were taken to be about is open again. Successes have rules of their own.
  */
 export function correctOrders(
   { at, source, result }: { at: string; source: Source; result: PaymentResult },
@@ -51,8 +47,8 @@ export function correctOrders(
   if (id === '' || sellerOrderNo === '') return [];
   if (results.some((earlier) => isOfTransaction(earlier) && !earlier.isOrderInferred)) return [];
   return results.flatMap((earlier, index) => {
-    const isOther = earlier.outcome !== 'succeeded' && earlier.sellerOrderNo !== sellerOrderNo;
-    if (!isOther || !isOfTransaction(earlier)) return [];
+    const isOfAnotherOrder = earlier.outcome !== 'succeeded' && earlier.sellerOrderNo !== sellerOrderNo;
+    if (!isOfAnotherOrder || !isOfTransaction(earlier)) return [];
     const data = { at, source, resultNo: index + 1, gatewayTransactionId: '', sellerOrderNo };
     return [{ type: 'GatewayResultIdentified', data }];
   });
@@ -82,16 +78,4 @@ export function reopenedAt(result: PaymentResult, state: RequestedPayment): numb
     (each) => (each.role === 'applied' || each.credited === 'paid') && isSameAttempt(each, result, state),
   );
   return ['succeeded', 'pending'].includes(state.results[last]?.outcome ?? '') ? last : 0;
-}
-
-/** The pending results of attempts for which nothing else has been recorded since. */
-export function openPendings(state: RequestedPayment): RecordedResult[] {
-  return state.results.filter(
-    (pending, index) =>
-      pending.outcome === 'pending' &&
-      pending.role === 'applied' &&
-      !state.results
-        .slice(index + 1)
-        .some((later) => later.outcome !== 'pending' && isSameAttempt(pending, later, state)),
-  );
 }

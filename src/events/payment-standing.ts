@@ -1,7 +1,7 @@
 /** What a payment's people are told of it: its status, unless money of another amount is there that does not pay it, or no bank has what it waits for. */
 import type { PaymentStatus, RequestedPayment } from './payment.ts';
 import type { RecordedResult } from './recorded-result.ts';
-import { isPendingAtBank } from './requery-schedule.ts';
+import { openPendings } from './requery-schedule.ts';
 
 export type Standing = PaymentStatus | 'wrongAmount';
 
@@ -33,9 +33,11 @@ export function standingOf(
 ): Standing {
   const { paidSen, status } = payment;
   if (heldWrongAmounts(payment).length > 0) return 'wrongAmount';
+  const isPending = openPendings(payment).length > 0;
   // What was pending may have ended without a new status, such as by a wrong amount that staff have refunded.
-  if (status === 'pending' && !isPendingAtBank(payment)) return paidSen ? 'partlyPaid' : 'requested';
-  return status;
+  if (status === 'pending' && !isPending) return paidSen ? 'partlyPaid' : 'requested';
+  // The end of another attempt may have been taken for that of the pending one.
+  return isPending && (status === 'failed' || status === 'cancelled') ? 'pending' : status;
 }
 
 /** Whether the merchant has cancelled it or it has expired, and that is recorded. */

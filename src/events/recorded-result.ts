@@ -68,8 +68,9 @@ export function withRecorded<Payment extends Recording>(
 }
 
 /**
- * Whether the order of a result is inferred, as a part of its record; events of version 1 do not tell. That of another
- * result than a success is kept where a later report may correct it: of several attempts, by its gateway transaction.
+ * Whether the order of a result is inferred, as a part of its record; events of version 1 do not tell. Of a failure, a
+ * cancellation or a pending result it is kept only where a later report can correct it: if there were several attempts and
+ * it names a gateway transaction.
  */
 export function inferenceOf(
   { attempts }: { attempts: readonly unknown[] },
@@ -78,6 +79,11 @@ export function inferenceOf(
   const isCorrectable = attempts.length > 1 && result.gatewayTransactionId !== '';
   const isKept = result.outcome === 'succeeded' || isCorrectable;
   return isKept && orderNo !== null && result.sellerOrderNo === '' ? { isOrderInferred: true } : {};
+}
+
+/** Whether both gateway transactions are named, and they are not the same. */
+export function differ(one: string, other: string): boolean {
+  return one !== '' && other !== '' && one !== other;
 }
 
 type Named = Pick<RecordedResult, 'gatewayTransactionId' | 'sellerOrderNo'>;

@@ -1,13 +1,16 @@
 /** Which attempts the registry is asked about on schedule, and when: content/docs/requery.md. */
 import type { PaymentMode } from '../common/payment-modes.ts';
 import type { PaymentStatus } from './payment.ts';
-import type { RecordedResult } from './recorded-result.ts';
+import { differ, type RecordedResult } from './recorded-result.ts';
 
 /** The part of a payment that the schedule depends on. */
 export type AskedPayment = {
   status: PaymentStatus;
   attempts: readonly { sellerOrderNo: string; at: string; mode: PaymentMode | '' }[];
-  results: readonly Pick<RecordedResult, 'sellerOrderNo' | 'outcome' | 'role' | 'mode' | 'at'>[];
+  results: readonly Pick<
+    RecordedResult,
+    'sellerOrderNo' | 'gatewayTransactionId' | 'outcome' | 'role' | 'mode' | 'at'
+  >[];
   lastRequery: { at: string } | null;
   unknownOutcomes?: readonly { orderNo: string }[];
 };
@@ -35,30 +38,48 @@ const afterwards = [dayMs, 2 * dayMs, 3 * dayMs];
 const longestStretch = 0.1;
 
 /**
- * The attempts that no final result is about, in the order in which they were chosen: money may still arrive from each of
- * them. An order that a pending result names counts too if nobody chose it here. Total.
+ * The attempts that no final result is about, or that are pending, in the order in which they were chosen: money may still
+ * arrive from each of them. An order that a pending result names counts too if nobody chose it here. Total.
  */
 export function openAttempts({ attempts, results }: Attempted): OpenAttempt[] {
   const chosen = new Set(attempts.map(({ sellerOrderNo }) => sellerOrderNo));
   const reported = results.filter((result) => isPending(result) && !chosen.has(result.sellerOrderNo));
   const others = new Map(reported.map((result) => [result.sellerOrderNo, result]));
-  return [...attempts, ...others.values()].filter(({ sellerOrderNo }) => {
-    const last = results.findLast(
-      (result) =>
-        result.sellerOrderNo === sellerOrderNo && (result.outcome !== 'pending' || isPending(result)),
-    );
-    return last === undefined || last.outcome === 'pending';
-  });
+  const pending = ordersOf(openPendings({ results }));
+  const ended = ordersOf(results.filter(({ outcome }) => outcome !== 'pending'));
+  return [...attempts, ...others.values()].filter(
+    ({ sellerOrderNo }) => pending.has(sellerOrderNo) || !ended.has(sellerOrderNo),
+  );
 }
 
-/** Whether an open attempt is one that the gateway reported as pending. Total. */
-export function isPendingAtBank(payment: Attempted): boolean {
-  const pending = new Set(payment.results.filter(isPending).map(({ sellerOrderNo }) => sellerOrderNo));
-  return openAttempts(payment).some(({ sellerOrderNo }) => pending.has(sellerOrderNo));
+const ordersOf = (results: readonly { sellerOrderNo: string }[]) =>
+  new Set(results.map(({ sellerOrderNo }) => sellerOrderNo));
+
+/**
+ * The pending results that nothing has ended: a success of their order does, and a failure or cancellation of it unless it
+ * names another gateway transaction. Total.
+ */
+export function openPendings<Result extends Omit<AskedPayment['results'][number], 'mode' | 'at'>>({
+  results,
+}: {
+  results: readonly Result[];
+}): Result[] {
+  return results.filter(
+    (pending, index) =>
+      isPending(pending) &&
+      !results
+        .slice(index + 1)
+        .some(
+          ({ gatewayTransactionId, outcome, sellerOrderNo }) =>
+            outcome !== 'pending' &&
+            sellerOrderNo === pending.sellerOrderNo &&
+            (outcome === 'succeeded' || !differ(gatewayTransactionId, pending.gatewayTransactionId)),
+        ),
+  );
 }
 
 /** A pending result that contradicts an earlier one changes nothing. */
-function isPending({ outcome, role }: AskedPayment['results'][number]): boolean {
+function isPending({ outcome, role }: Pick<RecordedResult, 'outcome' | 'role'>): boolean {
   return outcome === 'pending' && role === 'applied';
 }
 

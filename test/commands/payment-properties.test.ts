@@ -140,7 +140,7 @@ test('a recorded result that names an order or a transaction never adds anything
       const { state, added } = carryOut(script, first);
       const recorded = script.filter(
         (command, index) =>
-          (added[index]?.length ?? 0) > 0 &&
+          added[index]?.some((event) => !isCorrection(event)) &&
           command.type === 'RecordGatewayResult' &&
           isNamed(command.result),
       );

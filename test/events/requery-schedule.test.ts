@@ -2,11 +2,13 @@
 import test from 'ava';
 import fc from 'fast-check';
 import { evolve, noPayment, type PaymentEvent, type RequestedPayment } from '../../src/events/payment.ts';
+import { standingOf } from '../../src/events/payment-standing.ts';
 import { attemptsAtTheirEnd, nextRequeryAt, openAttempts } from '../../src/events/requery-schedule.ts';
 import { events } from '../support/arbitraries.ts';
 import {
   applied,
   chosen,
+  contradicted,
   mismatched,
   orderNo,
   requested,
@@ -55,6 +57,45 @@ function near(actualMs: readonly number[], plannedMs: readonly number[]): boolea
     })
   );
 }
+
+// Who may pay and what is asked must agree: otherwise the payer pays again while the bank may still take the money.
+test('a failure of one gateway transaction leaves what is pending in another', (t) => {
+  const pending = applied(result(1, 'pending', { gatewayTransactionId: 'P2' }));
+  const failure = contradicted(result(1, 'failed'), 'pending');
+  const payment = after(requested(), chosen(1), pending, failure);
+  t.is(openAttempts(payment).length, 1);
+  t.is(standingOf(payment), 'pending');
+  t.truthy(nextRequeryAt(payment));
+  const ended = after(
+    requested(),
+    chosen(1),
+    pending,
+    failure,
+    applied(result(1, 'failed', { gatewayTransactionId: '' })),
+  );
+  t.deepEqual([openAttempts(ended), standingOf(ended)], [[], 'failed']);
+});
+
+test('an attempt whose end turns out to be that of another one is pending again', (t) => {
+  const pending = applied(result(2, 'pending', { gatewayTransactionId: '' }));
+  const { type, data } = applied(result(1, 'failed', { sellerOrderNo: '' }));
+  const inferred = { type, data: { ...data, orderNo: orderNo(2) } } as PaymentEvent;
+  const history = [requested(), chosen(1), chosen(2), pending, inferred];
+  t.is(standingOf(after(...history)), 'failed');
+  const named = {
+    at: resultAt,
+    source: 'gateway',
+    resultNo: 2,
+    gatewayTransactionId: '',
+    sellerOrderNo: orderNo(1),
+  } as const;
+  const corrected = after(...history, { type: 'GatewayResultIdentified', data: named });
+  t.is(standingOf(corrected), 'pending');
+  t.deepEqual(
+    openAttempts(corrected).map(({ sellerOrderNo }) => sellerOrderNo),
+    [orderNo(2)],
+  );
+});
 
 const planned = (hours: number) => [
   2 * minuteMs,

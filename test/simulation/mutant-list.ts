@@ -35,8 +35,8 @@ export const mutants: Readonly<Record<string, Omit<Mutant, 'name'>>> = {
   'order-uncorrected': {
     what: 'A cancellation stays with the attempt that it was taken to be about, although a copy of it names another',
     file: 'src/commands/same-attempt.ts',
-    code: "const isOther = earlier.outcome !== 'succeeded' && ",
-    becomes: 'const isOther = earlier.outcome === null && ',
+    code: "const isOfAnotherOrder = earlier.outcome !== 'succeeded' && ",
+    becomes: 'const isOfAnotherOrder = earlier.outcome === null && ',
     seenBy: ['charge-unknown'],
     plan: 'cancellation-of-another-order',
     payments: 60,

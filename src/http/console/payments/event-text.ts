@@ -20,6 +20,8 @@ function textKeyOf({ type, data }: PaymentEvent): keyof ConsoleTexts['events'] {
       return data.late ? 'PaymentSucceededLate' : type;
     case 'RequeryRepeated':
       return data.count === 1 ? 'RequeryRepeatedOnce' : type;
+    case 'GatewayResultIdentified':
+      return data.gatewayTransactionId === '' ? 'ResultOrderIdentified' : type;
     case 'PersonalDataErased':
       return data.reason === 'retention' ? 'PersonalDataExpired' : type;
     case 'ApprovalRequested':
