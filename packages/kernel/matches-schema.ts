@@ -1,8 +1,8 @@
 /**
- * Like superstruct's `is`, but several times as fast, because it does not collect the reasons for a failure. Every
- * event that is read passes through here; in a rebuild that is the whole log.
+ * Like superstruct's `is`, but many times as fast, because it does not collect the reasons for a failure. Every event that
+ * is read passes through here; in a rebuild that is the whole log.
  */
-import type { Struct } from 'superstruct';
+import { dynamic, type Struct } from 'superstruct';
 import { orElse } from './or-else.ts';
 
 type Check = (value: unknown) => boolean;
@@ -11,10 +11,18 @@ type AnyStruct = Struct<any, any>;
 
 const nowhere = { path: [], branch: [], mask: false };
 const compiled = new WeakMap<AnyStruct, Check>();
+const choices = new WeakMap<AnyStruct, (value: unknown) => AnyStruct>();
 
 /** Whether a value matches a struct, without coercion. */
 export function matchesSchema(value: unknown, struct: AnyStruct): boolean {
   return checkOf(struct)(value);
+}
+
+/** superstruct's `dynamic`, which this quick check sees through; `choose` has to return one of a few structs. */
+export function chosen<T>(choose: (value: unknown) => Struct<T, unknown>): Struct<T, null> {
+  const struct = dynamic<T>((value) => choose(value) as Struct<T>);
+  choices.set(struct, choose);
+  return struct;
 }
 
 function checkOf(struct: AnyStruct): Check {
@@ -27,12 +35,41 @@ function checkOf(struct: AnyStruct): Check {
 }
 
 function compile(struct: AnyStruct): Check {
-  if (isPlainString(struct)) return (value) => typeof value === 'string';
+  const choose = choices.get(struct);
+  if (choose) return (value) => checkOf(choose(value))(value);
+  const isOfType = typeCheckOf(struct);
+  const hasValidParts = withParts.has(struct.type) ? partsCheckOf(struct) : undefined;
+  const isRefined = !orElse(() => Array.isArray(struct.refiner(undefined, nowhere)), false);
+  if (!hasValidParts && !isRefined) return isOfType;
+  return (value) =>
+    isOfType(value) &&
+    (hasValidParts?.(value) ?? true) &&
+    (!isRefined || isEmpty(struct.refiner(value, nowhere)));
+}
+
+/** What superstruct's own validators of these types say of any value but null and undefined. */
+const typeChecks: Readonly<Record<string, (struct: AnyStruct) => Check>> = {
+  string: () => (value) => typeof value === 'string',
+  boolean: () => (value) => typeof value === 'boolean',
+  integer: () => Number.isInteger,
+  object: () => (value) => typeof value === 'object' && !Array.isArray(value),
+  array: () => Array.isArray,
+  enums: ({ schema }) => {
+    const values: readonly unknown[] = Object.values(schema);
+    return (value) => values.includes(value);
+  },
+};
+
+function typeCheckOf(struct: AnyStruct): Check {
   const isValid: Check = (value) => isEmpty(struct.validator(value, nowhere));
-  if (isPlain(struct)) return isValid;
-  const hasValidParts =
-    struct.type === 'object' && struct.schema ? fieldsOf(struct.schema) : entriesOf(struct);
-  return (value) => isValid(value) && hasValidParts(value) && isEmpty(struct.refiner(value, nowhere));
+  const isOfType = typeChecks[struct.type]?.(struct);
+  if (!isOfType) return isValid;
+  // `optional` and `nullable` leave the type as it is.
+  const [takesNull, takesUndefined] = [isValid(null), isValid(undefined)];
+  return (value) => {
+    if (value === null) return takesNull;
+    return value === undefined ? takesUndefined : isOfType(value);
+  };
 }
 
 /** superstruct's types that also check the parts of a value. */
@@ -49,37 +86,24 @@ const withParts: ReadonlySet<string> = new Set([
   'type',
 ]);
 
-/** No parts and no refinement: a refined struct's refiner yields failures, or fails without a value. */
-function isPlain({ type, refiner }: AnyStruct): boolean {
-  return !withParts.has(type) && orElse(() => Array.isArray(refiner(undefined, nowhere)), false);
-}
-
-/** Most fields are a plain `string()`, for which `typeof` is enough. */
-function isPlainString(struct: AnyStruct): boolean {
-  return (
-    struct.type === 'string' &&
-    Array.isArray(struct.refiner('', nowhere)) &&
-    [null, undefined].every((value) => !isEmpty(struct.validator(value, nowhere)))
-  );
-}
-
-/** As `object` does: the fields that it names, and no others. */
-function fieldsOf(schema: Readonly<Record<string, AnyStruct>>): Check {
-  const fields = Object.keys(schema).map((key) => ({ key, check: checkOf(schema[key] as AnyStruct) }));
-  const names = new Set(Object.keys(schema));
+/** Of a value that has the type, or is null or undefined where the struct allows it. */
+function partsCheckOf(struct: AnyStruct): Check {
+  if (struct.type === 'object' && struct.schema) return fieldsCheckOf(struct.schema);
   return (value) => {
-    // The validator has let through null or undefined where the struct allows it.
-    if (typeof value !== 'object' || value === null) return true;
-    for (const { key, check } of fields) if (!check(Reflect.get(value, key))) return false;
-    for (const key of Object.keys(value)) if (!names.has(key)) return false;
+    for (const [, inner, innerStruct] of struct.entries(value, nowhere))
+      if (!checkOf(innerStruct as AnyStruct)(inner)) return false;
     return true;
   };
 }
 
-function entriesOf(struct: AnyStruct): Check {
+/** As `object` does: the fields that it names, and no others. */
+function fieldsCheckOf(schema: Readonly<Record<string, AnyStruct>>): Check {
+  const fields = Object.keys(schema).map((key) => ({ key, check: checkOf(schema[key] as AnyStruct) }));
+  const names = new Set(Object.keys(schema));
   return (value) => {
-    for (const [, inner, innerStruct] of struct.entries(value, nowhere))
-      if (!checkOf(innerStruct as AnyStruct)(inner)) return false;
+    if (typeof value !== 'object' || value === null) return true;
+    for (const { key, check } of fields) if (!check(Reflect.get(value, key))) return false;
+    for (const key of Object.keys(value)) if (!names.has(key)) return false;
     return true;
   };
 }

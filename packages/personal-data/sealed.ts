@@ -2,8 +2,9 @@
  * Personal data in events. An event holds them sealed: encrypted under a data key that is kept outside the log and can
  * be destroyed. Folds and deciders pass sealed values on and never look inside; personal-data.ts seals and opens them.
  */
+import { chosen } from '@ledger/kernel/matches-schema.ts';
 import { utc } from '@ledger/kernel/structs.ts';
-import { array, dynamic, enums, object, type Struct, string } from 'superstruct';
+import { array, enums, object, type Struct, string } from 'superstruct';
 
 /** `data` is base64url of nonce, ciphertext and tag of AES-256-GCM; `key` is the id of its data key. */
 export type SealedData = { key: string; data: string };
@@ -19,8 +20,7 @@ const sealedData = object({ key: string(), data: string() });
 /** The struct of a sealed value; `content` is that of the value itself, which can be checked only in plain text. */
 export function sealed<T>(content: Struct<T, unknown>): Struct<Sealed<T>, null> {
   const plain = object({ plain: content as Struct<unknown> }) as Struct<unknown, unknown>;
-  // Not `union`, which the quick check of events (matchesSchema) does not see through.
-  return dynamic<unknown>((value) =>
+  return chosen<unknown>((value) =>
     isPlain(value) ? plain : (sealedData as Struct<unknown, unknown>),
   ) as Struct<Sealed<T>, null>;
 }

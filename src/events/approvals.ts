@@ -1,7 +1,7 @@
 /** What one member of staff proposed, because much money is at stake, and another approved or rejected. */
+import { chosen } from '@ledger/kernel/matches-schema.ts';
 import { type EventOf, utc } from '@ledger/kernel/structs.ts';
 import {
-  dynamic,
   enums,
   type Infer,
   integer,
@@ -38,9 +38,11 @@ const actions = {
 /** What staff do with money, at once or after an approval. */
 export type StaffAction = Infer<(typeof actions)[keyof typeof actions]>;
 
-const StaffAction = dynamic<StaffAction>((value) => {
+const unknownKind = never();
+
+const StaffAction = chosen<StaffAction>((value) => {
   const { kind } = (value ?? {}) as { kind?: unknown };
-  return (kind === 'resolution' || kind === 'refund' ? actions[kind] : never()) as Struct<StaffAction>;
+  return (kind === 'resolution' || kind === 'refund' ? actions[kind] : unknownKind) as Struct<StaffAction>;
 });
 
 /** `by` is `staff:<id>`; proposals of a payment are numbered from 1. */

@@ -1,10 +1,10 @@
 /** What the gateway, the registry or staff report about an attempt to pay, and what the events of such results share. */
+import { chosen } from '@ledger/kernel/matches-schema.ts';
 import { utc } from '@ledger/kernel/structs.ts';
 import { sealed } from '@ledger/personal-data/sealed.ts';
 import {
   array,
   boolean,
-  dynamic,
   enums,
   type Infer,
   literal,
@@ -59,22 +59,24 @@ export const resultRecorded = {
   orderNo: nullable(string()),
 };
 
+const byRule1 = literal('rule 1');
+const plannedDeliveries = array(PlannedDelivery);
+
 /** The fields of an event whose result sets the payment's status. */
 export const statusChanged = {
   ...resultRecorded,
   /** Null in events of version 1. */
   merchantCode: nullable(string()),
   /** What the new status sets in motion; `rule 1` in events of version 1, which left it to the fold. */
-  deliveries: dynamic<PlannedDelivery[] | 'rule 1'>(
-    (value) =>
-      (value === 'rule 1' ? literal(value) : array(PlannedDelivery)) as Struct<PlannedDelivery[] | 'rule 1'>,
+  deliveries: chosen<PlannedDelivery[] | 'rule 1'>(
+    (value) => (value === 'rule 1' ? byRule1 : plannedDeliveries) as Struct<PlannedDelivery[] | 'rule 1'>,
   ),
 };
 
 /** The fields of an event that tells people something although the status stays; absent if it tells nobody. */
 export const announced = {
   merchantCode: optional(string()),
-  deliveries: optional(array(PlannedDelivery)),
+  deliveries: optional(plannedDeliveries),
 };
 
 /** The struct of an event whose result has one of the outcomes that its type allows. */

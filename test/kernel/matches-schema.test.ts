@@ -1,8 +1,20 @@
 /** The quick check of an event's data says what superstruct says, of whatever is put in its place. */
-import { matchesSchema } from '@ledger/kernel/matches-schema.ts';
+import { chosen, matchesSchema } from '@ledger/kernel/matches-schema.ts';
 import test from 'ava';
 import fc from 'fast-check';
-import { is, type Struct } from 'superstruct';
+import {
+  array,
+  boolean,
+  enums,
+  integer,
+  is,
+  min,
+  nullable,
+  object,
+  optional,
+  type Struct,
+  string,
+} from 'superstruct';
 import { paymentEvents } from '../../src/events/payment.ts';
 import { history } from '../projections/histories.ts';
 
@@ -51,4 +63,52 @@ test('matchesSchema agrees with superstruct, whatever is wrong with an event', (
     { numRuns: 500 },
   );
   t.true(fitting > 100 && failing > 100);
+});
+
+const wanted = enums(['', 'a']);
+const count = nullable(integer());
+const plain: readonly Struct<unknown, unknown>[] = [
+  string(),
+  boolean(),
+  integer(),
+  min(integer(), 0),
+  enums(['', 'a']),
+  enums([0, 1]),
+  array(integer()),
+  array(),
+  object({ a: optional(integer()) }),
+  object(),
+  chosen((value) => (typeof value === 'string' ? wanted : count) as Struct<unknown>),
+] as unknown as Struct<unknown, unknown>[];
+
+test('matchesSchema agrees with superstruct on every type, also where null or nothing is allowed', (t) => {
+  const structs = plain.flatMap((struct) => [
+    struct,
+    nullable(struct),
+    optional(struct),
+    array(optional(struct)),
+  ]);
+  const values = [
+    undefined,
+    null,
+    '',
+    'a',
+    0,
+    1,
+    -1,
+    1.5,
+    Number.NaN,
+    true,
+    [],
+    [0],
+    [null],
+    [undefined],
+    {},
+    { a: 1 },
+    { a: '' },
+    { b: 1 },
+  ];
+  for (const struct of structs)
+    for (const value of values)
+      t.is(matchesSchema(value, struct as Struct<unknown>), is(value, struct as Struct<unknown>));
 });
