@@ -17,10 +17,10 @@ const ava = `${root}node_modules/.bin/ava`;
 /** Longer than any test may take: ava itself ends a run in which nothing happens for two minutes, if it can. */
 const silenceMs = 6 * 60_000;
 /**
- * Files that are run once more, alone, when a test of theirs failed: on a busy machine some wait in vain. More than these
- * do not fail by chance.
+ * Files that are run once more, alone, when a test of theirs failed: on a busy or slow machine some wait in vain. More than
+ * these do not fail by chance.
  */
-const mostRepeated = 4;
+const mostRepeated = 12;
 /** For ava to name the tests that it waited for, on SIGINT. */
 const lastWordsMs = 10_000;
 const processesForStacks = 2;
