@@ -9,7 +9,8 @@ import type { Scheduler } from './scheduler.ts';
 
 /** One end of a connection. A closed or broken connection ignores what is sent. */
 export type Connection = {
-  send(message: unknown): void;
+  /** Traced by its size, unless that is not always the same. */
+  send(message: unknown, traced?: string): void;
   /** Sends nothing more; the other end is told after all messages. */
   end(): void;
   /** Gives the connection up: the other end sees it broken. */
@@ -128,9 +129,9 @@ export function createNetwork({
     };
     return {
       peer: other.process.name,
-      send: (message) =>
+      send: (message, traced = sizeOf(message)) =>
         send(() => {
-          history.trace(`${own.process.name}>${other.process.name} ${sizeOf(message)}`);
+          history.trace(`${own.process.name}>${other.process.name} ${traced}`);
           if (other.process.state() === 'dead') breakOff(own, 'ECONNRESET');
           other.process.enter(() => other.open && other.receiver?.message(message));
         }),

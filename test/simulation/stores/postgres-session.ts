@@ -158,9 +158,10 @@ export function createSession({
       tell();
     },
 
-    /** Sends the client what the server has said. */
+    /** Sends the client what the server has said: by types, since the ids of its processes have three to seven digits. */
     reply(): void {
-      if (answers.length > 0) connection.send(Buffer.concat(answers));
+      const types = answers.map((bytes) => bytes.toString('latin1', 0, 1)).join('');
+      if (answers.length > 0) connection.send(Buffer.concat(answers), types);
       answers = [];
       if (self.ended) connection.end();
     },
