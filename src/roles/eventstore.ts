@@ -30,7 +30,7 @@ export const command: CommandOf<'eventstore'> = async (
   if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535)
     throw new UsageError('--port must be a number from 0 to 65535');
   const log = createLog('info', 'eventstore');
-  const password = passwordIn(files['password-file'], host, log);
+  const password = checkedPassword(files['password-file'], host, log);
   // Only this account may read its files.
   process.umask(0o077);
   mkdirSync(dirname(data), { recursive: true });
@@ -43,10 +43,11 @@ export const command: CommandOf<'eventstore'> = async (
 };
 
 /**
- * Without a password every account of the machine could write money facts, and on a network everybody who reads along,
- * since there is no TLS. Production refuses both; who names a file does not want that anywhere. Throws ConfigError.
+ * The password in the file; null without a file. Production refuses a store without one, in which every account of the
+ * machine could write money facts, and a `--host` that others reach, because there is no TLS: whoever reads the network
+ * would know the password. A file without a password is refused everywhere. Throws ConfigError.
  */
-function passwordIn(file: string | undefined, host: string, log: Log): string | null {
+function checkedPassword(file: string | undefined, host: string, log: Log): string | null {
   const password = file === undefined ? null : orElse(() => readFileSync(file, 'utf8').trim(), '');
   const env = readEnvironment(process.env, {});
   if (password === '')
