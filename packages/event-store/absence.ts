@@ -11,7 +11,10 @@ import { EventStoreUnavailable } from './event-store.ts';
 import { hooksOf } from './new-client.ts';
 import type { Reads } from './read.ts';
 
-/** The leader's reads, except that a majority has to agree when there is no such stream. */
+/**
+ * The leader's reads, except that a majority has to agree when there is no such stream. Nobody waits for the others then:
+ * a node that stands still does not answer before its deadline.
+ */
 export function confirmAbsence(dependencies: {
   leader: Reads;
   members(): Promise<string[]>;
@@ -30,11 +33,18 @@ export function confirmAbsence(dependencies: {
         cause: error,
       });
     });
-    const results = await Promise.allSettled(addresses.map((address) => read(readsOf(address))));
-    const answers = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
-    if (answers.length * 2 <= addresses.length)
-      throw new EventStoreUnavailable('Too few nodes answer to tell that there is no such stream');
-    return answers.find(isFound) ?? first;
+    let absences = 0;
+    const conclusive = addresses.map(async (address) => {
+      const answer = await read(readsOf(address));
+      if (isFound(answer)) return answer;
+      absences += 1;
+      if (absences * 2 <= addresses.length) throw new Error('Not a majority yet');
+      return first;
+    });
+    return await Promise.any(conclusive).catch((cause: unknown) => {
+      const message = 'Too few nodes answer to tell that there is no such stream';
+      throw new EventStoreUnavailable(message, { cause });
+    });
   }
 
   return {

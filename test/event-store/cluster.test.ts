@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { confirmAbsence } from '@ledger/event-store/absence.ts';
 import { connectEventStore } from '@ledger/event-store/client.ts';
 import { EventStoreUnavailable } from '@ledger/event-store/event-store.ts';
+import type { Reads } from '@ledger/event-store/read.ts';
 import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
 import test from 'ava';
 import { pino } from 'pino';
@@ -123,4 +124,27 @@ test('where nobody says which nodes there are, absence is not known: the store c
   const { load, loadLast } = confirmAbsence({ leader: empty, members, readsOf: () => empty });
   await t.throwsAsync(load('payment-1'), { instanceOf: EventStoreUnavailable });
   await t.throwsAsync(loadLast('payment-1'), { instanceOf: EventStoreUnavailable });
+});
+
+test('absence is known once two of three nodes agree, and what one node has is found: nobody waits for one that is frozen', async (t) => {
+  const empty = { load: async () => [], loadLast: async () => null, head: async () => null };
+  const stored = [{ ...newEvent(), streamName: 'payment-1', revision: 0 }] as unknown as Awaited<
+    ReturnType<Reads['load']>
+  >;
+  const full: Reads = { ...empty, load: async () => stored };
+  const frozen: Reads = { ...empty, load: () => new Promise(() => {}) };
+  const unreachable: Reads = { ...empty, load: () => Promise.reject(new Error('14 UNAVAILABLE')) };
+  const loadFrom = (nodes: Record<string, Reads>) =>
+    confirmAbsence({
+      leader: empty,
+      members: async () => Object.keys(nodes),
+      readsOf: (address) => nodes[address] ?? empty,
+    }).load('payment-1');
+  t.deepEqual(await loadFrom({ a: empty, b: frozen, c: empty }), []);
+  t.is(await loadFrom({ a: empty, b: frozen, c: full }), stored);
+  t.is(await loadFrom({ a: unreachable, b: frozen, c: full }), stored);
+  await t.throwsAsync(loadFrom({ a: empty, b: unreachable, c: unreachable }), {
+    instanceOf: EventStoreUnavailable,
+  });
+  await t.throwsAsync(loadFrom({ a: empty, b: unreachable }), { instanceOf: EventStoreUnavailable });
 });
