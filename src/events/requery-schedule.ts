@@ -31,7 +31,7 @@ const scheduleMs = (hours: number): readonly number[] => [
 const ordinary = scheduleMs(24);
 /** A corporate account's second authoriser may take days. */
 const corporate = scheduleMs(7 * 24);
-/** Once a day after the payment has ended, or where its end leaves another attempt open. */
+/** Once a day after an attempt has ended without success, or where the end of the payment leaves one open. */
 const afterwards = [dayMs, 2 * dayMs, 3 * dayMs];
 
 /** Each attempt's schedule is stretched by up to this share, so that payments of one busy moment spread out. */
@@ -122,15 +122,19 @@ function timesOf({ at, mode, sellerOrderNo }: OpenAttempt, { status }: AskedPaym
   return { timesMs: stretched(longer, Date.parse(at), sellerOrderNo), isOpen: true };
 }
 
-/** A bank may take the money although the gateway has reported a failure or a cancellation. */
-function timesAfterEnd({ attempts, results, status }: AskedPayment): Times {
-  const last = results.findLast(({ role }) => role === 'applied');
+/**
+ * A bank may take the money although the gateway has reported a failure or a cancellation, and whatever became of the
+ * payment since: a payer who was told of a failure pays again.
+ */
+function timesAfterEnd({ attempts, results }: AskedPayment): Times {
+  const paid = ordersOf(results.filter(({ outcome }) => outcome === 'succeeded'));
+  const last = results.findLast(
+    ({ outcome, sellerOrderNo }) =>
+      (outcome === 'failed' || outcome === 'cancelled') && !paid.has(sellerOrderNo),
+  );
   // A payer who has cancelled before any attempt was never sent to a bank.
   const isUntried = attempts.length === 0 && last?.sellerOrderNo === '';
-  const timesMs =
-    last && !isUntried && (status === 'failed' || status === 'cancelled')
-      ? stretched(afterwards, Date.parse(last.at), last.sellerOrderNo)
-      : [];
+  const timesMs = last && !isUntried ? stretched(afterwards, Date.parse(last.at), last.sellerOrderNo) : [];
   return { timesMs, isOpen: false };
 }
 

@@ -32,7 +32,7 @@ const roles = {
 
 export const requeryList = {
   name: 'reactor_requeries',
-  version: 3,
+  version: 4,
   isToDoList: true,
   eventTypes: [
     'PaymentMethodChosen',

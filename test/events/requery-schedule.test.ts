@@ -131,6 +131,14 @@ for (const outcome of ['failed', 'cancelled'] as const)
     t.true(near(questions([requested(), chosen(1), applied(result(1, outcome))], resultAt), days(1)));
   });
 
+test('a payer who was told of a failure pays again: the failed attempt is doubted all the same, unless its own order was paid', (t) => {
+  const paid = (number: number) => succeeded(result(number, 'succeeded'));
+  t.true(near(questions([requested(), chosen(1), failed, chosen(2), paid(2)], resultAt), days(1)));
+  const ended: PaymentEvent = { ...failed, type: 'AttemptEnded' } as PaymentEvent;
+  t.true(near(questions([requested(), chosen(1), chosen(2), paid(2), ended], resultAt), days(1)));
+  t.deepEqual(questions([requested(), chosen(1), failed, paid(1)]), []);
+});
+
 test('a second attempt is asked about although the payment has failed, and for three days longer', (t) => {
   const events = [requested(), chosen(1), failed, chosen(2, { at: resultAt })];
   const asked = questions(events, resultAt);

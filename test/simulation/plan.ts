@@ -19,6 +19,17 @@ export type MessagePlan = {
   omits: readonly ('mode' | 'order' | 'id')[];
 };
 
+/** What the gateway reports of an order besides its end. */
+export type ReportPlan = {
+  /** After the payer has arrived at the bank. */
+  afterMs: number;
+  /** The bank waits for somebody else to agree. Nothing ends what is pending in another transaction. */
+  status: 'pending' | 'declined' | 'cancelled';
+  /** It is about another transaction of the order than the one that ends it. */
+  isOther: boolean;
+  messages: readonly MessagePlan[];
+};
+
 export type AttemptPlan = {
   /** After the payment was requested. */
   afterMs: number;
@@ -29,6 +40,7 @@ export type AttemptPlan = {
   /** The bank takes more or less than the form says. */
   wrongBySen: number;
   messages: readonly MessagePlan[];
+  reports?: readonly ReportPlan[];
   /** The bank takes the money back after this time. */
   reversedAfterMs: number | null;
   /** What the registry says of it for ever; what happened if it is not given. */
@@ -136,13 +148,19 @@ export function makePlan(seed: number, { payments: count = 100, calmMs, fault }:
     const { atMs, forMs } = random.pick(freezes);
     return { ...payment, atMs: atMs + random.integer(0, forMs) };
   });
+  const transactions = random.fork('transactions');
+  const hasReports = transactions.chance(0.3) || fault === 'transactions';
   const rounds = faults.flatMap(({ atMs, kind }) => (kind === 'verdicts' && atMs > activeMs ? [atMs] : []));
   return {
     seed,
     ...topology,
     stretch: random.pick([1, 3, 3, 10]),
     wrongKey: hasWrongKey ? 'http-2' : null,
-    payments: withUnknown(payments, rounds, random.fork('unknown outcomes')),
+    payments: withUnknown(
+      hasReports ? withReports(payments, transactions, carelessness) : payments,
+      rounds,
+      random.fork('unknown outcomes'),
+    ),
     faults: aimed(faults, payments, random).toSorted((a, b) => a.atMs - b.atMs),
     healAtMs: activeMs + 2 * minute,
     // Three hours are enough for every retry and for the first requeries; a day for the whole schedule of requeries.
@@ -202,14 +220,7 @@ function makeAttempt(
   const outcome = isLast
     ? random.pick(['charged', 'charged', 'charged', 'charged', 'declined', 'left'] as const)
     : random.pick(['declined', 'declined', 'cancelled', 'left', 'charged'] as const);
-  const isLost = random.chance(0.06);
-  const message = (by: MessagePlan['by']): MessagePlan => ({
-    by,
-    delayMs: random.chance(0.1) ? random.integer(1, 120) * second : random.integer(50, 1_500),
-    fate: isLost || random.chance(0.05) ? 'lost' : random.chance(0.1) ? 'twice' : 'sent',
-    form: random.chance(carelessness / 4) ? 'numbers' : random.pick(['form', 'form', 'json'] as const),
-    omits: (['mode', 'order', 'id'] as const).filter(() => random.chance(carelessness)),
-  });
+  const message = makeMessages(random, carelessness);
   return {
     afterMs,
     mode,
@@ -219,6 +230,47 @@ function makeAttempt(
     messages: random.chance(0.8) ? [message('server'), message('browser')] : [message('server')],
     reversedAfterMs: random.chance(reversals) ? random.integer(10, 120) * second : null,
   };
+}
+
+/** Makes messages of one transaction, all of which are lost at times. */
+function makeMessages(random: Random, carelessness: number): (by: MessagePlan['by']) => MessagePlan {
+  const isLost = random.chance(0.06);
+  return (by) => ({
+    by,
+    delayMs: random.chance(0.1) ? random.integer(1, 120) * second : random.integer(50, 1_500),
+    fate: isLost || random.chance(0.05) ? 'lost' : random.chance(0.1) ? 'twice' : 'sent',
+    form: random.chance(carelessness / 4) ? 'numbers' : random.pick(['form', 'form', 'json'] as const),
+    omits: (['mode', 'order', 'id'] as const).filter(() => random.chance(carelessness)),
+  });
+}
+
+/**
+ * Lets some attempts be pending at first, and lets payers try several times at the gateway: one order then has several
+ * transactions, of which one at most charges them.
+ */
+function withReports(
+  payments: readonly PaymentPlan[],
+  random: Random,
+  carelessness: number,
+): readonly PaymentPlan[] {
+  const reported = (attempt: AttemptPlan): AttemptPlan => {
+    const message = makeMessages(random, carelessness);
+    const reportOf = (isOther: boolean): ReportPlan => ({
+      afterMs: random.integer(0, attempt.bankMs * 1.5),
+      status: isOther ? random.pick(['pending', 'declined', 'declined', 'cancelled'] as const) : 'pending',
+      isOther,
+      messages: [message('server')],
+    });
+    const reports = random.pick([[false], [true], [false, true]]).map(reportOf);
+    // Such a report may be all that anybody is told.
+    const isLast = random.chance(0.3);
+    const messages = attempt.messages.map((each) => (isLast ? { ...each, fate: 'lost' as const } : each));
+    return { ...attempt, messages, reports };
+  };
+  return payments.map((payment) => ({
+    ...payment,
+    attempts: payment.attempts.map((each) => (random.chance(0.3) ? reported(each) : each)),
+  }));
 }
 
 /**

@@ -111,7 +111,8 @@ async function runSeed(
   if (!process.send || fresh.length > 0)
     print(`${seedLine(seed, result)}${names.length > 0 ? `  known: ${names.join(', ')}` : ''}`);
   if (options.keep) for (const name of names) if (!existsSync(fileOf(name))) await keep(name, plan, server);
-  if (fresh.length > 0) await explainFailure(seed, plan, fresh, options.all ? null : server);
+  if (fresh.length > 0)
+    await explainFailure(seed, plan, fresh, { server: options.all ? null : server, fault: options.fault });
   return fresh.length === 0;
 }
 
@@ -144,12 +145,12 @@ async function explainFailure(
   seed: number,
   plan: Plan,
   fresh: readonly Violation[],
-  server: PostgresServer | null,
+  { server, fault }: { server: PostgresServer | null; fault: string | undefined },
 ): Promise<void> {
   print('\nNot known:');
   for (const { invariant, about, text } of fresh)
     print(`  ${invariant} (${meaningOf(invariant)})\n    ${about}: ${text}`);
-  const replay = `npm run simulate -- --seed ${seed} --payments ${plan.payments.length} --history`;
+  const replay = `${commandOf(seed, plan.payments.length, fault)} --history`;
   if (!server) return print(`To replay it: ${replay}`);
   const invariant = fresh[0]?.invariant;
   const stillFails = async (candidate: Plan) =>
@@ -161,16 +162,18 @@ async function explainFailure(
   const { lines } = await simulate(small, server);
   print(lines.join('\n'));
   print(`\nTo replay it: ${replay}`);
-  print(`Smaller: ${onlyOf(seed, plan, small)}`);
+  print(`Smaller: ${onlyOf(seed, plan, small, fault)}`);
 }
 
-function onlyOf(seed: number, plan: Plan, small: Plan): string {
+const commandOf = (seed: number, payments: number, fault: string | undefined) =>
+  `npm run simulate -- --seed ${seed} --payments ${payments}${fault === undefined ? '' : ` --fault ${fault}`}`;
+
+function onlyOf(seed: number, plan: Plan, small: Plan, fault: string | undefined): string {
   const payments = small.payments.map(({ number }) => number).join(',');
   const faults = plan.faults
     .flatMap((fault, index) => (small.faults.includes(fault) ? [index] : []))
     .join(',');
-  const count = plan.payments.length;
-  return `npm run simulate -- --seed ${seed} --payments ${count} --only-payments ${payments || 'none'} --only-faults ${faults || 'none'} --history`;
+  return `${commandOf(seed, plan.payments.length, fault)} --only-payments ${payments || 'none'} --only-faults ${faults || 'none'} --history`;
 }
 
 /** Shrinks a plan to what a known fault needs, and keeps it. */

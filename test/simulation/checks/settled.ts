@@ -1,11 +1,12 @@
 /** Checks at the end, when everything has had time to heal. */
 import type { Payment } from '../../../src/events/payment.ts';
-import { attemptsAtTheirEnd, openAttempts } from '../../../src/events/requery-schedule.ts';
+import { registryFaults } from '../../../src/events/payment-result.ts';
+import { attemptsAtTheirEnd, nextRequeryAt, openAttempts } from '../../../src/events/requery-schedule.ts';
 import { unknownOutcomesOf } from '../../../src/events/unknown-outcomes.ts';
 import type { Plan } from '../plan.ts';
 import { merchants } from '../program/configuration.ts';
 import type { Report } from '../violations.ts';
-import type { Bank } from '../world/bank.ts';
+import type { Bank, Charge } from '../world/bank.ts';
 import type { Received } from '../world/receivers.ts';
 import type { LogCheck } from './log.ts';
 import { checkTold, type Told } from './told.ts';
@@ -58,6 +59,7 @@ function checkCharges({ bank, log, nowMs, report }: Settled, hasRestore: boolean
       ({ registry, transactionId }) => registry && transactionId === charge.transactionId,
     );
     if (payment && isHidden && isStillAsked(payment.state, nowMs)) continue;
+    if (payment && isAskedNextDay(payment.state, charge, nowMs)) continue;
     const status = payment?.state.status ?? 'none';
     report(
       'charge-unknown',
@@ -81,6 +83,26 @@ function untold(payment: Payment, nowMs: number) {
 const isStillAsked = (payment: Payment, nowMs: number): boolean =>
   payment.status !== 'none' &&
   openAttempts(payment).some((attempt) => !untold(payment, nowMs).includes(attempt));
+
+/** Another transaction of the order has failed, which ends the attempt: the registry is asked again a day later. */
+function isAskedNextDay(payment: Payment, { id, orderNo, atMs }: Charge, nowMs: number): boolean {
+  if (payment.status === 'none') return false;
+  const { lastRequery, results } = payment;
+  // What is pending in its own transaction is asked about all the time.
+  if (
+    results.some((it) => it.outcome === 'pending' && it.role === 'applied' && it.gatewayTransactionId === id)
+  )
+    return false;
+  const isEnded = results.some(
+    ({ outcome, sellerOrderNo }) =>
+      sellerOrderNo === orderNo && (outcome === 'failed' || outcome === 'cancelled'),
+  );
+  const wasAnswered =
+    lastRequery !== null && !isFault(lastRequery.status) && Date.parse(lastRequery.at) > atMs;
+  return isEnded && !wasAnswered && Date.parse(nextRequeryAt(payment) ?? '') > nowMs;
+}
+
+const isFault = (status: string) => registryFaults.some((fault) => fault === status);
 
 function checkAttempts({ log, nowMs, report }: Settled): void {
   for (const [id, { state, isUnreadable }] of log.payments)

@@ -24,6 +24,8 @@ export type Order = {
   mode: string;
   amountSen: number;
   status: 'open' | 'charged' | 'declined' | 'cancelled';
+  /** While it is open: it waits for somebody else to agree. */
+  isPending: boolean;
   chargeId: string;
   startedAtMs: number;
   endedAtMs: number;

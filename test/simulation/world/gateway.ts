@@ -2,7 +2,7 @@
 import { signFields } from '../../../src/clients/gateway/checksum.ts';
 import type { History } from '../engine/history.ts';
 import type { SimulatedProcess } from '../engine/process.ts';
-import type { AttemptPlan, MessagePlan } from '../plan.ts';
+import type { AttemptPlan, MessagePlan, ReportPlan } from '../plan.ts';
 import { gatewaySecret } from '../program/configuration.ts';
 import type { Report } from '../violations.ts';
 import type { Bank, Order } from './bank.ts';
@@ -103,6 +103,43 @@ export function createGateway({
     history.tell(`gateway: reports ${order.orderNo} as ${other.id}, which it has used before`);
   }
 
+  /** Sends the messages about a transaction as it stands now. */
+  function tell(
+    order: Order,
+    amountSen: number,
+    messages: readonly MessagePlan[],
+    onReturn: () => void = () => {},
+  ): void {
+    for (const message of messages) {
+      if (message.fate === 'lost') {
+        history.tell(`gateway: loses the ${message.by}'s result ${order.chargeId} of ${order.orderNo}`);
+        continue;
+      }
+      const fields = fieldsOf(order, amountSen, message.omits);
+      const times = message.fate === 'twice' ? 2 : 1;
+      for (let number = 0; number < times; number += 1)
+        process.after(message.delayMs * (number + 1), () => {
+          const told = Object.entries(fields).filter(([name]) => /STATUS|PAYMENT|ORDER|AMOUNT/.test(name));
+          history.tell(
+            `gateway: sends ${told.map(([name, value]) => `${name}=${value}`).join(' ')} as ${message.form}`,
+          );
+          void send(fields, message).then(message.by === 'browser' ? onReturn : () => {});
+        });
+    }
+  }
+
+  function reportBesides(order: Order, { status, isOther, messages }: ReportPlan): void {
+    if (!isOther && order.status !== 'open') return;
+    if (!isOther) order.isPending = true;
+    const transaction = {
+      ...order,
+      status: status === 'pending' ? 'open' : status,
+      chargeId: isOther ? bank.nextId() : order.chargeId,
+      endedAtMs: process.nowMs(),
+    } as const;
+    tell(transaction, order.amountSen, messages);
+  }
+
   return {
     unanswered: () => unanswered,
 
@@ -121,9 +158,12 @@ export function createGateway({
         chargeId: bank.nextId(),
         startedAtMs: process.nowMs(),
         endedAtMs: process.nowMs(),
+        isPending: false,
         registry: plan.registry,
       };
       bank.orders.set(orderNo, order);
+      for (const report of plan.reports ?? [])
+        process.after(report.afterMs, () => reportBesides(order, report));
       await process.runtime.sleep(plan.bankMs);
       // A payer with two tabs on one order can finish it once.
       if (plan.outcome === 'left' || order.status !== 'open') return;
@@ -143,22 +183,7 @@ export function createGateway({
             void send(fieldsOf(order, amountSen, []), { form: 'form', by: 'server' });
           });
       }
-      for (const message of plan.messages) {
-        if (message.fate === 'lost') {
-          history.tell(`gateway: loses the ${message.by}'s result ${order.chargeId} of ${order.orderNo}`);
-          continue;
-        }
-        const fields = fieldsOf(order, amountSen, message.omits);
-        const times = message.fate === 'twice' ? 2 : 1;
-        for (let number = 0; number < times; number += 1)
-          process.after(message.delayMs * (number + 1), () => {
-            const told = Object.entries(fields).filter(([name]) => /STATUS|PAYMENT|ORDER|AMOUNT/.test(name));
-            history.tell(
-              `gateway: sends ${told.map(([name, value]) => `${name}=${value}`).join(' ')} as ${message.form}`,
-            );
-            void send(fields, message).then(message.by === 'browser' ? onReturn : () => {});
-          });
-      }
+      tell(order, amountSen, plan.messages, onReturn);
     },
 
     /** Results that belong to no payment, two of them by turns. */

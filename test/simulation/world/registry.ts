@@ -1,10 +1,13 @@
 /** The transaction registry, which knows every attempt that has ended, except during its outages. */
 import { createServer } from 'node:http';
 import type { SimulatedProcess } from '../engine/process.ts';
-import type { Bank } from './bank.ts';
+import type { Bank, Order } from './bank.ts';
 import { malaysianTime, ringgit } from './gateway.ts';
 
 const statusOf = { charged: '1', declined: '2', cancelled: '2', open: '0' } as const;
+
+const statusInRegistry = ({ isPending, registry, status }: Order): string =>
+  !registry && isPending && status === 'open' ? '3' : statusOf[registry ? 'open' : status];
 
 export function startTransactionRegistry({ process, bank }: { process: SimulatedProcess; bank: Bank }) {
   let isOut = false;
@@ -34,7 +37,7 @@ export function startTransactionRegistry({ process, bank }: { process: Simulated
         .map((order) => ({
           id: order.orderNo,
           merchant_trans_id: order.transactionId,
-          eps_status: statusOf[order.registry ? 'open' : order.status],
+          eps_status: statusInRegistry(order),
           receipt_no: '',
           payment_mode: order.mode,
           gateway_id1: order.chargeId,
