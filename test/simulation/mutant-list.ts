@@ -56,9 +56,8 @@ export const mutants: Readonly<Record<string, Omit<Mutant, 'name'>>> = {
   'stragglers-awaited': {
     what: 'That a payment does not exist is known once every node has answered',
     file: 'packages/event-store/absence.ts',
-    code: 'if (isFound(answer)) return answer;',
-    becomes:
-      'await Promise.allSettled(addresses.map((each) => read(readsOf(each)))); if (isFound(answer)) return answer;',
+    code: 'return await Promise.any(conclusive)',
+    becomes: 'await Promise.allSettled(conclusive); return await Promise.any(conclusive)',
     seenBy: ['slow-answer'],
     plan: 'slow-absence',
     fault: 'freeze-leader',

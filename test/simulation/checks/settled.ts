@@ -88,15 +88,15 @@ const isStillAsked = (payment: Payment, nowMs: number): boolean =>
 function isAskedNextDay(payment: Payment, { id, orderNo, atMs }: Charge, nowMs: number): boolean {
   if (payment.status === 'none') return false;
   const { lastRequery, results } = payment;
-  // What is pending in its own transaction is asked about all the time.
-  if (
-    results.some((it) => it.outcome === 'pending' && it.role === 'applied' && it.gatewayTransactionId === id)
-  )
-    return false;
-  const isEnded = results.some(
+  const failures = results.filter(
     ({ outcome, sellerOrderNo }) =>
       sellerOrderNo === orderNo && (outcome === 'failed' || outcome === 'cancelled'),
   );
+  // What is pending in its own transaction is asked about all the time, until a failure does not say which one has failed.
+  const isPending = results.some(
+    (it) => it.outcome === 'pending' && it.role === 'applied' && it.gatewayTransactionId === id,
+  );
+  const isEnded = failures.some(({ gatewayTransactionId }) => !isPending || gatewayTransactionId === '');
   const wasAnswered =
     lastRequery !== null && !isFault(lastRequery.status) && Date.parse(lastRequery.at) > atMs;
   return isEnded && !wasAnswered && Date.parse(nextRequeryAt(payment) ?? '') > nowMs;
