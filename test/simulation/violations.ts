@@ -26,6 +26,7 @@ export const safety = {
   'callback-doubled': 'One callback was sent twice at the same time',
   'page-denies-charge': 'A page asks the payer to pay although a charge is recorded',
   'discrepancy-hidden': 'An older export cleared what a newer one had found',
+  'withdrawn-paid': 'An attempt began after the agency had cancelled the payment, or after it had expired',
   'slow-answer': 'A request waited longer than 13 s for its answer',
   'process-died': 'An error that nobody caught ended a process',
   'program-fault': 'The program logged an error of its own',
@@ -35,6 +36,7 @@ export const safety = {
 export const liveness = {
   'charge-unknown': 'A real charge is neither in the books nor in front of staff',
   'attempt-untold': 'The schedule of an attempt has ended, and it is not before staff',
+  'expiry-forgotten': 'A payment that has expired, and that waits for no bank, is not cancelled',
   'delivery-stuck': 'A delivery is neither delivered nor given up',
   'callback-late': 'The merchant heard of an outcome too late although it could have been told',
   'projection-behind': 'A projection has not caught up with the log',

@@ -118,6 +118,7 @@ export function createLogCheck({
     if (bookedSen > BigInt(chargedSen) && !bank.misreported.has(id))
       report('booked-twice', id, `The books hold ${bookedSen} sen, the bank has charged ${chargedSen}`);
     checkStaff(id, event, before.state, state, chargedSen);
+    checkWithdrawal(id, event, before.state);
     checkVerdict(id, event, before.state);
     if (event.type === 'PaymentSucceeded') noteId(id, event.data.result.gatewayTransactionId);
   }
@@ -144,6 +145,15 @@ export function createLogCheck({
         id,
         `${refundedSen} sen were refunded, and the bank has charged ${chargedSen}`,
       );
+  }
+
+  function checkWithdrawal(id: string, event: PaymentEvent, before: Payment): void {
+    if (event.type !== 'PaymentMethodChosen' || before.status === 'none') return;
+    const { expiresAt } = before.request;
+    if (expiresAt !== undefined && expiresAt <= event.data.at)
+      report('withdrawn-paid', id, `An attempt began at ${event.data.at}; it had expired at ${expiresAt}`);
+    if (before.results.some(({ source }) => source === 'merchant' || source === 'expiry'))
+      report('withdrawn-paid', id, 'An attempt began after it had been cancelled');
   }
 
   function checkVerdict(id: string, event: PaymentEvent, before: Payment): void {

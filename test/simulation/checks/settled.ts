@@ -1,6 +1,7 @@
 /** Checks at the end, when everything has had time to heal. */
 import type { Payment } from '../../../src/events/payment.ts';
 import { registryFaults } from '../../../src/events/payment-result.ts';
+import { standingOf } from '../../../src/events/payment-standing.ts';
 import { attemptsAtTheirEnd, nextRequeryAt, openAttempts } from '../../../src/events/requery-schedule.ts';
 import { unknownOutcomesOf } from '../../../src/events/unknown-outcomes.ts';
 import type { Plan } from '../plan.ts';
@@ -35,9 +36,29 @@ export function checkSettled(settled: Settled): void {
   for (const id of bank.knownPayments)
     if (!log.payments.has(id) && !hasRestore) report('acknowledged-lost', id, 'The log has no such payment');
   if (!hasRestore) checkTold(told, log, report);
+  checkWithdrawals(settled, hasRestore);
   checkCharges(settled, hasRestore);
   checkAttempts(settled);
   checkDeliveries(settled);
+}
+
+function checkWithdrawals({ bank, log, nowMs, report }: Settled, hasRestore: boolean): void {
+  for (const [id, { state, isUnreadable }] of log.payments) {
+    if (state.status === 'none' || isUnreadable) continue;
+    const isRecorded = state.results.some(({ source }) => source === 'merchant' || source === 'expiry');
+    if (isRecorded) continue;
+    if (bank.withdrawn.has(id) && !hasRestore)
+      report('acknowledged-lost', id, 'Its cancellation was acknowledged, and is not in the log');
+    const { expiresAt } = state.request;
+    const isFree = ['requested', 'failed', 'cancelled'].includes(standingOf(state));
+    if (
+      expiresAt !== undefined &&
+      isFree &&
+      Date.parse(expiresAt) < nowMs - toldWithinMs &&
+      openAttempts(state).length === 0
+    )
+      report('expiry-forgotten', id, `It has expired at ${expiresAt} and is ${state.status}`);
+  }
 }
 
 function checkCharges({ bank, log, nowMs, report }: Settled, hasRestore: boolean): void {

@@ -41,6 +41,8 @@ export function createBank(nowMs: () => number) {
   /** By merchant and reference: the transaction ids under which the program has answered. */
   const acknowledged = new Map<string, Set<string>>();
   const knownPayments = new Set<string>();
+  /** Payments whose cancellation was acknowledged to the merchant. */
+  const withdrawn = new Set<string>();
   const lost = new Set<string>();
   /** Payments about which the gateway has told something else than what happened. */
   const misreported = new Set<string>();
@@ -55,6 +57,7 @@ export function createBank(nowMs: () => number) {
     misreported,
     setApart,
     knownPayments,
+    withdrawn,
     recordedAtMs,
     nextId() {
       numbers += 1;

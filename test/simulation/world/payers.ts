@@ -42,30 +42,68 @@ export async function playPayment(plan: PaymentPlan, world: World): Promise<void
   const { process, history } = world;
   const merchant = merchants[plan.merchant] ?? 'council';
   const reference = `REF-${plan.number}`;
+  const { withdrawal } = plan;
+  const isLand = merchant === 'land';
+  const endsMs = withdrawal ? process.nowMs() + withdrawal.afterMs : Number.POSITIVE_INFINITY;
+  const expiresMs = withdrawal?.by === 'expiry' && !isLand ? endsMs : Number.POSITIVE_INFINITY;
   const requests = plan.isRepeated ? 2 : 1;
   const answers = await Promise.all(
-    Array.from({ length: requests }, () => requestPayment(plan, merchant, reference, world)),
+    Array.from({ length: requests }, () => requestPayment({ plan, merchant, reference, expiresMs }, world)),
   );
   const answered = answers.find((answer) => answer !== null);
   if (!answered) return;
   const { transactionId } = answered;
   history.tell(`merchant ${merchant}: requested ${reference} as ${transactionId}`);
+  const cancelled =
+    withdrawal?.by === 'merchant' && !isLand
+      ? cancel(transactionId, merchant, withdrawal.afterMs, world)
+      : null;
   await Promise.all(
     plan.attempts.map(async (attempt) => {
       await process.runtime.sleep(attempt.afterMs);
       await playAttempt(answered, attempt, world);
     }),
   );
-  if (merchant !== 'land') return;
+  await cancelled;
+  if (!isLand) return;
   // What the registry says of it is recorded; there may be no record yet.
   const path = `/landreg/requery/${reference}`;
   await timed('GET /landreg/requery', world, (host) => ask(process, { host, path, headers: fromLand }));
 }
 
+/** Cancels the payment; again after a while if an attempt is open, or if the program is away. */
+async function cancel(transactionId: string, merchant: string, afterMs: number, world: World): Promise<void> {
+  const { process, bank, history, report } = world;
+  const path = `/generic/payments/${transactionId}/cancel`;
+  await process.runtime.sleep(afterMs);
+  for (let number = 0; number < 8; number += 1) {
+    const answer = await timed('POST /generic/payments', world, (host) =>
+      ask(process, { host, path, method: 'POST', headers: headersOf(merchant) }),
+    );
+    history.tell(`merchant ${merchant}: cancels ${transactionId}: ${answer?.status ?? 'no answer'}`);
+    if (answer?.status === 202) return void bank.withdrawn.add(transactionId);
+    if (answer?.status === 404 && bank.knownPayments.has(transactionId))
+      report('false-not-found', transactionId, 'The cancellation was answered 404');
+    if (answer && answer.status < 500 && answer.status !== 404 && answer.status !== 409)
+      report('program-fault', transactionId, `The cancellation was answered ${answer.status}`);
+    await process.runtime.sleep(2_000 * 2 ** number);
+  }
+}
+
+const headersOf = (merchant: string) => ({
+  ...jsonHeaders,
+  accept: 'application/json',
+  'x-merchant-code': merchant,
+  authorization: `Bearer ${merchant === 'land' ? landRegistryKey : apiKeyOf(merchant)}`,
+});
+
 async function requestPayment(
-  plan: PaymentPlan,
-  merchant: string,
-  reference: string,
+  {
+    plan,
+    merchant,
+    reference,
+    expiresMs,
+  }: { plan: PaymentPlan; merchant: string; reference: string; expiresMs: number },
   world: World,
 ): Promise<Requested | null> {
   const { process, bank, report } = world;
@@ -83,6 +121,7 @@ async function requestPayment(
           redirect_url: `http://${merchant}.example/paid`,
           name: 'A Payer',
           email: plan.hasEmail ? 'payer@example.my' : '',
+          ...(Number.isFinite(expiresMs) && { expires_at: new Date(expiresMs).toISOString() }),
         },
   );
   for (let number = 0; number < 30; number += 1) {
@@ -91,12 +130,7 @@ async function requestPayment(
         host,
         path,
         method: 'POST',
-        headers: {
-          ...jsonHeaders,
-          accept: 'application/json',
-          'x-merchant-code': merchant,
-          authorization: `Bearer ${isLand ? landRegistryKey : apiKeyOf(merchant)}`,
-        },
+        headers: headersOf(merchant),
         body,
       }),
     );
@@ -107,6 +141,8 @@ async function requestPayment(
       if (ids > 1) report('two-payments', reference, `${merchant} got ${ids} transaction ids`);
       return { transactionId: id, payPath: pathname + search };
     }
+    // Nothing was recorded before the time at which it would have expired.
+    if (answer?.status === 400 && process.nowMs() > expiresMs - 1_000) return null;
     if (answer && answer.status < 500)
       report(
         'program-fault',
