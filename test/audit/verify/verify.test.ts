@@ -374,6 +374,16 @@ const deliveryOf = (number: number, index: number, change: string) => `
     (state::jsonb #> '{deliveries,${index}}') || '${change}')::json
   where transaction_id = '${paymentId(number)}';`;
 
+/** Delivered at almost the same time, by processes whose clocks differ. */
+const withCallbacks = (number: number, ...delivered: readonly string[]) => {
+  const callbacks = delivered.map((settledAt, index) => {
+    return { kind: 'callback', key: `callback-${index + 1}`, state: 'delivered', settledAt };
+  });
+  return `
+  update payments.payments set state = jsonb_set(state::jsonb, '{deliveries}', '${JSON.stringify(callbacks)}')::json
+  where transaction_id = '${paymentId(number)}';`;
+};
+
 test.serial('faults of many kinds at once: each is named, and none hides another', async (t) => {
   const parked = { stream: 'user-X', revision: 3, type: 'T', message: 'No', parkedAt: '2026-11-20' };
   const { violations } = await verdictAfter(t, {
@@ -384,6 +394,7 @@ test.serial('faults of many kinds at once: each is named, and none hides another
       update payments.payments set state = jsonb_set(state::jsonb, '{receipt}', 'null')::json
       where transaction_id = '${paymentId(1)}';
       ${deliveryOf(3, 1, '{"state": "delivered", "settledAt": "2026-11-20T01:05:30.000Z"}')}
+      ${withCallbacks(2, '2026-11-20T01:05:30.000Z', '2026-11-20T01:05:29.000Z')}
       ${deliveryOf(5, 0, '{"state": "due", "dueAt": "2026-11-19T01:59:00.000Z"}')}
       delete from checkpoints where name = 'projects';
       update checkpoints set parked = '[${JSON.stringify(parked)}]' where name = 'users';

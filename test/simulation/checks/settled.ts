@@ -66,8 +66,9 @@ function checkCharges({ bank, log, nowMs, report }: Settled, hasRestore: boolean
     const payment = log.payments.get(charge.transactionId);
     // Taken back before the ledger heard that it was paid: the failure names it, and nothing is owed.
     const results = payment && payment.state.status !== 'none' ? payment.state.results : [];
-    const isOwed = ({ id, reversedAtMs }: typeof charge) =>
-      reversedAtMs === null || !results.some(({ gatewayTransactionId }) => gatewayTransactionId === id);
+    const isOwed = (each: Charge) =>
+      !(payment && isAskedNextDay(payment.state, each, nowMs)) &&
+      (each.reversedAtMs === null || !results.some((it) => it.gatewayTransactionId === each.id));
     if (!isOwed(charge)) continue;
     const owed = bank.chargesOf(charge.transactionId).filter(isOwed);
     const charged = owed.reduce((sum, { amountSen }) => sum + amountSen, 0);
@@ -80,7 +81,6 @@ function checkCharges({ bank, log, nowMs, report }: Settled, hasRestore: boolean
       ({ registry, transactionId }) => registry && transactionId === charge.transactionId,
     );
     if (payment && isHidden && isStillAsked(payment.state, nowMs)) continue;
-    if (payment && isAskedNextDay(payment.state, charge, nowMs)) continue;
     const status = payment?.state.status ?? 'none';
     report(
       'charge-unknown',
