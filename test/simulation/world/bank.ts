@@ -38,6 +38,8 @@ export type Bank = ReturnType<typeof createBank>;
 export function createBank(nowMs: () => number) {
   const charges: Charge[] = [];
   const orders = new Map<string, Order>();
+  /** Transactions that have charged nobody, besides the one of their order that ends it. */
+  const otherTransactions: Order[] = [];
   /** By merchant and reference: the transaction ids under which the program has answered. */
   const acknowledged = new Map<string, Set<string>>();
   const knownPayments = new Set<string>();
@@ -54,6 +56,7 @@ export function createBank(nowMs: () => number) {
   return {
     charges,
     orders,
+    otherTransactions,
     misreported,
     setApart,
     knownPayments,

@@ -135,8 +135,10 @@ export function createGateway({
       ...order,
       status: status === 'pending' ? 'open' : status,
       chargeId: isOther ? bank.nextId() : order.chargeId,
+      isPending: status === 'pending',
       endedAtMs: process.nowMs(),
     } as const;
+    if (isOther) bank.otherTransactions.push(transaction);
     tell(transaction, order.amountSen, messages);
   }
 

@@ -11,6 +11,8 @@ const statusInRegistry = ({ isPending, registry, status }: Order): string =>
 
 export function startTransactionRegistry({ process, bank }: { process: SimulatedProcess; bank: Bank }) {
   let isOut = false;
+  const chargeOf = ({ chargeId, orderNo }: Order) =>
+    bank.charges.find((each) => each.id === chargeId && each.orderNo === orderNo);
   process.enter(() =>
     createServer((request, response) => {
       const url = new URL(request.url ?? '', 'http://registry.example');
@@ -30,12 +32,13 @@ export function startTransactionRegistry({ process, bank }: { process: Simulated
           value: reference,
           transaction_id: orderNo,
         }));
-      const records = orders
+      const transactions = bank.otherTransactions.filter(({ registry }) => registry !== 'missing');
+      const records = [...transactions, ...orders]
         .filter((order) =>
           [order.transactionId, order.orderNo].includes(record ?? query.get('merchant_trans_id') ?? ''),
         )
         .map((order) => ({
-          id: order.orderNo,
+          id: bank.orders.get(order.orderNo) === order ? order.orderNo : `${order.orderNo}-${order.chargeId}`,
           merchant_trans_id: order.transactionId,
           eps_status: statusInRegistry(order),
           receipt_no: '',
@@ -43,13 +46,15 @@ export function startTransactionRegistry({ process, bank }: { process: Simulated
           gateway_id1: order.chargeId,
           buyer_bank: 'Bank Contoh',
           buyer_name: 'A PAYER',
-          amount: ringgit(
-            bank.charges.find((it) => it.orderNo === order.orderNo)?.amountSen ?? order.amountSen,
-          ),
+          amount: ringgit(chargeOf(order)?.amountSen ?? order.amountSen),
           payment_datetime: malaysianTime(order.endedAtMs),
         }));
       response.setHeader('content-type', 'application/json');
-      response.end(JSON.stringify(isOfLand ? extras : record === undefined ? records : records[0]));
+      response.end(
+        JSON.stringify(
+          isOfLand ? extras : record === undefined ? records : records.find(({ id }) => id === record),
+        ),
+      );
     }).listen(80),
   );
   return {
