@@ -62,23 +62,19 @@ function makeMessages(random: Random, carelessness: number): (by: MessagePlan['b
   });
 }
 
-/** Lets merchants cancel some payments, or request them only until a certain time. */
+/** Lets merchants cancel some payments, or request them only until a certain time, while payers take their time. */
 export function withWithdrawals(
   payments: readonly PaymentPlan[],
   random: Random,
   hurry: number,
 ): readonly PaymentPlan[] {
-  return payments.map((payment) =>
-    random.chance(0.7)
-      ? payment
-      : {
-          ...payment,
-          withdrawal: {
-            by: random.pick(['merchant', 'expiry'] as const),
-            afterMs: (random.integer(5, 180) * second) / hurry,
-          },
-        },
-  );
+  const soonMs = () => (random.integer(5, 180) * second) / hurry;
+  return payments.map((payment) => {
+    if (random.chance(0.7)) return payment;
+    const withdrawal = { by: random.pick(['merchant', 'expiry'] as const), afterMs: soonMs() };
+    const attempts = payment.attempts.map((each) => ({ ...each, hesitatesMs: soonMs() / 2 }));
+    return { ...payment, withdrawal, attempts };
+  });
 }
 
 /**

@@ -35,6 +35,8 @@ export type AttemptPlan = {
   /** After the payment was requested. */
   afterMs: number;
   mode: PaymentMode;
+  /** How long the payer looks at the page before choosing; not at all if it is not given. */
+  hesitatesMs?: number;
   outcome: 'charged' | 'declined' | 'cancelled' | 'left';
   /** How long the payer stays at the bank. */
   bankMs: number;

@@ -192,6 +192,7 @@ async function playAttempt(
     sinceMs !== null && (askedMs - sinceMs > oldForMs || isWithin(sinceMs, recordedMs, askedMs));
   if (mustShow && !saysAsAt(page.body))
     world.report('page-denies-charge', transactionId, 'The pay page asks for another payment');
+  await process.runtime.sleep(plan.hesitatesMs ?? 0);
   const choice = { token, again: '1', method: plan.mode, [`bank_${plan.mode}`]: banks[plan.mode] };
   const answer = await look(payPath, transactionId, world, formOf(choice));
   if (answer?.status !== 200 || !answer.body.includes('CHECKSUM')) return;
