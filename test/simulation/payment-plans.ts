@@ -79,7 +79,7 @@ export function withWithdrawals(
 
 /**
  * Lets some attempts be pending at first, and lets payers try several times at the gateway: one order then has several
- * transactions, of which one at most charges them.
+ * transactions, each of which may charge them.
  */
 export function withReports(
   payments: readonly PaymentPlan[],
@@ -88,16 +88,23 @@ export function withReports(
 ): readonly PaymentPlan[] {
   const reported = (attempt: AttemptPlan): AttemptPlan => {
     const message = makeMessages(random, carelessness);
-    const reportOf = (isOther: boolean): ReportPlan => ({
-      afterMs: random.integer(0, attempt.bankMs * 1.5),
-      status: isOther ? random.pick(['pending', 'declined', 'declined', 'cancelled'] as const) : 'pending',
-      isOther,
-      messages: [message('server')],
-    });
+    const reportOf = (isOther: boolean): ReportPlan => {
+      const afterMs = random.integer(0, attempt.bankMs * 1.5);
+      const report = { afterMs, isOther, messages: [message('server')] };
+      if (!isOther) return { ...report, status: 'pending' };
+      const status = random.pick(['pending', 'declined', 'declined', 'cancelled', 'charged'] as const);
+      if (status !== 'charged') return { ...report, status };
+      const told = report.messages.map((each) => ({ ...each, fate: 'sent' as const, omits: [] }));
+      return { ...report, status, messages: told };
+    };
     const reports = random.pick([[false], [true], [false, true]]).map(reportOf);
-    // Such a report may be all that anybody is told.
+    // Such a report may be all that anybody is told, but not if it has paid the order: nobody asks about that any more.
+    const isPaid = reports.some(({ status }) => status === 'charged');
     const isLast = random.chance(0.3);
-    const messages = attempt.messages.map((each) => (isLast ? { ...each, fate: 'lost' as const } : each));
+    const messages = attempt.messages.map((each) => {
+      if (isPaid) return { ...each, fate: 'sent' as const, omits: [] };
+      return isLast ? { ...each, fate: 'lost' as const } : each;
+    });
     return { ...attempt, messages, reports };
   };
   return payments.map((payment) => ({
@@ -119,8 +126,8 @@ export function withUnknown(
   const hide = ({ atMs }: PaymentPlan, attempt: AttemptPlan): AttemptPlan => {
     const { mode, messages, outcome } = attempt;
     const registry = random.pick(['missing', 'attempted'] as const);
-    // A corporate account is asked about for longer than these days.
-    const hidden = { ...attempt, mode: mode === 'fpx1' ? 'fpx' : mode, registry } as const;
+    // A corporate account is asked about for longer than these days. A failure that is reported is no unknown outcome.
+    const hidden = { ...attempt, mode: mode === 'fpx1' ? 'fpx' : mode, registry, reports: [] } as const;
     const lost = messages.map((message) => ({ ...message, fate: 'lost' as const }));
     const meanwhileMs = random.pick(rounds) + random.integer(-5, 70) * second - atMs - attempt.afterMs;
     const late = { by: 'server', fate: 'sent', form: 'form', omits: [] } as const;

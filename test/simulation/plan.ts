@@ -25,7 +25,7 @@ export type ReportPlan = {
   /** After the payer has arrived at the bank. */
   afterMs: number;
   /** The bank waits for somebody else to agree. Nothing ends what is pending in another transaction. */
-  status: 'pending' | 'declined' | 'cancelled';
+  status: 'pending' | 'declined' | 'cancelled' | 'charged';
   /** It is about another transaction of the order than the one that ends it. */
   isOther: boolean;
   messages: readonly MessagePlan[];

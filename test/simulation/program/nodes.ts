@@ -105,7 +105,8 @@ export function createNodes({
         const detail = err ? `${err.type}: ${err.message}` : (reason ?? message ?? '');
         history.tell(`${name}: ${level >= 50 ? 'ERROR' : 'warns'}: ${msg}${detail ? ` (${detail})` : ''}`);
         // A request about a payment that the simulator has made unreadable is refused.
-        const isRefused = msg === 'request failed' && err?.message === `Unknown event type ${unreadableType}`;
+        const refusals = [`Unknown event type ${unreadableType}`, 'The history of a payment is not whole'];
+        const isRefused = msg === 'request failed' && refusals.includes(err?.message);
         if (level >= 50 && !outages.has(err?.type) && !isRefused)
           report('program-fault', `${name.replace(/-\d+$/, '')}: ${msg}`, err?.stack ?? detail);
       },

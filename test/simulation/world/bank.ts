@@ -38,7 +38,7 @@ export type Bank = ReturnType<typeof createBank>;
 export function createBank(nowMs: () => number) {
   const charges: Charge[] = [];
   const orders = new Map<string, Order>();
-  /** Transactions that have charged nobody, besides the one of their order that ends it. */
+  /** Transactions besides the one that ends their order. */
   const otherTransactions: Order[] = [];
   /** By merchant and reference: the transaction ids under which the program has answered. */
   const acknowledged = new Map<string, Set<string>>();

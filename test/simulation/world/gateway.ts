@@ -139,6 +139,12 @@ export function createGateway({
       endedAtMs: process.nowMs(),
     } as const;
     if (isOther) bank.otherTransactions.push(transaction);
+    if (status === 'charged') {
+      bank.charge(transaction, order.amountSen);
+      history.tell(
+        `bank: charges ${ringgit(order.amountSen)} as ${transaction.chargeId} for ${order.orderNo}`,
+      );
+    }
     tell(transaction, order.amountSen, messages);
   }
 
