@@ -566,7 +566,7 @@ test.serial('as a command: one that is interrupted says so, and that the next on
   const said = text(child.stderr);
   const isWaiting = async () =>
     (await db.raw('select from pg_locks where not granted and relation is not null')).rowCount > 0;
-  while (!(await isWaiting())) await runtime.sleep(20);
+  while (child.exitCode === null && !(await isWaiting())) await runtime.sleep(20);
   child.kill('SIGTERM');
   await holder.rollback();
   const [code] = await once(child, 'close');
