@@ -1,11 +1,13 @@
 -- The row of the pace is locked first, so that processes claim one after the other. `base` is when the next question may
--- be asked: up to a second ahead of now.
+-- be asked: up to a second ahead of now. What was to be asked after a failure is not asked more than a week late: a list that
+-- is made anew leaves the past alone.
 with room as materialized (
   select greatest(next_at, :now) as base from reactor_requeries.pace for update
 ),
 chosen as materialized (
   select transaction_id from reactor_requeries.requeries
   where wake_at <= :now and (lease_until is null or lease_until <= :now)
+    and (is_open or counted > 0 or wake_at > cast(:now as timestamptz) - interval '7 days')
   order by wake_at
   limit (
     select least(:limit, greatest(0, floor(
@@ -13,6 +15,10 @@ chosen as materialized (
     )))::integer from room
   )
   for update skip locked
+),
+past as (
+  update reactor_requeries.requeries set wake_at = null
+  where wake_at <= cast(:now as timestamptz) - interval '7 days' and not is_open and counted = 0
 ),
 paced as (
   update reactor_requeries.pace set next_at = base + (select count(*) from chosen) * interval '1 second' / :perSecond

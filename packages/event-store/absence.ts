@@ -6,22 +6,27 @@
 import type { EventStoreDBClient } from '@eventstore/db-client';
 import { GossipClient } from '@eventstore/db-client/generated/gossip_grpc_pb.js';
 import shared from '@eventstore/db-client/generated/shared_pb.js';
+import type { Runtime } from '@ledger/kernel/runtime.ts';
 import { describe } from './errors.ts';
 import { EventStoreUnavailable } from './event-store.ts';
 import { hooksOf } from './new-client.ts';
 import type { Reads } from './read.ts';
 
 /**
- * The leader's reads, except that a majority has to agree when there is no such stream. Nobody waits for the others then:
- * a node that stands still does not answer before its deadline.
+ * How long a majority waits for the others: one of them may have what followers cannot read yet, because the leader tells
+ * them a moment after it has acknowledged an append. A node that stands still does not answer before its deadline.
  */
+const othersMs = 500;
+
+/** The leader's reads, except that a majority has to agree when there is no such stream. */
 export function confirmAbsence(dependencies: {
   leader: Reads;
   members(): Promise<string[]>;
   /** The reads of one node, whatever it believes of itself. */
   readsOf(address: string): Reads;
+  runtime: Pick<Runtime, 'sleep'>;
 }): Reads {
-  const { leader, members, readsOf } = dependencies;
+  const { leader, members, readsOf, runtime } = dependencies;
   async function ask<Found>(
     read: (reads: Reads) => Promise<Found>,
     isFound: (found: Found) => boolean,
@@ -34,11 +39,15 @@ export function confirmAbsence(dependencies: {
       });
     });
     let absences = 0;
+    let silent = addresses.length;
     const conclusive = addresses.map(async (address) => {
-      const answer = await read(readsOf(address));
+      const answer = await read(readsOf(address)).finally(() => {
+        silent -= 1;
+      });
       if (isFound(answer)) return answer;
       absences += 1;
-      if (absences * 2 <= addresses.length) throw new Error('Not a majority yet');
+      if (absences * 2 <= addresses.length) throw new Error(`${address} alone says that there is none`);
+      if (silent > 0) await runtime.sleep(othersMs);
       return first;
     });
     return await Promise.any(conclusive).catch((cause: unknown) => {

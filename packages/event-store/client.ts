@@ -62,7 +62,7 @@ export function connectEventStore(dependencies: {
     return node.reads;
   };
   const members = () => connection.use(({ client }) => readMembers(client));
-  const reads = isCluster(url) ? confirmAbsence({ leader, members, readsOf }) : leader;
+  const reads = isCluster(url) ? confirmAbsence({ leader, members, readsOf, runtime }) : leader;
   const append = createAppend({
     attempt: (encoded) => connection.use(({ appends }) => appends.send(encoded)),
     attemptMs: callDeadlineMs,

@@ -107,7 +107,8 @@ export function attemptsAtTheirEnd(payment: AskedPayment, at: string): OpenAttem
   );
 }
 
-function attemptsToAsk(payment: AskedPayment): OpenAttempt[] {
+/** The open attempts that staff have not been asked about yet. Total. */
+export function attemptsToAsk(payment: AskedPayment): OpenAttempt[] {
   const unknown = new Set(payment.unknownOutcomes?.map(({ orderNo }) => orderNo));
   return openAttempts(payment).filter(({ sellerOrderNo }) => !unknown.has(sellerOrderNo));
 }
@@ -126,17 +127,20 @@ function timesOf({ at, mode, sellerOrderNo }: OpenAttempt, { status }: AskedPaym
  * A bank may take the money although the gateway has reported a failure or a cancellation, and whatever became of the
  * payment since: a payer who was told of a failure pays again.
  */
-function timesAfterEnd({ attempts, results }: AskedPayment): Times {
+function timesAfterEnd({ results }: AskedPayment): Times {
   const paid = ordersOf(results.filter(({ outcome }) => outcome === 'succeeded'));
   const last = results.findLast(
     ({ outcome, sellerOrderNo }) =>
-      (outcome === 'failed' || outcome === 'cancelled') && !paid.has(sellerOrderNo),
+      (outcome === 'failed' || outcome === 'cancelled') &&
+      isOfAttempt(sellerOrderNo) &&
+      !paid.has(sellerOrderNo),
   );
-  // A payer who has cancelled before any attempt was never sent to a bank.
-  const isUntried = attempts.length === 0 && last?.sellerOrderNo === '';
-  const timesMs = last && !isUntried ? stretched(afterwards, Date.parse(last.at), last.sellerOrderNo) : [];
+  const timesMs = last ? stretched(afterwards, Date.parse(last.at), last.sellerOrderNo) : [];
   return { timesMs, isOpen: false };
 }
+
+/** Who cancels on our own page, or withdraws the request, names no order, and was not sent to a bank by it. */
+const isOfAttempt = (sellerOrderNo: string) => sellerOrderNo !== '';
 
 function stretched(schedule: readonly number[], startMs: number, sellerOrderNo: string): number[] {
   const stretch = 1 + longestStretch * shareOf(sellerOrderNo);

@@ -120,7 +120,7 @@ export function createSources(dependencies: Dependencies) {
 
 // Read from the text, because the JSON may hold a character that Postgres cannot read (U+0000).
 const firstAttempt = `substring(known::text from '"attempts":\\[\\{[^}]*"at":"([^"]+)"')::timestamptz`;
-const isOpen = `due_at is not null and known::text ~ '"status":"(requested|pending)"'`;
+const isOpen = `is_open and known::text ~ '"status":"(requested|pending)"'`;
 
 /** The deliveries of each kind that are due or given up; `overdue` is in seconds. */
 export async function waitingDeliveries(db: Knex, runtime: Pick<Dependencies['runtime'], 'now'>) {

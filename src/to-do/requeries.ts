@@ -17,7 +17,7 @@ import { type PaymentEvent, paymentIdOf, paymentStreamPrefix } from '../events/p
 import { orderOf } from '../events/payment-result.ts';
 import { identified, inferenceOf, type RecordedResult, withChanged } from '../events/recorded-result.ts';
 import { requeryEvents } from '../events/requery.ts';
-import { type AskedPayment, nextRequeryAt } from '../events/requery-schedule.ts';
+import { type AskedPayment, attemptsToAsk, nextRequeryAt } from '../events/requery-schedule.ts';
 
 const roles = {
   PaymentSucceeded: 'applied',
@@ -142,7 +142,14 @@ async function write(changed: ReadonlyMap<string, Known>, db: Knex.Transaction):
   if (changed.size === 0) return;
   const rows = Array.from(changed, ([id, known]) => {
     const dueAt = nextRequeryAt(known);
-    return { transaction_id: id, known: JSON.stringify(known), due_at: dueAt, wake_at: dueAt };
+    const isOpen = attemptsToAsk(known).length > 0;
+    return {
+      transaction_id: id,
+      known: JSON.stringify(known),
+      due_at: dueAt,
+      is_open: isOpen,
+      wake_at: dueAt,
+    };
   });
   await prepared(db, upsertRows, [JSON.stringify(rows)]);
 }

@@ -121,7 +121,12 @@ test('a stream is said not to exist only if more than half of the nodes answer',
 test('where nobody says which nodes there are, absence is not known: the store counts as unavailable', async (t) => {
   const empty = { load: async () => [], loadLast: async () => null, head: async () => null };
   const members = () => Promise.reject(new Error('14 UNAVAILABLE: Connection dropped'));
-  const { load, loadLast } = confirmAbsence({ leader: empty, members, readsOf: () => empty });
+  const { load, loadLast } = confirmAbsence({
+    leader: empty,
+    members,
+    readsOf: () => empty,
+    runtime: systemRuntime,
+  });
   await t.throwsAsync(load('payment-1'), { instanceOf: EventStoreUnavailable });
   await t.throwsAsync(loadLast('payment-1'), { instanceOf: EventStoreUnavailable });
 });
@@ -139,12 +144,18 @@ test('absence is known once two of three nodes agree, and what one node has is f
       leader: empty,
       members: async () => Object.keys(nodes),
       readsOf: (address) => nodes[address] ?? empty,
+      runtime: systemRuntime,
     }).load('payment-1');
+  const slow: Reads = { ...empty, load: () => systemRuntime.sleep(50).then(() => stored) };
   t.deepEqual(await loadFrom({ a: empty, b: frozen, c: empty }), []);
   t.is(await loadFrom({ a: empty, b: frozen, c: full }), stored);
+  t.is(await loadFrom({ a: empty, b: empty, c: slow }), stored, 'the others are given a moment');
+  t.deepEqual(await loadFrom({ a: empty }), []);
   t.is(await loadFrom({ a: unreachable, b: frozen, c: full }), stored);
   await t.throwsAsync(loadFrom({ a: empty, b: unreachable, c: unreachable }), {
     instanceOf: EventStoreUnavailable,
   });
+  const half = { a: empty, b: empty, c: unreachable, d: unreachable };
+  await t.throwsAsync(loadFrom(half), { instanceOf: EventStoreUnavailable });
   await t.throwsAsync(loadFrom({ a: empty, b: unreachable }), { instanceOf: EventStoreUnavailable });
 });

@@ -137,6 +137,9 @@ test('a payer who was told of a failure pays again: the failed attempt is doubte
   const ended: PaymentEvent = { ...failed, type: 'AttemptEnded' } as PaymentEvent;
   t.true(near(questions([requested(), chosen(1), chosen(2), paid(2), ended], resultAt), days(1)));
   t.deepEqual(questions([requested(), chosen(1), failed, paid(1)]), []);
+  const withdrawn = applied(result(1, 'cancelled', { sellerOrderNo: '', gatewayTransactionId: '' }));
+  t.deepEqual(questions([requested(), withdrawn, chosen(1), paid(1)]), []);
+  t.deepEqual(questions([requested(), chosen(1), failed, withdrawn, paid(1)]), []);
 });
 
 test('a second attempt is asked about although the payment has failed, and for three days longer', (t) => {

@@ -97,6 +97,7 @@ export async function simulate(plan: Plan, server: PostgresServer): Promise<Simu
     dataDir,
     eventStoreUrl: cluster.url,
     stretch,
+    hasUnreadable: plan.faults.some(({ kind }) => kind === 'unreadable'),
     wrongKey,
     previous: old.length > 0 ? { release: await previousRelease(), names: old } : null,
     report,

@@ -50,7 +50,10 @@ function isPayment(state: unknown): state is RequestedPayment {
   return Array.isArray(deliveries) && deliveries.every((each) => each !== null);
 }
 
-/** So far the times of two processes may differ: each measures PostgreSQL's once in a while (shared-clock.ts). */
+/**
+ * The times of two processes may differ by this much: measuring PostgreSQL's clock takes at most 2 s, and is wrong by at most
+ * half of that (shared-clock.ts). What was delivered within it has no order here.
+ */
 const clocksDifferMs = 2_000;
 
 function checkPayment(

@@ -66,9 +66,10 @@ function checkCharges({ bank, log, nowMs, report }: Settled, hasRestore: boolean
     const payment = log.payments.get(charge.transactionId);
     // Taken back before the ledger heard that it was paid: the failure names it, and nothing is owed.
     const results = payment && payment.state.status !== 'none' ? payment.state.results : [];
-    const isOwed = (each: Charge) =>
-      !(payment && isAskedNextDay(payment.state, each, nowMs)) &&
-      (each.reversedAtMs === null || !results.some((it) => it.gatewayTransactionId === each.id));
+    const isHeard = ({ id }: Charge) => results.some((it) => it.gatewayTransactionId === id);
+    const isFoundLater = (each: Charge) =>
+      !bank.told.has(each.id) && !isHeard(each) && payment && isAskedNextDay(payment.state, each, nowMs);
+    const isOwed = (each: Charge) => !isFoundLater(each) && (each.reversedAtMs === null || !isHeard(each));
     if (!isOwed(charge)) continue;
     const owed = bank.chargesOf(charge.transactionId).filter(isOwed);
     const charged = owed.reduce((sum, { amountSen }) => sum + amountSen, 0);

@@ -50,6 +50,8 @@ export function createBank(nowMs: () => number) {
   const misreported = new Set<string>();
   /** When a process last answered, by its name and a transaction id, that it recorded a success. */
   const recordedAtMs = new Map<string, number>();
+  /** Charges of which the program has taken a result. */
+  const told = new Set<string>();
   /** Charges whose result was kept as unmatched, which staff see. */
   const setApart = new Set<string>();
   let numbers = 0;
@@ -59,6 +61,7 @@ export function createBank(nowMs: () => number) {
     otherTransactions,
     misreported,
     setApart,
+    told,
     knownPayments,
     withdrawn,
     recordedAtMs,

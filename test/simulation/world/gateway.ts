@@ -30,7 +30,11 @@ export function createGateway({
   let sharesId = false;
 
   /** Sends a result until it is taken or refused; a server gives up after some hours. */
-  async function send(fields: Fields, message: Pick<MessagePlan, 'form' | 'by'>): Promise<void> {
+  async function send(
+    fields: Fields,
+    chargeId: string,
+    message: Pick<MessagePlan, 'form' | 'by'>,
+  ): Promise<void> {
     const signed: Fields = { ...fields, CHECKSUM: signFields(fields, gatewaySecret) };
     const isForm = message.form === 'form';
     const values = message.form === 'numbers' ? { ...signed, STATUS: Number(signed.STATUS) } : signed;
@@ -46,8 +50,9 @@ export function createGateway({
       });
       history.trace(`gateway result ${fields.PAYMENT_TRANS_ID} ${answer?.status}`);
       if (answer && answer.status < 400) {
-        if (fields.STATUS === statusOf.charged)
-          bank.recordedAtMs.set(`${answer.host} ${fields.TRANS_ID}`, process.nowMs());
+        if (fields.STATUS !== statusOf.charged) return;
+        bank.recordedAtMs.set(`${answer.host} ${fields.TRANS_ID}`, process.nowMs());
+        bank.told.add(chargeId);
         return;
       }
       if (answer?.status === 404) {
@@ -123,7 +128,7 @@ export function createGateway({
           history.tell(
             `gateway: sends ${told.map(([name, value]) => `${name}=${value}`).join(' ')} as ${message.form}`,
           );
-          void send(fields, message).then(message.by === 'browser' ? onReturn : () => {});
+          void send(fields, order.chargeId, message).then(message.by === 'browser' ? onReturn : () => {});
         });
     }
   }
@@ -188,7 +193,7 @@ export function createGateway({
             order.status = 'declined';
             bank.misreported.add(order.transactionId);
             history.tell(`bank: takes ${order.chargeId} back`);
-            void send(fieldsOf(order, amountSen, []), { form: 'form', by: 'server' });
+            void send(fieldsOf(order, amountSen, []), order.chargeId, { form: 'form', by: 'server' });
           });
       }
       tell(order, amountSen, plan.messages, onReturn);
@@ -206,7 +211,7 @@ export function createGateway({
             AMOUNT: '10.00',
             PAYMENT_DATETIME: '2026-11-20 09:00:00',
           };
-          await send(fields, { form: 'form', by: 'browser' });
+          await send(fields, fields.PAYMENT_TRANS_ID, { form: 'form', by: 'browser' });
         }
     },
 

@@ -37,6 +37,9 @@ export type World = {
  */
 const oldForMs = 15_000;
 
+/** How long the registry may take to answer (content/docs/requery.md). */
+const registryMs = 10_000;
+
 /** Plays one payment from the merchant's request to the last attempt. */
 export async function playPayment(plan: PaymentPlan, world: World): Promise<void> {
   const { process, history } = world;
@@ -68,7 +71,8 @@ export async function playPayment(plan: PaymentPlan, world: World): Promise<void
   if (!isLand) return;
   // What the registry says of it is recorded; there may be no record yet.
   const path = `/landreg/requery/${reference}`;
-  await timed('GET /landreg/requery', world, (host) => ask(process, { host, path, headers: fromLand }));
+  const patient = { ...world, patienceMs: world.patienceMs + registryMs };
+  await timed('GET /landreg/requery', patient, (host) => ask(process, { host, path, headers: fromLand }));
 }
 
 /** Cancels the payment; again after a while if an attempt is open, or if the program is away. */
