@@ -67,8 +67,16 @@ function checkCharges({ bank, log, nowMs, report }: Settled, hasRestore: boolean
     // Taken back before the ledger heard that it was paid: the failure names it, and nothing is owed.
     const results = payment && payment.state.status !== 'none' ? payment.state.results : [];
     const isHeard = ({ id }: Charge) => results.some((it) => it.gatewayTransactionId === id);
+    const hasFailed = ({ orderNo }: Charge) =>
+      bank.otherTransactions.some(
+        (it) => it.orderNo === orderNo && (it.status === 'declined' || it.status === 'cancelled'),
+      );
     const isFoundLater = (each: Charge) =>
-      !bank.told.has(each.id) && !isHeard(each) && payment && isAskedNextDay(payment.state, each, nowMs);
+      hasFailed(each) &&
+      !bank.told.has(each.id) &&
+      !isHeard(each) &&
+      payment &&
+      isAskedNextDay(payment.state, each, nowMs);
     const isOwed = (each: Charge) => !isFoundLater(each) && (each.reversedAtMs === null || !isHeard(each));
     if (!isOwed(charge)) continue;
     const owed = bank.chargesOf(charge.transactionId).filter(isOwed);
