@@ -35,8 +35,8 @@ export const mutants: Readonly<Record<string, Omit<Mutant, 'name'>>> = {
   'failure-believed': {
     what: 'Nobody asks about an attempt that has failed once the payer has paid by another',
     file: 'src/events/requery-schedule.ts',
-    code: 'const timesMs = last && !isUntried ?',
-    becomes: 'const timesMs = last && !isUntried && paid.size === 0 ?',
+    code: 'const timesMs = last ?',
+    becomes: 'const timesMs = last && paid.size === 0 ?',
     seenBy: ['charge-unknown'],
     plan: 'paid-again-after-lost-charge',
     fault: 'transactions',

@@ -566,10 +566,14 @@ test.serial('as a command: one that is interrupted says so, and that the next on
   const said = text(child.stderr);
   const isWaiting = async () =>
     (await db.raw('select from pg_locks where not granted and relation is not null')).rowCount > 0;
-  while (child.exitCode === null && !(await isWaiting())) await runtime.sleep(20);
+  let hasEnded = false;
+  const closed = once(child, 'close').finally(() => {
+    hasEnded = true;
+  });
+  while (!hasEnded && !(await isWaiting())) await runtime.sleep(20);
   child.kill('SIGTERM');
   await holder.rollback();
-  const [code] = await once(child, 'close');
+  const [code] = await closed;
   t.is((await said).replace(/^[^\n]*\r/gm, ''), 'Interrupted. The next run goes on from here.\n');
   t.is(code, 130);
 });
