@@ -163,10 +163,9 @@ export const mutants: Readonly<Record<string, Omit<Mutant, 'name'>>> = {
     code: 'const holder = runtime.uuid();',
     becomes: 'const holder = (attempts.holder ??= runtime.uuid());',
     seenBy: ['callback-doubled'],
-    plan: 'claims-alike',
     fault: 'receiver',
     payments: 60,
-    seeds: 10,
+    seeds: 20,
   },
   'overtaken-sent': {
     what: 'A callback is sent although a newer status has superseded it',
