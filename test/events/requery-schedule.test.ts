@@ -131,7 +131,7 @@ for (const outcome of ['failed', 'cancelled'] as const)
     t.true(near(questions([requested(), chosen(1), applied(result(1, outcome))], resultAt), days(1)));
   });
 
-test('a payer who was told of a failure pays again: the failed attempt is doubted all the same, unless its own order was paid', (t) => {
+test('a payer who was told of a failure pays again: the failed attempt is asked about all the same, unless its own order was paid', (t) => {
   const paid = (number: number) => succeeded(result(number, 'succeeded'));
   t.true(near(questions([requested(), chosen(1), failed, chosen(2), paid(2)], resultAt), days(1)));
   const ended: PaymentEvent = { ...failed, type: 'AttemptEnded' } as PaymentEvent;

@@ -45,10 +45,10 @@ export async function playPayment(plan: PaymentPlan, world: World): Promise<void
   const { process, history } = world;
   const merchant = merchants[plan.merchant] ?? 'council';
   const reference = `REF-${plan.number}`;
-  const { withdrawal } = plan;
   const isLand = merchant === 'land';
-  const endsMs = withdrawal ? process.nowMs() + withdrawal.afterMs : Number.POSITIVE_INFINITY;
-  const expiresMs = withdrawal?.by === 'expiry' && !isLand ? endsMs : Number.POSITIVE_INFINITY;
+  const withdrawal = isLand ? undefined : plan.withdrawal;
+  const expiresMs =
+    withdrawal?.by === 'expiry' ? process.nowMs() + withdrawal.afterMs : Number.POSITIVE_INFINITY;
   const requests = plan.isRepeated ? 2 : 1;
   const answers = await Promise.all(
     Array.from({ length: requests }, () => requestPayment({ plan, merchant, reference, expiresMs }, world)),
@@ -58,9 +58,7 @@ export async function playPayment(plan: PaymentPlan, world: World): Promise<void
   const { transactionId } = answered;
   history.tell(`merchant ${merchant}: requested ${reference} as ${transactionId}`);
   const cancelled =
-    withdrawal?.by === 'merchant' && !isLand
-      ? cancel(transactionId, merchant, withdrawal.afterMs, world)
-      : null;
+    withdrawal?.by === 'merchant' ? cancel(transactionId, merchant, withdrawal.afterMs, world) : null;
   await Promise.all(
     plan.attempts.map(async (attempt) => {
       await process.runtime.sleep(attempt.afterMs);
