@@ -73,17 +73,6 @@ export const mutants: Readonly<Record<string, Omit<Mutant, 'name'>>> = {
     payments: 40,
     seeds: 20,
   },
-  'stragglers-awaited': {
-    what: 'That a payment does not exist is known once every node has answered',
-    file: 'packages/event-store/absence.ts',
-    code: 'return await Promise.any(conclusive)',
-    becomes: 'await Promise.allSettled(conclusive); return await Promise.any(conclusive)',
-    seenBy: ['slow-answer'],
-    plan: 'slow-absence',
-    fault: 'freeze-leader',
-    payments: 60,
-    seeds: 20,
-  },
   'order-uncorrected': {
     what: 'A cancellation stays with the attempt that it was taken to be about, although a copy of it names another',
     file: 'src/commands/same-attempt.ts',
