@@ -19,6 +19,16 @@ export const highlightCss = (): string => classes.getCSS();
  * lines. The text of the `code` element is exactly `source`; the copy button relies on this.
  */
 export function codeBlock(info: string, source: string): string {
+  const key = `${info}\n${source}`;
+  const block = kept.get(key) ?? drawn(info, source);
+  kept.set(key, block);
+  return block;
+}
+
+/** Highlighting takes most of the time of rendering, and most blocks stay as they are when a file changes. */
+const kept = new Map<string, string>();
+
+function drawn(info: string, source: string): string {
   const title = /\btitle="([^"]*)"/.exec(info)?.[1];
   const meta = info.replace(/\btitle="[^"]*"/, '');
   const [language = ''] = meta.trim().split(/\s/, 1);
