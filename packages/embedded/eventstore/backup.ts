@@ -1,6 +1,6 @@
 // A copy of the log, made while others read and append, and sent to the caller as the bytes of an SQLite file.
 import { once } from 'node:events';
-import { createReadStream } from 'node:fs';
+import { createReadStream, rmSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { PassThrough, type Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -13,6 +13,7 @@ import {
   type ServiceError,
   status,
 } from '@grpc/grpc-js';
+import { orElse } from '@ledger/kernel/or-else.ts';
 import { StartError } from '../start-error.ts';
 import type { Storage } from './storage.ts';
 
@@ -34,6 +35,9 @@ export const backupService = {
 /** The copy lies beside the log until it is sent, so the disk needs room for a second one. One is made at a time. */
 export function createBackup(storage: Pick<Storage, 'copyTo'>, file: string) {
   const copy = `${file}.backup`;
+  // A process that was killed while it sent one has left it, as large as the log. (A store may be on a read-only disk.)
+  for (const leftover of [copy, `${copy}-journal`])
+    orElse(() => rmSync(leftover, { force: true }), undefined);
   let isRunning = false;
 
   async function send(call: ServerWritableStream<Buffer, Buffer>): Promise<void> {

@@ -1,6 +1,7 @@
 // Durability: kill -9, a full disk, a read-only file, a second server, an orderly shutdown.
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { chmod, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -151,6 +152,15 @@ test('a read-only file can be read, and appends fail', async (t) => {
       t.is((await collect(client.readStream(stream))).length, 3);
     });
     await store.stop('SIGTERM');
+  });
+});
+
+test('what a kill -9 during a backup left is removed at the next start', async (t) => {
+  await withFile(async (file) => {
+    const leftovers = [`${file}.backup`, `${file}.backup-journal`];
+    for (const leftover of leftovers) await writeFile(leftover, 'half a copy');
+    await (await startEventStore({ file, host: '127.0.0.1', port: 0 })).close();
+    for (const leftover of leftovers) t.false(existsSync(leftover), leftover);
   });
 });
 
