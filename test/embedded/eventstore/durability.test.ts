@@ -3,6 +3,7 @@ import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { chmod, writeFile } from 'node:fs/promises';
+import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import {
@@ -188,6 +189,18 @@ test('a port in use is an error, and the file is released', async (t) => {
     await store.stop('SIGTERM');
     const server = await startEventStore({ file, host: '127.0.0.1', port: 0 });
     await server.close();
+  });
+});
+
+test('an address of IPv6 is listened on', async (t) => {
+  const hasIPv6 = Object.values(networkInterfaces()).some((each) =>
+    each?.some(({ address }) => address === '::1'),
+  );
+  if (!hasIPv6) return t.pass();
+  await withFile(async (file) => {
+    const { port, close } = await startEventStore({ file, host: '::1', port: 0 });
+    t.true(port > 0);
+    await close();
   });
 });
 
