@@ -77,9 +77,12 @@ function show(outcome: Outcome, asJson: unknown): number {
 
 // When the reader closes the pipe (`| head`), ends without an error message, as other programs do.
 process.stdout.on('error', (error) => {
-  if (Reflect.get(error, 'code') !== 'EPIPE') throw error;
-  process.exit(141);
+  const isClosed = Reflect.get(error, 'code') === 'EPIPE';
+  if (!isClosed) process.stderr.write(`The output cannot be written: ${error.message}\n`);
+  process.exit(isClosed ? 141 : 1);
 });
+// Progress and remarks that nobody reads (`2>&1 | head`) do not end what is under way.
+process.stderr.on('error', () => {});
 
 try {
   process.exitCode = await main();

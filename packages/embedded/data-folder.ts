@@ -49,13 +49,16 @@ export function lockDataFolder(dataDir: string): DataFolder {
   };
 }
 
-/** Whether the process that last locked the folder still runs. After it has ended, another may have its number. */
+/**
+ * Whether the process that last locked the folder still runs. After it has ended, another may have its number. True also
+ * if this account may not look, so that whoever reads the folder next says so.
+ */
 export function isServed(dataDir: string): boolean {
   try {
     const pid = Number.parseInt(readFileSync(join(dataDir, 'ledger.pid'), 'utf8'), 10);
     return pid > 0 && process.kill(pid, 0);
   } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'EPERM';
+    return error instanceof Error && 'code' in error && ['EPERM', 'EACCES'].includes(String(error.code));
   }
 }
 

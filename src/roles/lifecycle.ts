@@ -94,17 +94,16 @@ export async function runUntilSignal(log: Log, start: (started: Started) => Prom
     running.push(part);
     return part;
   };
-  await start(started).catch(async (error) => {
-    // Their connections would keep the process from ending.
-    await stopAll(running);
-    throw error;
-  });
-  log.info('started');
-  const reason = await stopRequested;
-  log.info({ reason }, 'stopping');
-  await stopAll(running);
+  try {
+    await start(started);
+    log.info('started');
+    const reason = await stopRequested;
+    log.info({ reason }, 'stopping');
+  } finally {
+    // Also if it could not start: connections, and the channel to the parent, would keep the process from ending.
+    await stopAll(running).finally(() => process.connected && process.disconnect());
+  }
   log.info('stopped');
-  if (process.connected) process.disconnect();
   return 0;
 }
 

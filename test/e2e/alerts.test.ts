@@ -234,6 +234,7 @@ withPrometheus(
       ...settingsFor({ esdbUrl: store.url, databaseUrl: database.url }),
       DATA_DIR: disk ?? (await temporaryFolder(t)),
     });
+    await recordVerified(database.db, new Date(), { checked: [], violations: [] });
     const { fired, metricNames, untilFired, values } = await startPrometheus(t, ports.values());
 
     // All is well.
@@ -326,7 +327,7 @@ withPrometheus(
       server.href,
       `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${name}'`,
     );
-    await untilFired(['LedgerPostgresDown']);
+    await untilFired(['LedgerPostgresDown', 'LedgerChecksMissing']);
     await query(server.href, `alter database "${name}" with allow_connections true`);
 
     // The event store does not answer.

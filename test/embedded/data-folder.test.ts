@@ -5,7 +5,8 @@ import { chmod, mkdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
 import { readBackupFolder } from '../../packages/embedded/backup-folder.ts';
-import { lockDataFolder, unfinishedRestore } from '../../packages/embedded/data-folder.ts';
+import { isServed, lockDataFolder, unfinishedRestore } from '../../packages/embedded/data-folder.ts';
+import { readEndpoints } from '../../packages/embedded/endpoints.ts';
 import { StartError } from '../../packages/embedded/start-error.ts';
 import { command as restore } from '../../src/cli/restore.ts';
 import { temporaryFolder } from './helpers.ts';
@@ -81,6 +82,28 @@ test('a locked data folder is refused with the pid of its holder until it is rel
   held.release();
   held.release();
   lockDataFolder(folder).release();
+});
+
+test('a folder that this account may not read is not taken for one that no ledger uses', async (t) => {
+  const folder = await temporaryFolder(t);
+  const { path, release } = lockDataFolder(join(folder, 'data'));
+  t.teardown(release);
+  t.true(isServed(path));
+  t.false(isServed(join(folder, 'none')));
+  // Root may read everything, so it looks as another account.
+  const isRoot = process.geteuid?.() === 0;
+  if (isRoot) process.seteuid?.(65_534);
+  else await chmod(path, 0);
+  try {
+    t.true(isServed(path));
+    t.throws(() => readEndpoints(path), {
+      instanceOf: StartError,
+      message: /keys\.json cannot be read: .*EACCES/,
+    });
+  } finally {
+    if (isRoot) process.seteuid?.(0);
+    else await chmod(path, 0o700);
+  }
 });
 
 test('kill -9 of the holder releases the folder, whatever pid file it left', async (t) => {

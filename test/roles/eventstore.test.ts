@@ -81,6 +81,16 @@ test('production refuses a store without a password, and nobody gets one by a fi
   for (const { output } of [second, third]) t.notRegex(output, /\n\s+at /);
 });
 
+test('a store that cannot be opened ends its process also under a supervisor, which starts it again or says why', async (t) => {
+  t.timeout(60_000);
+  const file = join(await temporaryFolder(t), 'events.db');
+  await writeFile(file, 'no database, but longer than the header of one'.repeat(100));
+  const args = ['eventstore', '--port', '0', '--data', file];
+  const { code, output } = await runLedger(args, {}, { channel: true });
+  t.is(code, 1);
+  t.regex(output, /Cannot open the event store .*: file is not a database\n$/);
+});
+
 test('an empty DATA_DIR or NODE_COMPILE_CACHE counts as not set', async (t) => {
   const folder = await temporaryFolder(t);
   await mkdir(join(folder, 'data'));

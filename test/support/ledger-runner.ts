@@ -12,6 +12,7 @@ const ownEnvironment = Object.fromEntries(
 );
 const [endOfOutput = ''] = process.argv.slice(2);
 const signals = ['SIGINT', 'SIGTERM'] as const;
+const outputs = [process.stdout, process.stderr];
 let calls = 0;
 
 process.on('message', async ({ args, environment }: LedgerCall) => {
@@ -19,14 +20,15 @@ process.on('message', async ({ args, environment }: LedgerCall) => {
   Object.assign(process.env, ownEnvironment, environment);
   process.argv = [process.execPath, fileURLToPath(main), ...args];
   process.exitCode = undefined;
-  const ofOutput = process.stdout.listeners('error');
+  const ofOutput = outputs.flatMap((output) => output.listeners('error'));
   const ofSignals = signals.flatMap((signal) => process.listeners(signal));
   calls += 1;
   // Only this module runs again: all that it imports stays loaded.
   await import(`${main}?call=${calls}`);
   // In a process of its own they would end with the command.
-  for (const listener of process.stdout.listeners('error'))
-    if (!ofOutput.includes(listener)) process.stdout.off('error', listener as () => void);
+  for (const output of outputs)
+    for (const listener of output.listeners('error'))
+      if (!ofOutput.includes(listener)) output.off('error', listener as () => void);
   for (const signal of signals)
     for (const listener of process.listeners(signal))
       if (!ofSignals.includes(listener)) process.off(signal, listener);

@@ -1,9 +1,9 @@
 // A copy of the log, made while others read and append, and sent to the caller as the bytes of an SQLite file.
 import { once } from 'node:events';
-import { createReadStream } from 'node:fs';
-import { rm } from 'node:fs/promises';
+import { createReadStream, rmSync } from 'node:fs';
+import { rm, stat, statfs } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { PassThrough, type Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import {
   Client,
   credentials,
@@ -13,6 +13,8 @@ import {
   type ServiceError,
   status,
 } from '@grpc/grpc-js';
+import { orElse } from '@ledger/kernel/or-else.ts';
+import { reasonOf } from '@ledger/kernel/reason-of.ts';
 import { StartError } from '../start-error.ts';
 import type { Storage } from './storage.ts';
 
@@ -31,9 +33,15 @@ export const backupService = {
   } satisfies MethodDefinition<Buffer, Buffer>,
 };
 
+/** What a copy leaves free: a full disk would refuse appends while it is made. */
+const spareBytes = 16 * 1024 * 1024;
+
 /** The copy lies beside the log until it is sent, so the disk needs room for a second one. One is made at a time. */
 export function createBackup(storage: Pick<Storage, 'copyTo'>, file: string) {
   const copy = `${file}.backup`;
+  // A process that was killed while it sent one has left it, as large as the log. (A store may be on a read-only disk.)
+  for (const leftover of [copy, `${copy}-journal`])
+    orElse(() => rmSync(leftover, { force: true }), undefined);
   let isRunning = false;
 
   async function send(call: ServerWritableStream<Buffer, Buffer>): Promise<void> {
@@ -41,13 +49,14 @@ export function createBackup(storage: Pick<Storage, 'copyTo'>, file: string) {
     call.on('cancelled', () => cancelled.abort());
     try {
       await rm(copy, { force: true });
+      await assertRoom(file);
       await storage.copyTo(copy);
       for await (const bytes of createReadStream(copy))
         if (!call.write(bytes)) await once(call, 'drain', { signal: cancelled.signal });
       call.end();
     } catch (error) {
       if (!cancelled.signal.aborted)
-        call.emit('error', { code: status.INTERNAL, details: `The backup failed: ${String(error)}` });
+        call.emit('error', { code: status.INTERNAL, details: `The backup failed: ${reasonOf(error)}` });
     } finally {
       await rm(copy, { force: true });
       isRunning = false;
@@ -64,6 +73,15 @@ export function createBackup(storage: Pick<Storage, 'copyTo'>, file: string) {
   };
 }
 
+async function assertRoom(file: string): Promise<void> {
+  const [{ size }, { bavail, bsize }] = await Promise.all([stat(file), statfs(dirname(file))]);
+  if (bavail * bsize >= size + spareBytes) return;
+  const megabytes = (bytes: number) => Math.ceil(bytes / 1_000_000).toLocaleString('en');
+  throw new StartError(
+    `the log has ${megabytes(size)} MB, and its disk has no room for a copy beside it: ${megabytes(bavail * bsize)} MB are free`,
+  );
+}
+
 /** The bytes of a backup of the embedded event store at `url`; the stream fails with a StartError that says why. */
 export function readBackup(url: string): Readable {
   const [, user, password, address] =
@@ -75,12 +93,16 @@ export function readBackup(url: string): Readable {
     metadata.set('authorization', `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`);
   const call = client.makeServerStreamRequest(backupService.backup.path, asIs, asIs, Buffer.of(), metadata);
   const bytes = new PassThrough();
-  pipeline(call, bytes)
-    .catch((error: ServiceError) => {
-      const reason = error.code === status.UNIMPLEMENTED ? notEmbedded : error.details || error.message;
-      bytes.destroy(new StartError(reason, { cause: error }));
-    })
-    .finally(() => client.close());
+  // Not a pipeline, which would destroy it with the client's own error.
+  call.on('error', (error: ServiceError) => {
+    const reason = error.code === status.UNIMPLEMENTED ? notEmbedded : error.details || error.message;
+    bytes.destroy(new StartError(reason, { cause: error }));
+  });
+  bytes.once('close', () => {
+    call.cancel();
+    client.close();
+  });
+  call.pipe(bytes);
   return bytes;
 }
 

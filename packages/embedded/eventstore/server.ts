@@ -71,10 +71,12 @@ export async function startEventStore({
   server.addService(backupService, { backup: createBackup(storage, file) });
   server.addService(features.ServerFeaturesService, { getSupportedMethods });
   for (const [service, why] of REFUSED) server.addService(service, refusals(service, why));
-  const boundPort = await bind(server, `${host}:${port}`).catch((error: unknown) => {
-    storage.close();
-    throw error;
-  });
+  const boundPort = await bind(server, `${host.includes(':') ? `[${host}]` : host}:${port}`).catch(
+    (error: unknown) => {
+      storage.close();
+      throw error;
+    },
+  );
 
   return {
     port: boundPort,

@@ -27,8 +27,11 @@ type TextRule = {
   format?: 'email' | 'uri';
 };
 
-/** Control characters, lone surrogates, and characters that change the direction of the text around them. */
-const notPlain = '\\p{Cc}\\p{Cs}\\u202A-\\u202E\\u2066-\\u2069';
+/**
+ * Control characters, lone surrogates, what stands for bytes that are not UTF-8 (two references in Latin-1 would become
+ * one payment), and characters that change the direction of the text around them.
+ */
+const notPlain = '\\p{Cc}\\p{Cs}\\uFFFD\\u202A-\\u202E\\u2066-\\u2069';
 const plainText = `[^${notPlain}]*`;
 const plainTextPattern = new RegExp(`^${plainText}$`, 'u');
 const anyText: TextRule = { faultOf: () => null, pattern: plainText };
@@ -69,7 +72,7 @@ export const reference = required(100, {
     if (/^\.\.?$/.test(value)) return 'must not be . or ..';
     return /\p{Cf}/u.test(value) ? 'must not contain invisible characters' : null;
   },
-  pattern: '(?!\\s|\\.\\.?$)[^\\p{Cc}\\p{Cs}\\p{Cf}]*(?<!\\s)',
+  pattern: '(?!\\s|\\.\\.?$)[^\\p{Cc}\\p{Cs}\\uFFFD\\p{Cf}]*(?<!\\s)',
 });
 
 /** A text that is missing or visible. */

@@ -1,8 +1,11 @@
 // Durability: kill -9, a full disk, a read-only file, a second server, an orderly shutdown.
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { chmod, writeFile } from 'node:fs/promises';
+import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import {
   type AppendExpectedRevision,
@@ -12,7 +15,9 @@ import {
   NO_STREAM,
 } from '@eventstore/db-client';
 import ava, { type ExecutionContext } from 'ava';
+import { readBackup } from '../../../packages/embedded/eventstore/backup.ts';
 import { startEventStore } from '../../../packages/embedded/eventstore/server.ts';
+import { StartError } from '../../../packages/embedded/start-error.ts';
 import {
   anEvent,
   aStream,
@@ -154,6 +159,42 @@ test('a read-only file can be read, and appends fail', async (t) => {
   });
 });
 
+test('what a kill -9 during a backup left is removed at the next start', async (t) => {
+  await withFile(async (file) => {
+    const leftovers = [`${file}.backup`, `${file}.backup-journal`];
+    for (const leftover of leftovers) await writeFile(leftover, 'half a copy');
+    await (await startEventStore({ file, host: '127.0.0.1', port: 0 })).close();
+    for (const leftover of leftovers) t.false(existsSync(leftover), leftover);
+  });
+});
+
+test('a backup that would fill the disk is refused, so that appends go on', async (t) => {
+  const { folder, remove } = await temporaryFolder();
+  try {
+    await promisify(execFile)('mount', ['-t', 'tmpfs', '-o', 'size=16m', 'tmpfs', folder]);
+  } catch {
+    t.log('no disk can be mounted here');
+    return t.pass();
+  }
+  const { port, close } = await startEventStore({
+    file: join(folder, 'events.db'),
+    host: '127.0.0.1',
+    port: 0,
+  });
+  try {
+    await t.throwsAsync(text(readBackup(`esdb://127.0.0.1:${port}?tls=false`)), {
+      instanceOf: StartError,
+      message:
+        /^The backup failed: the log has 1 MB, and its disk has no room for a copy beside it: 1\d MB are free$/,
+    });
+    await withClient(port, (client) => client.appendToStream(aStream(), anEvent()));
+  } finally {
+    await close();
+    await promisify(execFile)('umount', [folder]);
+    await remove();
+  }
+});
+
 test('a second server on the same file reports it and leaves the first alone', async (t) => {
   await withFile(async (file) => {
     const first = await spawnStore(file);
@@ -178,6 +219,18 @@ test('a port in use is an error, and the file is released', async (t) => {
     await store.stop('SIGTERM');
     const server = await startEventStore({ file, host: '127.0.0.1', port: 0 });
     await server.close();
+  });
+});
+
+test('an address of IPv6 is listened on', async (t) => {
+  const hasIPv6 = Object.values(networkInterfaces()).some((each) =>
+    each?.some(({ address }) => address === '::1'),
+  );
+  if (!hasIPv6) return t.pass();
+  await withFile(async (file) => {
+    const { port, close } = await startEventStore({ file, host: '::1', port: 0 });
+    t.true(port > 0);
+    await close();
   });
 });
 

@@ -3,7 +3,15 @@ import test from 'ava';
 import { parseAmount } from '../../../src/common/money.ts';
 import { apiKey, startApp, startWatched } from '../../support/app.ts';
 import { plain, sen } from '../../support/payments.ts';
-import { createPayment, postRequest, postResult, requestBody, resultFields, signed } from './helpers.ts';
+import {
+  createPayment,
+  merchantHeaders,
+  postRequest,
+  postResult,
+  requestBody,
+  resultFields,
+  signed,
+} from './helpers.ts';
 
 const config = { maxAmountSen: sen(100_000_000) };
 const app = await startApp({ config });
@@ -14,6 +22,16 @@ test.after.always(async () => {
 });
 
 const json = { accept: 'application/json' };
+
+test('references that differ in bytes of another encoding are refused, not taken for one', async (t) => {
+  for (const name of ['É', 'È']) {
+    const body = Buffer.from(JSON.stringify(requestBody({ trans_id: `FAKTUR ${name}` })), 'latin1');
+    const headers = { ...merchantHeaders, ...json };
+    const response = await fetch(`${app.url}/generic/request`, { method: 'POST', headers, body });
+    t.is(response.status, 400);
+    t.regex(await response.text(), /trans_id must be plain text/);
+  }
+});
 
 test('answers the payment page, and appends one event', async (t) => {
   const body = requestBody({ amount: 1234.5, extra: { account_no: 'A-1', nested: [{ a: null }] } });
@@ -236,6 +254,10 @@ const bad: Record<string, [Record<string, unknown>, string]> = {
   'trans_id too long': [{ trans_id: tooLong(100) }, 'trans_id must be at most 100 characters'],
   'trans_id with NUL': [
     { trans_id: 'A\0' },
+    'trans_id must be plain text, without control characters or broken characters',
+  ],
+  'trans_id with what stands for bytes that are not UTF-8': [
+    { trans_id: 'A\ufffd' },
     'trans_id must be plain text, without control characters or broken characters',
   ],
   'trans_id with what is not seen': [

@@ -1,0 +1,23 @@
+// What a command does when what it prints cannot be written.
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import test from 'ava';
+
+const program = fileURLToPath(new URL('../../src/ledger.js', import.meta.url));
+
+/** Runs a line of shell in which `$0` is Node and `$1` the program; resolves to its standard output. */
+const shell = async (line: string) =>
+  (await promisify(execFile)('bash', ['-c', line, process.execPath, program])).stdout;
+
+const hasFull = existsSync('/dev/full') ? test : test.skip;
+
+hasFull('a full disk is a sentence and exit code 1', async (t) => {
+  const said = await shell('"$0" "$1" configuration 2>&1 >/dev/full; echo $?');
+  t.regex(said, /^The output cannot be written: .*ENOSPC.*\n1\n$/);
+});
+
+hasFull('a command whose remarks cannot be written goes on', async (t) => {
+  t.is(await shell('"$0" "$1" nonsense 2>/dev/full; echo $?'), '2\n');
+});
