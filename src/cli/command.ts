@@ -1,4 +1,6 @@
 /** What a command of the `ledger` program is, and how it reads days, times and names as people type them. */
+import { accessSync, constants, statSync } from 'node:fs';
+import { getSystemErrorMessage } from 'node:util';
 import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
 import { boundsOfDay, parseAsOf, readSpan } from '../common/malaysian-time.ts';
 import type { CommandName, Declarations } from './help.ts';
@@ -62,6 +64,18 @@ export function readAsOf(name: string, text: string | undefined): Date {
 export function readArgument([value = '', ...more]: readonly string[], otherwise: string): string {
   if (value === '' || more.length > 0) throw new UsageError(otherwise);
   return value;
+}
+
+/** The path of a file that can be read: a pipe will do, but not a folder. Throws UsageError. */
+export function readableFile(path: string): string {
+  try {
+    accessSync(path, constants.R_OK);
+  } catch (error) {
+    const { errno = 0 } = error as NodeJS.ErrnoException;
+    throw new UsageError(`${path} cannot be read: ${getSystemErrorMessage(errno)}`);
+  }
+  if (statSync(path).isDirectory()) throw new UsageError(`${path} is a folder, not a file`);
+  return path;
 }
 
 export function readChoice<Choice extends string>(
