@@ -6,7 +6,12 @@ import type { Knex } from 'knex';
 import type { Config } from '../config/config.ts';
 import { createErase, unmatchedIn } from '../personal-data/erase.ts';
 import { allProjections } from '../projections/all.ts';
+import { toDoList } from '../to-do/projection.ts';
+import { requeryList } from '../to-do/requeries.ts';
 import type { RoleDependencies } from './stores.ts';
+
+/** `ledger verify` makes shadow tables of the to-do lists, too. */
+const withShadowTables = [...allProjections, toDoList, requeryList];
 
 type Dependencies = Pick<RoleDependencies, 'eventStore' | 'personalData' | 'runtime'> & {
   config: Pick<Config, 'databaseUrl' | 'dataDir' | 'mail'>;
@@ -24,13 +29,13 @@ export function createEraser({ config, eventStore, personalData, runtime }: Depe
       if (config.mail.smtpUrl === null)
         for (const transactionId of subjects.filter((each) => unmatchedIn(each) === null))
           await rm(join(config.dataDir, 'outbox', `${transactionId}-email.eml`), { force: true });
-      return await dropLeftovers(allProjections, leftovers);
+      return await dropLeftovers(withShadowTables, leftovers);
     },
     runtime,
   });
   return {
     erase,
     erasures: store.erasures,
-    dropLeftovers: (unlessSince: Date) => dropLeftovers(allProjections, { ...leftovers, unlessSince }),
+    dropLeftovers: (unlessSince: Date) => dropLeftovers(withShadowTables, { ...leftovers, unlessSince }),
   };
 }
