@@ -1,6 +1,5 @@
 /** What a command of the `ledger` program is, and how it reads days, times and names as people type them. */
-import { accessSync, constants, statSync } from 'node:fs';
-import { getSystemErrorMessage } from 'node:util';
+import { faultOfFile } from '@ledger/kernel/readable-file.ts';
 import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
 import { boundsOfDay, parseAsOf, readSpan } from '../common/malaysian-time.ts';
 import type { CommandName, Declarations } from './help.ts';
@@ -66,15 +65,10 @@ export function readArgument([value = '', ...more]: readonly string[], otherwise
   return value;
 }
 
-/** The path of a file that can be read: a pipe will do, but not a folder. Throws UsageError. */
+/** The path of a file that somebody named. Throws UsageError if it cannot be read. */
 export function readableFile(path: string): string {
-  try {
-    accessSync(path, constants.R_OK);
-  } catch (error) {
-    const { errno = 0 } = error as NodeJS.ErrnoException;
-    throw new UsageError(`${path} cannot be read: ${getSystemErrorMessage(errno)}`);
-  }
-  if (statSync(path).isDirectory()) throw new UsageError(`${path} is a folder, not a file`);
+  const fault = faultOfFile(path);
+  if (fault !== null) throw new UsageError(`${path} ${fault}`);
   return path;
 }
 

@@ -6,7 +6,7 @@ import { historyText, printable } from '../audit/history/text.ts';
 import { Refused } from '../commands/decider.ts';
 import { landregTransactionId, transactionIdOf, transactionIdPattern } from '../commands/transaction-id.ts';
 import { paymentStream } from '../events/payment.ts';
-import { searchPayments } from '../projections/payments/queries.ts';
+import { type PaymentFilter, searchPayments } from '../projections/payments/queries.ts';
 import { type CommandOf, readArgument } from './command.ts';
 import { type Context, withStores } from './stores.ts';
 
@@ -49,9 +49,10 @@ export async function findHistory(
     ...codes.map((code) => transactionIdOf(transactionIdKey, 'generic', code, named)),
     landregTransactionId(transactionIdKey, named),
   ];
+  const filter = { named, merchantCode: merchantCode ?? null };
   let found = await loadHistories(ids, merchantCode, context);
   if (found.length === 0)
-    found = await loadHistories(await idsOfNumber(named, merchantCode, context), merchantCode, context);
+    found = await loadHistories(await idsOfNumber(filter, context), merchantCode, context);
   const [first, ...others] = found;
   if (!first) throw new Refused('unknown_payment', 'There is no such payment');
   if (others.length === 0) {
@@ -85,17 +86,9 @@ async function loadHistories(
   );
 }
 
-async function idsOfNumber(
-  named: string,
-  merchantCode: string | undefined,
-  { db }: Context,
-): Promise<string[]> {
+async function idsOfNumber(filter: PaymentFilter, { db }: Context): Promise<string[]> {
   try {
-    const found = await searchPayments(
-      db,
-      { named, merchantCode: merchantCode ?? null },
-      { limit: mostFound, after: null },
-    );
+    const found = await searchPayments(db, filter, { limit: mostFound, after: null });
     return found.map(({ transactionId }) => transactionId);
   } catch (error) {
     if (!isConnectionFailure(error)) throw error;

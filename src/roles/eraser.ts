@@ -20,7 +20,8 @@ type Dependencies = Pick<RoleDependencies, 'eventStore' | 'personalData' | 'runt
 export function createEraser({ config, eventStore, personalData, runtime }: Dependencies, db: Knex) {
   const { store } = personalData;
   const { signal } = new AbortController();
-  const leftovers = { db, databaseUrl: config.databaseUrl, runtime, signal };
+  const drop = (unlessSince: Date | null = null) =>
+    dropLeftovers(withShadowTables, { db, databaseUrl: config.databaseUrl, unlessSince, runtime, signal });
   const erase = createErase({
     store,
     eventStore,
@@ -29,13 +30,9 @@ export function createEraser({ config, eventStore, personalData, runtime }: Depe
       if (config.mail.smtpUrl === null)
         for (const transactionId of subjects.filter((each) => unmatchedIn(each) === null))
           await rm(join(config.dataDir, 'outbox', `${transactionId}-email.eml`), { force: true });
-      return await dropLeftovers(withShadowTables, leftovers);
+      return await drop();
     },
     runtime,
   });
-  return {
-    erase,
-    erasures: store.erasures,
-    dropLeftovers: (unlessSince: Date) => dropLeftovers(withShadowTables, { ...leftovers, unlessSince }),
-  };
+  return { erase, erasures: store.erasures, dropLeftovers: drop };
 }
