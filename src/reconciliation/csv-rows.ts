@@ -14,9 +14,8 @@ const maxLinesOfRow = 10;
 type Line = { line: number; text: string | null };
 
 /**
- * UTF-8 (invalid bytes become U+FFFD), with or without a byte order mark; lines end with LF or CRLF, or with CR if the
- * first one does. Cells are separated by commas, or by semicolons where the first row has more of them. Blank lines are
- * skipped. Lines count from 1.
+ * UTF-8 (invalid bytes become U+FFFD), with or without a byte order mark; lines end with LF or CRLF, or all with CR; commas
+ * separate cells, or semicolons where the first row has more of them. Blank lines are skipped. Lines count from 1.
  */
 export async function* readCsv(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<CsvRow, void, void> {
   const lines = readLines(bytes);

@@ -10,9 +10,6 @@ import { toDoList } from '../to-do/projection.ts';
 import { requeryList } from '../to-do/requeries.ts';
 import type { RoleDependencies } from './stores.ts';
 
-/** `ledger verify` makes shadow tables of the to-do lists, too. */
-const withShadowTables = [...allProjections, toDoList, requeryList];
-
 type Dependencies = Pick<RoleDependencies, 'eventStore' | 'personalData' | 'runtime'> & {
   config: Pick<Config, 'databaseUrl' | 'dataDir' | 'mail'>;
 };
@@ -20,8 +17,10 @@ type Dependencies = Pick<RoleDependencies, 'eventStore' | 'personalData' | 'runt
 export function createEraser({ config, eventStore, personalData, runtime }: Dependencies, db: Knex) {
   const { store } = personalData;
   const { signal } = new AbortController();
-  const drop = (unlessSince: Date | null = null) =>
-    dropLeftovers(withShadowTables, { db, databaseUrl: config.databaseUrl, unlessSince, runtime, signal });
+  const leftovers = { db, databaseUrl: config.databaseUrl, runtime, signal };
+  /** `ledger verify` makes shadow tables of the to-do lists, too. */
+  const made = [...allProjections, toDoList, requeryList];
+  const drop = (unlessSince: Date | null = null) => dropLeftovers(made, { ...leftovers, unlessSince });
   const erase = createErase({
     store,
     eventStore,

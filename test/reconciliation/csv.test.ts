@@ -186,6 +186,18 @@ for (const [row, expected] of faults)
   test(`a row is refused that ${expected}: ${JSON.stringify(row)}`, (t) =>
     t.is(readOne(gateway, row).record, expected));
 
+for (const time of [
+  '',
+  '1900-01-01 00:00:00',
+  '1970-01-01T08:00:00+08:00',
+  '19700101080000',
+  '0000-00-00 00:00:00',
+])
+  test(`a row without a time: ${JSON.stringify(time)}`, (t) => {
+    const { record } = readOne(gateway, `A,P1,0,120.50,${time},council`);
+    t.like(record, { transactionId: 'A', paidAt: null });
+  });
+
 async function stage(file: string | AsyncIterable<Uint8Array>) {
   const staged = openStagedRecords();
   try {

@@ -401,6 +401,13 @@ for (const [title, [body, type, status, message]] of Object.entries(unreadable))
   });
 }
 
+test('a time before this century is none: the payment has the time at which it was recorded', async (t) => {
+  const id = await createPayment(app);
+  await postResult(app, signed({ ...resultFields(id), PAYMENT_DATETIME: '1970-01-01 08:00:00' }));
+  const [event] = await results(id);
+  t.like(event, { type: 'PaymentSucceeded', result: { paidAt: null } });
+});
+
 test('a signed result with hundreds of fields is recorded; junk with more is refused before it is verified', async (t) => {
   const id = await createPayment(app);
   const more = (count: number) =>
