@@ -91,3 +91,5 @@ try {
   process.stderr.write(`${failureText(error)}\n`);
   process.exitCode = exitCodeOf(error);
 }
+// What it began is complete, and a frozen store never confirms the end of a connection, which would keep the process.
+if (roles.includes(process.argv[2] ?? '')) process.exit();

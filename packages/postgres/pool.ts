@@ -5,6 +5,30 @@ import type { Logger } from 'pino';
 
 const int8 = 20;
 
+/** All connections of this process that have not ended. */
+const connections = new Set<pg.Client>();
+
+function remember(client: pg.Client): void {
+  connections.add(client);
+  client.once('end', () => connections.delete(client));
+}
+
+/**
+ * Cuts all connections of this process if the server takes no new one within 2 s, so that nothing waits any longer for what
+ * a frozen server will not answer. For a process that stops.
+ */
+export async function cutIfFrozen(url: string): Promise<void> {
+  const asking = createClient(url, 'ledger stops');
+  asking.on('error', () => {});
+  try {
+    await asking.connect();
+    await asking.end();
+  } catch (error) {
+    if (error instanceof pg.DatabaseError) return;
+    for (const { connection } of connections) connection.stream.destroy();
+  }
+}
+
 /**
  * A pool of connections; nothing is connected until the first query. A query fails within 2 s when the server is down,
  * and 5 s after `longestQueryMs` when it stopped answering; for less, add `.timeout(ms)` to the query.
@@ -35,7 +59,16 @@ export function connectPostgres(dependencies: {
       idle_in_transaction_session_timeout: 10_000,
     },
     // After a burst, what is not used any more ends, but for one.
-    pool: { min: 1, max: 10, idleTimeoutMillis: 5_000, validate: isIdle },
+    pool: {
+      min: 1,
+      max: 10,
+      idleTimeoutMillis: 5_000,
+      validate: isIdle,
+      afterCreate(client: pg.Client, done: (error: null, client: pg.Client) => void) {
+        remember(client);
+        done(null, client);
+      },
+    },
     acquireConnectionTimeout: 3_000,
     // Otherwise the message of a failed query would hold its values, and with them personal data.
     compileSqlOnError: false,
@@ -68,7 +101,7 @@ export type Client = pg.Client;
  * `idleMs` a process that asks for nothing loses it after so long.
  */
 export function createClient(databaseUrl: string, name: string, idleMs = 0): Client {
-  return new pg.Client({
+  const client = new pg.Client({
     connectionString: databaseUrl,
     application_name: name,
     connectionTimeoutMillis: 2_000,
@@ -76,4 +109,6 @@ export function createClient(databaseUrl: string, name: string, idleMs = 0): Cli
     keepAlive: true,
     options: `-c tcp_keepalives_idle=10 -c tcp_keepalives_interval=5 -c tcp_keepalives_count=3 -c idle_session_timeout=${idleMs}`,
   });
+  remember(client);
+  return client;
 }

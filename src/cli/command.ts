@@ -1,4 +1,5 @@
 /** What a command of the `ledger` program is, and how it reads days, times and names as people type them. */
+import { faultOfFile } from '@ledger/kernel/readable-file.ts';
 import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
 import { boundsOfDay, parseAsOf, readSpan } from '../common/malaysian-time.ts';
 import type { CommandName, Declarations } from './help.ts';
@@ -62,6 +63,13 @@ export function readAsOf(name: string, text: string | undefined): Date {
 export function readArgument([value = '', ...more]: readonly string[], otherwise: string): string {
   if (value === '' || more.length > 0) throw new UsageError(otherwise);
   return value;
+}
+
+/** The path of a file that somebody named. Throws UsageError if it cannot be read. */
+export function readableFile(path: string): string {
+  const fault = faultOfFile(path);
+  if (fault !== null) throw new UsageError(`${path} ${fault}`);
+  return path;
 }
 
 export function readChoice<Choice extends string>(

@@ -2,11 +2,11 @@
 import { isConnectionFailure } from '@ledger/postgres/error-codes.ts';
 import { PostgresUnavailable } from '@ledger/postgres/requirements.ts';
 import { entriesUntil, historyOf, readUntil } from '../audit/history/history.ts';
-import { historyText } from '../audit/history/text.ts';
+import { historyText, printable } from '../audit/history/text.ts';
 import { Refused } from '../commands/decider.ts';
 import { landregTransactionId, transactionIdOf, transactionIdPattern } from '../commands/transaction-id.ts';
 import { paymentStream } from '../events/payment.ts';
-import { searchPayments } from '../projections/payments/queries.ts';
+import { type PaymentFilter, searchPayments } from '../projections/payments/queries.ts';
 import { type CommandOf, readArgument } from './command.ts';
 import { type Context, withStores } from './stores.ts';
 
@@ -34,8 +34,8 @@ export const command: CommandOf<'history'> = async ({ at, revision, merchant }, 
 /**
  * Ids are derived from references, which takes the merchant's code and no database: a reference is looked up with the
  * given code, else with every configured one. Only what is no id or reference is searched in the read model: a number of a
- * receipt, of the gateway or of an order, or a part of a reference. Throws Refused when no payment or several match,
- * EventStoreUnavailable, and PostgresUnavailable.
+ * receipt, of the gateway or of an order, or a part of a reference. A remark then names the payment, because it may not be
+ * the one that was meant. Throws Refused when no payment or several match, EventStoreUnavailable, and PostgresUnavailable.
  */
 export async function findHistory(
   named: string,
@@ -49,12 +49,18 @@ export async function findHistory(
     ...codes.map((code) => transactionIdOf(transactionIdKey, 'generic', code, named)),
     landregTransactionId(transactionIdKey, named),
   ];
+  const filter = { named, merchantCode: merchantCode ?? null };
   let found = await loadHistories(ids, merchantCode, context);
   if (found.length === 0)
-    found = await loadHistories(await idsOfNumber(named, context), merchantCode, context);
+    found = await loadHistories(await idsOfNumber(filter, context), merchantCode, context);
   const [first, ...others] = found;
   if (!first) throw new Refused('unknown_payment', 'There is no such payment');
-  if (others.length === 0) return first;
+  if (others.length === 0) {
+    const { reference, transactionId } = first;
+    const remark = `Found by a number, or by a part of the reference: ${transactionId}, ${reference} of ${first.merchantCode}.`;
+    if (![reference, transactionId].includes(named)) process.stderr.write(`${printable(remark)}\n`);
+    return first;
+  }
   const list = found.map((each) => `  ${each.transactionId} of ${each.merchantCode}`).join('\n');
   throw new Refused(
     'unknown_payment',
@@ -71,8 +77,8 @@ async function loadHistories(
     ids.map(async (transactionId) => {
       const history = historyOf(await eventStore.load(paymentStream(transactionId)));
       const state = history.entries.at(-1)?.state;
-      const code = state && state.status !== 'none' ? state.request.merchant.code : '';
-      return { transactionId, merchantCode: code, ...history };
+      const { merchant, reference = '' } = state && state.status !== 'none' ? state.request : {};
+      return { transactionId, merchantCode: merchant?.code ?? '', reference, ...history };
     }),
   );
   return histories.filter(
@@ -80,9 +86,9 @@ async function loadHistories(
   );
 }
 
-async function idsOfNumber(named: string, { db }: Context): Promise<string[]> {
+async function idsOfNumber(filter: PaymentFilter, { db }: Context): Promise<string[]> {
   try {
-    const found = await searchPayments(db, { named }, { limit: mostFound, after: null });
+    const found = await searchPayments(db, filter, { limit: mostFound, after: null });
     return found.map(({ transactionId }) => transactionId);
   } catch (error) {
     if (!isConnectionFailure(error)) throw error;

@@ -4,7 +4,7 @@ import type { DiscrepancyFound } from '../events/reconciliation.ts';
 import type { BadRow } from '../reconciliation/csv-rows.ts';
 import { reconcile as importExport } from '../reconciliation/reconcile.ts';
 import { discrepancyText, isAllMatched, summaryText } from '../reconciliation/summary.ts';
-import { type CommandOf, readArgument, readAsOf, readRange } from './command.ts';
+import { type CommandOf, readArgument, readAsOf, readableFile, readRange } from './command.ts';
 import { exitCodeOf, failureText } from './failure-text.ts';
 import { staffCause, withStores } from './stores.ts';
 
@@ -14,7 +14,7 @@ export const command: CommandOf<'reconcile'> = async (
   { 'dry-run': dryRun = false, 'made-at': made, ...range },
   args,
 ) => {
-  const path = readArgument(args, 'Name one file');
+  const path = readableFile(readArgument(args, 'Name one file'));
   const period = readRange(range);
   const madeAt = made === undefined ? null : readAsOf('made-at', made).toISOString();
   const badRows: BadRow[] = [];

@@ -2,11 +2,11 @@
 import { createReadStream } from 'node:fs';
 import { displaySen } from '../common/money.ts';
 import { importSettlement } from '../reconciliation/settle.ts';
-import { type CommandOf, readArgument } from './command.ts';
+import { type CommandOf, readArgument, readableFile } from './command.ts';
 import { staffCause, withStores } from './stores.ts';
 
 export const command: CommandOf<'settle'> = async ({ confirm = false }, args) => {
-  const path = readArgument(args, 'Name one file');
+  const path = readableFile(readArgument(args, 'Name one file'));
   return await withStores('settle', {}, async (context) => {
     const badRows: { line: number; fault: string }[] = [];
     const settled = await importSettlement(context, {

@@ -21,7 +21,7 @@ import { progressFile } from '../audit/verify/resume.ts';
 import { type VerifyReport, verify as verifyStores } from '../audit/verify/verify.ts';
 import { Refused } from '../commands/decider.ts';
 import type { Config } from '../config/config.ts';
-import { type CommandOf, type Outcome, UsageError } from './command.ts';
+import { type CommandOf, type Outcome, readableFile, UsageError } from './command.ts';
 import { openVerifyProgress } from './progress.ts';
 import { type Context, fail, staffCause, withStores } from './stores.ts';
 
@@ -76,14 +76,14 @@ async function whileAlone(
 
 /** A checkpoint as `ledger seals --last` prints it. Whether a trusted key has signed it, the seal in the log says. */
 function checkpointIn(file: string): Checkpoint {
-  const checkpoint = openCheckpoint(readFileSync(file, 'utf8'), null);
+  const checkpoint = openCheckpoint(readFileSync(readableFile(file), 'utf8'), null);
   if (typeof checkpoint === 'string') throw new UsageError(`${file}: ${checkpoint}`);
   return checkpoint;
 }
 
 /** All of the witnesses in the file, one in a line, unless fewer are demanded. */
 function witnessesIn(file: string, needed: string | undefined): Witnesses {
-  const lines = readFileSync(file, 'utf8').trim().split('\n');
+  const lines = readFileSync(readableFile(file), 'utf8').trim().split('\n');
   const known = lines.flatMap((line) => {
     const verifier = readVerifier(line);
     return verifier?.kind === 'witness' ? verifier : [];
@@ -96,8 +96,9 @@ function witnessesIn(file: string, needed: string | undefined): Witnesses {
 }
 
 function keysOf(file: string): KeyTerm[] {
+  const text = readFileSync(readableFile(file), 'utf8');
   try {
-    return publicKeysIn(readFileSync(file, 'utf8'));
+    return publicKeysIn(text);
   } catch (error) {
     throw new UsageError(`${file}: ${reasonOf(error)}`);
   }
@@ -170,7 +171,7 @@ async function verifyExport(
   trusted: readonly KeyTerm[] | null,
   witnesses: Witnesses | null,
 ): Promise<Outcome> {
-  const found = await verifyFile(file, trusted, witnesses);
+  const found = await verifyFile(readableFile(file), trusted, witnesses);
   const { violation, events, payments, checksum, checkpoint, unproven, first, alone, range } = found;
   if (violation) {
     const { line, stream, revision, reason } = violation;

@@ -11,7 +11,7 @@ import { sealKeyOf } from '@ledger/transparency-log/key.ts';
 import { rawKeyOf, readVerifier, verifierText } from '@ledger/transparency-log/note.ts';
 import { createWitness } from '@ledger/transparency-log/witness.ts';
 import { runUntilSignal } from '../roles/lifecycle.ts';
-import { type CommandOf, UsageError } from './command.ts';
+import { type CommandOf, readableFile, UsageError } from './command.ts';
 
 const maxBody = 64 * 1024;
 
@@ -23,7 +23,8 @@ export const command: CommandOf<'witness'> = async ({
   port = '8700',
 }) => {
   if (!/^[^\s+]+$/.test(name)) throw new UsageError('--name is such as witness.example.my/1');
-  const logs = logKey === '' ? [] : readFileSync(logKey, 'utf8').trim().split('\n').map(readVerifier);
+  const logs =
+    logKey === '' ? [] : readFileSync(readableFile(logKey), 'utf8').trim().split('\n').map(readVerifier);
   const known = logs.filter((each) => each !== null);
   if (known.length === 0 || known.length < logs.length)
     throw new UsageError('--log-key is a file with the keys that `ledger seals` prints, one in a line');

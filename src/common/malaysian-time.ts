@@ -24,20 +24,20 @@ export function dayOf(utc: string): string {
 
 /** When a Malaysian day begins and the next one does, in UTC; null unless `day` is a real day in `YYYY-MM-DD`. */
 export function boundsOfDay(day: string): { start: string; end: string } | null {
-  const start = /^\d{4}-\d\d-\d\d$/.test(day) ? readGatewayTime(`${day} 00:00:00`) : null;
+  const start = /^(?:19|20)\d\d-\d\d-\d\d$/.test(day) ? momentOf(`${day}T00:00:00`) : null;
   if (start === null) return null;
   return { start, end: new Date(Date.parse(start) + 24 * 60 * 60 * 1000).toISOString() };
 }
 
-// Years near 0 and 10000 are refused: in UTC they may not have four digits.
+// Before 2000 nothing was paid here: 1900-01-01 and 1970-01-01 stand for no time, or for a clock that was not set.
 const forms = [
-  /^((?:19|20)\d\d)-(\d\d)-(\d\d)[T ](\d\d):(\d\d):(\d\d)(?:\.\d{1,9})?(Z|[+-]\d\d:?\d\d)?$/,
-  /^((?:19|20)\d\d)(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)$/,
+  /^(20\d\d)-(\d\d)-(\d\d)[T ](\d\d):(\d\d):(\d\d)(?:\.\d{1,9})?(Z|[+-]\d\d:?\d\d)?$/,
+  /^(20\d\d)(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)$/,
 ];
 
 /**
  * Reads a gateway's time in any of the three forms above (ISO 8601 may carry another offset; without one it is
- * Malaysian time). Returns UTC as ISO 8601, or null when it has none of these forms or is not a real moment.
+ * Malaysian time). Returns UTC as ISO 8601, or null when it has none of these forms or is not a real moment of this century.
  */
 export function readGatewayTime(text: string): string | null {
   for (const form of forms) {
@@ -65,7 +65,7 @@ export function readSpan(text: string): { start: string; end: string } | null {
 }
 
 /** UTC, or null when there is no such moment. */
-function momentOf(wall: string, fraction: string, zone = '+08:00'): string | null {
+function momentOf(wall: string, fraction = '', zone = '+08:00'): string | null {
   // Date turns 31 February into a day in March: a wall clock that does not survive the round trip is not real.
   const asUtc = new Date(`${wall}Z`);
   if (Number.isNaN(asUtc.getTime()) || !asUtc.toISOString().startsWith(wall)) return null;

@@ -14,8 +14,8 @@ const maxLinesOfRow = 10;
 type Line = { line: number; text: string | null };
 
 /**
- * UTF-8 (invalid bytes become U+FFFD), with or without a byte order mark; lines end with LF or CRLF, cells are separated by
- * commas, or by semicolons where the first row has more of them. Blank lines are skipped. Lines count from 1.
+ * UTF-8 (invalid bytes become U+FFFD), with or without a byte order mark; lines end with LF or CRLF, or all with CR; commas
+ * separate cells, or semicolons where the first row has more of them. Blank lines are skipped. Lines count from 1.
  */
 export async function* readCsv(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<CsvRow, void, void> {
   const lines = readLines(bytes);
@@ -71,10 +71,17 @@ async function* readLines(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Line
   const decoder = new TextDecoder();
   let line = 1;
   let pending: string | null = '';
+  /** As the first line ends: after that, a CR may be part of a cell. */
+  let lineEnd: string | undefined;
   const lineOf = (text: string | null): Line => ({ line, text: text?.replace(/\r$/, '') ?? null });
   for await (const chunk of bytes) {
-    const pieces = decoder.decode(chunk, { stream: true }).split('\n');
-    for (const [index, piece] of pieces.entries()) {
+    let text = decoder.decode(chunk, { stream: true });
+    if (lineEnd === undefined) {
+      text = (pending ?? '') + text;
+      pending = '';
+      lineEnd = /\n|\r(?=[^\r\n])/.exec(text)?.[0];
+    }
+    for (const [index, piece] of text.split(lineEnd ?? '\n').entries()) {
       if (index > 0) {
         yield lineOf(pending);
         line += 1;

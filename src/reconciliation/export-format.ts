@@ -42,6 +42,8 @@ const idColumns = {
 const idPattern = /^[\w.:/-]{0,64}$/;
 /** A long number that a spreadsheet has rounded: its last digits are lost. */
 const roundedPattern = /^\d(\.\d+)?E\+\d+$/i;
+/** Empty, or before 2000, as what was never paid has in some exports. */
+const noTime = /^([01]\d{3}(-|\d{10}$)|$)/;
 const maxCellLength = 4_096;
 
 /** The columns of a header, and how a row becomes fields of their names. Throws UnreadableExport. */
@@ -126,7 +128,7 @@ function faultOf(source: ExportSource, fields: Fields, record: ExportRecord): st
   if (record.transactionId === '' && record.recordId === '') return 'names no transaction';
   if (record.amountSen === null && (record.status === 'succeeded' || fields.AMOUNT !== ''))
     return 'AMOUNT is not an amount such as 120.50';
-  if (record.paidAt === null && fields.PAYMENT_DATETIME !== '')
+  if (record.paidAt === null && !noTime.test(fields.PAYMENT_DATETIME ?? ''))
     return 'PAYMENT_DATETIME is not a time such as 2026-11-20 09:00:00';
   return /^[A-Za-z]{0,3}$/.test(record.currency) ? null : 'CURRENCY is not a currency such as MYR';
 }

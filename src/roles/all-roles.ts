@@ -7,7 +7,7 @@ import type { Started } from './lifecycle.ts';
 import { startMonitoring } from './monitoring.ts';
 import { startProjections } from './projections.ts';
 import { startReactors } from './reactors.ts';
-import { assertStores, openStores } from './stores.ts';
+import { assertStores, firstToStop, openStores } from './stores.ts';
 
 /** Passes to `started` each part that is to be stopped, as soon as it runs. Throws ConfigError if a store cannot serve. */
 export async function startAllRoles(
@@ -28,6 +28,6 @@ export async function startAllRoles(
   started(startReactors(role));
   const { port } = started(await startHttp(role));
   monitoring.enter('running');
-  started({ stop: async () => monitoring.enter('stopping') });
+  started(firstToStop(monitoring, config.databaseUrl));
   return { port, adminPort: monitoring.port };
 }

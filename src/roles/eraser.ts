@@ -6,6 +6,8 @@ import type { Knex } from 'knex';
 import type { Config } from '../config/config.ts';
 import { createErase, unmatchedIn } from '../personal-data/erase.ts';
 import { allProjections } from '../projections/all.ts';
+import { toDoList } from '../to-do/projection.ts';
+import { requeryList } from '../to-do/requeries.ts';
 import type { RoleDependencies } from './stores.ts';
 
 type Dependencies = Pick<RoleDependencies, 'eventStore' | 'personalData' | 'runtime'> & {
@@ -16,6 +18,9 @@ export function createEraser({ config, eventStore, personalData, runtime }: Depe
   const { store } = personalData;
   const { signal } = new AbortController();
   const leftovers = { db, databaseUrl: config.databaseUrl, runtime, signal };
+  /** `ledger verify` makes shadow tables of the to-do lists, too. */
+  const made = [...allProjections, toDoList, requeryList];
+  const drop = (unlessSince: Date | null = null) => dropLeftovers(made, { ...leftovers, unlessSince });
   const erase = createErase({
     store,
     eventStore,
@@ -24,13 +29,9 @@ export function createEraser({ config, eventStore, personalData, runtime }: Depe
       if (config.mail.smtpUrl === null)
         for (const transactionId of subjects.filter((each) => unmatchedIn(each) === null))
           await rm(join(config.dataDir, 'outbox', `${transactionId}-email.eml`), { force: true });
-      return await dropLeftovers(allProjections, leftovers);
+      return await drop();
     },
     runtime,
   });
-  return {
-    erase,
-    erasures: store.erasures,
-    dropLeftovers: (unlessSince: Date) => dropLeftovers(allProjections, { ...leftovers, unlessSince }),
-  };
+  return { erase, erasures: store.erasures, dropLeftovers: drop };
 }

@@ -3,7 +3,7 @@ import { createLog } from '@ledger/kernel/log.ts';
 import type { CommandOf } from '../cli/command.ts';
 import { followFiles, type Running, runUntilSignal, warnOfExceptions } from './lifecycle.ts';
 import { type RoleName, startMonitoring } from './monitoring.ts';
-import { assertStores, loadRoleConfig, openStores, type RoleDependencies } from './stores.ts';
+import { assertStores, firstToStop, loadRoleConfig, openStores, type RoleDependencies } from './stores.ts';
 
 export function roleCommand(
   name: RoleName,
@@ -21,7 +21,7 @@ export function roleCommand(
       const monitoring = started(await startMonitoring(stores, { name, roles: [name] }));
       started(await start(monitoring.role));
       monitoring.enter('running');
-      started({ stop: async () => monitoring.enter('stopping') });
+      started(firstToStop(monitoring, config.databaseUrl));
     });
   };
 }

@@ -15,7 +15,7 @@ import { wrappingKeys } from '@ledger/personal-data/key-store.ts';
 import { createPersonalData, type PersonalData } from '@ledger/personal-data/personal-data.ts';
 import { createPostgresKeyStore, destroyedChannel } from '@ledger/personal-data/postgres-key-store.ts';
 import { listenForNotifications } from '@ledger/postgres/notifications.ts';
-import { connectPostgres } from '@ledger/postgres/pool.ts';
+import { connectPostgres, cutIfFrozen } from '@ledger/postgres/pool.ts';
 import { unsuitability } from '@ledger/postgres/requirements.ts';
 import { createSharedClock, type SharedClock } from '@ledger/postgres/shared-clock.ts';
 import type { Knex } from 'knex';
@@ -96,6 +96,17 @@ export function openStores<
     },
   };
 }
+
+/** The part that stops first: what a process still does has 5 s, and then waits no longer for a frozen PostgreSQL. */
+export const firstToStop = (
+  monitoring: { enter(state: 'stopping'): void },
+  databaseUrl: string,
+): Running => ({
+  async stop() {
+    monitoring.enter('stopping');
+    systemRuntime.setTimer(5_000, () => void cutIfFrozen(databaseUrl));
+  },
+});
 
 /**
  * The configuration of a command that runs alongside `ledger serve` and uses its embedded stores where no URL is set.

@@ -1,10 +1,13 @@
 // What the help says of a command is what the command takes.
+import { execFileSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
-import { basename } from 'node:path';
+import { symlink, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import test from 'ava';
 import declarations from '../../content/commands.json' with { type: 'json' };
 import program from '../../package.json' with { type: 'json' };
 import { argumentsOf, helpOn, helpOnAll, isCommand, usageOf } from '../../src/cli/help.ts';
+import { temporaryFolder } from '../embedded/helpers.ts';
 import { runLedger } from '../support/ledger.ts';
 
 for (const name of Object.keys(declarations).filter(isCommand)) {
@@ -55,6 +58,41 @@ test('what was mistyped is guessed, and only if it is near', async (t) => {
     t.deepEqual([code, stdout], [2, '']);
     t.regex(stderr, expected);
   }
+});
+
+test('a file that cannot be read is named in a sentence, before anything is connected', async (t) => {
+  const folder = await temporaryFolder(t);
+  const none = join(folder, 'none');
+  await symlink('loop', join(folder, 'loop'));
+  const faults = [
+    [folder, `${folder} is a folder, not a file`],
+    [none, `${none} cannot be read: no such file or directory`],
+    [join(folder, 'loop'), `${join(folder, 'loop')} cannot be read: too many symbolic links encountered`],
+  ] as const;
+  for (const [name, ...before] of [
+    ['settle'],
+    ['reconcile'],
+    ['verify', '--file'],
+    ['verify', '--public-key'],
+    ['verify', '--since'],
+    ['verify', '--witness-keys'],
+    ['witness', '--name', 'w/1', '--log-key'],
+  ] as const)
+    for (const [path, fault] of faults.slice(0, name === 'settle' ? 3 : 1)) {
+      const { code, stdout, stderr } = await runLedger([name, ...before, path], {});
+      t.deepEqual([code, stdout, stderr], [2, '', `${fault}\n${usageOf(name)}\n`]);
+    }
+});
+
+test('a pipe is a file that can be read', async (t) => {
+  const pipe = join(await temporaryFolder(t), 'pipe');
+  execFileSync('mkfifo', [pipe]);
+  const [{ code, stdout }] = await Promise.all([
+    runLedger(['verify', '--file', pipe], {}),
+    writeFile(pipe, 'no export\n'),
+  ]);
+  t.is(code, 1);
+  t.regex(stdout, /^VIOLATION line 1: It is not a line of an export/);
 });
 
 test('--json prints one document, of the command that has it', async (t) => {

@@ -259,6 +259,15 @@ withPrometheus(
     t.regex(shown, /seconds_count\{[^}]*method="",route="",status="404"\} 1/);
     t.notRegex(shown, /SECRET/);
 
+    // No result: the gateway sends it again and again.
+    await whileRepeating(
+      async () => {
+        await fetch(`http://127.0.0.1:${http.role.port}/generic/response`, { method: 'POST', body: 'A=1' });
+        await sleep(500);
+      },
+      () => untilFired(['LedgerResultsRefused']),
+    );
+
     // What is stored goes wrong, and nine days pass.
     const [hanging, gone, failing] = [
       await startReceiver(t, hang),

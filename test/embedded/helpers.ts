@@ -1,5 +1,5 @@
 /** Shared by the tests of the embedded stores: temporary folders, processes to kill, and a connection. */
-import { type ChildProcess, fork } from 'node:child_process';
+import { type ChildProcess, execFileSync, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
@@ -89,6 +89,19 @@ export function isAlive(pid: number): boolean {
     return process.platform !== 'linux' || !/^State:\s*Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
   } catch {
     return false;
+  }
+}
+
+/** To the postmaster of a data folder and to all its children. */
+export async function signalPostgres(dataDir: string, name: 'SIGSTOP' | 'SIGCONT'): Promise<void> {
+  const { postmaster } = await postgresPids(dataDir);
+  const children = execFileSync('ps', ['-o', 'pid=', '--ppid', String(postmaster)], { encoding: 'utf8' });
+  for (const pid of [postmaster, ...children.trim().split(/\s+/).map(Number)]) {
+    try {
+      process.kill(pid, name);
+    } catch {
+      // That session has ended since.
+    }
   }
 }
 

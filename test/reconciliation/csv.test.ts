@@ -29,6 +29,23 @@ const files: [string, string | Uint8Array, unknown][] = [
     ],
   ],
   [
+    'CR alone, as older programs for the Mac end lines',
+    'a,b\r\r1,"x\ny"\r3,4\r',
+    [
+      { line: 1, cells: ['a', 'b'] },
+      { line: 3, cells: ['1', 'x\ny'] },
+      { line: 4, cells: ['3', '4'] },
+    ],
+  ],
+  [
+    'CR in a cell, and twice at the end of a line',
+    'a,b\r\r\n1,x\ry\r\r\n',
+    [
+      { line: 1, cells: ['a', 'b\r'] },
+      { line: 2, cells: ['1', 'x\ry\r'] },
+    ],
+  ],
+  [
     'semicolons',
     'a;b\n"1;2";x,y',
     [
@@ -92,7 +109,13 @@ const files: [string, string | Uint8Array, unknown][] = [
 ];
 
 for (const [name, file, rows] of files)
-  test(`rows: ${name}`, async (t) => t.deepEqual<unknown, unknown>(await read(file), rows));
+  test(`rows: ${name}`, async (t) => {
+    t.deepEqual<unknown, unknown>(await read(file), rows);
+    const byByte: CsvRow[] = [];
+    const bytes = Readable.from(Array.from(Buffer.from(file), (byte) => Buffer.of(byte)));
+    for await (const row of readCsv(bytes)) byByte.push(row);
+    t.deepEqual<unknown, unknown>(byByte, rows, 'one byte at a time');
+  });
 
 test('every line has its row or its fault, whatever the other lines hold', async (t) => {
   const anything = fc.array(fc.string({ unit: fc.constantFrom('"', ',', 'a', '\r', '\0', 'é') }), {
@@ -162,6 +185,18 @@ const faults: [string, string][] = [
 for (const [row, expected] of faults)
   test(`a row is refused that ${expected}: ${JSON.stringify(row)}`, (t) =>
     t.is(readOne(gateway, row).record, expected));
+
+for (const time of [
+  '',
+  '1900-01-01 00:00:00',
+  '1970-01-01T08:00:00+08:00',
+  '19700101080000',
+  '0000-00-00 00:00:00',
+])
+  test(`a row without a time: ${JSON.stringify(time)}`, (t) => {
+    const { record } = readOne(gateway, `A,P1,0,120.50,${time},council`);
+    t.like(record, { transactionId: 'A', paidAt: null });
+  });
 
 async function stage(file: string | AsyncIterable<Uint8Array>) {
   const staged = openStagedRecords();

@@ -101,6 +101,6 @@ export function plural(count: number, noun: string): string {
 }
 
 /** Whatever somebody has put into the store must not control the terminal or reverse the text. */
-function printable(text: string): string {
+export function printable(text: string): string {
   return text.replace(/[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu, '\ufffd');
 }

@@ -46,8 +46,8 @@ const anyTypes = 'application/json, application/x-www-form-urlencoded or multipa
 const anyBody = bodyReader(anyTypes, { ...forms, ...json });
 const anyBodyWithItsText = bodyReader(anyTypes, { ...forms, ...json, includeUnparsed: true });
 
-/** More than four times as many as the gateway documents. */
-const maxResultFields = 100;
+/** As many as the parser of forms reads, and far more than a gateway sends: a signed result is not refused for its fields. */
+const maxResultFields = 1_000;
 
 /** For the gateway, whose encoding is not documented. A number in JSON becomes its text, which is what was signed. */
 export const gatewayBody: Middleware = (ctx, next) =>

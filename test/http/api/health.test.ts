@@ -7,11 +7,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { EventStoreFull } from '@ledger/event-store/event-store.ts';
 import { connectPostgres } from '@ledger/postgres/pool.ts';
 import { projectionStatus } from '@ledger/projections/runtime/checkpoints.ts';
-import test, { type ExecutionContext } from 'ava';
+import test from 'ava';
 import { startPostgres } from '../../../packages/embedded/postgres.ts';
 import type { Look } from '../../../src/monitoring/health.ts';
 import { spawnStore } from '../../embedded/eventstore/harness.ts';
-import { postgresPids, query, temporaryFolder, until } from '../../embedded/helpers.ts';
+import { query, signalPostgres, temporaryFolder, until } from '../../embedded/helpers.ts';
 import { log } from '../../projections/helpers.ts';
 import { startServerProcess } from '../../support/event-store.ts';
 import { folderWithCluster } from '../../support/postgres.ts';
@@ -69,19 +69,6 @@ const append = (service: Service, stream: string, type: string, data: unknown) =
     [{ id: randomUUID(), type, data, metadata: { schemaVersion: 1 } }],
     'no_stream',
   );
-
-/** The postmaster and all its children. */
-async function signalPostgres(t: ExecutionContext, name: 'SIGSTOP' | 'SIGCONT'): Promise<void> {
-  const { postmaster } = await postgresPids(postgres.dataDir);
-  const children = execFileSync('ps', ['-o', 'pid=', '--ppid', String(postmaster)], { encoding: 'utf8' });
-  for (const pid of [postmaster, ...children.trim().split(/\s+/).map(Number)]) {
-    try {
-      process.kill(pid, name);
-    } catch {
-      t.log(`${pid} has ended`);
-    }
-  }
-}
 
 test.serial('all is well; health answers the four fields of the interface and no other', async (t) => {
   const service = await startService(t, postgres);
@@ -178,14 +165,14 @@ test.serial('both stores frozen: an answer all the same, and ok again afterwards
   const service = await startService(t, postgres, {}, eventStore);
   await service.runProjections();
   await untilHealth(service, isOk);
-  t.teardown(() => signalPostgres(t, 'SIGCONT'));
+  t.teardown(() => signalPostgres(postgres.dataDir, 'SIGCONT'));
 
   eventStore.signal('SIGSTOP');
   const noStore = await untilHealth(service, ({ eventStore }) => eventStore === 'down');
   t.like(noStore, { status: 'error', postgres: 'up' });
   t.true(noStore.projections.every(({ status, lagMs }) => status === 'unknown' && lagMs === null));
 
-  await signalPostgres(t, 'SIGSTOP');
+  await signalPostgres(postgres.dataDir, 'SIGSTOP');
   const nothing = await untilHealth(service, (health) => health.postgres === 'down');
   t.like(nothing, { status: 'error', eventStore: 'down' });
   for (let n = 0; n < 30; n += 1) {
@@ -195,7 +182,7 @@ test.serial('both stores frozen: an answer all the same, and ok again afterwards
   }
 
   eventStore.signal('SIGCONT');
-  await signalPostgres(t, 'SIGCONT');
+  await signalPostgres(postgres.dataDir, 'SIGCONT');
   t.is((await untilHealth(service, isOk)).status, 'ok');
 });
 

@@ -401,6 +401,28 @@ for (const [title, [body, type, status, message]] of Object.entries(unreadable))
   });
 }
 
+test('a time before this century is none: the payment has the time at which it was recorded', async (t) => {
+  const id = await createPayment(app);
+  await postResult(app, signed({ ...resultFields(id), PAYMENT_DATETIME: '1970-01-01 08:00:00' }));
+  const [event] = await results(id);
+  t.like(event, { type: 'PaymentSucceeded', result: { paidAt: null } });
+});
+
+test('a signed result with hundreds of fields is recorded; junk with more is refused before it is verified', async (t) => {
+  const id = await createPayment(app);
+  const more = (count: number) =>
+    Object.fromEntries(Array.from({ length: count }, (_, index) => [`MORE_${index}`, 'x']));
+  const response = await postResult(app, signed({ ...resultFields(id), ...more(900) }));
+  t.is(response.status, 303);
+  t.deepEqual(
+    (await results(id)).map(({ type }) => type),
+    ['PaymentSucceeded'],
+  );
+  const junk = await postResult(app, JSON.stringify(more(1_001)), { 'content-type': 'application/json' });
+  t.is(junk.status, 400);
+  t.deepEqual(await junk.json(), { status: false, message: 'A result must have at most 1000 fields' });
+});
+
 test('files are refused', async (t) => {
   const id = await createPayment(app);
   const form = multipart(signed(resultFields(id)));

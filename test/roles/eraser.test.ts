@@ -1,0 +1,39 @@
+// What was left behind in the database when a process was killed, and is dropped.
+import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
+import test from 'ava';
+import { createEraser } from '../../src/roles/eraser.ts';
+import { emptyDatabase } from '../projections/helpers.ts';
+import { createDatabase } from '../support/postgres.ts';
+
+test('shadow tables of killed processes, of to-do lists too', async (t) => {
+  const { db, url } = await emptyDatabase(t, await createDatabase());
+  await db.raw('create table checkpoints (name text primary key, updated_at timestamptz not null)');
+  const left = [
+    'payments_rebuild',
+    'journal_compare',
+    'reactor_deliveries_compare',
+    'reactor_requeries_compare',
+  ];
+  for (const schema of [...left, 'payments', 'mine_compare']) await db.raw('create schema ??', [schema]);
+  const { dropLeftovers } = createEraser(
+    {
+      config: {
+        databaseUrl: url,
+        dataDir: '',
+        mail: { smtpUrl: null, requireTls: false, from: { name: '', address: '' } },
+      },
+      eventStore: {} as never,
+      personalData: { store: {} } as never,
+      runtime: systemRuntime,
+    },
+    db,
+  );
+  await dropLeftovers(new Date());
+  const { rows } = await db.raw(
+    `select nspname as name from pg_namespace where nspname ~ '_(compare|rebuild)$' or nspname = 'payments' order by 1`,
+  );
+  t.deepEqual(
+    rows.map(({ name }: { name: string }) => name),
+    ['mine_compare', 'payments'],
+  );
+});

@@ -1,0 +1,56 @@
+// A role that is asked to stop while PostgreSQL is frozen: it must not wait for answers that never come.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { cutIfFrozen } from '@ledger/postgres/pool.ts';
+import test from 'ava';
+import { startRole } from '../e2e/ledger.ts';
+import { signalPostgres, temporaryFolder } from '../embedded/helpers.ts';
+import { emptyDatabase } from '../projections/helpers.ts';
+import { startServer } from '../support/event-store.ts';
+import { settingsFor } from '../support/ledger.ts';
+import { startOwnPostgres } from '../support/postgres.ts';
+
+const postgres = await startOwnPostgres();
+
+test.serial('every role ends, and soon', async (t) => {
+  const store = await startServer();
+  t.teardown(store.close);
+  const environment = {
+    ...settingsFor({ esdbUrl: store.url, databaseUrl: postgres.url }),
+    SEAL_KEY: '5'.repeat(64),
+    DATA_DIR: await temporaryFolder(t),
+    PORT: '0',
+  };
+  const running = await Promise.all(
+    ['http', 'projections', 'reactors'].map((name) =>
+      startRole(t, [name], environment, (output) => output.includes('"msg":"started"')),
+    ),
+  );
+  await sleep(3_000);
+  t.teardown(() => signalPostgres(postgres.dataDir, 'SIGCONT'));
+  await signalPostgres(postgres.dataDir, 'SIGSTOP');
+  // What they ask now, they would wait 30 s for.
+  await sleep(1_500);
+  const askedMs = performance.now();
+  const codes = await Promise.all(running.map((role) => role.stop()));
+  const tookMs = performance.now() - askedMs;
+  t.deepEqual(codes, [0, 0, 0], running.map((role) => role.output()).join('\n'));
+  t.true(tookMs < 20_000, `${tookMs} ms`);
+  await signalPostgres(postgres.dataDir, 'SIGCONT');
+});
+
+test.serial('connections are cut only if the server does not answer', async (t) => {
+  const { db, url } = await emptyDatabase(t, postgres);
+  const slow = db.raw('select pg_sleep(1)');
+  await cutIfFrozen(url);
+  await t.notThrowsAsync(slow);
+  const waiting = db.raw('select pg_sleep(1)').then(
+    () => 'an answer',
+    () => 'an error',
+  );
+  await sleep(200);
+  await signalPostgres(postgres.dataDir, 'SIGSTOP');
+  await cutIfFrozen(url);
+  const end = await waiting;
+  await signalPostgres(postgres.dataDir, 'SIGCONT');
+  t.is(end, 'an error');
+});
