@@ -6,11 +6,13 @@ import { Refused } from '../../src/commands/decider.ts';
 import { paymentDecider } from '../../src/commands/payment.ts';
 import type { StaffAction } from '../../src/events/approvals.ts';
 import { exceptionsOf, holdsMoneyInSuspense } from '../../src/events/exceptions.ts';
-import type { Payment, PaymentEvent } from '../../src/events/payment.ts';
+import type { Payment, PaymentEvent, RequestedPayment } from '../../src/events/payment.ts';
 import { type Books, enter } from '../../src/events/postings.ts';
+import { receiptOf } from '../../src/receipts/receipt.ts';
 import {
   amountSen,
   chosen,
+  opened,
   orderNo,
   record,
   requested,
@@ -254,3 +256,48 @@ for (const resolution of ['refunded', 'explained'] as const)
       t.deepEqual(decide(record(half(2, named)), settled), []);
     t.like(decide(record(half(3)), settled), [{ type: 'PaymentSucceeded' }]);
   });
+
+/** The events after what staff do; it throws where they are refused. */
+function acted(begun: readonly PaymentEvent[], actions: readonly StaffAction[]): PaymentEvent[] {
+  const terms = { toldOf: [], takesParts: true, approvalAboveSen: null };
+  const events = [...begun];
+  for (const action of actions) {
+    const context = { at: '2026-11-22T00:00:00.000Z', by: 'staff:A', terms };
+    const decided = decide({ type: 'TakeAction', action, ...context }, events.reduce(evolve, initial));
+    if (decided instanceof Refused) throw decided;
+    events.push(...decided);
+  }
+  return events;
+}
+
+const refundOf = (chargeNo: number, amount: number): StaffAction => ({
+  kind: 'refund',
+  chargeNo,
+  amountSen: sen(amount),
+  gatewayReference: 'RF-1',
+  reason: 'x',
+});
+
+test('a refund leaves the account to which the money came, although a later report names an order of another method', (t) => {
+  const report = (sellerOrderNo: string) =>
+    result(1, 'succeeded', { mode: '', sellerOrderNo, gatewayTransactionId: 'T' });
+  const { events, state } = play(
+    [requested(), chosen(1, { mode: 'fpx' }), chosen(2, { mode: 'cc' })],
+    [report(''), report(orderNo(1))].map((reported) => ({ source: 'gateway', reported })),
+  );
+  t.like(events.at(-1), { type: 'GatewayResultIdentified' });
+  t.is(bookedSen(events, 'gateway:cc'), amountSen);
+  t.is(receiptOf(opened(state as RequestedPayment)).mode, 'cc');
+  const refunded = acted(events, [refundOf(1, amountSen)]);
+  t.is(bookedSen(refunded, 'gateway:cc'), 0);
+  t.is(bookedSen(refunded, 'gateway:fpx'), 0);
+});
+
+test('a part that came before any attempt is refunded from the account to which it came', (t) => {
+  const reported = result(1, 'succeeded', { mode: '', sellerOrderNo: '', amountSen: sen(6_000) });
+  const { events } = play([requested()], [{ source: 'gateway', reported }]);
+  const credited = acted(events, [{ kind: 'resolution', resultNo: 1, resolution: 'credited', note: 'x' }]);
+  const refunded = acted([...credited, chosen(1)], [refundOf(1, 6_000)]);
+  t.is(bookedSen(refunded, 'gateway:unknown'), 0);
+  t.is(bookedSen(refunded, 'gateway:fpx'), 0);
+});
