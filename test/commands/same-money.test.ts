@@ -301,3 +301,18 @@ test('a part that came before any attempt is refunded from the account to which 
   t.is(bookedSen(refunded, 'gateway:unknown'), 0);
   t.is(bookedSen(refunded, 'gateway:fpx'), 0);
 });
+
+test('a transaction whose money was refunded pays nothing, whatever amount is reported of it later', (t) => {
+  const wrong = result(1, 'succeeded', { amountSen: sen(9_000) });
+  const { events } = play([requested(), chosen(1), chosen(2)], [{ source: 'gateway', reported: wrong }]);
+  const refunded = acted(events, [{ kind: 'resolution', resultNo: 1, resolution: 'refunded', note: 'x' }]);
+  for (const amount of [amountSen, 9_500]) {
+    const reported = result(1, 'succeeded', { amountSen: sen(amount) });
+    const once = play(refunded, [{ source: 'gateway', reported }]);
+    t.like(once.events.at(-1), { type: 'GatewayResultContradicted', data: { standing: 'succeeded' } });
+    t.is(bookedSen(once.events), 0);
+    t.deepEqual(play(once.events, [{ source: 'requery', reported }]).events, once.events);
+    const paid = play(once.events, [{ source: 'gateway', reported: result(2, 'succeeded') }]);
+    t.is(paid.state.status, 'succeeded');
+  }
+});
