@@ -9,6 +9,8 @@ import { exceptionsOf, holdsMoneyInSuspense } from '../../src/events/exceptions.
 import type { Payment, PaymentEvent, RequestedPayment } from '../../src/events/payment.ts';
 import { type Books, enter } from '../../src/events/postings.ts';
 import { receiptOf } from '../../src/receipts/receipt.ts';
+import { compareRecords } from '../../src/reconciliation/compare.ts';
+import type { ExportRecord } from '../../src/reconciliation/export-format.ts';
 import {
   amountSen,
   chosen,
@@ -19,6 +21,7 @@ import {
   resolving,
   result,
   sen,
+  transactionId,
 } from '../support/payments.ts';
 import { runs } from '../support/property-runs.ts';
 
@@ -145,6 +148,32 @@ test('a gateway that never names its transactions: each charge is in the books o
   );
   t.pass();
 });
+
+for (const source of ['gateway', 'registry'] as const)
+  test(`an export of the ${source} that has each charge once agrees with what was recorded of them`, (t) => {
+    fc.assert(
+      fc.property(histories, (history) => {
+        const { state } = carryOut(history);
+        const records = history.charges.map(
+          ({ attempt, id, sen: charged }, index): ExportRecord => ({
+            line: index + 2,
+            transactionId,
+            recordId: id,
+            gatewayTransactionId: id,
+            sellerOrderNo: source === 'gateway' ? orderNo(attempt) : '',
+            merchantCode: '',
+            status: 'succeeded',
+            amountSen: sen(charged),
+            currency: '',
+            paidAt: null,
+          }),
+        );
+        return compareRecords(records, state, source).every((verdict) => verdict.class === 'matched');
+      }),
+      { numRuns: runs(5_000) },
+    );
+    t.pass();
+  });
 
 /** Between and after the reports: staff act, the bank takes charges back, and reports come again. */
 const staffHistories = histories.chain((history) => {
@@ -315,4 +344,21 @@ test('a transaction whose money was refunded pays nothing, whatever amount is re
     const paid = play(once.events, [{ source: 'gateway', reported: result(2, 'succeeded') }]);
     t.is(paid.state.status, 'succeeded');
   }
+});
+
+test('a report names the transaction of the money that is in the books, not of what that superseded', (t) => {
+  const report = (over: Parameters<typeof result>[2]) => ({
+    source: 'gateway' as const,
+    reported: result(1, 'succeeded', over),
+  });
+  const { state } = play(
+    [requested(), chosen(1), chosen(2, { chargeSen: sen(50) })],
+    [report({ sellerOrderNo: '' }), report({ gatewayTransactionId: '' }), report({})],
+  );
+  t.like(state, {
+    results: [
+      { role: 'amountMismatch', resolved: { resolution: 'superseded' } },
+      { role: 'applied', gatewayTransactionId: 'P1' },
+    ],
+  });
 });
