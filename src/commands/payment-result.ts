@@ -33,7 +33,6 @@ import {
   sameSuccesses,
   successesOfTransaction,
   wasSettled,
-  wentBack,
 } from './same-money.ts';
 
 export type RecordGatewayResult = {
@@ -90,7 +89,9 @@ function recordSuccess(command: RecordGatewayResult, state: RequestedPayment): r
   const expectedSen = addSen(askedSen, attempt?.chargeSen ?? (0 as Sen));
   const matches = result.amountSen === expectedSen && isRinggit(result.currency);
   const [known, ...others] = sameSuccesses(state, result);
-  const booked = successesOfTransaction(state, result).find((each) => isBooked(each) || wentBack(each));
+  const booked = successesOfTransaction(state, result).find(
+    (each) => isBooked(each) || each.recorded.resolved?.resolution === 'refunded',
+  );
   const isNew = !booked && !(known && (isBooked(known) || wasSettled(known, result)));
   if (matches && state.status !== 'succeeded' && isNew) {
     const receiptNo = receiptNoFor(command, state);

@@ -76,11 +76,6 @@ export function wasSettled(
   return resolved?.resolution === 'refunded' || (resolved?.resolution === 'explained' && !isOrderInferred);
 }
 
-/** Whether staff have refunded it from suspense. */
-export function wentBack({ recorded: { resolved } }: RecordedSuccess): boolean {
-  return resolved?.resolution === 'refunded';
-}
-
 /** Whether the books have its money as a payment or a duplicate, for good. */
 export function isBooked({ recorded: { credited, role } }: RecordedSuccess): boolean {
   return role === 'applied' || role === 'duplicate' || credited !== undefined;

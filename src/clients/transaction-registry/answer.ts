@@ -44,14 +44,18 @@ export const Extras = size(array(Extra), 0, maxExtras);
 /** Reads the body of an answer. Throws RegistryUnavailable. */
 export function readAnswer<T>(body: string, struct: Struct<T, unknown>): T {
   try {
-    return create(JSON.parse(body, wellFormed), struct);
+    return create(JSON.parse(body, asText), struct);
   } catch {
     throw new RegistryUnavailable('no_answer', 'The answer has another form than documented');
   }
 }
 
-/** A JSON escape can hold half of a surrogate pair, which logs, events and pages cannot. */
-function wellFormed(_: string, value: unknown): unknown {
+/**
+ * A number as it was written, because a number of JavaScript loses digits of an id. A JSON escape can hold half of a
+ * surrogate pair, which logs, events and pages cannot.
+ */
+function asText(_: string, value: unknown, { source = '' }: { source?: string } = {}): unknown {
+  if (typeof value === 'number') return source;
   return typeof value === 'string' ? value.toWellFormed() : value;
 }
 
