@@ -76,7 +76,8 @@ export function isPaymentOf(
 
 /**
  * A success of the right amount always pays an open payment, whatever came before it. One gateway transaction is in the
- * books once: a later report of it supersedes an amount mismatch, and contradicts what has paid or was a duplicate.
+ * books once: a later report of it supersedes an amount mismatch, and contradicts what has paid, was a duplicate or was
+ * refunded.
  */
 function recordSuccess(command: RecordGatewayResult, state: RequestedPayment): readonly PaymentEvent[] {
   const { result } = command;
@@ -88,7 +89,9 @@ function recordSuccess(command: RecordGatewayResult, state: RequestedPayment): r
   const expectedSen = addSen(askedSen, attempt?.chargeSen ?? (0 as Sen));
   const matches = result.amountSen === expectedSen && isRinggit(result.currency);
   const [known, ...others] = sameSuccesses(state, result);
-  const booked = successesOfTransaction(state, result).find(isBooked);
+  const booked = successesOfTransaction(state, result).find(
+    (each) => isBooked(each) || each.recorded.resolved?.resolution === 'refunded',
+  );
   const isNew = !booked && !(known && (isBooked(known) || wasSettled(known, result)));
   if (matches && state.status !== 'succeeded' && isNew) {
     const receiptNo = receiptNoFor(command, state);

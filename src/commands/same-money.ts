@@ -7,12 +7,15 @@ import type { RecordedResult } from '../events/recorded-result.ts';
 /** Its number among the payment's recorded results, counted from 1. */
 export type RecordedSuccess = { resultNo: number; recorded: RecordedResult };
 
-/** The recorded successes of this money and amount, those that are known best first: none if the result is new. */
+/**
+ * The recorded successes of this money and amount, those that are known best first: none if the result is new. What was
+ * superseded comes last, because another one has its money in the books.
+ */
 export function sameSuccesses(state: RequestedPayment, result: PaymentResult): RecordedSuccess[] {
   return successesOf(state)
     .map((success) => ({ ...success, certainty: certaintyOf(success.recorded, result) }))
     .filter(({ certainty, recorded }) => certainty > 0 && isSameAmount(recorded, result))
-    .toSorted((a, b) => b.certainty - a.certainty);
+    .toSorted((a, b) => Number(isSuperseded(a)) - Number(isSuperseded(b)) || b.certainty - a.certainty);
 }
 
 export function successesOfTransaction(state: RequestedPayment, result: PaymentResult): RecordedSuccess[] {
@@ -35,9 +38,12 @@ function certaintyOf(earlier: RecordedResult, result: PaymentResult): 0 | 1 | 2 
   if (one !== '' && other !== '') return one === other ? 3 : 0;
   const named = earlier.isOrderInferred ? '' : earlier.sellerOrderNo;
   // A later report has already been found to be the same money as a superseded one: no other money may pass for it.
-  if (named === '' || result.sellerOrderNo === '')
-    return earlier.resolved?.resolution === 'superseded' ? 0 : 1;
+  if (named === '' || result.sellerOrderNo === '') return isSuperseded({ recorded: earlier }) ? 0 : 1;
   return named === result.sellerOrderNo ? 2 : 0;
+}
+
+function isSuperseded({ recorded }: Pick<RecordedSuccess, 'recorded'>): boolean {
+  return recorded.resolved?.resolution === 'superseded';
 }
 
 type Money = Pick<PaymentResult, 'amountSen' | 'currency'>;

@@ -25,9 +25,14 @@ export function chargesOf(payment: RequestedPayment): Charge[] {
     if (!money) return [];
     const resultNo = index + 1;
     const leftSen = Math.max(0, money.amountSen - returnedSen(payment, resultNo)) as Sen;
-    const mode = result.mode || (attempt?.mode ?? '');
+    const mode = methodOf(payment, result);
     return [{ resultNo, ...money, mode, gatewayTransactionId: result.gatewayTransactionId, leftSen }];
   });
+}
+
+/** By which method the money of a result came, as the books have it; `''` where that is not known. */
+export function methodOf(payment: RequestedPayment, result: RecordedResult): PaymentMode | '' {
+  return result.mode || (result.bookedAs ?? attemptOf(payment, result.sellerOrderNo)?.mode ?? '');
 }
 
 /** Null for a result whose money the agency does not have. */

@@ -1,6 +1,8 @@
 /** A result as a payment's state keeps it. */
 import type { Held } from '@ledger/personal-data/sealed.ts';
+import type { PaymentMode } from '../common/payment-modes.ts';
 import {
+  attemptOf,
   type Outcome,
   orderOf,
   type PaymentResult,
@@ -35,6 +37,8 @@ export type RecordedResult = PaymentResult & {
   role: 'applied' | 'ended' | 'contradiction' | 'amountMismatch' | 'duplicate';
   /** It named no order: `sellerOrderNo` is inferred. Not known of events of version 1. */
   isOrderInferred?: true;
+  /** The method in the books of a success that named none, whatever order a later report names. Not in version 1. */
+  bookedAs?: PaymentMode | '';
   /** How staff settled it, or what superseded it; null until then. */
   resolved: { at: string; resolution: ExceptionResolution; note: string } | null;
   /** What it did to the payment when staff credited it, as `AmountMismatchCredited` says. */
@@ -60,8 +64,13 @@ export function withRecorded<Payment extends Recording>(
 ): Payment {
   const { at, personal, result, source } = data;
   const sellerOrderNo = orderOf(payment, data);
-  const inference = inferenceOf(payment, data);
-  const added = { ...result, sellerOrderNo, ...inference, personal, at, source, role, resolved: null };
+  const inferred = {
+    ...inferenceOf(payment, data),
+    ...(result.outcome === 'succeeded' &&
+      result.mode === '' &&
+      data.orderNo !== null && { bookedAs: attemptOf(payment, sellerOrderNo)?.mode ?? '' }),
+  };
+  const added = { ...result, sellerOrderNo, ...inferred, personal, at, source, role, resolved: null };
   const isAnswer = source === 'requery' && role !== 'ended';
   const lastRequery = isAnswer ? { at, status: result.outcome } : payment.lastRequery;
   return { ...payment, results: [...payment.results, added], lastRequery };

@@ -81,9 +81,13 @@ export function eventFields(about: CallbackSubject) {
 function statusDetailOf(
   payment: OpenPayment,
 ): '' | 'partly_paid' | 'wrong_amount' | `wrong_amount_${Resolution}` {
-  if (standingOf(payment) === 'partlyPaid') return 'partly_paid';
-  const wrong = heldWrongAmounts(payment).at(-1) ?? wrongAmountsOf(payment).at(-1);
-  if (!wrong || payment.status === 'succeeded') return '';
+  if (payment.status === 'succeeded') return '';
+  const held = heldWrongAmounts(payment).at(-1);
+  if (!held && payment.paidSen) return 'partly_paid';
+  const wrong = held ?? wrongAmountsOf(payment).at(-1);
+  if (!wrong) return '';
+  // A part that was credited, and is not there any more.
+  if (wrong.credited) return 'wrong_amount_refunded';
   const resolution = wrong.resolved?.resolution ?? '';
   return resolution === '' || resolution === 'superseded' ? 'wrong_amount' : `wrong_amount_${resolution}`;
 }

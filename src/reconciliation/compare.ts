@@ -154,7 +154,9 @@ function pairUp(
   payment: RequestedPayment,
 ): { pairs: Pair[]; uncovered: Ours[] } {
   const results = payment.results.map((result, index) => ({ resultNo: index + 1, result }));
-  const successes = results.filter(({ result }) => result.outcome === 'succeeded');
+  const successes = results
+    .filter(({ result }) => result.outcome === 'succeeded')
+    .toSorted((a, b) => Number(wasReplaced(a)) - Number(wasReplaced(b)));
   const current = results.filter(({ result }) => result === currentResult(payment));
   const pairs: Pair[] = records
     .toSorted(
@@ -176,8 +178,12 @@ function pairUp(
       taken.add(found.resultNo);
     }
   }
-  return { pairs, uncovered: successes.filter(({ resultNo }) => !taken.has(resultNo)) };
+  const uncovered = successes.filter((ours) => !taken.has(ours.resultNo) && !wasReplaced(ours));
+  return { pairs, uncovered };
 }
+
+/** A later report of the same money, which must be in the export, is in the books in its place. */
+const wasReplaced = ({ result }: Ours) => result.resolved?.resolution === 'superseded';
 
 /** Among the results of the record's transaction: one of the same money, else a success, else the last. */
 function sameTransaction(record: ExportRecord, results: readonly Ours[]): Ours | null {

@@ -6,17 +6,22 @@ import { Refused } from '../../src/commands/decider.ts';
 import { paymentDecider } from '../../src/commands/payment.ts';
 import type { StaffAction } from '../../src/events/approvals.ts';
 import { exceptionsOf, holdsMoneyInSuspense } from '../../src/events/exceptions.ts';
-import type { Payment, PaymentEvent } from '../../src/events/payment.ts';
+import type { Payment, PaymentEvent, RequestedPayment } from '../../src/events/payment.ts';
 import { type Books, enter } from '../../src/events/postings.ts';
+import { receiptOf } from '../../src/receipts/receipt.ts';
+import { compareRecords } from '../../src/reconciliation/compare.ts';
+import type { ExportRecord } from '../../src/reconciliation/export-format.ts';
 import {
   amountSen,
   chosen,
+  opened,
   orderNo,
   record,
   requested,
   resolving,
   result,
   sen,
+  transactionId,
 } from '../support/payments.ts';
 import { runs } from '../support/property-runs.ts';
 
@@ -144,6 +149,32 @@ test('a gateway that never names its transactions: each charge is in the books o
   t.pass();
 });
 
+for (const source of ['gateway', 'registry'] as const)
+  test(`an export of the ${source} that has each charge once agrees with what was recorded of them`, (t) => {
+    fc.assert(
+      fc.property(histories, (history) => {
+        const { state } = carryOut(history);
+        const records = history.charges.map(
+          ({ attempt, id, sen: charged }, index): ExportRecord => ({
+            line: index + 2,
+            transactionId,
+            recordId: id,
+            gatewayTransactionId: id,
+            sellerOrderNo: source === 'gateway' ? orderNo(attempt) : '',
+            merchantCode: '',
+            status: 'succeeded',
+            amountSen: sen(charged),
+            currency: '',
+            paidAt: null,
+          }),
+        );
+        return compareRecords(records, state, source).every((verdict) => verdict.class === 'matched');
+      }),
+      { numRuns: runs(5_000) },
+    );
+    t.pass();
+  });
+
 /** Between and after the reports: staff act, the bank takes charges back, and reports come again. */
 const staffHistories = histories.chain((history) => {
   const resultNo = fc.integer({ min: 1, max: 5 });
@@ -254,3 +285,80 @@ for (const resolution of ['refunded', 'explained'] as const)
       t.deepEqual(decide(record(half(2, named)), settled), []);
     t.like(decide(record(half(3)), settled), [{ type: 'PaymentSucceeded' }]);
   });
+
+/** The events after what staff do; it throws where they are refused. */
+function acted(begun: readonly PaymentEvent[], actions: readonly StaffAction[]): PaymentEvent[] {
+  const terms = { toldOf: [], takesParts: true, approvalAboveSen: null };
+  const events = [...begun];
+  for (const action of actions) {
+    const context = { at: '2026-11-22T00:00:00.000Z', by: 'staff:A', terms };
+    const decided = decide({ type: 'TakeAction', action, ...context }, events.reduce(evolve, initial));
+    if (decided instanceof Refused) throw decided;
+    events.push(...decided);
+  }
+  return events;
+}
+
+const refundOf = (chargeNo: number, amount: number): StaffAction => ({
+  kind: 'refund',
+  chargeNo,
+  amountSen: sen(amount),
+  gatewayReference: 'RF-1',
+  reason: 'x',
+});
+
+test('a refund leaves the account to which the money came, although a later report names an order of another method', (t) => {
+  const report = (sellerOrderNo: string) =>
+    result(1, 'succeeded', { mode: '', sellerOrderNo, gatewayTransactionId: 'T' });
+  const { events, state } = play(
+    [requested(), chosen(1, { mode: 'fpx' }), chosen(2, { mode: 'cc' })],
+    [report(''), report(orderNo(1))].map((reported) => ({ source: 'gateway', reported })),
+  );
+  t.like(events.at(-1), { type: 'GatewayResultIdentified' });
+  t.is(bookedSen(events, 'gateway:cc'), amountSen);
+  t.is(receiptOf(opened(state as RequestedPayment)).mode, 'cc');
+  const refunded = acted(events, [refundOf(1, amountSen)]);
+  t.is(bookedSen(refunded, 'gateway:cc'), 0);
+  t.is(bookedSen(refunded, 'gateway:fpx'), 0);
+});
+
+test('a part that came before any attempt is refunded from the account to which it came', (t) => {
+  const reported = result(1, 'succeeded', { mode: '', sellerOrderNo: '', amountSen: sen(6_000) });
+  const { events } = play([requested()], [{ source: 'gateway', reported }]);
+  const credited = acted(events, [{ kind: 'resolution', resultNo: 1, resolution: 'credited', note: 'x' }]);
+  const refunded = acted([...credited, chosen(1)], [refundOf(1, 6_000)]);
+  t.is(bookedSen(refunded, 'gateway:unknown'), 0);
+  t.is(bookedSen(refunded, 'gateway:fpx'), 0);
+});
+
+test('a transaction whose money was refunded pays nothing, whatever amount is reported of it later', (t) => {
+  const wrong = result(1, 'succeeded', { amountSen: sen(9_000) });
+  const { events } = play([requested(), chosen(1), chosen(2)], [{ source: 'gateway', reported: wrong }]);
+  const refunded = acted(events, [{ kind: 'resolution', resultNo: 1, resolution: 'refunded', note: 'x' }]);
+  for (const amount of [amountSen, 9_500]) {
+    const reported = result(1, 'succeeded', { amountSen: sen(amount) });
+    const once = play(refunded, [{ source: 'gateway', reported }]);
+    t.like(once.events.at(-1), { type: 'GatewayResultContradicted', data: { standing: 'succeeded' } });
+    t.is(bookedSen(once.events), 0);
+    t.deepEqual(play(once.events, [{ source: 'requery', reported }]).events, once.events);
+    const paid = play(once.events, [{ source: 'gateway', reported: result(2, 'succeeded') }]);
+    t.is(paid.state.status, 'succeeded');
+  }
+});
+
+test('a report names the transaction of the money that is in the books, not of what that superseded', (t) => {
+  const report = (over: Parameters<typeof result>[2]) => ({
+    source: 'gateway' as const,
+    reported: result(1, 'succeeded', over),
+  });
+  const { state } = play(
+    [requested(), chosen(1), chosen(2, { chargeSen: sen(50) })],
+    [report({ sellerOrderNo: '' }), report({ gatewayTransactionId: '' }), report({})],
+  );
+  t.like(state, {
+    results: [
+      { role: 'amountMismatch', resolved: { resolution: 'superseded' } },
+      { role: 'applied', gatewayTransactionId: 'P1' },
+    ],
+  });
+});

@@ -245,6 +245,29 @@ test('a wrong amount that was credited is what was paid; a part of it is 3, with
     amount_received: '120.00',
     status_detail: 'partly_paid',
   });
+  const awaited = applied(result(2, 'pending'));
+  t.like(fieldsAfter(...begun, chosen(2), awaited, credited('partlyPaid')), {
+    payment_status: 'Pending',
+    amount_received: '120.00',
+    status_detail: 'partly_paid',
+  });
+  const returned: PaymentEvent = {
+    type: 'PaymentRefunded',
+    data: {
+      ...adjusted,
+      chargeNo: 1,
+      amountSen: sen(12_000),
+      feeSen: sen(0),
+      mode: 'fpx',
+      gatewayReference: 'RF-1',
+      reason: '',
+    },
+  };
+  t.like(fieldsAfter(...begun, credited('partlyPaid'), returned), {
+    status: '3',
+    amount_received: '',
+    status_detail: 'wrong_amount_refunded',
+  });
   // Its attempt had been pending: no bank has anything more to say.
   const pending = [requested(), chosen(1), applied(result(1, 'pending')), wrong, credited('partlyPaid', 2)];
   t.is(fieldsAfter(...pending).status_detail, 'partly_paid');

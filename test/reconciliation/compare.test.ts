@@ -177,7 +177,7 @@ test('every record and every success has exactly one verdict', (t) => {
       const judgedLines = judged.flatMap(({ record }) => record?.line ?? []);
       t.deepEqual(judgedLines.toSorted(), given.map(({ line }) => line).toSorted());
       const charges = payment.status === 'none' ? [] : payment.results;
-      for (const [index, { outcome, gatewayTransactionId: id }] of charges.entries()) {
+      for (const [index, { outcome, gatewayTransactionId: id, resolved }] of charges.entries()) {
         const missing = judged.filter((each) => each.class === 'missingThere' && each.resultNo === index + 1);
         const spokenOf = judged.some(
           (each) =>
@@ -185,7 +185,8 @@ test('every record and every success has exactly one verdict', (t) => {
             (each.resultNo === index + 1 ||
               (id !== '' && each.resultNo !== null && each.record.gatewayTransactionId === id)),
         );
-        t.is(missing.length, outcome === 'succeeded' && !spokenOf ? 1 : 0);
+        const isCounted = outcome === 'succeeded' && resolved?.resolution !== 'superseded';
+        t.is(missing.length, isCounted && !spokenOf ? 1 : 0);
       }
       for (const each of judged) {
         t.is(each.ours === null, each.class === 'missingHere' || each.class === 'repeated');

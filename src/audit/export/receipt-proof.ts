@@ -1,5 +1,5 @@
 /**
- * The proof that the success of a payment is in the sealed log, as anybody may see it who has a receipt in hand: without
+ * The proof that the event that paid a payment is in the sealed log, as anybody may see it who has a receipt in hand: without
  * the event, which names the payment, and whose content is nobody else's business.
  */
 import type { EventStore } from '@ledger/event-store/event-store.ts';
@@ -35,7 +35,9 @@ export async function proveReceipt(
 ): Promise<ReceiptProof | null> {
   const stored = await eventStore.load(paymentStream(transactionId));
   endOf(stored);
-  const success = stored.find(({ type }) => type === 'PaymentSucceeded');
+  const success = stored.find(
+    ({ data, type }) => type === 'PaymentSucceeded' || Reflect.get(Object(data), 'effect') === 'paid',
+  );
   if (!success) throw new UnreadableEvent('The payment of a receipt has no success');
   const [proof] = await proveEvents(eventStore, [success], signal);
   const checkpoint = proof ? openCheckpoint(proof.checkpoint, null) : '';

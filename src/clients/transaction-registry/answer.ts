@@ -1,4 +1,5 @@
 /** Reads the transaction registry's answers in the ledger's own terms. */
+import { parseNumbersAsText } from '@ledger/kernel/numbers-as-text.ts';
 import { array, create, type Infer, type Struct, size, type } from 'superstruct';
 import { readGatewayTime } from '../../common/malaysian-time.ts';
 import { readAmount } from '../../common/money.ts';
@@ -41,18 +42,17 @@ const maxExtras = 100;
 const Extra = type({ transaction_id: lenientText, key: lenientText, value: lenientText });
 export const Extras = size(array(Extra), 0, maxExtras);
 
-/** Reads the body of an answer. Throws RegistryUnavailable. */
+/**
+ * Reads the body of an answer: a number keeps the digits of an id, and no text has half of a surrogate pair, which a JSON
+ * escape can hold, but logs, events and pages cannot. Throws RegistryUnavailable.
+ */
 export function readAnswer<T>(body: string, struct: Struct<T, unknown>): T {
   try {
-    return create(JSON.parse(body, wellFormed), struct);
+    const answer = parseNumbersAsText(body, (text) => text.toWellFormed());
+    return create(answer, struct);
   } catch {
     throw new RegistryUnavailable('no_answer', 'The answer has another form than documented');
   }
-}
-
-/** A JSON escape can hold half of a surrogate pair, which logs, events and pages cannot. */
-function wellFormed(_: string, value: unknown): unknown {
-  return typeof value === 'string' ? value.toWellFormed() : value;
 }
 
 /** The registry numbers its statuses differently from the gateway: there 0 is failed and 2 is cancelled. */

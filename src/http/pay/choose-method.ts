@@ -55,15 +55,15 @@ export function createChooseMethod(dependencies: ChannelDependencies) {
     const recorded = await carryOut(ctx, { type: 'ChoosePaymentMethod', ...chosen, ...more }, dependencies);
     if (recorded === 'open')
       return drawFault(409, { error: 'attemptOpen', chosenMode: offer.mode, chosenBank: bankCode });
-    const made =
-      recorded === 'settled' || recorded.state.status === 'none'
-        ? null
-        : chosenAttempt(recorded.state, chosen);
+    const now = recorded === 'settled' || recorded.state.status === 'none' ? null : recorded.state;
+    const made = now && chosenAttempt(now, chosen);
     // The payment has been settled meanwhile.
     if (!made) return leadToReceipt(ctx, transactionId, 'no_stream');
 
     ctx.set('Content-Security-Policy', policy);
-    await ctx.render('hand-over.njk', handOverPage(ctx, payment, made, choice, dependencies));
+    // What is outstanding may have changed since the payment was read.
+    const asked = { ...now, request: payment.request };
+    await ctx.render('hand-over.njk', handOverPage(ctx, asked, made, choice, dependencies));
   };
 }
 
@@ -121,7 +121,7 @@ function readChoice(ctx: Context, offers: readonly Offer[]): Choice | FormFault 
 /** The page of a form that sends itself, or is sent by its button, to the gateway. */
 function handOverPage(
   ctx: Context,
-  payment: OpenPayment,
+  payment: Pick<OpenPayment, 'request' | 'paidSen'>,
   attempt: Attempt,
   { offer, bankCode }: Choice,
   { config, links }: ChannelDependencies,

@@ -12,7 +12,7 @@ import { unknownOutcomesOf } from '../../events/unknown-outcomes.ts';
 
 type Changed = { id: string; state: RequestedPayment };
 
-/** Writes the rows of payments; of those that exist already, how they were settled. */
+/** Writes the rows of payments; of those that exist already, what may have changed. */
 export async function writeExceptions(payments: readonly Changed[], db: Knex.Transaction): Promise<void> {
   const results = payments.flatMap((payment) =>
     exceptionsOf(payment.state).map(({ resultNo, kind, resolved, ...waiting }) => ({
@@ -35,7 +35,8 @@ export async function writeExceptions(payments: readonly Changed[], db: Knex.Tra
   );
   const settlement = ['resolution', 'resolved_at'] as const;
   await upsert(db, tables.exceptions, results, settlement);
-  await upsert(db, tables.unknownOutcomes, outcomes, settlement);
+  // What an attempt would have charged depends on what has been credited as a part since.
+  await upsert(db, tables.unknownOutcomes, outcomes, [...settlement, 'amount_sen']);
   await upsert(db, tables.approvals, proposals, settlement);
 }
 

@@ -31,7 +31,7 @@ const { postings: postingsTable, books: booksTable } = tables;
 
 export const journal: Projection = {
   name: 'journal',
-  version: 7,
+  version: 8,
   streamPrefixes: [paymentStreamPrefix, sharedNumberStreamPrefix, settlementStreamPrefix],
 
   createTables: (db) => createTables(db, ...Object.values(tables)),
@@ -119,7 +119,8 @@ function takePayment(before: Folded | null, recorded: RecordedEvent) {
   let { reference, receiptNo } = before ?? { reference: '', receiptNo: '' };
   if (event.type === 'PaymentRequested' && !before) reference = event.data.reference;
   if ('receiptNo' in event.data && books.isPaid && !last?.isPaid) receiptNo = event.data.receiptNo;
-  const claims = claimsOf(event, { transactionId, books, isFirstSuccess: !last?.isPaid });
+  const { revision } = recorded;
+  const claims = claimsOf(event, { transactionId, revision, books, isFirstSuccess: !last?.isPaid });
   const { merchantCode } = books;
   return { state: books, reference, receiptNo, merchantCode, entry, at: event.data.at, claims };
 }

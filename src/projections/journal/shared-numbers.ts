@@ -24,15 +24,20 @@ export type Claim = NumberOfPayment & {
   paidCode: string;
   at: string;
   amountSen: number | null;
+  /** Of the event that booked it; null where a later report names it. */
+  revision: number | null;
 };
+
+type Place = { transactionId: string; revision: number; books: Books; isFirstSuccess: boolean };
 
 /** The numbers that an event gives its payment; `books` are those after the event. */
 export function claimsOf(
   event: PaymentEvent,
-  { transactionId, books, isFirstSuccess }: { transactionId: string; books: Books; isFirstSuccess: boolean },
+  { transactionId, revision: own, books, isFirstSuccess }: Place,
 ): Claim[] {
   const { at } = event.data;
-  const common = { transactionId, paidCode: books.merchantCode, at };
+  const revision = event.type === 'GatewayResultIdentified' ? null : own;
+  const common = { transactionId, revision, paidCode: books.merchantCode, at };
   const claim = (kind: SharedNumberKind, merchantCode: string, number: string, amountSen: number | null) =>
     number === '' ? [] : [{ ...common, kind, merchantCode, number, amountSen }];
   switch (event.type) {
@@ -70,15 +75,30 @@ export async function writeClaims(claims: readonly Claim[], db: Knex.Transaction
     number: indexable(claim.number),
     merchant_code: indexable(claim.paidCode),
     transaction_id: claim.transactionId,
+    revision: claim.revision,
     at: claim.at,
     amount_sen: claim.amountSen,
   }));
   const firstBy = (key: 'number_id' | 'id') =>
     Array.from(new Map(rows.toReversed().map((row) => [row[key], row] as const)).values());
-  const first = firstBy('number_id').map(({ number_id: id, transaction_id }) => ({ id, transaction_id }));
+  const booked = rows.filter(({ revision }) => revision !== null);
+  const last = new Map(booked.map((row) => [row.id, row] as const));
+  const first = firstBy('number_id').map(({ id, number_id, transaction_id }) => ({
+    id: number_id,
+    transaction_id,
+    revision: last.get(id)?.revision ?? null,
+  }));
   await upsert(db, tables.numbers, first);
+  await prepared(db, updateRevisions, [JSON.stringify([...last.values()])]);
   await prepared(db, insertShared, [JSON.stringify(firstBy('id'))]);
 }
+
+/** A later report of the same charge may be in the books in place of the first one. */
+const updateRevisions = `
+  update numbers set revision = given.revision
+  from ${givenRows({ number_id: 'text', transaction_id: 'text', revision: 'integer' })}
+  where numbers.id = given.number_id and numbers.transaction_id = given.transaction_id
+    and numbers.revision is distinct from given.revision`;
 
 const found = tables.sharedNumbers.columns;
 const names = Object.keys(found);

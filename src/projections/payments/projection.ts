@@ -25,7 +25,7 @@ import { searchKeysOf } from './search-keys.ts';
 export const payments: Projection = {
   ...streamProjection({
     name: 'payments',
-    version: 14,
+    version: 15,
     streamPrefix: paymentStreamPrefix,
     idColumn: 'transaction_id',
     evolve(state: RequestedPayment | null, event) {

@@ -81,6 +81,20 @@ for (const [number, status, results] of [
   });
 }
 
+test('a number keeps all its digits: it must be the same money as in the result of the gateway', async (t) => {
+  const registry = await startRegistry(t);
+  const sent = JSON.stringify([record({ gateway_id1: '{id}', amount: '{amount}' })]);
+  const body = sent.replace('"{id}"', '26112009012399991').replace('"{amount}"', '120.50');
+  registry.answer((_, response) => response.setHeader('content-type', 'application/json').end(body));
+  const answer = await createTransactionRegistry({
+    runtime: testRuntime(),
+    config: { url: registry.url, token: 't' },
+    log,
+  }).ask(id);
+  t.like(answer.results[0], { gatewayTransactionId: '26112009012399991', amountSen: 12_050 });
+  t.is(answer.raw.amount, '120.50');
+});
+
 for (const [title, statuses, status, ids] of [
   ['a success outranks a later failure', ['1', '2'], 'succeeded', ['P0']],
   ['every success is told, the oldest first', ['1', '2', '1'], 'succeeded', ['P0', 'P2']],

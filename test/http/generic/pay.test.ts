@@ -6,7 +6,7 @@ import { paymentStream } from '../../../src/events/payment.ts';
 import type { Resolution } from '../../../src/events/recorded-result.ts';
 import { apiKey, gatewaySecret, startApp } from '../../support/app.ts';
 import { countLoads } from '../../support/count-loads.ts';
-import { choose, resolving } from '../../support/payments.ts';
+import { choose, resolving, sen } from '../../support/payments.ts';
 import {
   carryOut,
   chooseMethod,
@@ -291,6 +291,30 @@ test('once the wrong amount is credited, it has paid, and the link leads to its 
   const page = await (await fetch(receiptUrl(id))).text();
   t.regex(page, /Official receipt.*The amount asked for was RM 120\.50\..*RM 121\.50/s);
   t.notRegex(page, /Do not pay again/);
+});
+
+test('the payer is asked for what is outstanding when the attempt is recorded', async (t) => {
+  const { id } = await wrongAmount({ AMOUNT: '60.25' });
+  const terms = { toldOf: [], takesParts: true, approvalAboveSen: null };
+  await carryOut(app, id, { ...resolving(1, 'credited'), terms });
+  const action = {
+    kind: 'refund',
+    chargeNo: 1,
+    amountSen: sen(6_025),
+    gatewayReference: 'RF-1',
+    reason: 'x',
+  } as const;
+  let refunds = 0;
+  const append: typeof app.eventStore.append = async (...given) => {
+    // Between the moment at which the payment was read and that at which the attempt is appended.
+    refunds += 1;
+    if (refunds === 1) await carryOut(app, id, { ...resolving(1, 'credited'), terms, action });
+    return app.eventStore.append(...given);
+  };
+  const other = await startApp({ eventStore: { append } }, app);
+  t.teardown(() => other.close());
+  const response = await chooseMethod(other, id, { method: 'wallet' });
+  t.like(hiddenFields(await response.text()), { AMOUNT: '120.50', MERCHANT_ORDER_NO: `${id}-2` });
 });
 
 test('a bank that is down is chosen by saying so, and never holds up what is under way', async (t) => {

@@ -23,9 +23,10 @@ import { until } from '../../embedded/helpers.ts';
 import { log } from '../../projections/helpers.ts';
 import { linkKeys, startApp } from '../../support/app.ts';
 import { leadsOn } from '../../support/leads.ts';
+import { resolving } from '../../support/payments.ts';
 import { personalData } from '../../support/personal-data.ts';
 import { createDatabase } from '../../support/postgres.ts';
-import { createPayment, postResult, resultFields, signed } from '../generic/helpers.ts';
+import { carryOut, createPayment, postResult, resultFields, signed } from '../generic/helpers.ts';
 
 /** The payments whose rows were found to be changed. */
 const forged: string[] = [];
@@ -255,6 +256,14 @@ test.serial(
     }
   },
 );
+
+test('a receipt of a wrong amount that was credited has a proof, too', async (t) => {
+  const id = await createPayment(app);
+  await postResult(app, signed(resultFields(id, { RECEIPT_NO: 'V-40', AMOUNT: '120.00' })));
+  await carryOut(app, id, resolving(1, 'credited'));
+  await until(async () => (await queries.findPayment(id))?.state.status === 'succeeded');
+  t.is((await open(verifyUrl('V-40', id).replace('?', '/proof?'))).status, 200);
+});
 
 test('the address in the PDF is the one that confirms it', async (t) => {
   const id = await paid('V/3 #?%&');

@@ -4,7 +4,9 @@ import type { Listed } from '@ledger/postgres/listing.ts';
 import { indexable } from '@ledger/postgres/table.ts';
 import test from 'ava';
 import fc from 'fast-check';
+import { paymentDecider } from '../../../src/commands/payment.ts';
 import { exceptionsOf } from '../../../src/events/exceptions.ts';
+import { evolve, noPayment, type PaymentEvent, paymentStream } from '../../../src/events/payment.ts';
 import {
   resolutionStream,
   unmatchedReasons,
@@ -18,7 +20,19 @@ import {
   listExceptions,
   listedKinds,
 } from '../../../src/projections/exceptions/queries.ts';
+import { payments } from '../../../src/projections/payments/projection.ts';
 import { unmatched } from '../../../src/projections/unmatched/projection.ts';
+import {
+  amountSen,
+  chosen,
+  mismatched,
+  orderNo,
+  requested,
+  resolving,
+  result,
+  resultAt,
+  sen,
+} from '../../support/payments.ts';
 import { createDatabase } from '../../support/postgres.ts';
 import { runs } from '../../support/property-runs.ts';
 import { day, emptyTables, type Filled, feed, fillPayments, historyOfDay } from '../filled.ts';
@@ -127,3 +141,29 @@ test.serial('whatever happened and whatever is asked for, the list is what a fol
   );
   t.true(rowsSeen > 0);
 });
+
+test.serial(
+  'an unknown outcome is listed with the same amount whether its payment was followed or read at once',
+  async (t) => {
+    const db = await emptyTables(t, postgres);
+    const part = result(2, 'succeeded', { amountSen: sen(amountSen / 2) });
+    const begun = [
+      requested(),
+      chosen(1),
+      { type: 'AttemptOutcomeUnknown', data: { at: resultAt, orderNo: orderNo(1) } } as const,
+      chosen(2),
+      mismatched(part),
+    ];
+    const terms = { toldOf: [], takesParts: true, approvalAboveSen: null };
+    const credited = paymentDecider.decide(
+      { ...resolving(1, 'credited'), terms },
+      begun.reduce(evolve, noPayment),
+    ) as PaymentEvent[];
+    const [followed, atOnce] = ['P1', 'P2'];
+    await feed(db, payments, paymentStream(followed), begun);
+    await feed(db, payments, paymentStream(followed), [...begun, ...credited]);
+    await feed(db, payments, paymentStream(atOnce), [...begun, ...credited]);
+    const rows = await db('payments.unknown_outcomes').orderBy('transaction_id').pluck('amount_sen');
+    t.deepEqual(rows, [amountSen / 2, amountSen / 2]);
+  },
+);

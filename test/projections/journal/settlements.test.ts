@@ -9,7 +9,7 @@ import { schemaVersion } from '../../../src/events/upcast.ts';
 import { ageing } from '../../../src/projections/journal/ageing.ts';
 import { journalBalance, trialBalance } from '../../../src/projections/journal/queries.ts';
 import { findCharges, findTwin } from '../../../src/projections/journal/settlements.ts';
-import { duplicated, result, sen } from '../../support/payments.ts';
+import { duplicated, mismatched, result, sen, superseded } from '../../support/payments.ts';
 import { createDatabase } from '../../support/postgres.ts';
 import { clearJournal, emptyJournal, feed, paid, recorded } from '../journals.ts';
 
@@ -250,6 +250,60 @@ test.serial('a charge is found by either id, as often as it was booked', async (
     'a third one, another amount, the number of another payment and unknown ones are not found',
   );
 });
+
+test.serial(
+  'two charges of one payment are each found by their own number, in payouts of different days',
+  async (t) => {
+    const db = await emptyJournal(t, postgres);
+    const again = result(1, 'succeeded', { mode: 'cc', amountSen: sen(1_001), gatewayTransactionId: 'G2' });
+    const events = paid({ at: timeOn(0) });
+    const second = duplicated(again, 'P1');
+    events.push({ ...second, data: { ...second.data, at: timeOn(3) } } as PaymentEvent);
+    await feed(db, recorded('P', events));
+    const named = (line: number, gatewayTransactionId: string, transactionId = '') => ({
+      line,
+      transactionId,
+      gatewayTransactionId,
+      amountSen: sen(1_001),
+    });
+    const first = { account: 'gateway:fpx', openedOn: nameOf(0) };
+    const other = { account: 'gateway:cc', openedOn: nameOf(3) };
+    const found = async (...rows: ReturnType<typeof named>[]) =>
+      Object.fromEntries(await findCharges(db, rows));
+    t.deepEqual(await found(named(2, 'P1')), { 2: first });
+    t.deepEqual(await found(named(2, 'G2', 'P')), { 2: other });
+    t.deepEqual(await found(named(2, 'G2'), named(3, 'G2')), { 2: other }, 'it was booked once');
+    t.deepEqual(await found(named(2, '', 'P'), named(3, 'P1')), { 2: other, 3: first });
+  },
+);
+
+test.serial(
+  'a charge whose wrong amount was superseded is found on the day of the report that is in the books',
+  async (t) => {
+    const db = await emptyJournal(t, postgres);
+    const [begun, choice, success] = paid({ at: timeOn(2), mode: 'cc' });
+    const report = result(1, 'succeeded', { mode: 'cc', amountSen: sen(1_001), gatewayTransactionId: 'P1' });
+    const wrong = mismatched(report, sen(1_051));
+    const withdrawn = superseded(1);
+    const at = { at: timeOn(2) };
+    const events = [
+      begun,
+      choice,
+      { ...wrong, data: { ...wrong.data, at: timeOn(0) } },
+      { ...withdrawn, data: { ...withdrawn.data, ...at } },
+      success,
+    ] as PaymentEvent[];
+    for (const size of [events.length, 1]) {
+      await clearJournal(db);
+      const log = recorded('P', events);
+      for (let start = 0; start < log.length; start += size) await feed(db, log.slice(start, start + size));
+      const rows = [{ line: 2, transactionId: '', gatewayTransactionId: 'P1', amountSen: sen(1_001) }];
+      t.deepEqual(Object.fromEntries(await findCharges(db, rows)), {
+        2: { account: 'gateway:cc', openedOn: nameOf(2) },
+      });
+    }
+  },
+);
 
 test.serial('another settlement of the day with the same total is found unless it is reversed', async (t) => {
   const db = await emptyJournal(t, postgres);
