@@ -135,6 +135,8 @@ export function createGateway({
 
   function reportBesides(order: Order, { status, isOther, messages }: ReportPlan): void {
     if (!isOther && order.status !== 'open') return;
+    // Perhaps nobody was told of the first charge, and nobody asks about an order once another one has paid it.
+    if (status === 'charged' && order.status === 'charged') return;
     if (!isOther) order.isPending = true;
     const transaction = {
       ...order,
@@ -183,6 +185,8 @@ export function createGateway({
       order.status = plan.outcome;
       order.endedAtMs = process.nowMs();
       const amountSen = order.amountSen + plan.wrongBySen;
+      const isPaid = bank.charges.some((charge) => charge.orderNo === orderNo);
+      const messages = isPaid ? plan.messages.map(asSent) : plan.messages;
       if (plan.outcome === 'charged') {
         shareIdWith(order);
         const charge = bank.charge(order, amountSen);
@@ -196,7 +200,7 @@ export function createGateway({
             void send(fieldsOf(order, amountSen, []), order.chargeId, { form: 'form', by: 'server' });
           });
       }
-      tell(order, amountSen, plan.messages, onReturn);
+      tell(order, amountSen, messages, onReturn);
     },
 
     /** Results that belong to no payment, two of them by turns. */
@@ -221,6 +225,9 @@ export function createGateway({
     },
   };
 }
+
+/** Nobody asks about an order that is paid: what else is charged for it has to be told, and in full. */
+const asSent = (message: MessagePlan): MessagePlan => ({ ...message, fate: 'sent', omits: [] });
 
 export function ringgit(amountSen: number): string {
   const digits = String(amountSen).padStart(3, '0');
