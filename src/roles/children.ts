@@ -9,6 +9,7 @@ import { constants, setPriority } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import type { Log } from '@ledger/kernel/log.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
+import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
 import { isUnderWay, RebuildInterrupted, RebuildUnderWay } from '@ledger/projections/rebuild/rebuild.ts';
 import type { Config } from '../config/config.ts';
 
@@ -57,11 +58,24 @@ export async function verifyInProcess(signal: AbortSignal): Promise<void> {
   await endOf(child, signal);
 }
 
-/** Resolves to the exit code or the signal that has ended a process, which is asked to end when the signal aborts. */
+/** Longer than a batch takes. Whatever they do may be cut off at any moment. */
+const patienceMs = 10_000;
+
+/**
+ * Resolves to the exit code or the signal that has ended a process. When the signal aborts, the process is asked to end,
+ * and killed if it does not: it may wait for a database that is frozen.
+ */
 async function endOf(child: ChildProcess, signal: AbortSignal): Promise<unknown[]> {
   const ended = once(child, 'exit');
-  const interrupt = () => void child.kill('SIGTERM');
+  let cancelTimer = () => {};
+  const interrupt = () => {
+    child.kill('SIGTERM');
+    cancelTimer = systemRuntime.setTimer(patienceMs, () => child.kill('SIGKILL'));
+  };
   signal.addEventListener('abort', interrupt);
   if (signal.aborted) interrupt();
-  return await ended.finally(() => signal.removeEventListener('abort', interrupt));
+  return await ended.finally(() => {
+    signal.removeEventListener('abort', interrupt);
+    cancelTimer();
+  });
 }

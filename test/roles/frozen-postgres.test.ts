@@ -1,10 +1,15 @@
 // A role that is asked to stop while PostgreSQL is frozen: it must not wait for answers that never come.
+import { spawnSync } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
 import { cutIfFrozen } from '@ledger/postgres/pool.ts';
+import { RebuildInterrupted } from '@ledger/projections/rebuild/rebuild.ts';
 import test from 'ava';
+import type { Config } from '../../src/config/config.ts';
+import { rebuildInProcess } from '../../src/roles/children.ts';
 import { startRole } from '../e2e/ledger.ts';
-import { signalPostgres, temporaryFolder } from '../embedded/helpers.ts';
-import { emptyDatabase } from '../projections/helpers.ts';
+import { signalPostgres, temporaryFolder, until } from '../embedded/helpers.ts';
+import { emptyDatabase, log, startStore } from '../projections/helpers.ts';
 import { startServer } from '../support/event-store.ts';
 import { settingsFor } from '../support/ledger.ts';
 import { startOwnPostgres } from '../support/postgres.ts';
@@ -36,6 +41,28 @@ test.serial('every role ends, and soon', async (t) => {
   t.deepEqual(codes, [0, 0, 0], running.map((role) => role.output()).join('\n'));
   t.true(tookMs < 20_000, `${tookMs} ms`);
   await signalPostgres(postgres.dataDir, 'SIGCONT');
+});
+
+test.serial('the process of a rebuild that does not stop when it is asked to is killed', async (t) => {
+  const { url: databaseUrl } = await emptyDatabase(t, postgres);
+  const { url: esdbUrl } = await startStore(t);
+  const stopping = new AbortController();
+  const config = { esdbUrl, databaseUrl, dataKeys: [], logLevel: 'silent' } as unknown as Config;
+  const rebuild = rebuildInProcess('payments', {
+    config,
+    log,
+    runtime: systemRuntime,
+    signal: stopping.signal,
+  });
+  const pid = await until(() => {
+    const children = spawnSync('ps', ['-o', 'pid=,args=', '--ppid', String(process.pid)], {
+      encoding: 'utf8',
+    });
+    return Number(/(\d+) .*rebuild-child\.ts/.exec(children.stdout)?.[1]) || false;
+  });
+  process.kill(pid, 'SIGSTOP');
+  stopping.abort();
+  await t.throwsAsync(rebuild, { instanceOf: RebuildInterrupted, message: /SIGKILL/ });
 });
 
 test.serial('connections are cut only if the server does not answer', async (t) => {
