@@ -21,6 +21,9 @@ export type KeptCheckpoints = ReturnType<typeof keptCheckpoints>;
 /** In the data folder. */
 export const lastCheckpointFile = 'last-checkpoint';
 
+/** The second line of a checkpoint. */
+const sizeIn = (note: string) => `split_part(${note}, E'\\n', 2)::bigint`;
+
 /** `file` is its path. */
 export function keptCheckpoints(db: Knex, file: string) {
   const set = async (columns: Record<string, string | null>) => {
@@ -49,9 +52,16 @@ export function keptCheckpoints(db: Knex, file: string) {
         return { ...checkpoint, name, note: text };
       });
     },
+    /** A process that stood still does not replace what another one has kept meanwhile. */
     async keep(note: string): Promise<void> {
       await replaceFile(file, note);
-      await set({ checkpoint: note, refused: null });
+      await db.raw(
+        `insert into log_checkpoint (id, checkpoint) values (1, ?)
+         on conflict (id) do update set checkpoint = excluded.checkpoint, refused = null
+         where ${sizeIn('log_checkpoint.checkpoint')} is null
+           or ${sizeIn('log_checkpoint.checkpoint')} <= ${sizeIn('excluded.checkpoint')}`,
+        [note],
+      );
     },
     async forget(): Promise<void> {
       await set({ checkpoint: null, refused: null });
