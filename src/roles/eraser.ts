@@ -1,6 +1,7 @@
 /** Assembles what erases personal data, for the console, the command line and the reactors. */
-import { rm } from 'node:fs/promises';
+import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { codeOf } from '@ledger/kernel/reason-of.ts';
 import { dropLeftovers } from '@ledger/projections/rebuild/leftovers.ts';
 import type { Knex } from 'knex';
 import type { Config } from '../config/config.ts';
@@ -9,7 +10,7 @@ import { allProjections } from '../projections/all.ts';
 import type { RoleDependencies } from './stores.ts';
 
 type Dependencies = Pick<RoleDependencies, 'eventStore' | 'personalData' | 'runtime'> & {
-  config: Pick<Config, 'databaseUrl' | 'dataDir' | 'mail'>;
+  config: Pick<Config, 'databaseUrl' | 'dataDir'>;
 };
 
 export function createEraser({ config, eventStore, personalData, runtime }: Dependencies, db: Knex) {
@@ -20,10 +21,12 @@ export function createEraser({ config, eventStore, personalData, runtime }: Depe
     store,
     eventStore,
     async onErased(subjects) {
-      // Without a mail server the outbox holds what was sent. Emails that a server took are in the payer's mailbox.
-      if (config.mail.smtpUrl === null)
-        for (const transactionId of subjects.filter((each) => unmatchedIn(each) === null))
-          await rm(join(config.dataDir, 'outbox', `${transactionId}-email.eml`), { force: true });
+      // It holds what was sent while there was no mail server. Emails that a server took are in the payer's mailbox.
+      const outbox = join(config.dataDir, 'outbox');
+      const ids = subjects.filter((each) => unmatchedIn(each) === null);
+      const isOfThem = (file: string) => ids.some((id) => file.replace(/^\./, '').startsWith(`${id}-`));
+      for (const file of await readdir(outbox).catch(noneIfMissing))
+        if (isOfThem(file)) await rm(join(outbox, file), { force: true });
       return await dropLeftovers(allProjections, leftovers);
     },
     runtime,
@@ -33,4 +36,9 @@ export function createEraser({ config, eventStore, personalData, runtime }: Depe
     erasures: store.erasures,
     dropLeftovers: (unlessSince: Date) => dropLeftovers(allProjections, { ...leftovers, unlessSince }),
   };
+}
+
+function noneIfMissing(error: unknown): string[] {
+  if (codeOf(error) === 'ENOENT') return [];
+  throw error;
 }
