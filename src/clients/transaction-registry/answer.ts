@@ -50,8 +50,12 @@ export function readAnswer<T>(body: string, struct: Struct<T, unknown>): T {
   }
 }
 
-/** A JSON escape can hold half of a surrogate pair, which logs, events and pages cannot. */
-function wellFormed(_: string, value: unknown): unknown {
+/**
+ * A JSON escape can hold half of a surrogate pair, which logs, events and pages cannot. A number of many digits, such as
+ * that of a gateway transaction, would lose some, and its success would be taken for a second one.
+ */
+function wellFormed(_: string, value: unknown, { source = '' }: { source?: string } = {}): unknown {
+  if (Number.isInteger(value) && !Number.isSafeInteger(value)) return source;
   return typeof value === 'string' ? value.toWellFormed() : value;
 }
 
