@@ -1,11 +1,11 @@
 /** Assembles what erases personal data, for the console, the command line and the reactors. */
+import { existsSync } from 'node:fs';
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { codeOf } from '@ledger/kernel/reason-of.ts';
 import { dropLeftovers } from '@ledger/projections/rebuild/leftovers.ts';
 import type { Knex } from 'knex';
 import type { Config } from '../config/config.ts';
-import { createErase, unmatchedIn } from '../personal-data/erase.ts';
+import { createErase } from '../personal-data/erase.ts';
 import { allProjections } from '../projections/all.ts';
 import type { RoleDependencies } from './stores.ts';
 
@@ -23,10 +23,9 @@ export function createEraser({ config, eventStore, personalData, runtime }: Depe
     async onErased(subjects) {
       // It holds what was sent while there was no mail server. Emails that a server took are in the payer's mailbox.
       const outbox = join(config.dataDir, 'outbox');
-      const ids = subjects.filter((each) => unmatchedIn(each) === null);
-      const isOfThem = (file: string) => ids.some((id) => file.replace(/^\./, '').startsWith(`${id}-`));
-      for (const file of await readdir(outbox).catch(noneIfMissing))
-        if (isOfThem(file)) await rm(join(outbox, file), { force: true });
+      const files = existsSync(outbox) ? await readdir(outbox) : [];
+      const isTheirs = (file: string) => subjects.includes(/^\.?([^-]+)-/.exec(file)?.[1] ?? '');
+      for (const file of files.filter(isTheirs)) await rm(join(outbox, file), { force: true });
       return await dropLeftovers(allProjections, leftovers);
     },
     runtime,
@@ -36,9 +35,4 @@ export function createEraser({ config, eventStore, personalData, runtime }: Depe
     erasures: store.erasures,
     dropLeftovers: (unlessSince: Date) => dropLeftovers(allProjections, { ...leftovers, unlessSince }),
   };
-}
-
-function noneIfMissing(error: unknown): string[] {
-  if (codeOf(error) === 'ENOENT') return [];
-  throw error;
 }

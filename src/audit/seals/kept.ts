@@ -8,6 +8,7 @@ import { readIfThere, replaceFile } from '@ledger/kernel/whole-file.ts';
 import { emptyIfUndefined } from '@ledger/postgres/error-codes.ts';
 import { type Checkpoint, openCheckpoint } from '@ledger/transparency-log/note.ts';
 import type { Knex } from 'knex';
+import { sqlOf } from '../../common/sql.ts';
 import { sealsStream } from '../../events/seals.ts';
 import { streamPrefixes } from '../../events/streams.ts';
 import { auditTablesSql } from '../check/forged-rows.ts';
@@ -20,9 +21,6 @@ export type KeptCheckpoints = ReturnType<typeof keptCheckpoints>;
 
 /** In the data folder. */
 export const lastCheckpointFile = 'last-checkpoint';
-
-/** The second line of a checkpoint. */
-const sizeIn = (note: string) => `split_part(${note}, E'\\n', 2)::bigint`;
 
 /** `file` is its path. */
 export function keptCheckpoints(db: Knex, file: string) {
@@ -55,13 +53,7 @@ export function keptCheckpoints(db: Knex, file: string) {
     /** A process that stood still does not replace what another one has kept meanwhile. */
     async keep(note: string): Promise<void> {
       await replaceFile(file, note);
-      await db.raw(
-        `insert into log_checkpoint (id, checkpoint) values (1, ?)
-         on conflict (id) do update set checkpoint = excluded.checkpoint, refused = null
-         where ${sizeIn('log_checkpoint.checkpoint')} is null
-           or ${sizeIn('log_checkpoint.checkpoint')} <= ${sizeIn('excluded.checkpoint')}`,
-        [note],
-      );
+      await db.raw(sqlOf('keep-checkpoint'), [note]);
     },
     async forget(): Promise<void> {
       await set({ checkpoint: null, refused: null });
