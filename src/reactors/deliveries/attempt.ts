@@ -55,7 +55,7 @@ export type AttemptDependencies = {
 
 const timeoutMs = 40_000;
 /** A process that stood still for longer sends nothing: its lease may end before the attempt, and others send meanwhile. */
-const beginWithinMs = 15_000;
+const beginWithinMs = 20_000;
 /** How long until an attempt that could not begin is claimed again. */
 const postponeMs = 5_000;
 /** The same for a payment with an event that cannot be read. */
