@@ -215,6 +215,9 @@ test.serial('erasure: with its keys destroyed, the proofs and exports of a payme
     ...{ violation: null, payments: 9, unproven: 0 },
     checkpoint: { size: filled + 1 },
   });
+  t.like(await verified(t, await exportOf(eventStore, { opened: 'yes' })), {
+    ...{ violation: null, unproven: 0, isOpened: true },
+  });
   t.deepEqual((await verdictOn(eventStore)).found, []);
   const lines = createLines();
   const at = '2026-11-20T00:00:00.000Z';
