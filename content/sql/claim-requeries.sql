@@ -1,8 +1,11 @@
 -- The row of the pace is locked first, so that processes claim one after the other. `base` is when the next question may
--- be asked: up to a second ahead of now. What was to be asked after a failure is not asked more than a week late: a list that
--- is made anew leaves the past alone.
+-- be asked: up to a second ahead of now. A time that is far ahead was left by a wrong clock, and would stop all questions
+-- until then. What was to be asked after a failure is not asked more than a week late: a list that is made anew leaves the
+-- past alone.
 with room as materialized (
-  select greatest(next_at, :now) as base from reactor_requeries.pace for update
+  select greatest(
+    case when next_at < cast(:now as timestamptz) + interval '10 seconds' then next_at end, cast(:now as timestamptz)
+  ) as base from reactor_requeries.pace for update
 ),
 chosen as materialized (
   select transaction_id from reactor_requeries.requeries

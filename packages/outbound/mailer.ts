@@ -145,8 +145,8 @@ function writeTo(folder: string, runtime: Pick<Runtime, 'uuid'>): Deliver {
   );
   return async ({ id, ...message }) => {
     const { message: content } = await (await transport()).sendMail(message);
-    // Written elsewhere first, so that nobody reads an incomplete email.
-    const draft = join(folder, `.${runtime.uuid()}`);
+    // Written elsewhere first, so that nobody reads an incomplete email; under its id, because a crash may leave it there.
+    const draft = join(folder, `.${id}-${runtime.uuid()}`);
     try {
       await mkdir(folder, { recursive: true, mode: 0o700 });
       await writeFile(draft, content, { mode: 0o600, flush: true });

@@ -19,13 +19,13 @@ export function isPostgresError(error: unknown, ...names: (keyof typeof codes)[]
   return names.some((name) => codes[name] === codeOf(error));
 }
 
-// Number of rows, data, constraints, SQL, limits of the program, and a trigger's own refusal. All other classes are about
-// connections, resources and locks, which recover.
-const deterministicClasses = /^(21|22|23|42|54|P0)/;
+// About connections, resources, locks, plans and names of schemas: these recover. All other classes are about the rows and
+// the statement, and those that PostgreSQL does not know come from somebody's trigger.
+const recoveringClasses = /^(0[^9]|10|2[4-68BDF]|3[4BDF]|40|5[3578]|72|F0|HV|XX)/;
 
 /** Whether Postgres would refuse the same statement with the same values again. */
 export function isRefusal(error: unknown): boolean {
-  return deterministicClasses.test(codeOf(error));
+  return error instanceof pg.DatabaseError && !recoveringClasses.test(codeOf(error) || '00');
 }
 
 /** Whether a statement with fewer rows might succeed where this one did not. */

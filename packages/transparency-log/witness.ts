@@ -48,7 +48,11 @@ async function addCheckpoint(
   const signer = signerOf(note);
   if (signer < 0) return answer(403);
   if (oldSize > checkpoint.size) return answer(400);
-  const signed = parseNote((await kept.load(checkpoint.origin)) ?? '');
+  const stored = await kept.load(checkpoint.origin);
+  const signed = parseNote(stored ?? '');
+  // Otherwise it would sign from the beginning again, and with that any other history.
+  if (stored !== null && !parseCheckpoint(signed?.text ?? ''))
+    throw new Error('The checkpoint that was signed last cannot be read');
   if (signed && signer < signerOf(signed)) return answer(403);
   const last = signed && parseCheckpoint(signed.text);
   const conflict = answer(409, `${last?.size ?? 0}\n`, 'text/x.tlog.size');

@@ -87,7 +87,7 @@ async function eraseListed(
     erased = await erase(holding.map(({ subject }) => ({ subject, reason: 'requested', actor })));
   } catch (error) {
     return fail(
-      `Interrupted: ${reasonOf(error)}. Part of it may be erased. What has begun completes by itself within two minutes while the reactors role runs; then repeat the command for the rest.`,
+      `Interrupted: ${reasonOf(error)}. Part of it may be erased. What has begun completes by itself within two minutes while the projections role runs; then repeat the command for the rest.`,
     );
   }
   const done = holding.filter(({ subject }) => erased.includes(subject));

@@ -172,7 +172,8 @@ async function verifyExport(
   witnesses: Witnesses | null,
 ): Promise<Outcome> {
   const found = await verifyFile(readableFile(file), trusted, witnesses);
-  const { violation, events, payments, checksum, checkpoint, unproven, first, alone, range } = found;
+  const { violation, events, payments, checksum, checkpoint, unproven, first, alone, range, isOpened } =
+    found;
   if (violation) {
     const { line, stream, revision, reason } = violation;
     const event = stream === null ? '' : `, ${stream} revision ${revision}`;
@@ -193,6 +194,8 @@ async function verifyExport(
     lines.push(`Event ${number.toLocaleString('en')} of the log is the one that this file is about.`);
   if (isProven && !checkpoint)
     lines.push('Whether the log has other payments, or later events, this file does not show.');
+  if (isOpened)
+    lines.push('What it has in readable form, as `opened`, is not part of the events: nothing proves it.');
   if (!trusted) lines.push('No public key was given: whose log this is was not checked.');
   const what = unproven > 0 ? `${unproven} events, the first of them ${first}, are` : 'The file is';
   if (!isProven)

@@ -1,17 +1,18 @@
 /** Assembles what erases personal data, for the console, the command line and the reactors. */
-import { rm } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { dropLeftovers } from '@ledger/projections/rebuild/leftovers.ts';
 import type { Knex } from 'knex';
 import type { Config } from '../config/config.ts';
-import { createErase, unmatchedIn } from '../personal-data/erase.ts';
+import { createErase } from '../personal-data/erase.ts';
 import { allProjections } from '../projections/all.ts';
 import { toDoList } from '../to-do/projection.ts';
 import { requeryList } from '../to-do/requeries.ts';
 import type { RoleDependencies } from './stores.ts';
 
 type Dependencies = Pick<RoleDependencies, 'eventStore' | 'personalData' | 'runtime'> & {
-  config: Pick<Config, 'databaseUrl' | 'dataDir' | 'mail'>;
+  config: Pick<Config, 'databaseUrl' | 'dataDir'>;
 };
 
 export function createEraser({ config, eventStore, personalData, runtime }: Dependencies, db: Knex) {
@@ -25,10 +26,11 @@ export function createEraser({ config, eventStore, personalData, runtime }: Depe
     store,
     eventStore,
     async onErased(subjects) {
-      // Without a mail server the outbox holds what was sent. Emails that a server took are in the payer's mailbox.
-      if (config.mail.smtpUrl === null)
-        for (const transactionId of subjects.filter((each) => unmatchedIn(each) === null))
-          await rm(join(config.dataDir, 'outbox', `${transactionId}-email.eml`), { force: true });
+      // It holds what was sent while there was no mail server. Emails that a server took are in the payer's mailbox.
+      const outbox = join(config.dataDir, 'outbox');
+      const files = existsSync(outbox) ? await readdir(outbox) : [];
+      const isTheirs = (file: string) => subjects.includes(/^\.?([^-]+)-/.exec(file)?.[1] ?? '');
+      for (const file of files.filter(isTheirs)) await rm(join(outbox, file), { force: true });
       return await drop();
     },
     runtime,

@@ -108,6 +108,13 @@ test('a URL of the event store that its client would print with the password is 
     );
 });
 
+test('an address of a witness with a password, which each failure to reach it would log, is a fault', (t) => {
+  const WITNESS_URLS = 'https://one.example/log,https://ledger:hidden@two.example';
+  t.deepEqual(faultsOf(t, { ...complete, WITNESS_URLS }), [
+    'WITNESS_URLS must be a comma list of URLs, without user names and passwords',
+  ]);
+});
+
 test('a URL of PostgreSQL that its client cannot decode is a fault', (t) => {
   const good = ['postgres://a:p%25%C3%A4@db/ledger', 'postgres://%2Fvar%2Frun/ledger'];
   for (const DATABASE_URL of good) t.is(loadConfig({ DATABASE_URL }, complete).databaseUrl, DATABASE_URL);

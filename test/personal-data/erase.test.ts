@@ -1,5 +1,7 @@
 /** Erasing on real stores: what becomes unreadable, what stays, and what happens when it is interrupted. */
 import { randomUUID } from 'node:crypto';
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { keysPerBlock, wrappingKeys } from '@ledger/personal-data/key-store.ts';
 import { createPersonalData } from '@ledger/personal-data/personal-data.ts';
 import { createPostgresKeyStore, destroyedChannel } from '@ledger/personal-data/postgres-key-store.ts';
@@ -29,7 +31,8 @@ import { scrub } from '../../src/projections/details/scrub.ts';
 import { createDetailsTable } from '../../src/projections/details/tables.ts';
 import { payments } from '../../src/projections/payments/projection.ts';
 import { unmatched } from '../../src/projections/unmatched/projection.ts';
-import { until } from '../embedded/helpers.ts';
+import { createEraser } from '../../src/roles/eraser.ts';
+import { temporaryFolder, until } from '../embedded/helpers.ts';
 import { emptyDatabase, log, reached, startStore } from '../projections/helpers.ts';
 import { leadsOn } from '../support/leads.ts';
 import {
@@ -285,6 +288,29 @@ test.serial('a payment that cannot be erased keeps no other waiting', async (t) 
   t.is((await ledger.open(id)).access.kind, 'erased');
   t.is((await ledger.open(broken)).access.kind, 'open');
 });
+
+test.serial(
+  'whatever was sent to the payer is removed from the outbox, notices and drafts too',
+  async (t) => {
+    const { asked, db, eventStore, execute, personalData, runtime, url } = await start(t);
+    const dataDir = await temporaryFolder(t);
+    const outbox = join(dataDir, 'outbox');
+    await execute(paymentStream(idOf(1)), requestPayment({ transactionId: idOf(1) }), cause(), {
+      creates: true,
+    });
+    const eraser = createEraser(
+      { config: { dataDir, databaseUrl: url }, eventStore, personalData, runtime },
+      db,
+    );
+    await mkdir(outbox);
+    const others = [`${idOf(2)}-notice-1.eml`, 'staff-1-a.eml'];
+    const its = ['email.eml', 'notice-1.eml', 'notice-2.eml'].map((name) => `${idOf(1)}-${name}`);
+    for (const name of [...others, ...its, `.${idOf(1)}-email-${randomUUID()}`])
+      await writeFile(join(outbox, name), 'To: aminah@example.my');
+    t.deepEqual(await eraser.erase(asked(idOf(1))), [idOf(1)]);
+    t.deepEqual((await readdir(outbox)).toSorted(), others.toSorted());
+  },
+);
 
 test.serial('what an interrupted rebuild has left holds nothing once a payment is erased', async (t) => {
   const ledger = await start(t);

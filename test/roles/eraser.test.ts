@@ -20,7 +20,6 @@ test('shadow tables of killed processes, of to-do lists too', async (t) => {
       config: {
         databaseUrl: url,
         dataDir: '',
-        mail: { smtpUrl: null, requireTls: false, from: { name: '', address: '' } },
       },
       eventStore: {} as never,
       personalData: { store: {} } as never,

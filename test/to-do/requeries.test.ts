@@ -137,6 +137,15 @@ test.serial(
   },
 );
 
+test.serial('a process whose clock was a month ahead for a moment stops no questions', async (t) => {
+  const { payment, queue } = await start(t);
+  await payment('A', [requested(), chosen(1)]);
+  await payment('B', [requested(), chosen(1)]);
+  const ahead = new Date('2026-12-20T02:00:00Z');
+  t.is((await queue.claim(claimAt(ahead, { limit: 1, perSecond: 1, leaseUntil: at('02:00:00') }))).length, 1);
+  t.is((await queue.claim(claimAt(at('02:00:00'), { perSecond: 5 }))).length, 2);
+});
+
 test.serial(
   'a paid payment leaves the list; a release does not undo what the log has said meanwhile',
   async (t) => {

@@ -36,6 +36,11 @@ export async function cutOver(
     const serving = await holdCheckpoint(trx, name);
     if (serving?.position && isAfter(serving.position, shadow.position()))
       await shadow.feed(serving.position);
+    const fed = await holdCheckpoint(trx, schema);
+    if (!fed || isAfter(shadow.position(), fed.position))
+      throw new Error(
+        `The tables in ${schema} were begun anew by another process, while this one stood still`,
+      );
     const { rows } = await trx.raw('select to_regnamespace(?) is not null as exists', [name]);
     if (rows[0].exists) {
       await trx.raw('set local search_path to ??', [schema]);

@@ -162,7 +162,9 @@ export function isAskedFor(
 ): boolean {
   const [at = '', ...code] = label.split(' ');
   const isFrom = merchantCode === null || code.join(' ') === merchantCode;
-  return label !== '' && isFrom && at >= span.start && at < span.end;
+  // Not as texts, because a time may be written with milliseconds or without.
+  const atMs = Date.parse(at);
+  return label !== '' && isFrom && atMs >= Date.parse(span.start) && atMs < Date.parse(span.end);
 }
 
 function isPlainAfterErasure(stream: readonly RecordedEvent[]): boolean {

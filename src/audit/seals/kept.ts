@@ -8,6 +8,7 @@ import { readIfThere, replaceFile } from '@ledger/kernel/whole-file.ts';
 import { emptyIfUndefined } from '@ledger/postgres/error-codes.ts';
 import { type Checkpoint, openCheckpoint } from '@ledger/transparency-log/note.ts';
 import type { Knex } from 'knex';
+import { sqlOf } from '../../common/sql.ts';
 import { sealsStream } from '../../events/seals.ts';
 import { streamPrefixes } from '../../events/streams.ts';
 import { auditTablesSql } from '../check/forged-rows.ts';
@@ -49,9 +50,10 @@ export function keptCheckpoints(db: Knex, file: string) {
         return { ...checkpoint, name, note: text };
       });
     },
+    /** A process that stood still does not replace what another one has kept meanwhile. */
     async keep(note: string): Promise<void> {
       await replaceFile(file, note);
-      await set({ checkpoint: note, refused: null });
+      await db.raw(sqlOf('keep-checkpoint'), [note]);
     },
     async forget(): Promise<void> {
       await set({ checkpoint: null, refused: null });

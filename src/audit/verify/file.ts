@@ -72,6 +72,8 @@ function createFileCheck(trusted: readonly KeyTerm[] | null, witnesses: Witnesse
   const totals = {
     events: 0,
     payments: 0,
+    /** Whether the file has data in readable form, which nothing proves. */
+    isOpened: false,
     /** The range that the file says it holds; null if it does not begin like an export. */
     range: null as ExportRange | null,
     /** Of the last valid line. For a complete file it covers every byte, so that two copies can be compared. */
@@ -142,15 +144,19 @@ function createFileCheck(trusted: readonly KeyTerm[] | null, witnesses: Witnesse
     }
     state.last = { stream, revision, hash: hashIn(event) };
     totals.events += 1;
+    totals.isOpened ||= event.opened !== undefined;
     return leaves.takeEvent(stream, revision, leafOf({ ...event, streamName: stream }), event.proof);
   }
 
   return { state, totals, leaves, take };
 }
 
+/** Null if this program would not have written it so. Of a field that is there twice, other programs may read the first. */
 function parse(text: string): object | null {
-  const value: unknown = orElse(() => JSON.parse(text), null);
-  return typeof value === 'object' ? value : null;
+  return orElse(() => {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && JSON.stringify(value) === text ? value : null;
+  }, null);
 }
 
 /** The event that a line is about, even where the rest of it cannot be read. */

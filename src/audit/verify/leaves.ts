@@ -27,6 +27,8 @@ export function createLeafCheck(
   let tree: ReturnType<typeof growTree> | null = null;
   let checkpoint: Checkpoint | null = null;
   let hasBegun = false;
+  /** Whether something in the file has a proof of its own. */
+  let hasProofs = false;
   let unproven = 0;
   /** The places in the log, counted from 1, of events that are there by their leaves alone. */
   const alone: number[] = [];
@@ -38,6 +40,7 @@ export function createLeafCheck(
     (witnesses && lackOfWitnesses(note, witnesses)) ?? openCheckpoint(note, trusted);
 
   function faultOf(hash: Buffer, { checkpoint: note, hashes, index }: Proof): string | null {
+    hasProofs = true;
     const said = open(note);
     if (typeof said === 'string') return said;
     const path = { index, size: said.size, proof: bytesOf(hashes) };
@@ -62,6 +65,7 @@ export function createLeafCheck(
 
   return {
     takeEvent(stream: string, revision: number, leaf: Leaf, proof: Proof | null | undefined): string | null {
+      if (tree) return 'An event comes after the leaves, among which its stream was not looked for';
       if (payments.at(-1)?.stream !== stream) payments.push({ stream, leaves: new Map() });
       tags.set(leaf.tag, stream);
       const hash = leafHash(leafEntry(leaf));
@@ -75,10 +79,13 @@ export function createLeafCheck(
       return faultOf(hash, proof);
     },
     takeLeaf([tag, label, digest]: Extract<LeafEntry, { length: 3 }>, proof: Proof): string | null {
+      if (tree) return 'A leaf with a proof comes after the tree';
       alone.push(proof.index + 1);
       return faultOf(leafHash(leafEntry({ tag, label, digest })), proof);
     },
     takeTree(start: TreeStart): string | null {
+      // What another tree, or a proof, has shown need not be among the leaves of this one.
+      if (tree || hasProofs) return 'The tree comes once, and beside no other proof';
       const said = open(start.checkpoint);
       if (typeof said === 'string') return said;
       const before = { size: start.size, roots: bytesOf(start.roots) };

@@ -12,6 +12,7 @@ import type { Range } from '@ledger/transparency-log/tree.ts';
 import { acknowledgementsStream, type EventFault } from '../../events/acknowledgements.ts';
 import { tryRead, UnreadableEvent } from '../../events/codec.ts';
 import { genesisHash, hashIn, isChainedOnto, previousHashIn } from '../../events/envelope.ts';
+import { sealsStream } from '../../events/seals.ts';
 import { streamKinds, streamPrefixes } from '../../events/streams.ts';
 import type { Reign } from '../seals/succession.ts';
 import { type Acknowledgements, acknowledgedIn } from './acknowledgements.ts';
@@ -72,10 +73,16 @@ export async function verifyLog({
   let events = counts?.events ?? 0;
   let streams = counts?.streams ?? 0;
   let last: RecordedEvent | null = null;
+  const hidden = new Set<string>();
+  const read = { streamPrefixes: [...streamPrefixes, ...metadataPrefixes], after, signal, maxFailures };
   const result = (complete: boolean) => ({ events, streams, seals, complete });
   try {
-    for await (const event of eventsToEnd(eventStore, { streamPrefixes, after, signal, maxFailures })) {
+    for await (const event of eventsToEnd(eventStore, read)) {
       last = event;
+      if (event.streamName.startsWith('$$')) {
+        hidden[hides(event) ? 'add' : 'delete'](event.streamName.slice(2));
+        continue;
+      }
       const known = await heads.before(event);
       const head = known ?? noEvents;
       if (!known) streams += 1;
@@ -95,9 +102,17 @@ export async function verifyLog({
     violations.add('the log', `${error.message}, ${place}. Later events were not checked`);
     return result(false);
   }
+  for (const stream of hidden)
+    violations.add('missing events', `The metadata of ${stream} hide events of it, which only the log shows`);
   seals.end();
   return result(true);
 }
+
+/** Whoever may write metadata can have EventStoreDB hide events of a stream, or all, from everybody who reads it. */
+const metadataPrefixes = [...streamPrefixes, sealsStream].map((prefix) => `$$${prefix}`);
+
+const hides = ({ data }: RecordedEvent) =>
+  ['$tb', '$maxCount', '$maxAge'].some((name) => Reflect.has(Object(data), name));
 
 /** The last event of a stream so far. */
 export type Head = { revision: number; hash: string };

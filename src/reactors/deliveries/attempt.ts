@@ -43,6 +43,8 @@ export type AttemptDependencies = {
   scheduleMs: readonly number[];
   runtime: Runtime;
   log: Logger;
+  /** When it was claimed, by the monotonic clock: its lease began not earlier. */
+  claimedMs: number;
   /** Gives up the claim; the delivery can be claimed again after `afterMs`. Never rejects. */
   giveBack(claimed: ClaimedDelivery, afterMs: number): Promise<void>;
   /** Moves the row that was claimed to the end of its stream, whose events these are. Never rejects. */
@@ -52,6 +54,8 @@ export type AttemptDependencies = {
 };
 
 const timeoutMs = 40_000;
+/** A process that stood still for longer sends nothing: its lease may end before the attempt, and others send meanwhile. */
+const beginWithinMs = 20_000;
 /** How long until an attempt that could not begin is claimed again. */
 const postponeMs = 5_000;
 /** The same for a payment with an event that cannot be read. */
@@ -67,7 +71,7 @@ export async function attemptDelivery(
   stopping: AbortSignal,
   dependencies: AttemptDependencies,
 ): Promise<DeliveryOutcome | null> {
-  const { giveBack, log, runtime, settle, settleLater } = dependencies;
+  const { claimedMs, giveBack, log, runtime, settle, settleLater } = dependencies;
   let isBegun = false;
   let correlationId: string | undefined;
   const end = async ({ events }: Stream<Payment>) => {
@@ -85,7 +89,8 @@ export async function attemptDelivery(
     }
     const due = current && (await findDue(claimed, current, dependencies));
     const open = due && (await openDelivery(due, dependencies));
-    if (!open || stopping.aborted) {
+    const isLate = runtime.monotonicMs() - claimedMs > beginWithinMs;
+    if (!open || stopping.aborted || isLate) {
       if (loaded?.head.events) await settle(claimed, loaded.head.events);
       await giveBack(claimed, stopping.aborted ? 0 : postponeMs);
       return null;

@@ -20,7 +20,7 @@ export type DeliveryWorker = {
 export type WorkerTask = Pick<AttemptDependencies, 'name' | 'perform'> & { kind: DeliveryKind };
 
 type Dependencies = WorkerTask &
-  Omit<AttemptDependencies, 'giveBack' | 'settle' | 'settleLater'> & {
+  Omit<AttemptDependencies, 'claimedMs' | 'giveBack' | 'settle' | 'settleLater'> & {
     queue: DeliveryQueue;
     /** The most attempts at a time; a merchant may name any number of receivers, which together get no more than its part. */
     concurrency: { total: number; perReceiver: number; perMerchant: number };
@@ -55,7 +55,8 @@ export function startDeliveryWorker(dependencies: Dependencies): DeliveryWorker 
   async function work(): Promise<void> {
     await ready;
     while (!stopping.signal.aborted) {
-      for (const claimed of await claim()) begin(claimed);
+      const claimedMs = runtime.monotonicMs();
+      for (const claimed of await claim()) begin(claimed, claimedMs);
       if (!stopping.signal.aborted) await runtime.sleep(pollMs, wakeUp.signal);
       wakeUp = new AbortController();
     }
@@ -85,8 +86,9 @@ export function startDeliveryWorker(dependencies: Dependencies): DeliveryWorker 
     return claimed;
   }
 
-  function begin(claimed: ClaimedDelivery): void {
-    const attempt = attemptDelivery(claimed, interrupting.signal, ofAttempts).then((outcome) => {
+  function begin(claimed: ClaimedDelivery, claimedMs: number): void {
+    const its = { ...ofAttempts, claimedMs };
+    const attempt = attemptDelivery(claimed, interrupting.signal, its).then((outcome) => {
       const hadNoRoom = hasNoRoom(claimed);
       if (outcome) dependencies.countAttempt?.(kind, outcome.kind);
       if (outcome) breaker.record(claimed.receiver, outcome.kind === 'failed' && outcome.isReceiverDown);

@@ -168,4 +168,8 @@ test.serial('a witness answers as the specification says', async (t) => {
   t.is((await witness(`old 2\n\n${noteOf(two)}`)).status, 200, 'the same again');
   t.is((await witness(`old 2\n\n${noteOf(two, next)}`)).status, 200, 'by the next key');
   t.is((await witness(`old 2\n\n${noteOf(two)}`)).status, 403, 'the key before has handed over');
+  for (const damaged of ['', 'nonsense', noteOf(two).slice(0, 9)]) {
+    saved.set(name, damaged);
+    await t.throwsAsync(witness(`old 0\n\n${noteOf(one, next)}`), { message: /cannot be read/ });
+  }
 });

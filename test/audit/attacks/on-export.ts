@@ -1,15 +1,18 @@
 // Attacks on an export, and what still holds after an erasure.
+import type { RecordedEvent } from '@ledger/event-store/event-store.ts';
 import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
 import { isDestroyed, keyIn, readKeyId } from '@ledger/personal-data/key-store.ts';
 import { forAll } from '@ledger/transparency-log/key.ts';
 import test from 'ava';
-import { createLines } from '../../../src/audit/export/lines.ts';
+import { checksumOf, createLines, firstChecksum, tailLength } from '../../../src/audit/export/lines.ts';
 import { proveEvents } from '../../../src/audit/seals/leaves.ts';
 import { paymentStream } from '../../../src/events/payment.ts';
+import { leafOf } from '../../../src/events/seals.ts';
 import { createErase } from '../../../src/personal-data/erase.ts';
 import { temporaryFolder } from '../../embedded/helpers.ts';
-import { payer } from '../../support/payments.ts';
+import { applied, chosen, payer, request, result } from '../../support/payments.ts';
 import { createDatabase } from '../../support/postgres.ts';
+import { stored } from '../helpers.ts';
 import { filled, otherKey, paymentId, sealAll, sealing, tampered, verdictOn } from '../ledger.ts';
 import {
   db,
@@ -70,6 +73,116 @@ test.serial('payment left out of an export: by its lines, and with its leaves ma
   await db.raw('drop table hidden');
 });
 
+type Line = Record<string, unknown>;
+const linesIn = (content: string) =>
+  content
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Line);
+const having = (lines: readonly Line[], name: string) => lines.filter((line) => line[name]);
+
+/** The lines of the tree and its leaves, in which no event is named as one of the file. */
+function anonymousLeaves(lines: readonly Line[]): Line[] {
+  const events = having(lines, 'stream');
+  const streams = [...new Set(events.map((line) => line.stream))];
+  const leafAt = ([number, revision]: unknown[]) => {
+    const found = events.find(
+      (line) => line.stream === streams[Number(number)] && line.revision === revision,
+    );
+    const { tag, label, digest } = leafOf({
+      ...found,
+      streamName: found?.stream,
+    } as unknown as RecordedEvent);
+    return [tag, label, digest];
+  };
+  const leaves = having(lines, 'leaves').map((line) => ({
+    leaves: (line.leaves as unknown[][]).map((entry) => (entry.length === 3 ? entry : leafAt(entry))),
+  }));
+  return [...having(lines, 'tree'), ...leaves];
+}
+
+const headOf = (lines: readonly Line[], span: { from: string; to: string }) => ({
+  export: { ...Object(having(lines, 'export')[0]?.export), ...span },
+});
+
+test.serial('payment added to an export: in a tree of its own, which another one replaces', async (t) => {
+  const at = '2026-11-20T05:00:00.000Z';
+  const data = request({ at, transactionId: 'FORGED' });
+  const events = stored(
+    [{ type: 'PaymentRequested', data }, chosen(1), applied(result(1, 'succeeded'))],
+    'FORGED',
+  );
+  const content = relined(exported, (lines) => {
+    const [payments, tree] = [having(lines, 'stream'), having(lines, 'tree')];
+    const own = { leaves: events.map(({ revision }) => [9, revision]) };
+    const proof = [...tree, own, ...tree, ...having(lines, 'leaves')];
+    const end = { end: { events: payments.length + 3, payments: 10 } };
+    const forged = linesIn(createLines().payment(events));
+    return [...having(lines, 'export'), ...payments, ...forged, ...proof, end];
+  });
+  t.regex((await verified(t, content)).violation?.reason ?? '', /The tree comes once/);
+});
+
+test.serial(
+  'events left out of an export: of a payment of another day, with proofs of its own',
+  async (t) => {
+    const { eventStore } = await tampered(t, file, () => {});
+    const events = (await eventStore.load(stream)).slice(0, 2);
+    const proofs = await proveEvents(eventStore, events, signal);
+    const payment = linesIn(createLines().payment(events, { proofs }));
+    const day = { from: '2026-11-21T00:00:00.000Z', to: '2026-11-22T00:00:00.000Z' };
+    const end = { end: { events: 2, payments: 1 } };
+    const after = relined(exported, (lines) => [
+      headOf(lines, day),
+      ...anonymousLeaves(lines),
+      ...payment,
+      end,
+    ]);
+    t.regex((await verified(t, after)).violation?.reason ?? '', /comes after the leaves/);
+    const before = relined(exported, (lines) => [
+      headOf(lines, day),
+      ...payment,
+      ...anonymousLeaves(lines),
+      end,
+    ]);
+    t.regex((await verified(t, before)).violation?.reason ?? '', /The tree comes once/);
+  },
+);
+
+test.serial(
+  'payment left out of an export: of a first second that is written without milliseconds',
+  async (t) => {
+    const span = { from: '2026-11-20T01:00:00Z', to: '2026-11-21T00:00:00Z' };
+    const content = relined(exported, (lines) => [
+      headOf(lines, span),
+      ...anonymousLeaves(lines),
+      { end: { events: 0, payments: 0 } },
+    ]);
+    t.regex(
+      (await verified(t, content)).violation?.reason ?? '',
+      /is in the log, and was left out of the file/,
+    );
+  },
+);
+
+test.serial(
+  'export with a field that is there twice, of which other programs may read the first',
+  async (t) => {
+    let checksum = firstChecksum;
+    const lines = exported
+      .trim()
+      .split('\n')
+      .map((line, index) => {
+        const changed = index === 1 ? line.replace(',"data":', ',"data":{"amountSen":1},"data":') : line;
+        const text = changed.slice(0, -tailLength);
+        checksum = checksumOf(checksum, text);
+        return `${text},"checksum":"${checksum}"}\n`;
+      });
+    const { violation } = await verified(t, lines.join(''));
+    t.like(violation, { line: 2, reason: 'It is not a line of an export' });
+  },
+);
+
 test.serial('erasure: with its keys destroyed, the proofs and exports of a payment still hold', async (t) => {
   const { eventStore } = await tampered(t, file, () => {});
   const own = sealing((await createDatabase()).url, await temporaryFolder(t));
@@ -101,6 +214,9 @@ test.serial('erasure: with its keys destroyed, the proofs and exports of a payme
   t.like(await verified(t, await exportOf(eventStore)), {
     ...{ violation: null, payments: 9, unproven: 0 },
     checkpoint: { size: filled + 1 },
+  });
+  t.like(await verified(t, await exportOf(eventStore, { opened: 'yes' })), {
+    ...{ violation: null, unproven: 0, isOpened: true },
   });
   t.deepEqual((await verdictOn(eventStore)).found, []);
   const lines = createLines();

@@ -444,6 +444,25 @@ const counted = fc.record({
   metadata: fc.oneof(fc.record({ hash: hex }), fc.constant({}), fc.constant(null)),
 });
 
+test.serial(
+  'a sealer that stood still does not take back the checkpoint that another one has kept',
+  async (t) => {
+    const { db, kept, folder } = await newPlace(t);
+    await kept.createTable();
+    const noteOf = (size: number) => {
+      const text = checkpointText({ origin: 'ledger.example/log', size, root: Buffer.alloc(32) });
+      return `${text}\n${signatureLine(text, 'ledger.example/log', key)}`;
+    };
+    await kept.keep(noteOf(9));
+    await kept.keep(noteOf(100));
+    await keptCheckpoints(db, join(folder, 'of-another-machine')).keep(noteOf(11));
+    t.deepEqual(
+      (await kept.load()).map(({ size }) => size),
+      [100, 100],
+    );
+  },
+);
+
 test.serial('the running hash depends on every event and on their order', (t) => {
   const hashOf = (events: readonly Parameters<typeof countIn>[1][]) =>
     events.reduce(countIn, emptyTally).runningHash;

@@ -188,6 +188,35 @@ test('a whole stream removed: the seals show between which events it was, and no
   t.true(result.seals.met() >= 7);
 });
 
+test('metadata that hide a stream from its readers, though the log has it; taken back, they hide nothing', async (t) => {
+  const { eventStore } = await tampered(t, file, () => {});
+  const name = paymentStream(paymentId(4));
+  const metadata = (revision: number, data: object) => ({
+    ...{ id: randomUUID(), type: '$metadata', data, metadata: undefined, created: new Date() },
+    ...{ streamName: `$$${name}`, revision, position: { commit: 1n, prepare: 1n } },
+  });
+  const withMetadata = (...stored: readonly object[]): EventStore => ({
+    ...eventStore,
+    async *subscribe(options) {
+      const isAskedFor = 'streamPrefixes' in options && options.streamPrefixes.includes('$$payment-');
+      for await (const message of eventStore.subscribe(options)) {
+        if (message.kind === 'caught_up' && isAskedFor)
+          for (const [revision, data] of stored.entries())
+            yield { kind: 'event', event: metadata(revision, data) };
+        yield message;
+      }
+    },
+  });
+  const hidden = await verdictOn(withMetadata({ $tb: 4 }));
+  t.deepEqual(hidden.found, [
+    {
+      ...{ kind: 'missing events', count: 1 },
+      first: `The metadata of ${name} hide events of it, which only the log shows`,
+    },
+  ]);
+  t.deepEqual((await verdictOn(withMetadata({ $tb: 4 }, { $acl: {} }))).found, []);
+});
+
 test('the end of the log removed: the seals show it', async (t) => {
   const { eventStore } = await tampered(t, file, (db) =>
     db.exec(

@@ -124,6 +124,16 @@ for (const [title, statuses, status, ids] of [
   }
 }
 
+test('a number of more digits than a double holds keeps them all', async (t) => {
+  const registry = await startRegistry(t);
+  const sent = JSON.stringify([record({ gateway_id1: '№', amount: 120.5 })]);
+  registry.answer((_, response) => response.end(sent.replace('"№"', '26112009043012345678')));
+  const config = { url: registry.url, token: '' };
+  const answer = await createTransactionRegistry({ runtime: testRuntime(), config, log }).ask(id);
+  t.like(answer.results[0], { gatewayTransactionId: '26112009043012345678', amountSen: 12_050 });
+  t.is(answer.raw.gateway_id1, '26112009043012345678');
+});
+
 test("other people's transactions are left out, and the log says only how many", async (t) => {
   const registry = await startRegistry(t);
   const stranger = { merchant_trans_id: 'SOMEBODY', buyer_name: 'STRANGER', eps_status: '42' };

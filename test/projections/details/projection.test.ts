@@ -181,7 +181,7 @@ test.serial('keys of extra are values, whatever they say', async (t) => {
 test.serial('what an agency’s table refuses is kept in generic_details, and the rest goes on', async (t) => {
   const parts = await start(t);
   const { db } = parts.database;
-  for (const code of ['strict', 'alien', 'angry']) await createDetailsTable(db, `${code}_details`);
+  for (const code of ['strict', 'alien', 'angry', 'coded']) await createDetailsTable(db, `${code}_details`);
   await db.raw(`alter table details.strict_details add column lots integer not null check (lots > 0),
     add unique (trans_id), alter column postcode type integer using postcode::integer`);
   await db.raw('drop table details.alien_details; create table details.alien_details (id integer)');
@@ -189,6 +189,10 @@ test.serial('what an agency’s table refuses is kept in generic_details, and th
     'begin raise exception ''no''; end'`);
   await db.raw(`create trigger t before insert on details.angry_details
     for each row execute function details.refuse()`);
+  await db.raw(`create function details.refuse_with_code() returns trigger language plpgsql as
+    'begin raise exception ''no'' using errcode = ''AG001''; end'`);
+  await db.raw(`create trigger t before insert on details.coded_details
+    for each row execute function details.refuse_with_code()`);
   const strict = (reference: string, extra: Record<string, unknown>) => ({
     merchant: merchant('strict'),
     reference,
@@ -202,10 +206,11 @@ test.serial('what an agency’s table refuses is kept in generic_details, and th
     strict('5', { lots: 5 }),
     { merchant: merchant('alien') },
     { merchant: merchant('angry') },
+    { merchant: merchant('coded') },
     { merchant: merchant('council') },
   ]);
   t.is(await idsIn(parts, 'strict_details'), 'AE');
-  t.is(await idsIn(parts, 'generic_details'), 'BCDFGH');
+  t.is(await idsIn(parts, 'generic_details'), 'BCDFGHI');
   t.deepEqual((await rowsOf(parts, 'generic_details'))[1].extra, { lots: -1 });
   t.is((await statusOf(db, 'details'))?.fault, null);
 });

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
 import { compareWithFresh } from '@ledger/projections/rebuild/compare.ts';
 import { compareStreams } from '@ledger/projections/rebuild/compare-streams.ts';
+import { cutOver } from '@ledger/projections/rebuild/cutover.ts';
 import {
   RebuildInterrupted,
   type RebuildOptions,
@@ -12,6 +13,8 @@ import {
   RebuildUnderWay,
   rebuild,
 } from '@ledger/projections/rebuild/rebuild.ts';
+import { openShadowTables } from '@ledger/projections/rebuild/shadow-tables.ts';
+import { discard } from '@ledger/projections/runtime/checkpoints.ts';
 import { ProjectionHalted } from '@ledger/projections/runtime/failures.ts';
 import { tryParkedAgain } from '@ledger/projections/runtime/parking.ts';
 import type { Projection } from '@ledger/projections/runtime/projection.ts';
@@ -224,6 +227,27 @@ test.serial('one rebuild of a projection at a time', async (t) => {
   go.resolve();
   t.is((await first).events, 118);
 });
+
+test.serial(
+  'whoever stood still before the cutover does not serve what another one has begun anew',
+  async (t) => {
+    const parts = await start(t);
+    const { db } = parts.database;
+    run(t, payments, parts.store, parts.database);
+    await fill(parts, ['payments']);
+    const schema = 'payments_rebuild';
+    const shadow = await openShadowTables({ ...options(payments, parts), schema });
+    await shadow.catchUp(parts.store.eventStore.head);
+    await discard(db, schema);
+    const another = await openShadowTables({ ...options(payments, parts), schema });
+    t.is(another.position(), null);
+    await t.throwsAsync(cutOver(db, { projection: payments, shadow, schema }), { message: /begun anew/ });
+    t.is((await rowsOf(parts, 'payments.payments')).length, 40);
+    await another.catchUp(parts.store.eventStore.head);
+    await cutOver(db, { projection: payments, shadow: another, schema });
+    t.is((await rowsOf(parts, 'payments.payments')).length, 40);
+  },
+);
 
 test.serial('a rebuild parks what the projection parks, and mends it with a program that can', async (t) => {
   const parts = await start(t);

@@ -74,6 +74,46 @@ test.serial(
   },
 );
 
+test.serial(
+  'a process that stood still before the callback looks at the stream again, and sends what is due now',
+  async (t) => {
+    const ledger = await startLedger(t, postgres);
+    const receiver = await startReceiver(t);
+    const events = paymentEvents('P1', receiver.url, 'pending');
+    await makePayment(ledger, 'P1', events);
+    const { eventStore } = ledger.store;
+    let stoodMs = 0;
+    const load = async (...given: Parameters<typeof eventStore.load>) => {
+      const loaded = await eventStore.load(...given);
+      if (stoodMs > 0) return loaded;
+      stoodMs = 50_000;
+      await append(eventStore, 'P1', [applied(result(1, 'succeeded'))], events.length - 1);
+      return loaded;
+    };
+    const monotonicMs = () => systemRuntime.monotonicMs() + stoodMs;
+    const runtime = testRuntime({ now: ledger.clock.now, monotonicMs });
+    const reactor = startCallbacks(t, ledger, { eventStore: { load }, runtime });
+    await until(() => {
+      reactor.wake();
+      return stoodMs > 0;
+    });
+    ledger.clock.set(ledger.clock.now().getTime() + 10_000);
+    await until(() => {
+      reactor.wake();
+      return receiver.received.length > 0;
+    });
+    t.deepEqual(
+      receiver.received.map(({ body }) => JSON.parse(body).payment_status),
+      ['Successful'],
+    );
+    const history = await untilHistory(ledger, 'P1', 2);
+    t.deepEqual(
+      history.map(({ type }) => type),
+      ['CallbackSuperseded', 'CallbackDelivered'],
+    );
+  },
+);
+
 test.serial('a stop lets an attempt end and be recorded', async (t) => {
   const ledger = await startLedger(t, postgres);
   const { answer, release } = held();
