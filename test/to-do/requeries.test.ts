@@ -63,15 +63,18 @@ test.serial('after any events the row is due when the payment’s own fold says 
 test.serial(
   'a question after a failure is not asked more than a week late, one about an open attempt is',
   async (t) => {
-    const { payment, queue, row } = await start(t);
+    const { db, payment, queue, row } = await start(t);
     await payment('A', [requested(), chosen(1), applied(result(1, 'failed'))]);
     await payment('B', [requested(), chosen(1)]);
     const dueAt: Date = (await row('A')).due_at;
-    const claimed = async (days: number) => {
-      const now = new Date(dueAt.getTime() + days * 86_400_000);
-      return (await queue.claim(claimAt(now))).map(({ transactionId }) => transactionId).toSorted();
+    /** What is claimed so many days late, with a clock that is so many days ahead of PostgreSQL's. */
+    const claimed = async (days: number, aheadDays = 0) => {
+      const at = (after: number) => new Date(Date.now() + after * 86_400_000);
+      await db(`${requeries.name}.requeries`).update({ wake_at: at(-days), lease_until: null });
+      return (await queue.claim(claimAt(at(aheadDays)))).map(({ transactionId }) => transactionId).toSorted();
     };
     t.deepEqual(await claimed(6), ['A', 'B']);
+    t.deepEqual(await claimed(6, 30), ['A', 'B']);
     t.deepEqual(await claimed(8), ['B']);
     t.is((await row('A')).wake_at, null);
     t.deepEqual((await row('A')).due_at, dueAt, 'as the log says');
