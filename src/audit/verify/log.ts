@@ -73,16 +73,10 @@ export async function verifyLog({
   let events = counts?.events ?? 0;
   let streams = counts?.streams ?? 0;
   let last: RecordedEvent | null = null;
-  const hidden = new Set<string>();
-  const read = { streamPrefixes: [...streamPrefixes, ...metadataPrefixes], after, signal, maxFailures };
   const result = (complete: boolean) => ({ events, streams, seals, complete });
   try {
-    for await (const event of eventsToEnd(eventStore, read)) {
+    for await (const event of eventsToEnd(eventStore, { streamPrefixes, after, signal, maxFailures })) {
       last = event;
-      if (event.streamName.startsWith('$$')) {
-        hidden[hides(event) ? 'add' : 'delete'](event.streamName.slice(2));
-        continue;
-      }
       const known = await heads.before(event);
       const head = known ?? noEvents;
       if (!known) streams += 1;
@@ -96,23 +90,39 @@ export async function verifyLog({
       if (mark) onSealed(mark, { events, streams, seals: seals.met(), uncovered: seals.uncovered() });
       onProgress(events);
     }
+    for (const stream of await hiddenStreams(eventStore, signal))
+      violations.add(
+        'missing events',
+        `The metadata of ${stream} hide events of it, which only the log shows`,
+      );
   } catch (error) {
     if (!(error instanceof EventStoreUnavailable) || signal.aborted) throw error;
     const place = last ? `after ${nameOf(last)}, at position ${last.position.commit}` : 'from its start';
     violations.add('the log', `${error.message}, ${place}. Later events were not checked`);
     return result(false);
   }
-  for (const stream of hidden)
-    violations.add('missing events', `The metadata of ${stream} hide events of it, which only the log shows`);
   seals.end();
   return result(true);
 }
 
-/** Whoever may write metadata can have EventStoreDB hide events of a stream, or all, from everybody who reads it. */
 const metadataPrefixes = [...streamPrefixes, sealsStream].map((prefix) => `$$${prefix}`);
 
-const hides = ({ data }: RecordedEvent) =>
-  ['$tb', '$maxCount', '$maxAge'].some((name) => Reflect.has(Object(data), name));
+/**
+ * The streams of which EventStoreDB hides events, or all, from everybody who reads them, because their metadata say so. All
+ * metadata are read, also where the log has been verified up to a place.
+ */
+async function hiddenStreams(
+  eventStore: Pick<EventStore, 'subscribe'>,
+  signal: AbortSignal,
+): Promise<ReadonlySet<string>> {
+  const hidden = new Set<string>();
+  const all = { streamPrefixes: metadataPrefixes, after: null, signal, maxFailures };
+  for await (const { data, streamName } of eventsToEnd(eventStore, all)) {
+    const hides = ['$tb', '$maxCount', '$maxAge'].some((name) => Reflect.has(Object(data), name));
+    hidden[hides ? 'add' : 'delete'](streamName.slice(2));
+  }
+  return hidden;
+}
 
 /** The last event of a stream so far. */
 export type Head = { revision: number; hash: string };
