@@ -12,7 +12,7 @@ import { unknownOutcomesOf } from '../../events/unknown-outcomes.ts';
 
 type Changed = { id: string; state: RequestedPayment };
 
-/** Writes the rows of payments; of those that exist already, how they were settled. */
+/** Writes the rows of payments. Of rows that exist already, only the resolution is written. */
 export async function writeExceptions(payments: readonly Changed[], db: Knex.Transaction): Promise<void> {
   const results = payments.flatMap((payment) =>
     exceptionsOf(payment.state).map(({ resultNo, kind, resolved, ...waiting }) => ({

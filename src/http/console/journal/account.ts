@@ -31,7 +31,7 @@ export function periodOf(from: string | undefined, to: string): { from: string; 
   return { from: from || `${to.slice(0, 8)}01`, to };
 }
 
-/** Throws HttpProblem if the query names no account or no period. Whoever has a scope sees its merchants' accounts alone. */
+/** Throws HttpProblem if the query names no account or no period. Staff with a scope see only their merchants' accounts. */
 async function readRequest(ctx: StaffContext, { askReadModels, db, runtime }: PageDependencies) {
   const { account = '', from, to } = readQuery(ctx);
   const now = runtime.now();
