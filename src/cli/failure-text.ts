@@ -1,6 +1,7 @@
 /** The text on the terminal when a command fails, and its exit code. */
 import { StartError } from '@ledger/embedded/start-error.ts';
 import { EventStoreUnavailable } from '@ledger/event-store/event-store.ts';
+import { codeOf } from '@ledger/kernel/reason-of.ts';
 import { ConfigError } from '@ledger/kernel/yaml-file.ts';
 import { KeysUnavailable } from '@ledger/personal-data/sealed.ts';
 import { answerOf, isConnectionFailure, isPostgresError, isRefusal } from '@ledger/postgres/error-codes.ts';
@@ -36,6 +37,8 @@ export function failureText(error: unknown): string {
   const answer = answerOf(error);
   if (answer !== null && (!isRefusal(error) || isPostgresError(error, 'insufficientPrivilege')))
     return `PostgreSQL refuses: ${answer}.`;
+  if (codeOf(error) === 'EADDRINUSE')
+    return `${error.message}. Set PORT, SANDBOX_PORT or ADMIN_PORT to a free port.`;
   const isExpected =
     expected.some((type) => error instanceof type) ||
     // Errors of the operating system have it. Errors about arguments have a `code` too, but not this.

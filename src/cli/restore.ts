@@ -20,7 +20,7 @@ import { destroyErased } from './keys.ts';
 export const command: CommandOf<'restore'> = async (_, args) => {
   const backup = readArgument(args, 'Name the folder of a backup');
   const names = await readBackupFolder(backup);
-  // Without the log, the ledger would begin anew; without its keys, all personal data would be lost.
+  // Without the log, the ledger would start empty. Without its keys, all personal data would be lost.
   const missing = [logFile, ...keyTableFiles].find((name) => !names.includes(name));
   if (missing !== undefined)
     throw new StartError(`${backup} is not the backup of a ledger: it has no ${missing}.`);

@@ -5,7 +5,7 @@ import type { Language } from './languages.ts';
 
 const known = new Map(Object.entries({ ...ms.messages, ...ms.templates }));
 
-/** The messages with values, those that say most themselves first: of `a {b} c`, the parts are `a `, `b` and ` c`. */
+/** The messages with values, those with the most text of their own first. The parts of `a {b} c` are `a `, `b` and ` c`. */
 const patterns = Object.entries(ms.messages)
   .filter(([english]) => english.includes('{'))
   .sort(([a], [b]) => b.replace(/\{\w+\}/g, '').length - a.replace(/\{\w+\}/g, '').length)

@@ -1,4 +1,4 @@
-/** A payment with its personal data, for whoever shows them or sends them on. */
+/** A payment with its personal data, to show them or to send them on. */
 import type { Held, Opened, OpenSealed } from '@ledger/personal-data/sealed.ts';
 import type { RequestedPayment } from './payment.ts';
 import { paymentStream } from './payment.ts';
@@ -55,7 +55,7 @@ export function openedAs(payment: RequestedPayment, details: RequestDetails): Op
   return { ...unopened(payment), request: { ...payment.request, ...details }, access: { kind: 'open' } };
 }
 
-/** The payment with empty personal data, for whoever needs none of them. */
+/** The payment with empty personal data, where they are not needed. */
 export function unopened(payment: RequestedPayment): OpenPayment {
   return {
     ...payment,

@@ -34,7 +34,7 @@ export function standingOf(
   const { paidSen, status } = payment;
   if (heldWrongAmounts(payment).length > 0) return 'wrongAmount';
   const isPending = openPendings(payment).length > 0;
-  // What was pending may have ended without a new status, such as by a wrong amount that staff have refunded.
+  // A pending attempt may have ended without a new status, for example by a wrong amount that staff refunded.
   if (status === 'pending' && !isPending) return paidSen ? 'partlyPaid' : 'requested';
   // The end of another attempt may have been taken for that of the pending one.
   return isPending && (status === 'failed' || status === 'cancelled') ? 'pending' : status;

@@ -124,8 +124,8 @@ function timesOf({ at, mode, sellerOrderNo }: OpenAttempt, { status }: AskedPaym
 }
 
 /**
- * A bank may take the money although the gateway has reported a failure or a cancellation, and whatever became of the
- * payment since: a payer who was told of a failure pays again.
+ * A bank may take the money after the gateway has reported a failure or a cancellation, even if the payment has been paid
+ * since: a payer who was told of a failure pays again.
  */
 function timesAfterEnd({ results }: AskedPayment): Times {
   const paid = ordersOf(results.filter(({ outcome }) => outcome === 'succeeded'));

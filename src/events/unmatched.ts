@@ -1,6 +1,6 @@
 /**
  * Gateway results that match no payment: the quarantine. The results that name one payment share a stream; a result that
- * names none has its own. What became of a result, its resolution by staff and its erasure, has another stream.
+ * names none has its own. Its resolution by staff and its erasure are in another stream.
  */
 import { type EventOf, utc } from '@ledger/kernel/structs.ts';
 import { personalDataErased, sealed } from '@ledger/personal-data/sealed.ts';
@@ -76,7 +76,7 @@ export const resolutionStream = (id: string) => `${unmatchedStreamPrefix}${id}`;
 
 type ResolvedUnmatched = Omit<Infer<typeof unmatchedEvents.UnmatchedResultResolved>, 'revision'>;
 
-/** What became of a result: how staff resolved it, and when what was received was erased. */
+/** How staff resolved a result, and when its content was erased. */
 export type HandledUnmatched = { resolved: ResolvedUnmatched | null; erasedAt: string | null };
 
 export const notHandled: HandledUnmatched = { resolved: null, erasedAt: null };

@@ -1,6 +1,7 @@
 /** The HTTP role as a Koa application. Read `createApp` for the order in which a request passes through. */
 import { METHODS } from 'node:http';
 import Router from '@koa/router';
+import { codeOf } from '@ledger/kernel/reason-of.ts';
 import Koa, { type Next } from 'koa';
 import { isApiPath, presentApiError } from './api/errors.ts';
 import { addApiRoutes } from './api/routes.ts';
@@ -68,7 +69,9 @@ export async function createApp(dependencies: Dependencies): Promise<Koa<Request
   app.use(createRateLimits(rateLimits));
   app.use(router.routes());
   app.use(router.allowedMethods());
-  // What fails outside the error answers: a connection that breaks, an error page that cannot be rendered.
-  app.on('error', (err: unknown) => log.warn({ err }, 'answer failed'));
+  // What fails outside the error answers, such as an error page that cannot be rendered. A reader who leaves is no fault.
+  app.on('error', (err: unknown) => {
+    if (codeOf(err) !== 'ERR_STREAM_PREMATURE_CLOSE') log.warn({ err }, 'answer failed');
+  });
   return app;
 }

@@ -27,7 +27,7 @@ export function createCounters(registers: Registry[], runtime: Pick<Runtime, 'mo
 
   return {
     countRequest({ method, route, status, durationMs }: AnsweredRequest): void {
-      // Without a route, the method is whatever the caller made up.
+      // Without a route, the method may be any text that a caller sends.
       requests.observe(
         { method: route === null ? '' : method, route: route ?? '', status },
         durationMs / 1_000,

@@ -12,7 +12,7 @@ export type ReceiptNote =
   | ({ kind: 'reversed' } & Returned)
   | ({ kind: 'refunded'; reference: string } & Returned);
 
-/** `isFurther`: it was of a charge besides the one that paid. */
+/** `isFurther`: the money is from a second charge, not from the one that paid. */
 type Returned = { at: string; amount: string; isFurther: boolean };
 
 export function notesOf(payment: RequestedPayment): ReceiptNote[] {

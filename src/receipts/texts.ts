@@ -68,7 +68,7 @@ export function noteText(note: ReceiptNote, lang: Language, { isPublic } = { isP
 
 export type StatusName = keyof ReceiptTexts['statuses'];
 
-/** What was charged besides, or instead of, the amount asked for, and what became of the money since: two sentences for each. */
+/** For each charge besides, or instead of, the amount asked for: what was charged, and where the money is now. */
 export function otherChargeTexts(
   { notes, otherCharges }: Pick<Receipt, 'notes' | 'otherCharges'>,
   lang: Language,
@@ -86,7 +86,7 @@ export function otherChargeTexts(
 
 export const statusName = (status: Standing): StatusName => (status === 'succeeded' ? 'success' : status);
 
-/** What a receipt is called, or what to tell whoever has none. */
+/** The title of a receipt, or what has happened if there is none. */
 export function headingOf({ status }: Pick<Receipt, 'status'>, lang: Language): string {
   return texts[lang].receipt.headings[statusName(status)];
 }

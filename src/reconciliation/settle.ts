@@ -85,7 +85,7 @@ async function readFile(
   const { badRows, format, sha256 } = await stageExport(file, { staged, runtime, recognise, onBadRow });
   const head = format.head();
   if (rows.length > maxRows) throw new UnreadableExport(`The file has more than ${maxRows} rows`);
-  if (badRows > 0) throw new UnreadableExport(`Nothing was imported: ${badRows} rows have faults`);
+  if (badRows > 0) throw new UnreadableExport(`Nothing was imported; rows with faults: ${badRows}`);
   if (!head) throw new UnreadableExport('The file has no rows');
   return { ...head, kind: format.kind, rows, sha256 };
 }

@@ -54,7 +54,7 @@ export async function stageExport<Row extends object, Known extends Format<Row>>
   return { format, sha256: hash.digest('hex'), rows, badRows };
 }
 
-/** In small pieces, since an upload comes as one, with a pause after each for whatever else the process does. */
+/** Splits an upload, which arrives in one piece, and pauses after each part, so that other requests are answered. */
 async function* inPieces(
   file: AsyncIterable<Uint8Array>,
   hash: ReturnType<typeof createHash>,

@@ -12,9 +12,9 @@ type ClassTotal = { count: number; oursSen: number; theirsSen: number };
 
 export type Summary = Scope & {
   source: ExportSource;
-  /** Of which moment the file is, in UTC; null if nobody knows. */
+  /** The time at which the file was made, in UTC; null if it is not known. */
   asOf: string | null;
-  /** Without the header; with those that could not be read. */
+  /** Without the header, but including unreadable rows. */
   rows: number;
   badRows: number;
   classes: Readonly<Record<VerdictClass, ClassTotal>>;
@@ -22,7 +22,7 @@ export type Summary = Scope & {
   opened: number;
   /** Discrepancies of earlier imports that this file no longer shows. */
   cleared: number;
-  /** Those that it does not show either, and that stay open because a newer export showed them. */
+  /** Discrepancies that this file does not show, but that stay open because a newer export showed them. */
   keptFromNewer: number;
 };
 

@@ -33,6 +33,12 @@ for (const [title, error] of Object.entries(sentences)) {
   });
 }
 
+test('a port that is taken: the sentence names the variables', (t) => {
+  const message = 'listen EADDRINUSE: address already in use 127.0.0.1:5174';
+  const taken = Object.assign(new Error(message), { code: 'EADDRINUSE', syscall: 'listen' });
+  t.is(failureText(taken), `${message}. Set PORT, SANDBOX_PORT or ADMIN_PORT to a free port.`);
+});
+
 test('what PostgreSQL refuses is a sentence without the statement, unless it is a bug', (t) => {
   const answer = (code: string, message: string) =>
     Object.assign(new pg.DatabaseError(`select * from payments - ${message}`, 0, 'error'), { code });

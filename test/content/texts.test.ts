@@ -56,6 +56,13 @@ test('translated texts differ', (t) => {
   );
 });
 
+test('in both languages, the pages of the console have the same addresses and need the same permissions', (t) => {
+  const [english, malay] = ['en', 'ms'].map((lang) =>
+    catalogue(`console.${lang}.json`).filter(([path]) => /^\.pages\.\d+\.(path|permission)$/.test(path)),
+  );
+  t.deepEqual(malay, english);
+});
+
 test('statuses and modes are called what the interface documents call them', (t) => {
   const { requested: _, partlyPaid: _p, wrongAmount: _a, ...statuses } = texts.en.statuses;
   t.deepEqual(statuses, {

@@ -138,7 +138,7 @@ test.serial(
         'RM-1,2026-02-30,120.50,council,1.00',
       ),
       {
-        imported: 'Nothing was imported: 5 rows have faults',
+        imported: 'Nothing was imported; rows with faults: 5',
         faults: [
           '3 MERCHANT_CODE names no account of the journal',
           '4 AMOUNT or FEE is not an amount such as 120.50',

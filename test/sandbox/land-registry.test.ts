@@ -46,7 +46,7 @@ const page = async (url: string) => (await fetch(`${url}/land-registry`)).text()
 test('a callback is accepted once for its receipt and FPX number, also after a restart', async (t) => {
   const file = join(await temporaryFolder(t), 'sandbox.db');
   const first = await startGateway(t, file);
-  t.regex(await page(first.url), /None yet/);
+  t.regex(await page(first.url), /No callbacks yet/);
   t.deepEqual(await reply(first.url, callback), [200, 'SUCCESS', callback.resitNo]);
   t.deepEqual(await reply(first.url, { ...callback, fpxNo: '2' }), [200, 'SUCCESS', callback.resitNo]);
   await first.close();
@@ -60,7 +60,7 @@ test('a callback is accepted once for its receipt and FPX number, also after a r
 test('callbacks without the token are refused', async (t) => {
   const { url } = await startGateway(t);
   for (const token of ['', 'another']) t.deepEqual(await reply(url, callback, token), [401, 'FAILED', '']);
-  t.regex(await page(url), /None yet/);
+  t.regex(await page(url), /No callbacks yet/);
 });
 
 const faults: [string, unknown][] = [
@@ -88,7 +88,7 @@ for (const [name, body] of faults) {
   test(`refused: ${name}`, async (t) => {
     const { url } = await startGateway(t);
     t.deepEqual(await reply(url, body), [400, 'FAILED', '']);
-    t.regex(await page(url), /None yet/);
+    t.regex(await page(url), /No callbacks yet/);
   });
 }
 

@@ -49,7 +49,7 @@ type Dependencies = {
 };
 
 const usualPace = { everyEvents: 10_000, everyMs: 10 * 60_000 };
-/** After so many failures to read in a row the lead is given up: another process may reach the log. */
+/** After this many failed reads in a row, the process gives up the lead: another one may reach the log. */
 const maxFailures = 4;
 /** Each time is a line in the program's log. */
 const lookAgainMs = 60_000;

@@ -60,7 +60,7 @@ export function followKeys(trusted: readonly KeyTerm[] | null) {
       if (reigns.some((each) => each.publicKey === publicKey))
         return 'was signed with a key that had handed over to another';
       const isHandedOver = last?.publicKey === handedOverBy;
-      // Whoever names the end of a key's time names the next key too, so the key can hand over to no other.
+      // An auditor who names the end of a key's time names the next key too. So the key cannot hand over to another.
       const mayHandOver = (termOf(last?.publicKey ?? '')?.to ?? Infinity) === Infinity;
       if (last && !term && !(isHandedOver && mayHandOver))
         return 'was signed with another key, to which the key before did not hand over';
@@ -72,7 +72,7 @@ export function followKeys(trusted: readonly KeyTerm[] | null) {
     /** Of the seal that was taken last. */
     line: () => reigns.at(-1)?.line ?? 0,
     isTrusted,
-    /** The keys that may have signed, those that have sealed nothing yet included; null if any may. */
+    /** The keys that may have signed, including those that have sealed nothing yet. Null if any key may. */
     trusted(): Reign[] | null {
       const others = trusted?.filter((term) => reigns.every((each) => each.publicKey !== term.publicKey));
       return others

@@ -25,7 +25,7 @@ export type LogResult = Awaited<ReturnType<typeof verifyLog>>;
 /** If reading fails this often at the same place, within some seconds, the log cannot be read there. */
 const maxFailures = 6;
 
-/** The heads of so many streams are kept, at some 250 bytes each; those of others are read from the store. */
+/** How many heads of streams are kept in memory, at about 250 bytes each. Others are read from the store. */
 const maxHeads = 100_000;
 
 /**

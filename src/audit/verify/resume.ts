@@ -24,7 +24,7 @@ export type VerifiedSoFar = {
 const keptForMs = 12 * 60 * 60_000;
 const everyMs = 2_000;
 
-/** `load` gives null after half a day, with other keys, or if somebody has changed the file: all is verified anew. */
+/** `load` returns null after half a day, with other keys, or if the file was changed. Then everything is verified again. */
 export function progressFile(path: string, dataKey: string, runtime: Pick<Runtime, 'now' | 'monotonicMs'>) {
   let savedMs = runtime.monotonicMs();
   const secret = Buffer.from(hkdfSync('sha256', dataKey, '', 'progress of ledger verify', 32));
@@ -50,7 +50,7 @@ export function progressFile(path: string, dataKey: string, runtime: Pick<Runtim
         writeFileSync(`${path}.new`, `${macOf(text)}\n${text}`, { mode: 0o600 });
         renameSync(`${path}.new`, path);
       } catch {
-        // Where this account may not write, the next run begins anew.
+        // If this account may not write, the next run starts from the beginning.
       }
     },
     remove: () => rmSync(path, { force: true }),

@@ -76,7 +76,7 @@ const settledCodes: readonly RefusalCode[] = [
   'wrong_amount',
 ];
 
-/** What became of the payer's command; `settled`: there is nothing to pay any more; `open`: an attempt is open. */
+/** The outcome of the payer's command. `settled`: nothing is left to pay. `open`: an attempt is open. */
 async function carryOut(
   ctx: Context<PaymentWithHead>,
   command: PaymentCommand,

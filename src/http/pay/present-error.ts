@@ -1,4 +1,5 @@
 /** How errors look outside /api/v1 and the console: JSON for programs, a page for people. */
+import { phrase } from '../../common/phrases.ts';
 import { type Context, languageOf, type PresentError } from '../server/context.ts';
 
 export function createPresentError(baseUrl: string): PresentError {
@@ -13,7 +14,7 @@ export function createPresentError(baseUrl: string): PresentError {
       otherLanguageUrl: undefined,
       httpStatus: status,
       problem: kind,
-      detail: status === 400 ? message : undefined,
+      detail: status === 400 ? phrase(languageOf(ctx), message) : undefined,
       requestId: ctx.state.requestId,
       actionUrl: actionUrl ?? (kind === 'pageNotFound' ? `${baseUrl}/` : undefined),
     });

@@ -87,7 +87,7 @@ export function drawReceipt(
   });
 }
 
-/** What became of the receipt email; null where there is none, or nobody can see any more whom it went to. */
+/** Whether the receipt email was sent. Null if there is none, or if its address cannot be read any more. */
 function emailOf(payment: OpenPayment, lang: Language, now: Date) {
   const delivery = receiptEmailOf(payment);
   const { email } = payment.request.payer;

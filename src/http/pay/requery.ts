@@ -1,4 +1,4 @@
-/** GET /<channel>/requery/{transaksi_id}: asks the transaction registry what became of a payment, and records its answer. */
+/** GET /<channel>/requery/{transaksi_id}: asks the transaction registry for the status of a payment, and records it. */
 import { EventStoreUnavailable } from '@ledger/event-store/event-store.ts';
 import texts from '../../../content/texts/requery.en.json' with { type: 'json' };
 import { toIsoWithOffset } from '../../common/malaysian-time.ts';

@@ -5,7 +5,7 @@ import { type Context, causeOf, HttpProblem } from '../server/context.ts';
 import type { ChannelDependencies } from './dependencies.ts';
 import type { PaymentWithHead } from './load-payment.ts';
 
-/** Leads back to the receipt, which says what became of it. Throws HttpProblem 401. */
+/** Redirects to the receipt, which says whether it was sent. Throws HttpProblem 401. */
 export function createSendReceipt({
   emailTokens,
   execute,

@@ -49,7 +49,7 @@ export function createRateLimits({ failuresPerMinute, callsPerSecond, pagesPerMi
     rotations: { limiter: limiter('rotations', 20, 24 * 60 * minute), isPerAddress: false },
     // A whole agency may sit behind one address.
     signIns: { limiter: limiter('sign-ins', 300, 15 * minute), isPerAddress: true },
-    // For one user, whoever asks. Links that were sent before still work.
+    // For one user, from any address. Links that were sent before still work.
     links: { limiter: limiter('links', 3, 15 * minute), isPerAddress: false },
   } satisfies Record<RateLimit, { limiter: RateLimiterMemory; isPerAddress: boolean }>;
 

@@ -11,7 +11,7 @@ const maxHeaderBytes = 8 * 1024;
 const maxQueryBytes = 2 * 1024;
 const maxQueryParameters = 50;
 
-/** Longer than any request works without sending, such as a requery that waits for the registry. */
+/** Longer than any request takes before it sends something, such as a requery that waits for the registry. */
 const idleMs = 60_000;
 
 /**

@@ -30,6 +30,8 @@ export const createViews = (
     const environment = createTemplates();
     environment.addFilter('money', displaySen);
     environment.addFilter('signed', (sen: bigint) => `RM ${signedSen(sen)}`);
+    // An amount in a sentence stays on one line.
+    environment.addFilter('unbroken', (text: string) => text.replaceAll('RM ', 'RM\u00a0'));
     environment.addFilter('time', toDateTime);
     environment.addFilter('format', format);
     environment.addFilter('thousands', (count: number) => count.toLocaleString('en'));

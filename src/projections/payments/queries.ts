@@ -90,7 +90,7 @@ export type MerchantFilter = {
   requested: TimeSpan;
 };
 
-/** At most so many payments are looked at for one page, whatever the filter: a page may then be short. */
+/** How many payments are read for one page at most. With a narrow filter, a page may therefore be short. */
 const maxScanned = 10_000;
 
 const order = 'requested_at desc, transaction_id desc';

@@ -74,7 +74,11 @@ export function messageOf({ at, news }: StaffEmail, address: string, baseUrl: st
   const count = news.reduce((sum, { added }) => sum + added, 0);
   const parts = (['ms', 'en'] as const).map((lang) => ({
     lang,
-    subject: phrase(lang, count === 1 ? '1 new matter needs you' : '{count} new matters need you', { count }),
+    subject: phrase(
+      lang,
+      count === 1 ? '1 new matter needs your attention' : '{count} new matters need your attention',
+      { count },
+    ),
     lines: news.map((each) => {
       const { name, path } = about(each, lang);
       const values = { ...each, name };

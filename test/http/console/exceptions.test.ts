@@ -508,7 +508,7 @@ test.serial('above the limit a second administrator decides, and whoever propose
   t.false((await (await admin.get('/console/exceptions')).text()).includes(id));
   const receipt = await (await fetch(`${app.url}/generic/receipt/${id}?lang=en`)).text();
   t.true(receipt.includes('Official receipt') && receipt.includes('RM 120.00'));
-  t.true(receipt.includes('The amount asked for was RM 120.50'));
+  t.true(receipt.includes('The amount asked for was RM\u00a0120.50'));
 });
 
 test.serial('a parked stream is an exception, and administrators have it tried again', async (t) => {

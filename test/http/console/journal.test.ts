@@ -100,6 +100,7 @@ test.serial('the statement of an account: opening, lines that lead to their paym
       ['closing', '20.03'],
     ],
   );
+  t.regex(await page('/console/journal/account?account=bank'), /Opening balance/);
   await page('/console/journal/account?account=merchant:nobody', 404);
   await page('/console/journal/account?account=merchant:%00', 404);
   await page('/console/journal/account?account=merchant:council&from=2026-11-31', 400);

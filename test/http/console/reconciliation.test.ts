@@ -171,7 +171,9 @@ test.serial('an administrator imports, enters and reverses settlements; others o
   const typed = { reference: 'RM-1', on: '2026-11-20', account: 'MERCHANT_CODE:council' };
   const refused = await send(admin, null, { ...typed, amount: '-120.50' });
   t.is(refused.status, 400);
-  t.regex(await refused.text(), /<li>TOTAL is not an amount[\s\S]*value="-120.50"/);
+  const form = await refused.text();
+  t.regex(form, /<li>TOTAL is not an amount[\s\S]*value="-120.50"/);
+  t.true(form.includes('<option value="PAYMENT_MODE:fpx">Payout, FPX Online Banking (Individual)</option>'));
   t.is((await send(admin, null, { ...typed, account: '', amount: '1.00' })).status, 400);
   t.is((await send(admin, null, { ...typed, amount: '120.50' })).status, 303);
   await caughtUp();

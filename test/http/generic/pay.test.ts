@@ -221,7 +221,7 @@ test('limits are inclusive, and what is outside them is shown disabled with the 
   t.is((await chooseMethod(app, atLimit, { method: 'fpx', bank_fpx: 'PBB0233' })).status, 200);
   const above = await (await fetch(payUrl(await createPayment(app, { amount: '30000.01' })))).text();
   t.regex(above, /id="method-fpx" value="fpx" disabled/);
-  t.regex(above, /this method goes up to RM 30,000\.00/);
+  t.regex(above, /this method goes up to RM\u00a030,000\.00/);
 });
 
 const settle = (id: string, resolution: Resolution) =>
@@ -252,23 +252,26 @@ test('after a wrong amount the link leads to a page that says so, and a method c
   }
   t.is((await chosen(id)).length, 1);
   const page = await (await fetch(receiptUrl(id))).text();
-  t.true(page.includes('We received RM 121.50 instead of RM 120.50.'));
+  t.true(page.includes('We received RM\u00a0121.50 instead of RM\u00a0120.50.'));
   t.true(page.includes('Do not pay again.') && page.includes(String(body.trans_id)));
   t.regex(page, /class="status wrongAmount"/);
   t.notRegex(page, /generic\/pay\//);
   t.regex(page, /council\.example\/paid[^"]*status=3"/);
   const malay = await (await fetch(`${receiptUrl(id)}?lang=ms`)).text();
-  t.true(malay.includes('Kami menerima RM 121.50 dan bukan RM 120.50.'));
+  t.true(malay.includes('Kami menerima RM\u00a0121.50 dan bukan RM\u00a0120.50.'));
   t.true(malay.includes('Jangan bayar semula.'));
   const again = await (await postRequest(app, body)).text();
-  t.true(again.includes('We received RM 121.50 instead of RM 120.50.'), 'a repeated request shows the same');
+  t.true(
+    again.includes('We received RM\u00a0121.50 instead of RM\u00a0120.50.'),
+    'a repeated request shows the same',
+  );
 });
 
 test('a wrong amount in another currency, or an unreadable one, is told as it was reported', async (t) => {
   const dollars = await wrongAmount({ AMOUNT: '120.50', CURRENCY: 'USD<b>' });
   const page = await (await fetch(receiptUrl(dollars.id))).text();
   t.true(
-    page.includes('We received USD&lt;b&gt; 120.50 instead of RM 120.50.'),
+    page.includes('We received USD&lt;b&gt; 120.50 instead of RM\u00a0120.50.'),
     page.match(/We received.*/)?.[0],
   );
   const unreadable = await wrongAmount({ AMOUNT: 'a lot' });
@@ -279,7 +282,7 @@ test('once the wrong amount is returned, the link says so and lets the payer pay
   const { id } = await wrongAmount();
   await settle(id, 'refunded');
   const page = await (await fetch(payUrl(id))).text();
-  t.regex(page, /We received RM 121\.50 instead of RM 120\.50\. It was returned to you on/);
+  t.regex(page, /We received RM\u00a0121\.50 instead of RM\u00a0120\.50\. It was returned to you on/);
   t.is((await chooseMethod(app, id, { method: 'wallet' })).status, 200);
   t.is((await chosen(id)).length, 2);
 });
@@ -289,7 +292,7 @@ test('once the wrong amount is credited, it has paid, and the link leads to its 
   await settle(id, 'credited');
   t.is((await fetch(payUrl(id), { redirect: 'manual' })).status, 303);
   const page = await (await fetch(receiptUrl(id))).text();
-  t.regex(page, /Official receipt.*The amount asked for was RM 120\.50\..*RM 121\.50/s);
+  t.regex(page, /Official receipt.*The amount asked for was RM\u00a0120\.50\..*RM 121\.50/s);
   t.notRegex(page, /Do not pay again/);
 });
 

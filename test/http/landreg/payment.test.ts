@@ -105,7 +105,7 @@ test('a wrong amount locks the signed link; sending the receipt again and cancel
   await choose(payUrl, { method: 'cc' });
   const wrong = await reportLandResult(app, transactionId, { PAYMENT_MODE: 'cc', AMOUNT: '1.00' });
   const receiptUrl = wrong.headers.get('location') ?? '';
-  t.regex(await (await fetch(receiptUrl)).text(), /We received RM 1\.00 instead of RM 120\.50/);
+  t.regex(await (await fetch(receiptUrl)).text(), /We received RM\u00a01\.00 instead of RM\u00a0120\.50/);
   t.regex(
     (await fetch(payUrl, { redirect: 'manual' })).headers.get('location') ?? '',
     /\/landreg\/receipt\//,

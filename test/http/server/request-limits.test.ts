@@ -96,7 +96,11 @@ test('the refusal has the form of each interface', async (t) => {
   const check = await fetch(`${app.url}/generic/check?${query}`);
   t.deepEqual(await check.json(), { status: false, message });
   const page = await fetch(`${app.url}/generic/receipt/x?${query}`, { headers: { accept: 'text/html' } });
+  // `lang` is not read from a query that is too long: the language is that of the browser.
   t.regex(await page.text(), /We could not read this request/);
+  const headers = { accept: 'text/html', 'accept-language': 'ms' };
+  const malay = await fetch(`${app.url}/generic/receipt/x?${query}`, { headers });
+  t.regex(await malay.text(), /Pertanyaan boleh mempunyai paling banyak 2048 bait dan 50 parameter/);
 });
 
 test('a long query is cut off before anything parses the address', async (t) => {

@@ -71,7 +71,7 @@ test('one email for all that is new, then silence, then what came since; a failu
   const [mail] = sent;
   t.is(
     mail?.subject,
-    'Lejar bayaran: 52 perkara baharu memerlukan tindakan anda / Payment ledger: 52 new matters need you',
+    'Lejar bayaran: 52 perkara baharu memerlukan tindakan anda / Payment ledger: 52 new matters need your attention',
   );
   t.is(
     mail?.text,
@@ -87,7 +87,7 @@ test('one email for all that is new, then silence, then what came since; a failu
       'Unjuran journal telah terhenti: 1 baharu, 1 kesemuanya',
       'https://payments.example/console/projections',
       '',
-      '52 new matters need you',
+      '52 new matters need your attention',
       '',
       'Callbacks to merchants, given up: 1 new, 1 in all',
       'https://payments.example/console/deliveries?state=abandoned',

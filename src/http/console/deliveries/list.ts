@@ -35,7 +35,7 @@ function listOf({ db }: Pick<PageDependencies, 'db'>, typed: Fields) {
   return { listing: lists.deliveries, path: deliveriesPath, fields, all };
 }
 
-/** As a query, for whoever asks. */
+/** A query for the deliveries that these staff may see. */
 export const deliveriesFor = (ctx: StaffContext, db: Knex, filter: DeliveryFilter) =>
   rowsFor(ctx, lists.deliveries, deliveriesOf(db, filter));
 

@@ -29,8 +29,8 @@ export function createFromOwnSite(baseUrl: string) {
 }
 
 /**
- * Lets only links and forms of the console itself lead to personal data: the access log names who opens such a page, so
- * no other site, mail or program may make a browser open it. The page of the refusal leads on.
+ * Only links and forms of the console may lead to personal data. The access log names whoever opens such a page, so no
+ * other site, email or program may make a browser open it. The page that refuses offers the link.
  */
 export function fromOwnPage(ctx: Context, next: Next): Promise<unknown> {
   if (ctx.get('Sec-Fetch-Site') === 'same-origin') return next();

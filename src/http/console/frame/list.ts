@@ -30,7 +30,7 @@ export type List = {
   all(): Knex.QueryBuilder;
 };
 
-/** All that the list has for whoever asks: nothing of merchants outside their scope. */
+/** The rows that these staff may see: those of merchants in their scope. */
 export function rowsFor({ state: { staff } }: StaffContext, { owner }: Listing, all: Knex.QueryBuilder) {
   return staff.merchants ? all.whereIn(owner, staff.merchants) : all;
 }

@@ -76,7 +76,7 @@ export function staffCause(ctx: StaffContext) {
   return causeOf(ctx, `staff:${ctx.state.staff.id}`);
 }
 
-/** A merchant that is no longer configured is told of nothing and takes no parts. */
+/** A merchant that is no longer configured gets no optional callbacks and accepts no partial payments. */
 export function actingFor(
   ctx: StaffContext,
   { config, runtime }: Pick<PageDependencies, 'config' | 'runtime'>,

@@ -1,4 +1,4 @@
-/** Places for what holds memory or a connection while it lasts: so many in all, and so many for one member of staff. */
+/** Limits how many requests may hold memory or a connection at once, in all and for each member of staff. */
 export function createPlaces({ most, mostOfOnePerson }: { most: number; mostOfOnePerson: number }) {
   const taken: string[] = [];
   /** Returns the function that gives the place back, to be called once; null if there is none. */

@@ -90,7 +90,7 @@ export function createSessions({ config, eventStore, runtime }: Dependencies) {
       // Opened by the link alone: somebody else's, perhaps, if another session has registered a passkey since.
       const isOwn = passkeys.length === 0 || passkeys.some((each) => each.sessionId === sessionId);
       if (passkey === null && !isOwn) return null;
-      // Such as a member who was made an admin.
+      // For example, a member who has become an admin.
       if (passkey === null && passkeysRequired && account.role === 'admin') return null;
       // What an open page requests by itself is no use of the session.
       const isUse = ctx.get('X-Background') === '' && ctx.path !== '/console/live';

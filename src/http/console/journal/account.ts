@@ -31,7 +31,7 @@ export function periodOf(from: string | undefined, to: string): { from: string; 
   return { from: from || `${to.slice(0, 8)}01`, to };
 }
 
-/** Throws HttpProblem if the query names no account or no period. Whoever has a scope sees its merchants' accounts alone. */
+/** Throws HttpProblem if the query names no account or no period. Staff with a scope see only their merchants' accounts. */
 async function readRequest(ctx: StaffContext, { askReadModels, db, runtime }: PageDependencies) {
   const { account = '', from, to } = readQuery(ctx);
   const now = runtime.now();
@@ -41,7 +41,8 @@ async function readRequest(ctx: StaffContext, { askReadModels, db, runtime }: Pa
   const { merchants } = ctx.state.staff;
   const isVisible = merchants === null || merchants.some((code) => merchantAccount(code) === account);
   const [{ debitSen, creditSen }] = await askReadModels(ctx, [accountSums(db, account, now)]);
-  if (!isVisible || (debitSen === 0n && creditSen === 0n))
+  // The page of settlements links to the account of the bank before anything is posted to it.
+  if (!isVisible || (debitSen === 0n && creditSen === 0n && account !== 'bank'))
     throw new HttpProblem(404, 'Nothing was ever posted to an account of this name');
   return { request: { account, ...period }, asOf: readAsOf(period.to, now), now };
 }

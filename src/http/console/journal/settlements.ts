@@ -9,6 +9,7 @@ import { phrase } from '../../../common/phrases.ts';
 import { actorOf } from '../../../events/envelope.ts';
 import { settlementStream } from '../../../events/settlement.ts';
 import { merchantsWithAccount } from '../../../projections/journal/queries.ts';
+import { texts as receiptTexts } from '../../../receipts/texts.ts';
 import { UnreadableExport } from '../../../reconciliation/export-format.ts';
 import { ReadModelBehind } from '../../../reconciliation/reconcile.ts';
 import { importSettlement } from '../../../reconciliation/settle.ts';
@@ -18,6 +19,7 @@ import { type Fields, readForm, readNote } from '../frame/forms-and-lists.ts';
 import { leadTo, type Page, type PageDependencies, staffCause } from '../frame/page.ts';
 import { actorNames } from '../frame/session.ts';
 import { uploadOf } from '../reconciliation/import.ts';
+import { textsOf } from '../texts.ts';
 
 const path = '/console/settlements';
 const maxShown = 20;
@@ -38,7 +40,9 @@ async function showForms(
     accounts: [
       ...methods.map((name) => ({
         value: `PAYMENT_MODE:${name}`,
-        text: phrase(lang, 'Payout, {method}', { method: name }),
+        text: phrase(lang, 'Payout, {method}', {
+          method: name === 'unknown' ? textsOf(ctx).words.unknown : receiptTexts[lang].modes[name],
+        }),
       })),
       ...codes.map((code) => ({
         value: `MERCHANT_CODE:${code}`,

@@ -1,4 +1,4 @@
-/** POST /console/payments/{id}/requery: asks the registry what became of a payment, and records the answer. */
+/** POST /console/payments/{id}/requery: asks the registry for the status of a payment, and records it. */
 import { askRegistry } from '../../server/ask-registry.ts';
 import { HttpProblem } from '../../server/context.ts';
 import { loadHistory } from '../../server/load-history.ts';

@@ -65,8 +65,8 @@ export const exportPayments: Page = async (ctx, dependencies) =>
   downloadList(ctx, dependencies, listOf(dependencies, readQuery(ctx)));
 
 /**
- * Numbers and references first; whoever types something else names a payer. A POST, because names in an address end up in
- * browser histories and in the logs of proxies.
+ * Looks for numbers and references first. Any other text is taken as a payer's name. It is a POST, because names in an
+ * address end up in browser histories and in the logs of proxies.
  */
 export const find: Page = async (ctx, dependencies) => {
   const { q = '' } = readForm(ctx);

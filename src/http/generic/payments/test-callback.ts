@@ -23,7 +23,7 @@ export function testCallbackBody({ production }: { production: boolean }) {
 type TestBody = Infer<ReturnType<typeof testCallbackBody>>;
 const { fields: sample, statuses } = texts.testCallback;
 
-/** Sends it at once, whatever waits to be delivered. Nothing is recorded: the answer has what was sent. */
+/** Sends it at once, ahead of all waiting deliveries. Nothing is recorded; the answer contains what was sent. */
 export function createSendTestCallback({
   credentials,
   postTest,
