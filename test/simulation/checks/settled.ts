@@ -67,6 +67,8 @@ function checkCharges({ bank, log, nowMs, report }: Settled, hasRestore: boolean
     // Taken back before the ledger heard that it was paid: the failure names it, and nothing is owed.
     const results = payment && payment.state.status !== 'none' ? payment.state.results : [];
     const isHeard = ({ id }: Charge) => results.some((it) => it.gatewayTransactionId === id);
+    const isPaid = ({ id }: Charge) =>
+      results.some((it) => it.gatewayTransactionId === id && it.outcome === 'succeeded');
     const hasFailed = ({ orderNo }: Charge) =>
       bank.otherTransactions.some(
         (it) => it.orderNo === orderNo && (it.status === 'declined' || it.status === 'cancelled'),
@@ -74,7 +76,7 @@ function checkCharges({ bank, log, nowMs, report }: Settled, hasRestore: boolean
     const isFoundLater = (each: Charge) =>
       hasFailed(each) &&
       !bank.told.has(each.id) &&
-      !isHeard(each) &&
+      !isPaid(each) &&
       payment &&
       isAskedNextDay(payment.state, each, nowMs);
     const isOwed = (each: Charge) => !isFoundLater(each) && (each.reversedAtMs === null || !isHeard(each));
@@ -86,10 +88,15 @@ function checkCharges({ bank, log, nowMs, report }: Settled, hasRestore: boolean
     if (payment && payment.bookedSen >= BigInt(charged)) continue;
     if (log.isDiscrepancy(charge) || bank.setApart.has(charge.id)) continue;
     if (payment && isOutcomeUnknown(payment.state)) continue;
-    const isHidden = [...bank.orders.values()].some(
+    const hidden = [...bank.orders.values()].filter(
       ({ registry, transactionId }) => registry && transactionId === charge.transactionId,
     );
-    if (payment && isHidden && isStillAsked(payment.state, nowMs)) continue;
+    if (payment && hidden.length > 0 && isStillAsked(payment.state, nowMs)) continue;
+    // Records of the registry name no order: that of another charge was taken to be about the one that it does not show.
+    if (
+      hidden.some(({ orderNo }) => results.some((it) => it.isOrderInferred && it.sellerOrderNo === orderNo))
+    )
+      continue;
     const status = payment?.state.status ?? 'none';
     report(
       'charge-unknown',
