@@ -44,11 +44,18 @@ function eventsOf(action: StaffAction, context: ActionContext, state: RequestedP
   return action.kind === 'refund' ? refund(action, context, state) : resolveException(action, context, state);
 }
 
-/** What the agency or a payer gains or loses, in sen; null where that is not known. All refunds of a payment count together. */
+/**
+ * What the agency or a payer gains or loses, in sen; null where that is not known. All refunds and reversals of a payment
+ * count together.
+ */
 function atStake(action: StaffAction, state: RequestedPayment): Sen | null {
-  if (action.kind === 'refund') return addSen(adjustedSen(state, 'refunded'), action.amountSen);
+  const returned = [adjustedSen(state, 'refunded'), adjustedSen(state, 'reversed')];
+  if (action.kind === 'refund') return addSen(...returned, action.amountSen);
   const { resolution, resultNo } = action;
-  if (resolution === 'reversed') return chargeContradictedBy(state, resultNo)?.leftSen ?? null;
+  if (resolution === 'reversed') {
+    const charge = chargeContradictedBy(state, resultNo);
+    return charge && addSen(...returned, charge.leftSen);
+  }
   const exception = exceptionsOf(state).find((each) => each.resultNo === resultNo);
   if (!exception || !holdsMoneyInSuspense(exception.kind)) return 0 as Sen;
   return isRinggit(state.results[resultNo - 1]?.currency ?? '') ? exception.amountSen : null;

@@ -14,7 +14,6 @@ export function cancelPayment(
   state: RequestedPayment,
 ): readonly PaymentEvent[] | Refused {
   const isPayer = source === 'payer';
-  if (!isPayer && isEnded(state)) return [];
   // Who asks for it has read the time in a row, which somebody may have changed.
   if (source === 'expiry' && !isClosed(state, at)) return [];
   const refusal = refusalToPay(state) ?? (isPayer ? refusalIfClosed(state, at) : null);
@@ -24,7 +23,8 @@ export function cancelPayment(
   // What has been paid of it stays, and is refunded by staff.
   if (standingOf(state) === 'partlyPaid')
     return isPayer ? [] : new Refused('partly_paid', 'A part of this payment has been received');
-  if (isPayer && state.status === 'cancelled') return [];
+  // Money may have come after it had ended: whoever asks again is told of it by the refusals above.
+  if (isPayer ? state.status === 'cancelled' : isEnded(state)) return [];
   const result = {
     outcome: 'cancelled',
     mode: '',

@@ -49,6 +49,9 @@ export const credentialDecider: Decider<readonly Credential[], CredentialCommand
       const newest = ofKind.findLast(({ issuedAt }) => issuedAt !== null);
       if (kind === 'api-key' && newest && newest.fingerprint !== by)
         return new Refused('not_newest_key', 'Ask with the newest key: this one would end');
+      const withEnd = new Set(state.filter(({ endsAt }) => endsAt !== null).map((each) => each.fingerprint));
+      if (validOf(state, { kind, configured, at }).filter((each) => !withEnd.has(each)).length > 1)
+        return new Refused('not_newest_key', 'Others have no end: rotate, with overlap_hours 0, to end them');
       const isOverlap = ofKind.some(({ endsAt }) => endsAt !== null && endsAt > at);
       return isOverlap ? [{ type: 'OverlapEnded', data: { at, kind } }] : [];
     }

@@ -19,7 +19,8 @@ type RecordSettlement = {
   doubt: string | null;
   isConfirmed: boolean;
 };
-type ReverseSettlement = { type: 'ReverseSettlement'; at: string; note: string };
+/** `recordedAt` is the `at` of what is to be reversed: it may have been reversed, and recorded again, since it was seen. */
+type ReverseSettlement = { type: 'ReverseSettlement'; at: string; note: string; recordedAt: string };
 
 type Decision = readonly SettlementEvent[] | Refused;
 
@@ -50,8 +51,10 @@ function record({ doubt, isConfirmed, settlement }: RecordSettlement, state: Set
   return [{ type: 'SettlementRecorded', data: { ...settlement, postingRule: 1 } }];
 }
 
-function reverse({ at, note }: ReverseSettlement, { recorded, reversed }: Settlement): Decision {
+function reverse({ at, note, recordedAt }: ReverseSettlement, { recorded, reversed }: Settlement): Decision {
   if (!recorded) return new Refused('unknown_settlement', 'There is no such payout or remittance');
+  if (recorded.at !== recordedAt)
+    return new Refused('settlement_recorded', 'It has been recorded again since: open its page once more');
   if (reversed?.note === note) return [];
   if (reversed) return new Refused('settlement_recorded', 'It is already reversed');
   return [{ type: 'SettlementReversed', data: { at, note, postingRule: 1 } }];

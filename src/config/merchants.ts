@@ -72,7 +72,10 @@ export function loadMerchants(
   const secretsOfFiles = new Map<string, readonly string[]>();
   const logos = new Map<string, string>();
   for (const [merchantCode, { api_keys = [], branch_code, logo, ...merchant }] of entries) {
-    const { webhook_secret, webhook_secret_file } = merchant;
+    const { id, webhook_secret, webhook_secret_file } = merchant;
+    // People may name a merchant by either.
+    if (String(id) !== merchantCode && Object.hasOwn(merchants, id))
+      faults.push(`merchants.${merchantCode}.id is also the code of another`);
     if (logo !== undefined) {
       const file = resolve(dirname(path), logo);
       files.push(file);

@@ -146,6 +146,13 @@ const specs: Record<string, Spec<PaymentCommand, PaymentEvent>> = {
     when: refund({ amountSen: sen(1_001), gatewayReference: 'RF-2' }, 'staff:A', two),
     expect: [requestedFor(refundOf({ amountSen: sen(1_001), gatewayReference: 'RF-2' }), sen(5_001))],
   },
+  'and so does what the bank took back of the rest': {
+    given: [...paid, refunded({ amountSen: sen(8_000) }), contradicted(result(1, 'failed'), 'succeeded')],
+    when: take({ kind: 'resolution', resultNo: 2, resolution: 'reversed', note: 'a' }, 'staff:A', two),
+    expect: [
+      requestedFor({ kind: 'resolution', resultNo: 2, resolution: 'reversed', note: 'a' }, sen(12_200)),
+    ],
+  },
   'exactly the limit is not above it': {
     given: paid,
     when: refund({ amountSen: sen(5_000) }, 'staff:A', two),

@@ -136,6 +136,27 @@ for (const source of ['merchant', 'expiry'] as const) {
       expect: [cancelled(2, source)],
     },
     'after it has ended': { given: [start, cancelled(1, 'merchant')], when: ends, expect: [] },
+    'after it has ended, and was paid all the same': {
+      given: [
+        start,
+        chosen(1),
+        applied(result(1, 'failed')),
+        cancelled(2, source),
+        succeeded(result(1, 'succeeded')),
+      ],
+      when: ends,
+      expect: 'payment_succeeded',
+    },
+    'after it has ended, and a wrong amount was received all the same': {
+      given: [start, cancelled(1, source), wrong],
+      when: ends,
+      expect: 'wrong_amount',
+    },
+    'after it has ended, and a part was received all the same': {
+      given: [start, cancelled(1, source), wrong, { ...credited, data: { ...credited.data, resultNo: 2 } }],
+      when: ends,
+      expect: 'partly_paid',
+    },
     'while an attempt is open': { given: [start, chosen(1)], when: ends, expect: 'attempt_open' },
     'while the bank has not authorised yet': {
       given: [start, chosen(1), applied(result(1, 'pending'))],

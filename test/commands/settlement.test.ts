@@ -31,7 +31,12 @@ const record = (
   settlement: NewSettlement,
   { doubt = null, isConfirmed = false }: { doubt?: string | null; isConfirmed?: boolean } = {},
 ): Command => ({ type: 'RecordSettlement', settlement, doubt, isConfirmed });
-const reverse = (note = 'Twice'): Command => ({ type: 'ReverseSettlement', at, note });
+const reverse = (note = 'Twice', recordedAt = at): Command => ({
+  type: 'ReverseSettlement',
+  at,
+  note,
+  recordedAt,
+});
 
 /** The events of the last command after those before it, which must be accepted; or the code of its refusal. */
 function decide(...commands: readonly Command[]): readonly SettlementEvent['type'][] | string {
@@ -91,6 +96,8 @@ test('it is reversed once, and recorded again only if that is confirmed', (t) =>
   t.deepEqual(decide(record(payout), reverse(), record(payout, { isConfirmed: true })), [
     'SettlementRecorded',
   ]);
+  const again = record({ ...payout, at: '2026-11-21T03:00:00.000Z' }, { isConfirmed: true });
+  t.is(decide(record(payout), reverse(), again, reverse()), 'settlement_recorded', 'asked on an old page');
   const wrong = { ...payout, totalSen: sen(0) };
   t.is(decide(record(payout), reverse(), record(wrong, { isConfirmed: true })), 'invalid_settlement');
 });

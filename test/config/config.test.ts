@@ -613,6 +613,16 @@ test('two merchants cannot share an id', (t) => {
   ]);
 });
 
+test('a code cannot be the id of another merchant, which it would stand for in a scope', (t) => {
+  const merchants = file(
+    t,
+    `merchants: { one: { name: One, id: 7, api_keys: [key-of-one] }, 7: { name: Two, id: 1, api_keys: [key-of-two] }, 3: { name: Three, id: 3, api_keys: [key-of-three] } }`,
+  );
+  t.deepEqual(faultsOf(t, { ...complete, MERCHANTS_FILE: merchants }), [
+    `${merchants}: merchants.one.id is also the code of another`,
+  ]);
+});
+
 test('one branch names one agency; an agency with a branch needs no key, any other does', (t) => {
   const merchants = file(
     t,

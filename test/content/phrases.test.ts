@@ -69,6 +69,7 @@ const notForStaff = new Set([
   'Unauthorized - invalid API key for merchant',
   '{} are valid already: end those before the newest first',
   'Ask with the newest key: this one would end',
+  'Others have no end: rotate, with overlap_hours 0, to end them',
   'A project with this name exists already',
   'expires_at must be in the future',
   // Made of sentences of their own.

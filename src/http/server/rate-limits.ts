@@ -20,12 +20,14 @@ const longestPause = 60 * minute;
 const pausesKept = 4 * longestPause;
 
 /**
- * Requests that present a credential, by what presents it: a program's key that is wrong must not keep the payers of the
- * same office from their pages. Results of the gateway are in none: they are signed and must always arrive.
+ * Requests that present a credential, by what presents it: a program's key that is wrong, or a forged receipt that somebody
+ * checks, must not keep the payers of the same office from their pages. Results of the gateway are in none: they are signed
+ * and must always arrive.
  */
 const areas: Readonly<Record<string, RegExp>> = {
   keys: /^\/(?:generic|landreg)\/(?:check|request|requery|payments|test-callback|credentials)(?:\/|$)|^\/api\/v1\/(?:users|projects)(?:\/|$)/,
-  pages: /^\/(?:verify|(?:generic|landreg)\/(?:pay|receipt|download))\//,
+  pages: /^\/(?:generic|landreg)\/(?:pay|receipt|download)\//,
+  receipts: /^\/verify\//,
   signIn: /^\/console\/sign-in(?:\/|$)/,
 };
 
@@ -76,7 +78,7 @@ export function createRateLimits({ failuresPerMinute, callsPerSecond, pagesPerMi
     const failed = await failures.get(key);
     if (failed && failed.consumedPoints >= failuresPerMinute && failed.msBeforeNext > 0)
       throw tooManyRequests(failed);
-    if (area === 'pages') await ctx.state.spend('pages', '');
+    if (area === 'pages' || area === 'receipts') await ctx.state.spend('pages', '');
     try {
       await next();
     } catch (error) {

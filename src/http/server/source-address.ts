@@ -8,7 +8,9 @@ import type { Context } from './context.ts';
  */
 export function sourceAddress(ctx: Context): string {
   // Some proxies add the port.
-  const address = ctx.ip.replace(/^(\d+\.\d+\.\d+\.\d+):\d+$/, '$1').replace(/^::ffff:(?=\d+\.)/i, '');
+  const address = ctx.ip
+    .replace(/^\[(.+)\](?::\d+)?$|^(\d+\.\d+\.\d+\.\d+):\d+$/, '$1$2')
+    .replace(/^::ffff:(?=\d+\.)/i, '');
   return isIP(address) === 0 ? (ctx.req.socket.remoteAddress ?? '') : address;
 }
 

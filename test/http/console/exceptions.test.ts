@@ -1,5 +1,6 @@
 // Exceptions in the console: the list, one of each kind, and how staff resolve them.
 import { randomUUID } from 'node:crypto';
+import type { EventStore } from '@ledger/event-store/event-store.ts';
 import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
 import { tryParkedAgain } from '@ledger/projections/runtime/parking.ts';
 import type { Projection } from '@ledger/projections/runtime/projection.ts';
@@ -9,9 +10,9 @@ import { readPaymentEvent, readUnmatchedEvent } from '../../../src/events/codec.
 import { type PaymentEvent, paymentStream } from '../../../src/events/payment.ts';
 import { resolutionStream } from '../../../src/events/unmatched.ts';
 import { payments } from '../../../src/projections/payments/projection.ts';
-import { transactionIdKey } from '../../support/app.ts';
+import { startApp, transactionIdKey } from '../../support/app.ts';
 import { checkChain } from '../../support/chain.ts';
-import { signIn } from '../../support/console.ts';
+import { memberOf, signIn } from '../../support/console.ts';
 import { applied, chosen, contradicted, mismatched, result, sen, succeeded } from '../../support/payments.ts';
 import { personalData } from '../../support/personal-data.ts';
 import { createDatabase } from '../../support/postgres.ts';
@@ -269,6 +270,33 @@ test.serial('a result that was set apart is recorded at its payment once that ex
   t.is((await admin.post(`${path}/record`)).status, 409, 'it is resolved');
   t.is((await app.events(id)).length, 2);
 });
+
+test.serial(
+  'who records a result that is resolved in the same moment is told that both happened',
+  async (t) => {
+    const first = await startApp();
+    t.teardown(() => first.close());
+    const [one, other] = [await signIn(first, 'admin'), await signIn(first, 'admin')];
+    const id = transactionIdOf(transactionIdKey, 'generic', 'council', 'LATE-2');
+    await postResult(first, signed(resultFields(id)));
+    await postRequest(first, requestBody({ trans_id: 'LATE-2' }));
+    const path = `/console/exceptions/${await onlyUnmatchedPath(first.eventStore)}`;
+    const append: EventStore['append'] = async (stream, ...rest) => {
+      if (stream === paymentStream(id)) t.is((await other.post(path, refund)).status, 303);
+      return await first.eventStore.append(stream, ...rest);
+    };
+    const second = await startApp({ eventStore: { append } }, first);
+    t.teardown(() => second.close());
+    const member = memberOf(second.url, one.id, one.cookie);
+    const answer = await member.post(`${path}/record`);
+    t.is(answer.status, 409);
+    t.regex(
+      await answer.text(),
+      /It is recorded at its payment, but somebody else has resolved it otherwise/,
+    );
+    t.is((await first.events(id)).at(-1)?.type, 'PaymentSucceeded');
+  },
+);
 
 test.serial('a result of a payment that cannot be read waits until it can', async (t) => {
   const { app, payment } = await startPopulated(t, postgres);

@@ -184,11 +184,18 @@ test.serial('an administrator imports, enters and reverses settlements; others o
   const ageingPage = async () => (await (await viewer.get('/console/journal')).text()).toString();
   t.true((await ageingPage()).includes('Everything is paid out and handed on'));
 
-  t.is((await viewer.post(`${path}/reverse`, { note: 'x' })).status, 403);
-  t.is((await admin.post(`${path}/reverse`, { note: ' ' })).status, 400);
-  t.is((await admin.post(`${path}/reverse`, { note: 'Not ours' })).status, 303);
-  t.is((await admin.post(`${path}/reverse`, { note: 'Again' })).status, 409);
+  const seen = async () =>
+    /name="recorded" value="([^"]+)"/.exec(await (await admin.get(path)).text())?.[1] ?? '';
+  const recorded = await seen();
+  t.is((await viewer.post(`${path}/reverse`, { note: 'x', recorded })).status, 403);
+  t.is((await admin.post(`${path}/reverse`, { note: ' ', recorded })).status, 400);
+  t.is((await admin.post(`${path}/reverse`, { note: 'Not ours', recorded })).status, 303);
+  t.is((await admin.post(`${path}/reverse`, { note: 'Again', recorded })).status, 409);
   t.is((await admin.post(`${settlements}/${'0'.repeat(26)}/reverse`, { note: 'x' })).status, 404);
+  // The form of a page that was opened before somebody else recorded it again.
+  t.is((await send(admin, csv('120.00'), { confirm: '1' })).status, 303);
+  t.is((await admin.post(`${path}/reverse`, { note: 'Not ours', recorded })).status, 409);
+  t.is((await admin.post(`${path}/reverse`, { note: 'Not ours', recorded: await seen() })).status, 303);
   await caughtUp();
   t.false((await ageingPage()).includes('Everything is paid out and handed on'));
   const statement = '/console/journal/account?account=gateway%3Afpx&from=2000-01-01';

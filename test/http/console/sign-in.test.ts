@@ -181,6 +181,13 @@ test.serial('signing in leads to the page that was asked for, and to no other si
     const { headers } = await fetch(`${app.url}${path}`, { headers: { accept }, redirect: 'manual' });
     t.deepEqual(headers.getSetCookie(), [], 'what is no page, or too long, is not kept');
   }
+  // A page with personal data would open, and the access log would name whoever signs in, without asking.
+  const kept = async (site: string) => {
+    const headers = { accept: 'text/html', 'sec-fetch-site': site };
+    const answer = await fetch(`${app.url}/console/payments/0/payer`, { headers, redirect: 'manual' });
+    return answer.headers.getSetCookie().length;
+  };
+  t.deepEqual(await Promise.all(['cross-site', 'none', 'same-origin'].map(kept)), [0, 0, 1]);
   for (const elsewhere of [
     'https://evil.example/console',
     '//evil.example/console',

@@ -272,6 +272,27 @@ test('one that the operator adds later is valid, whatever was rotated before', (
   t.like(second.events[0], { data: { others: ['added', 'new'] } });
 });
 
+test('an overlap is not said to have ended where others stay valid', (t) => {
+  const at = '2026-11-20T01:00:00.000Z';
+  const end = (configured: readonly string[], by: string): CredentialCommand => ({
+    type: 'EndOverlap',
+    at,
+    kind: 'api-key',
+    by,
+    configured: { 'api-key': configured, 'webhook-secret': [] },
+  });
+  const { decide, evolve, initial } = credentialDecider;
+  t.like(decide(end(['one', 'two'], 'two'), initial), { code: 'not_newest_key' });
+  t.deepEqual(decide(end(['one'], 'one'), initial), []);
+  const othersEndAt = '2026-11-21T01:00:00.000Z';
+  const state = evolve(initial, {
+    type: 'CredentialIssued',
+    data: { at, kind: 'api-key', fingerprint: 'new', others: ['one'], othersEndAt },
+  });
+  t.like(decide(end(['one', 'added by the operator'], 'new'), state), { code: 'not_newest_key' });
+  t.like(decide(end(['one'], 'new'), state), [{ type: 'OverlapEnded' }]);
+});
+
 test('when the key of its only webhook secret is lost, no callback goes out unsigned', async (t) => {
   const { app, ask, code } = await start(t);
   await ask(oldKey, 'webhook-secret/rotate', { overlap_hours: 0 });

@@ -340,13 +340,17 @@ test('without Postgres the answer is 503, not 404', async (t) => {
   }
 });
 
-test.serial('guessing the check code of a receipt pauses the address', async (t) => {
-  const rateLimits = { failuresPerMinute: 3, callsPerSecond: 10, pagesPerMinute: 100 };
-  const content = { projectionStatus: () => projectionStatus(db) };
-  const apart = await startApp({ ...queries, content, config: { rateLimits } }, app);
-  t.teardown(apart.close);
-  const statuses: number[] = [];
-  for (let time = 0; time < 4; time += 1)
-    statuses.push((await fetch(`${apart.url}/verify/V-9?c=0123456789ABCDE${time}`)).status);
-  t.deepEqual(statuses, [404, 404, 404, 429]);
-});
+test.serial(
+  'guessing the check code of a receipt pauses the address, and keeps nobody from paying',
+  async (t) => {
+    const rateLimits = { failuresPerMinute: 3, callsPerSecond: 10, pagesPerMinute: 100 };
+    const content = { projectionStatus: () => projectionStatus(db) };
+    const apart = await startApp({ ...queries, content, config: { rateLimits } }, app);
+    t.teardown(apart.close);
+    const statuses: number[] = [];
+    for (let time = 0; time < 4; time += 1)
+      statuses.push((await fetch(`${apart.url}/verify/V-9?c=0123456789ABCDE${time}`)).status);
+    t.deepEqual(statuses, [404, 404, 404, 429]);
+    t.is((await fetch(`${apart.url}/generic/pay/${await createPayment(app)}`)).status, 200);
+  },
+);

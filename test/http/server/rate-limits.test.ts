@@ -112,6 +112,17 @@ test('what a caller writes into X-Forwarded-For gives it no other address', asyn
   t.is(direct.logged.at(-1)?.address, '127.0.0.1');
 });
 
+test('an address of IPv6 to which a proxy adds the port is that address', async (t) => {
+  for (const [from, address] of [
+    ['[2001:db8::1]:50000', '2001:db8::1'],
+    ['[2001:db8:0:1::1]', '2001:db8:0:1::1'],
+    ['198.51.100.250:50000', '198.51.100.250'],
+  ] as const) {
+    const requestId = (await ask('/generic/pay/UNKNOWN', from)).headers.get('x-request-id');
+    t.is(app.logged.find((line) => line.requestId === requestId)?.address, address);
+  }
+});
+
 test('calls with one right credential are limited together, whatever their address', async (t) => {
   const init = { headers: { authorization: `Bearer ${landregAccessKey}` } };
   const answers: Response[] = [];

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { Knex } from 'knex';
 import { Refused } from '../../../src/commands/decider.ts';
-import { createExecute } from '../../../src/commands/execute.ts';
+import { createExecute, loadHead } from '../../../src/commands/execute.ts';
 import { settlementDecider } from '../../../src/commands/settlement.ts';
 import type { Cause } from '../../../src/events/envelope.ts';
 import { settlementIdOf, settlementStream } from '../../../src/events/settlement.ts';
@@ -163,7 +163,10 @@ export function createSettlements({
     const { kind, reference } = settlement;
     const stream = settlementStream(settlementIdOf(kind, reference));
     return await untilTold(`staff:one: reversal of ${reference}`, async () => {
-      const command = { type: 'ReverseSettlement', at: runtime.now().toISOString(), note: 'Wrong' } as const;
+      const { recorded } = (await loadHead(eventStore, stream, settlementDecider)).state;
+      const recordedAt = recorded?.at ?? '';
+      const at = runtime.now().toISOString();
+      const command = { type: 'ReverseSettlement', at, note: 'Wrong', recordedAt } as const;
       await execute(stream, command, causeOf('staff:one'));
       return 'recorded';
     });

@@ -89,16 +89,23 @@ export const recordAtPayment: Page = async (ctx, dependencies) => {
     channel,
     ...fields,
   } as const;
+  let isRecorded = false;
   try {
     await execute(paymentStream(transactionId), command, cause);
+    isRecorded = true;
+    await found.resolve({ resolution: 'settled', note: 'Recorded at its payment', at }, cause, {});
   } catch (error) {
+    if (error instanceof Refused && isRecorded)
+      throw new HttpProblem(
+        409,
+        'It is recorded at its payment, but somebody else has resolved it otherwise at the same moment: find out which is right',
+      );
     if (error instanceof Refused)
       throw new HttpProblem(409, 'There is still no payment that takes this result');
     if (error instanceof UnreadableEvent)
       throw new HttpProblem(409, 'The events of its payment still cannot be read');
     throw error;
   }
-  await found.resolve({ resolution: 'settled', note: 'Recorded at its payment', at }, cause, {});
   leadTo(ctx, url, 'resolved');
 };
 

@@ -28,12 +28,14 @@ export function createFromOwnSite(baseUrl: string) {
   };
 }
 
+const isFromOwnPage = (ctx: Context) => ctx.get('Sec-Fetch-Site') === 'same-origin';
+
 /**
  * Only links and forms of the console may lead to personal data. The access log names whoever opens such a page, so no
  * other site, email or program may make a browser open it. The page that refuses offers the link.
  */
 export function fromOwnPage(ctx: Context, next: Next): Promise<unknown> {
-  if (ctx.get('Sec-Fetch-Site') === 'same-origin') return next();
+  if (isFromOwnPage(ctx)) return next();
   const message = 'This page shows personal data, and the access log will name you';
   throw new HttpProblem(403, message, { actionUrl: ctx.url });
 }
@@ -54,7 +56,8 @@ export function createPermit({ eventStore, returnTo, sessions }: PageDependencie
         throw new HttpProblem(503, 'Pages of the console cannot be prefetched');
       const staff = await sessions.find(ctx);
       if (!staff) {
-        returnTo.remember(ctx);
+        // What leads there after signing in is a page of the console, wherever the link to it was.
+        if (permission !== 'viewPersonalData' || isFromOwnPage(ctx)) returnTo.remember(ctx);
         return seeOther(ctx, signInPath);
       }
       ctx.state.staff = staff;

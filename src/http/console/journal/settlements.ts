@@ -106,8 +106,9 @@ export const showSettlement: Page = async (ctx, { eventStore, show }) => {
 
 export const reverseSettlement: Page = async (ctx, { eventStore, runtime }) => {
   const { id = '' } = ctx.params;
-  const note = readNote('note', readForm(ctx).note);
-  const command = { type: 'ReverseSettlement', at: runtime.now().toISOString(), note } as const;
+  const { note: typed, recorded: recordedAt = '' } = readForm(ctx);
+  const note = readNote('note', typed);
+  const command = { type: 'ReverseSettlement', at: runtime.now().toISOString(), note, recordedAt } as const;
   const execute = createExecute({ eventStore, decider: settlementDecider });
   await execute(settlementStream(id), command, staffCause(ctx));
   seeOther(ctx, `${path}/${id}`);

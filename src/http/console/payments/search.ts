@@ -70,7 +70,7 @@ export const exportPayments: Page = async (ctx, dependencies) =>
  */
 export const find: Page = async (ctx, dependencies) => {
   const { q = '' } = readForm(ctx);
-  const text = q.trim().slice(0, maxPayerLength);
+  const text = q.trim().slice(0, maxPayerLength).toWellFormed();
   const { askReadModels, db } = dependencies;
   const rows = rowsFor(ctx, lists.payments, paymentsOf(db, { named: text }));
   const search = () => readPage(db, rows, lists.payments, { limit: 1, after: null });
