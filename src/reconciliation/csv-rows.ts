@@ -77,9 +77,9 @@ async function* readLines(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Line
   for await (const chunk of bytes) {
     let text = decoder.decode(chunk, { stream: true });
     if (lineEnd === undefined) {
-      text = (pending ?? '') + text;
-      pending = '';
-      lineEnd = /\n|\r(?=[^\r\n])/.exec(text)?.[0];
+      if (pending !== null) text = pending + text;
+      pending &&= '';
+      lineEnd = /^(?:[^"\r\n]|"[^"]*"|\r(?![^\r\n]))*(\n|\r(?=[^\r\n]))/.exec(text)?.[1];
     }
     for (const [index, piece] of text.split(lineEnd ?? '\n').entries()) {
       if (index > 0) {

@@ -2,7 +2,7 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readFileSync, statfsSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
 import { connectPostgres } from '@ledger/postgres/pool.ts';
@@ -68,6 +68,41 @@ withPrometheus(
       execFileSync('promtool', ['check', 'config', 'ops/prometheus.yml'], { encoding: 'utf8' }),
       /SUCCESS/,
     );
+  },
+);
+
+withPrometheus(
+  'a single refused result fires, and none fires again because a scrape was missing (skipped without prometheus)',
+  async (t) => {
+    const expected = (at: string, count: number) => ({
+      eval_time: at,
+      alertname: 'LedgerResultsRefused',
+      exp_alerts: Array.from({ length: count }, () => ({
+        exp_labels: { severity: 'ticket' },
+        exp_annotations: {
+          summary: 'About 1 results were refused within an hour and are kept nowhere',
+          runbook_url: 'https://payments.example/docs/monitoring#results-are-refused',
+        },
+      })),
+    });
+    const refused = (values: string, ...alert_rule_test: ReturnType<typeof expected>[]) => ({
+      interval: '1m',
+      input_series: [
+        {
+          series: 'ledger_http_request_duration_seconds_count{route="/generic/response",status="415"}',
+          values,
+        },
+      ],
+      alert_rule_test,
+    });
+    const tests = [
+      refused('_x10 1x300', expected('15m', 1), expected('75m', 0)),
+      refused('7x99 _x20 7x300', expected('130m', 0), expected('180m', 0)),
+    ];
+    const file = join(await temporaryFolder(t), 'tests.yml');
+    // JSON is YAML.
+    writeFileSync(file, JSON.stringify({ rule_files: [resolve(rulesFile)], tests }));
+    t.regex(execFileSync('promtool', ['test', 'rules', file], { encoding: 'utf8' }), /SUCCESS/);
   },
 );
 

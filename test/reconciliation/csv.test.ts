@@ -46,6 +46,22 @@ const files: [string, string | Uint8Array, unknown][] = [
     ],
   ],
   [
+    'a line break in a cell of the first line',
+    '"a\rb",c\r\n1,2\r\n',
+    [
+      { line: 1, cells: ['a\rb', 'c'] },
+      { line: 2, cells: ['1', '2'] },
+    ],
+  ],
+  [
+    'a first line that is too long',
+    `${'a,'.repeat(16_384)}b,c\n1,2\n`,
+    [
+      { line: 1, fault },
+      { line: 2, cells: ['1', '2'] },
+    ],
+  ],
+  [
     'semicolons',
     'a;b\n"1;2";x,y',
     [

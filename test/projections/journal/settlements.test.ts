@@ -305,6 +305,26 @@ test.serial(
   },
 );
 
+test.serial('a payout of tens of thousands of charges is looked up line by line', async (t) => {
+  const db = await emptyJournal(t, await createDatabase());
+  const count = 30_000;
+  await db.raw(
+    `insert into journal.postings
+     select 'T' || no, 2, 1, 'payment', 'gateway:fpx', 'council', 1000, 0, now(), now(), current_date
+     from generate_series(1, ?) no`,
+    [count],
+  );
+  await db.raw('analyze journal.postings');
+  const rows = Array.from({ length: count }, (_, index) => ({
+    line: index + 2,
+    transactionId: `T${index + 1}`,
+    gatewayTransactionId: '',
+    amountSen: sen(1_000),
+  }));
+  // It fails after 30 s, as it does if each line is compared with each charge.
+  t.is((await findCharges(db, rows)).size, count);
+});
+
 test.serial('another settlement of the day with the same total is found unless it is reversed', async (t) => {
   const db = await emptyJournal(t, postgres);
   const parts = [{ account: 'gateway:fpx', openedOn: null, amountSen: 200 }];
