@@ -27,13 +27,11 @@ type TextRule = {
   format?: 'email' | 'uri';
 };
 
-/**
- * Control characters, lone surrogates, what stands for bytes that are not UTF-8 (two references in Latin-1 would become
- * one payment), and characters that change the direction of the text around them.
- */
-const notPlain = '\\p{Cc}\\p{Cs}\\uFFFD\\u202A-\\u202E\\u2066-\\u2069';
+/** Control characters, lone surrogates, and characters that change the direction of the text around them. */
+const notPlain = '\\p{Cc}\\p{Cs}\\u202A-\\u202E\\u2066-\\u2069';
 const plainText = `[^${notPlain}]*`;
 const plainTextPattern = new RegExp(`^${plainText}$`, 'u');
+const notPlainFault = 'must be plain text, without control characters or broken characters';
 const anyText: TextRule = { faultOf: () => null, pattern: plainText };
 
 /** A text that must be present, of at most `maxLength` code points. */
@@ -70,6 +68,8 @@ export const reference = required(100, {
     if (value !== value.trim()) return 'must not begin or end with a space';
     // Clients and proxies resolve them in the path of a requery.
     if (/^\.\.?$/.test(value)) return 'must not be . or ..';
+    // It stands for bytes that are not UTF-8: two references in Latin-1 would become one payment.
+    if (value.includes('\ufffd')) return notPlainFault;
     return /\p{Cf}/u.test(value) ? 'must not contain invisible characters' : null;
   },
   pattern: '(?!\\s|\\.\\.?$)[^\\p{Cc}\\p{Cs}\\uFFFD\\p{Cf}]*(?<!\\s)',
@@ -181,8 +181,7 @@ export function isObject(value: unknown): value is object {
 }
 
 function textFault(value: string, maxLength: number): string | null {
-  if (!plainTextPattern.test(value))
-    return 'must be plain text, without control characters or broken characters';
+  if (!plainTextPattern.test(value)) return notPlainFault;
   // A code point is at most two code units: short texts need no counting.
   const tooLong = value.length > maxLength && Array.from(value).length > maxLength;
   return tooLong ? `must be at most ${maxLength} characters` : null;
