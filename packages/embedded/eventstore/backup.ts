@@ -74,7 +74,14 @@ export function createBackup(storage: Pick<Storage, 'copyTo'>, file: string) {
 }
 
 async function assertRoom(file: string): Promise<void> {
-  const [{ size }, { bavail, bsize }] = await Promise.all([stat(file), statfs(dirname(file))]);
+  // A log in memory has no file.
+  const [size, { bavail, bsize }] = await Promise.all([
+    stat(file).then(
+      (found) => found.size,
+      () => 0,
+    ),
+    statfs(dirname(file)),
+  ]);
   if (bavail * bsize >= size + spareBytes) return;
   const megabytes = (bytes: number) => Math.ceil(bytes / 1_000_000).toLocaleString('en');
   throw new StartError(

@@ -46,8 +46,8 @@ const anyTypes = 'application/json, application/x-www-form-urlencoded or multipa
 const anyBody = bodyReader(anyTypes, { ...forms, ...json });
 const anyBodyWithItsText = bodyReader(anyTypes, { ...forms, ...json, includeUnparsed: true });
 
-/** As many as the parser of forms reads, and far more than a gateway sends: a signed result is not refused for its fields. */
-const maxResultFields = 1_000;
+/** Far more than a gateway sends, and one less than the parser of forms reads, so that it is noticed if it leaves some out. */
+const maxResultFields = 999;
 
 /** For the gateway, whose encoding is not documented. A number in JSON becomes its text, which is what was signed. */
 export const gatewayBody: Middleware = (ctx, next) =>

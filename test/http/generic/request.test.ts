@@ -23,17 +23,20 @@ test.after.always(async () => {
 
 const json = { accept: 'application/json' };
 
-test('references that differ in bytes of another encoding are refused, not taken for one', async (t) => {
-  for (const name of ['É', 'È']) {
-    const body = Buffer.from(JSON.stringify(requestBody({ trans_id: `FAKTUR ${name}` })), 'latin1');
-    const headers = { ...merchantHeaders, ...json };
-    const response = await fetch(`${app.url}/generic/request`, { method: 'POST', headers, body });
-    t.is(response.status, 400);
-    t.regex(await response.text(), /trans_id must be plain text/);
-  }
-});
+test.serial(
+  'references that differ in bytes of another encoding are refused, not taken for one',
+  async (t) => {
+    for (const name of ['É', 'È']) {
+      const body = Buffer.from(JSON.stringify(requestBody({ trans_id: `FAKTUR ${name}` })), 'latin1');
+      const headers = { ...merchantHeaders, ...json };
+      const response = await fetch(`${app.url}/generic/request`, { method: 'POST', headers, body });
+      t.is(response.status, 400);
+      t.regex(await response.text(), /trans_id must be plain text/);
+    }
+  },
+);
 
-test('answers the payment page, and appends one event', async (t) => {
+test.serial('answers the payment page, and appends one event', async (t) => {
   const body = requestBody({ amount: 1234.5, extra: { account_no: 'A-1', nested: [{ a: null }] } });
   const response = await postRequest(app, body);
   t.is(response.status, 200);
@@ -75,7 +78,7 @@ test('answers the payment page, and appends one event', async (t) => {
   });
 });
 
-test('payments of one person have no fingerprint in common', async (t) => {
+test.serial('payments of one person have no fingerprint in common', async (t) => {
   const fingerprintOf = async (trans_id: string) => {
     const response = await postRequest(app, requestBody({ trans_id }), json);
     const { data } = (await response.json()) as { data: { transaction_id: string } };
@@ -87,7 +90,7 @@ test('payments of one person have no fingerprint in common', async (t) => {
   t.is(await fingerprintOf('FP-1'), one);
 });
 
-test('every address in the page is absolute, so that a merchant can relay it', async (t) => {
+test.serial('every address in the page is absolute, so that a merchant can relay it', async (t) => {
   const html = await (await postRequest(app, requestBody())).text();
   const addresses = Array.from(html.matchAll(/\s(?:href|src|action)="([^"]*)"/g), ([, address]) => address);
   t.true(addresses.length >= 3);
@@ -95,7 +98,7 @@ test('every address in the page is absolute, so that a merchant can relay it', a
   t.notRegex(html, /url\(|@import|<script/);
 });
 
-test('an Accept that names JSON alone gets JSON', async (t) => {
+test.serial('an Accept that names JSON alone gets JSON', async (t) => {
   const response = await postRequest(app, requestBody(), json);
   t.is(response.status, 200);
   const { data, ...rest } = (await response.json()) as { data: Record<string, string> };
@@ -114,13 +117,13 @@ for (const accept of [
   'application/json, text/plain, */*',
   'application/json, text/html;q=0.5',
 ]) {
-  test(`an Accept of ${accept} gets the page`, async (t) => {
+  test.serial(`an Accept of ${accept} gets the page`, async (t) => {
     const response = await postRequest(app, requestBody(), { accept });
     t.regex(response.headers.get('content-type') ?? '', /^text\/html/);
   });
 }
 
-test('a repeated request is the same transaction, and nothing is appended', async (t) => {
+test.serial('a repeated request is the same transaction, and nothing is appended', async (t) => {
   const body = requestBody();
   const answers = [
     await postRequest(app, body, json),
@@ -144,7 +147,7 @@ for (const [field, value] of Object.entries({
   email: 'other@example.my',
   extra: { a: 1 },
 })) {
-  test(`the same reference with another ${field} is 409, and nothing is appended`, async (t) => {
+  test.serial(`the same reference with another ${field} is 409, and nothing is appended`, async (t) => {
     const body = requestBody();
     const id = await createPayment(app, body);
     const response = await postRequest(app, { ...body, [field]: value });
@@ -181,7 +184,7 @@ test.serial('of 20 simultaneous requests with one reference and two amounts, one
   t.deepEqual(statuses, [...Array(10).fill(200), ...Array(10).fill(409)]);
 });
 
-test('two merchants with the same reference have two payments', async (t) => {
+test.serial('two merchants with the same reference have two payments', async (t) => {
   const body = requestBody({ redirect_url: 'https://museum.example/' });
   const id = await createPayment(app, body);
   const response = await postRequest(app, body, {
@@ -193,7 +196,7 @@ test('two merchants with the same reference have two payments', async (t) => {
   t.not(data.transaction_id, id);
 });
 
-test('once paid, the same request shows the receipt and the status', async (t) => {
+test.serial('once paid, the same request shows the receipt and the status', async (t) => {
   const body = requestBody();
   const id = await createPayment(app, body);
   await postResult(app, signed(resultFields(id)));
@@ -205,7 +208,7 @@ test('once paid, the same request shows the receipt and the status', async (t) =
 });
 
 for (const name of ['陈美玲', 'தமிழ்ச்செல்வி', 'محمد بن عبد الله', "O'Brien <b>&amp;</b>", '𠮷野家 👩‍👩‍👧']) {
-  test(`a name is stored unchanged: ${name}`, async (t) => {
+  test.serial(`a name is stored unchanged: ${name}`, async (t) => {
     const response = await postRequest(app, requestBody({ name }));
     const html = await response.text();
     const escaped = name
@@ -388,10 +391,13 @@ for (const [title, [body, status, message, headers]] of Object.entries(faultyBod
   });
 }
 
-test('names and texts that only look like a prototype are taken, after a byte order mark too', async (t) => {
-  const body = `\ufeff${JSON.stringify(requestBody({ extra: { note: '__proto__', proto: '\u0070' } }))}`;
-  t.is((await postRequest(app, body.replace('"p"', '"\\u0070"'))).status, 200);
-});
+test.serial(
+  'names and texts that only look like a prototype are taken, after a byte order mark too',
+  async (t) => {
+    const body = `\ufeff${JSON.stringify(requestBody({ extra: { note: '__proto__', proto: '\u0070' } }))}`;
+    t.is((await postRequest(app, body.replace('"p"', '"\\u0070"'))).status, 200);
+  },
+);
 
 const credentials: Record<string, [Record<string, string>, Record<string, unknown>, string]> = {
   'no key': [{ authorization: '' }, {}, 'Missing merchant_code or API key'],
@@ -410,13 +416,13 @@ for (const [title, [headers, over, message]] of Object.entries(credentials)) {
   });
 }
 
-test('credentials are checked before the fields, so an empty request is 401', async (t) => {
+test.serial('credentials are checked before the fields, so an empty request is 401', async (t) => {
   const response = await fetch(`${app.url}/generic/request`, { method: 'POST' });
   t.is(response.status, 401);
   t.deepEqual(await response.json(), { status: false, message: 'Missing merchant_code or API key' });
 });
 
-test('code and key may come in the body', async (t) => {
+test.serial('code and key may come in the body', async (t) => {
   const response = await fetch(`${app.url}/generic/request`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
@@ -427,12 +433,12 @@ test('code and key may come in the body', async (t) => {
   t.false(html.includes(apiKey));
 });
 
-test('undocumented fields are left out', async (t) => {
+test.serial('undocumented fields are left out', async (t) => {
   const id = await createPayment(app, { surprise: 'x', transactionId: 'mine' });
   t.notRegex(JSON.stringify(await app.events(id)), /surprise|mine/);
 });
 
-test('a merchant with redirect hosts may use no other', async (t) => {
+test.serial('a merchant with redirect hosts may use no other', async (t) => {
   const museum = { authorization: 'Bearer older-key', 'x-merchant-code': 'museum' };
   for (const [url, status] of [
     ['https://museum.example/paid', 200],
@@ -445,7 +451,7 @@ test('a merchant with redirect hosts may use no other', async (t) => {
   }
 });
 
-test('in production the URLs must be https', async (t) => {
+test.serial('in production the URLs must be https', async (t) => {
   const production = await startApp({ config: { production: true } }, app);
   try {
     const refused = await postRequest(production, requestBody({ callback_url: 'http://council.example/' }));
@@ -458,7 +464,7 @@ test('in production the URLs must be https', async (t) => {
   }
 });
 
-test('binary noise in a sum is accepted', async (t) => {
+test.serial('binary noise in a sum is accepted', async (t) => {
   const amount = 10.1 + 20.2;
   t.is(parseAmount(amount, sen(10_000)), sen(3030));
   t.is((await postRequest(app, requestBody({ amount }))).status, 200);

@@ -420,7 +420,7 @@ test('a signed result with hundreds of fields is recorded; junk with more is ref
   );
   const junk = await postResult(app, JSON.stringify(more(1_001)), { 'content-type': 'application/json' });
   t.is(junk.status, 400);
-  t.deepEqual(await junk.json(), { status: false, message: 'A result must have at most 1000 fields' });
+  t.deepEqual(await junk.json(), { status: false, message: 'A result must have at most 999 fields' });
 });
 
 test('files are refused', async (t) => {

@@ -13,7 +13,7 @@ test.after.always(async () => {
 
 const json = { accept: 'application/json' };
 
-test('answers the payment page with every item, and one event is what happened', async (t) => {
+test.serial('answers the payment page with every item, and one event is what happened', async (t) => {
   const body = requestBody();
   const response = await postRequest(app, body);
   t.is(response.status, 200);
@@ -60,20 +60,20 @@ test('answers the payment page with every item, and one event is what happened',
   t.like(stored?.metadata, { actor: 'land-registry' });
 });
 
-test('every address in the page is absolute, so that the land registry can relay it', async (t) => {
+test.serial('every address in the page is absolute, so that the land registry can relay it', async (t) => {
   const html = await (await postRequest(app, requestBody())).text();
   const addresses = Array.from(html.matchAll(/\s(?:href|src|action)="([^"]*)"/g), ([, address]) => address);
   t.true(addresses.length >= 3);
   for (const address of addresses) t.regex(address ?? '', /^(https?:\/\/|data:|#)/);
 });
 
-test('an Accept that names JSON alone gets JSON, with a link that needs no key', async (t) => {
+test.serial('an Accept that names JSON alone gets JSON, with a link that needs no key', async (t) => {
   const { transactionId, payUrl } = await createLandPayment(app);
   t.regex(payUrl, new RegExp(`^${app.url}/landreg/pay/${transactionId}\\?sig=\\d{13}\\.[\\w-]{43}$`));
   t.is((await fetch(payUrl)).status, 200);
 });
 
-test('a repeated request is the same transaction, and nothing is appended', async (t) => {
+test.serial('a repeated request is the same transaction, and nothing is appended', async (t) => {
   const body = requestBody({ extra: { email: '' } });
   const ids = new Set<string>();
   for (const over of [{}, { jumlah_bayaran: '120.50' }, { extra: undefined }, { extra: null }, { more: 1 }]) {
@@ -90,7 +90,7 @@ for (const [field, value] of Object.entries({
   maklumat_bayaran: [{ urusan: 'Lain', jumlah_bayaran: 120.5 }],
   extra: { account_no: 'B-2' },
 }))
-  test(`the same transaksi_id with another ${field} is 409, and nothing is appended`, async (t) => {
+  test.serial(`the same transaksi_id with another ${field} is 409, and nothing is appended`, async (t) => {
     const body = requestBody();
     const { transactionId } = await createLandPayment(app, body);
     const response = await postRequest(app, { ...body, [field]: value });
@@ -111,14 +111,14 @@ test.serial('50 identical requests at once make one transaction with one event',
   t.is((await app.events(id)).length, 1);
 });
 
-test('once paid, the same request shows the receipt', async (t) => {
+test.serial('once paid, the same request shows the receipt', async (t) => {
   const body = requestBody();
   const { transactionId } = await createLandPayment(app, body);
   await reportLandResult(app, transactionId);
   t.regex(await (await postRequest(app, body)).text(), /Official receipt/);
 });
 
-test('20 items with the longest texts are accepted, and the description is shortened', async (t) => {
+test.serial('20 items with the longest texts are accepted, and the description is shortened', async (t) => {
   const items = Array.from({ length: 20 }, (_, index) => ({
     id_hakmilik: '9'.repeat(50),
     urusan: `${String(index).padStart(2, '0')}${'𠮷'.repeat(98)}`,
@@ -131,7 +131,7 @@ test('20 items with the longest texts are accepted, and the description is short
   t.is(Array.from(event.data.description).length, 250);
 });
 
-test('undocumented fields are left out, except in extra', async (t) => {
+test.serial('undocumented fields are left out, except in extra', async (t) => {
   const { transactionId } = await createLandPayment(app, {
     surprise: 'x',
     maklumat_bayaran: [{ urusan: 'A', jumlah_bayaran: 120.5, surprise: 'y' }],
@@ -143,7 +143,7 @@ test('undocumented fields are left out, except in extra', async (t) => {
   t.deepEqual(plain(event.data.personal).extra, { phone: '012', list: [{ a: null }] });
 });
 
-test('in production return_url must be https', async (t) => {
+test.serial('in production return_url must be https', async (t) => {
   const production = await startApp({ config: { production: true } }, app);
   t.teardown(() => production.close());
   const response = await postRequest(production, requestBody({ return_url: 'http://land.example/' }));
