@@ -43,7 +43,7 @@ export type AttemptDependencies = {
   scheduleMs: readonly number[];
   runtime: Runtime;
   log: Logger;
-  /** When it was claimed, by the monotonic clock: its lease began not earlier. */
+  /** When it was claimed, by the monotonic clock. Its lease did not begin before. */
   claimedMs: number;
   /** Gives up the claim; the delivery can be claimed again after `afterMs`. Never rejects. */
   giveBack(claimed: ClaimedDelivery, afterMs: number): Promise<void>;
