@@ -105,21 +105,24 @@ export function createSettlements({
     const before = rows.map(timesBooked);
     return (reference: string, named: readonly number[]) => {
       if (isDoubtful || servesOldState()) return;
-      const seen = new Map<string, number>();
-      // A row with the gateway's number alone may be the one that is missing, although it is the first of its payment.
-      const counted = new Map<string, number>();
-      for (const [index, row] of rows.entries()) {
-        const { amountSen, namesPayment, transactionId } = row;
-        const key = `${transactionId} ${amountSen}`;
-        const no = (seen.get(key) ?? 0) + 1;
-        seen.set(key, no);
-        if (transactionId === '' || isOdd(transactionId)) continue;
-        const isNamed = named.includes(index + 2);
-        const what = `${amountSen} sen of ${transactionId}`;
-        if (!isNamed) counted.set(key, (counted.get(key) ?? 0) + 1);
-        if (!isNamed && timesBooked(row) < (counted.get(key) ?? 0))
+      const judged = rows.map((row, index) => ({
+        ...row,
+        isNamed: named.includes(index + 2),
+        had: before[index] ?? 0,
+      }));
+      const alike = Map.groupBy(
+        judged,
+        ({ amountSen, transactionId }) => `${amountSen} sen of ${transactionId}`,
+      );
+      for (const [what, charges] of alike) {
+        const [first] = charges;
+        if (!first || first.transactionId === '' || isOdd(first.transactionId)) continue;
+        const found = charges.filter(({ isNamed }) => !isNamed);
+        // Which of them is missing, the gateway's numbers say. A row with such a number alone may always be.
+        const missing = charges.filter(({ isNamed, namesPayment }) => isNamed && namesPayment);
+        if (found.length > timesBooked(first))
           report('settlement-misjudged', reference, `${what} counts as booked, and is not`);
-        if (isNamed && namesPayment && (before[index] ?? 0) >= no)
+        if (missing.length > Math.max(0, charges.length - first.had))
           report('settlement-misjudged', reference, `${what} counts as missing, and was booked before`);
       }
     };
