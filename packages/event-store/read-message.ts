@@ -9,8 +9,8 @@ import {
   parse,
   textIn,
 } from '@ledger/kernel/read-protobuf.ts';
+import { encode, type Field, field, number } from '@ledger/kernel/write-protobuf.ts';
 import type { Position, RecordedEvent, Selection } from './event-store.ts';
-import { field, number, text } from './protobuf.ts';
 
 type Direction = 'forwards' | 'backwards';
 
@@ -21,7 +21,7 @@ export const readStreamRequest = (
 ): Buffer => {
   const { direction, fromRevision, maxCount } = slice;
   const from = fromRevision === 'end' ? field(4) : number(2, fromRevision);
-  return request(field(1, field(1, text(3, streamName)), from), ...limits(direction, maxCount), noFilter);
+  return request(field(1, field(1, field(3, streamName)), from), ...limits(direction, maxCount), noFilter);
 };
 
 /** One event of $all: the one at a position, or the next one; or the last. */
@@ -34,8 +34,8 @@ export const readAllRequest = (from: Position | 'end'): Buffer =>
 export function subscribeRequest(selection: Selection, after: Position | null, checkpointInterval: number) {
   const expression =
     'eventTypes' in selection
-      ? field(2, text(1, `^(${selection.eventTypes.join('|')})$`))
-      : field(1, ...selection.streamPrefixes.map((prefix) => text(2, prefix)));
+      ? field(2, field(1, `^(${selection.eventTypes.join('|')})$`))
+      : field(1, ...selection.streamPrefixes.map((prefix) => field(2, prefix)));
   const defaultWindow = field(4);
   return request(
     field(2, after ? positionField(after) : field(2)),
@@ -45,7 +45,7 @@ export function subscribeRequest(selection: Selection, after: Position | null, c
 }
 
 /** Ids are asked for as text. */
-const request = (...options: readonly Buffer[]) => field(1, ...options, field(9, field(2)));
+const request = (...options: readonly Field[]) => encode(field(1, ...options, field(9, field(2))));
 const limits = (direction: Direction, maxCount: number) => [
   number(3, direction === 'backwards' ? 1 : 0),
   number(5, maxCount),

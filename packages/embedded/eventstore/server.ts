@@ -6,18 +6,16 @@ import operations from '@eventstore/db-client/generated/operations_grpc_pb.js';
 import persistent from '@eventstore/db-client/generated/persistent_grpc_pb.js';
 import projections from '@eventstore/db-client/generated/projections_grpc_pb.js';
 import features from '@eventstore/db-client/generated/serverfeatures_grpc_pb.js';
-import featureMessages from '@eventstore/db-client/generated/serverfeatures_pb.js';
-import type shared from '@eventstore/db-client/generated/shared_pb.js';
 import users from '@eventstore/db-client/generated/users_grpc_pb.js';
 import {
   Server,
   ServerCredentials,
-  type ServerUnaryCall,
   type ServiceDefinition,
   type sendUnaryData,
   status,
   type UntypedServiceImplementation,
 } from '@grpc/grpc-js';
+import { encode, field } from '@ledger/kernel/write-protobuf.ts';
 import { StartError } from '../start-error.ts';
 import { createAppend } from './append.ts';
 import { backupService, createBackup } from './backup.ts';
@@ -25,7 +23,7 @@ import { createBatchAppends } from './batch-append.ts';
 import { passwordCheck } from './password.ts';
 import { createReads } from './read.ts';
 import { openStorage } from './storage.ts';
-import { streamsService } from './wire.ts';
+import { asBuffer, streamsService } from './wire.ts';
 import { writeTogether } from './write-together.ts';
 
 const VERSION = '23.10.0';
@@ -69,7 +67,9 @@ export async function startEventStore({
     ),
   });
   server.addService(backupService, { backup: createBackup(storage, file) });
-  server.addService(features.ServerFeaturesService, { getSupportedMethods });
+  server.addService(featuresService, {
+    getSupportedMethods: (_: unknown, answer: sendUnaryData<Buffer>) => answer(null, supportedMethods),
+  });
   for (const [service, why] of REFUSED) server.addService(service, refusals(service, why));
   const boundPort = await bind(server, `${host.includes(':') ? `[${host}]` : host}:${port}`).catch(
     (error: unknown) => {
@@ -117,21 +117,16 @@ function refusals(methods: ServiceDefinition, why: string): UntypedServiceImplem
   );
 }
 
-function getSupportedMethods(
-  _: ServerUnaryCall<shared.Empty, featureMessages.SupportedMethods>,
-  callback: sendUnaryData<featureMessages.SupportedMethods>,
-): void {
-  const methods = ['read', 'append', 'batchappend'].map((name) => {
-    const method = new featureMessages.SupportedMethod();
-    method.setServiceName('event_store.client.streams.streams');
-    method.setMethodName(name);
-    return method;
-  });
-  const response = new featureMessages.SupportedMethods();
-  response.setEventStoreServerVersion(VERSION);
-  response.setMethodsList(methods);
-  callback(null, response);
-}
+const { getSupportedMethods } = features.ServerFeaturesService;
+const featuresService = { getSupportedMethods: { ...getSupportedMethods, responseSerialize: asBuffer } };
+
+/** A SupportedMethods of serverfeatures.proto. */
+const supportedMethods = encode(
+  ...['read', 'append', 'batchappend'].map((name) =>
+    field(1, field(1, 'event_store.client.streams.streams'), field(2, name)),
+  ),
+  field(2, VERSION),
+);
 
 function bind(server: Server, address: string): Promise<number> {
   return new Promise((resolve, reject) => {
