@@ -2,30 +2,39 @@
  * The land registry's data: what it received, what it answered, and how it is set to behave. It is kept in a SQLite
  * file, so that a receipt accepted before a restart is a duplicate after it.
  */
+import { enums, type Infer, object, pattern, size, string, trimmed, type } from 'superstruct';
 import { openDatabase } from './database.ts';
 
-/** A callback as it was sent. */
-export type Registration = Readonly<{
-  resitNo: string;
-  fpxNo: string;
-  idHakmilik: string;
-  kodCaw: string;
-  accountNo: string;
-  amaun: string;
-  paymentDateTime: string;
-  paymentType: string;
-  transId: string;
-  dimasuk: string;
-}>;
+const text = size(string(), 0, 200);
+const nonempty = size(string(), 1, 200);
+
+/** The documented payload of a callback. */
+export const Callback = type({
+  accountNo: text,
+  idHakmilik: text,
+  kodCaw: pattern(string(), /^\d{2,4}$/),
+  resitNo: nonempty,
+  amaun: pattern(string(), /^\d{1,9}\.\d{2}$/),
+  paymentDateTime: pattern(
+    string(),
+    /^20\d{2}(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])([01]\d|2[0-3])([0-5]\d){2}$/,
+  ),
+  paymentType: enums(['CABAMPAY', 'CABAMCC', 'CABAMQR', 'CABAMDC']),
+  fpxNo: text,
+  transId: nonempty,
+  dimasuk: nonempty,
+});
+export type Registration = Readonly<Infer<typeof Callback>>;
 
 /** `answer-lost`: accepted, but the caller never received the answer. */
 export type Verdict = 'accepted' | 'answer-lost' | 'duplicate' | 'refused' | 'hanging';
 
-export const modes = ['accept', 'refuse', 'hang', 'lose-answer'] as const;
-export type Mode = (typeof modes)[number];
-
 /** `failingTitleId`: callbacks for this land title are refused in every mode; `''` for none. */
-export type Behaviour = Readonly<{ mode: Mode; failingTitleId: string }>;
+export const Settings = object({
+  mode: enums(['accept', 'refuse', 'hang', 'lose-answer']),
+  failingTitleId: trimmed(text),
+});
+type Behaviour = Readonly<Infer<typeof Settings>>;
 
 export type Received = Registration & Readonly<{ atMs: number; verdict: Verdict }>;
 
