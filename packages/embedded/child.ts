@@ -2,15 +2,11 @@
 import { fork } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { orElse } from '@ledger/kernel/or-else.ts';
 import type { Logger } from 'pino';
 import { StartError } from './start-error.ts';
 
 export type ChildLog = Pick<Logger, 'debug' | 'info' | 'error'>;
-
-export type SupervisedChild = {
-  /** Sends SIGTERM; after 15 s SIGKILL, to the child and its own children. */
-  stop(): Promise<void>;
-};
 
 type ChildSpec = {
   /** For the log and for errors, e.g. `PostgreSQL`. */
@@ -49,7 +45,7 @@ const keptStderrLines = 20;
  *
  * @throws StartError after 5 attempts that ended before the child was ready for the first time
  */
-export async function superviseChild(spec: ChildSpec): Promise<SupervisedChild> {
+export async function superviseChild(spec: ChildSpec) {
   const { name, log } = spec;
   const stopping = new AbortController();
   const firstReady = Promise.withResolvers<void>();
@@ -82,10 +78,14 @@ export async function superviseChild(spec: ChildSpec): Promise<SupervisedChild> 
   const supervision = keepRunning();
   await firstReady.promise;
   return {
-    async stop() {
+    /** Sends SIGTERM; after 15 s SIGKILL, to the child and its own children. */
+    async stop(): Promise<void> {
       stopping.abort();
       current.kill('SIGTERM');
-      const timeLimit = setTimeout(() => killGroup(current.pid), stopLimitMs);
+      const { pid } = current;
+      // It may have ended already.
+      const kill = () => pid !== undefined && orElse(() => process.kill(-pid, 'SIGKILL'), false);
+      const timeLimit = setTimeout(kill, stopLimitMs);
       await supervision;
       clearTimeout(timeLimit);
     },
@@ -121,12 +121,4 @@ function launch({ name, modulePath, args, nodeOptions = [], log }: ChildSpec): R
     void ended.then(() => resolve(false));
   });
   return { pid: child.pid, kill: (signal) => void child.kill(signal), ready, ended };
-}
-
-function killGroup(pid: number | undefined): void {
-  try {
-    if (pid !== undefined) process.kill(-pid, 'SIGKILL');
-  } catch {
-    // Already gone.
-  }
 }

@@ -1,4 +1,5 @@
 /** The messages of EventStoreDB's Read, by hand. Their layout is that of EventStoreDB's streams.proto. */
+import { orElse } from '@ledger/kernel/or-else.ts';
 import {
   bytesIn,
   has,
@@ -86,12 +87,14 @@ function recordedEvent(message: Message): RecordedEvent {
   if (id === '' || streamName === '') throw new Error('The server sent an event without its id or stream');
   const properties = new Map(messagesIn(message, 6).map((each) => [textIn(each, 1), textIn(each, 2)]));
   const data = bytesIn(message, 8);
+  const isJson = properties.get('content-type') === 'application/json';
+  const text = isJson ? data.toString() : '';
   const metadata = bytesIn(message, 7);
   return {
     id,
     type: properties.get('type') ?? '',
-    data: properties.get('content-type') === 'application/json' ? jsonOr(data, String) : data,
-    metadata: metadata.length > 0 ? jsonOr(metadata, () => metadata) : undefined,
+    data: isJson ? orElse(() => JSON.parse(text), text) : data,
+    metadata: metadata.length > 0 ? orElse(() => JSON.parse(metadata.toString()), metadata) : undefined,
     streamName,
     revision: Number(numberIn(message, 3)),
     position: positionIn(message, 5, 4),
@@ -104,11 +107,3 @@ const positionIn = (message: Message, commit: number, prepare: number): Position
   commit: BigInt(numberIn(message, commit)),
   prepare: BigInt(numberIn(message, prepare)),
 });
-
-function jsonOr(bytes: Buffer, otherwise: (bytes: Buffer) => unknown): unknown {
-  try {
-    return JSON.parse(bytes.toString('utf8'));
-  } catch {
-    return otherwise(bytes);
-  }
-}

@@ -3,6 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { EventEmitter } from 'node:events';
 import { accessSync, constants, existsSync } from 'node:fs';
 import { backup, DatabaseSync } from 'node:sqlite';
+import { orElse } from '@ledger/kernel/or-else.ts';
+import { reasonOf } from '@ledger/kernel/reason-of.ts';
 import { StartError } from '../start-error.ts';
 import {
   type AppendRequest,
@@ -13,7 +15,6 @@ import {
   type StoredEvent,
 } from './log.ts';
 import { createTail } from './tail.ts';
-import type { ProposedEvent } from './wire.ts';
 
 export type Storage = ReturnType<typeof openStorage>;
 
@@ -119,35 +120,20 @@ function openDatabase(file: string): DatabaseSync {
     return db;
   } catch (error) {
     db?.close();
-    const message = error instanceof Error ? error.message : String(error);
+    const message = reasonOf(error);
     const why = message === 'database is locked' ? 'it is in use by another event store' : message;
     throw new StartError(`Cannot open the event store ${file}: ${why}`, { cause: error });
   }
 }
 
-function isWritable(file: string): boolean {
-  try {
-    accessSync(file, constants.W_OK);
-    return true;
-  } catch {
-    return false;
-  }
-}
+const isWritable = (file: string): boolean =>
+  orElse(() => accessSync(file, constants.W_OK) === undefined, false);
 
 /** $all is never empty in EventStoreDB: the node that creates the log writes its first epoch. */
 function firstEpoch(): AppendRequest {
+  const [stream, type] = ['$epoch-information', '$epoch-information'];
   const data = Buffer.from(JSON.stringify({ epochNumber: 0, epochId: randomUUID() }));
-  const event: ProposedEvent = {
-    id: randomUUID(),
-    type: '$epoch-information',
-    contentType: 'application/json',
-    data,
-    metadata: Buffer.of(),
-  };
-  return {
-    stream: '$epoch-information',
-    expected: 'no_stream',
-    events: [event],
-    deadlineMs: Number.POSITIVE_INFINITY,
-  };
+  const contentType = 'application/json';
+  const event = { id: randomUUID(), type, contentType, data, metadata: Buffer.of() } as const;
+  return { stream, expected: 'no_stream', events: [event], deadlineMs: Number.POSITIVE_INFINITY };
 }

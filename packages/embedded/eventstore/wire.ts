@@ -3,6 +3,7 @@
 import { StreamsService } from '@eventstore/db-client/generated/streams_grpc_pb.js';
 import { Metadata, status } from '@grpc/grpc-js';
 import { bytesIn, type Message, messageIn, messagesIn, parse, textIn } from '@ledger/kernel/read-protobuf.ts';
+import { reasonOf } from '@ledger/kernel/reason-of.ts';
 import { type Field, field, number } from '@ledger/kernel/write-protobuf.ts';
 
 export const asBuffer = (message: Uint8Array) =>
@@ -96,21 +97,16 @@ const DISK_FULL: readonly unknown[] = [13, 778];
 /** The gRPC form of an error. A full disk is RESOURCE_EXHAUSTED, any other fault of it INTERNAL, with SQLite's message. */
 export function grpcError(error: unknown): { code: status; details: string; metadata: Metadata } {
   const metadata = new Metadata();
+  const details = reasonOf(error);
   if (error instanceof Error && 'errcode' in error && DISK_FULL.includes(error.errcode))
     return {
       code: status.RESOURCE_EXHAUSTED,
-      details: `The disk of the event store is full: ${error.message}`,
+      details: `The disk of the event store is full: ${details}`,
       metadata,
     };
-  if (!(error instanceof RequestFault)) {
-    return {
-      code: status.INTERNAL,
-      details: error instanceof Error ? error.message : String(error),
-      metadata,
-    };
-  }
+  if (!(error instanceof RequestFault)) return { code: status.INTERNAL, details, metadata };
   for (const [key, value] of Object.entries(error.trailers)) metadata.set(key, value);
-  return { code: error.code, details: error.message, metadata };
+  return { code: error.code, details, metadata };
 }
 
 /** The message in which EventStoreDB says where the log or a stream ends now; -1 if there is no stream. */
