@@ -19,15 +19,6 @@ type ChildSpec = {
   log: ChildLog;
 };
 
-type Run = {
-  pid: number | undefined;
-  kill(signal: NodeJS.Signals): void;
-  /** True once the child reports that it is ready, false if it ends before that. */
-  ready: Promise<boolean>;
-  /** How the child ended, with its last lines on stderr. */
-  ended: Promise<string>;
-};
-
 const startAttempts = 5;
 const firstPauseMs = 100;
 const longestPauseMs = 5_000;
@@ -81,8 +72,9 @@ export async function superviseChild(spec: ChildSpec) {
     /** Sends SIGTERM; after 15 s SIGKILL, to the child and its own children. */
     async stop(): Promise<void> {
       stopping.abort();
-      current.kill('SIGTERM');
-      const { pid } = current;
+      const { child } = current;
+      const { pid } = child;
+      child.kill('SIGTERM');
       // It may have ended already.
       const kill = () => pid !== undefined && orElse(() => process.kill(-pid, 'SIGKILL'), false);
       const timeLimit = setTimeout(kill, stopLimitMs);
@@ -92,7 +84,7 @@ export async function superviseChild(spec: ChildSpec) {
   };
 }
 
-function launch({ name, modulePath, args, nodeOptions = [], log }: ChildSpec): Run {
+function launch({ name, modulePath, args, nodeOptions = [], log }: ChildSpec) {
   const child = fork(modulePath, args, {
     execArgv: [...process.execArgv, ...nodeOptions],
     // In its own process group, so that Ctrl-C in the terminal does not reach the child: this process stops it after
@@ -109,10 +101,12 @@ function launch({ name, modulePath, args, nodeOptions = [], log }: ChildSpec): R
       if (lastLines.length > keptStderrLines) lastLines.shift();
     });
   }
+  /** How the child ended, with its last lines on stderr. */
   const ended = new Promise<string>((resolve) => {
     child.on('error', (error) => resolve(error.message));
     child.on('close', (code, signal) => resolve([signal ?? `exit code ${code}`, ...lastLines].join('\n')));
   });
+  /** True once the child reports that it is ready, false if it ends before that. */
   const ready = new Promise<boolean>((resolve) => {
     child.on('message', (message: { ready?: unknown; notice?: unknown }) => {
       if (message.ready !== undefined) resolve(true);
@@ -120,5 +114,5 @@ function launch({ name, modulePath, args, nodeOptions = [], log }: ChildSpec): R
     });
     void ended.then(() => resolve(false));
   });
-  return { pid: child.pid, kill: (signal) => void child.kill(signal), ready, ended };
+  return { child, ready, ended };
 }
