@@ -40,7 +40,7 @@ export function addLandRegistry(
   });
   router.post('/land-registry/callback', json, (ctx) => {
     if (ctx.get('Access-Token') !== token) return refuse(ctx, 401, 'Access-Token is missing or wrong');
-    const [fault, callback] = validate(ctx.request.body, Callback);
+    const [fault, callback] = validate(ctx.request.body, Callback, { coerce: true, mask: true });
     if (fault) return refuse(ctx, 400, `${fault.path.join('.') || 'The body'} is missing or not valid`);
     const verdict = verdictOn(callback, registrations);
     registrations.add(callback, verdict);
