@@ -1,5 +1,6 @@
 // A small EventStoreDB: the gRPC protocol that the official client speaks, over one SQLite file.
 import { setImmediate } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import gossip from '@eventstore/db-client/generated/gossip_grpc_pb.js';
 import monitoring from '@eventstore/db-client/generated/monitoring_grpc_pb.js';
 import operations from '@eventstore/db-client/generated/operations_grpc_pb.js';
@@ -15,6 +16,7 @@ import {
   status,
   type UntypedServiceImplementation,
 } from '@grpc/grpc-js';
+import { reasonOf } from '@ledger/kernel/reason-of.ts';
 import { encode, field } from '@ledger/kernel/write-protobuf.ts';
 import { StartError } from '../start-error.ts';
 import { createAppend } from './append.ts';
@@ -32,8 +34,9 @@ const MAX_MESSAGE_BYTES = 17 * 1024 * 1024;
 const CLOSE_TIMEOUT_MS = 2_000;
 
 /**
- * Serves the store in `file`, which is created if missing, on `host` and `port` (0: any free port), to those who know the
- * password, if there is one. Throws if another process uses the file or the port. `close` answers the appends received so far, ends subscriptions and releases both.
+ * Serves the store in `file`, which is created if missing, on `host` and `port` (0: any free port), to those who know
+ * the password, if there is one. Throws if another process uses the file or the port. `close` answers the appends
+ * received so far, ends subscriptions and releases both.
  *
  * Run it in a process of its own, because it blocks on the disk at every commit. Its memory does not grow with the
  * number of events; `node --max-semi-space-size=8` also keeps V8 from holding 100 MiB of garbage under load.
@@ -71,12 +74,12 @@ export async function startEventStore({
     getSupportedMethods: (_: unknown, answer: sendUnaryData<Buffer>) => answer(null, supportedMethods),
   });
   for (const [service, why] of REFUSED) server.addService(service, refusals(service, why));
-  const boundPort = await bind(server, `${host.includes(':') ? `[${host}]` : host}:${port}`).catch(
-    (error: unknown) => {
-      storage.close();
-      throw error;
-    },
-  );
+  const address = `${host.includes(':') ? `[${host}]` : host}:${port}`;
+  const bind = promisify(server.bindAsync.bind(server));
+  const boundPort = await bind(address, ServerCredentials.createInsecure()).catch((cause: unknown) => {
+    storage.close();
+    throw new StartError(`The event store cannot listen on ${address}: ${reasonOf(cause)}`, { cause });
+  });
 
   return {
     port: boundPort,
@@ -127,18 +130,6 @@ const supportedMethods = encode(
   ),
   field(2, VERSION),
 );
-
-function bind(server: Server, address: string): Promise<number> {
-  return new Promise((resolve, reject) => {
-    server.bindAsync(address, ServerCredentials.createInsecure(), (error, port) =>
-      error
-        ? reject(
-            new StartError(`The event store cannot listen on ${address}: ${error.message}`, { cause: error }),
-          )
-        : resolve(port),
-    );
-  });
-}
 
 function shutDown(server: Server): Promise<void> {
   return new Promise((resolve) => {

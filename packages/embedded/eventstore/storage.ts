@@ -9,8 +9,12 @@ import { StartError } from '../start-error.ts';
 import {
   type AppendRequest,
   type AppendResult,
+  append,
+  headOfStream,
+  lastPosition,
   openLog,
   type PageRequest,
+  page,
   SCHEMA,
   type StoredEvent,
 } from './log.ts';
@@ -53,7 +57,7 @@ export function openStorage(file: string) {
     db.exec('begin immediate');
     try {
       const written: StoredEvent[] = [];
-      const results = requests.map((request) => log.append(request, written));
+      const results = requests.map((request) => append(log, request, written));
       db.exec('commit');
       tail.add(written);
       return results;
@@ -82,14 +86,15 @@ export function openStorage(file: string) {
     commits.emit('commit');
   }
 
-  if (log.lastPosition() === 0) transact([firstEpoch()]);
+  if (lastPosition(log) === 0) transact([firstEpoch()]);
 
   return {
     /** Emits `commit` when there may be new events to read. */
     commits,
-    page: (request: PageRequest): StoredEvent[] => tail.page(request) ?? log.page(request),
-    head: log.head,
-    lastPosition: log.lastPosition,
+    page: (request: PageRequest): StoredEvent[] => tail.page(request) ?? page(log, request),
+    /** The revision of the stream's last event, -1 if there is none. */
+    head: (stream: string): number => headOfStream(log, stream),
+    lastPosition: (): number => lastPosition(log),
 
     /** Resolves when the append is on disk or refused; rejects if the disk failed and nothing was written. */
     append(request: AppendRequest): Promise<AppendResult> {
