@@ -10,7 +10,7 @@ import type { Site, SiteOptions } from './site.ts';
 type Options = SiteOptions & {
   log: Log;
   runtime: Pick<Runtime, 'monotonicMs'>;
-  /** Renders the site again when a file has changed; looks no more often than this. Null: renders it now, and never again. */
+  /** How often it looks for changed files, to render the site again. Null: renders it now, and never again. */
   lookAgainMs: number | null;
 };
 
@@ -70,7 +70,7 @@ export async function createAnswers({ log, lookAgainMs, runtime, ...options }: O
 
 type Reloading = Pick<Options, 'folder' | 'log' | 'runtime'> & { lookAgainMs: number };
 
-/** Creates the site when it is first asked for, and after files have changed; while one has a fault, keeps the last good site. */
+/** Creates the site when it is first asked for and after files have changed; if one has a fault, the last one stays. */
 function reloaded(
   create: () => Promise<Site>,
   { folder, log, runtime, lookAgainMs }: Reloading,

@@ -1,4 +1,4 @@
-/** Renders the sandbox's pages, and takes their forms. Their design differs from the service's, so that nobody mistakes them for it. */
+/** The sandbox's pages and forms. Their design differs from the service's, so that nobody mistakes them for it. */
 import { fileURLToPath } from 'node:url';
 import type { Context } from 'koa';
 import koaBody from 'koa-body';
