@@ -27,23 +27,20 @@ export function developmentKeys(dataDir: string): Variables {
   const existing = readJson(file);
   const added = { SEAL_KEY: newKey(), DATA_KEY: newDataKey(), LINK_KEY: newKey() };
   if (existing && Object.keys(added).every((name) => existing[name])) return existing;
-  if (existing) return keep(dataDir, { ...added, ...existing });
-  if (existsSync(join(dataDir, 'eventstore.db')))
+  if (!existing && existsSync(join(dataDir, 'eventstore.db')))
     throw new StartError(
       `${file} is missing, but eventstore.db beside it holds events whose transaction ids were derived from a key ` +
         'in it. Restore keys.json from the backup of this folder, or set DATA_DIR to another folder.',
     );
-  return keep(dataDir, { TRANSACTION_ID_KEY: newKey(), GATEWAY_SECRET: newKey(), ...added });
+  const first = { TRANSACTION_ID_KEY: newKey(), GATEWAY_SECRET: newKey() };
+  const keys = { ...added, ...(existing ?? first) };
+  replaceFile(dataDir, 'keys.json', jsonOf(keys));
+  return keys;
 }
 
 const jsonOf = (variables: Variables) => `${JSON.stringify(variables, null, 2)}\n`;
 const newKey = () => randomBytes(32).toString('hex');
 const newDataKey = () => randomBytes(32).toString('base64');
-
-function keep(dataDir: string, keys: Variables): Variables {
-  replaceFile(dataDir, 'keys.json', jsonOf(keys));
-  return keys;
-}
 
 /**
  * Sets a new password of the embedded event store, to be called before each of its starts: `user:password`, and the file,
