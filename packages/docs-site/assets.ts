@@ -5,7 +5,9 @@ import { type Answer, addImmutable } from '@ledger/web/answers.ts';
 import { contentPolicy, sourceHash } from '@ledger/web/content-policy.ts';
 import { baseStyle, switchableStyle } from '@ledger/web/design-tokens.ts';
 
-const view = (name: string) => readFileSync(new URL(`views/${name}`, import.meta.url), 'utf8');
+export const viewsFolder = fileURLToPath(new URL('views/', import.meta.url));
+
+export const view = (name: string) => readFileSync(`${viewsFolder}${name}`, 'utf8');
 
 /** Goes into the head of every page, so that the chosen theme applies before the first paint. */
 export const themeScript = view('theme.js').trim();

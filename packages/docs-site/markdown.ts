@@ -4,7 +4,7 @@ import GithubSlugger, { slug } from 'github-slugger';
 import MarkdownIt, { type Token } from 'markdown-it';
 import { callouts, taskLists } from './github-markdown.ts';
 
-/** A heading, and the text and the blocks of code below it. The text before the first heading has level 0 and empty `id` and `heading`. */
+/** A heading, and the text and code below it. The text before the first heading has level 0, no `id` and no `heading`. */
 export type Section = { id: string; heading: string; level: number; text: string; code: string };
 
 /** Makes the HTML of a fenced block from what follows its fence and from its text: `codeBlock` of code.ts. */

@@ -4,10 +4,10 @@ import { type Answer, addImmutable } from '@ledger/web/answers.ts';
 import { switchableStyle } from '@ledger/web/design-tokens.ts';
 import type { Context } from 'koa';
 import { koaSwagger } from 'koa2-swagger-ui';
+import { view } from './assets.ts';
 
 const fileOf = (name: string) =>
   readFileSync(new URL(import.meta.resolve(`swagger-ui-dist/${name}`)), 'utf8');
-const view = (name: string) => readFileSync(new URL(`views/${name}`, import.meta.url), 'utf8');
 
 /** Adds the files to `answers` and returns their paths. */
 export function addReferenceAssets(answers: Map<string, Answer>) {

@@ -10,7 +10,7 @@ import type { Site, SiteOptions } from './site.ts';
 type Options = SiteOptions & {
   log: Log;
   runtime: Pick<Runtime, 'monotonicMs'>;
-  /** Renders the site again when a file has changed; looks no more often than this. Null: renders it now, and never again. */
+  /** How often it looks for changed files, to render the site again. Null: renders it now, and never again. */
   lookAgainMs: number | null;
 };
 
@@ -33,12 +33,10 @@ export const paths = [
 export async function createAnswers({ log, lookAgainMs, runtime, ...options }: Options) {
   // Only readers need the Markdown parser, the search and the drawings.
   const create = async () => (await import('./site.ts')).createSite(options);
-  // Rendering blocks the process: where files do not change, no request may wait for it.
-  const rendered = lookAgainMs === null ? await create() : null;
   const { folder } = options;
-  const site = rendered
-    ? async () => rendered
-    : reloaded(create, { folder, log, runtime, lookAgainMs: lookAgainMs ?? 0 });
+  const site = reloaded(create, { folder, log, runtime, lookAgainMs: lookAgainMs ?? Infinity });
+  // Rendering blocks the process: where files do not change, no request may wait for it.
+  if (lookAgainMs === null) await site();
 
   let description: Answer | undefined;
 
@@ -68,12 +66,15 @@ export async function createAnswers({ log, lookAgainMs, runtime, ...options }: O
   };
 }
 
-type Reloading = Pick<Options, 'folder' | 'log' | 'runtime'> & { lookAgainMs: number };
-
-/** Creates the site when it is first asked for, and after files have changed; while one has a fault, keeps the last good site. */
+/** Creates the site when it is first asked for and after files have changed; if one has a fault, the last one stays. */
 function reloaded(
   create: () => Promise<Site>,
-  { folder, log, runtime, lookAgainMs }: Reloading,
+  {
+    folder,
+    log,
+    runtime,
+    lookAgainMs,
+  }: Pick<Options, 'folder' | 'log' | 'runtime'> & { lookAgainMs: number },
 ): () => Promise<Site> {
   let site: Promise<Site> | undefined;
   let version = '';

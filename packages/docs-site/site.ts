@@ -1,11 +1,10 @@
 /** The whole documentation: every address and its answer. No part of a URL ever becomes a file name. */
-import { fileURLToPath } from 'node:url';
 import { ConfigError } from '@ledger/kernel/yaml-file.ts';
 import { type Answer, createAnswer } from '@ledger/web/answers.ts';
 import { createTemplates } from '@ledger/web/templates.ts';
-import { addAssets, policyWith, themeScript } from './assets.ts';
+import { addAssets, policyWith, themeScript, viewsFolder } from './assets.ts';
 import { type Content, type DocsFile, readDocsFiles } from './files.ts';
-import { escapeHtml, parseMarkdown } from './markdown.ts';
+import { parseMarkdown } from './markdown.ts';
 import { referenceMarkdown } from './reference-markdown.ts';
 import { createSearch } from './search.ts';
 
@@ -22,7 +21,9 @@ export type SiteOptions = Content & {
 };
 
 type Page = DocsFile & ReturnType<typeof parseMarkdown>;
-type Category = { name: string; pages: readonly DocsFile[] };
+
+const html = createTemplates(viewsFolder);
+const plainText = createTemplates(viewsFolder, { autoescape: false });
 
 /** Reads, checks and renders everything, which takes most of a second. Rejects with a ConfigError that names every fault. */
 export async function createSite(options: SiteOptions) {
@@ -51,9 +52,8 @@ async function renderSite(pages: readonly Page[], { about, baseUrl, describe, na
     Map.groupBy(pages, ({ category }) => category),
     ([category, itsPages]) => ({ name: category, pages: itsPages }),
   );
-  const environment = createTemplates(fileURLToPath(new URL('views/', import.meta.url)));
-  const show = (view: string, model: object) =>
-    environment.render(view, { about, assets, baseUrl, categories, name, themeScript, ...model });
+  const common = { about, assets, baseUrl, categories, name, themeScript };
+  const show = (view: string, model: object) => html.render(view, { ...common, ...model });
 
   answers.set('/docs', pageAnswer(show('overview.njk', { path: '/docs' })));
   rendered.forEach(({ page, html }, index) => {
@@ -67,9 +67,10 @@ async function renderSite(pages: readonly Page[], { about, baseUrl, describe, na
   const referenceModel = { path: '/reference', html: referenceHtml, scripts };
   answers.set('/reference', pageAnswer(show('reference.njk', referenceModel), { scripts }));
   answers.set('/reference.md', createAnswer('text/markdown', markdown));
-  answers.set('/llms.txt', createAnswer('text/plain', llmsText(categories, { about, baseUrl, name })));
-  answers.set('/robots.txt', createAnswer('text/plain', robotsText(baseUrl)));
-  answers.set('/sitemap.xml', createAnswer('application/xml', sitemap(categories, baseUrl)));
+  // An index for language models; and that only the documentation is for search engines.
+  for (const file of ['llms.txt', 'robots.txt'])
+    answers.set(`/${file}`, createAnswer('text/plain', plainText.render(`${file}.njk`, common)));
+  answers.set('/sitemap.xml', createAnswer('application/xml', show('sitemap.xml.njk', {})));
 
   const search = createSearch(pages);
   return {
@@ -82,49 +83,3 @@ async function renderSite(pages: readonly Page[], { about, baseUrl, describe, na
 
 const pageAnswer = (html: string, { scripts = [] as readonly string[], status = 200 } = {}): Answer =>
   createAnswer('text/html', html, { status, headers: { 'Content-Security-Policy': policyWith(scripts) } });
-
-/** An index for language models, which links to the description of the interfaces and to the markdown of each page. */
-function llmsText(
-  categories: readonly Category[],
-  { about, baseUrl, name }: Pick<SiteOptions, 'about' | 'baseUrl' | 'name'>,
-): string {
-  const lines = categories.flatMap((category) => [
-    '',
-    `## ${category.name}`,
-    '',
-    ...category.pages.map(({ url, title, description }) => {
-      const link = `- [${title.replace(/[[\]\\]/g, '\\$&')}](${baseUrl}${url}.md)`;
-      return description === '' ? link : `${link}: ${description.replace(/\s+/g, ' ')}`;
-    }),
-  ]);
-  const api = [
-    '## API',
-    '',
-    `- [OpenAPI document](${baseUrl}/openapi.json): every endpoint, as OpenAPI 3.1`,
-    `- [API reference](${baseUrl}/reference.md): the same as text`,
-  ];
-  return [`# ${name}`, '', `> ${about}`, '', ...api, ...lines, ''].join('\n');
-}
-
-/** Only the documentation is for search engines; every other page is somebody's own. */
-const robotsText = (baseUrl: string) =>
-  [
-    'User-agent: *',
-    ...['/docs', '/reference', '/openapi.json', '/llms.txt'].map((path) => `Allow: ${path}`),
-    'Disallow: /',
-    '',
-    `Sitemap: ${baseUrl}/sitemap.xml`,
-    '',
-  ].join('\n');
-
-function sitemap(categories: readonly Category[], baseUrl: string): string {
-  const paths = ['/docs', '/reference', ...categories.flatMap(({ pages }) => pages.map(({ url }) => url))];
-  const entries = paths.map((path) => `<url><loc>${escapeHtml(baseUrl + path)}</loc></url>`);
-  return [
-    '<?xml version="1.0" encoding="UTF-8"?>',
-    '<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">',
-    ...entries,
-    '</urlset>',
-    '',
-  ].join('\n');
-}

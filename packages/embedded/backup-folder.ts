@@ -14,6 +14,7 @@ import {
 import { dirname, join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { orElse } from '@ledger/kernel/or-else.ts';
 import { array, is, object, pattern, string } from 'superstruct';
 import { lockDataFolder, unfinishedRestore } from './data-folder.ts';
 import { StartError } from './start-error.ts';
@@ -68,8 +69,8 @@ async function write(file: string, bytes: Bytes): Promise<string> {
 /** The names of the files in a backup, which are as they were written. Throws StartError. */
 export async function readBackupFolder(folder: string): Promise<string[]> {
   const file = join(folder, manifestFile);
-  const manifest = existsSync(file) ? manifestIn(readFileSync(file, 'utf8')) : null;
-  if (!manifest)
+  const manifest: unknown = orElse(() => JSON.parse(readFileSync(file, 'utf8')), null);
+  if (!is(manifest, Manifest))
     throw new StartError(`${folder} is not a backup: it has no ${manifestFile}, or one that no backup has.`);
   const present = manifest.files.filter(({ name }) => name !== keysFile || existsSync(join(folder, name)));
   for (const { name, sha256 } of present) {
@@ -78,15 +79,6 @@ export async function readBackupFolder(folder: string): Promise<string[]> {
     if (hash.digest('hex') !== sha256) throw new StartError(`${name} in ${folder} is not as it was written.`);
   }
   return present.map(({ name }) => name);
-}
-
-function manifestIn(text: string): typeof Manifest.TYPE | null {
-  try {
-    const manifest: unknown = JSON.parse(text);
-    return is(manifest, Manifest) ? manifest : null;
-  } catch {
-    return null;
-  }
 }
 
 /**

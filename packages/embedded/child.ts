@@ -2,15 +2,11 @@
 import { fork } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { orElse } from '@ledger/kernel/or-else.ts';
 import type { Logger } from 'pino';
 import { StartError } from './start-error.ts';
 
 export type ChildLog = Pick<Logger, 'debug' | 'info' | 'error'>;
-
-export type SupervisedChild = {
-  /** Sends SIGTERM; after 15 s SIGKILL, to the child and its own children. */
-  stop(): Promise<void>;
-};
 
 type ChildSpec = {
   /** For the log and for errors, e.g. `PostgreSQL`. */
@@ -21,15 +17,6 @@ type ChildSpec = {
   /** Options of Node itself. */
   nodeOptions?: readonly string[];
   log: ChildLog;
-};
-
-type Run = {
-  pid: number | undefined;
-  kill(signal: NodeJS.Signals): void;
-  /** True once the child reports that it is ready, false if it ends before that. */
-  ready: Promise<boolean>;
-  /** How the child ended, with its last lines on stderr. */
-  ended: Promise<string>;
 };
 
 const startAttempts = 5;
@@ -49,7 +36,7 @@ const keptStderrLines = 20;
  *
  * @throws StartError after 5 attempts that ended before the child was ready for the first time
  */
-export async function superviseChild(spec: ChildSpec): Promise<SupervisedChild> {
+export async function superviseChild(spec: ChildSpec) {
   const { name, log } = spec;
   const stopping = new AbortController();
   const firstReady = Promise.withResolvers<void>();
@@ -82,17 +69,22 @@ export async function superviseChild(spec: ChildSpec): Promise<SupervisedChild> 
   const supervision = keepRunning();
   await firstReady.promise;
   return {
-    async stop() {
+    /** Sends SIGTERM; after 15 s SIGKILL, to the child and its own children. */
+    async stop(): Promise<void> {
       stopping.abort();
-      current.kill('SIGTERM');
-      const timeLimit = setTimeout(() => killGroup(current.pid), stopLimitMs);
+      const { child } = current;
+      const { pid } = child;
+      child.kill('SIGTERM');
+      // It may have ended already.
+      const kill = () => pid !== undefined && orElse(() => process.kill(-pid, 'SIGKILL'), false);
+      const timeLimit = setTimeout(kill, stopLimitMs);
       await supervision;
       clearTimeout(timeLimit);
     },
   };
 }
 
-function launch({ name, modulePath, args, nodeOptions = [], log }: ChildSpec): Run {
+function launch({ name, modulePath, args, nodeOptions = [], log }: ChildSpec) {
   const child = fork(modulePath, args, {
     execArgv: [...process.execArgv, ...nodeOptions],
     // In its own process group, so that Ctrl-C in the terminal does not reach the child: this process stops it after
@@ -109,10 +101,12 @@ function launch({ name, modulePath, args, nodeOptions = [], log }: ChildSpec): R
       if (lastLines.length > keptStderrLines) lastLines.shift();
     });
   }
+  /** How the child ended, with its last lines on stderr. */
   const ended = new Promise<string>((resolve) => {
     child.on('error', (error) => resolve(error.message));
     child.on('close', (code, signal) => resolve([signal ?? `exit code ${code}`, ...lastLines].join('\n')));
   });
+  /** True once the child reports that it is ready, false if it ends before that. */
   const ready = new Promise<boolean>((resolve) => {
     child.on('message', (message: { ready?: unknown; notice?: unknown }) => {
       if (message.ready !== undefined) resolve(true);
@@ -120,13 +114,5 @@ function launch({ name, modulePath, args, nodeOptions = [], log }: ChildSpec): R
     });
     void ended.then(() => resolve(false));
   });
-  return { pid: child.pid, kill: (signal) => void child.kill(signal), ready, ended };
-}
-
-function killGroup(pid: number | undefined): void {
-  try {
-    if (pid !== undefined) process.kill(-pid, 'SIGKILL');
-  } catch {
-    // Already gone.
-  }
+  return { child, ready, ended };
 }

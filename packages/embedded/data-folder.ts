@@ -2,14 +2,9 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { orElse } from '@ledger/kernel/or-else.ts';
+import { codeOf } from '@ledger/kernel/reason-of.ts';
 import { StartError } from './start-error.ts';
-
-export type DataFolder = {
-  /** Absolute path. */
-  path: string;
-  /** Releases the lock. It is also released when this process ends, however it ends. */
-  release(): void;
-};
 
 /** A file in a data folder whose restore from a backup is not complete. */
 export const unfinishedRestore = 'unfinished-restore';
@@ -29,7 +24,7 @@ const heldLocks = new Set<DatabaseSync>();
  *
  * @throws StartError that names the process holding the lock, or says why the folder cannot be used
  */
-export function lockDataFolder(dataDir: string): DataFolder {
+export function lockDataFolder(dataDir: string) {
   const path = resolve(dataDir);
   mkdirSync(path, { recursive: true, mode: 0o700 });
   closeToOthers(path);
@@ -42,8 +37,10 @@ export function lockDataFolder(dataDir: string): DataFolder {
   writeFileSync(pidFile, `${process.pid}\n`);
   heldLocks.add(lock);
   return {
+    /** Absolute. */
     path,
-    release() {
+    /** Releases the lock. It is also released when this process ends, however it ends. */
+    release(): void {
       if (heldLocks.delete(lock)) lock.close();
     },
   };
@@ -58,7 +55,7 @@ export function isServed(dataDir: string): boolean {
     const pid = Number.parseInt(readFileSync(join(dataDir, 'ledger.pid'), 'utf8'), 10);
     return pid > 0 && process.kill(pid, 0);
   } catch (error) {
-    return error instanceof Error && 'code' in error && ['EPERM', 'EACCES'].includes(String(error.code));
+    return ['EPERM', 'EACCES'].includes(codeOf(error));
   }
 }
 
@@ -96,10 +93,5 @@ function openExclusively(path: string, pidFile: string): DatabaseSync {
   }
 }
 
-function holder(pidFile: string): string {
-  try {
-    return `process ${readFileSync(pidFile, 'utf8').trim()}`;
-  } catch {
-    return 'another process';
-  }
-}
+const holder = (pidFile: string): string =>
+  orElse(() => `process ${readFileSync(pidFile, 'utf8').trim()}`, 'another process');

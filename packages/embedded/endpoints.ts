@@ -3,8 +3,10 @@
  * embedded stores that are running. Other commands that use the same data folder read both from here.
  */
 import { randomBytes } from 'node:crypto';
-import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs';
+import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { orElse } from '@ledger/kernel/or-else.ts';
+import { codeOf } from '@ledger/kernel/reason-of.ts';
 import { is, record, string } from 'superstruct';
 import { StartError } from './start-error.ts';
 
@@ -25,27 +27,20 @@ export function developmentKeys(dataDir: string): Variables {
   const existing = readJson(file);
   const added = { SEAL_KEY: newKey(), DATA_KEY: newDataKey(), LINK_KEY: newKey() };
   if (existing && Object.keys(added).every((name) => existing[name])) return existing;
-  if (existing) return keep(dataDir, { ...added, ...existing });
-  if (existsSync(join(dataDir, 'eventstore.db')))
+  if (!existing && existsSync(join(dataDir, 'eventstore.db')))
     throw new StartError(
       `${file} is missing, but eventstore.db beside it holds events whose transaction ids were derived from a key ` +
         'in it. Restore keys.json from the backup of this folder, or set DATA_DIR to another folder.',
     );
-  return keep(dataDir, {
-    TRANSACTION_ID_KEY: newKey(),
-    GATEWAY_SECRET: newKey(),
-    ...added,
-  });
+  const first = { TRANSACTION_ID_KEY: newKey(), GATEWAY_SECRET: newKey() };
+  const keys = { ...added, ...(existing ?? first) };
+  replaceFile(dataDir, 'keys.json', jsonOf(keys));
+  return keys;
 }
 
 const jsonOf = (variables: Variables) => `${JSON.stringify(variables, null, 2)}\n`;
 const newKey = () => randomBytes(32).toString('hex');
 const newDataKey = () => randomBytes(32).toString('base64');
-
-function keep(dataDir: string, keys: Variables): Variables {
-  replaceFile(dataDir, 'keys.json', jsonOf(keys));
-  return keys;
-}
 
 /**
  * Sets a new password of the embedded event store, to be called before each of its starts: `user:password`, and the file,
@@ -74,10 +69,10 @@ function readJson(file: string): Variables | null {
   try {
     text = readFileSync(file, 'utf8');
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
+    if (codeOf(error) === 'ENOENT') return null;
     throw new StartError(`${file} cannot be read: ${String(error)}`, { cause: error });
   }
-  const content = parsed(text);
+  const content: unknown = orElse(() => JSON.parse(text), null);
   if (!is(content, record(string(), string())))
     throw new StartError(
       `${file} is damaged: it does not hold variables. Restore it from the backup of this folder.`,
@@ -85,21 +80,10 @@ function readJson(file: string): Variables | null {
   return content;
 }
 
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
 /** Writes a new file and renames it, so that a crash leaves the old or the new one. The file holds secrets: 0600. */
 function replaceFile(folder: string, name: string, content: string): void {
   const file = join(folder, name);
-  const draft = openSync(`${file}.new`, 'w', 0o600);
-  writeSync(draft, content);
-  fsyncSync(draft);
-  closeSync(draft);
+  writeFileSync(`${file}.new`, content, { mode: 0o600, flush: true });
   renameSync(`${file}.new`, file);
   syncFolder(folder);
 }

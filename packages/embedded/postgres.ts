@@ -5,24 +5,14 @@ import { type ChildLog, superviseChild } from './child.ts';
 import { freePort } from './free-port.ts';
 import { clusterFolder } from './postgres/cluster.ts';
 
-export type EmbeddedPostgres = {
-  /** Connection string of the database `ledger`. Stays valid when PostgreSQL is restarted. */
-  url: string;
-  stop(): Promise<void>;
-};
-
 /**
  * Starts PostgreSQL on a port of 127.0.0.1, by default a free one, with its cluster in `<dataDir>/postgres`, which the
  * first start creates. The caller holds the folder's lock (`lockDataFolder`). If PostgreSQL dies, it is restarted on the
- * same port; if this process dies, PostgreSQL is stopped.
+ * same port; if this process dies, PostgreSQL is stopped. `url` is that of the database `ledger`.
  *
  * @throws StartError with PostgreSQL's last lines on stderr if it does not start
  */
-export async function startPostgres(cluster: {
-  dataDir: string;
-  log: ChildLog;
-  port?: number;
-}): Promise<EmbeddedPostgres> {
+export async function startPostgres(cluster: { dataDir: string; log: ChildLog; port?: number }) {
   const { dataDir, log, port = await freePort() } = cluster;
   const { home, passwordFile } = clusterFolder(dataDir);
   const guard = await superviseChild({

@@ -13,6 +13,7 @@ import {
   parse,
   textIn,
 } from '@ledger/kernel/read-protobuf.ts';
+import { encode, type Field, field, number } from '@ledger/kernel/write-protobuf.ts';
 import {
   AppendRefused,
   type Epoch,
@@ -23,7 +24,6 @@ import {
   type Position,
   WrongExpectedRevision,
 } from './event-store.ts';
-import { field, number, text } from './protobuf.ts';
 
 type Append = {
   streamName: string;
@@ -40,7 +40,7 @@ const maxAppendBytes = 1024 * 1024;
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** An append, ready to be sent under any correlation id. */
-export type EncodedAppend = Append & { message: readonly Buffer[] };
+export type EncodedAppend = Append & { message: readonly Field[] };
 
 /**
  * `timeoutMs` is how long the server may take: a duration, as its clock may differ from ours. Throws RangeError or
@@ -58,19 +58,19 @@ export function encodeAppend(append: Append, timeoutMs: number): EncodedAppend {
     throw new RangeError(`An append of ${bytes} bytes is over the limit of ${maxAppendBytes}`);
   const position = expected === 'no_stream' ? field(3) : number(2, expected);
   const timeout = field(7, number(1, Math.ceil(timeoutMs / 1000)));
-  const options = field(2, field(1, text(3, streamName)), position, timeout);
+  const options = field(2, field(1, field(3, streamName)), position, timeout);
   return { ...append, message: [options, ...proposed, isFinal] };
 }
 
-function proposedMessage({ id, type, data, metadata }: NewEvent): Buffer[] {
+function proposedMessage({ id, type, data, metadata }: NewEvent): Field[] {
   if (!uuid.test(id)) throw new RangeError(`Not a UUID: ${id}`);
   if (type === '') throw new RangeError(`Event ${id} has no type`);
   return [
     uuidField(1, id.toLowerCase()),
-    field(2, text(1, 'type'), text(2, type)),
+    field(2, field(1, 'type'), field(2, type)),
     contentType,
-    text(3, jsonOf(metadata)),
-    text(4, jsonOf(data)),
+    field(3, jsonOf(metadata)),
+    field(4, jsonOf(data)),
   ];
 }
 
@@ -82,11 +82,11 @@ function jsonOf(value: unknown): string {
 
 /** One message is one append; its answer carries the correlation id, a UUID. */
 export function requestOf(correlationId: string, { message }: EncodedAppend): Buffer {
-  return Buffer.concat([uuidField(1, correlationId), ...message]);
+  return encode(uuidField(1, correlationId), ...message);
 }
 
-const uuidField = (tag: number, id: string) => field(tag, text(2, id));
-const contentType = field(2, text(1, 'content-type'), text(2, 'application/json'));
+const uuidField = (tag: number, id: string) => field(tag, field(2, id));
+const contentType = field(2, field(1, 'content-type'), field(2, 'application/json'));
 const isFinal = number(4, 1);
 
 /** The correlation id of an answer, and what it says: a confirmation, or why the append was not stored. */

@@ -13,13 +13,7 @@ import { describe, isDefinite } from './errors.ts';
 import { EventStoreUnavailable } from './event-store.ts';
 import { hooksOf } from './new-client.ts';
 
-export type Connected = {
-  client: EventStoreDBClient;
-  appends: ReturnType<typeof createAppendStream>;
-  /** Its calls are cancelled. */
-  isReleased: boolean;
-};
-
+export type Connected = ReturnType<typeof connected>;
 export type Connection = ReturnType<typeof createConnection>;
 
 export function createConnection(dependencies: {
@@ -98,8 +92,8 @@ export function createConnection(dependencies: {
   };
 }
 
-/** Nothing is connected until it is used. */
-export function connected(client: EventStoreDBClient): Connected {
+/** Nothing is connected until it is used. Once it `isReleased`, its calls are cancelled. */
+export function connected(client: EventStoreDBClient) {
   return { client, appends: createAppendStream(() => openCall(client)), isReleased: false };
 }
 

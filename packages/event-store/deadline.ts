@@ -1,4 +1,4 @@
-/** A bound on how long we wait for the event store: the client sets none on appends and reads, so a frozen server would hang us. */
+/** How long we wait for the event store: the client sets no limit on appends and reads, and a server may be frozen. */
 import type { Runtime } from '@ledger/kernel/runtime.ts';
 
 export class DeadlineExceeded extends Error {

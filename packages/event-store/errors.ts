@@ -7,22 +7,14 @@ import {
 } from '@eventstore/db-client';
 import { AppendRefused, EventStoreFull, WrongExpectedRevision } from './event-store.ts';
 
+const refusals = [AccessDeniedError, MaxAppendSizeExceededError, StreamDeletedError];
+const answers = [WrongExpectedRevision, AppendRefused, EventStoreFull, ...refusals];
+
 /** Whether the server has answered, and would answer the same again: what was to be appended is not stored. */
-export function isDefinite(error: unknown): boolean {
-  const isAnswer = [WrongExpectedRevision, AppendRefused, EventStoreFull].some(
-    (type) => error instanceof type,
-  );
-  return isAnswer || isRefusal(error);
-}
+export const isDefinite = (error: unknown): boolean => answers.some((type) => error instanceof type);
 
 /** Whether the server refused a read, and would refuse again. */
-export function isRefusal(error: unknown): boolean {
-  return (
-    error instanceof AccessDeniedError ||
-    error instanceof MaxAppendSizeExceededError ||
-    error instanceof StreamDeletedError
-  );
-}
+export const isRefusal = (error: unknown): boolean => refusals.some((type) => error instanceof type);
 
 /** One line for messages and logs; several of the client's errors have an empty message. */
 export function describe(error: unknown): string {

@@ -12,17 +12,12 @@ export const knownForMs = 10_000;
 /** Beyond this number of streams, the one used least recently is forgotten: its next reader reads the stream. */
 const maxStreams = 10_000;
 
-export type KnownHeads = {
-  /** The revision at which the stream ended at some time in the last `knownForMs`; null if that is not known. */
-  revisionOf(streamName: string): number | null;
-  /** The same store; whatever is appended or loaded through it is known afterwards. */
-  watch<Store extends Pick<EventStore, 'append' | 'load'>>(eventStore: Store): Store;
-};
+export type KnownHeads = ReturnType<typeof createKnownHeads>;
 
 export function createKnownHeads(
   runtime: Pick<Runtime, 'monotonicMs'>,
   { most = maxStreams }: { most?: number } = {},
-): KnownHeads {
+) {
   const heads = new RecentMap<{ revision: number; atMs: number }>(most);
 
   function know(streamName: string, head: { revision: number; atMs: number }): void {
@@ -32,12 +27,14 @@ export function createKnownHeads(
   }
 
   return {
-    revisionOf(streamName) {
+    /** The revision at which the stream ended at some time in the last `knownForMs`; null if that is not known. */
+    revisionOf(streamName: string): number | null {
       const head = heads.get(streamName);
       return head && runtime.monotonicMs() - head.atMs < knownForMs ? head.revision : null;
     },
 
-    watch: (eventStore) => ({
+    /** The same store; whatever is appended or loaded through it is known afterwards. */
+    watch: <Store extends Pick<EventStore, 'append' | 'load'>>(eventStore: Store): Store => ({
       ...eventStore,
 
       async append(streamName, ...rest) {

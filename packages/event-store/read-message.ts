@@ -1,4 +1,5 @@
 /** The messages of EventStoreDB's Read, by hand. Their layout is that of EventStoreDB's streams.proto. */
+import { orElse } from '@ledger/kernel/or-else.ts';
 import {
   bytesIn,
   has,
@@ -9,8 +10,8 @@ import {
   parse,
   textIn,
 } from '@ledger/kernel/read-protobuf.ts';
+import { encode, type Field, field, number } from '@ledger/kernel/write-protobuf.ts';
 import type { Position, RecordedEvent, Selection } from './event-store.ts';
-import { field, number, text } from './protobuf.ts';
 
 type Direction = 'forwards' | 'backwards';
 
@@ -21,7 +22,7 @@ export const readStreamRequest = (
 ): Buffer => {
   const { direction, fromRevision, maxCount } = slice;
   const from = fromRevision === 'end' ? field(4) : number(2, fromRevision);
-  return request(field(1, field(1, text(3, streamName)), from), ...limits(direction, maxCount), noFilter);
+  return request(field(1, field(1, field(3, streamName)), from), ...limits(direction, maxCount), noFilter);
 };
 
 /** One event of $all: the one at a position, or the next one; or the last. */
@@ -34,8 +35,8 @@ export const readAllRequest = (from: Position | 'end'): Buffer =>
 export function subscribeRequest(selection: Selection, after: Position | null, checkpointInterval: number) {
   const expression =
     'eventTypes' in selection
-      ? field(2, text(1, `^(${selection.eventTypes.join('|')})$`))
-      : field(1, ...selection.streamPrefixes.map((prefix) => text(2, prefix)));
+      ? field(2, field(1, `^(${selection.eventTypes.join('|')})$`))
+      : field(1, ...selection.streamPrefixes.map((prefix) => field(2, prefix)));
   const defaultWindow = field(4);
   return request(
     field(2, after ? positionField(after) : field(2)),
@@ -45,7 +46,7 @@ export function subscribeRequest(selection: Selection, after: Position | null, c
 }
 
 /** Ids are asked for as text. */
-const request = (...options: readonly Buffer[]) => field(1, ...options, field(9, field(2)));
+const request = (...options: readonly Field[]) => encode(field(1, ...options, field(9, field(2))));
 const limits = (direction: Direction, maxCount: number) => [
   number(3, direction === 'backwards' ? 1 : 0),
   number(5, maxCount),
@@ -86,12 +87,14 @@ function recordedEvent(message: Message): RecordedEvent {
   if (id === '' || streamName === '') throw new Error('The server sent an event without its id or stream');
   const properties = new Map(messagesIn(message, 6).map((each) => [textIn(each, 1), textIn(each, 2)]));
   const data = bytesIn(message, 8);
+  const isJson = properties.get('content-type') === 'application/json';
+  const text = isJson ? data.toString() : '';
   const metadata = bytesIn(message, 7);
   return {
     id,
     type: properties.get('type') ?? '',
-    data: properties.get('content-type') === 'application/json' ? jsonOr(data, String) : data,
-    metadata: metadata.length > 0 ? jsonOr(metadata, () => metadata) : undefined,
+    data: isJson ? orElse(() => JSON.parse(text), text) : data,
+    metadata: metadata.length > 0 ? orElse(() => JSON.parse(metadata.toString()), metadata) : undefined,
     streamName,
     revision: Number(numberIn(message, 3)),
     position: positionIn(message, 5, 4),
@@ -104,11 +107,3 @@ const positionIn = (message: Message, commit: number, prepare: number): Position
   commit: BigInt(numberIn(message, commit)),
   prepare: BigInt(numberIn(message, prepare)),
 });
-
-function jsonOr(bytes: Buffer, otherwise: (bytes: Buffer) => unknown): unknown {
-  try {
-    return JSON.parse(bytes.toString('utf8'));
-  } catch {
-    return otherwise(bytes);
-  }
-}

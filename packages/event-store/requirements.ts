@@ -17,15 +17,10 @@ import { readEnd } from './read.ts';
 const lookWithinMs = 3_500;
 
 /** Rights are checked before the revision. No stream has this one, so the event is never stored. */
-const neverStored = (streamName: string) =>
-  encodeAppend(
-    {
-      streamName,
-      events: [{ id: '00000000-0000-4000-8000-000000000000', type: 'NeverStored', data: {}, metadata: {} }],
-      expected: Number.MAX_SAFE_INTEGER,
-    },
-    lookWithinMs,
-  );
+const neverStored = {
+  events: [{ id: '00000000-0000-4000-8000-000000000000', type: 'NeverStored', data: {}, metadata: {} }],
+  expected: Number.MAX_SAFE_INTEGER,
+};
 
 /** It does not know the user or the password, or the user may not read $all, or not append. */
 export type Refusal = 'credentials' | 'read' | 'append';
@@ -45,7 +40,9 @@ export async function refusal(
   const withinDeadline = createDeadline(runtime, lookWithinMs);
   try {
     await withinDeadline(readEnd(connection.client, false));
-    if (appendsTo !== null) await withinDeadline(connection.appends.send(neverStored(appendsTo)));
+    if (appendsTo === null) return null;
+    const append = encodeAppend({ streamName: appendsTo, ...neverStored }, lookWithinMs);
+    await withinDeadline(connection.appends.send(append));
     return null;
   } catch (error) {
     if (error instanceof WrongExpectedRevision || error instanceof EventStoreFull) return null;

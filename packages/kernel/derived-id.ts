@@ -8,7 +8,8 @@ export const derivedIdPattern = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/;
 const leadingZeros = new Uint8Array(4);
 
 /**
- * 26 characters of Crockford base32: the first 128 bits of HMAC-SHA256, keyed with `key`, over the parts. Something that must exist once is created by one append to the stream of its id, with "no stream" expected.
+ * 26 characters of Crockford base32: the first 128 bits of HMAC-SHA256, keyed with `key`, over the parts. Something that
+ * must exist once is created by one append to the stream of its id, with "no stream" expected.
  */
 export function derivedId(key: string, parts: readonly string[]): string {
   // JSON keeps the parts apart whatever characters they contain.

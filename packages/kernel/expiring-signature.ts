@@ -15,22 +15,17 @@ export type SigningKeys = {
   others: readonly string[];
 };
 
-type ExpiringSignatures = {
-  sign(text: string, expiresAtMs: number): string;
-  /** Compared in constant time; `expired` only when the signature is genuine. */
-  check(signature: string, text: string, now: Date): 'valid' | 'expired' | 'invalid';
-};
-
 /** The keys of each use are derived from `keys`, so that no use weakens another. */
-export function createExpiringSignatures(keys: SigningKeys, use: string): ExpiringSignatures {
+export function createExpiringSignatures(keys: SigningKeys, use: string) {
   const derive = (key: string) => createSecretKey(Buffer.from(hkdfSync('sha256', key, '', use, 32)));
   const current = derive(keys.current);
   const accepted = [current, ...keys.others.map(derive)];
   const signed = (text: string, expiresAtMs: string, key: KeyObject) =>
     `${expiresAtMs}.${createHmac('sha256', key).update(`${text}.${expiresAtMs}`).digest('base64url')}`;
   return {
-    sign: (text, expiresAtMs) => signed(text, String(expiresAtMs), current),
-    check(signature, text, now) {
+    sign: (text: string, expiresAtMs: number) => signed(text, String(expiresAtMs), current),
+    /** Compared in constant time; `expired` only when the signature is genuine. */
+    check(signature: string, text: string, now: Date): 'valid' | 'expired' | 'invalid' {
       const [, expiresAtMs = ''] = form.exec(signature) ?? [];
       if (!accepted.some((key) => isSameText(signature, signed(text, expiresAtMs, key)))) return 'invalid';
       return now.getTime() < Number(expiresAtMs) ? 'valid' : 'expired';

@@ -1,5 +1,6 @@
 /** Images that become part of a page, which then loads nothing. */
 import { readFileSync } from 'node:fs';
+import { orElse } from './or-else.ts';
 
 const signatures = [
   ['image/png', /^\x89PNG\r\n/],
@@ -14,12 +15,8 @@ const activeSvg =
 
 /** The image in `file` as a `data:` URL, or what is wrong with it, in words that follow the file's name. */
 export function readImage(file: string, maxBytes: number): { url: string } | { fault: string } {
-  let bytes: Buffer;
-  try {
-    bytes = readFileSync(file);
-  } catch {
-    return { fault: 'must name a file that can be read' };
-  }
+  const bytes = orElse(() => readFileSync(file), null);
+  if (!bytes) return { fault: 'must name a file that can be read' };
   if (bytes.length > maxBytes) return { fault: `must have at most ${maxBytes} bytes` };
   const content = bytes.toString('latin1');
   const [type] = signatures.find(([, signature]) => signature.test(content)) ?? [];

@@ -27,11 +27,8 @@ let subsets: ReadonlyMap<number, string> | undefined;
 
 /** The font with a name that `fontRuns` gave; read once. */
 export function fontData(font: string): Buffer {
-  let data = fonts.get(font);
-  if (!data) {
-    data = fontOfWoff(readFileSync(require.resolve(`@fontsource/${font}.woff`)));
-    fonts.set(font, data);
-  }
+  const data = fonts.get(font) ?? fontOfWoff(readFileSync(require.resolve(`@fontsource/${font}.woff`)));
+  fonts.set(font, data);
   return data;
 }
 

@@ -102,7 +102,7 @@ export function createKeyPool(dependencies: {
   }
 
   return {
-    /** Stores keys ahead from now on; calling it again changes nothing. Resolves as soon as there are some. Throws ConfigError. */
+    /** Stores keys ahead from the first call on. Resolves as soon as there are some. Throws ConfigError. */
     start(): Promise<void> {
       filling ??= fill().catch((err) => {
         if (!signal.aborted) log.error({ err }, 'no more data keys are stored ahead');

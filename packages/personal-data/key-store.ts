@@ -102,7 +102,7 @@ export function wrappingKeys(current: string, previous: readonly string[]): Wrap
   return { current: first, all: new Map([first, ...others].map((each) => [each.id, each])) };
 }
 
-/** The id is derived from the key: 32 bits of a digest, from which the key cannot be found. Blocks name it, so the derivation never changes. */
+/** The id is 32 bits of a digest of the key, which do not give it away. Blocks name it: the derivation never changes. */
 function wrappingKey(base64: string): WrappingKey {
   const key = Buffer.from(base64, 'base64');
   if (key.length !== keyBytes) throw new Error('A data key must have 32 bytes');

@@ -20,13 +20,7 @@ import {
   sealedValuesOf,
 } from './sealed.ts';
 
-export type PersonalData = PersonalDataReader & {
-  seal: SealEvents;
-  store: KeyStore;
-  /** Stores keys ahead from now on, for a process that writes. Resolves as soon as it can seal. */
-  start(): Promise<void>;
-  stop(): Promise<void>;
-};
+export type PersonalData = ReturnType<typeof createPersonalData>;
 
 export function createPersonalData(dependencies: {
   store: KeyStore;
@@ -40,7 +34,7 @@ export function createPersonalData(dependencies: {
   ahead?: number;
   log: Logger;
   runtime: Runtime;
-}): PersonalData {
+}) {
   const { store, reserve, listen, isNew = () => false, ahead, log, runtime } = dependencies;
   const cache = createKeyCache({ store, runtime });
   const pool = createKeyPool({
@@ -58,7 +52,8 @@ export function createPersonalData(dependencies: {
     seal: createSeal((event) => pool.draw(isNew(event) ? 'new' : 'begun'), drawnAhead(runtime)),
     open: createOpen(cache, { log, runtime }),
     blindIndex: createBlindIndex(store),
-    start() {
+    /** Stores keys ahead from now on, for a process that writes. Resolves as soon as it can seal. */
+    start(): Promise<void> {
       listener ??= listen((payload) => {
         cache.forget();
         if (payload === null)
@@ -68,7 +63,7 @@ export function createPersonalData(dependencies: {
       });
       return pool.start();
     },
-    async stop() {
+    async stop(): Promise<void> {
       await Promise.all([listener?.stop(), pool.stop()]);
     },
   };

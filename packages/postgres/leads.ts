@@ -16,26 +16,7 @@ const closeWithinMs = 1_000;
 /** What has failed may fail again: for so long nobody gives this process that lead, but it takes one that is free. */
 const doubtMs = 60_000;
 
-type Options = {
-  signal: AbortSignal;
-  /** Whether to wait while another process leads; true by default. */
-  waits?: boolean;
-};
-
-export type Leads = {
-  /**
-   * Runs `work` once this process leads `name`; its signal aborts when the lead is lost or `signal` aborts. It also aborts
-   * when the lead is given to another process; then the work is begun again when this process leads again. Resolves to
-   * what the work does, and to null without it: when `signal` aborts while it waits, or another process leads and this one
-   * does not wait. Throws what `work` throws, and the connection's error when the session could not be opened or was lost.
-   * A process asks once at a time for a name.
-   */
-  lead<Result>(
-    name: string,
-    options: Options,
-    work: (leading: AbortSignal) => Promise<Result>,
-  ): Promise<Result | null>;
-};
+export type Leads = ReturnType<typeof createLeads>;
 
 type Dependencies = {
   databaseUrl: string;
@@ -43,13 +24,24 @@ type Dependencies = {
 };
 
 /** For all that a process leads. It has a session while something is led or waited for. */
-export function createLeads({ databaseUrl, runtime }: Dependencies): Leads {
+export function createLeads({ databaseUrl, runtime }: Dependencies) {
   const doubtedUntilMs = new Map<string, number>();
   const isInDoubt = (name: string) => (doubtedUntilMs.get(name) ?? 0) > runtime.monotonicMs();
   let session: Session | null = null;
 
   return {
-    async lead(name, { signal, waits = true }, work) {
+    /**
+     * Runs `work` once this process leads `name`; its signal aborts when the lead is lost or `signal` aborts. It also
+     * aborts when the lead is given to another process; then the work is begun again when this process leads again.
+     * Resolves to what the work does, and to null without it: when `signal` aborts while it waits, or another process
+     * leads and this one does not wait. Throws what `work` throws, and the connection's error when the session could not
+     * be opened or was lost. A process asks once at a time for a name.
+     */
+    async lead<Result>(
+      name: string,
+      { signal, waits = true }: { signal: AbortSignal; waits?: boolean },
+      work: (leading: AbortSignal) => Promise<Result>,
+    ): Promise<Result | null> {
       do {
         if (!session || session.lost.aborted) session = openSession({ databaseUrl, runtime }, isInDoubt);
         const { lost, enter, leave } = session;

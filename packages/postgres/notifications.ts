@@ -9,7 +9,7 @@ import { quoteIdentifier } from './table.ts';
 
 const retryMs = 1_000;
 
-/** Calls `onNotification` with the payload of each announcement, and with null after each new connection, until it is stopped. */
+/** Until it is stopped, calls `onNotification` with each payload, and with null after each new connection. */
 export function listenForNotifications(dependencies: {
   databaseUrl: string;
   channel: string;

@@ -8,15 +8,7 @@ import { type Background, runUntilStopped } from '@ledger/kernel/run-until-stopp
 import type { Runtime } from '@ledger/kernel/runtime.ts';
 import type { Knex } from 'knex';
 
-export type SharedClock = {
-  /** The given runtime, except that `now` is PostgreSQL's time; until that is known, the machine's. */
-  runtime: Runtime;
-  /** The machine's time of day minus PostgreSQL's, in milliseconds; null until it is known. */
-  differenceMs(): number | null;
-  /** Begins to compare; resolves after the first attempt. Can be called by several parts of a process. */
-  start(): Promise<void>;
-  stop(): Promise<void>;
-};
+export type SharedClock = ReturnType<typeof createSharedClock>;
 
 const everyMs = 10_000;
 const timeoutMs = 2_000;
@@ -29,7 +21,7 @@ export function createSharedClock(dependencies: {
   db: Knex;
   runtime: Runtime;
   log: Pick<Log, 'warn' | 'info'>;
-}): SharedClock {
+}) {
   const { db, runtime, log } = dependencies;
   /** What the monotonic clock lacks to PostgreSQL's time. It never jumps, unlike the machine's time of day. */
   let aheadMs: number | null = null;
@@ -68,9 +60,12 @@ export function createSharedClock(dependencies: {
     measure().catch((error) => log.info({ reason: reasonOf(error) }, 'the time of PostgreSQL is not known'));
 
   return {
+    /** The given runtime, except that `now` is PostgreSQL's time; until that is known, the machine's. */
     runtime: { ...runtime, now: () => new Date(nowMs()) },
+    /** The machine's time of day minus PostgreSQL's, in milliseconds; null until it is known. */
     differenceMs,
-    async start() {
+    /** Begins to compare; resolves after the first attempt. Can be called by several parts of a process. */
+    async start(): Promise<void> {
       if (!measuring) {
         const first = attempt();
         const background = runUntilStopped(async (signal) => {

@@ -13,7 +13,7 @@ import { addMailbox } from './mailbox.ts';
 import { addMerchant } from './merchant.ts';
 import { type Order, type Orders, shortOrderNo } from './orders.ts';
 import { outcomes, outcomesFor } from './outcomes.ts';
-import { contentSecurityPolicy, page } from './pages.ts';
+import { contentSecurityPolicy, page, seeOther } from './pages.ts';
 import type { Registrations } from './registrations.ts';
 import { addRegistry } from './registry.ts';
 import { resultFields } from './result-fields.ts';
@@ -149,11 +149,6 @@ function fieldsOf(ctx: Context): Fields {
   if (body === undefined) ctx.throw(415, 'Send a form (application/x-www-form-urlencoded)');
   if (!is(body, record(string(), string()))) ctx.throw(400, 'A field was sent twice');
   return body;
-}
-
-function seeOther(ctx: Context, path: string): void {
-  ctx.redirect(path);
-  ctx.status = 303;
 }
 
 /** Sets the headers of every response, and answers loopback names only, so that DNS rebinding does not work. */

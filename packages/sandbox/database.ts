@@ -1,14 +1,44 @@
-/** SQLite files of the sandbox. */
-import { mkdirSync } from 'node:fs';
+/** The sandbox's SQLite file. */
+import { mkdirSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
+import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 
-/** Opens `file`, creating it and its folder if necessary, and applies `schema`. `all` trusts that rows match `Row`. */
-export function openDatabase(file: string, schema: string) {
+const schema = readFileSync(new URL('schema.sql', import.meta.url), 'utf8');
+
+export type Database = ReturnType<typeof openDatabase>;
+
+/** Opens `file`, creating it and its folder if necessary. */
+export function openDatabase(file: string) {
   mkdirSync(dirname(file), { recursive: true });
   const database = new DatabaseSync(file);
   database.exec(schema);
-  const all = <Row>(sql: string, ...values: (string | number)[]) =>
-    database.prepare(sql).all(...values) as unknown as Row[];
-  return { database, all };
+  return {
+    /** Trusts that rows match `Row`. */
+    all: <Row>(sql: string, ...values: SQLInputValue[]) =>
+      database.prepare(sql).all(...values) as unknown as Row[],
+
+    run(sql: string, ...values: SQLInputValue[]): void {
+      database.prepare(sql).run(...values);
+    },
+
+    insert(table: string, row: Readonly<Record<string, SQLInputValue>>): void {
+      const names = Object.keys(row);
+      const places = names.map((name) => `:${name}`);
+      database.prepare(`insert into ${table} (${names}) values (${places})`).run(row);
+    },
+
+    /** All that `write` does, or nothing. */
+    atOnce(write: () => void): void {
+      database.exec('begin immediate');
+      try {
+        write();
+        database.exec('commit');
+      } catch (error) {
+        database.exec('rollback');
+        throw error;
+      }
+    },
+
+    close: () => database.close(),
+  };
 }

@@ -8,8 +8,9 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Logger } from 'pino';
 import { createApp, isLoopback } from './app.ts';
-import { openOrders } from './orders.ts';
-import { openRegistrations } from './registrations.ts';
+import { openDatabase } from './database.ts';
+import { createOrders } from './orders.ts';
+import { createRegistrations } from './registrations.ts';
 import { createServerPosts } from './server-posts.ts';
 
 /** How long `close` waits for requests in progress. */
@@ -37,19 +38,16 @@ export async function startSandboxGateway(options: {
   if (!isLoopback(host)) throw new Error(`The sandbox gateway listens on loopback only, not on ${host}`);
   if (secret === '') throw new Error('The sandbox gateway needs a secret to sign its results');
 
-  const orders = openOrders(options.file);
-  const registrations = openRegistrations(options.file);
-  const closeFile = () => {
-    orders.close();
-    registrations.close();
-  };
+  const database = openDatabase(options.file);
+  const orders = createOrders(database);
+  const registrations = createRegistrations(database);
   const serverPosts = createServerPosts({ orders, secret, log });
   const server = createServer(createApp({ ...options, orders, registrations, serverPosts }).callback());
   server.listen(options.port, host);
   try {
     await once(server, 'listening');
   } catch (error) {
-    closeFile();
+    database.close();
     throw error;
   }
   for (const order of orders.withDueResults()) serverPosts.start(order);
@@ -65,7 +63,7 @@ export async function startSandboxGateway(options: {
       await closed;
       clearTimeout(impatience);
       await serverPosts.close();
-      closeFile();
+      database.close();
     },
   };
 }

@@ -38,24 +38,16 @@ const HandOverForm = type({
   TRANSAKSI_ID: line,
 });
 
-export type HandOver = Readonly<{
-  orderNo: string;
-  merchantCode: string;
-  transId: string;
-  amountSen: number;
-  paymentMode: string;
-  bankCode: string;
-  description: string;
-  buyerName: string;
-  buyerEmail: string;
-  responseUrl: string;
-}>;
+/** An order as the service hands it over. */
+export type HandOver = Readonly<ReturnType<typeof handOverOf>>;
 
-/** `transaksiId` is the land registry's name for the transaction, not part of the order; `''` for other merchants. */
-export type Received = { handOver: HandOver; transaksiId: string };
-
-/** Reads the form; optional fields may be absent. If fields are wrong, returns their names. */
-export function readHandOver(fields: Fields): Received | { wrong: string[] } {
+/**
+ * Reads the form; optional fields may be absent. `transaksiId` is the land registry's name for the transaction, `''` for
+ * other merchants. If fields are wrong, returns their names.
+ */
+export function readHandOver(
+  fields: Fields,
+): { handOver: HandOver; transaksiId: string } | { wrong: string[] } {
   const optional = { BANK_CODE: '', DESCRIPTION: '', BUYER_NAME: '', BUYER_EMAIL: '', TRANSAKSI_ID: '' };
   try {
     const form = create({ ...optional, ...fields }, HandOverForm);
@@ -66,7 +58,7 @@ export function readHandOver(fields: Fields): Received | { wrong: string[] } {
   }
 }
 
-function handOverOf(form: Infer<typeof HandOverForm>): HandOver {
+function handOverOf(form: Infer<typeof HandOverForm>) {
   return {
     orderNo: form.MERCHANT_ORDER_NO,
     merchantCode: form.MERCHANT_CODE,

@@ -5,33 +5,11 @@
 import type Router from '@koa/router';
 import type { Context } from 'koa';
 import koaBody from 'koa-body';
-import { enums, object, pattern, size, string, trimmed, type, validate } from 'superstruct';
-import { page } from './pages.ts';
-import { modes, type Registration, type Registrations, type Verdict } from './registrations.ts';
+import { validate } from 'superstruct';
+import { page, seeOther, smallForm } from './pages.ts';
+import { Callback, type Registration, type Registrations, Settings, type Verdict } from './registrations.ts';
 
 const listed = 100;
-
-const text = size(string(), 0, 200);
-const nonempty = size(string(), 1, 200);
-
-/** The documented payload. */
-const Callback = type({
-  accountNo: text,
-  idHakmilik: text,
-  kodCaw: pattern(string(), /^\d{2,4}$/),
-  resitNo: nonempty,
-  amaun: pattern(string(), /^\d{1,9}\.\d{2}$/),
-  paymentDateTime: pattern(
-    string(),
-    /^20\d{2}(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])([01]\d|2[0-3])([0-5]\d){2}$/,
-  ),
-  paymentType: enums(['CABAMPAY', 'CABAMCC', 'CABAMQR', 'CABAMDC']),
-  fpxNo: text,
-  transId: nonempty,
-  dimasuk: nonempty,
-});
-
-const Settings = object({ mode: enums(modes), failingTitleId: trimmed(text) });
 
 // An unreadable body counts as no body, which the land registry refuses in its own format.
 const json = koaBody({
@@ -41,7 +19,6 @@ const json = koaBody({
   jsonLimit: '64kb',
   onError: () => {},
 });
-const form = koaBody({ multipart: false, json: false, text: false, formLimit: '4kb' });
 
 /** Adds the page `/land-registry`, and `/land-registry/callback` for callers whose Access-Token is `token`. */
 export function addLandRegistry(
@@ -55,16 +32,15 @@ export function addLandRegistry(
       received: registrations.recent(listed),
     });
   });
-  router.post('/land-registry', form, (ctx) => {
+  router.post('/land-registry', smallForm, (ctx) => {
     const [fault, settings] = validate(ctx.request.body, Settings, { coerce: true });
     if (fault) return ctx.throw(400, 'There is no such behaviour');
     registrations.behave(settings);
-    ctx.redirect('/land-registry');
-    ctx.status = 303;
+    seeOther(ctx, '/land-registry');
   });
   router.post('/land-registry/callback', json, (ctx) => {
     if (ctx.get('Access-Token') !== token) return refuse(ctx, 401, 'Access-Token is missing or wrong');
-    const [fault, callback] = validate(ctx.request.body, Callback);
+    const [fault, callback] = validate(ctx.request.body, Callback, { coerce: true, mask: true });
     if (fault) return refuse(ctx, 400, `${fault.path.join('.') || 'The body'} is missing or not valid`);
     const verdict = verdictOn(callback, registrations);
     registrations.add(callback, verdict);

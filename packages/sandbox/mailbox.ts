@@ -40,9 +40,8 @@ export function addMailbox(router: Router, outboxDir: string): void {
 
 /** Newest first. */
 async function recent(outboxDir: string) {
-  const files = (await readdir(outboxDir).catch(noFolder)).filter((file) =>
-    /^[A-Za-z0-9-]+\.eml$/.test(file),
-  );
+  const found = (await ifThere(readdir(outboxDir))) ?? [];
+  const files = found.filter((file) => /^[A-Za-z0-9-]+\.eml$/.test(file));
   const dated = await Promise.all(
     files.map(async (file) => ({ file, writtenAtMs: (await stat(join(outboxDir, file))).mtimeMs })),
   );
@@ -58,9 +57,8 @@ async function recent(outboxDir: string) {
 
 async function readEmail(ctx: RouterContext, outboxDir: string): Promise<Email> {
   const { name = '' } = ctx.params;
-  const bytes = /^[A-Za-z0-9-]{1,200}$/.test(name)
-    ? await readFile(join(outboxDir, `${name}.eml`)).catch(noFile)
-    : null;
+  const isName = /^[A-Za-z0-9-]{1,200}$/.test(name);
+  const bytes = isName ? await ifThere(readFile(join(outboxDir, `${name}.eml`))) : null;
   return PostalMime.parse(bytes ?? ctx.throw(404, 'There is no such email here'));
 }
 
@@ -83,12 +81,10 @@ function bytesOf({ content }: Email['attachments'][number]): Buffer {
   return typeof content === 'string' ? Buffer.from(content) : Buffer.from(content as ArrayBuffer);
 }
 
-function noFolder(error: NodeJS.ErrnoException): string[] {
-  if (error.code === 'ENOENT') return [];
-  throw error;
-}
-
-function noFile(error: NodeJS.ErrnoException): null {
-  if (error.code === 'ENOENT') return null;
-  throw error;
+/** Null if there is no such file or folder. */
+async function ifThere<Content>(read: Promise<Content>): Promise<Content | null> {
+  return await read.catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return null;
+    throw error;
+  });
 }

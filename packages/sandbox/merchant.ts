@@ -1,9 +1,8 @@
 /** A merchant for development: it receives callbacks and checks them, and payers return to its page after paying. */
 import type Router from '@koa/router';
 import type { Context } from 'koa';
-import koaBody from 'koa-body';
 import { enums, is, object } from 'superstruct';
-import { page } from './pages.ts';
+import { page, seeOther, smallForm } from './pages.ts';
 import { verdictOn, type Webhook } from './webhook.ts';
 
 type Callback = Webhook & {
@@ -23,7 +22,6 @@ const answers = { take: 204, refuse: 500, gone: 410, hang: null } as const;
 type Answer = keyof typeof answers;
 
 const Settings = object({ answer: enums(Object.keys(answers) as Answer[]) });
-const form = koaBody({ multipart: false, json: false, text: false, formLimit: '4kb' });
 
 /** Adds `/merchant` and `/merchant/callback`. A callback is genuine if it is signed with one of the secrets. */
 export function addMerchant(router: Router, secrets: readonly string[]): void {
@@ -50,12 +48,11 @@ export function addMerchant(router: Router, secrets: readonly string[]): void {
     const back = Object.entries(ctx.query).map(([name, value]) => [name, String(value)] as const);
     ctx.body = page('merchant', { back, callbacks, chosen });
   });
-  router.post('/merchant', form, (ctx) => {
+  router.post('/merchant', smallForm, (ctx) => {
     const settings: unknown = ctx.request.body;
     if (!is(settings, Settings)) return ctx.throw(400, 'There is no such answer');
     chosen = settings.answer;
-    ctx.redirect('/merchant');
-    ctx.status = 303;
+    seeOther(ctx, '/merchant');
   });
 }
 

@@ -1,9 +1,9 @@
 /**
- * The gateway's data: orders, results, and posts to the service, in one SQLite file. Every write is on disk before it
- * returns, so that an order shown to a payer survives any crash.
+ * The gateway's data: orders, results, and posts to the service. Every write is on disk before it returns, so that an
+ * order shown to a payer survives any crash.
  */
 import { isDeepStrictEqual } from 'node:util';
-import { openDatabase } from './database.ts';
+import type { Database } from './database.ts';
 import type { HandOver } from './hand-over.ts';
 import {
   type Charge,
@@ -39,38 +39,9 @@ export type Result = Charge &
 /** One attempt of the server to post a result, and the answer. */
 export type Post = Readonly<{ resultId: number; atMs: number; answer: string }>;
 
-export type Orders = ReturnType<typeof openOrders>;
+export type Orders = ReturnType<typeof createOrders>;
 
-const schema = `
-  pragma journal_mode = wal;
-  pragma synchronous = full;
-  create table if not exists orders (
-    orderNo text primary key, merchantCode text not null, transId text not null, amountSen integer not null,
-    paymentMode text not null, bankCode text not null, description text not null, buyerName text not null,
-    buyerEmail text not null, responseUrl text not null, paymentTransId text not null unique,
-    state text not null, createdAtMs integer not null
-  ) strict;
-  create index if not exists ordersByTransaction on orders (transId);
-  create table if not exists transaksiIds (transId text primary key, transaksiId text not null) strict;
-  create index if not exists transaksiIdsByValue on transaksiIds (transaksiId);
-  create table if not exists results (
-    id integer primary key, orderNo text not null references orders, status text not null,
-    amountSen integer not null, paymentTransId text not null, decidedAtMs integer not null,
-    byBrowser integer not null, serverPost text not null, notBeforeMs integer not null,
-    unique (paymentTransId, status)
-  ) strict;
-  create index if not exists resultsByOrder on results (orderNo);
-  create table if not exists posts (
-    resultId integer not null references results, atMs integer not null, answer text not null
-  ) strict;
-  create index if not exists postsByResult on posts (resultId);
-`;
-
-/** Opens the data, creating the file and its folder if necessary. */
-export function openOrders(file: string) {
-  const { database, all } = openDatabase(file, schema);
-  const run = (sql: string, ...values: (string | number)[]) => database.prepare(sql).run(...values);
-
+export function createOrders({ all, atOnce, insert, run }: Database) {
   function find(orderNo: string): Order | undefined {
     return all<Order>('select * from orders where orderNo = ?', orderNo)[0];
   }
@@ -83,12 +54,8 @@ export function openOrders(file: string) {
       const existing = find(handOver.orderNo);
       if (existing)
         return isDeepStrictEqual({ ...existing, ...handOver }, { ...existing }) ? 'kept' : 'different';
-      database
-        .prepare(
-          `insert into orders values (:orderNo, :merchantCode, :transId, :amountSen, :paymentMode, :bankCode,
-            :description, :buyerName, :buyerEmail, :responseUrl, :paymentTransId, 'open', :createdAtMs)`,
-        )
-        .run({ ...handOver, paymentTransId: newPaymentTransId(), createdAtMs: Date.now() });
+      const paymentTransId = newPaymentTransId();
+      insert('orders', { ...handOver, paymentTransId, state: 'open', createdAtMs: Date.now() });
       return 'kept';
     },
 
@@ -134,16 +101,11 @@ export function openOrders(file: string) {
       if (!order || !outcomesFor(order.state).includes(outcome)) return false;
       const { state, charges } = consequenceOf(outcome, order);
       const now = Date.now();
-      const insert = database.prepare(
-        `insert into results values (null, :orderNo, :status, :amountSen, :paymentTransId, :decidedAtMs,
-          :byBrowser, :serverPost, :notBeforeMs)`,
-      );
-      database.exec('begin immediate');
-      try {
+      atOnce(() => {
         run('update orders set state = ? where orderNo = ?', state, orderNo);
         run('update results set byBrowser = 0 where orderNo = ?', orderNo);
-        for (const [index, charge] of charges.entries()) {
-          insert.run({
+        for (const [index, charge] of charges.entries())
+          insert('results', {
             ...charge,
             orderNo,
             decidedAtMs: now,
@@ -151,12 +113,7 @@ export function openOrders(file: string) {
             serverPost: delivery === 'none' ? 'lost' : index === 0 && delivery === 'browser' ? 'none' : 'due',
             notBeforeMs: now + delayMs,
           });
-        }
-        database.exec('commit');
-      } catch (error) {
-        database.exec('rollback');
-        throw error;
-      }
+      });
       return true;
     },
 
@@ -198,12 +155,8 @@ export function openOrders(file: string) {
     },
 
     recordPost(post: Post, serverPost: Result['serverPost']): void {
-      run('insert into posts values (?, ?, ?)', post.resultId, post.atMs, post.answer);
+      insert('posts', post);
       run('update results set serverPost = ? where id = ?', serverPost, post.resultId);
-    },
-
-    close(): void {
-      database.close();
     },
   };
 }

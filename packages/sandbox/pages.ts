@@ -1,5 +1,7 @@
-/** Renders the sandbox's pages. Their design differs from the service's, so that nobody mistakes them for it. */
+/** The sandbox's pages and forms. Their design differs from the service's, so that nobody mistakes them for it. */
 import { fileURLToPath } from 'node:url';
+import type { Context } from 'koa';
+import koaBody from 'koa-body';
 import nunjucks from 'nunjucks';
 import { bankName, malaysianTime, ringgit } from './result-fields.ts';
 
@@ -20,4 +22,12 @@ export const contentSecurityPolicy =
 /** The HTML of a page; every value in `locals` is escaped. */
 export function page(name: PageName, locals: object): string {
   return environment.render(`${name}.html`, locals);
+}
+
+/** Of a page on which one chooses something. */
+export const smallForm = koaBody({ multipart: false, json: false, text: false, formLimit: '4kb' });
+
+export function seeOther(ctx: Context, path: string): void {
+  ctx.redirect(path);
+  ctx.status = 303;
 }

@@ -2,55 +2,45 @@
  * The land registry's data: what it received, what it answered, and how it is set to behave. It is kept in a SQLite
  * file, so that a receipt accepted before a restart is a duplicate after it.
  */
-import { openDatabase } from './database.ts';
+import { enums, type Infer, object, pattern, size, string, trimmed } from 'superstruct';
+import type { Database } from './database.ts';
 
-/** A callback as it was sent. */
-export type Registration = Readonly<{
-  resitNo: string;
-  fpxNo: string;
-  idHakmilik: string;
-  kodCaw: string;
-  accountNo: string;
-  amaun: string;
-  paymentDateTime: string;
-  paymentType: string;
-  transId: string;
-  dimasuk: string;
-}>;
+const text = size(string(), 0, 200);
+const nonempty = size(string(), 1, 200);
+
+/** The documented payload of a callback. */
+export const Callback = object({
+  accountNo: text,
+  idHakmilik: text,
+  kodCaw: pattern(string(), /^\d{2,4}$/),
+  resitNo: nonempty,
+  amaun: pattern(string(), /^\d{1,9}\.\d{2}$/),
+  paymentDateTime: pattern(
+    string(),
+    /^20\d{2}(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])([01]\d|2[0-3])([0-5]\d){2}$/,
+  ),
+  paymentType: enums(['CABAMPAY', 'CABAMCC', 'CABAMQR', 'CABAMDC']),
+  fpxNo: text,
+  transId: nonempty,
+  dimasuk: nonempty,
+});
+export type Registration = Readonly<Infer<typeof Callback>>;
 
 /** `answer-lost`: accepted, but the caller never received the answer. */
 export type Verdict = 'accepted' | 'answer-lost' | 'duplicate' | 'refused' | 'hanging';
 
-export const modes = ['accept', 'refuse', 'hang', 'lose-answer'] as const;
-export type Mode = (typeof modes)[number];
-
 /** `failingTitleId`: callbacks for this land title are refused in every mode; `''` for none. */
-export type Behaviour = Readonly<{ mode: Mode; failingTitleId: string }>;
+export const Settings = object({
+  mode: enums(['accept', 'refuse', 'hang', 'lose-answer']),
+  failingTitleId: trimmed(text),
+});
+type Behaviour = Readonly<Infer<typeof Settings>>;
 
 export type Received = Registration & Readonly<{ atMs: number; verdict: Verdict }>;
 
-export type Registrations = ReturnType<typeof openRegistrations>;
+export type Registrations = ReturnType<typeof createRegistrations>;
 
-const schema = `
-  pragma journal_mode = wal;
-  pragma synchronous = full;
-  create table if not exists registrations (
-    id integer primary key, atMs integer not null, verdict text not null, resitNo text not null, fpxNo text not null,
-    idHakmilik text not null, kodCaw text not null, accountNo text not null, amaun text not null,
-    paymentDateTime text not null, paymentType text not null, transId text not null, dimasuk text not null
-  ) strict;
-  create unique index if not exists registered on registrations (resitNo, fpxNo)
-    where verdict in ('accepted', 'answer-lost');
-  create table if not exists behaviour (
-    id integer primary key check (id = 1), mode text not null, failingTitleId text not null
-  ) strict;
-  insert or ignore into behaviour values (1, 'accept', '');
-`;
-
-/** Opens the data, creating the file and its folder if necessary. The gateway's orders may be in the same file. */
-export function openRegistrations(file: string) {
-  const { database, all } = openDatabase(file, schema);
-
+export function createRegistrations({ all, insert, run }: Database) {
   return {
     /** Whether this receipt number has already been accepted with this FPX number. */
     has({ resitNo, fpxNo }: Registration): boolean {
@@ -66,12 +56,7 @@ export function openRegistrations(file: string) {
 
     /** Throws if `verdict` accepts a receipt that has already been accepted. */
     add(registration: Registration, verdict: Verdict): void {
-      database
-        .prepare(
-          `insert into registrations values (null, :atMs, :verdict, :resitNo, :fpxNo, :idHakmilik, :kodCaw, :accountNo,
-            :amaun, :paymentDateTime, :paymentType, :transId, :dimasuk)`,
-        )
-        .run({ ...registration, verdict, atMs: Date.now() });
+      insert('registrations', { ...registration, verdict, atMs: Date.now() });
     },
 
     /** Newest first. */
@@ -90,11 +75,7 @@ export function openRegistrations(file: string) {
     },
 
     behave({ mode, failingTitleId }: Behaviour): void {
-      database.prepare('update behaviour set mode = ?, failingTitleId = ?').run(mode, failingTitleId);
-    },
-
-    close(): void {
-      database.close();
+      run('update behaviour set mode = ?, failingTitleId = ?', mode, failingTitleId);
     },
   };
 }

@@ -2,8 +2,8 @@
  * Signed notes and checkpoints, as C2SP specifies them (c2sp.org/signed-note, /tlog-checkpoint, /tlog-cosignature): a
  * text, and a line for each Ed25519 signature.
  */
-import { createPublicKey, hash, verify } from 'node:crypto';
-import type { KeyTerm, SealKey } from './key.ts';
+import { hash } from 'node:crypto';
+import { isSigned, type KeyTerm, type SealKey } from './key.ts';
 
 /** The type byte of a key: a log signs the note itself, a witness signs it together with the time. */
 const signatureTypes = { log: 0x01, witness: 0x04 } as const;
@@ -75,13 +75,10 @@ export function signedAt({ text, signatures }: Note, verifier: Verifier): number
   const isTimed = verifier.kind === 'witness';
   if (found.bytes.length !== (isTimed ? 72 : 64)) return null;
   const seconds = isTimed ? Number(found.bytes.readBigUInt64BE()) : 0;
-  const key = createPublicKey({
-    key: Buffer.concat([spkiHead, verifier.publicKey]),
-    format: 'der',
-    type: 'spki',
-  });
+  const publicKey = Buffer.concat([spkiHead, verifier.publicKey]).toString('base64');
+  const signature = found.bytes.subarray(-64).toString('base64');
   const signed = isTimed ? cosignedText(text, seconds) : text;
-  return verify(null, Buffer.from(signed), key, found.bytes.subarray(-64)) ? seconds : null;
+  return isSigned({ publicKey, signature }, signed) ? seconds : null;
 }
 
 /** How many of these must have signed a checkpoint. */
@@ -132,11 +129,11 @@ export function openCheckpoint(note: string, trusted: readonly KeyTerm[] | null)
   const checkpoint = parsed && parseCheckpoint(parsed.text);
   if (!checkpoint) return 'It is not a checkpoint';
   const { origin: name, size } = checkpoint;
-  const isSigned = ({ publicKey, from, to }: KeyTerm) =>
+  const isIts = ({ publicKey, from, to }: KeyTerm) =>
     size >= from &&
     size <= to &&
     signedAt(parsed, { kind: 'log', name, publicKey: rawKeyOf(publicKey) }) !== null;
-  return !trusted || trusted.some(isSigned) ? checkpoint : 'The checkpoint was not signed with a trusted key';
+  return !trusted || trusted.some(isIts) ? checkpoint : 'The checkpoint was not signed with a trusted key';
 }
 
 /** Null if the text is not that of a checkpoint. Extension lines are ignored, as the format demands. */

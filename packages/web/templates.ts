@@ -7,10 +7,10 @@ export const { SafeString } = nunjucks.runtime;
 /** A text as templates show it. (The types of nunjucks lack it.) */
 export const escapeHtml = (nunjucks.lib as unknown as { escape(text: string): string }).escape;
 
-/** The templates of a folder: escaped, compiled once, and strict about missing values. */
-export function createTemplates(folder: string): nunjucks.Environment {
+/** The templates of a folder: compiled once, strict about missing values, and escaped unless they make no HTML. */
+export function createTemplates(folder: string, { autoescape = true } = {}): nunjucks.Environment {
   return new nunjucks.Environment(new nunjucks.FileSystemLoader(folder), {
-    autoescape: true,
+    autoescape,
     throwOnUndefined: true,
     trimBlocks: true,
     lstripBlocks: true,

@@ -1,8 +1,8 @@
 /** `ledger status`: what runs, how far it is, and what waits for staff. */
-import { existsSync } from 'node:fs';
-import { readFile, statfs } from 'node:fs/promises';
+import { statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { EventStore } from '@ledger/event-store/event-store.ts';
+import { readIfThere } from '@ledger/kernel/whole-file.ts';
 import { candidaciesFor } from '@ledger/postgres/lead-locks.ts';
 import { projectionStatus } from '@ledger/projections/runtime/checkpoints.ts';
 import type { Knex } from 'knex';
@@ -123,8 +123,7 @@ async function readLastSeal(eventStore: Pick<EventStore, 'loadLast'>) {
 
 /** The time of the last `ledger backup` of this data folder. */
 async function readLastBackup(dataDir: string): Promise<string | null> {
-  const file = join(dataDir, lastBackupFile);
-  return existsSync(file) ? (await readFile(file, 'utf8')).trim() : null;
+  return (await readIfThere(join(dataDir, lastBackupFile)))?.trim() ?? null;
 }
 
 /** In bytes. */

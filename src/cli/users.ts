@@ -1,4 +1,4 @@
-/** `ledger users`: adds users of the console, changes their roles, lets them into it, deactivates and reactivates them, removes lost passkeys. */
+/** `ledger users`: who may sign in to the console, in which role, and with which passkeys. */
 import type { EventStore } from '@ledger/event-store/event-store.ts';
 import { eventsToEnd } from '@ledger/event-store/events-to-end.ts';
 import { maskable } from '@ledger/kernel/structs.ts';

@@ -25,7 +25,7 @@ import { type PaymentMode, paymentModes } from '../common/payment-modes.ts';
 import { agencyPage, agencyPageOf } from './agency-page.ts';
 import { ringgit } from './ringgit.ts';
 
-const code = pattern(size(string(), 1, 50), /^[A-Za-z0-9][A-Za-z0-9._-]*$/);
+const merchantCode = pattern(size(string(), 1, 50), /^[A-Za-z0-9][A-Za-z0-9._-]*$/);
 
 /** A key that callers present, or its digest. */
 export const keyForm = /^(sha256:[0-9a-f]{64}|(?!sha256:)\S{6,200})$/;
@@ -35,7 +35,7 @@ const webhookSecret = pattern(string(), /^(whsec_(?=.{32,88}$)[A-Za-z0-9+/]+={0,
 
 const MerchantsFile = object({
   merchants: record(
-    code,
+    merchantCode,
     object({
       name: nonempty(string()),
       id: min(integer(), 1),
@@ -59,7 +59,10 @@ const maxLogoBytes = 10_240;
 /** Publicly known keys, which production refuses. */
 const publicKeys = ['demo-key', 'whsec_bm90IGEgc2VjcmV0OiBkZW1vLWFwcCBvZiBsZWRnZXI='];
 
-/** Reads the merchants file; adds it and those that it names to `files`. Throws ConfigError naming every key at fault, never a value. */
+/**
+ * Reads the merchants file; adds it and those that it names to `files`. Throws ConfigError naming every key at fault, never
+ * a value.
+ */
 export function loadMerchants(
   path: string,
   production: boolean,
@@ -69,46 +72,38 @@ export function loadMerchants(
   const { merchants } = readYamlFile(path, MerchantsFile);
   const entries = Object.entries(merchants);
   const faults = [...sharedValues(entries, 'id'), ...sharedValues(entries, 'branch_code')];
-  const secretsOfFiles = new Map<string, readonly string[]>();
-  const logos = new Map<string, string>();
-  for (const [merchantCode, { api_keys = [], branch_code, logo, ...merchant }] of entries) {
-    const { id, webhook_secret, webhook_secret_file } = merchant;
+  const read = new Map<string, Merchant>();
+  const fileBeside = (name: string) => {
+    const file = resolve(dirname(path), name);
+    files.push(file);
+    return file;
+  };
+  for (const [code, merchant] of entries) {
+    const { api_keys = [], branch_code, id, logo, webhook_secret, webhook_secret_file } = merchant;
+    const key = `merchants.${code}`;
     // People may name a merchant by either.
-    if (String(id) !== merchantCode && Object.hasOwn(merchants, id))
-      faults.push(`merchants.${merchantCode}.id is also the code of another`);
-    if (logo !== undefined) {
-      const file = resolve(dirname(path), logo);
-      files.push(file);
-      const read = readImage(file, maxLogoBytes);
-      if ('url' in read) logos.set(merchantCode, read.url);
-      else faults.push(`merchants.${merchantCode}.logo ${read.fault}`);
-    }
-    if (webhook_secret_file !== undefined) {
-      const file = resolve(dirname(path), webhook_secret_file);
-      files.push(file);
-      const secrets = readSecrets(file);
-      if (secrets === null)
-        faults.push(
-          `merchants.${merchantCode}.webhook_secret_file must name a file with one secret in each line`,
-        );
-      else secretsOfFiles.set(merchantCode, secrets);
-      if (webhook_secret !== undefined)
-        faults.push(`merchants.${merchantCode} has both webhook_secret and webhook_secret_file`);
-    }
+    if (String(id) !== code && Object.hasOwn(merchants, id))
+      faults.push(`${key}.id is also the code of another`);
+    const image = logo === undefined ? { url: '' } : readImage(fileBeside(logo), maxLogoBytes);
+    if ('fault' in image) faults.push(`${key}.logo ${image.fault}`);
+    const inFile = webhook_secret_file === undefined ? [] : readSecrets(fileBeside(webhook_secret_file));
+    if (!inFile) faults.push(`${key}.webhook_secret_file must name a file with one secret in each line`);
+    if (webhook_secret && webhook_secret_file !== undefined)
+      faults.push(`${key} has both webhook_secret and webhook_secret_file`);
     if (api_keys.length === 0 && branch_code === undefined)
-      faults.push(`merchants.${merchantCode} needs api_keys or a branch_code`);
-    const given = { api_keys, webhook_secret: webhook_secret ?? secretsOfFiles.get(merchantCode) ?? [] };
+      faults.push(`${key} needs api_keys or a branch_code`);
+    const given = { api_keys, webhook_secret: webhook_secret ?? inFile ?? [] };
     for (const [name, values] of Object.entries(given))
       if (production && values.some((value) => publicKeys.includes(value)))
-        faults.push(`merchants.${merchantCode}.${name} holds a development key; production refuses it`);
+        faults.push(`${key}.${name} holds a development key; production refuses it`);
+    const logoUrl = 'url' in image ? image.url : '';
+    read.set(code, merchantOf(code, merchant, { secrets: given.webhook_secret, logoUrl }));
   }
   if (faults.length > 0) throw new ConfigError(faults.map((fault) => `${path}: ${fault}`));
-  return new Map(
-    entries.map((entry) => [entry[0], merchantOf(entry, secretsOfFiles.get(entry[0]), logos.get(entry[0]))]),
-  );
+  return read;
 }
 
-/** Whether a file at fault has agencies of the land registry: what they need is then reported together with its faults. */
+/** Whether a file at fault has agencies of the land registry: what they need is then reported with its faults. */
 export const namesBranch = (path: string): boolean =>
   /^[^#\n]*\bbranch_code\b/m.test(orElse(() => readFileSync(path, 'utf8'), ''));
 
@@ -121,9 +116,13 @@ function readSecrets(file: string): readonly string[] | null {
 
 type Entry = [code: string, Infer<typeof MerchantsFile>['merchants'][string]];
 
-function merchantOf([merchantCode, merchant]: Entry, secretsOfFile: readonly string[] = [], logo?: string) {
+function merchantOf(
+  code: string,
+  merchant: Entry[1],
+  { secrets, logoUrl }: { secrets: readonly string[]; logoUrl: string },
+) {
   return {
-    code: merchantCode,
+    code,
     name: merchant.name,
     id: merchant.id,
     /** `sha256:<64 hex digits>` or the plain key; none if only the land registry requests this merchant's payments. */
@@ -131,7 +130,7 @@ function merchantOf([merchantCode, merchant]: Entry, secretsOfFile: readonly str
     /** kod_cawangan, by which the land registry names this agency; `''` where it does not. */
     branchCode: merchant.branch_code ?? '',
     /** Its callbacks are signed with each of these; empty: not signed. */
-    webhookSecrets: (merchant.webhook_secret ?? secretsOfFile) as readonly string[],
+    webhookSecrets: secrets,
     callbackFormat: merchant.callback_format ?? 'json',
     /** The adjustments that its callbacks report; without them, the status alone. */
     toldOf: [
@@ -144,7 +143,7 @@ function merchantOf([merchantCode, merchant]: Entry, secretsOfFile: readonly str
     redirectHosts: (merchant.redirect_hosts ?? null) as readonly string[] | null,
     /** What this merchant's payers are charged, where it differs from the method's own charge. */
     charges: (merchant.charges ?? {}) as Partial<Record<PaymentMode, Sen>>,
-    page: agencyPageOf(merchant, logo),
+    page: agencyPageOf(merchant, logoUrl),
   };
 }
 

@@ -19,7 +19,10 @@ const Method = object({
 
 const PaymentMethodsFile = object({ methods: record(enums(paymentModes), Method) });
 
-/** The methods in the order of the page; one that the file leaves out is not offered. Adds the file to `files`. Throws ConfigError naming every fault. */
+/**
+ * The methods in the order of the page; one that the file leaves out is not offered. Adds the file to `files`. Throws
+ * ConfigError naming every fault.
+ */
 export function loadPaymentMethods(path: string, files: string[] = []): PaymentMethods {
   files.push(path);
   const { methods } = readYamlFile(path, PaymentMethodsFile);

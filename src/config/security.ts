@@ -20,7 +20,7 @@ function isConnectionString(url: string): boolean {
 
 const isDecodable = (text: string) => orElse(() => decodeURIComponent(text), null) !== null;
 
-/** Only TLS with a verified certificate counts. On this machine the embedded event store may do without, not without its password. */
+/** Only TLS with a verified certificate counts. An event store on this machine needs a password instead. */
 export function checkEventStore(env: EnvironmentReader, url: string): void {
   env.must('ESDB_URL', url === '' || isConnectionString(url));
   const isEncrypted = [...url.matchAll(/[?&]([^=&]+)=([^&?]*)/g)].every(

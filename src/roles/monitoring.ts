@@ -15,7 +15,6 @@ import { createSources } from '../monitoring/sources.ts';
 import { allProjections } from '../projections/all.ts';
 import { toDoList } from '../to-do/projection.ts';
 import { requeryList } from '../to-do/requeries.ts';
-import type { Running } from './lifecycle.ts';
 import type { RoleDependencies } from './stores.ts';
 
 export const { version }: { version: string } = JSON.parse(
@@ -32,19 +31,11 @@ export type RoleName = keyof typeof work;
 
 type State = 'starting' | 'running' | 'stopping';
 
-type Monitoring<Role> = Running & {
-  /** What the roles are to be started with, so that they are seen. */
-  role: Role;
-  port: number;
-  /** What `/readyz` says from now on. */
-  enter(state: State): void;
-};
-
 /** `name` is the process as its metrics name it; `roles` are those that it runs. */
 export async function startMonitoring<Role extends RoleDependencies>(
   role: Role,
   { name, roles }: { name: string; roles: readonly RoleName[] },
-): Promise<Monitoring<Role>> {
+) {
   const { clock, config, eventStore, log, runtime } = role;
   const tracing = await startTracing(config.otlpEndpoint, name);
   const db = connectPostgres({ url: config.databaseUrl, log });
@@ -95,12 +86,14 @@ export async function startMonitoring<Role extends RoleDependencies>(
   log.info({ address: `http://${config.admin.host}:${server.port}` }, 'admin port listening');
   const { watch, ...counts } = createCounters(metrics.registers, runtime);
   return {
+    /** What the roles are to be started with, so that they are seen. */
     role: { ...role, eventStore: watch(eventStore), ...counts },
     port: server.port,
-    enter(next) {
+    /** What `/readyz` says from now on. */
+    enter(next: State): void {
       state = next;
     },
-    async stop() {
+    async stop(): Promise<void> {
       server.close();
       await Promise.all([db.destroy(), tracing?.stop()]);
     },

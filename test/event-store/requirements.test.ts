@@ -1,15 +1,14 @@
 // Whether the event store lets a role in: told before it starts, without an event that is stored.
-import shared from '@eventstore/db-client/generated/shared_pb.js';
-import { StreamsService } from '@eventstore/db-client/generated/streams_grpc_pb.js';
-import streams from '@eventstore/db-client/generated/streams_pb.js';
 import { Server, ServerCredentials, type ServerDuplexStream, status } from '@grpc/grpc-js';
 import { createReads } from '@ledger/embedded/eventstore/read.ts';
 import { startEventStore } from '@ledger/embedded/eventstore/server.ts';
 import { openStorage } from '@ledger/embedded/eventstore/storage.ts';
-import { statusMessage, streamsService } from '@ledger/embedded/eventstore/wire.ts';
+import { errorStatus, streamsService } from '@ledger/embedded/eventstore/wire.ts';
 import { EventStoreUnavailable } from '@ledger/event-store/event-store.ts';
 import { refusal } from '@ledger/event-store/requirements.ts';
+import { bytesIn, type Message } from '@ledger/kernel/read-protobuf.ts';
 import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
+import { encode, field } from '@ledger/kernel/write-protobuf.ts';
 import { ConfigError } from '@ledger/kernel/yaml-file.ts';
 import test, { type ExecutionContext } from 'ava';
 import { assertStores } from '../../src/roles/stores.ts';
@@ -35,28 +34,20 @@ test('a wrong password is named', async (t) => {
   t.is(await refusal(urlAt(store.port, 'ledger:right@'), systemRuntime, probed), null);
 });
 
-type Appends = ServerDuplexStream<streams.BatchAppendReq, streams.BatchAppendResp>;
-
 /** The embedded store as EventStoreDB answers a user who may read and not append: before it looks at the revision. */
 async function startReadOnly(t: ExecutionContext): Promise<number> {
   const storage = openStorage(':memory:');
   const server = new Server();
-  server.addService(
-    { ...streamsService, batchAppend: StreamsService.batchAppend },
-    {
-      read: createReads(storage).read,
-      batchAppend(call: Appends) {
-        call.on('end', () => call.end());
-        call.on('data', (request: streams.BatchAppendReq) => {
-          const answer = new streams.BatchAppendResp();
-          answer.setCorrelationId(request.getCorrelationId());
-          const denied = new shared.AccessDenied();
-          answer.setError(statusMessage(status.PERMISSION_DENIED, 'Access Denied', 'AccessDenied', denied));
-          call.write(answer);
-        });
-      },
+  server.addService(streamsService, {
+    read: createReads(storage).read,
+    batchAppend(call: ServerDuplexStream<Message, Buffer>) {
+      call.on('end', () => call.end());
+      call.on('data', (request: Message) => {
+        const denied = errorStatus(status.PERMISSION_DENIED, 'Access Denied', 'AccessDenied');
+        call.write(encode(field(1, bytesIn(request, 1)), denied));
+      });
     },
-  );
+  });
   const port = await new Promise<number>((resolve, reject) => {
     server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (error, bound) =>
       error ? reject(error) : resolve(bound),

@@ -57,6 +57,11 @@ test('a callback is accepted once for its receipt and FPX number, also after a r
   t.regex(shown, /Refused as a duplicate<\/span>: 1/);
 });
 
+test('a field that is not documented is ignored', async (t) => {
+  const { url } = await startGateway(t);
+  t.deepEqual(await reply(url, { ...callback, catatan: 'x' }), [200, 'SUCCESS', callback.resitNo]);
+});
+
 test('callbacks without the token are refused', async (t) => {
   const { url } = await startGateway(t);
   for (const token of ['', 'another']) t.deepEqual(await reply(url, callback, token), [401, 'FAILED', '']);

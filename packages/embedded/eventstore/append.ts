@@ -1,26 +1,25 @@
 // Append: one call per append; the options come first, then one message per event.
 
-import shared from '@eventstore/db-client/generated/shared_pb.js';
-import streams from '@eventstore/db-client/generated/streams_pb.js';
 import { type ServerReadableStream, type sendUnaryData, status } from '@grpc/grpc-js';
 import { type Message, messageIn } from '@ledger/kernel/read-protobuf.ts';
+import { encode, field } from '@ledger/kernel/write-protobuf.ts';
 import { addEvent, type Draft, expectedRevisionOf, NO_OPTIONS, openDraft, TOO_LATE } from './draft.ts';
 import type { AppendResult } from './log.ts';
 import type { Storage } from './storage.ts';
 import {
+  currentRevision,
   type ExpectedRevision,
+  expectedRevision,
   grpcError,
   parseProposedEvent,
   parseStreamName,
   RequestFault,
+  success,
 } from './wire.ts';
 
 /** The handler of Append. A wrong expected version is a response; every other failure is an error of the call. */
 export function createAppend(storage: Storage) {
-  return (
-    call: ServerReadableStream<Message, streams.AppendResp>,
-    callback: sendUnaryData<streams.AppendResp>,
-  ): void => {
+  return (call: ServerReadableStream<Message, Buffer>, callback: sendUnaryData<Buffer>): void => {
     let draft: Draft | undefined;
     let refused = false;
     const refuse = (error: unknown): void => {
@@ -58,31 +57,11 @@ function draftOf(options: Message, deadlineMs: number): Draft {
   return openDraft(parseStreamName(messageIn(options, 1)), expectedRevisionOf(options), deadlineMs);
 }
 
-function answerOf(result: AppendResult, expected: ExpectedRevision): streams.AppendResp {
+/** An AppendResp of streams.proto. */
+function answerOf(result: AppendResult, expected: ExpectedRevision): Buffer {
   if (result.outcome === 'deadline-exceeded') throw new RequestFault(TOO_LATE, status.DEADLINE_EXCEEDED);
-  const response = new streams.AppendResp();
-  if (result.outcome === 'wrong-expected-version') {
-    response.setWrongExpectedVersion(conflict(result.currentRevision, expected));
-    return response;
-  }
-  const position = new streams.AppendResp.Position();
-  position.setCommitPosition(String(result.position));
-  position.setPreparePosition(String(result.position));
-  const success = new streams.AppendResp.Success();
-  success.setPosition(position);
-  if (result.revision < 0) success.setNoStream(new shared.Empty());
-  else success.setCurrentRevision(String(result.revision));
-  response.setSuccess(success);
-  return response;
-}
-
-function conflict(currentRevision: number, expected: ExpectedRevision) {
-  const message = new streams.AppendResp.WrongExpectedVersion();
-  if (currentRevision < 0) message.setCurrentNoStream(new shared.Empty());
-  else message.setCurrentRevision(String(currentRevision));
-  if (expected === 'any') message.setExpectedAny(new shared.Empty());
-  else if (expected === 'no_stream') message.setExpectedNoStream(new shared.Empty());
-  else if (expected === 'stream_exists') message.setExpectedStreamExists(new shared.Empty());
-  else message.setExpectedRevision(String(expected));
-  return message;
+  if (result.outcome === 'appended') return encode(success(1, result));
+  const current = currentRevision(result.currentRevision, [6, 7]);
+  const fields = { revision: 8, any: 9, streamExists: 10, noStream: 11 };
+  return encode(field(2, current, expectedRevision(expected, fields)));
 }

@@ -1,11 +1,9 @@
 // BatchAppend: one call for all appends of a client. Chunks with the same correlation id form one append and get one
 // answer.
 
-import shared from '@eventstore/db-client/generated/shared_pb.js';
-import type statusMessages from '@eventstore/db-client/generated/status_pb.js';
 import { type ServerDuplexStream, status } from '@grpc/grpc-js';
 import { type Message, messageIn, messagesIn, numberIn } from '@ledger/kernel/read-protobuf.ts';
-import empty from 'google-protobuf/google/protobuf/empty_pb.js';
+import { encode, type Field, field, number } from '@ledger/kernel/write-protobuf.ts';
 import {
   AppendTooLarge,
   addEvent,
@@ -17,15 +15,17 @@ import {
   TOO_LATE,
 } from './draft.ts';
 import type { AppendResult } from './log.ts';
-import { encode, FIXED_BYTES } from './protobuf.ts';
 import type { Storage } from './storage.ts';
 import {
+  currentRevision,
+  errorStatus,
+  expectedRevision,
   grpcError,
   parseProposedEvent,
   parseStreamName,
   parseUuid,
   RequestFault,
-  statusMessage,
+  success,
 } from './wire.ts';
 
 type BatchCall = ServerDuplexStream<Message, Buffer>;
@@ -175,59 +175,34 @@ function endWhenAnswered({ call, halfClosed, unanswered }: Session): void {
   if (halfClosed && unanswered === 0) call.end();
 }
 
+/** A BatchAppendResp of streams.proto. */
 function responseOf({ correlationId, stream, draft }: Batch, result: Answer): Buffer {
-  const error = result.outcome === 'appended' ? undefined : errorOf(result, draft).serializeBinary();
-  const mostBytes = FIXED_BYTES + 3 * stream.length + (error?.length ?? 0);
-  return encode(mostBytes, (writer) => {
-    if (draft?.expected === 'stream_exists') writer.empty(8);
-    else if (draft?.expected === 'any') writer.empty(7);
-    else if (draft?.expected === 'no_stream') writer.empty(6);
-    else if (draft) writer.number(5, Math.min(Number(draft.expected), Number.MAX_SAFE_INTEGER));
-    writer.message(4, () => writer.text(3, stream));
-    if (result.outcome === 'appended')
-      writer.message(3, () => {
-        writer.message(3, () => {
-          writer.number(2, result.position);
-          writer.number(1, result.position);
-        });
-        if (result.revision < 0) writer.empty(2);
-        else writer.number(1, result.revision);
-      });
-    if (error) writer.bytes(2, error);
-    writer.message(1, () => writer.text(2, correlationId));
-  });
+  const fields = { revision: 5, noStream: 6, any: 7, streamExists: 8 };
+  return encode(
+    field(1, field(2, correlationId)),
+    result.outcome === 'appended' ? success(3, result) : errorOf(result, draft),
+    field(4, field(3, stream)),
+    ...(draft ? [expectedRevision(draft.expected, fields)] : []),
+  );
 }
 
-function errorOf(
-  result: Exclude<Answer, { outcome: 'appended' }>,
-  draft: Draft | undefined,
-): statusMessages.Status {
-  if (result.outcome === 'deadline-exceeded') {
-    return statusMessage(status.DEADLINE_EXCEEDED, TOO_LATE, 'Timeout', new shared.Timeout());
-  }
+/** The details are messages of shared.proto. */
+function errorOf(result: Exclude<Answer, { outcome: 'appended' }>, draft: Draft | undefined): Field {
+  if (result.outcome === 'deadline-exceeded')
+    return errorStatus(status.DEADLINE_EXCEEDED, TOO_LATE, 'Timeout');
   if (result.outcome === 'wrong-expected-version') {
-    const details = conflict(result.currentRevision, draft);
-    return statusMessage(status.ALREADY_EXISTS, 'Wrong expected version', 'WrongExpectedVersion', details);
+    const fields = { revision: 3, any: 4, streamExists: 5, noStream: 6 };
+    return errorStatus(
+      status.ALREADY_EXISTS,
+      'Wrong expected version',
+      'WrongExpectedVersion',
+      currentRevision(result.currentRevision, [1, 2]),
+      expectedRevision(draft?.expected ?? 'any', fields),
+    );
   }
-  if (result.error instanceof AppendTooLarge) {
-    const exceeded = new shared.MaximumAppendSizeExceeded();
-    exceeded.setMaxappendsize(MAX_APPEND_BYTES);
-    return statusMessage(result.error.code, result.error.message, 'MaximumAppendSizeExceeded', exceeded);
-  }
-  // For any other error the client shows the message, because it does not know the type of the details.
   const { code, details } = grpcError(result.error);
-  const badRequest = new shared.BadRequest();
-  badRequest.setMessage(details);
-  return statusMessage(code, details, 'BadRequest', badRequest);
-}
-
-function conflict(currentRevision: number, draft: Draft | undefined): shared.WrongExpectedVersion {
-  const details = new shared.WrongExpectedVersion();
-  if (currentRevision < 0) details.setCurrentNoStream(new empty.Empty());
-  else details.setCurrentStreamRevision(String(currentRevision));
-  if (draft?.expected === 'no_stream') details.setExpectedNoStream(new empty.Empty());
-  else if (draft?.expected === 'stream_exists') details.setExpectedStreamExists(new empty.Empty());
-  else if (typeof draft?.expected === 'bigint') details.setExpectedStreamPosition(String(draft.expected));
-  else details.setExpectedAny(new empty.Empty());
-  return details;
+  if (result.error instanceof AppendTooLarge)
+    return errorStatus(code, details, 'MaximumAppendSizeExceeded', number(1, MAX_APPEND_BYTES));
+  // For any other error the client shows the message, because it does not know the type of the details.
+  return errorStatus(code, details, 'BadRequest', field(1, details));
 }

@@ -1,5 +1,5 @@
 // The message in which readers receive an event. Its layout is that of EventStoreDB's streams.proto.
-import { encode, FIXED_BYTES, type Writer } from './protobuf.ts';
+import { encode, field, number } from '@ledger/kernel/write-protobuf.ts';
 import type { ProposedEvent } from './wire.ts';
 
 /** The complete ReadResp that readers of this event will receive. */
@@ -7,29 +7,21 @@ export function encodeEvent(
   event: ProposedEvent,
   at: { stream: string; revision: number; position: number; created: Date },
 ): Buffer {
-  const texts = 3 * (at.stream.length + event.type.length);
-  return encode(event.data.length + event.metadata.length + texts + FIXED_BYTES, (writer) =>
-    writer.message(1, () => {
-      writer.number(3, at.position);
-      writer.message(1, () => {
-        if (event.data.length > 0) writer.bytes(8, event.data);
-        if (event.metadata.length > 0) writer.bytes(7, event.metadata);
-        property(writer, 'type', event.type);
-        // In ticks of 100 ns: 10,000 to a millisecond.
-        property(writer, 'created', `${at.created.getTime()}0000`);
-        property(writer, 'content-type', event.contentType);
-        writer.number(5, at.position);
-        writer.number(4, at.position);
-        if (at.revision > 0) writer.number(3, at.revision);
-        writer.message(2, () => writer.text(3, at.stream));
-        writer.message(1, () => writer.text(2, event.id));
-      });
-    }),
+  const recorded = field(
+    1,
+    field(1, field(2, event.id)),
+    field(2, field(3, at.stream)),
+    number(3, at.revision),
+    number(4, at.position),
+    number(5, at.position),
+    property('type', event.type),
+    // In ticks of 100 ns: 10,000 to a millisecond.
+    property('created', `${at.created.getTime()}0000`),
+    property('content-type', event.contentType),
+    field(7, event.metadata),
+    field(8, event.data),
   );
+  return encode(field(1, recorded, number(3, at.position)));
 }
 
-const property = (writer: Writer, key: string, value: string) =>
-  writer.message(6, () => {
-    writer.text(2, value);
-    writer.text(1, key);
-  });
+const property = (key: string, value: string) => field(6, field(1, key), field(2, value));

@@ -55,28 +55,10 @@ export const SCHEMA = `
   create index if not exists events_by_id on events (stream, id);
 `;
 
-/** The log in an open database. The caller runs `append` inside a transaction. */
+export type Log = ReturnType<typeof openLog>;
+
+/** The log in an open database, as the statements that it is read and written with. */
 export function openLog(db: DatabaseSync) {
-  const statements = prepareStatements(db);
-  return {
-    /** Adds the events to `written`, unless it is a repeat. */
-    append: (request: AppendRequest, written: StoredEvent[]): AppendResult =>
-      append(statements, request, written),
-
-    /** The next events in order: at most `limit`, PAGE_EVENTS and about 1 MiB. An empty page means the end. */
-    page: (request: PageRequest): StoredEvent[] => page(statements, request),
-
-    /** The revision of the stream's last event, -1 if there is none. */
-    head: (stream: string): number => headOf(statements, numberOfStream(statements, stream)),
-
-    /** The position of the last event in $all, 0 if there is none. */
-    lastPosition: (): number => lastPosition(statements),
-  };
-}
-
-type Statements = ReturnType<typeof prepareStatements>;
-
-function prepareStatements(db: DatabaseSync) {
   const event = `
     select position, revision, name as stream, type, message
     from events join streams on streams.id = events.stream`;
@@ -103,34 +85,39 @@ function prepareStatements(db: DatabaseSync) {
   };
 }
 
-const numberOfStream = ({ findStream }: Statements, name: string): number | null =>
+const numberOfStream = ({ findStream }: Log, name: string): number | null =>
   (findStream.get(name)?.id as number | undefined) ?? null;
 
-const headOf = ({ findHead }: Statements, stream: number | null): number =>
+const headOf = ({ findHead }: Log, stream: number | null): number =>
   (findHead.get(stream)?.revision as number | null) ?? -1;
 
-const lastPosition = ({ findLast }: Statements): number => (findLast.get()?.position as number | null) ?? 0;
+/** The revision of the stream's last event, -1 if there is none. */
+export const headOfStream = (log: Log, stream: string): number => headOf(log, numberOfStream(log, stream));
+
+/** The position of the last event in $all, 0 if there is none. */
+export const lastPosition = ({ findLast }: Log): number => (findLast.get()?.position as number | null) ?? 0;
 
 /**
  * Decides and writes one append. A repeated append gets the same answer as the first. It counts as a repeat if the
  * events with these ids are at the expected revisions or, for "any" and "stream exists", anywhere in the stream. As in
- * EventStoreDB, an append at the head is never a repeat, and a partial repeat is a conflict.
+ * EventStoreDB, an append at the head is never a repeat, and a partial repeat is a conflict. To be called inside a
+ * transaction; adds the events to `written`, unless it is a repeat.
  */
-function append(statements: Statements, request: AppendRequest, written: StoredEvent[]): AppendResult {
+export function append(log: Log, request: AppendRequest, written: StoredEvent[]): AppendResult {
   if (Date.now() > request.deadlineMs) return { outcome: 'deadline-exceeded' };
-  const stream = numberOfStream(statements, request.stream);
-  const head = headOf(statements, stream);
+  const stream = numberOfStream(log, request.stream);
+  const head = headOf(log, stream);
   const conflict = { outcome: 'wrong-expected-version', currentRevision: head } as const;
   if (request.expected === 'stream_exists' && head < 0) return conflict;
   const expectedHead = expectedHeadOf(request.expected);
   if (expectedHead !== undefined && expectedHead > head) return conflict;
   if (expectedHead !== head) {
     const firstRevision = expectedHead === undefined ? undefined : expectedHead + 1;
-    const repeat = findRepeat(statements, stream, request.events, firstRevision);
+    const repeat = findRepeat(log, stream, request.events, firstRevision);
     if (typeof repeat === 'object') return { outcome: 'appended', ...repeat };
     if (repeat === 'in part' || expectedHead !== undefined) return conflict;
   }
-  return { outcome: 'appended', ...write(statements, stream, head, request, written) };
+  return { outcome: 'appended', ...write(log, stream, head, request, written) };
 }
 
 /** The head that an append requires; undefined if it accepts any. */
@@ -143,7 +130,7 @@ type Place = { position: number; revision: number };
 
 /** Where the last of these events already is; without `firstRevision` they may be anywhere in the stream. */
 function findRepeat(
-  { findById, findByRevision }: Statements,
+  { findById, findByRevision }: Log,
   stream: number | null,
   events: readonly ProposedEvent[],
   firstRevision: number | undefined,
@@ -162,35 +149,36 @@ function findRepeat(
 }
 
 function write(
-  statements: Statements,
+  log: Log,
   known: number | null,
   head: number,
   request: AppendRequest,
   written: StoredEvent[],
 ): Place {
-  let position = lastPosition(statements);
+  let position = lastPosition(log);
   let revision = head;
   if (request.events.length === 0) return { position, revision };
   const { stream, events } = request;
-  const number = known ?? Number(statements.addStream.run(stream).lastInsertRowid);
+  const number = known ?? Number(log.addStream.run(stream).lastInsertRowid);
   const created = new Date();
   for (const event of events) {
     position += 1;
     revision += 1;
     const { id, type } = event;
     const message = encodeEvent(event, { stream, revision, position, created });
-    statements.addEvent.run(position, number, revision, bytesOfUuid(id), type, message);
+    log.addEvent.run(position, number, revision, bytesOfUuid(id), type, message);
     written.push({ position, revision, stream, type, message });
   }
   return { position, revision };
 }
 
-function page(statements: Statements, { stream, from, direction, limit }: PageRequest): StoredEvent[] {
+/** The next events in order: at most `limit`, PAGE_EVENTS and about 1 MiB. An empty page means the end. */
+export function page(log: Log, { stream, from, direction, limit }: PageRequest): StoredEvent[] {
   const count = Math.min(limit, PAGE_EVENTS);
   const rows =
     stream === undefined
-      ? statements.pageOfAll[direction].iterate(from, count)
-      : statements.pageOfStream[direction].iterate(numberOfStream(statements, stream), from, count);
+      ? log.pageOfAll[direction].iterate(from, count)
+      : log.pageOfStream[direction].iterate(numberOfStream(log, stream), from, count);
   const found: StoredEvent[] = [];
   let bytes = 0;
   for (const row of rows) {

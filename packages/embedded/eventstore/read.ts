@@ -1,13 +1,21 @@
 // Read: a stream or $all, in either direction, up to its end or, as a subscription, until the caller cancels.
 
 import { randomUUID } from 'node:crypto';
-import streams from '@eventstore/db-client/generated/streams_pb.js';
 import { type ServerWritableStream, status } from '@grpc/grpc-js';
-import { has, type Message, messageIn, numberIn } from '@ledger/kernel/read-protobuf.ts';
+import {
+  bytesIn,
+  has,
+  type Message,
+  messageIn,
+  numberIn,
+  parse,
+  textIn,
+} from '@ledger/kernel/read-protobuf.ts';
+import { encode, field, number } from '@ledger/kernel/write-protobuf.ts';
 import { type EventFilter, parseFilter } from './filter.ts';
 import { PAGE_EVENTS, type PageRequest, type StoredEvent } from './log.ts';
 import type { Storage } from './storage.ts';
-import { grpcError, parseStreamName, RequestFault, streamIdentifier } from './wire.ts';
+import { asBuffer, grpcError, parseStreamName, RequestFault } from './wire.ts';
 
 /** Responses are serialized already: a stored event is sent as it is. The request's fields are those of streams.proto. */
 export type ReadCall = ServerWritableStream<Message, Uint8Array>;
@@ -129,18 +137,16 @@ const placeOf = (event: StoredEvent, stream: string | undefined): number =>
 /** As it is stored. If links are resolved, a link comes with the event that it leads to, unless that is not there. */
 function messageOf(link: StoredEvent, { resolvesLinks }: Reading, storage: Storage): Uint8Array {
   if (!resolvesLinks || link.type !== '$>') return link.message;
-  const response = streams.ReadResp.deserializeBinary(link.message);
-  const read = response.getEvent();
-  const address = Buffer.from(read?.getEvent()?.getData_asU8() ?? []).toString();
-  const [, digits = '', stream = ''] = /^(\d{1,15})@(.+)$/s.exec(address) ?? [];
+  const event = eventIn(link);
+  const [, digits = '', stream = ''] = /^(\d{1,15})@(.+)$/s.exec(textIn(parse(event), 8)) ?? [];
   const revision = Number(digits);
   const [target] = storage.page({ stream, from: revision, direction: 'forwards', limit: 1 });
-  const found =
-    target?.revision === revision ? streams.ReadResp.deserializeBinary(target.message) : undefined;
-  read?.setLink(read.getEvent());
-  read?.setEvent(found?.getEvent()?.getEvent());
-  return response.serializeBinary();
+  const found = target?.revision === revision ? [field(1, eventIn(target))] : [];
+  return encode(field(1, ...found, field(2, event), number(3, link.position)));
 }
+
+/** The RecordedEvent in a stored ReadResp. */
+const eventIn = ({ message }: StoredEvent): Buffer => bytesIn(messageIn(parse(asBuffer(message)), 1), 1);
 
 function readingOf(options: Message): Reading {
   const resolvesLinks = isSet(options, 4);
@@ -181,31 +187,9 @@ const numberOf = (message: Message, field: number): number =>
 
 const isSet = (message: Message, field: number): boolean => Number(numberIn(message, field)) !== 0;
 
-function confirmation(): Uint8Array {
-  const message = new streams.ReadResp.SubscriptionConfirmation();
-  message.setSubscriptionId(randomUUID());
-  return serialized((response) => response.setConfirmation(message));
-}
-
-function checkpoint(position: number): Uint8Array {
-  const message = new streams.ReadResp.Checkpoint();
-  message.setCommitPosition(String(position));
-  message.setPreparePosition(String(position));
-  return serialized((response) => response.setCheckpoint(message));
-}
-
-const caughtUp = () => serialized((response) => response.setCaughtUp(new streams.ReadResp.CaughtUp()));
-
-const fellBehind = () => serialized((response) => response.setFellBehind(new streams.ReadResp.FellBehind()));
-
-function streamNotFound(stream: string): Uint8Array {
-  const message = new streams.ReadResp.StreamNotFound();
-  message.setStreamIdentifier(streamIdentifier(stream));
-  return serialized((response) => response.setStreamNotFound(message));
-}
-
-function serialized(fill: (response: streams.ReadResp) => void): Uint8Array {
-  const response = new streams.ReadResp();
-  fill(response);
-  return response.serializeBinary();
-}
+// What a reader receives beside events: each a ReadResp of streams.proto.
+const confirmation = () => encode(field(2, field(1, randomUUID())));
+const checkpoint = (position: number) => encode(field(3, number(1, position), number(2, position)));
+const streamNotFound = (stream: string) => encode(field(4, field(1, field(3, stream))));
+const caughtUp = () => encode(field(8));
+const fellBehind = () => encode(field(9));

@@ -1,23 +1,23 @@
 // A small EventStoreDB: the gRPC protocol that the official client speaks, over one SQLite file.
 import { setImmediate } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import gossip from '@eventstore/db-client/generated/gossip_grpc_pb.js';
 import monitoring from '@eventstore/db-client/generated/monitoring_grpc_pb.js';
 import operations from '@eventstore/db-client/generated/operations_grpc_pb.js';
 import persistent from '@eventstore/db-client/generated/persistent_grpc_pb.js';
 import projections from '@eventstore/db-client/generated/projections_grpc_pb.js';
 import features from '@eventstore/db-client/generated/serverfeatures_grpc_pb.js';
-import featureMessages from '@eventstore/db-client/generated/serverfeatures_pb.js';
-import type shared from '@eventstore/db-client/generated/shared_pb.js';
 import users from '@eventstore/db-client/generated/users_grpc_pb.js';
 import {
   Server,
   ServerCredentials,
-  type ServerUnaryCall,
   type ServiceDefinition,
   type sendUnaryData,
   status,
   type UntypedServiceImplementation,
 } from '@grpc/grpc-js';
+import { reasonOf } from '@ledger/kernel/reason-of.ts';
+import { encode, field } from '@ledger/kernel/write-protobuf.ts';
 import { StartError } from '../start-error.ts';
 import { createAppend } from './append.ts';
 import { backupService, createBackup } from './backup.ts';
@@ -25,7 +25,7 @@ import { createBatchAppends } from './batch-append.ts';
 import { passwordCheck } from './password.ts';
 import { createReads } from './read.ts';
 import { openStorage } from './storage.ts';
-import { streamsService } from './wire.ts';
+import { asBuffer, streamsService } from './wire.ts';
 import { writeTogether } from './write-together.ts';
 
 const VERSION = '23.10.0';
@@ -34,8 +34,9 @@ const MAX_MESSAGE_BYTES = 17 * 1024 * 1024;
 const CLOSE_TIMEOUT_MS = 2_000;
 
 /**
- * Serves the store in `file`, which is created if missing, on `host` and `port` (0: any free port), to those who know the
- * password, if there is one. Throws if another process uses the file or the port. `close` answers the appends received so far, ends subscriptions and releases both.
+ * Serves the store in `file`, which is created if missing, on `host` and `port` (0: any free port), to those who know
+ * the password, if there is one. Throws if another process uses the file or the port. `close` answers the appends
+ * received so far, ends subscriptions and releases both.
  *
  * Run it in a process of its own, because it blocks on the disk at every commit. Its memory does not grow with the
  * number of events; `node --max-semi-space-size=8` also keeps V8 from holding 100 MiB of garbage under load.
@@ -69,14 +70,16 @@ export async function startEventStore({
     ),
   });
   server.addService(backupService, { backup: createBackup(storage, file) });
-  server.addService(features.ServerFeaturesService, { getSupportedMethods });
+  server.addService(featuresService, {
+    getSupportedMethods: (_: unknown, answer: sendUnaryData<Buffer>) => answer(null, supportedMethods),
+  });
   for (const [service, why] of REFUSED) server.addService(service, refusals(service, why));
-  const boundPort = await bind(server, `${host.includes(':') ? `[${host}]` : host}:${port}`).catch(
-    (error: unknown) => {
-      storage.close();
-      throw error;
-    },
-  );
+  const address = `${host.includes(':') ? `[${host}]` : host}:${port}`;
+  const bind = promisify(server.bindAsync.bind(server));
+  const boundPort = await bind(address, ServerCredentials.createInsecure()).catch((cause: unknown) => {
+    storage.close();
+    throw new StartError(`The event store cannot listen on ${address}: ${reasonOf(cause)}`, { cause });
+  });
 
   return {
     port: boundPort,
@@ -117,33 +120,16 @@ function refusals(methods: ServiceDefinition, why: string): UntypedServiceImplem
   );
 }
 
-function getSupportedMethods(
-  _: ServerUnaryCall<shared.Empty, featureMessages.SupportedMethods>,
-  callback: sendUnaryData<featureMessages.SupportedMethods>,
-): void {
-  const methods = ['read', 'append', 'batchappend'].map((name) => {
-    const method = new featureMessages.SupportedMethod();
-    method.setServiceName('event_store.client.streams.streams');
-    method.setMethodName(name);
-    return method;
-  });
-  const response = new featureMessages.SupportedMethods();
-  response.setEventStoreServerVersion(VERSION);
-  response.setMethodsList(methods);
-  callback(null, response);
-}
+const { getSupportedMethods } = features.ServerFeaturesService;
+const featuresService = { getSupportedMethods: { ...getSupportedMethods, responseSerialize: asBuffer } };
 
-function bind(server: Server, address: string): Promise<number> {
-  return new Promise((resolve, reject) => {
-    server.bindAsync(address, ServerCredentials.createInsecure(), (error, port) =>
-      error
-        ? reject(
-            new StartError(`The event store cannot listen on ${address}: ${error.message}`, { cause: error }),
-          )
-        : resolve(port),
-    );
-  });
-}
+/** A SupportedMethods of serverfeatures.proto. */
+const supportedMethods = encode(
+  ...['read', 'append', 'batchappend'].map((name) =>
+    field(1, field(1, 'event_store.client.streams.streams'), field(2, name)),
+  ),
+  field(2, VERSION),
+);
 
 function shutDown(server: Server): Promise<void> {
   return new Promise((resolve) => {

@@ -3,17 +3,22 @@ import { randomUUID } from 'node:crypto';
 import { EventEmitter } from 'node:events';
 import { accessSync, constants, existsSync } from 'node:fs';
 import { backup, DatabaseSync } from 'node:sqlite';
+import { orElse } from '@ledger/kernel/or-else.ts';
+import { reasonOf } from '@ledger/kernel/reason-of.ts';
 import { StartError } from '../start-error.ts';
 import {
   type AppendRequest,
   type AppendResult,
+  append,
+  headOfStream,
+  lastPosition,
   openLog,
   type PageRequest,
+  page,
   SCHEMA,
   type StoredEvent,
 } from './log.ts';
 import { createTail } from './tail.ts';
-import type { ProposedEvent } from './wire.ts';
 
 export type Storage = ReturnType<typeof openStorage>;
 
@@ -52,7 +57,7 @@ export function openStorage(file: string) {
     db.exec('begin immediate');
     try {
       const written: StoredEvent[] = [];
-      const results = requests.map((request) => log.append(request, written));
+      const results = requests.map((request) => append(log, request, written));
       db.exec('commit');
       tail.add(written);
       return results;
@@ -81,14 +86,15 @@ export function openStorage(file: string) {
     commits.emit('commit');
   }
 
-  if (log.lastPosition() === 0) transact([firstEpoch()]);
+  if (lastPosition(log) === 0) transact([firstEpoch()]);
 
   return {
     /** Emits `commit` when there may be new events to read. */
     commits,
-    page: (request: PageRequest): StoredEvent[] => tail.page(request) ?? log.page(request),
-    head: log.head,
-    lastPosition: log.lastPosition,
+    page: (request: PageRequest): StoredEvent[] => tail.page(request) ?? page(log, request),
+    /** The revision of the stream's last event, -1 if there is none. */
+    head: (stream: string): number => headOfStream(log, stream),
+    lastPosition: (): number => lastPosition(log),
 
     /** Resolves when the append is on disk or refused; rejects if the disk failed and nothing was written. */
     append(request: AppendRequest): Promise<AppendResult> {
@@ -119,35 +125,20 @@ function openDatabase(file: string): DatabaseSync {
     return db;
   } catch (error) {
     db?.close();
-    const message = error instanceof Error ? error.message : String(error);
+    const message = reasonOf(error);
     const why = message === 'database is locked' ? 'it is in use by another event store' : message;
     throw new StartError(`Cannot open the event store ${file}: ${why}`, { cause: error });
   }
 }
 
-function isWritable(file: string): boolean {
-  try {
-    accessSync(file, constants.W_OK);
-    return true;
-  } catch {
-    return false;
-  }
-}
+const isWritable = (file: string): boolean =>
+  orElse(() => accessSync(file, constants.W_OK) === undefined, false);
 
 /** $all is never empty in EventStoreDB: the node that creates the log writes its first epoch. */
 function firstEpoch(): AppendRequest {
+  const [stream, type] = ['$epoch-information', '$epoch-information'];
   const data = Buffer.from(JSON.stringify({ epochNumber: 0, epochId: randomUUID() }));
-  const event: ProposedEvent = {
-    id: randomUUID(),
-    type: '$epoch-information',
-    contentType: 'application/json',
-    data,
-    metadata: Buffer.of(),
-  };
-  return {
-    stream: '$epoch-information',
-    expected: 'no_stream',
-    events: [event],
-    deadlineMs: Number.POSITIVE_INFINITY,
-  };
+  const contentType = 'application/json';
+  const event = { id: randomUUID(), type, contentType, data, metadata: Buffer.of() } as const;
+  return { stream, expected: 'no_stream', events: [event], deadlineMs: Number.POSITIVE_INFINITY };
 }

@@ -1,19 +1,19 @@
 // Converts between the store's own types and EventStoreDB's protobuf messages: events, identifiers, errors.
 
-import shared from '@eventstore/db-client/generated/shared_pb.js';
-import statusMessages from '@eventstore/db-client/generated/status_pb.js';
 import { StreamsService } from '@eventstore/db-client/generated/streams_grpc_pb.js';
 import { Metadata, status } from '@grpc/grpc-js';
 import { bytesIn, type Message, messageIn, messagesIn, parse, textIn } from '@ledger/kernel/read-protobuf.ts';
-import anyMessages from 'google-protobuf/google/protobuf/any_pb.js';
+import { reasonOf } from '@ledger/kernel/reason-of.ts';
+import { type Field, field, number } from '@ledger/kernel/write-protobuf.ts';
 
-const asBuffer = (message: Uint8Array) => Buffer.from(message.buffer, message.byteOffset, message.byteLength);
+export const asBuffer = (message: Uint8Array) =>
+  Buffer.from(message.buffer, message.byteOffset, message.byteLength);
 
-/** The Streams service, except that requests are parsed by hand, and that events and answers are serialized already. */
+/** The Streams service, except that requests are parsed by hand, and that answers are serialized already. */
 export const streamsService = {
   ...StreamsService,
   read: { ...StreamsService.read, requestDeserialize: parse, responseSerialize: asBuffer },
-  append: { ...StreamsService.append, requestDeserialize: parse },
+  append: { ...StreamsService.append, requestDeserialize: parse, responseSerialize: asBuffer },
   batchAppend: { ...StreamsService.batchAppend, requestDeserialize: parse, responseSerialize: asBuffer },
 };
 
@@ -70,12 +70,6 @@ export function parseStreamName(identifier: Message | undefined): string {
   return name;
 }
 
-export function streamIdentifier(name: string): shared.StreamIdentifier {
-  const message = new shared.StreamIdentifier();
-  message.setStreamName(Buffer.from(name, 'utf8'));
-  return message;
-}
-
 /** Reads an event of either kind of append. Throws RequestFault if the type or content type is missing. */
 export function parseProposedEvent(message: Message): ProposedEvent {
   const properties = new Map(messagesIn(message, 2).map((each) => [textIn(each, 1), textIn(each, 2)]));
@@ -103,37 +97,41 @@ const DISK_FULL: readonly unknown[] = [13, 778];
 /** The gRPC form of an error. A full disk is RESOURCE_EXHAUSTED, any other fault of it INTERNAL, with SQLite's message. */
 export function grpcError(error: unknown): { code: status; details: string; metadata: Metadata } {
   const metadata = new Metadata();
+  const details = reasonOf(error);
   if (error instanceof Error && 'errcode' in error && DISK_FULL.includes(error.errcode))
     return {
       code: status.RESOURCE_EXHAUSTED,
-      details: `The disk of the event store is full: ${error.message}`,
+      details: `The disk of the event store is full: ${details}`,
       metadata,
     };
-  if (!(error instanceof RequestFault)) {
-    return {
-      code: status.INTERNAL,
-      details: error instanceof Error ? error.message : String(error),
-      metadata,
-    };
-  }
+  if (!(error instanceof RequestFault)) return { code: status.INTERNAL, details, metadata };
   for (const [key, value] of Object.entries(error.trailers)) metadata.set(key, value);
-  return { code: error.code, details: error.message, metadata };
+  return { code: error.code, details, metadata };
 }
 
-type Serializable = { serializeBinary(): Uint8Array };
+/** The message in which EventStoreDB says where the log or a stream ends now; -1 if there is no stream. */
+export const currentRevision = (
+  revision: number,
+  [atRevision, noStream]: readonly [number, number],
+): Field => (revision < 0 ? field(noStream) : number(atRevision, revision));
+
+/** What an append expected, in an answer that has these fields for it. */
+export function expectedRevision(
+  expected: ExpectedRevision,
+  fields: { revision: number; any: number; streamExists: number; noStream: number },
+): Field {
+  if (expected === 'any') return field(fields.any);
+  if (expected === 'stream_exists') return field(fields.streamExists);
+  if (expected === 'no_stream') return field(fields.noStream);
+  return number(fields.revision, Math.min(Number(expected), Number.MAX_SAFE_INTEGER));
+}
+
+/** The last event of an append that went through, as both kinds of append answer it. */
+export const success = (tag: number, { revision, position }: { revision: number; position: number }): Field =>
+  field(tag, currentRevision(revision, [1, 2]), field(3, number(1, position), number(2, position)));
 
 /** The google.rpc.Status in the answer to a batch append; from its details the client knows which error to throw. */
-export function statusMessage(
-  code: status,
-  message: string,
-  name: string,
-  details: Serializable,
-): statusMessages.Status {
-  const any = new anyMessages.Any();
-  any.pack(details.serializeBinary(), `event_store.client.${name}`);
-  const answer = new statusMessages.Status();
-  answer.setCode(code as number);
-  answer.setMessage(message);
-  answer.setDetails(any);
-  return answer;
+export function errorStatus(code: status, message: string, name: string, ...details: Field[]): Field {
+  const type = field(1, `type.googleapis.com/event_store.client.${name}`);
+  return field(2, number(1, code), field(2, message), field(3, type, field(2, ...details)));
 }

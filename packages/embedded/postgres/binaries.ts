@@ -68,14 +68,11 @@ async function installedBinaries(): Promise<Binaries> {
   }
 }
 
-async function canRun(program: string, account: Account): Promise<boolean> {
-  try {
-    await run(program, ['--version'], account);
-    return true;
-  } catch {
-    return false;
-  }
-}
+const canRun = (program: string, account: Account): Promise<boolean> =>
+  run(program, ['--version'], account).then(
+    () => true,
+    () => false,
+  );
 
 async function copyForAll(from: string, to: string): Promise<void> {
   await mkdir(cacheFolder, { recursive: true });

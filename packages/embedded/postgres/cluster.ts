@@ -5,16 +5,11 @@ import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, readFile, realpath, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { type Account, type Binaries, clusterAccount, clusterBinaries } from './binaries.ts';
+import { type Account, clusterAccount, clusterBinaries } from './binaries.ts';
 
 const run = promisify(execFile);
 
-export type Cluster = {
-  pgData: string;
-  password: string;
-  binaries: Binaries;
-  account: Account | undefined;
-};
+type Cluster = Awaited<ReturnType<typeof openCluster>>;
 
 const settings = {
   listen_addresses: '127.0.0.1',
@@ -45,13 +40,13 @@ const initdbFlags = [
 const hostBasedAccess = 'host all ledger 127.0.0.1/32 scram-sha-256\n';
 
 /** Where a data folder keeps its cluster and, next to it, the password. */
-export function clusterFolder(dataDir: string): { home: string; pgData: string; passwordFile: string } {
+export function clusterFolder(dataDir: string) {
   const home = join(resolve(dataDir), 'postgres');
   return { home, pgData: join(home, 'data'), passwordFile: join(home, 'password') };
 }
 
 /** Opens the cluster of a data folder, and creates it if there is none. `signal` aborts the creation. */
-export async function openCluster(dataDir: string, signal: AbortSignal): Promise<Cluster> {
+export async function openCluster(dataDir: string, signal: AbortSignal) {
   const { home, pgData, passwordFile } = clusterFolder(await realpath(dataDir));
   await removeUnfinished(home);
   if (!existsSync(home)) await createCluster(home, signal);

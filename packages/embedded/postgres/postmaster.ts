@@ -4,6 +4,7 @@ import { readFile, readlink, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { orElse } from '@ledger/kernel/or-else.ts';
 
 const run = promisify(execFile);
 
@@ -22,7 +23,8 @@ export async function stopPostmaster(
 ): Promise<void> {
   for (const { signal, patienceMs } of escalation) {
     if (!(await isRunning())) return;
-    sendSignal(pid, signal);
+    // It may have ended in the meantime.
+    orElse(() => process.kill(pid, signal), false);
     const until = performance.now() + patienceMs;
     while (performance.now() < until && (await isRunning())) await sleep(pollMs);
   }
@@ -54,13 +56,5 @@ async function isPostmasterOf(pid: number, pgData: string): Promise<boolean> {
     return stdout.includes(`-D ${pgData}`);
   } catch {
     return false;
-  }
-}
-
-function sendSignal(pid: number, signal: NodeJS.Signals): void {
-  try {
-    process.kill(pid, signal);
-  } catch {
-    // The process has ended in the meantime.
   }
 }

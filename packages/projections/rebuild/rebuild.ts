@@ -71,8 +71,8 @@ type RebuildHooks = {
  * Rebuilds a projection; resolves when the new tables serve.
  *
  * Outages are waited out for a while, then their error is thrown. Also throws RebuildUnderWay, RebuildRefused,
- * RebuildInterrupted, and ProjectionHalted if too many streams, or others than before, cannot be processed. After any error, the previous tables
- * still serve.
+ * RebuildInterrupted, and ProjectionHalted if too many streams, or others than before, cannot be processed. After any
+ * error, the previous tables still serve.
  */
 export async function rebuild(options: RebuildOptions & RebuildHooks): Promise<Rebuilt> {
   const { projection, log, runtime, signal, onBegin, onSwapped } = options;

@@ -1,6 +1,6 @@
 /**
- * How far each projection has come, why it halted, and which streams it has parked. One row per schema of tables, updated in the transaction that
- * writes the tables' rows, so that neither can be ahead of the other.
+ * How far each projection has come, why it halted, and which streams it has parked. One row per schema of tables, updated
+ * in the transaction that writes the tables' rows, so that neither can be ahead of the other.
  */
 import type { LogMark, Position } from '@ledger/event-store/event-store.ts';
 import { emptyIfUndefined } from '@ledger/postgres/error-codes.ts';
@@ -127,8 +127,8 @@ const advanceSql = sqlOf('advance-checkpoint');
 /**
  * Moves the checkpoint over a batch and clears the fault; resolves to the parked streams. For the rest of the transaction,
  * names of tables are those in the schema, and plans use indexes, because they are kept while the tables grow. Holds the
- * row until the transaction ends. Throws when another process has moved it since it was read, or the tables now have another version:
- * what was folded must not be written.
+ * row until the transaction ends. Throws when another process has moved it since it was read, or the tables now have
+ * another version: what was folded must not be written.
  */
 export async function advance(
   trx: Knex.Transaction,

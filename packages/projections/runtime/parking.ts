@@ -24,7 +24,7 @@ export type Target = {
   db: Knex;
   personalData: PersonalDataReader;
   runtime: Pick<Runtime, 'now'>;
-  /** How often an event has overloaded Postgres although the rest of its batch did not. Without it, an overload parks nothing. */
+  /** How often an event alone of its batch has overloaded Postgres. Without it, an overload parks nothing. */
   overloads?: Map<string, number>;
 };
 
@@ -40,7 +40,7 @@ export class BatchRefused extends Error {
   override name = 'BatchRefused';
 }
 
-/** Writes the rows of all these events; the search path leads to the tables. Throws BatchRefused, and what an outage throws. */
+/** Writes the rows of all these events, in the tables of the search path. Throws BatchRefused, and an outage's error. */
 export async function projectAll(
   trx: Knex.Transaction,
   { projection, personalData }: Target,

@@ -1,4 +1,4 @@
-/** Writes a batch of events into a projection's tables, together with the checkpoint; parks the streams that it cannot process. */
+/** Writes a batch of events into a projection's tables, with the checkpoint; parks streams that cannot be processed. */
 import type { Position } from '@ledger/event-store/event-store.ts';
 import type { Batch } from './batches.ts';
 import { advance, saveParked } from './checkpoints.ts';

@@ -62,11 +62,8 @@ export function createLandRegistry(dependencies: {
 }) {
   const { config, post, runtime } = dependencies;
   const { attempts, callbackUrl, dimasuk, pauseMs, timeoutMs } = config;
-  const headers = {
-    'content-type': 'application/json',
-    accept: 'application/json',
-    'user-agent': 'payment-ledger',
-  };
+  const json = 'application/json';
+  const headers = { 'content-type': json, accept: json, 'user-agent': 'payment-ledger' };
   return {
     /** Throws AddressRefused and NoAnswer. */
     report(

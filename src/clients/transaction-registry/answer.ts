@@ -12,9 +12,7 @@ import {
 } from '../../events/payment-result.ts';
 import { lenientText, oneLine, readMode } from '../wire-fields.ts';
 
-/**
- * The registry gave no usable answer; `fault` says why. The message names no transaction and quotes nothing that the registry sent.
- */
+/** No usable answer; `fault` says why. The message names no transaction and quotes nothing that the registry sent. */
 export class RegistryUnavailable extends Error {
   override name = 'RegistryUnavailable';
   readonly fault: RegistryFault;

@@ -27,7 +27,10 @@ export const kindsFor = (scope: Scope): readonly ListedKind[] => (scope ? kindsO
 export const listedSql = `(${sqlOf('listed-exceptions')}) as listed`;
 
 export type ListedException = {
-  /** `payment/<transaction id>/<result number>`, `attempt/<transaction id>/<number>`, `approval/<transaction id>/<number>`, `unmatched/<id>`, `difference/<id>`, `shared/<id>` or `parked/<stream>`. */
+  /**
+   * `payment`, `attempt` or `approval`, with the transaction id and a number: `payment/<transaction id>/<number>`. Or
+   * `unmatched/<id>`, `difference/<id>`, `shared/<id>`, `parked/<stream>`.
+   */
   id: string;
   kind: ListedKind;
   /** Null where the merchant is not known. */

@@ -85,7 +85,7 @@ type Folded = {
   opened: Readonly<Record<string, string>>;
 };
 
-/** The changes to the books, the postings, and the numbers that events gave to payments. Skips an event that the books already contain. */
+/** What the events change in the books, post, and give payments as numbers. Skips those that the books contain. */
 function fold(rows: readonly Folded[], events: readonly RecordedEvent[]) {
   const stored = new Map(rows.map((row) => [row.transactionId, row]));
   const changed = new Map<string, Folded>();

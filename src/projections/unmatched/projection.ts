@@ -1,4 +1,4 @@
-/** The quarantine: gateway results that match no payment, a row each, with how staff resolved them and when they were erased. */
+/** The quarantine: a row for each gateway result that matches no payment, how staff resolved it, when it was erased. */
 import { createTables, givenRows, indexesOf, type Row, upsert } from '@ledger/postgres/table.ts';
 import { type Projection, ProjectionFault } from '@ledger/projections/runtime/projection.ts';
 import type { Knex } from 'knex';

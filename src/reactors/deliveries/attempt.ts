@@ -97,27 +97,18 @@ export async function attemptDelivery(
     }
     correlationId = correlationOf(open.cause);
     const startedMs = runtime.monotonicMs();
-    const outcome = await perform(open, stopping, dependencies);
+    const outcome = await perform({ ...open, correlationId }, stopping, dependencies);
     isBegun = true;
     const durationMs = Math.round(runtime.monotonicMs() - startedMs);
     // If there was no answer and `stopping` aborted, we interrupted the attempt; the receiver did not fail it.
     const isInterrupted = stopping.aborted && outcome.kind === 'failed' && outcome.status === null;
     await end(await record(open, isInterrupted ? interrupted : outcome, durationMs, dependencies));
-    const { key, attempts } = open.delivery;
+    const { key: delivery, attempts } = open.delivery;
     const { transactionId, receiver } = claimed;
-    const about = {
-      correlationId,
-      transactionId,
-      delivery: key,
-      receiver,
-      attempt: attempts + 1,
-      durationMs,
-    };
     const { kind, status, reason } = { reason: undefined, ...outcome };
-    log.info(
-      { ...about, outcome: isInterrupted ? 'interrupted' : kind, status, reason },
-      'delivery attempted',
-    );
+    const result = { attempt: attempts + 1, durationMs, outcome: isInterrupted ? 'interrupted' : kind };
+    const about = { correlationId, transactionId, delivery, receiver, ...result, status, reason };
+    log.info(about, 'delivery attempted');
     return outcome;
   } catch (error) {
     const { transactionId, orderingKey } = claimed;
@@ -246,15 +237,15 @@ async function recordSuperseded(
  * EventStoreUnavailable and KeysUnavailable if the secrets to sign with cannot be read: nothing has been sent then.
  */
 async function perform(
-  due: OpenDelivery,
+  due: OpenDelivery & { correlationId: string },
   stopping: AbortSignal,
   { log, name, perform, runtime }: AttemptDependencies,
 ): Promise<DeliveryOutcome> {
-  const correlationId = correlationOf(due.cause);
+  const { correlationId } = due;
   const signal = AbortSignal.any([stopping, runtime.timeout(timeoutMs)]);
   const about = { 'ledger.reactor': name, 'ledger.correlation_id': correlationId };
   try {
-    return await inSpan('deliver', about, () => perform({ ...due, correlationId, signal }));
+    return await inSpan('deliver', about, () => perform({ ...due, signal }));
   } catch (error) {
     if (error instanceof EventStoreUnavailable || error instanceof KeysUnavailable) throw error;
     const delivery = due.delivery.key;

@@ -10,12 +10,7 @@ import { type AttemptDependencies, attemptDelivery } from './attempt.ts';
 import { createBreaker } from './breaker.ts';
 import type { DeliveryOutcome } from './delivery-task.ts';
 
-export type DeliveryWorker = {
-  /** Looks for work now, because something became due. */
-  wake(): void;
-  /** Claims nothing more, and gives the attempts under way ten seconds before it interrupts them. */
-  stop(): Promise<void>;
-};
+export type DeliveryWorker = ReturnType<typeof startDeliveryWorker>;
 
 export type WorkerTask = Pick<AttemptDependencies, 'name' | 'perform'> & { kind: DeliveryKind };
 
@@ -38,7 +33,7 @@ const drainMs = 10_000;
 /** How long the list has to come to what an attempt recorded before the worker itself settles the row. */
 const settleAfterMs = 1_000;
 
-export function startDeliveryWorker(dependencies: Dependencies): DeliveryWorker {
+export function startDeliveryWorker(dependencies: Dependencies) {
   const { concurrency, kind, name, queue, ready, runtime, leaseMs = 60_000 } = dependencies;
   const log = dependencies.log.child({ reactor: name });
   const breaker = createBreaker(runtime);
@@ -136,8 +131,10 @@ export function startDeliveryWorker(dependencies: Dependencies): DeliveryWorker 
 
   const working = work();
   return {
+    /** Looks for work now, because something became due. */
     wake: () => wakeUp.abort(),
-    async stop() {
+    /** Claims nothing more, and gives the attempts under way ten seconds before it interrupts them. */
+    async stop(): Promise<void> {
       stopping.abort();
       wakeUp.abort();
       await working;
