@@ -3,12 +3,11 @@ import { hash } from 'node:crypto';
 import { type EventStore, EventStoreUnavailable } from '@ledger/event-store/event-store.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
 import { type OpenSealed, openOrWait } from '@ledger/personal-data/sealed.ts';
-import { readMerchantEvent } from '../events/codec.ts';
 import {
   type Credential,
   type CredentialKind,
-  evolveMerchant,
   type MerchantEvent,
+  merchantFold,
   merchantStream,
 } from '../events/merchant.ts';
 import { type Decider, Refused } from './decider.ts';
@@ -36,9 +35,7 @@ export type CredentialCommand = {
 const maxValid = 5;
 
 export const credentialDecider: Decider<readonly Credential[], CredentialCommand, MerchantEvent> = {
-  initial: [],
-  read: readMerchantEvent,
-  evolve: evolveMerchant,
+  ...merchantFold,
   decide(command, state) {
     const { at, by, configured, kind } = command;
     // A process may let a key in for some seconds after another has ended it. Such a key must not end the one after it.

@@ -3,14 +3,12 @@ import { canonicalJson } from '@ledger/kernel/canonical-json.ts';
 import type { Language } from '../common/languages.ts';
 import type { Sen } from '../common/money.ts';
 import type { PaymentMode } from '../common/payment-modes.ts';
-import { readPaymentEvent } from '../events/codec.ts';
 import {
   type Attempt,
-  evolve,
-  noPayment,
   type Payment,
   type PaymentEvent,
   type PaymentRequested,
+  paymentFold,
   type RequestedPayment,
 } from '../events/payment.ts';
 import { openAttempts } from '../events/requery-schedule.ts';
@@ -61,9 +59,7 @@ export const maxAttemptsEver = 500;
 const unusedCountsMs = 24 * 60 * 60_000;
 
 export const paymentDecider: Decider<Payment, PaymentCommand, PaymentEvent> = {
-  initial: noPayment,
-  read: readPaymentEvent,
-  evolve,
+  ...paymentFold,
   decide(command, state) {
     if (command.type === 'RequestPayment') return requestPayment(command, state);
     if (command.type === 'RecordGatewayResult') return recordGatewayResult(command, state);

@@ -1,6 +1,5 @@
 /** Decisions about a projection's rebuilds. The events are in src/events/rebuild.ts. */
-import { readRebuildEvent } from '../events/codec.ts';
-import { evolveRebuilds, noRebuilds, type RebuildEvent, type Rebuilds } from '../events/rebuild.ts';
+import { type RebuildEvent, type Rebuilds, rebuildFold } from '../events/rebuild.ts';
 import type { Decider } from './decider.ts';
 
 type RebuildCommand =
@@ -9,9 +8,7 @@ type RebuildCommand =
   | { type: 'FailRebuild'; at: string; reason: string };
 
 export const rebuildDecider: Decider<Rebuilds, RebuildCommand, RebuildEvent> = {
-  initial: noRebuilds,
-  read: readRebuildEvent,
-  evolve: evolveRebuilds,
+  ...rebuildFold,
   /** A request during a rebuild changes nothing, and neither does the end of a rebuild that is not under way. */
   decide(command, { requestedAt }) {
     const isUnderWay = requestedAt !== null;

@@ -1,11 +1,10 @@
 /** Decisions about a discrepancy between the ledger and an export. The events are in src/events/reconciliation.ts. */
 import { derivedId } from '@ledger/kernel/derived-id.ts';
-import { readReconciliationEvent } from '../events/codec.ts';
 import {
   type Discrepancy,
   type DiscrepancyFound,
-  evolveDiscrepancy,
   type ReconciliationEvent,
+  reconciliationFold,
 } from '../events/reconciliation.ts';
 import { type Decider, Refused } from './decider.ts';
 
@@ -32,9 +31,7 @@ export function discrepancyIdOf(key: string, discrepancy: Omit<DiscrepancyFound,
 
 export const reconciliationDecider: Decider<Discrepancy | null, ReconciliationCommand, ReconciliationEvent> =
   {
-    initial: null,
-    read: readReconciliationEvent,
-    evolve: evolveDiscrepancy,
+    ...reconciliationFold,
     decide(command, state) {
       switch (command.type) {
         case 'ReportDiscrepancy':

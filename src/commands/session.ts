@@ -1,7 +1,6 @@
 /** Decisions about a session of the console. The events are in src/events/session.ts. */
 import type { EventStore, RecordedEvent } from '@ledger/event-store/event-store.ts';
-import { readSessionEvent } from '../events/codec.ts';
-import { type AccessKind, evolveSession, type Session, type SessionEvent } from '../events/session.ts';
+import { type AccessKind, type Session, type SessionEvent, sessionFold } from '../events/session.ts';
 import { type Decider, Refused } from './decider.ts';
 import { createExecute } from './execute.ts';
 
@@ -33,10 +32,8 @@ export type SignOut = { type: 'SignOut'; at: string };
 export type SessionCommand = IssueSignInLink | SignIn | ViewPersonalData | RecordToolAccess | SignOut;
 
 export const sessionDecider: Decider<Session | null, SessionCommand, SessionEvent> = {
-  initial: null,
+  ...sessionFold,
   readsPart: true,
-  read: readSessionEvent,
-  evolve: evolveSession,
   decide(command, state) {
     switch (command.type) {
       case 'IssueSignInLink': {

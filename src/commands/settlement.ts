@@ -1,13 +1,11 @@
 /** Decisions about payouts and remittances. The events are in src/events/settlement.ts. */
 import { dayOf } from '../common/malaysian-time.ts';
 import { displaySen, signedSen } from '../common/money.ts';
-import { readSettlementEvent } from '../events/codec.ts';
 import {
-  evolveSettlement,
-  noSettlement,
   type Settlement,
   type SettlementEvent,
   type SettlementRecorded,
+  settlementFold,
 } from '../events/settlement.ts';
 import { type Decider, Refused } from './decider.ts';
 
@@ -27,9 +25,7 @@ type Decision = readonly SettlementEvent[] | Refused;
 const maxParts = 1_000;
 
 export const settlementDecider: Decider<Settlement, RecordSettlement | ReverseSettlement, SettlementEvent> = {
-  initial: noSettlement,
-  read: readSettlementEvent,
-  evolve: evolveSettlement,
+  ...settlementFold,
   decide: (command, state) =>
     command.type === 'RecordSettlement' ? record(command, state) : reverse(command, state),
 };

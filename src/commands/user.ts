@@ -2,8 +2,7 @@
 import { derivedId } from '@ledger/kernel/derived-id.ts';
 import { maskable } from '@ledger/kernel/structs.ts';
 import { defaulted, type Infer } from 'superstruct';
-import { readUserEvent } from '../events/codec.ts';
-import { type Account, evolveUser, type Role, roles, type Scope, type UserEvent } from '../events/user.ts';
+import { type Account, type Role, roles, type Scope, type UserEvent, userFold } from '../events/user.ts';
 import { type Decider, Refused } from './decider.ts';
 import { email, name, oneOf } from './fields.ts';
 
@@ -39,9 +38,7 @@ export function userIdOf(key: string, address: string): string {
 }
 
 export const userDecider: Decider<Account | null, UserCommand, UserEvent> = {
-  initial: null,
-  read: readUserEvent,
-  evolve: evolveUser,
+  ...userFold,
   decide(command, state) {
     if (command.type === 'CreateUser') {
       const { at, console, granted, id, user } = command;

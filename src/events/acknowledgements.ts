@@ -7,6 +7,7 @@ import { createHash } from 'node:crypto';
 import { canonicalJson } from '@ledger/kernel/canonical-json.ts';
 import { type EventOf, utc } from '@ledger/kernel/structs.ts';
 import { array, enums, type Infer, integer, min, object, pattern, string } from 'superstruct';
+import { readerOf } from './codec.ts';
 import type { StoredEvent } from './envelope.ts';
 
 export const acknowledgementsStream = 'verify-acknowledgements';
@@ -48,8 +49,9 @@ export const OlderLogAccepted = object({
   signature: string(),
 });
 
-export const acknowledgementEvents = { FaultAcknowledged, OlderLogAccepted };
+const acknowledgementEvents = { FaultAcknowledged, OlderLogAccepted };
 export type AcknowledgementEvent = EventOf<typeof acknowledgementEvents>;
+export const readAcknowledgement = readerOf(acknowledgementEvents);
 
 /**
  * SHA-256, lower-case hex, over all that is stored of the event and the hash of the event before it in its stream: nobody

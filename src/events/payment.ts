@@ -26,6 +26,7 @@ import {
   statusAfter,
 } from './adjustments.ts';
 import { type Approval, approvalEvents, evolveApprovals, isApprovalEvent } from './approvals.ts';
+import { type Fold, readerOf } from './codec.ts';
 import {
   type Delivery,
   deliveryEvents,
@@ -123,6 +124,7 @@ export const paymentEvents = {
 };
 
 export type PaymentEvent = EventOf<typeof paymentEvents>;
+export const readPaymentEvent = readerOf(paymentEvents);
 export type PaymentRequested = Infer<typeof paymentEvents.PaymentRequested>;
 export type Channel = PaymentRequested['channel'];
 
@@ -162,6 +164,13 @@ export function evolve(state: Payment, event: PaymentEvent): Payment {
   const personalData = holding(next.personalData, event.data);
   return personalData === next.personalData ? next : { ...next, personalData };
 }
+
+export const paymentFold: Fold<Payment, PaymentEvent> = {
+  prefix: paymentStreamPrefix,
+  initial: noPayment,
+  read: readPaymentEvent,
+  evolve,
+};
 
 function fold(state: Payment, event: PaymentEvent): Payment {
   if (state.status === 'none') {

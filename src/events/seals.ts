@@ -7,6 +7,7 @@ import { hash as digestOf } from 'node:crypto';
 import { canonicalJson } from '@ledger/kernel/canonical-json.ts';
 import { type EventOf, utc } from '@ledger/kernel/structs.ts';
 import { array, type Infer, integer, min, object, optional, pattern, string } from 'superstruct';
+import { readerOf } from './codec.ts';
 import { genesisHash, hashOf, metadataValue, type StoredEvent } from './envelope.ts';
 import { paymentStreamPrefix } from './payment.ts';
 
@@ -54,6 +55,7 @@ export type CheckpointSigned = Infer<typeof CheckpointSigned>;
 
 export const sealEvents = { LogSealed, CheckpointSigned };
 export type LogSealedEvent = EventOf<typeof sealEvents>;
+export const readSeal = readerOf(sealEvents);
 
 /** A running count of the log. */
 type Tally = { count: number; runningHash: string };

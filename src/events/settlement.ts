@@ -19,6 +19,7 @@ import {
 } from 'superstruct';
 import { boundsOfDay } from '../common/malaysian-time.ts';
 import { sen } from '../common/money.ts';
+import { type Fold, readerOf } from './codec.ts';
 import type { Account, Entry, Posting } from './postings.ts';
 
 const settlementKinds = ['payout', 'remittance'] as const;
@@ -65,20 +66,20 @@ export type Settlement = {
   reversed: { at: string; note: string } | null;
 };
 
-export const noSettlement: Settlement = { recorded: null, reversed: null };
-
-export const settlementStreamPrefix = 'settlement-';
-export const settlementStream = (id: string) => `${settlementStreamPrefix}${id}`;
+export const settlementFold: Fold<Settlement, SettlementEvent> = {
+  prefix: 'settlement-',
+  initial: { recorded: null, reversed: null },
+  read: readerOf(settlementEvents),
+  evolve(state, event) {
+    if (event.type === 'SettlementRecorded') return { recorded: event.data, reversed: null };
+    return state.recorded ? { ...state, reversed: event.data } : state;
+  },
+};
+export const settlementStream = (id: string) => `${settlementFold.prefix}${id}`;
 
 /** One stream for each reference, however it is spaced and cased. */
 export function settlementIdOf(kind: SettlementKind, reference: string): string {
   return derivedId('settlement', [kind, reference.replace(/\s+/g, '').toUpperCase()]);
-}
-
-/** Total. */
-export function evolveSettlement(state: Settlement, event: SettlementEvent): Settlement {
-  if (event.type === 'SettlementRecorded') return { recorded: event.data, reversed: null };
-  return state.recorded ? { ...state, reversed: event.data } : state;
 }
 
 /** The entry of an event (rule 1) after the state before it; null where it posts nothing. */

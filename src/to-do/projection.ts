@@ -14,7 +14,6 @@ import { createTables, indexesOf } from '@ledger/postgres/table.ts';
 import type { Followed, Projection } from '@ledger/projections/runtime/projection.ts';
 import tables from '../../content/tables/to-do.json' with { type: 'json' };
 import { adjustmentEvents } from '../events/adjustments.ts';
-import { readPaymentEvent } from '../events/codec.ts';
 import {
   type DeliveryKind,
   deliveryEvents,
@@ -23,7 +22,13 @@ import {
   newDelivery,
   type PlannedDelivery,
 } from '../events/deliveries.ts';
-import { type PaymentEvent, paymentIdOf, paymentStream, paymentStreamPrefix } from '../events/payment.ts';
+import {
+  type PaymentEvent,
+  paymentIdOf,
+  paymentStream,
+  paymentStreamPrefix,
+  readPaymentEvent,
+} from '../events/payment.ts';
 import { deliveriesByRule1 } from '../events/upcast-rules.ts';
 import {
   type AddressedDelivery,

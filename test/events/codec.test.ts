@@ -1,6 +1,7 @@
 // Reading stored events: lifted from old versions, checked, and never trusted.
 import test from 'ava';
-import { readPaymentEvent, UnreadableEvent } from '../../src/events/codec.ts';
+import { UnreadableEvent } from '../../src/events/codec.ts';
+import { readPaymentEvent } from '../../src/events/payment.ts';
 import { schemaVersion, upcast } from '../../src/events/upcast.ts';
 import {
   payer as aminah,

@@ -15,8 +15,8 @@ import type { Knex } from 'knex';
 import { dayOf } from '../../common/malaysian-time.ts';
 import { UnreadableEvent } from '../../events/codec.ts';
 import { paymentStream, paymentStreamPrefix } from '../../events/payment.ts';
-import { reconciliationStream, reconciliationStreamPrefix } from '../../events/reconciliation.ts';
-import { settlementStreamPrefix } from '../../events/settlement.ts';
+import { reconciliationFold, reconciliationStream } from '../../events/reconciliation.ts';
+import { settlementFold } from '../../events/settlement.ts';
 import { listExceptions } from '../../projections/exceptions/queries.ts';
 import { journal } from '../../projections/journal/projection.ts';
 import { differingSums, trialBalance } from '../../projections/journal/queries.ts';
@@ -26,7 +26,7 @@ import { differenceText } from '../verify/rows.ts';
 import { type Checked, createViolations, type Violation, type Violations } from '../verify/violations.ts';
 
 export const compared = [payments, journal, reconciliation];
-const prefixes = [paymentStreamPrefix, settlementStreamPrefix, reconciliationStreamPrefix];
+const prefixes = [paymentStreamPrefix, settlementFold.prefix, reconciliationFold.prefix];
 
 /** What a check found, and where the next one goes on. JSON. */
 export type CheckResult = {

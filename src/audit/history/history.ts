@@ -3,9 +3,15 @@ import type { RecordedEvent } from '@ledger/event-store/event-store.ts';
 import { Refused } from '../../commands/decider.ts';
 import { InvalidFields } from '../../commands/fields.ts';
 import { lastMomentOf } from '../../common/malaysian-time.ts';
-import { readPaymentEvent, tryRead, UnreadableEvent } from '../../events/codec.ts';
+import { tryRead, UnreadableEvent } from '../../events/codec.ts';
 import { hashIn, isChainedOnto, metadataText } from '../../events/envelope.ts';
-import { evolve, noPayment, type Payment, withoutPersonalData } from '../../events/payment.ts';
+import {
+  evolve,
+  noPayment,
+  type Payment,
+  readPaymentEvent,
+  withoutPersonalData,
+} from '../../events/payment.ts';
 
 /** All fields are plain JSON. */
 export type HistoryEntry = {

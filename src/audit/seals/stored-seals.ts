@@ -10,9 +10,9 @@ import {
   signedAt,
 } from '@ledger/transparency-log/note.ts';
 import { isRangeOf, type Range } from '@ledger/transparency-log/tree.ts';
-import { readSeal, tryRead, UnreadableEvent } from '../../events/codec.ts';
+import { tryRead, UnreadableEvent } from '../../events/codec.ts';
 import { genesisHash, hashIn } from '../../events/envelope.ts';
-import { type LogSealed, sealsStream, signedText } from '../../events/seals.ts';
+import { type LogSealed, readSeal, sealsStream, signedText } from '../../events/seals.ts';
 
 /** The log does not agree with the last seal: run `ledger verify`. No personal data. */
 export class Unaccountable extends Error {

@@ -12,7 +12,7 @@ import type { Logger } from 'pino';
 import { isSuperseded, type RecordDeliveryAttempt } from '../../commands/deliveries.ts';
 import { type Executed, type ExecuteOf, endOf, type Head } from '../../commands/execute.ts';
 import type { paymentDecider } from '../../commands/payment.ts';
-import { readPaymentEvent, UnreadableEvent } from '../../events/codec.ts';
+import { UnreadableEvent } from '../../events/codec.ts';
 import type { Delivery, PlannedDelivery } from '../../events/deliveries.ts';
 import { type Cause, metadataText } from '../../events/envelope.ts';
 import { type OpenPayment, openPayment } from '../../events/open-payment.ts';
@@ -24,6 +24,7 @@ import {
   paymentStream,
   plannedDeliveries,
   type RequestedPayment,
+  readPaymentEvent,
   withoutPersonalData,
 } from '../../events/payment.ts';
 import type { PlacedEvent } from '../../to-do/projection.ts';

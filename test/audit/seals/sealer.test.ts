@@ -26,13 +26,13 @@ import type { SealKeys } from '../../../src/audit/seals/succession.ts';
 import { verifySeals } from '../../../src/audit/verify/seals.ts';
 import { createViolations } from '../../../src/audit/verify/violations.ts';
 import { assertKey } from '../../../src/commands/key-fingerprint.ts';
-import { readSeal } from '../../../src/events/codec.ts';
 import { paymentStream } from '../../../src/events/payment.ts';
 import {
   countIn,
   emptyTally,
   leafEntry,
   leafOf,
+  readSeal,
   sealsStream,
   signedText,
 } from '../../../src/events/seals.ts';
