@@ -10,8 +10,8 @@ import { chargeContradictedBy } from '../events/charges.ts';
 import { exceptionsOf, holdsMoneyInSuspense } from '../events/exceptions.ts';
 import type { PaymentEvent, RequestedPayment } from '../events/payment.ts';
 import { Refused } from './decider.ts';
-import { type ActionContext, resolveException } from './exceptions.ts';
-import { isSameReference, refund } from './refunds.ts';
+import { resolveException } from './exceptions.ts';
+import { type ActionContext, isSameReference, refund } from './refunds.ts';
 
 export type TakeAction = ActionContext & { type: 'TakeAction'; action: StaffAction };
 

@@ -1,5 +1,6 @@
 /** That nobody will pay: the payer decides it, or the merchant, or the request expires. */
 import type { PaymentEvent, RequestedPayment } from '../events/payment.ts';
+import { nothingReported } from '../events/payment-result.ts';
 import { isClosed, isEnded, standingOf } from '../events/payment-standing.ts';
 import { openAttempts } from '../events/requery-schedule.ts';
 import { Refused } from './decider.ts';
@@ -25,17 +26,7 @@ export function cancelPayment(
     return isPayer ? [] : new Refused('partly_paid', 'A part of this payment has been received');
   // Money may have come after it had ended: whoever asks again is told of it by the refusals above.
   if (isPayer ? state.status === 'cancelled' : isEnded(state)) return [];
-  const result = {
-    outcome: 'cancelled',
-    mode: '',
-    sellerOrderNo: '',
-    gatewayTransactionId: '',
-    amountSen: null,
-    currency: '',
-    paidAt: null,
-    receiptNo: '',
-    buyerBank: '',
-  } as const;
+  const result = { outcome: 'cancelled', ...nothingReported } as const;
   const sealed = { personal: { plain: { buyerName: '' } }, evidence: { plain: {} } };
   const said = { at, source, verified: true, result, ...sealed, orderNo: '' } as const;
   return [{ type: 'PaymentCancelled', data: { ...said, ...setInMotion(state, 'cancelled') } }];

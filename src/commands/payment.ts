@@ -18,7 +18,6 @@ import { type Decider, Refused } from './decider.ts';
 import { type DeliveryCommand, decideDelivery } from './deliveries.ts';
 import { type ErasePersonalData, erasePersonalData } from './erasure.ts';
 import { isSameContent } from './fingerprint.ts';
-import { type AddNote, addNote } from './notes.ts';
 import { type RecordGatewayResult, recordGatewayResult, refusalToPay } from './payment-result.ts';
 import { type RecordRequery, recordRequery } from './requery.ts';
 import { type GiveVerdict, giveVerdict } from './unknown-outcomes.ts';
@@ -50,6 +49,9 @@ export type PaymentCommand =
   | AddNote
   | ErasePersonalData
   | DeliveryCommand;
+
+/** What staff write about a payment for their colleagues. */
+type AddNote = { type: 'AddNote'; at: string; note: string };
 
 /** A payer who still cannot pay by then needs help from a person. */
 export const maxAttempts = 50;
@@ -122,6 +124,16 @@ function choosePaymentMethod(
   const sellerOrderNo = `${state.request.transactionId}-${attempt}`;
   const data = { at, attempt, mode, bankCode, chargeSen, sellerOrderNo, lang };
   return [{ type: 'PaymentMethodChosen', data }];
+}
+
+/** Refused after an erasure, which the next pass would extend to the note. */
+function addNote(
+  { at, note }: AddNote,
+  { personalData }: RequestedPayment,
+): readonly PaymentEvent[] | Refused {
+  if (personalData.erasedAt !== null)
+    return new Refused('note_not_kept', 'The personal data of this payment are erased, and notes with them');
+  return [{ type: 'StaffNoteAdded', data: { at, personal: { plain: { note } } } }];
 }
 
 function countedAttempts({ attempts, results }: RequestedPayment, at: string): number {

@@ -1,24 +1,14 @@
 /** What one member of staff proposed, because much money is at stake, and another approved or rejected. */
-import { chosen } from '@ledger/kernel/matches-schema.ts';
+import { byKind } from '@ledger/kernel/matches-schema.ts';
 import { type EventOf, utc } from '@ledger/kernel/structs.ts';
-import {
-  enums,
-  type Infer,
-  integer,
-  literal,
-  min,
-  never,
-  nullable,
-  object,
-  type Struct,
-  string,
-} from 'superstruct';
+import { enums, type Infer, integer, literal, min, nullable, object, string } from 'superstruct';
 import { sen } from '../common/money.ts';
 import { resolutions } from './recorded-result.ts';
 
 const no = min(integer(), 1);
 
-const actions = {
+/** What staff do with money, at once or after an approval. */
+const StaffAction = byKind({
   resolution: object({
     kind: literal('resolution'),
     resultNo: no,
@@ -33,17 +23,8 @@ const actions = {
     gatewayReference: string(),
     reason: string(),
   }),
-};
-
-/** What staff do with money, at once or after an approval. */
-export type StaffAction = Infer<(typeof actions)[keyof typeof actions]>;
-
-const unknownKind = never();
-
-const StaffAction = chosen<StaffAction>((value) => {
-  const { kind } = (value ?? {}) as { kind?: unknown };
-  return (kind === 'resolution' || kind === 'refund' ? actions[kind] : unknownKind) as Struct<StaffAction>;
 });
+export type StaffAction = Infer<typeof StaffAction>;
 
 /** `by` is `staff:<id>`; proposals of a payment are numbered from 1. */
 const decided = object({ at: utc, by: string(), no, note: string() });

@@ -76,11 +76,16 @@ export type StoredEvent = Chained & { streamName: string; revision: number; id: 
 export function isChainedOnto({ type, data, metadata }: Chained, previousHash: string): boolean {
   if (typeof metadata !== 'object' || metadata === null) return false;
   const { hash, previousHash: named } = metadata as Partial<Metadata>;
+  const right = unlessTooDeep(() => hashOf(type, data, metadata));
+  return named === previousHash && right !== null && hash === right;
+}
+
+/** Null for the hash of what is nested too deep to be hashed, which no event of ours is. */
+export function unlessTooDeep(hash: () => string): string | null {
   try {
-    return named === previousHash && hashOf(type, data, metadata) === hash;
+    return hash();
   } catch (error) {
-    // Nested too deep to be hashed, which no event of ours is.
-    if (error instanceof RangeError) return false;
+    if (error instanceof RangeError) return null;
     throw error;
   }
 }

@@ -8,7 +8,7 @@ import { canonicalJson } from '@ledger/kernel/canonical-json.ts';
 import { type EventOf, utc } from '@ledger/kernel/structs.ts';
 import { array, type Infer, integer, min, object, optional, pattern, string } from 'superstruct';
 import { readerOf } from './codec.ts';
-import { genesisHash, hashOf, metadataValue, type StoredEvent } from './envelope.ts';
+import { genesisHash, hashOf, metadataValue, type StoredEvent, unlessTooDeep } from './envelope.ts';
 import { paymentStreamPrefix } from './payment.ts';
 
 export const sealsStream = 'ledger-seals';
@@ -106,13 +106,8 @@ function chainHashOf(event: StoredEvent): string {
   const carried = metadataValue(event, 'hash');
   if (typeof carried === 'string') return carried;
   const { type, data, metadata } = event;
-  try {
-    return hashOf(type, data, typeof metadata === 'object' && metadata !== null ? metadata : {});
-  } catch (error) {
-    // Nested too deep to be hashed, which no event of ours is.
-    if (error instanceof RangeError) return '';
-    throw error;
-  }
+  const others = typeof metadata === 'object' && metadata !== null ? metadata : {};
+  return unlessTooDeep(() => hashOf(type, data, others)) ?? '';
 }
 
 /** The text that is signed: the canonical JSON of the rest of a seal, or of an acknowledgement, which has other fields. */

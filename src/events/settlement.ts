@@ -20,7 +20,7 @@ import {
 import { boundsOfDay } from '../common/malaysian-time.ts';
 import { sen } from '../common/money.ts';
 import { type Fold, readerOf } from './codec.ts';
-import type { Account, Entry, Posting } from './postings.ts';
+import { type Account, credit, debit, type Entry, type Posting } from './postings.ts';
 
 const settlementKinds = ['payout', 'remittance'] as const;
 export type SettlementKind = (typeof settlementKinds)[number];
@@ -99,16 +99,10 @@ export function enterSettlement(before: Settlement, event: SettlementEvent): Ent
 
 function postingsOf({ kind, parts, totalSen }: SettlementRecorded): Posting[] {
   const isPayout = kind === 'payout';
-  const posting = (account: string, amountSen: number, openedOn: string | null, isDebit: boolean) => ({
-    account: account as Account,
-    openedOn,
-    debitSen: isDebit ? BigInt(amountSen) : 0n,
-    creditSen: isDebit ? 0n : BigInt(amountSen),
+  const total = (isPayout ? debit : credit)('bank', BigInt(totalSen));
+  const settled = parts.map(({ account, amountSen, openedOn }) => {
+    const post = account.startsWith('fees:') || !isPayout ? debit : credit;
+    return { ...post(account as Account, BigInt(amountSen)), openedOn };
   });
-  return [
-    posting('bank', totalSen, null, isPayout),
-    ...parts.map(({ account, amountSen, openedOn }) =>
-      posting(account, amountSen, openedOn, account.startsWith('fees:') || !isPayout),
-    ),
-  ];
+  return [{ ...total, openedOn: null }, ...settled];
 }

@@ -3,8 +3,9 @@ import test from 'ava';
 import fc from 'fast-check';
 import type { TakeAction } from '../../src/commands/approvals.ts';
 import type { RefusalCode } from '../../src/commands/decider.ts';
-import type { ExceptionResolution, MerchantTerms } from '../../src/commands/exceptions.ts';
+import type { ExceptionResolution } from '../../src/commands/exceptions.ts';
 import { paymentDecider } from '../../src/commands/payment.ts';
+import type { MerchantTerms } from '../../src/commands/refunds.ts';
 import {
   type ExceptionKind,
   exceptionKinds,
