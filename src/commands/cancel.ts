@@ -1,19 +1,16 @@
 /** That nobody will pay: the payer decides it, or the merchant, or the request expires. */
-import type { PaymentEvent, RequestedPayment } from '../events/payment.ts';
+import type { RequestedPayment } from '../events/payment.ts';
 import { nothingReported } from '../events/payment-result.ts';
 import { isClosed, isEnded, standingOf } from '../events/payment-standing.ts';
 import { openAttempts } from '../events/requery-schedule.ts';
-import { Refused } from './decider.ts';
+import { type PaymentDecision, Refused } from './decider.ts';
 import { refusalToPay, setInMotion } from './payment-result.ts';
 
 /** What a payer has cancelled can still be paid; after the other two, nobody can begin to pay. */
 export type CancelPayment = { type: 'CancelPayment'; at: string; source: 'payer' | 'merchant' | 'expiry' };
 
 /** Not while an attempt is open: the bank may have charged the payer already. */
-export function cancelPayment(
-  { at, source }: CancelPayment,
-  state: RequestedPayment,
-): readonly PaymentEvent[] | Refused {
+export function cancelPayment({ at, source }: CancelPayment, state: RequestedPayment): PaymentDecision {
   const isPayer = source === 'payer';
   // Who asks for it has read the time in a row, which somebody may have changed.
   if (source === 'expiry' && !isClosed(state, at)) return [];

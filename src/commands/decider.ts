@@ -1,16 +1,18 @@
 /** What a decider is, and how it refuses a command. */
 import type refusals from '../../content/refusals.json';
 import type { Fold } from '../events/codec.ts';
+import type { PaymentEvent } from '../events/payment.ts';
 
 export type Decider<State, Command, Event> = Fold<State, Event> & {
   /** Only part of a stream is loaded for it. */
   readsPart?: boolean;
-  /**
-   * Pure: no clock, no randomness, no I/O; times and ids come with the command. Returns the events, `[]` when the
-   * command has already taken effect, or why it is refused.
-   */
-  decide(command: Command, state: State): readonly Event[] | Refused;
+  /** Pure: no clock, no randomness, no I/O; times and ids come with the command. */
+  decide(command: Command, state: State): Decision<Event>;
 };
+
+/** The events, none if the command has already taken effect; or why it is refused. */
+export type Decision<Event> = readonly Event[] | Refused;
+export type PaymentDecision = Decision<PaymentEvent>;
 
 /** Why a command was refused: content/refusals.json also has the status that http answers. */
 export type RefusalCode = keyof typeof refusals;

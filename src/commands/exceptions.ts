@@ -6,7 +6,7 @@ import { creditableSen, exceptionsOf, resolutionsFor } from '../events/exception
 import type { PaymentEvent, RequestedPayment } from '../events/payment.ts';
 import { postingRule } from '../events/postings.ts';
 import type { Resolution } from '../events/recorded-result.ts';
-import { Refused } from './decider.ts';
+import { type PaymentDecision, Refused } from './decider.ts';
 import { receiptNoFor } from './payment-result.ts';
 import { announcement, callbackAbout, deliveriesFor } from './planned-deliveries.ts';
 import { type ActionContext, returned } from './refunds.ts';
@@ -22,7 +22,7 @@ export function resolveException(
   chosen: ExceptionResolution,
   context: ActionContext,
   state: RequestedPayment,
-): readonly PaymentEvent[] | Refused {
+): PaymentDecision {
   const { note, resolution, resultNo } = chosen;
   const exception = exceptionsOf(state).find((each) => each.resultNo === resultNo);
   if (!exception) return new Refused('unknown_exception', 'This payment has no such exception');

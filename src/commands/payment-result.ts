@@ -22,7 +22,7 @@ import {
 import { standingOf } from '../events/payment-standing.ts';
 import { postingRule } from '../events/postings.ts';
 import { openPendings } from '../events/requery-schedule.ts';
-import { Refused } from './decider.ts';
+import { type PaymentDecision, Refused } from './decider.ts';
 import { announcement, deliveriesFor } from './planned-deliveries.ts';
 import { correctOrders, isRepeat, isSameAttempt, reopenedAt, sellerOrderOf } from './same-attempt.ts';
 import {
@@ -46,10 +46,7 @@ export type RecordGatewayResult = {
 };
 
 /** Implements the state table of content/docs/payment-states.md. */
-export function recordGatewayResult(
-  command: RecordGatewayResult,
-  state: Payment,
-): readonly PaymentEvent[] | Refused {
+export function recordGatewayResult(command: RecordGatewayResult, state: Payment): PaymentDecision {
   if (!isPaymentOf(command, state)) return new Refused('unmatched_result', 'No such transaction');
   const { result } = command;
   const corrections = correctOrders(command, state);

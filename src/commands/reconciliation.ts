@@ -6,7 +6,7 @@ import {
   type ReconciliationEvent,
   reconciliationFold,
 } from '../events/reconciliation.ts';
-import { type Decider, Refused } from './decider.ts';
+import { type Decider, type Decision, Refused } from './decider.ts';
 
 export type ReportDiscrepancy = { type: 'ReportDiscrepancy'; discrepancy: DiscrepancyFound };
 /** An import included the record and did not show the discrepancy; `asOf` is the moment of its export. */
@@ -69,20 +69,14 @@ export function shownAsOf({ asOf, at }: Pick<DiscrepancyFound, 'asOf' | 'at'>): 
 }
 
 /** An older export does not clear what a newer one showed. */
-function clear(
-  { at, asOf }: ClearDiscrepancy,
-  state: Discrepancy | null,
-): readonly ReconciliationEvent[] | Refused {
+function clear({ at, asOf }: ClearDiscrepancy, state: Discrepancy | null): Decision<ReconciliationEvent> {
   if (!state) return unknown();
   if (state.resolved || asOf < shownAsOf(state)) return [];
   const data = { at, resolution: 'vanished', note: '', asOf } as const;
   return [{ type: 'ReconciliationDifferenceResolved', data }];
 }
 
-function resolve(
-  { at, note }: ResolveDiscrepancy,
-  state: Discrepancy | null,
-): readonly ReconciliationEvent[] | Refused {
+function resolve({ at, note }: ResolveDiscrepancy, state: Discrepancy | null): Decision<ReconciliationEvent> {
   if (!state) return unknown();
   const { resolved } = state;
   if (resolved?.resolution === 'explained' && resolved.note === note) return [];

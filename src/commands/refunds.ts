@@ -2,9 +2,9 @@
 import { displaySen, type Sen } from '../common/money.ts';
 import { type Charge, chargesOf, feeIn } from '../events/charges.ts';
 import type { CallbackSubject } from '../events/deliveries.ts';
-import type { PaymentEvent, RequestedPayment } from '../events/payment.ts';
+import type { RequestedPayment } from '../events/payment.ts';
 import { postingRule } from '../events/postings.ts';
-import { Refused } from './decider.ts';
+import { type PaymentDecision, Refused } from './decider.ts';
 import { callbackAbout } from './planned-deliveries.ts';
 
 /** Who acts, and when; and what the configuration says at that moment. */
@@ -37,7 +37,7 @@ export function refund(
   { amountSen, chargeNo, gatewayReference, reason }: Refund,
   context: ActionContext,
   state: RequestedPayment,
-): readonly PaymentEvent[] | Refused {
+): PaymentDecision {
   const sameReference = state.adjustments?.find(
     (each) => each.kind === 'refunded' && isSameReference(each.gatewayReference, gatewayReference),
   );

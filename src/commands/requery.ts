@@ -10,7 +10,7 @@ import type { PaymentResult, RegistryAnswer, RegistryFault } from '../events/pay
 import { differ } from '../events/recorded-result.ts';
 import type { CountedAnswers } from '../events/requery.ts';
 import { attemptsAtTheirEnd, openAttempts, openPendings } from '../events/requery-schedule.ts';
-import { Refused } from './decider.ts';
+import { type PaymentDecision, Refused } from './decider.ts';
 import {
   isPaymentOf,
   type RecordGatewayResult,
@@ -39,7 +39,7 @@ const sameAnswerMs = 60_000;
  * that is asked about for the last time and stays open is left to staff. Returns `[]` if the answer is the same as the
  * last one: it is then counted (record-requery.ts).
  */
-export function recordRequery(command: RecordRequery, state: Payment): readonly PaymentEvent[] | Refused {
+export function recordRequery(command: RecordRequery, state: Payment): PaymentDecision {
   if (!isPaymentOf(command, state)) return new Refused('unmatched_result', 'No such transaction');
   const { at, answer } = command;
   const earlier = unrecorded(command, state);

@@ -1,9 +1,9 @@
 /** The verdict of staff on an attempt whose outcome nobody else knows. */
 import type { Sen } from '../common/money.ts';
-import { evolve, type Payment, type PaymentEvent, type RequestedPayment } from '../events/payment.ts';
+import { evolve, type Payment, type RequestedPayment } from '../events/payment.ts';
 import { nothingReported, type ReportedResult } from '../events/payment-result.ts';
 import { unknownOutcomesOf } from '../events/unknown-outcomes.ts';
-import { Refused } from './decider.ts';
+import { type PaymentDecision, Refused } from './decider.ts';
 import { recordGatewayResult } from './payment-result.ts';
 import { endingOnly } from './requery.ts';
 
@@ -29,7 +29,7 @@ export type GiveVerdict = {
 export function giveVerdict(
   { at, no, outcome, amountSen, gatewayTransactionId, evidence }: GiveVerdict,
   state: RequestedPayment,
-): readonly PaymentEvent[] | Refused {
+): PaymentDecision {
   const unknown = unknownOutcomesOf(state).find((each) => each.no === no);
   if (!unknown) return new Refused('unknown_exception', 'This payment has no such exception');
   const { orderNo, settled } = unknown;

@@ -21,9 +21,9 @@ import {
   unmatchedFold,
 } from '../events/unmatched.ts';
 import { type Decider, Refused } from './decider.ts';
-import type { ErasePersonalData } from './erasure.ts';
 import { createExecute, type Head, headOf } from './execute.ts';
 import type { Fingerprint } from './fingerprint.ts';
+import type { ErasePersonalData } from './payment.ts';
 
 /**
  * A payment has at most so many results in quarantine: more different ones of one payment come from no gateway in order,

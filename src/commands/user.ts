@@ -3,7 +3,7 @@ import { derivedId } from '@ledger/kernel/derived-id.ts';
 import { maskable } from '@ledger/kernel/structs.ts';
 import { defaulted, type Infer } from 'superstruct';
 import { type Account, type Role, roles, type Scope, type UserEvent, userFold } from '../events/user.ts';
-import { type Decider, Refused } from './decider.ts';
+import { type Decider, type Decision, Refused } from './decider.ts';
 import { email, name, oneOf } from './fields.ts';
 
 export const NewUser = maskable({ name, email, role: defaulted(oneOf(roles), 'member') });
@@ -54,10 +54,7 @@ export const userDecider: Decider<Account | null, UserCommand, UserEvent> = {
 };
 
 /** Nobody changes their own account, so that at least one admin always remains. */
-function decideChange(
-  command: Exclude<UserCommand, CreateUser>,
-  account: Account,
-): readonly UserEvent[] | Refused {
+function decideChange(command: Exclude<UserCommand, CreateUser>, account: Account): Decision<UserEvent> {
   const { at, by } = command;
   const { id, role, active } = account;
   if (by === id) return new Refused('own_account', 'You cannot change your own account: ask another admin');

@@ -77,16 +77,15 @@ export function countIn({ count, runningHash }: Tally, event: StoredEvent): Tall
  * events of a stream, and tells which one only to whoever knows its name; the label is `''`, or when the payment was
  * requested and from whom if the event is the first of one. By these two an export shows what must be in it.
  */
-export type Leaf = { tag: string; label: string; digest: string };
+export type Leaf = [tag: string, label: string, digest: string];
 
 export function leafOf(event: StoredEvent): Leaf {
   const { streamName, revision, id } = event;
   const entry = JSON.stringify([streamName, revision, id, chainHashOf(event)]);
   const isFirst = revision === 0 && streamName.startsWith(paymentStreamPrefix);
-  return { tag: tagOf(streamName), label: isFirst ? labelOf(event.data) : '', digest: sha256Of(entry) };
+  return [sha256Of(streamName).slice(0, 16), isFirst ? labelOf(event.data) : '', sha256Of(entry)];
 }
 
-const tagOf = (streamName: string) => sha256Of(streamName).slice(0, 16);
 const sha256Of = (text: string) => digestOf('sha256', text, 'hex');
 
 /** Such as `2026-11-20T01:00:00.000Z demo-app`. */
@@ -97,8 +96,8 @@ function labelOf(data: unknown): string {
 }
 
 /** The bytes that are hashed as a leaf. */
-export function leafEntry({ tag, label, digest }: Leaf): Buffer {
-  return Buffer.from(JSON.stringify([tag, label, digest]));
+export function leafEntry(leaf: Leaf): Buffer {
+  return Buffer.from(JSON.stringify(leaf));
 }
 
 /** The hash in the event's metadata, or a hash of its content if it has none. */

@@ -1,5 +1,6 @@
 /** A payment's history from its stream: every event, the state after each, and whether anybody has changed it since. */
 import type { RecordedEvent } from '@ledger/event-store/event-store.ts';
+import { positionText } from '@ledger/event-store/position.ts';
 import { Refused } from '../../commands/decider.ts';
 import { InvalidFields } from '../../commands/fields.ts';
 import { lastMomentOf } from '../../common/malaysian-time.ts';
@@ -48,7 +49,7 @@ export function historyOf(events: readonly RecordedEvent[]): History {
     const { revision, position, type, id, data } = event;
     return {
       revision,
-      position: { commit: String(position.commit), prepare: String(position.prepare) },
+      position: positionText(position),
       at: isRead ? read.data.at : null,
       type,
       actor: metadataText(event, 'actor'),

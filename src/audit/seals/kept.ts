@@ -12,7 +12,7 @@ import { sqlOf } from '../../common/sql.ts';
 import { sealsStream } from '../../events/seals.ts';
 import { streamPrefixes } from '../../events/streams.ts';
 import { auditTablesSql } from '../check/forged-rows.ts';
-import { lastEventOf, sealedWithinMs, Unaccountable } from './stored-seals.ts';
+import { lastEventOf, sealedWithinMs, signedSealIn, Unaccountable } from './stored-seals.ts';
 
 /** `name` says where it is kept, for a message; `note` is the signed text. */
 export type KeptCheckpoint = Checkpoint & { name: string; note: string };
@@ -91,7 +91,7 @@ export async function unsealed(
   if (refused !== null) return { state: 'unaccountable', reason: refused };
   try {
     const last = await eventStore.loadLast(sealsStream);
-    const after = last && (await lastEventOf(last, eventStore)).position;
+    const after = last && (await lastEventOf(signedSealIn(last), eventStore)).position;
     const oldest = await eventStore.firstAfter({ streamPrefixes, after, signal });
     if (!oldest) return { state: 'none' };
     const since = oldest.created;

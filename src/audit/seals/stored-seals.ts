@@ -31,6 +31,9 @@ export type Seal = Pick<LogSealed, 'at' | 'lastEvent' | 'streams' | 'publicKey'>
   handedOverBy: string | null;
 };
 
+/** A seal at its place in the stream of seals. */
+export type PlacedSeal = Seal & { revision: number };
+
 /** The last seal: the next one is chained onto it and continues its count. */
 export type LastSeal = { seal: Seal | null; revision: ExpectedRevision; hash: string };
 
@@ -83,19 +86,19 @@ export async function loadLastSeal(eventStore: Pick<EventStore, 'loadLast'>): Pr
  * Unaccountable.
  */
 export async function lastEventOf(
-  stored: RecordedEvent,
+  { lastEvent, revision }: Pick<PlacedSeal, 'lastEvent' | 'revision'>,
   eventStore: Pick<EventStore, 'load'>,
 ): Promise<RecordedEvent> {
-  const { lastEvent } = signedSealIn(stored);
   const [event] = await eventStore.load(lastEvent.stream, lastEvent.revision, 1);
   if (event?.id === lastEvent.id) return event;
-  throw new Unaccountable(`The last event of seal ${stored.revision} is not in the log`);
+  throw new Unaccountable(`The last event of seal ${revision} is not in the log`);
 }
 
-export function signedSealIn(stored: RecordedEvent): Seal {
+export function signedSealIn(stored: RecordedEvent): PlacedSeal {
+  const { revision } = stored;
   const seal = readSignedSeal(stored);
-  if (!seal) throw new Unaccountable(`Seal ${stored.revision} is not what was signed`);
-  return seal;
+  if (!seal) throw new Unaccountable(`Seal ${revision} is not what was signed`);
+  return { ...seal, revision };
 }
 
 /** `what` names a seal or checkpoint. */

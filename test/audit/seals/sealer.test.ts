@@ -387,7 +387,7 @@ for (const name of ['CheckpointSigned', 'CheckpointSigned.hand-over'])
     const seal = readSignedSeal(stored);
     const { stream, revision, id } = stored.data.lastEvent;
     const leaf = leafOf({ streamName: stream, revision, id, ...golden('PaymentRequested') });
-    t.is(leaf.label, '2026-11-20T01:00:00.000Z council');
+    t.is(leaf[1], '2026-11-20T01:00:00.000Z council');
     const handedOverBy = stored.data.handOver?.publicKey ?? null;
     t.like(seal, { handedOverBy, count: 1, hash: leafHash(leafEntry(leaf)).toString('hex') });
     for (const [field, value] of Object.entries(stored.data))
