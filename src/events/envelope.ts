@@ -42,15 +42,10 @@ export function chain<Event extends { type: string; data: unknown }>(
   previousHash: string,
   cause: Cause,
 ): Envelope<Event>[] {
+  const { actor, causationId: $causationId, correlationId: $correlationId } = cause;
   let previous = previousHash;
   return events.map((event, index) => {
-    const withoutHash = {
-      $correlationId: cause.correlationId,
-      $causationId: cause.causationId,
-      actor: cause.actor,
-      schemaVersion,
-      previousHash: previous,
-    };
+    const withoutHash = { $correlationId, $causationId, actor, schemaVersion, previousHash: previous };
     const hash = hashOf(event.type, event.data, withoutHash);
     previous = hash;
     return { ...event, id: eventIdOf(cause, index), metadata: { ...withoutHash, hash } };

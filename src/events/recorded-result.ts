@@ -90,7 +90,7 @@ export function inferenceOf(
   return isKept && orderNo !== null && result.sellerOrderNo === '' ? { isOrderInferred: true } : {};
 }
 
-/** Whether both gateway transactions are named, and they are not the same. */
+/** Whether both are named, and they are not the same. */
 export function differ(one: string, other: string): boolean {
   return one !== '' && other !== '' && one !== other;
 }

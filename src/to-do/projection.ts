@@ -67,13 +67,8 @@ export type Known = PaymentDeliveries & {
 };
 
 /** `announcer` names this process, without a blank, to those that listen for what is due. */
-export function createToDoList({
-  eventStore,
-  announcer = '',
-}: {
-  eventStore: Pick<EventStore, 'load'>;
-  announcer?: string;
-}) {
+export function createToDoList(dependencies: { eventStore: Pick<EventStore, 'load'>; announcer?: string }) {
+  const { eventStore, announcer = '' } = dependencies;
   const due = new Set<DeliveryKind>();
   const projection: Projection = {
     ...toDoList,

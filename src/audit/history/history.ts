@@ -98,13 +98,7 @@ function verdictOn(entries: readonly HistoryEntry[]): HistoryVerdict {
 export type Until = { at: Date } | { revision: number } | null;
 
 /** Reads one of the two as people type it; a day means the whole day. Throws InvalidFields. */
-export function readUntil({
-  at,
-  revision,
-}: {
-  at?: string | undefined;
-  revision?: string | undefined;
-}): Until {
+export function readUntil({ at, revision }: Partial<Record<'at' | 'revision', string | undefined>>): Until {
   if (at !== undefined && revision !== undefined)
     throw new InvalidFields('Either a time or a revision can be given, not both');
   if (revision !== undefined) {
