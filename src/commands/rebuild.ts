@@ -13,19 +13,9 @@ export const rebuildDecider: Decider<Rebuilds, RebuildCommand, RebuildEvent> = {
   decide(command, { requestedAt }) {
     const isUnderWay = requestedAt !== null;
     if ((command.type === 'RequestRebuild') === isUnderWay) return [];
-    switch (command.type) {
-      case 'RequestRebuild': {
-        const { at, projection } = command;
-        return [{ type: 'ProjectionRebuildRequested', data: { at, projection } }];
-      }
-      case 'CompleteRebuild': {
-        const { at, events, durationMs } = command;
-        return [{ type: 'ProjectionRebuilt', data: { at, events, durationMs } }];
-      }
-      case 'FailRebuild': {
-        const { at, reason } = command;
-        return [{ type: 'ProjectionRebuildFailed', data: { at, reason } }];
-      }
-    }
+    const { type: _, ...data } = command;
+    if ('projection' in data) return [{ type: 'ProjectionRebuildRequested', data }];
+    if ('reason' in data) return [{ type: 'ProjectionRebuildFailed', data }];
+    return [{ type: 'ProjectionRebuilt', data }];
   },
 };

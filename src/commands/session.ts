@@ -50,10 +50,8 @@ export const sessionDecider: Decider<Session | null, SessionCommand, SessionEven
       case 'ViewPersonalData': {
         if (state?.status !== 'open' || command.at >= state.endsAt)
           return new Refused('session_over', 'You are no longer signed in');
-        const { at, what, transactionId, detail } = command;
-        return [
-          { type: 'PersonalDataViewed', data: { at, userId: state.userId, what, transactionId, detail } },
-        ];
+        const { type: _, ...viewed } = command;
+        return [{ type: 'PersonalDataViewed', data: { ...viewed, userId: state.userId } }];
       }
       case 'RecordToolAccess': {
         if (state) return new Refused('session_over', 'This is a session of the console');

@@ -43,6 +43,7 @@ import {
   identified,
   type LastRequery,
   type RecordedResult,
+  roles,
   withChanged,
   withRecorded,
 } from './recorded-result.ts';
@@ -208,17 +209,15 @@ function fold(state: Payment, event: PaymentEvent): Payment {
       return withDeliveries({ ...changed, status: statusAfter(state, outcome), closedAttempts }, event.data);
     }
     case 'GatewayResultContradicted':
-      return withRecorded(state, event.data, 'contradiction');
+    case 'DuplicatePaymentDetected':
+    case 'AttemptEnded':
+      return withRecorded(state, event.data, roles[event.type]);
     case 'AmountMismatchDetected':
       return withAnnouncement(withRecorded(state, event.data, 'amountMismatch'), event.data);
-    case 'DuplicatePaymentDetected':
-      return withRecorded(state, event.data, 'duplicate');
     case 'GatewayResultIdentified': {
       const { data } = event;
       return { ...state, results: withChanged(state.results, data.resultNo, (it) => identified(it, data)) };
     }
-    case 'AttemptEnded':
-      return withRecorded(state, event.data, 'ended');
     case 'RequeryAnswered':
     case 'RequeryRepeated':
       return { ...state, lastRequery: { at: event.data.at, status: event.data.status } };

@@ -36,9 +36,9 @@ export async function checkpointBefore(
   position: Position,
   last: TreeSeal,
 ): Promise<TreeSeal | null> {
-  return await lastWhere(eventStore, last, async (seal) =>
-    isAfter(position, (await lastEventOf(seal, eventStore)).position),
-  );
+  const isBefore = async (seal: PlacedSeal) =>
+    isAfter(position, (await lastEventOf(seal, eventStore)).position);
+  return await lastWhere(eventStore, last, isBefore);
 }
 
 /** The checkpoint of this size; null if there is none. Throws Unaccountable. */
