@@ -1,25 +1,18 @@
 /** How staff resolve a payment's exceptions; src/events/exceptions.ts says which it has. */
 import { addSen, type Sen } from '../common/money.ts';
 import { outstandingSen } from '../events/adjustments.ts';
+import type { ResolutionAction } from '../events/approvals.ts';
 import { chargeContradictedBy } from '../events/charges.ts';
 import { creditableSen, exceptionsOf, resolutionsFor } from '../events/exceptions.ts';
 import type { PaymentEvent, RequestedPayment } from '../events/payment.ts';
 import { postingRule } from '../events/postings.ts';
-import type { Resolution } from '../events/recorded-result.ts';
 import { type PaymentDecision, Refused } from './decider.ts';
 import { receiptNoFor } from './payment-result.ts';
 import { announcement, callbackAbout, deliveriesFor } from './planned-deliveries.ts';
 import { type ActionContext, returned } from './refunds.ts';
 
-export type ExceptionResolution = {
-  /** The number of the payment's recorded result, counted from 1. */
-  resultNo: number;
-  resolution: Resolution;
-  note: string;
-};
-
 export function resolveException(
-  chosen: ExceptionResolution,
+  chosen: ResolutionAction,
   context: ActionContext,
   state: RequestedPayment,
 ): PaymentDecision {
@@ -49,7 +42,7 @@ const refusals = {
 
 /** Pays the payment with what was received, or a part of it where the merchant takes parts. */
 function credit(
-  { note, resultNo }: ExceptionResolution,
+  { note, resultNo }: ResolutionAction,
   { at, by, terms }: ActionContext,
   state: RequestedPayment,
 ): PaymentEvent[] {
@@ -85,7 +78,7 @@ function credit(
 
 /** The bank has taken back what has not been refunded of the charge. */
 function reverse(
-  { note, resultNo }: ExceptionResolution,
+  { note, resultNo }: ResolutionAction,
   context: ActionContext,
   state: RequestedPayment,
 ): PaymentEvent[] {

@@ -1,5 +1,6 @@
 /** How staff record that money went back to a payer: refunded, in whole or in part, or taken back by the bank. */
 import { displaySen, type Sen } from '../common/money.ts';
+import type { RefundAction } from '../events/approvals.ts';
 import { type Charge, chargesOf, feeIn } from '../events/charges.ts';
 import type { CallbackSubject } from '../events/deliveries.ts';
 import type { RequestedPayment } from '../events/payment.ts';
@@ -23,18 +24,9 @@ export type MerchantTerms = {
   approvalAboveSen: Sen | null;
 };
 
-export type Refund = {
-  /** The number of the recorded result whose money is refunded, counted from 1. */
-  chargeNo: number;
-  amountSen: Sen;
-  /** Under which the gateway or the bank has the refund: the same reference is the same refund. */
-  gatewayReference: string;
-  reason: string;
-};
-
 /** Of each charge at most what has not been returned yet. */
 export function refund(
-  { amountSen, chargeNo, gatewayReference, reason }: Refund,
+  { amountSen, chargeNo, gatewayReference, reason }: RefundAction,
   context: ActionContext,
   state: RequestedPayment,
 ): PaymentDecision {

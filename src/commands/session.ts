@@ -1,6 +1,6 @@
 /** Decisions about a session of the console. The events are in src/events/session.ts. */
 import type { EventStore, RecordedEvent } from '@ledger/event-store/event-store.ts';
-import { type AccessKind, type Session, type SessionEvent, sessionFold } from '../events/session.ts';
+import { type Session, type SessionEvent, sessionFold } from '../events/session.ts';
 import { type Decider, Refused } from './decider.ts';
 import { createExecute } from './execute.ts';
 
@@ -16,16 +16,10 @@ export type SignIn = {
   passkey: string | null;
 };
 
-export type ViewPersonalData = {
-  type: 'ViewPersonalData';
-  at: string;
-  what: AccessKind;
-  transactionId: string | null;
-  detail: string;
-};
-
+type Viewed = Extract<SessionEvent, { type: 'PersonalDataViewed' }>['data'];
+export type ViewPersonalData = { type: 'ViewPersonalData' } & Omit<Viewed, 'userId'>;
 /** An access by a command, which has no session: `userId` is its actor, and the stream is of this access alone. */
-export type RecordToolAccess = Omit<ViewPersonalData, 'type'> & { type: 'RecordToolAccess'; userId: string };
+export type RecordToolAccess = { type: 'RecordToolAccess' } & Viewed;
 
 export type SignOut = { type: 'SignOut'; at: string };
 

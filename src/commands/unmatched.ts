@@ -17,7 +17,6 @@ import {
   quarantineStream,
   resolutionStream,
   type UnmatchedEvent,
-  type UnmatchedResolution,
   unmatchedFold,
 } from '../events/unmatched.ts';
 import { type Decider, Refused } from './decider.ts';
@@ -67,14 +66,8 @@ export function createQuarantine(dependencies: {
   };
 }
 
-export type ResolveUnmatchedResult = {
-  type: 'ResolveUnmatchedResult';
-  at: string;
-  /** Of a result in the quarantine, in its stream. */
-  revision: number;
-  resolution: UnmatchedResolution;
-  note: string;
-};
+type Resolved = Extract<UnmatchedEvent, { type: 'UnmatchedResultResolved' }>['data'];
+export type ResolveUnmatchedResult = { type: 'ResolveUnmatchedResult' } & Resolved;
 
 /**
  * On the stream of what became of one result. Whoever gives a command has loaded the result, and before an erasure

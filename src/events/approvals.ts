@@ -11,6 +11,7 @@ const no = min(integer(), 1);
 const StaffAction = byKind({
   resolution: object({
     kind: literal('resolution'),
+    /** The number of the payment's recorded result. */
     resultNo: no,
     resolution: enums(resolutions),
     note: string(),
@@ -20,11 +21,14 @@ const StaffAction = byKind({
     /** The number of the recorded result whose money is refunded. */
     chargeNo: no,
     amountSen: sen,
+    /** Under which the gateway or the bank has the refund: the same reference is the same refund. */
     gatewayReference: string(),
     reason: string(),
   }),
 });
 export type StaffAction = Infer<typeof StaffAction>;
+export type ResolutionAction = Omit<Extract<StaffAction, { kind: 'resolution' }>, 'kind'>;
+export type RefundAction = Omit<Extract<StaffAction, { kind: 'refund' }>, 'kind'>;
 
 /** `by` is `staff:<id>`; proposals of a payment are numbered from 1. */
 const decided = object({ at: utc, by: string(), no, note: string() });
