@@ -4,9 +4,9 @@ import { eventsToEnd } from '@ledger/event-store/events-to-end.ts';
 import type { KeyStore } from '@ledger/personal-data/key-store.ts';
 import { sealKeyOf } from '@ledger/transparency-log/key.ts';
 import { assertKey } from '../commands/key-fingerprint.ts';
-import { readErasure } from '../events/codec.ts';
 import { paymentStreamPrefix } from '../events/payment.ts';
-import { unmatchedStreamPrefix } from '../events/unmatched.ts';
+import { readErasure } from '../events/personal-data.ts';
+import { unmatchedFold } from '../events/unmatched.ts';
 import { type CommandOf, type Outcome, UsageError } from './command.ts';
 import { fail, withStores } from './stores.ts';
 
@@ -80,7 +80,7 @@ export async function destroyErased(
 async function* readErasedKeys(eventStore: Pick<EventStore, 'subscribe'>): AsyncGenerator<string[]> {
   let batch: string[] = [];
   const { signal } = new AbortController();
-  const streamPrefixes = [paymentStreamPrefix, unmatchedStreamPrefix];
+  const streamPrefixes = [paymentStreamPrefix, unmatchedFold.prefix];
   for await (const event of eventsToEnd(eventStore, { streamPrefixes, after: null, signal })) {
     if (event.type !== 'PersonalDataErased') continue;
     batch.push(...readErasure(event).data.keys);

@@ -7,8 +7,7 @@ import { email, oneOf, readFields } from '../commands/fields.ts';
 import { passkeyDecider } from '../commands/passkeys.ts';
 import { NewUser, type UserCommand, userDecider, userIdOf } from '../commands/user.ts';
 import { readScope } from '../config/merchants.ts';
-import { readUserEvent } from '../events/codec.ts';
-import { type Account, evolveUser, roles, userStream, userStreamPrefix } from '../events/user.ts';
+import { type Account, roles, userFold, userStream } from '../events/user.ts';
 import { type CommandOf, type Report, UsageError } from './command.ts';
 import { type Context, staffCause, withStores } from './stores.ts';
 
@@ -116,10 +115,10 @@ const grantedIn = ({ config }: UsersContext, { merchants }: Options) =>
 async function allAccounts(eventStore: EventStore): Promise<Account[]> {
   const accounts = new Map<string, Account | null>();
   const { signal } = new AbortController();
-  const all = { streamPrefixes: [userStreamPrefix], after: null, signal };
+  const all = { streamPrefixes: [userFold.prefix], after: null, signal };
   for await (const event of eventsToEnd(eventStore, all)) {
     const { streamName } = event;
-    accounts.set(streamName, evolveUser(accounts.get(streamName) ?? null, readUserEvent(event)));
+    accounts.set(streamName, userFold.evolve(accounts.get(streamName) ?? null, userFold.read(event)));
   }
   return [...accounts.values()].filter((account) => account !== null);
 }

@@ -162,7 +162,7 @@ async function signerOf(
   if (current === '') throw new Refused('wrong_key', 'SEAL_KEY is not set: this is signed with it');
   const key = sealKeyOf(current);
   const last = await lastCheckpoint(eventStore).catch(() => null);
-  if (!last || last.seal.publicKey === key.publicKey) return key;
+  if (!last || last.publicKey === key.publicKey) return key;
   throw new Refused('wrong_key', 'SEAL_KEY is not the key of the last seal: what it signs would not count');
 }
 

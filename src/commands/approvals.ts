@@ -8,10 +8,10 @@ import { adjustedSen } from '../events/adjustments.ts';
 import type { Approval, StaffAction } from '../events/approvals.ts';
 import { chargeContradictedBy } from '../events/charges.ts';
 import { exceptionsOf, holdsMoneyInSuspense } from '../events/exceptions.ts';
-import type { PaymentEvent, RequestedPayment } from '../events/payment.ts';
-import { Refused } from './decider.ts';
-import { type ActionContext, resolveException } from './exceptions.ts';
-import { isSameReference, refund } from './refunds.ts';
+import type { RequestedPayment } from '../events/payment.ts';
+import { type PaymentDecision, Refused } from './decider.ts';
+import { resolveException } from './exceptions.ts';
+import { type ActionContext, isSameReference, refund } from './refunds.ts';
 
 export type TakeAction = ActionContext & { type: 'TakeAction'; action: StaffAction };
 
@@ -23,10 +23,7 @@ export type DecideApproval = ActionContext & {
   note: string;
 };
 
-export function takeAction(
-  { action, ...context }: TakeAction,
-  state: RequestedPayment,
-): readonly PaymentEvent[] | Refused {
+export function takeAction({ action, ...context }: TakeAction, state: RequestedPayment): PaymentDecision {
   const events = eventsOf(action, context, state);
   if (events instanceof Refused || events.length === 0) return events;
   const { at, by, terms } = context;
@@ -75,7 +72,7 @@ function isSameSubject(one: StaffAction, other: StaffAction): boolean {
 export function decideApproval(
   { no, outcome, note, ...context }: DecideApproval,
   state: RequestedPayment,
-): readonly PaymentEvent[] | Refused {
+): PaymentDecision {
   const approval = state.approvals?.find((each) => each.no === no);
   if (!approval) return new Refused('unknown_exception', 'This payment has no such proposal');
   const { at, by } = context;

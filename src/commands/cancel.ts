@@ -1,18 +1,16 @@
 /** That nobody will pay: the payer decides it, or the merchant, or the request expires. */
-import type { PaymentEvent, RequestedPayment } from '../events/payment.ts';
+import type { RequestedPayment } from '../events/payment.ts';
+import { nothingReported } from '../events/payment-result.ts';
 import { isClosed, isEnded, standingOf } from '../events/payment-standing.ts';
 import { openAttempts } from '../events/requery-schedule.ts';
-import { Refused } from './decider.ts';
+import { type PaymentDecision, Refused } from './decider.ts';
 import { refusalToPay, setInMotion } from './payment-result.ts';
 
 /** What a payer has cancelled can still be paid; after the other two, nobody can begin to pay. */
 export type CancelPayment = { type: 'CancelPayment'; at: string; source: 'payer' | 'merchant' | 'expiry' };
 
 /** Not while an attempt is open: the bank may have charged the payer already. */
-export function cancelPayment(
-  { at, source }: CancelPayment,
-  state: RequestedPayment,
-): readonly PaymentEvent[] | Refused {
+export function cancelPayment({ at, source }: CancelPayment, state: RequestedPayment): PaymentDecision {
   const isPayer = source === 'payer';
   // Who asks for it has read the time in a row, which somebody may have changed.
   if (source === 'expiry' && !isClosed(state, at)) return [];
@@ -25,17 +23,7 @@ export function cancelPayment(
     return isPayer ? [] : new Refused('partly_paid', 'A part of this payment has been received');
   // Money may have come after it had ended: whoever asks again is told of it by the refusals above.
   if (isPayer ? state.status === 'cancelled' : isEnded(state)) return [];
-  const result = {
-    outcome: 'cancelled',
-    mode: '',
-    sellerOrderNo: '',
-    gatewayTransactionId: '',
-    amountSen: null,
-    currency: '',
-    paidAt: null,
-    receiptNo: '',
-    buyerBank: '',
-  } as const;
+  const result = { outcome: 'cancelled', ...nothingReported } as const;
   const sealed = { personal: { plain: { buyerName: '' } }, evidence: { plain: {} } };
   const said = { at, source, verified: true, result, ...sealed, orderNo: '' } as const;
   return [{ type: 'PaymentCancelled', data: { ...said, ...setInMotion(state, 'cancelled') } }];

@@ -3,12 +3,11 @@ import { hash } from 'node:crypto';
 import { type EventStore, EventStoreUnavailable } from '@ledger/event-store/event-store.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
 import { type OpenSealed, openOrWait } from '@ledger/personal-data/sealed.ts';
-import { readMerchantEvent } from '../events/codec.ts';
 import {
   type Credential,
   type CredentialKind,
-  evolveMerchant,
   type MerchantEvent,
+  merchantFold,
   merchantStream,
 } from '../events/merchant.ts';
 import { type Decider, Refused } from './decider.ts';
@@ -36,9 +35,7 @@ export type CredentialCommand = {
 const maxValid = 5;
 
 export const credentialDecider: Decider<readonly Credential[], CredentialCommand, MerchantEvent> = {
-  initial: [],
-  read: readMerchantEvent,
-  evolve: evolveMerchant,
+  ...merchantFold,
   decide(command, state) {
     const { at, by, configured, kind } = command;
     // A process may let a key in for some seconds after another has ended it. Such a key must not end the one after it.
@@ -89,36 +86,17 @@ type Configured = { code: string; apiKeys: readonly string[]; webhookSecrets: re
 
 export type Credentials = ReturnType<typeof createCredentials>;
 
-export function createCredentials({
-  eventStore,
-  openSealed,
-  runtime,
-  transactionIdKey,
-}: {
+type Dependencies = {
   eventStore: Pick<EventStore, 'load'>;
   openSealed: OpenSealed;
   runtime: Pick<Runtime, 'monotonicMs' | 'now' | 'sleep'>;
   transactionIdKey: string;
-}) {
-  const fingerprint = createFingerprint(transactionIdKey);
+};
+
+/** The credentials of a merchant. What was known serves for as long as the event store does not answer. */
+function createStates({ eventStore, runtime }: Dependencies) {
   const kept = new Map<string, { state: readonly Credential[]; readMs: number }>();
-  const fingerprintOf = (kind: CredentialKind, text: string) => fingerprint([kind, hash('sha256', text)]);
-  const ofConfigured = (key: string) =>
-    key.startsWith('sha256:') ? fingerprint(['api-key', key.slice(7)]) : fingerprintOf('api-key', key);
-  const ofMerchants = new WeakMap<Configured, Record<CredentialKind, readonly string[]>>();
-
-  /** Made once for each merchant of the configuration: a request must not hash all keys again. */
-  function configured(merchant: Configured): Record<CredentialKind, readonly string[]> {
-    const made = ofMerchants.get(merchant) ?? {
-      'api-key': merchant.apiKeys.map(ofConfigured),
-      'webhook-secret': merchant.webhookSecrets.map((secret) => fingerprintOf('webhook-secret', secret)),
-    };
-    ofMerchants.set(merchant, made);
-    return made;
-  }
-
-  /** What was known serves for as long as the event store does not answer. */
-  async function stateOf(code: string, atMostMs: number): Promise<readonly Credential[]> {
+  return async (code: string, atMostMs: number): Promise<readonly Credential[]> => {
     const last = kept.get(code);
     const readMs = runtime.monotonicMs();
     if (last && readMs - last.readMs < atMostMs) return last.state;
@@ -133,6 +111,26 @@ export function createCredentials({
     };
     const unanswered = runtime.sleep(patienceMs).then(() => last.state);
     return await Promise.race([reading.catch(lastKnown), unanswered]);
+  };
+}
+
+export function createCredentials(dependencies: Dependencies) {
+  const { openSealed, runtime, transactionIdKey } = dependencies;
+  const fingerprint = createFingerprint(transactionIdKey);
+  const stateOf = createStates(dependencies);
+  const fingerprintOf = (kind: CredentialKind, text: string) => fingerprint([kind, hash('sha256', text)]);
+  const ofConfigured = (key: string) =>
+    key.startsWith('sha256:') ? fingerprint(['api-key', key.slice(7)]) : fingerprintOf('api-key', key);
+  const ofMerchants = new WeakMap<Configured, Record<CredentialKind, readonly string[]>>();
+
+  /** Made once for each merchant of the configuration: a request must not hash all keys again. */
+  function configured(merchant: Configured): Record<CredentialKind, readonly string[]> {
+    const made = ofMerchants.get(merchant) ?? {
+      'api-key': merchant.apiKeys.map(ofConfigured),
+      'webhook-secret': merchant.webhookSecrets.map((secret) => fingerprintOf('webhook-secret', secret)),
+    };
+    ofMerchants.set(merchant, made);
+    return made;
   }
 
   async function valid(merchant: Configured, kind: CredentialKind, atMostMs: number) {

@@ -1,20 +1,18 @@
 /** What a decider is, and how it refuses a command. */
 import type refusals from '../../content/refusals.json';
+import type { Fold } from '../events/codec.ts';
+import type { PaymentEvent } from '../events/payment.ts';
 
-export type Decider<State, Command, Event> = {
-  initial: State;
+export type Decider<State, Command, Event> = Fold<State, Event> & {
   /** Only part of a stream is loaded for it. */
   readsPart?: boolean;
-  /** Reads a stored event as one of this decider's. Throws UnreadableEvent. */
-  read(stored: { type: string; data: unknown; metadata: unknown }): Event;
-  /**
-   * Pure: no clock, no randomness, no I/O; times and ids come with the command. Returns the events, `[]` when the
-   * command has already taken effect, or why it is refused.
-   */
-  decide(command: Command, state: State): readonly Event[] | Refused;
-  /** Total: never throws. */
-  evolve(state: State, event: Event): State;
+  /** Pure: no clock, no randomness, no I/O; times and ids come with the command. */
+  decide(command: Command, state: State): Decision<Event>;
 };
+
+/** The events, none if the command has already taken effect; or why it is refused. */
+export type Decision<Event> = readonly Event[] | Refused;
+export type PaymentDecision = Decision<PaymentEvent>;
 
 /** Why a command was refused: content/refusals.json also has the status that http answers. */
 export type RefusalCode = keyof typeof refusals;

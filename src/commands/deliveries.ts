@@ -1,7 +1,7 @@
 /** Decisions about a payment's deliveries. The events are in src/events/deliveries.ts. */
 import type { Delivery, DeliveryEvent } from '../events/deliveries.ts';
 import type { RequestedPayment } from '../events/payment.ts';
-import { Refused } from './decider.ts';
+import { type Decision, Refused } from './decider.ts';
 
 /** The status of the HTTP answer; null if there was none, and for email. */
 export type RecordDeliveryAttempt = {
@@ -55,10 +55,7 @@ export function canRequestEmail({ attempts, settledAt, state }: Delivery, at: st
   return Date.parse(at) - Date.parse(settledAt) >= emailPauseMs;
 }
 
-export function decideDelivery(
-  command: DeliveryCommand,
-  state: RequestedPayment,
-): readonly DeliveryEvent[] | Refused {
+export function decideDelivery(command: DeliveryCommand, state: RequestedPayment): Decision<DeliveryEvent> {
   const wanted = command.type === 'RequestReceiptEmail' ? receiptKey : command.delivery;
   const delivery = state.deliveries.find(({ key }) => key === wanted);
   if (!delivery) return new Refused('unknown_delivery', 'This payment has no such delivery');

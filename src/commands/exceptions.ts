@@ -1,44 +1,21 @@
 /** How staff resolve a payment's exceptions; src/events/exceptions.ts says which it has. */
 import { addSen, type Sen } from '../common/money.ts';
 import { outstandingSen } from '../events/adjustments.ts';
-import { chargeContradictedBy, feeIn } from '../events/charges.ts';
-import type { CallbackSubject } from '../events/deliveries.ts';
+import type { ResolutionAction } from '../events/approvals.ts';
+import { chargeContradictedBy } from '../events/charges.ts';
 import { creditableSen, exceptionsOf, resolutionsFor } from '../events/exceptions.ts';
 import type { PaymentEvent, RequestedPayment } from '../events/payment.ts';
 import { postingRule } from '../events/postings.ts';
-import type { Resolution } from '../events/recorded-result.ts';
-import { Refused } from './decider.ts';
+import { type PaymentDecision, Refused } from './decider.ts';
 import { receiptNoFor } from './payment-result.ts';
 import { announcement, callbackAbout, deliveriesFor } from './planned-deliveries.ts';
-
-/** Who acts, and when; and what the configuration says at that moment. */
-export type ActionContext = {
-  at: string;
-  /** `staff:<id>`. */
-  by: string;
-  terms: MerchantTerms;
-};
-
-export type MerchantTerms = {
-  toldOf: readonly CallbackSubject[];
-  /** Whether it takes a part of what it asked for. */
-  takesParts: boolean;
-  /** A second member of staff has to approve what moves more; null if nothing has to be approved. */
-  approvalAboveSen: Sen | null;
-};
-
-export type ExceptionResolution = {
-  /** The number of the payment's recorded result, counted from 1. */
-  resultNo: number;
-  resolution: Resolution;
-  note: string;
-};
+import { type ActionContext, returned } from './refunds.ts';
 
 export function resolveException(
-  chosen: ExceptionResolution,
-  { at, by, terms }: ActionContext,
+  chosen: ResolutionAction,
+  context: ActionContext,
   state: RequestedPayment,
-): readonly PaymentEvent[] | Refused {
+): PaymentDecision {
   const { note, resolution, resultNo } = chosen;
   const exception = exceptionsOf(state).find((each) => each.resultNo === resultNo);
   if (!exception) return new Refused('unknown_exception', 'This payment has no such exception');
@@ -47,11 +24,11 @@ export function resolveException(
   if (resolved) return new Refused('exception_resolved', 'This exception is already resolved');
   if (!resolutionsFor(state, exception).includes(resolution))
     return new Refused('no_money_in_suspense', refusals[resolution]);
-  const context = { at, by, terms };
   if (resolution === 'reversed') return reverse(chosen, context, state);
   if (resolution === 'credited' && kind === 'amountMismatch') return credit(chosen, context, state);
   const told = kind === 'amountMismatch' ? announcement(state) : {};
-  return [{ type: 'ExceptionResolved', data: { at, resultNo, resolution, note, postingRule, ...told } }];
+  const data = { at: context.at, resultNo, resolution, note, postingRule, ...told };
+  return [{ type: 'ExceptionResolved', data }];
 }
 
 const noMoney = 'There is no money in suspense here: it can only be explained';
@@ -65,7 +42,7 @@ const refusals = {
 
 /** Pays the payment with what was received, or a part of it where the merchant takes parts. */
 function credit(
-  { note, resultNo }: ExceptionResolution,
+  { note, resultNo }: ResolutionAction,
   { at, by, terms }: ActionContext,
   state: RequestedPayment,
 ): PaymentEvent[] {
@@ -101,25 +78,12 @@ function credit(
 
 /** The bank has taken back what has not been refunded of the charge. */
 function reverse(
-  { note, resultNo }: ExceptionResolution,
-  { at, by, terms }: ActionContext,
+  { note, resultNo }: ResolutionAction,
+  context: ActionContext,
   state: RequestedPayment,
 ): PaymentEvent[] {
   const charge = chargeContradictedBy(state, resultNo);
   if (!charge) throw new Error('The caller has checked that there is a charge');
-  const { leftSen, mode, resultNo: chargeNo } = charge;
-  const data = {
-    at,
-    by,
-    resultNo,
-    note,
-    chargeNo,
-    amountSen: leftSen,
-    feeSen: feeIn(charge, leftSen),
-    mode,
-    postingRule,
-    merchantCode: state.request.merchant.code,
-    deliveries: callbackAbout(state, 'reversed', terms.toldOf),
-  } as const;
+  const data = { ...returned('reversed', charge, charge.leftSen, context, state), resultNo, note };
   return [{ type: 'PaymentReversed', data }];
 }

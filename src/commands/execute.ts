@@ -132,13 +132,13 @@ export function createExecute<State, Command, Event extends { type: string; data
   };
 }
 
-type Fold<State, Event> = Pick<Decider<State, never, Event>, 'initial' | 'read' | 'evolve' | 'readsPart'>;
+type Folding<State, Event> = Omit<Decider<State, never, Event>, 'decide' | 'prefix'>;
 
 /** Folds a stream; gives the decider's `initial` if there is none. Throws EventStoreUnavailable and UnreadableEvent. */
 export async function loadHead<State, Event>(
   eventStore: Pick<EventStore, 'load'>,
   streamName: string,
-  decider: Fold<State, Event>,
+  decider: Folding<State, Event>,
 ): Promise<Head<State>> {
   return headOf(await eventStore.load(streamName), decider);
 }
@@ -146,7 +146,7 @@ export async function loadHead<State, Event>(
 /** Throws UnreadableEvent. */
 export function headOf<State, Event>(
   stored: readonly RecordedEvent[],
-  { initial, read, evolve, readsPart = false }: Fold<State, Event>,
+  { initial, read, evolve, readsPart = false }: Folding<State, Event>,
 ): Head<State> {
   const end = endOf(stored, readsPart);
   return { state: stored.map((event) => read(event)).reduce(evolve, initial), ...end };

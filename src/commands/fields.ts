@@ -24,35 +24,17 @@ function nameOf(path: readonly unknown[]): string {
     .join('');
 }
 
-const minNameLength = 2;
-const maxNameLength = 200;
 /** No control characters, lone surrogates or changes of text direction; no space at either end. */
 const namePattern = /^(?!\s)[^\p{Cc}\p{Cs}\u202A-\u202E\u2066-\u2069]*(?<!\s)$/u;
 
-/** Lengths in code points. */
-export const name = field(
-  (text) => {
-    const length = Array.from(text).length;
-    if (length < minNameLength) return `must have at least ${minNameLength} characters`;
-    if (length > maxNameLength) return `must have at most ${maxNameLength} characters`;
-    return namePattern.test(text) ? null : 'must have no control characters, and no space at either end';
-  },
-  { minLength: minNameLength, maxLength: maxNameLength, pattern: namePattern.source },
-);
+export const name = text({ minLength: 2, maxLength: 200, pattern: namePattern });
 
 export const maxNoteLength = 1_000;
 /** As a name, but with line breaks. */
 const notePattern = /^(?!\s)(?:\n|[^\p{Cc}\p{Cs}\u202A-\u202E\u2066-\u2069])*(?<!\s)$/u;
 
-/** The reason that staff give. Length in code points. */
-export const note = field(
-  (text) => {
-    if (text === '') return 'must not be empty';
-    if (Array.from(text).length > maxNoteLength) return `must have at most ${maxNoteLength} characters`;
-    return notePattern.test(text) ? null : 'must have no control characters, and no space at either end';
-  },
-  { minLength: 1, maxLength: maxNoteLength, pattern: notePattern.source },
-);
+/** The reason that staff give. */
+export const note = text({ minLength: 1, maxLength: maxNoteLength, pattern: notePattern });
 
 export const email = field(
   (text) => (text.length <= maxEmailLength && emailPattern.test(text) ? null : 'must be an email address'),
@@ -64,6 +46,20 @@ export function oneOf<Choice extends string>(choices: readonly Choice[]): Struct
     choices.some((choice) => choice === value) ? true : `must be one of ${choices.join(', ')}`,
   );
   return withJsonSchema(struct, { type: 'string', enum: choices });
+}
+
+type Limits = { minLength: number; maxLength: number; pattern: RegExp };
+
+/** Lengths in code points. */
+function text({ minLength, maxLength, pattern }: Limits) {
+  const faultOf = (value: string) => {
+    if (value === '' && minLength === 1) return 'must not be empty';
+    const { length } = Array.from(value);
+    if (length < minLength) return `must have at least ${minLength} characters`;
+    if (length > maxLength) return `must have at most ${maxLength} characters`;
+    return pattern.test(value) ? null : 'must have no control characters, and no space at either end';
+  };
+  return field(faultOf, { minLength, maxLength, pattern: pattern.source });
 }
 
 /** `schema` is what `faultOf` checks, as JSON Schema. */

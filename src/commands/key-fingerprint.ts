@@ -5,9 +5,12 @@ import { retry } from '@ledger/kernel/retry.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
 import { ConfigError } from '@ledger/kernel/yaml-file.ts';
 import type { LinkKeys } from '../common/link-keys.ts';
-import { readKeyFingerprintEvent } from '../events/codec.ts';
 import { ownCause } from '../events/envelope.ts';
-import { type KeyFingerprintEvent, keyFingerprintStream } from '../events/key-fingerprint.ts';
+import {
+  type KeyFingerprintEvent,
+  keyFingerprintFold,
+  keyFingerprintStream,
+} from '../events/key-fingerprint.ts';
 import { type Decider, Refused } from './decider.ts';
 import { createExecute } from './execute.ts';
 
@@ -20,9 +23,7 @@ type RecordFingerprint = {
 };
 
 export const keyFingerprintDecider: Decider<string | null, RecordFingerprint, KeyFingerprintEvent> = {
-  initial: null,
-  read: readKeyFingerprintEvent,
-  evolve: (_, { data }) => data.fingerprint,
+  ...keyFingerprintFold,
   decide({ at, name, fingerprint, replaces }, state) {
     if (state === fingerprint) return [];
     if (state === null || replaces === null || replaces.includes(state))

@@ -1,6 +1,11 @@
 /** Decisions about the passkeys of a user. The events are in src/events/user.ts and src/events/passkeys.ts. */
-import { readPasskeyUse, readUserEvent } from '../events/codec.ts';
-import { evolvePasskeys, type Passkey, type Passkeys, type PasskeyUseEvent } from '../events/passkeys.ts';
+import {
+  type Passkey,
+  type Passkeys,
+  type PasskeyUseEvent,
+  passkeyFold,
+  passkeyUseFold,
+} from '../events/passkeys.ts';
 import type { UserEvent } from '../events/user.ts';
 import { type Decider, Refused } from './decider.ts';
 
@@ -13,9 +18,7 @@ export type PasskeyCommand =
   | { type: 'RemovePasskeys'; at: string; id: string | null; keepsOne: boolean };
 
 export const passkeyDecider: Decider<Passkeys | null, PasskeyCommand, UserEvent> = {
-  initial: null,
-  read: readUserEvent,
-  evolve: evolvePasskeys,
+  ...passkeyFold,
   decide(command, state) {
     if (!state) return new Refused('unknown_user', 'There is no such user');
     const { held, removedIds } = state;
@@ -39,12 +42,10 @@ export const passkeyDecider: Decider<Passkeys | null, PasskeyCommand, UserEvent>
 
 type Use = PasskeyUseEvent['data'];
 
-/** The state is the last use. `registeredCounter` is what the authenticator counted when it registered the passkey. */
+/** `registeredCounter` is what the authenticator counted when it registered the passkey. */
 export const passkeyUseDecider: Decider<Use | null, Use & { registeredCounter: number }, PasskeyUseEvent> = {
-  initial: null,
+  ...passkeyUseFold,
   readsPart: true,
-  read: readPasskeyUse,
-  evolve: (_, { data }) => data,
   decide({ registeredCounter, ...data }, last) {
     const counted = last?.counter ?? registeredCounter;
     if ((data.counter > 0 || counted > 0) && data.counter <= counted)

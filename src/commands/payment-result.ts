@@ -22,9 +22,10 @@ import {
 import { standingOf } from '../events/payment-standing.ts';
 import { postingRule } from '../events/postings.ts';
 import { openPendings } from '../events/requery-schedule.ts';
-import { Refused } from './decider.ts';
+import { orderByRule1 } from '../events/upcast-rules.ts';
+import { type PaymentDecision, Refused } from './decider.ts';
 import { announcement, deliveriesFor } from './planned-deliveries.ts';
-import { correctOrders, isRepeat, isSameAttempt, reopenedAt, sellerOrderOf } from './same-attempt.ts';
+import { correctOrders, isRepeat, isSameAttempt, reopenedAt } from './same-attempt.ts';
 import {
   isBooked,
   isContradictionAbout,
@@ -46,10 +47,7 @@ export type RecordGatewayResult = {
 };
 
 /** Implements the state table of content/docs/payment-states.md. */
-export function recordGatewayResult(
-  command: RecordGatewayResult,
-  state: Payment,
-): readonly PaymentEvent[] | Refused {
+export function recordGatewayResult(command: RecordGatewayResult, state: Payment): PaymentDecision {
   if (!isPaymentOf(command, state)) return new Refused('unmatched_result', 'No such transaction');
   const { result } = command;
   const corrections = correctOrders(command, state);
@@ -151,14 +149,14 @@ function identify(
   return [{ type: 'GatewayResultIdentified', data }];
 }
 
-/** What every event that records a result has. */
+/** What every event that records a result has. It keeps its order, so the rule for new events is free to change. */
 export function recorded(
   { at, source, verified, result: reported }: RecordGatewayResult,
   state: RequestedPayment,
 ) {
   const { buyerName, raw, ...result } = reported;
   const sealed = { personal: { plain: { buyerName } }, evidence: { plain: raw } };
-  return { at, source, verified, result, ...sealed, orderNo: sellerOrderOf(state, result) };
+  return { at, source, verified, result, ...sealed, orderNo: orderByRule1(state, result) };
 }
 
 /** Why nothing can be paid any more, or for the time being; null if it can. */

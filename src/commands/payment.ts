@@ -1,26 +1,23 @@
 /** Decisions about a payment, on either channel. Results are decided in payment-result.ts, deliveries in deliveries.ts. */
 import { canonicalJson } from '@ledger/kernel/canonical-json.ts';
+import { type ErasureReason, isHolding } from '@ledger/personal-data/sealed.ts';
 import type { Language } from '../common/languages.ts';
 import type { Sen } from '../common/money.ts';
 import type { PaymentMode } from '../common/payment-modes.ts';
-import { readPaymentEvent } from '../events/codec.ts';
 import {
   type Attempt,
-  evolve,
-  noPayment,
   type Payment,
   type PaymentEvent,
   type PaymentRequested,
+  paymentFold,
   type RequestedPayment,
 } from '../events/payment.ts';
 import { openAttempts } from '../events/requery-schedule.ts';
 import { type DecideApproval, decideApproval, type TakeAction, takeAction } from './approvals.ts';
 import { type CancelPayment, cancelPayment, refusalIfClosed } from './cancel.ts';
-import { type Decider, Refused } from './decider.ts';
+import { type Decider, type PaymentDecision, Refused } from './decider.ts';
 import { type DeliveryCommand, decideDelivery } from './deliveries.ts';
-import { type ErasePersonalData, erasePersonalData } from './erasure.ts';
 import { isSameContent } from './fingerprint.ts';
-import { type AddNote, addNote } from './notes.ts';
 import { type RecordGatewayResult, recordGatewayResult, refusalToPay } from './payment-result.ts';
 import { type RecordRequery, recordRequery } from './requery.ts';
 import { type GiveVerdict, giveVerdict } from './unknown-outcomes.ts';
@@ -53,6 +50,17 @@ export type PaymentCommand =
   | ErasePersonalData
   | DeliveryCommand;
 
+/** That the personal data have been erased. What destroys their keys: src/personal-data/erase.ts. */
+export type ErasePersonalData = {
+  type: 'ErasePersonalData';
+  at: string;
+  reason: ErasureReason;
+  destroyed: readonly string[];
+};
+
+/** What staff write about a payment for their colleagues. */
+type AddNote = { type: 'AddNote'; at: string; note: string };
+
 /** A payer who still cannot pay by then needs help from a person. */
 export const maxAttempts = 50;
 /** Limits the length of the stream. */
@@ -61,9 +69,7 @@ export const maxAttemptsEver = 500;
 const unusedCountsMs = 24 * 60 * 60_000;
 
 export const paymentDecider: Decider<Payment, PaymentCommand, PaymentEvent> = {
-  initial: noPayment,
-  read: readPaymentEvent,
-  evolve,
+  ...paymentFold,
   decide(command, state) {
     if (command.type === 'RequestPayment') return requestPayment(command, state);
     if (command.type === 'RecordGatewayResult') return recordGatewayResult(command, state);
@@ -90,7 +96,7 @@ export const paymentDecider: Decider<Payment, PaymentCommand, PaymentEvent> = {
   },
 };
 
-function requestPayment({ request }: RequestPayment, state: Payment): readonly PaymentEvent[] | Refused {
+function requestPayment({ request }: RequestPayment, state: Payment): PaymentDecision {
   if (state.status === 'none') {
     if (request.expiresAt !== undefined && request.expiresAt <= request.at)
       return new Refused('expired_already', 'expires_at must be in the future');
@@ -110,10 +116,7 @@ function contentOf(request: RequestedPayment['request']): string {
   return canonicalJson({ ...content, merchantCode: merchant.code });
 }
 
-function choosePaymentMethod(
-  command: ChoosePaymentMethod,
-  state: RequestedPayment,
-): readonly PaymentEvent[] | Refused {
+function choosePaymentMethod(command: ChoosePaymentMethod, state: RequestedPayment): PaymentDecision {
   const { at, mode, bankCode, chargeSen, lang } = command;
   const refusal = refusalToPay(state) ?? refusalIfClosed(state, at);
   if (refusal) return refusal;
@@ -126,6 +129,25 @@ function choosePaymentMethod(
   const sellerOrderNo = `${state.request.transactionId}-${attempt}`;
   const data = { at, attempt, mode, bankCode, chargeSen, sellerOrderNo, lang };
   return [{ type: 'PaymentMethodChosen', data }];
+}
+
+/** Refused after an erasure, which the next pass would extend to the note. */
+function addNote({ at, note }: AddNote, { personalData }: RequestedPayment): PaymentDecision {
+  if (personalData.erasedAt !== null)
+    return new Refused('note_not_kept', 'The personal data of this payment are erased, and notes with them');
+  return [{ type: 'StaffNoteAdded', data: { at, personal: { plain: { note } } } }];
+}
+
+/** Refused when an event has added personal data since the keys were destroyed: destroy those too, and ask again. */
+function erasePersonalData(
+  { at, reason, destroyed }: ErasePersonalData,
+  state: RequestedPayment,
+): PaymentDecision {
+  const { keys } = state.personalData;
+  if (!isHolding(state.personalData)) return [];
+  if (keys.some((key) => !destroyed.includes(key)))
+    return new Refused('personal_data_added', 'Personal data were added while others were erased');
+  return [{ type: 'PersonalDataErased', data: { at, reason, keys: [...keys] } }];
 }
 
 function countedAttempts({ attempts, results }: RequestedPayment, at: string): number {

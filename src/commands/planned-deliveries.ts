@@ -3,6 +3,7 @@ import { changesOf } from '../events/adjustments.ts';
 import type { CallbackSubject, PlannedDelivery } from '../events/deliveries.ts';
 import type { RequestedPayment } from '../events/payment.ts';
 import type { Outcome } from '../events/payment-result.ts';
+import { deliveriesByRule1 } from '../events/upcast-rules.ts';
 
 /**
  * `payment` is still as it was before the outcome; `wrongAmount` is one, and so is what staff decide about it. The event
@@ -12,20 +13,12 @@ export function deliveriesFor(
   payment: RequestedPayment,
   outcome: Outcome | 'wrongAmount',
 ): PlannedDelivery[] {
-  const { channel, emailReceipt, items } = payment.request;
-  const isPaid = outcome === 'succeeded';
+  const { request } = payment;
   const change = changesOf(payment) + 1;
-  const reported = items.map((_, index) => {
-    const item = index + 1;
-    return { key: `item-${String(item).padStart(2, '0')}`, kind: 'item', item } as const;
-  });
+  const isNoticed = outcome === 'wrongAmount' && request.emailReceipt;
   return [
-    ...callbackOf(payment),
-    ...(isPaid && channel === 'landreg' ? reported : []),
-    ...(isPaid && emailReceipt ? [{ key: 'email', kind: 'email' } as const] : []),
-    ...(outcome === 'wrongAmount' && emailReceipt
-      ? [{ key: `notice-${change}`, kind: 'email' } as const]
-      : []),
+    ...deliveriesByRule1({ request, status: outcome }, change),
+    ...(isNoticed ? [{ key: `notice-${change}`, kind: 'email' } as const] : []),
   ];
 }
 
@@ -35,12 +28,9 @@ export function callbackAbout(
   about: CallbackSubject,
   told: readonly CallbackSubject[],
 ): PlannedDelivery[] {
-  return told.includes(about) ? callbackOf(payment).map((callback) => ({ ...callback, about })) : [];
-}
-
-function callbackOf(payment: RequestedPayment) {
   const { callbackUrl: url } = payment.request;
-  return url === '' ? [] : [{ key: `callback-${changesOf(payment) + 1}`, kind: 'callback', url } as const];
+  if (url === '' || !told.includes(about)) return [];
+  return [{ key: `callback-${changesOf(payment) + 1}`, kind: 'callback', url, about }];
 }
 
 /** What to add to an event about a wrong amount; nothing once the payment is paid. */

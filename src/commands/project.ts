@@ -2,8 +2,7 @@
 import { derivedId } from '@ledger/kernel/derived-id.ts';
 import { maskable } from '@ledger/kernel/structs.ts';
 import { define, type Infer } from 'superstruct';
-import { readProjectEvent } from '../events/codec.ts';
-import { evolveProject, type Project, type ProjectEvent, projectStatuses } from '../events/project.ts';
+import { type Project, type ProjectEvent, projectFold, projectStatuses } from '../events/project.ts';
 import { type Decider, Refused } from './decider.ts';
 import { name, oneOf } from './fields.ts';
 
@@ -25,9 +24,7 @@ export function projectIdOf(key: string, projectName: string): string {
 }
 
 export const projectDecider: Decider<Project | null, RegisterProject, ProjectEvent> = {
-  initial: null,
-  read: readProjectEvent,
-  evolve: evolveProject,
+  ...projectFold,
   /** Registering the same again changes nothing. */
   decide({ at, id, project }, state) {
     if (!state) return [{ type: 'ProjectRegistered', data: { at, id, ...project } }];

@@ -1,13 +1,12 @@
 /** Decisions about a discrepancy between the ledger and an export. The events are in src/events/reconciliation.ts. */
 import { derivedId } from '@ledger/kernel/derived-id.ts';
-import { readReconciliationEvent } from '../events/codec.ts';
 import {
   type Discrepancy,
   type DiscrepancyFound,
-  evolveDiscrepancy,
   type ReconciliationEvent,
+  reconciliationFold,
 } from '../events/reconciliation.ts';
-import { type Decider, Refused } from './decider.ts';
+import { type Decider, type Decision, Refused } from './decider.ts';
 
 export type ReportDiscrepancy = { type: 'ReportDiscrepancy'; discrepancy: DiscrepancyFound };
 /** An import included the record and did not show the discrepancy; `asOf` is the moment of its export. */
@@ -32,9 +31,7 @@ export function discrepancyIdOf(key: string, discrepancy: Omit<DiscrepancyFound,
 
 export const reconciliationDecider: Decider<Discrepancy | null, ReconciliationCommand, ReconciliationEvent> =
   {
-    initial: null,
-    read: readReconciliationEvent,
-    evolve: evolveDiscrepancy,
+    ...reconciliationFold,
     decide(command, state) {
       switch (command.type) {
         case 'ReportDiscrepancy':
@@ -72,20 +69,14 @@ export function shownAsOf({ asOf, at }: Pick<DiscrepancyFound, 'asOf' | 'at'>): 
 }
 
 /** An older export does not clear what a newer one showed. */
-function clear(
-  { at, asOf }: ClearDiscrepancy,
-  state: Discrepancy | null,
-): readonly ReconciliationEvent[] | Refused {
+function clear({ at, asOf }: ClearDiscrepancy, state: Discrepancy | null): Decision<ReconciliationEvent> {
   if (!state) return unknown();
   if (state.resolved || asOf < shownAsOf(state)) return [];
   const data = { at, resolution: 'vanished', note: '', asOf } as const;
   return [{ type: 'ReconciliationDifferenceResolved', data }];
 }
 
-function resolve(
-  { at, note }: ResolveDiscrepancy,
-  state: Discrepancy | null,
-): readonly ReconciliationEvent[] | Refused {
+function resolve({ at, note }: ResolveDiscrepancy, state: Discrepancy | null): Decision<ReconciliationEvent> {
   if (!state) return unknown();
   const { resolved } = state;
   if (resolved?.resolution === 'explained' && resolved.note === note) return [];

@@ -24,14 +24,10 @@ export type RecordAnswer = (
   from?: Head<Payment> | null,
 ) => Promise<Executed<Payment, PaymentEvent>>;
 
+type Dependencies = { counts: AnswerCounts; execute: ExecuteOf<typeof paymentDecider> };
+
 /** The function returned throws what `execute` throws. */
-export function createRecordAnswer({
-  counts,
-  execute,
-}: {
-  counts: AnswerCounts;
-  execute: ExecuteOf<typeof paymentDecider>;
-}): RecordAnswer {
+export function createRecordAnswer({ counts, execute }: Dependencies): RecordAnswer {
   return async ({ transactionId, channel, merchant }, answer, at, cause, from = null) => {
     const counted = await counts.read(transactionId);
     const command = { type: 'RecordRequery', at, channel, merchantCode: merchant.code, answer } as const;

@@ -1,27 +1,35 @@
-/** How staff record that a payer was refunded, in whole or in part. */
+/** How staff record that money went back to a payer: refunded, in whole or in part, or taken back by the bank. */
 import { displaySen, type Sen } from '../common/money.ts';
-import { chargesOf, feeIn } from '../events/charges.ts';
-import type { PaymentEvent, RequestedPayment } from '../events/payment.ts';
+import type { RefundAction } from '../events/approvals.ts';
+import { type Charge, chargesOf, feeIn } from '../events/charges.ts';
+import type { CallbackSubject } from '../events/deliveries.ts';
+import type { RequestedPayment } from '../events/payment.ts';
 import { postingRule } from '../events/postings.ts';
-import { Refused } from './decider.ts';
-import type { ActionContext } from './exceptions.ts';
+import { type PaymentDecision, Refused } from './decider.ts';
 import { callbackAbout } from './planned-deliveries.ts';
 
-export type Refund = {
-  /** The number of the recorded result whose money is refunded, counted from 1. */
-  chargeNo: number;
-  amountSen: Sen;
-  /** Under which the gateway or the bank has the refund: the same reference is the same refund. */
-  gatewayReference: string;
-  reason: string;
+/** Who acts, and when; and what the configuration says at that moment. */
+export type ActionContext = {
+  at: string;
+  /** `staff:<id>`. */
+  by: string;
+  terms: MerchantTerms;
+};
+
+export type MerchantTerms = {
+  toldOf: readonly CallbackSubject[];
+  /** Whether it takes a part of what it asked for. */
+  takesParts: boolean;
+  /** A second member of staff has to approve what moves more; null if nothing has to be approved. */
+  approvalAboveSen: Sen | null;
 };
 
 /** Of each charge at most what has not been returned yet. */
 export function refund(
-  { amountSen, chargeNo, gatewayReference, reason }: Refund,
-  { at, by, terms }: ActionContext,
+  { amountSen, chargeNo, gatewayReference, reason }: RefundAction,
+  context: ActionContext,
   state: RequestedPayment,
-): readonly PaymentEvent[] | Refused {
+): PaymentDecision {
   const sameReference = state.adjustments?.find(
     (each) => each.kind === 'refunded' && isSameReference(each.gatewayReference, gatewayReference),
   );
@@ -31,24 +39,32 @@ export function refund(
   }
   const charge = chargesOf(state).find(({ resultNo }) => resultNo === chargeNo);
   if (!charge) return new Refused('nothing_to_refund', 'The agency has no money from this charge');
-  const { leftSen, mode } = charge;
   if (amountSen <= 0) return new Refused('nothing_to_refund', 'A refund is more than RM 0.00');
-  if (amountSen > leftSen)
-    return new Refused('refund_too_large', `Of this charge ${displaySen(leftSen)} is left to refund`);
-  const data = {
+  if (amountSen > charge.leftSen)
+    return new Refused('refund_too_large', `Of this charge ${displaySen(charge.leftSen)} is left to refund`);
+  const data = { ...returned('refunded', charge, amountSen, context, state), gatewayReference, reason };
+  return [{ type: 'PaymentRefunded', data }];
+}
+
+/** What the events of money that went back have in common. */
+export function returned(
+  how: 'refunded' | 'reversed',
+  charge: Charge,
+  amountSen: Sen,
+  { at, by, terms }: ActionContext,
+  state: RequestedPayment,
+) {
+  return {
     at,
     by,
-    chargeNo,
+    chargeNo: charge.resultNo,
     amountSen,
     feeSen: feeIn(charge, amountSen),
-    mode,
-    gatewayReference,
-    reason,
+    mode: charge.mode,
     postingRule,
     merchantCode: state.request.merchant.code,
-    deliveries: callbackAbout(state, 'refunded', terms.toldOf),
+    deliveries: callbackAbout(state, how, terms.toldOf),
   };
-  return [{ type: 'PaymentRefunded', data }];
 }
 
 /** People copy references in either case. */

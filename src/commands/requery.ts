@@ -10,7 +10,8 @@ import type { PaymentResult, RegistryAnswer, RegistryFault } from '../events/pay
 import { differ } from '../events/recorded-result.ts';
 import type { CountedAnswers } from '../events/requery.ts';
 import { attemptsAtTheirEnd, openAttempts, openPendings } from '../events/requery-schedule.ts';
-import { Refused } from './decider.ts';
+import { orderByRule1 } from '../events/upcast-rules.ts';
+import { type PaymentDecision, Refused } from './decider.ts';
 import {
   isPaymentOf,
   type RecordGatewayResult,
@@ -18,7 +19,6 @@ import {
   recordGatewayResult,
   setInMotion,
 } from './payment-result.ts';
-import { sellerOrderOf } from './same-attempt.ts';
 
 export type RecordRequery = {
   type: 'RecordRequery';
@@ -39,7 +39,7 @@ const sameAnswerMs = 60_000;
  * that is asked about for the last time and stays open is left to staff. Returns `[]` if the answer is the same as the
  * last one: it is then counted (record-requery.ts).
  */
-export function recordRequery(command: RecordRequery, state: Payment): readonly PaymentEvent[] | Refused {
+export function recordRequery(command: RecordRequery, state: Payment): PaymentDecision {
   if (!isPaymentOf(command, state)) return new Refused('unmatched_result', 'No such transaction');
   const { at, answer } = command;
   const earlier = unrecorded(command, state);
@@ -47,23 +47,19 @@ export function recordRequery(command: RecordRequery, state: Payment): readonly 
 
   const status = 'fault' in answer ? answer.fault : answer.status;
   const isRepeat = status === (earlier?.status ?? state.lastRequery?.status);
-  const decided = 'fault' in answer ? [] : decide(command, answer.results, state);
+  const { results, others } = 'fault' in answer ? { results: [], others: [] } : answer;
+  const decided = decide(command, results, state);
   if (decided instanceof Refused) return decided;
-  const ended = 'fault' in answer ? [] : endAttempts(command, answer, fold(state, decided));
-  const asked = fold(state, [...decided, ...ended]);
-  const unknown = attemptsAtTheirEnd(asked, at).map(
-    ({ sellerOrderNo }): PaymentEvent => ({
-      type: 'AttemptOutcomeUnknown',
-      data: { at, orderNo: sellerOrderNo },
-    }),
-  );
-  const changes = [...decided, ...ended, ...unknown];
+  const ended = endAttempts(command, { results, others }, fold(state, decided));
+  const open = attemptsAtTheirEnd(fold(state, [...decided, ...ended]), at);
+  const changes = [...decided, ...ended, ...open.map((attempt) => outcomeUnknown(attempt, at))];
   if (isRepeat && changes.length === 0 && isCounted(command, state)) return [];
   // A result that sets the status, or goes to staff, is the answer.
-  if (decided.some(({ type }) => type !== 'AttemptEnded'))
-    return [...(earlier ? [repeated(earlier)] : []), ...changes];
-  if (isRepeat) return [repeated({ status, at, count: (earlier?.count ?? 0) + 1 }), ...changes];
-  return [...(earlier ? [repeated(earlier)] : []), answered(at, answer), ...changes];
+  const isAnswered = decided.some(({ type }) => type !== 'AttemptEnded');
+  if (isRepeat && !isAnswered)
+    return [repeated({ status, at, count: (earlier?.count ?? 0) + 1 }), ...changes];
+  const before = earlier ? [repeated(earlier)] : [];
+  return isAnswered ? [...before, ...changes] : [...before, answered(at, answer), ...changes];
 }
 
 /** What was counted and has not been recorded since. */
@@ -75,6 +71,10 @@ function unrecorded({ counted }: RecordRequery, { lastRequery }: RequestedPaymen
 function isCounted({ at, counted }: RecordRequery, { lastRequery }: RequestedPayment): boolean {
   if (counted !== 'none') return true;
   return lastRequery !== null && Date.parse(at) - Date.parse(lastRequery.at) < sameAnswerMs;
+}
+
+function outcomeUnknown({ sellerOrderNo: orderNo }: { sellerOrderNo: string }, at: string): PaymentEvent {
+  return { type: 'AttemptOutcomeUnknown', data: { at, orderNo } };
 }
 
 function repeated(data: CountedAnswers): PaymentEvent {
@@ -105,19 +105,9 @@ function decide(
   return news;
 }
 
-function resultOf(
-  { at, channel, merchantCode }: RecordRequery,
-  result: RecordGatewayResult['result'],
-): RecordGatewayResult {
-  return {
-    type: 'RecordGatewayResult',
-    at,
-    source: 'requery',
-    verified: true,
-    channel,
-    merchantCode,
-    result,
-  };
+function resultOf(command: RecordRequery, result: RecordGatewayResult['result']): RecordGatewayResult {
+  const { answer: _, counted: __, ...asked } = command;
+  return { ...asked, type: 'RecordGatewayResult', source: 'requery', verified: true, result };
 }
 
 /** A failure of an attempt that is still open contradicts no other attempt: it ends that one, once. */
@@ -161,12 +151,12 @@ type OtherRecord = RegistryAnswer['others'][number];
  */
 function endAttempts(
   command: RecordRequery,
-  { others, results }: RegistryAnswer,
+  { others, results }: Pick<RegistryAnswer, 'others' | 'results'>,
   state: RequestedPayment,
 ): PaymentEvent[] {
   const open = new Map(openAttempts(state).map((attempt) => [attempt.sellerOrderNo, attempt]));
   // A pending result has its attempt already.
-  for (const result of results) open.delete(sellerOrderOf(state, result));
+  for (const result of results) open.delete(orderByRule1(state, result));
   const ended: PaymentEvent[] = [];
   const end = (record: OtherRecord, orderNo: string) => {
     open.delete(orderNo);

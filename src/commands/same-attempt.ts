@@ -1,26 +1,8 @@
-/** Which attempt a result is about, and which recorded results are about the same: content/docs/payment-states.md has the rules. */
+/** Which recorded results are about the same attempt as a new one: content/docs/payment-states.md has the rules. */
 import type { PaymentEvent, RequestedPayment } from '../events/payment.ts';
 import type { PaymentResult, Source } from '../events/payment-result.ts';
 import { differ, type RecordedResult } from '../events/recorded-result.ts';
-
-/**
- * The seller order that a result is about: the one it names. The registry's records name none: then that of an earlier
- * result of the same gateway transaction, else that of the latest attempt by the method it names, else that of the
- * latest attempt; `''` before the first attempt. The event keeps the answer, so this rule is free to change.
- */
-export function sellerOrderOf(
-  { attempts, results }: RequestedPayment,
-  {
-    sellerOrderNo,
-    gatewayTransactionId: id,
-    mode,
-  }: Pick<PaymentResult, 'sellerOrderNo' | 'gatewayTransactionId' | 'mode'>,
-): string {
-  if (sellerOrderNo !== '') return sellerOrderNo;
-  const known = results.find(({ gatewayTransactionId }) => id !== '' && gatewayTransactionId === id);
-  const attempt = attempts.findLast((each) => each.mode === mode) ?? attempts.at(-1);
-  return known?.sellerOrderNo ?? attempt?.sellerOrderNo ?? '';
-}
+import { orderByRule1 } from '../events/upcast-rules.ts';
 
 /** Results are of one attempt if their seller order is the same and their gateway transactions do not differ. */
 export function isSameAttempt(
@@ -29,7 +11,7 @@ export function isSameAttempt(
   state: RequestedPayment,
 ): boolean {
   return (
-    earlier.sellerOrderNo === sellerOrderOf(state, result) &&
+    earlier.sellerOrderNo === orderByRule1(state, result) &&
     !differ(earlier.gatewayTransactionId, result.gatewayTransactionId)
   );
 }

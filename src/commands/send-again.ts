@@ -20,17 +20,15 @@ export type Requested = {
   reasons: readonly string[];
 };
 
+type Dependencies = {
+  execute: ExecuteOf<typeof paymentDecider>;
+  cause: () => Cause;
+  runtime: Pick<Runtime, 'now'>;
+};
+
 /** Continues when one is refused. Throws EventStoreUnavailable; the deliveries before that are due again. */
 export async function requestDeliveries(
-  {
-    execute,
-    cause,
-    runtime,
-  }: {
-    execute: ExecuteOf<typeof paymentDecider>;
-    cause: () => Cause;
-    runtime: Pick<Runtime, 'now'>;
-  },
+  { execute, cause, runtime }: Dependencies,
   chosen: readonly DeliveryId[],
 ): Promise<Requested> {
   let asked = 0;

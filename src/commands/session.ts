@@ -1,7 +1,6 @@
 /** Decisions about a session of the console. The events are in src/events/session.ts. */
 import type { EventStore, RecordedEvent } from '@ledger/event-store/event-store.ts';
-import { readSessionEvent } from '../events/codec.ts';
-import { type AccessKind, evolveSession, type Session, type SessionEvent } from '../events/session.ts';
+import { type Session, type SessionEvent, sessionFold } from '../events/session.ts';
 import { type Decider, Refused } from './decider.ts';
 import { createExecute } from './execute.ts';
 
@@ -17,26 +16,18 @@ export type SignIn = {
   passkey: string | null;
 };
 
-export type ViewPersonalData = {
-  type: 'ViewPersonalData';
-  at: string;
-  what: AccessKind;
-  transactionId: string | null;
-  detail: string;
-};
-
+type Viewed = Extract<SessionEvent, { type: 'PersonalDataViewed' }>['data'];
+export type ViewPersonalData = { type: 'ViewPersonalData' } & Omit<Viewed, 'userId'>;
 /** An access by a command, which has no session: `userId` is its actor, and the stream is of this access alone. */
-export type RecordToolAccess = Omit<ViewPersonalData, 'type'> & { type: 'RecordToolAccess'; userId: string };
+export type RecordToolAccess = { type: 'RecordToolAccess' } & Viewed;
 
 export type SignOut = { type: 'SignOut'; at: string };
 
 export type SessionCommand = IssueSignInLink | SignIn | ViewPersonalData | RecordToolAccess | SignOut;
 
 export const sessionDecider: Decider<Session | null, SessionCommand, SessionEvent> = {
-  initial: null,
+  ...sessionFold,
   readsPart: true,
-  read: readSessionEvent,
-  evolve: evolveSession,
   decide(command, state) {
     switch (command.type) {
       case 'IssueSignInLink': {
@@ -53,10 +44,8 @@ export const sessionDecider: Decider<Session | null, SessionCommand, SessionEven
       case 'ViewPersonalData': {
         if (state?.status !== 'open' || command.at >= state.endsAt)
           return new Refused('session_over', 'You are no longer signed in');
-        const { at, what, transactionId, detail } = command;
-        return [
-          { type: 'PersonalDataViewed', data: { at, userId: state.userId, what, transactionId, detail } },
-        ];
+        const { type: _, ...viewed } = command;
+        return [{ type: 'PersonalDataViewed', data: { ...viewed, userId: state.userId } }];
       }
       case 'RecordToolAccess': {
         if (state) return new Refused('session_over', 'This is a session of the console');

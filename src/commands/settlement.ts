@@ -1,15 +1,13 @@
 /** Decisions about payouts and remittances. The events are in src/events/settlement.ts. */
 import { dayOf } from '../common/malaysian-time.ts';
 import { displaySen, signedSen } from '../common/money.ts';
-import { readSettlementEvent } from '../events/codec.ts';
 import {
-  evolveSettlement,
-  noSettlement,
   type Settlement,
   type SettlementEvent,
   type SettlementRecorded,
+  settlementFold,
 } from '../events/settlement.ts';
-import { type Decider, Refused } from './decider.ts';
+import { type Decider, type Decision, Refused } from './decider.ts';
 
 export type NewSettlement = Omit<SettlementRecorded, 'postingRule'>;
 /** `doubt` says why staff must confirm it; null for none. */
@@ -22,19 +20,18 @@ type RecordSettlement = {
 /** `recordedAt` is the `at` of what is to be reversed: it may have been reversed, and recorded again, since it was seen. */
 type ReverseSettlement = { type: 'ReverseSettlement'; at: string; note: string; recordedAt: string };
 
-type Decision = readonly SettlementEvent[] | Refused;
-
 const maxParts = 1_000;
 
 export const settlementDecider: Decider<Settlement, RecordSettlement | ReverseSettlement, SettlementEvent> = {
-  initial: noSettlement,
-  read: readSettlementEvent,
-  evolve: evolveSettlement,
+  ...settlementFold,
   decide: (command, state) =>
     command.type === 'RecordSettlement' ? record(command, state) : reverse(command, state),
 };
 
-function record({ doubt, isConfirmed, settlement }: RecordSettlement, state: Settlement): Decision {
+function record(
+  { doubt, isConfirmed, settlement }: RecordSettlement,
+  state: Settlement,
+): Decision<SettlementEvent> {
   const { recorded, reversed } = state;
   if (recorded && !reversed) {
     if (recorded.file.sha256 === settlement.file.sha256) return [];
@@ -51,7 +48,10 @@ function record({ doubt, isConfirmed, settlement }: RecordSettlement, state: Set
   return [{ type: 'SettlementRecorded', data: { ...settlement, postingRule: 1 } }];
 }
 
-function reverse({ at, note, recordedAt }: ReverseSettlement, { recorded, reversed }: Settlement): Decision {
+function reverse(
+  { at, note, recordedAt }: ReverseSettlement,
+  { recorded, reversed }: Settlement,
+): Decision<SettlementEvent> {
   if (!recorded) return new Refused('unknown_settlement', 'There is no such payout or remittance');
   if (recorded.at !== recordedAt)
     return new Refused('settlement_recorded', 'It has been recorded again since: open its page once more');

@@ -1,8 +1,9 @@
 /** The verdict of staff on an attempt whose outcome nobody else knows. */
 import type { Sen } from '../common/money.ts';
-import { evolve, type Payment, type PaymentEvent, type RequestedPayment } from '../events/payment.ts';
+import { evolve, type Payment, type RequestedPayment } from '../events/payment.ts';
+import { nothingReported, type ReportedResult } from '../events/payment-result.ts';
 import { unknownOutcomesOf } from '../events/unknown-outcomes.ts';
-import { Refused } from './decider.ts';
+import { type PaymentDecision, Refused } from './decider.ts';
 import { recordGatewayResult } from './payment-result.ts';
 import { endingOnly } from './requery.ts';
 
@@ -28,7 +29,7 @@ export type GiveVerdict = {
 export function giveVerdict(
   { at, no, outcome, amountSen, gatewayTransactionId, evidence }: GiveVerdict,
   state: RequestedPayment,
-): readonly PaymentEvent[] | Refused {
+): PaymentDecision {
   const unknown = unknownOutcomesOf(state).find((each) => each.no === no);
   if (!unknown) return new Refused('unknown_exception', 'This payment has no such exception');
   const { orderNo, settled } = unknown;
@@ -37,31 +38,19 @@ export function giveVerdict(
   if (isSame && settled.source === 'staff') return [];
   if (settled)
     return new Refused('exception_resolved', 'The outcome of this attempt has become known meanwhile');
-  const mode = state.attempts.find(({ sellerOrderNo }) => sellerOrderNo === orderNo)?.mode ?? '';
-  const events = recordGatewayResult(
-    {
-      type: 'RecordGatewayResult',
-      at,
-      source: 'staff',
-      verified: true,
-      channel: state.request.channel,
-      merchantCode: state.request.merchant.code,
-      result: {
-        outcome,
-        mode,
-        sellerOrderNo: orderNo,
-        gatewayTransactionId,
-        amountSen,
-        currency: '',
-        paidAt: null,
-        receiptNo: '',
-        buyerBank: '',
-        buyerName: '',
-        raw: { verdict: outcome, evidence },
-      },
-    },
-    state,
-  );
+  const result: ReportedResult = {
+    ...nothingReported,
+    outcome,
+    mode: state.attempts.find(({ sellerOrderNo }) => sellerOrderNo === orderNo)?.mode ?? '',
+    sellerOrderNo: orderNo,
+    gatewayTransactionId,
+    amountSen,
+    buyerName: '',
+    raw: { verdict: outcome, evidence },
+  };
+  const { channel, merchant } = state.request;
+  const given = { at, source: 'staff', verified: true, channel, merchantCode: merchant.code } as const;
+  const events = recordGatewayResult({ type: 'RecordGatewayResult', ...given, result }, state);
   if (events instanceof Refused) return events;
   // A success contradicts nothing but another amount of the same charge.
   const contradicts = events.some(({ type }) => type === 'GatewayResultContradicted');

@@ -7,25 +7,22 @@ import {
   holdsNothing,
   type SealEvents,
 } from '@ledger/personal-data/sealed.ts';
-import { readUnmatchedEvent, readUnmatchedResult } from '../events/codec.ts';
 import { actorOf, type Cause } from '../events/envelope.ts';
 import type { ReceivedFields } from '../events/personal-data.ts';
 import {
-  evolveUnmatched,
   type GatewayResultUnmatched,
   type HandledUnmatched,
-  notHandled,
   placeOfUnmatched,
-  type QuarantineEvent,
+  quarantineFold,
   quarantineStream,
   resolutionStream,
   type UnmatchedEvent,
-  type UnmatchedResolution,
+  unmatchedFold,
 } from '../events/unmatched.ts';
 import { type Decider, Refused } from './decider.ts';
-import type { ErasePersonalData } from './erasure.ts';
 import { createExecute, type Head, headOf } from './execute.ts';
 import type { Fingerprint } from './fingerprint.ts';
+import type { ErasePersonalData } from './payment.ts';
 
 /**
  * A payment has at most so many results in quarantine: more different ones of one payment come from no gateway in order,
@@ -34,18 +31,15 @@ import type { Fingerprint } from './fingerprint.ts';
 const maxPerStream = 20;
 
 /** Decided from all results of the stream: one that is there already adds nothing. */
-const quarantineDecider: Decider<readonly GatewayResultUnmatched[], GatewayResultUnmatched, QuarantineEvent> =
-  {
-    initial: [],
-    read: readUnmatchedResult,
-    evolve: (kept, { data }) => [...kept, data],
-    decide(result, kept) {
-      const isKnown = kept.some(({ fingerprint }) => fingerprint === result.fingerprint);
-      // What is acknowledged to the gateway must be kept.
-      const isFull = kept.length >= maxPerStream && result.reason !== 'unreadable_payment';
-      return isKnown || isFull ? [] : [{ type: 'GatewayResultUnmatched', data: result }];
-    },
-  };
+const quarantineDecider = {
+  ...quarantineFold,
+  decide(result: GatewayResultUnmatched, kept: readonly GatewayResultUnmatched[]) {
+    const isKnown = kept.some(({ fingerprint }) => fingerprint === result.fingerprint);
+    // What is acknowledged to the gateway must be kept.
+    const isFull = kept.length >= maxPerStream && result.reason !== 'unreadable_payment';
+    return isKnown || isFull ? [] : [{ type: 'GatewayResultUnmatched' as const, data: result }];
+  },
+};
 
 /** `raw` is every field as received. */
 export type UnmatchedReport = Omit<GatewayResultUnmatched, 'evidence' | 'fingerprint'> & {
@@ -72,14 +66,8 @@ export function createQuarantine(dependencies: {
   };
 }
 
-export type ResolveUnmatchedResult = {
-  type: 'ResolveUnmatchedResult';
-  at: string;
-  /** Of a result in the quarantine, in its stream. */
-  revision: number;
-  resolution: UnmatchedResolution;
-  note: string;
-};
+type Resolved = Extract<UnmatchedEvent, { type: 'UnmatchedResultResolved' }>['data'];
+export type ResolveUnmatchedResult = { type: 'ResolveUnmatchedResult' } & Resolved;
 
 /**
  * On the stream of what became of one result. Whoever gives a command has loaded the result, and before an erasure
@@ -90,9 +78,7 @@ export const unmatchedDecider: Decider<
   ResolveUnmatchedResult | ErasePersonalData,
   UnmatchedEvent
 > = {
-  initial: notHandled,
-  read: readUnmatchedEvent,
-  evolve: evolveUnmatched,
+  ...unmatchedFold,
   decide(command, { resolved, erasedAt }) {
     if (command.type === 'ErasePersonalData') {
       const { at, reason, destroyed } = command;
@@ -127,7 +113,7 @@ export async function loadUnmatched(
   const place = placeOfUnmatched(id);
   const [stored] = place ? await eventStore.load(place.stream, place.revision, 1) : [];
   if (!place || !stored) return null;
-  const { evidence, ...result } = readUnmatchedResult(stored).data;
+  const { evidence, ...result } = quarantineFold.read(stored).data;
   const handling = await eventStore.load(resolutionStream(id));
   const head = headOf(handling, unmatchedDecider);
   const { erasedAt } = head.state;

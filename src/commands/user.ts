@@ -2,9 +2,8 @@
 import { derivedId } from '@ledger/kernel/derived-id.ts';
 import { maskable } from '@ledger/kernel/structs.ts';
 import { defaulted, type Infer } from 'superstruct';
-import { readUserEvent } from '../events/codec.ts';
-import { type Account, evolveUser, type Role, roles, type Scope, type UserEvent } from '../events/user.ts';
-import { type Decider, Refused } from './decider.ts';
+import { type Account, type Role, roles, type Scope, type UserEvent, userFold } from '../events/user.ts';
+import { type Decider, type Decision, Refused } from './decider.ts';
 import { email, name, oneOf } from './fields.ts';
 
 export const NewUser = maskable({ name, email, role: defaulted(oneOf(roles), 'member') });
@@ -39,9 +38,7 @@ export function userIdOf(key: string, address: string): string {
 }
 
 export const userDecider: Decider<Account | null, UserCommand, UserEvent> = {
-  initial: null,
-  read: readUserEvent,
-  evolve: evolveUser,
+  ...userFold,
   decide(command, state) {
     if (command.type === 'CreateUser') {
       const { at, console, granted, id, user } = command;
@@ -57,10 +54,7 @@ export const userDecider: Decider<Account | null, UserCommand, UserEvent> = {
 };
 
 /** Nobody changes their own account, so that at least one admin always remains. */
-function decideChange(
-  command: Exclude<UserCommand, CreateUser>,
-  account: Account,
-): readonly UserEvent[] | Refused {
+function decideChange(command: Exclude<UserCommand, CreateUser>, account: Account): Decision<UserEvent> {
   const { at, by } = command;
   const { id, role, active } = account;
   if (by === id) return new Refused('own_account', 'You cannot change your own account: ask another admin');

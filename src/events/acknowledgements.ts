@@ -3,11 +3,12 @@
  * what was found, and is signed with the key of the seals: who can only write to the log cannot explain away
  * what they have changed.
  */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { canonicalJson } from '@ledger/kernel/canonical-json.ts';
 import { type EventOf, utc } from '@ledger/kernel/structs.ts';
-import { array, enums, type Infer, integer, min, object, pattern, string } from 'superstruct';
-import type { StoredEvent } from './envelope.ts';
+import { array, enums, integer, min, object, pattern, string } from 'superstruct';
+import { readerOf } from './codec.ts';
+import { type StoredEvent, unlessTooDeep } from './envelope.ts';
 
 export const acknowledgementsStream = 'verify-acknowledgements';
 
@@ -18,14 +19,8 @@ export const acknowledgementsStream = 'verify-acknowledgements';
 const eventFaults = ['changed events', 'broken chains', 'unreadable events', 'acknowledgements'] as const;
 export type EventFault = (typeof eventFaults)[number];
 
-export const FaultAcknowledged = object({
+const acknowledged = {
   at: utc,
-  /** Where the event is. */
-  stream: string(),
-  revision: min(integer(), 0),
-  fault: enums(eventFaults),
-  /** Of the event as it was found: `contentHashOf`. */
-  contentHash: pattern(string(), /^[0-9a-f]{64}$/),
   reason: string(),
   /** Such as `staff:<login>`. */
   by: string(),
@@ -33,23 +28,28 @@ export const FaultAcknowledged = object({
   publicKey: string(),
   /** By that key, over `signedText` of seals.ts; base64. */
   signature: string(),
+};
+
+const FaultAcknowledged = object({
+  ...acknowledged,
+  /** Where the event is. */
+  stream: string(),
+  revision: min(integer(), 0),
+  fault: enums(eventFaults),
+  /** Of the event as it was found: `contentHashOf`. */
+  contentHash: pattern(string(), /^[0-9a-f]{64}$/),
 });
-export type FaultAcknowledged = Infer<typeof FaultAcknowledged>;
 
 /** An older copy of the log was restored on purpose: the sealer goes on from it. */
-export const OlderLogAccepted = object({
-  at: utc,
+const OlderLogAccepted = object({
+  ...acknowledged,
   /** The signed notes of the checkpoints that it does not have, and that were kept outside it. */
   checkpoints: array(string()),
-  /** The last four as in FaultAcknowledged. */
-  reason: string(),
-  by: string(),
-  publicKey: string(),
-  signature: string(),
 });
 
-export const acknowledgementEvents = { FaultAcknowledged, OlderLogAccepted };
+const acknowledgementEvents = { FaultAcknowledged, OlderLogAccepted };
 export type AcknowledgementEvent = EventOf<typeof acknowledgementEvents>;
+export const readAcknowledgement = readerOf(acknowledgementEvents);
 
 /**
  * SHA-256, lower-case hex, over all that is stored of the event and the hash of the event before it in its stream: nobody
@@ -59,11 +59,6 @@ export function contentHashOf(
   { data, id, metadata, revision, streamName, type }: StoredEvent,
   hashBefore: string,
 ): string | null {
-  try {
-    const content = canonicalJson({ streamName, revision, id, type, data, metadata, hashBefore });
-    return createHash('sha256').update(content).digest('hex');
-  } catch (error) {
-    if (error instanceof RangeError) return null;
-    throw error;
-  }
+  const content = { streamName, revision, id, type, data, metadata, hashBefore };
+  return unlessTooDeep(() => hash('sha256', canonicalJson(content)));
 }

@@ -89,12 +89,8 @@ export function evolveAdjustments<Payment extends Adjusted>(
       const { note, receiptNo, resultNo } = event.data;
       const effect = payment.status === 'succeeded' ? 'nothing' : event.data.effect;
       const receipt = effect === 'paid' ? { receiptNo, late: false } : next.receipt;
-      const settled = resolvedAs(
-        { ...next, receipt },
-        resultNo,
-        { at, resolution: 'credited', note },
-        effect,
-      );
+      const resolved = { at, resolution: 'credited', note } as const;
+      const settled = resolvedAs({ ...next, receipt }, resultNo, resolved, effect);
       return added(settled, { kind: 'credited', at, amountSen, resultNo, effect });
     }
     case 'PaymentReversed': {
@@ -117,15 +113,11 @@ type Paying = Pick<Adjusted, 'status' | 'paidSen'>;
 export function withStatusAfter<Payment extends Paying>(payment: Payment, event: AdjustmentEvent): Payment {
   const { status } = payment;
   if (status === 'succeeded') return payment;
-  // While a bank may still take the whole amount, the payer may not pay the rest.
-  const statusOf = (paidSen: Sen) =>
-    status === 'pending'
-      ? status
-      : paidSen > 0
-        ? 'partlyPaid'
-        : status === 'partlyPaid'
-          ? 'requested'
-          : status;
+  const statusOf = (paidSen: Sen) => {
+    // While a bank may still take the whole amount, the payer may not pay the rest.
+    if (status !== 'pending' && paidSen > 0) return 'partlyPaid';
+    return status === 'partlyPaid' ? 'requested' : status;
+  };
   if (event.type === 'AmountMismatchCredited') {
     const { effect, paidSen } = event.data;
     if (effect === 'nothing') return payment;
@@ -168,14 +160,10 @@ export function changesOf({ adjustments = [], announcements = 0, results }: Adju
   return results.filter(({ role }) => role === 'applied').length + announcements + adjustments.length;
 }
 
+type Asked = { paidSen?: Sen; request: { amountSen: Sen } };
+
 /** What is still to be paid of the amount asked for, without a fee. */
-export function outstandingSen({
-  paidSen = 0 as Sen,
-  request,
-}: {
-  paidSen?: Sen;
-  request: { amountSen: Sen };
-}): Sen {
+export function outstandingSen({ paidSen = 0 as Sen, request }: Asked): Sen {
   return Math.max(0, request.amountSen - paidSen) as Sen;
 }
 

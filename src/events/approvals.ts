@@ -1,26 +1,17 @@
 /** What one member of staff proposed, because much money is at stake, and another approved or rejected. */
-import { chosen } from '@ledger/kernel/matches-schema.ts';
+import { byKind } from '@ledger/kernel/matches-schema.ts';
 import { type EventOf, utc } from '@ledger/kernel/structs.ts';
-import {
-  enums,
-  type Infer,
-  integer,
-  literal,
-  min,
-  never,
-  nullable,
-  object,
-  type Struct,
-  string,
-} from 'superstruct';
+import { enums, type Infer, integer, literal, min, nullable, object, string } from 'superstruct';
 import { sen } from '../common/money.ts';
 import { resolutions } from './recorded-result.ts';
 
 const no = min(integer(), 1);
 
-const actions = {
+/** What staff do with money, at once or after an approval. */
+const StaffAction = byKind({
   resolution: object({
     kind: literal('resolution'),
+    /** The number of the payment's recorded result. */
     resultNo: no,
     resolution: enums(resolutions),
     note: string(),
@@ -30,20 +21,14 @@ const actions = {
     /** The number of the recorded result whose money is refunded. */
     chargeNo: no,
     amountSen: sen,
+    /** Under which the gateway or the bank has the refund: the same reference is the same refund. */
     gatewayReference: string(),
     reason: string(),
   }),
-};
-
-/** What staff do with money, at once or after an approval. */
-export type StaffAction = Infer<(typeof actions)[keyof typeof actions]>;
-
-const unknownKind = never();
-
-const StaffAction = chosen<StaffAction>((value) => {
-  const { kind } = (value ?? {}) as { kind?: unknown };
-  return (kind === 'resolution' || kind === 'refund' ? actions[kind] : unknownKind) as Struct<StaffAction>;
 });
+export type StaffAction = Infer<typeof StaffAction>;
+export type ResolutionAction = Omit<Extract<StaffAction, { kind: 'resolution' }>, 'kind'>;
+export type RefundAction = Omit<Extract<StaffAction, { kind: 'refund' }>, 'kind'>;
 
 /** `by` is `staff:<id>`; proposals of a payment are numbered from 1. */
 const decided = object({ at: utc, by: string(), no, note: string() });

@@ -2,24 +2,9 @@
 import { matchesSchema } from '@ledger/kernel/matches-schema.ts';
 import { ErrorWithoutValues, reasonOf } from '@ledger/kernel/reason-of.ts';
 import type { EventOf } from '@ledger/kernel/structs.ts';
-import { personalDataErased } from '@ledger/personal-data/sealed.ts';
 import { type Struct, validate } from 'superstruct';
-import { acknowledgementEvents } from './acknowledgements.ts';
 import { metadataValue } from './envelope.ts';
-import { keyFingerprintEvents } from './key-fingerprint.ts';
-import { merchantEvents } from './merchant.ts';
-import { passkeyUseEvents } from './passkeys.ts';
-import { paymentEvents } from './payment.ts';
-import { projectEvents } from './project.ts';
-import { rebuildEvents } from './rebuild.ts';
-import { reconciliationEvents } from './reconciliation.ts';
-import { sealEvents } from './seals.ts';
-import { sessionEvents } from './session.ts';
-import { settlementEvents } from './settlement.ts';
-import { sharedNumberEvents } from './shared-number.ts';
-import { quarantineEvents, unmatchedEvents } from './unmatched.ts';
 import { upcast } from './upcast.ts';
-import { userEvents } from './user.ts';
 
 /** An event this program cannot read: corrupt, of an unknown type, or written by a newer version. */
 export class UnreadableEvent extends ErrorWithoutValues {
@@ -28,36 +13,27 @@ export class UnreadableEvent extends ErrorWithoutValues {
 
 type Stored = { type: string; data: unknown; metadata: unknown };
 
-export const readPaymentEvent = readerOf(paymentEvents);
-export const readUserEvent = readerOf(userEvents);
-export const readPasskeyUse = readerOf(passkeyUseEvents);
-export const readSessionEvent = readerOf(sessionEvents);
-export const readMerchantEvent = readerOf(merchantEvents);
-export const readProjectEvent = readerOf(projectEvents);
-export const readRebuildEvent = readerOf(rebuildEvents);
-export const readReconciliationEvent = readerOf(reconciliationEvents);
-/** A result in the quarantine; its resolution is an unmatched event. */
-export const readUnmatchedResult = readerOf(quarantineEvents);
-export const readUnmatchedEvent = readerOf(unmatchedEvents);
-/** `PersonalDataErased`, in whichever stream. */
-export const readErasure = readerOf({ PersonalDataErased: personalDataErased });
-export const readSharedNumberEvent = readerOf(sharedNumberEvents);
-export const readSettlementEvent = readerOf(settlementEvents);
-export const readKeyFingerprintEvent = readerOf(keyFingerprintEvents);
-export const readSeal = readerOf(sealEvents);
-export const readAcknowledgement = readerOf(acknowledgementEvents);
+/** A kind of stream: how its events are read, and the state that they lead to. */
+export type Fold<State, Event> = {
+  /** The names of its streams begin with it. */
+  prefix: string;
+  initial: State;
+  /** Throws UnreadableEvent, also on an event of another kind of stream. */
+  read(stored: Stored): Event;
+  /** Total: never throws. An event that makes no sense in this state changes nothing. */
+  evolve(state: State, event: Event): State;
+};
 
 /**
  * Reads stored events of one kind of stream as events of the current schema; `structs` are those of its types.
  * The function returned throws UnreadableEvent, whose message holds no values.
  */
-function readerOf<Structs extends Record<string, Pick<Struct, 'TYPE'>>>(
+export function readerOf<Structs extends Record<string, Pick<Struct, 'TYPE'>>>(
   structs: Structs,
 ): (stored: Stored) => EventOf<Structs> {
-  const structOf = new Map(Object.entries(structs));
   return (stored) => {
     const { type } = stored;
-    const struct = structOf.get(type);
+    const struct = Object.hasOwn(structs, type) ? structs[type] : undefined;
     if (!struct) throw new UnreadableEvent(`Unknown event type ${type}`);
     const lifted = lift(stored);
     const failure = failureOf(type, lifted, struct as Struct<unknown>);

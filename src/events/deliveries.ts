@@ -2,20 +2,9 @@
  * The deliveries that a payment's outcome calls for, callbacks and the receipt email, and what became of them. They are
  * part of the payment's own stream and fold, so that its history is complete in one place.
  */
-import { chosen } from '@ledger/kernel/matches-schema.ts';
+import { byKind } from '@ledger/kernel/matches-schema.ts';
 import { type EventOf, utc } from '@ledger/kernel/structs.ts';
-import {
-  enums,
-  integer,
-  literal,
-  min,
-  never,
-  nullable,
-  object,
-  optional,
-  type Struct,
-  string,
-} from 'superstruct';
+import { enums, type Infer, integer, literal, min, nullable, object, optional, string } from 'superstruct';
 
 /** What a callback reports beside the status; absent where it is the status alone. */
 const callbackSubjects = ['partlyPaid', 'reversed', 'refunded'] as const;
@@ -37,18 +26,8 @@ const plannedByKind = {
  * A delivery that a result sets in motion, as the result's event says. It holds no personal data of the payer, unless
  * the merchant put some into its callback URL.
  */
-export type PlannedDelivery = (typeof plannedByKind)[keyof typeof plannedByKind]['TYPE'];
-
-const unknownKind = never();
-
-/** Chosen by the kind: a union, which tries one struct after the other, takes three times as long to read. */
-export const PlannedDelivery = chosen<PlannedDelivery>((value) => {
-  const { kind } = (value ?? {}) as { kind?: unknown };
-  const isKnown = typeof kind === 'string' && Object.hasOwn(plannedByKind, kind);
-  return (
-    isKnown ? plannedByKind[kind as keyof typeof plannedByKind] : unknownKind
-  ) as Struct<PlannedDelivery>;
-});
+export const PlannedDelivery = byKind(plannedByKind);
+export type PlannedDelivery = Infer<typeof PlannedDelivery>;
 
 const attempted = {
   at: utc,
@@ -85,7 +64,10 @@ export function isDeliveryEvent(event: { type: string }): event is DeliveryEvent
   return Object.hasOwn(deliveryEvents, event.type);
 }
 
-/** `callback`: to the merchant, one per status change and per adjustment that it is told of. `item`: to the land registry, one per item. `email`: the receipt. */
+/**
+ * `callback`: to the merchant, one per status change and per adjustment that it is told of. `item`: to the land registry,
+ * one per item. `email`: the receipt.
+ */
 export type DeliveryKind = PlannedDelivery['kind'];
 export const deliveryKinds = Object.keys(plannedByKind) as DeliveryKind[];
 
@@ -107,17 +89,8 @@ export type Delivery = {
 };
 
 export function newDelivery({ kind, key }: PlannedDelivery, change: number, at: string): Delivery {
-  return {
-    key,
-    kind,
-    change,
-    state: 'due',
-    attempts: 0,
-    triesOfSchedule: 0,
-    dueAt: at,
-    calledAt: at,
-    settledAt: null,
-  };
+  const untried = { state: 'due', attempts: 0, triesOfSchedule: 0 } as const;
+  return { key, kind, change, ...untried, dueAt: at, calledAt: at, settledAt: null };
 }
 
 /** Folds one event into a payment's deliveries. Total: an event about an unknown delivery changes nothing. */

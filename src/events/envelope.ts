@@ -42,15 +42,10 @@ export function chain<Event extends { type: string; data: unknown }>(
   previousHash: string,
   cause: Cause,
 ): Envelope<Event>[] {
+  const { actor, causationId: $causationId, correlationId: $correlationId } = cause;
   let previous = previousHash;
   return events.map((event, index) => {
-    const withoutHash = {
-      $correlationId: cause.correlationId,
-      $causationId: cause.causationId,
-      actor: cause.actor,
-      schemaVersion,
-      previousHash: previous,
-    };
+    const withoutHash = { $correlationId, $causationId, actor, schemaVersion, previousHash: previous };
     const hash = hashOf(event.type, event.data, withoutHash);
     previous = hash;
     return { ...event, id: eventIdOf(cause, index), metadata: { ...withoutHash, hash } };
@@ -76,11 +71,16 @@ export type StoredEvent = Chained & { streamName: string; revision: number; id: 
 export function isChainedOnto({ type, data, metadata }: Chained, previousHash: string): boolean {
   if (typeof metadata !== 'object' || metadata === null) return false;
   const { hash, previousHash: named } = metadata as Partial<Metadata>;
+  const right = unlessTooDeep(() => hashOf(type, data, metadata));
+  return named === previousHash && right !== null && hash === right;
+}
+
+/** Null for the hash of what is nested too deep to be hashed, which no event of ours is. */
+export function unlessTooDeep(hash: () => string): string | null {
   try {
-    return named === previousHash && hashOf(type, data, metadata) === hash;
+    return hash();
   } catch (error) {
-    // Nested too deep to be hashed, which no event of ours is.
-    if (error instanceof RangeError) return false;
+    if (error instanceof RangeError) return null;
     throw error;
   }
 }

@@ -5,6 +5,7 @@
  */
 import { type EventOf, utc } from '@ledger/kernel/structs.ts';
 import { object, string } from 'superstruct';
+import { type Fold, readerOf } from './codec.ts';
 
 export const keyFingerprintEvents = {
   /** `fingerprint` tells nothing about the key itself. */
@@ -13,6 +14,11 @@ export const keyFingerprintEvents = {
 
 export type KeyFingerprintEvent = EventOf<typeof keyFingerprintEvents>;
 
-export const keyFingerprintStreamPrefix = 'key-fingerprint-';
+export const keyFingerprintFold: Fold<string | null, KeyFingerprintEvent> = {
+  prefix: 'key-fingerprint-',
+  initial: null,
+  read: readerOf(keyFingerprintEvents),
+  evolve: (_, { data }) => data.fingerprint,
+};
 /** `name` is the variable's. */
-export const keyFingerprintStream = (name: string) => `${keyFingerprintStreamPrefix}${name}`;
+export const keyFingerprintStream = (name: string) => `${keyFingerprintFold.prefix}${name}`;

@@ -2,6 +2,7 @@
 import { type EventOf, utc } from '@ledger/kernel/structs.ts';
 import { type Sealed, sealed } from '@ledger/personal-data/sealed.ts';
 import { array, enums, object, optional, string } from 'superstruct';
+import { type Fold, readerOf } from './codec.ts';
 
 export const credentialKinds = ['api-key', 'webhook-secret'] as const;
 export type CredentialKind = (typeof credentialKinds)[number];
@@ -24,9 +25,6 @@ export const merchantEvents = {
 
 export type MerchantEvent = EventOf<typeof merchantEvents>;
 
-export const merchantStreamPrefix = 'merchant-';
-export const merchantStream = (code: string) => `${merchantStreamPrefix}${code}`;
-
 export type Credential = {
   kind: CredentialKind;
   fingerprint: string;
@@ -37,22 +35,27 @@ export type Credential = {
   secret: Sealed<{ text: string }> | null;
 };
 
-/** Total. One of the configuration is in the state once its end is set. */
-export function evolveMerchant(state: readonly Credential[], event: MerchantEvent): readonly Credential[] {
-  const { at, kind } = event.data;
-  if (event.type === 'OverlapEnded')
-    return state.map((each) => (each.kind === kind && each.endsAt ? ending(each, at) : each));
-  const { fingerprint, others, othersEndAt, secret = null } = event.data;
-  const known = new Set(state.map((each) => each.fingerprint));
-  const none = { kind, issuedAt: null, endsAt: null, secret: null };
-  const configured = others
-    .filter((each) => !known.has(each))
-    .map((each) => ({ ...none, fingerprint: each }));
-  const before = [...state, ...configured].map((each) =>
-    others.includes(each.fingerprint) ? ending(each, othersEndAt) : each,
-  );
-  return [...before, { ...none, fingerprint, issuedAt: at, secret }];
-}
+export const merchantFold: Fold<readonly Credential[], MerchantEvent> = {
+  prefix: 'merchant-',
+  initial: [],
+  read: readerOf(merchantEvents),
+  /** A credential of the configuration is in the state once its end is set. */
+  evolve(state, event) {
+    const { at, kind } = event.data;
+    if (event.type === 'OverlapEnded')
+      return state.map((each) => (each.kind === kind && each.endsAt ? ending(each, at) : each));
+    const { fingerprint, others, othersEndAt, secret = null } = event.data;
+    const none = { kind, issuedAt: null, endsAt: null, secret: null };
+    const configured = others
+      .filter((name) => !state.some((each) => each.fingerprint === name))
+      .map((name) => ({ ...none, fingerprint: name }));
+    const before = [...state, ...configured].map((each) =>
+      others.includes(each.fingerprint) ? ending(each, othersEndAt) : each,
+    );
+    return [...before, { ...none, fingerprint, issuedAt: at, secret }];
+  },
+};
+export const merchantStream = (code: string) => `${merchantFold.prefix}${code}`;
 
 /** An end that is set is never put off. */
 function ending(credential: Credential, at: string): Credential {

@@ -1,8 +1,7 @@
 /** A payment with its personal data, to show them or to send them on. */
 import type { Held, Opened, OpenSealed } from '@ledger/personal-data/sealed.ts';
-import type { RequestedPayment } from './payment.ts';
-import { paymentStream } from './payment.ts';
-import type { Buyer, RequestDetails } from './personal-data.ts';
+import { paymentStream, type RequestedPayment } from './payment.ts';
+import { type Buyer, Payer, type RequestDetails } from './personal-data.ts';
 import type { RecordedResult } from './recorded-result.ts';
 
 /** Whether personal data can be read. */
@@ -20,20 +19,8 @@ export type OpenPayment = Omit<RequestedPayment, 'request' | 'results'> & {
   access: Access;
 };
 
-const noDetails: RequestDetails = {
-  payer: {
-    name: '',
-    email: '',
-    icNo: '',
-    address1: '',
-    address2: '',
-    city: '',
-    postcode: '',
-    state: '',
-    phoneNo: '',
-  },
-  extra: {},
-};
+const noPayer = Object.fromEntries(Object.keys(Payer.schema).map((field) => [field, ''])) as Payer;
+const noDetails: RequestDetails = { payer: noPayer, extra: {} };
 const noBuyer: Buyer = { buyerName: '' };
 
 export async function openPayment(payment: RequestedPayment, open: OpenSealed): Promise<OpenPayment> {

@@ -40,6 +40,18 @@ export const PaymentResult = object({
 });
 export type PaymentResult = Infer<typeof PaymentResult>;
 
+/** Of a result that is not from the gateway, which alone knows these. */
+export const nothingReported = {
+  mode: '',
+  sellerOrderNo: '',
+  gatewayTransactionId: '',
+  amountSen: null,
+  currency: '',
+  paidAt: null,
+  receiptNo: '',
+  buyerBank: '',
+} as const satisfies Omit<PaymentResult, 'outcome'>;
+
 /** A result as it was read, with the name that the bank gives and, for evidence, the fields as received. */
 export type ReportedResult = PaymentResult & Buyer & { raw: ReceivedFields };
 

@@ -26,6 +26,7 @@ import {
   statusAfter,
 } from './adjustments.ts';
 import { type Approval, approvalEvents, evolveApprovals, isApprovalEvent } from './approvals.ts';
+import { type Fold, readerOf } from './codec.ts';
 import {
   type Delivery,
   deliveryEvents,
@@ -42,6 +43,7 @@ import {
   identified,
   type LastRequery,
   type RecordedResult,
+  roles,
   withChanged,
   withRecorded,
 } from './recorded-result.ts';
@@ -123,6 +125,7 @@ export const paymentEvents = {
 };
 
 export type PaymentEvent = EventOf<typeof paymentEvents>;
+export const readPaymentEvent = readerOf(paymentEvents);
 export type PaymentRequested = Infer<typeof paymentEvents.PaymentRequested>;
 export type Channel = PaymentRequested['channel'];
 
@@ -163,6 +166,13 @@ export function evolve(state: Payment, event: PaymentEvent): Payment {
   return personalData === next.personalData ? next : { ...next, personalData };
 }
 
+export const paymentFold: Fold<Payment, PaymentEvent> = {
+  prefix: paymentStreamPrefix,
+  initial: noPayment,
+  read: readPaymentEvent,
+  evolve,
+};
+
 function fold(state: Payment, event: PaymentEvent): Payment {
   if (state.status === 'none') {
     if (event.type !== 'PaymentRequested') return state;
@@ -199,17 +209,15 @@ function fold(state: Payment, event: PaymentEvent): Payment {
       return withDeliveries({ ...changed, status: statusAfter(state, outcome), closedAttempts }, event.data);
     }
     case 'GatewayResultContradicted':
-      return withRecorded(state, event.data, 'contradiction');
+    case 'DuplicatePaymentDetected':
+    case 'AttemptEnded':
+      return withRecorded(state, event.data, roles[event.type]);
     case 'AmountMismatchDetected':
       return withAnnouncement(withRecorded(state, event.data, 'amountMismatch'), event.data);
-    case 'DuplicatePaymentDetected':
-      return withRecorded(state, event.data, 'duplicate');
     case 'GatewayResultIdentified': {
       const { data } = event;
       return { ...state, results: withChanged(state.results, data.resultNo, (it) => identified(it, data)) };
     }
-    case 'AttemptEnded':
-      return withRecorded(state, event.data, 'ended');
     case 'RequeryAnswered':
     case 'RequeryRepeated':
       return { ...state, lastRequery: { at: event.data.at, status: event.data.status } };

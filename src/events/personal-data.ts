@@ -1,5 +1,7 @@
 /** What personal data events hold, each sealed: see @ledger/personal-data/sealed.ts. */
+import { personalDataErased } from '@ledger/personal-data/sealed.ts';
 import { type Infer, object, record, string, unknown } from 'superstruct';
+import { readerOf } from './codec.ts';
 
 /** Who pays, as the merchant gave it; every field may be `''`. */
 export const Payer = object({
@@ -30,3 +32,6 @@ export type StaffNote = Infer<typeof StaffNote>;
 /** What the gateway or the registry sent, as evidence. */
 export const ReceivedFields = record(string(), string());
 export type ReceivedFields = Infer<typeof ReceivedFields>;
+
+/** `PersonalDataErased`, in whichever stream. */
+export const readErasure = readerOf({ PersonalDataErased: personalDataErased });

@@ -250,11 +250,13 @@ function giveBack(
   };
 }
 
-// ─────────────────────────────────────────────────────────────────────────────────────────────────────
-
 function methodOf(books: Books, data: Recorded): Method {
   return data.result.mode || (attemptOf(books, orderOf(books, data))?.mode ?? 'unknown');
 }
 
-const debit = (account: Account, debitSen: bigint): Posting => ({ account, debitSen, creditSen: 0n });
-const credit = (account: Account, creditSen: bigint): Posting => ({ account, debitSen: 0n, creditSen });
+export const debit = (account: Account, debitSen: bigint): Posting => ({ account, debitSen, creditSen: 0n });
+export const credit = (account: Account, creditSen: bigint): Posting => ({
+  account,
+  debitSen: 0n,
+  creditSen,
+});

@@ -1,6 +1,7 @@
 /** A project that the content service lists: its events and their fold. Decisions: src/commands/project.ts. */
 import { type EventOf, utc } from '@ledger/kernel/structs.ts';
 import { enums, integer, min, object, string } from 'superstruct';
+import { type Fold, readerOf } from './codec.ts';
 
 export const projectStatuses = ['active', 'archived', 'draft'] as const;
 
@@ -16,14 +17,14 @@ export const projectEvents = {
 
 export type ProjectEvent = EventOf<typeof projectEvents>;
 
-export const projectStreamPrefix = 'project-';
-export const projectStream = (id: string) => `${projectStreamPrefix}${id}`;
-
 export type Project = Omit<ProjectEvent['data'], 'at'>;
 
-/** Null before the first event. Total: a second registration changes nothing. */
-export function evolveProject(state: Project | null, { data }: ProjectEvent): Project {
-  if (state) return state;
-  const { at: _, ...project } = data;
-  return project;
-}
+export const projectFold: Fold<Project | null, ProjectEvent> = {
+  prefix: 'project-',
+  initial: null,
+  read: readerOf(projectEvents),
+  evolve(state, { data: { at: _, ...project } }) {
+    return state ?? project;
+  },
+};
+export const projectStream = (id: string) => `${projectFold.prefix}${id}`;

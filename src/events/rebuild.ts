@@ -1,6 +1,7 @@
 /** The rebuilds of a projection's tables that staff asked for. Decisions: src/commands/rebuild.ts. */
 import { type EventOf, utc } from '@ledger/kernel/structs.ts';
 import { integer, min, object, string } from 'superstruct';
+import { type Fold, readerOf } from './codec.ts';
 
 const count = min(integer(), 0);
 
@@ -15,9 +16,6 @@ export const rebuildEvents = {
 
 export type RebuildEvent = EventOf<typeof rebuildEvents>;
 
-export const projectionStreamPrefix = 'projection-';
-export const projectionStream = (name: string) => `${projectionStreamPrefix}${name}`;
-
 export type Rebuilds = {
   /** Of the rebuild that has not ended, else null. */
   requestedAt: string | null;
@@ -27,16 +25,14 @@ export type Rebuilds = {
     | null;
 };
 
-export const noRebuilds: Rebuilds = { requestedAt: null, last: null };
-
-/** Total. */
-export function evolveRebuilds(state: Rebuilds, { type, data }: RebuildEvent): Rebuilds {
-  switch (type) {
-    case 'ProjectionRebuildRequested':
-      return { ...state, requestedAt: data.at };
-    case 'ProjectionRebuilt':
-      return { requestedAt: null, last: { outcome: 'rebuilt', ...data } };
-    case 'ProjectionRebuildFailed':
-      return { requestedAt: null, last: { outcome: 'failed', ...data } };
-  }
-}
+export const rebuildFold: Fold<Rebuilds, RebuildEvent> = {
+  prefix: 'projection-',
+  initial: { requestedAt: null, last: null },
+  read: readerOf(rebuildEvents),
+  evolve(state, { type, data }) {
+    if (type === 'ProjectionRebuildRequested') return { ...state, requestedAt: data.at };
+    if (type === 'ProjectionRebuilt') return { requestedAt: null, last: { outcome: 'rebuilt', ...data } };
+    return { requestedAt: null, last: { outcome: 'failed', ...data } };
+  },
+};
+export const projectionStream = (name: string) => `${rebuildFold.prefix}${name}`;

@@ -5,6 +5,7 @@
 import { type EventOf, utc } from '@ledger/kernel/structs.ts';
 import { enums, type Infer, integer, min, nullable, object, string } from 'superstruct';
 import { sen } from '../common/money.ts';
+import { type Fold, readerOf } from './codec.ts';
 import { outcomes, type registryStatuses } from './payment-result.ts';
 
 export const exportSources = ['registry', 'gateway'] as const;
@@ -75,20 +76,18 @@ export const reconciliationEvents = {
 export type ReconciliationEvent = EventOf<typeof reconciliationEvents>;
 type Resolved = Infer<typeof reconciliationEvents.ReconciliationDifferenceResolved>;
 
-export const reconciliationStreamPrefix = 'reconciliation-';
-export const reconciliationStream = (id: string) => `${reconciliationStreamPrefix}${id}`;
-
 /** `resolved` is null while it is open. */
 export type Discrepancy = DiscrepancyFound & { resolved: Resolved | null };
 
-/**
- * Null before the first event. Total: a resolution before it changes nothing. Finding it again opens it again; one
- * that is open keeps the time at which it was first found.
- */
-export function evolveDiscrepancy(state: Discrepancy | null, event: ReconciliationEvent): Discrepancy | null {
-  if (event.type === 'ReconciliationDifferenceFound') {
+export const reconciliationFold: Fold<Discrepancy | null, ReconciliationEvent> = {
+  prefix: 'reconciliation-',
+  initial: null,
+  read: readerOf(reconciliationEvents),
+  /** Finding it again opens it again; one that is open keeps the time at which it was first found. */
+  evolve(state, event) {
+    if (event.type !== 'ReconciliationDifferenceFound') return state && { ...state, resolved: event.data };
     const at = state && !state.resolved ? state.at : event.data.at;
     return { ...event.data, at, resolved: null };
-  }
-  return state && { ...state, resolved: event.data };
-}
+  },
+};
+export const reconciliationStream = (id: string) => `${reconciliationFold.prefix}${id}`;

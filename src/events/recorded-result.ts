@@ -28,13 +28,24 @@ export type ExceptionResolution = (typeof exceptionResolutions)[number] | 'rever
 export const creditEffects = ['paid', 'partlyPaid', 'nothing'] as const;
 export type CreditEffect = (typeof creditEffects)[number];
 
+/** What an event that records a result makes of it: it sets the payment's status, or ends its attempt, or is for staff. */
+export const roles = {
+  PaymentSucceeded: 'applied',
+  PaymentFailed: 'applied',
+  PaymentCancelled: 'applied',
+  PaymentPending: 'applied',
+  AttemptEnded: 'ended',
+  GatewayResultContradicted: 'contradiction',
+  AmountMismatchDetected: 'amountMismatch',
+  DuplicatePaymentDetected: 'duplicate',
+} as const;
+
 /** One recorded result without its evidence. Its `sellerOrderNo` is that of the attempt that it is about. */
 export type RecordedResult = PaymentResult & {
   personal: Held<Buyer>;
   at: string;
   source: Source;
-  /** It set the payment's status, or only ended its attempt, or it is an exception for staff. */
-  role: 'applied' | 'ended' | 'contradiction' | 'amountMismatch' | 'duplicate';
+  role: (typeof roles)[keyof typeof roles];
   /** It named no order: `sellerOrderNo` is inferred. Not known of events of version 1. */
   isOrderInferred?: true;
   /** The method in the books of a success that named none, whatever order a later report names. Not in version 1. */
@@ -90,7 +101,7 @@ export function inferenceOf(
   return isKept && orderNo !== null && result.sellerOrderNo === '' ? { isOrderInferred: true } : {};
 }
 
-/** Whether both gateway transactions are named, and they are not the same. */
+/** Whether both are named, and they are not the same. */
 export function differ(one: string, other: string): boolean {
   return one !== '' && other !== '' && one !== other;
 }

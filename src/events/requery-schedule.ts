@@ -59,23 +59,17 @@ const ordersOf = (results: readonly { sellerOrderNo: string }[]) =>
  * The pending results that nothing has ended: a success of their order does, and a failure or cancellation of it unless it
  * names another gateway transaction. Total.
  */
-export function openPendings<Result extends Omit<AskedPayment['results'][number], 'mode' | 'at'>>({
-  results,
-}: {
-  results: readonly Result[];
-}): Result[] {
-  return results.filter(
-    (pending, index) =>
-      isPending(pending) &&
-      !results
-        .slice(index + 1)
-        .some(
-          ({ gatewayTransactionId, outcome, sellerOrderNo }) =>
-            outcome !== 'pending' &&
-            sellerOrderNo === pending.sellerOrderNo &&
-            (outcome === 'succeeded' || !differ(gatewayTransactionId, pending.gatewayTransactionId)),
-        ),
-  );
+export function openPendings<Result extends Reported>(payment: { results: readonly Result[] }): Result[] {
+  const isOpen = (pending: Result, index: number) =>
+    isPending(pending) && !payment.results.slice(index + 1).some((later) => ends(later, pending));
+  return payment.results.filter(isOpen);
+}
+
+type Reported = Omit<AskedPayment['results'][number], 'mode' | 'at'>;
+
+function ends({ gatewayTransactionId, outcome, sellerOrderNo }: Reported, pending: Reported): boolean {
+  if (outcome === 'pending' || sellerOrderNo !== pending.sellerOrderNo) return false;
+  return outcome === 'succeeded' || !differ(gatewayTransactionId, pending.gatewayTransactionId);
 }
 
 /** A pending result that contradicts an earlier one changes nothing. */

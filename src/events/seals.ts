@@ -7,7 +7,8 @@ import { hash as digestOf } from 'node:crypto';
 import { canonicalJson } from '@ledger/kernel/canonical-json.ts';
 import { type EventOf, utc } from '@ledger/kernel/structs.ts';
 import { array, type Infer, integer, min, object, optional, pattern, string } from 'superstruct';
-import { genesisHash, hashOf, metadataValue, type StoredEvent } from './envelope.ts';
+import { readerOf } from './codec.ts';
+import { genesisHash, hashOf, metadataValue, type StoredEvent, unlessTooDeep } from './envelope.ts';
 import { paymentStreamPrefix } from './payment.ts';
 
 export const sealsStream = 'ledger-seals';
@@ -54,6 +55,7 @@ export type CheckpointSigned = Infer<typeof CheckpointSigned>;
 
 export const sealEvents = { LogSealed, CheckpointSigned };
 export type LogSealedEvent = EventOf<typeof sealEvents>;
+export const readSeal = readerOf(sealEvents);
 
 /** A running count of the log. */
 type Tally = { count: number; runningHash: string };
@@ -75,16 +77,15 @@ export function countIn({ count, runningHash }: Tally, event: StoredEvent): Tall
  * events of a stream, and tells which one only to whoever knows its name; the label is `''`, or when the payment was
  * requested and from whom if the event is the first of one. By these two an export shows what must be in it.
  */
-export type Leaf = { tag: string; label: string; digest: string };
+export type Leaf = [tag: string, label: string, digest: string];
 
 export function leafOf(event: StoredEvent): Leaf {
   const { streamName, revision, id } = event;
   const entry = JSON.stringify([streamName, revision, id, chainHashOf(event)]);
   const isFirst = revision === 0 && streamName.startsWith(paymentStreamPrefix);
-  return { tag: tagOf(streamName), label: isFirst ? labelOf(event.data) : '', digest: sha256Of(entry) };
+  return [sha256Of(streamName).slice(0, 16), isFirst ? labelOf(event.data) : '', sha256Of(entry)];
 }
 
-const tagOf = (streamName: string) => sha256Of(streamName).slice(0, 16);
 const sha256Of = (text: string) => digestOf('sha256', text, 'hex');
 
 /** Such as `2026-11-20T01:00:00.000Z demo-app`. */
@@ -95,8 +96,8 @@ function labelOf(data: unknown): string {
 }
 
 /** The bytes that are hashed as a leaf. */
-export function leafEntry({ tag, label, digest }: Leaf): Buffer {
-  return Buffer.from(JSON.stringify([tag, label, digest]));
+export function leafEntry(leaf: Leaf): Buffer {
+  return Buffer.from(JSON.stringify(leaf));
 }
 
 /** The hash in the event's metadata, or a hash of its content if it has none. */
@@ -104,13 +105,8 @@ function chainHashOf(event: StoredEvent): string {
   const carried = metadataValue(event, 'hash');
   if (typeof carried === 'string') return carried;
   const { type, data, metadata } = event;
-  try {
-    return hashOf(type, data, typeof metadata === 'object' && metadata !== null ? metadata : {});
-  } catch (error) {
-    // Nested too deep to be hashed, which no event of ours is.
-    if (error instanceof RangeError) return '';
-    throw error;
-  }
+  const others = typeof metadata === 'object' && metadata !== null ? metadata : {};
+  return unlessTooDeep(() => hashOf(type, data, others)) ?? '';
 }
 
 /** The text that is signed: the canonical JSON of the rest of a seal, or of an acknowledgement, which has other fields. */

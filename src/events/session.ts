@@ -1,6 +1,7 @@
 /** A console session, from the sign-in link to signing out, in its own stream. Decisions: src/commands/session.ts. */
 import { type EventOf, utc } from '@ledger/kernel/structs.ts';
 import { enums, nullable, object, optional, string } from 'superstruct';
+import { type Fold, readerOf } from './codec.ts';
 
 /** The kinds of access to personal data that are recorded. */
 const accessKinds = [
@@ -44,9 +45,6 @@ export const sessionEvents = {
 
 export type SessionEvent = EventOf<typeof sessionEvents>;
 
-export const sessionStreamPrefix = 'session-';
-export const sessionStream = (id: string) => `${sessionStreamPrefix}${id}`;
-
 export type Session = {
   userId: string;
   /** `offered` is a link that nobody has used yet. */
@@ -58,29 +56,28 @@ export type Session = {
   passkey: string | null;
 };
 
-/** Null before the first event. Total: an event that makes no sense in this state changes nothing. */
-export function evolveSession(state: Session | null, event: SessionEvent): Session | null {
-  switch (event.type) {
-    case 'SignInLinkIssued':
-      return (
-        state ?? {
-          userId: event.data.userId,
-          status: 'offered',
-          endsAt: event.data.expiresAt,
-          secretHash: null,
-          passkey: null,
-        }
-      );
-    case 'SignedIn': {
-      if (state && state.status !== 'offered') return state;
-      const { endsAt, secretHash = null, passkey = null, userId } = event.data;
-      return { userId, status: 'open', endsAt, secretHash, passkey };
+export const sessionFold: Fold<Session | null, SessionEvent> = {
+  prefix: 'session-',
+  initial: null,
+  read: readerOf(sessionEvents),
+  evolve(state, event) {
+    switch (event.type) {
+      case 'SignInLinkIssued': {
+        const { expiresAt: endsAt, userId } = event.data;
+        return state ?? { userId, status: 'offered', endsAt, secretHash: null, passkey: null };
+      }
+      case 'SignedIn': {
+        if (state && state.status !== 'offered') return state;
+        const { endsAt, secretHash = null, passkey = null, userId } = event.data;
+        return { userId, status: 'open', endsAt, secretHash, passkey };
+      }
+      case 'PersonalDataViewed':
+        return state;
+      case 'SignedOut':
+        return state && { ...state, status: 'over' };
+      default:
+        return event satisfies never;
     }
-    case 'PersonalDataViewed':
-      return state;
-    case 'SignedOut':
-      return state && { ...state, status: 'over' };
-    default:
-      return event satisfies never;
-  }
-}
+  },
+};
+export const sessionStream = (id: string) => `${sessionFold.prefix}${id}`;

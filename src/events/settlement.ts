@@ -19,7 +19,8 @@ import {
 } from 'superstruct';
 import { boundsOfDay } from '../common/malaysian-time.ts';
 import { sen } from '../common/money.ts';
-import type { Account, Entry, Posting } from './postings.ts';
+import { type Fold, readerOf } from './codec.ts';
+import { type Account, credit, debit, type Entry, type Posting } from './postings.ts';
 
 const settlementKinds = ['payout', 'remittance'] as const;
 export type SettlementKind = (typeof settlementKinds)[number];
@@ -65,20 +66,20 @@ export type Settlement = {
   reversed: { at: string; note: string } | null;
 };
 
-export const noSettlement: Settlement = { recorded: null, reversed: null };
-
-export const settlementStreamPrefix = 'settlement-';
-export const settlementStream = (id: string) => `${settlementStreamPrefix}${id}`;
+export const settlementFold: Fold<Settlement, SettlementEvent> = {
+  prefix: 'settlement-',
+  initial: { recorded: null, reversed: null },
+  read: readerOf(settlementEvents),
+  evolve(state, event) {
+    if (event.type === 'SettlementRecorded') return { recorded: event.data, reversed: null };
+    return state.recorded ? { ...state, reversed: event.data } : state;
+  },
+};
+export const settlementStream = (id: string) => `${settlementFold.prefix}${id}`;
 
 /** One stream for each reference, however it is spaced and cased. */
 export function settlementIdOf(kind: SettlementKind, reference: string): string {
   return derivedId('settlement', [kind, reference.replace(/\s+/g, '').toUpperCase()]);
-}
-
-/** Total. */
-export function evolveSettlement(state: Settlement, event: SettlementEvent): Settlement {
-  if (event.type === 'SettlementRecorded') return { recorded: event.data, reversed: null };
-  return state.recorded ? { ...state, reversed: event.data } : state;
 }
 
 /** The entry of an event (rule 1) after the state before it; null where it posts nothing. */
@@ -98,16 +99,10 @@ export function enterSettlement(before: Settlement, event: SettlementEvent): Ent
 
 function postingsOf({ kind, parts, totalSen }: SettlementRecorded): Posting[] {
   const isPayout = kind === 'payout';
-  const posting = (account: string, amountSen: number, openedOn: string | null, isDebit: boolean) => ({
-    account: account as Account,
-    openedOn,
-    debitSen: isDebit ? BigInt(amountSen) : 0n,
-    creditSen: isDebit ? 0n : BigInt(amountSen),
+  const total = (isPayout ? debit : credit)('bank', BigInt(totalSen));
+  const settled = parts.map(({ account, amountSen, openedOn }) => {
+    const post = account.startsWith('fees:') || !isPayout ? debit : credit;
+    return { ...post(account as Account, BigInt(amountSen)), openedOn };
   });
-  return [
-    posting('bank', totalSen, null, isPayout),
-    ...parts.map(({ account, amountSen, openedOn }) =>
-      posting(account, amountSen, openedOn, account.startsWith('fees:') || !isPayout),
-    ),
-  ];
+  return [{ ...total, openedOn: null }, ...settled];
 }

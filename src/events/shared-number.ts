@@ -6,6 +6,7 @@
 import { derivedId } from '@ledger/kernel/derived-id.ts';
 import { type EventOf, utc } from '@ledger/kernel/structs.ts';
 import { object, string } from 'superstruct';
+import { type Fold, readerOf } from './codec.ts';
 
 export const sharedNumberKinds = ['sharedGatewayTransaction', 'sharedReceiptNo'] as const;
 export type SharedNumberKind = (typeof sharedNumberKinds)[number];
@@ -16,8 +17,14 @@ export const sharedNumberEvents = {
 export type SharedNumberEvent = EventOf<typeof sharedNumberEvents>;
 export type ExplainedNumber = SharedNumberEvent['data'];
 
-export const sharedNumberStreamPrefix = 'shared-number-';
-export const sharedNumberStream = (id: string) => `${sharedNumberStreamPrefix}${id}`;
+/** The state is null until staff explain it. */
+export const sharedNumberFold: Fold<ExplainedNumber | null, SharedNumberEvent> = {
+  prefix: 'shared-number-',
+  initial: null,
+  read: readerOf(sharedNumberEvents),
+  evolve: (state, { data }) => state ?? data,
+};
+export const sharedNumberStream = (id: string) => `${sharedNumberFold.prefix}${id}`;
 
 /** A number that a payment has; `merchantCode` is `''` where the number should be unique among all merchants. */
 export type NumberOfPayment = { kind: SharedNumberKind; merchantCode: string; number: string };
@@ -30,12 +37,4 @@ export function numberIdOf({ kind, merchantCode, number }: NumberOfPayment): str
 /** The id of the exception that a payment has a number which another payment had before. */
 export function sharedNumberIdOf(number: NumberOfPayment, transactionId: string): string {
   return derivedId('shared number', [numberIdOf(number), transactionId]);
-}
-
-/** Null until staff explain it. Total: the first explanation stays. */
-export function evolveSharedNumber(
-  state: ExplainedNumber | null,
-  { data }: SharedNumberEvent,
-): ExplainedNumber {
-  return state ?? data;
 }

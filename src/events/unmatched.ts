@@ -5,6 +5,7 @@
 import { type EventOf, utc } from '@ledger/kernel/structs.ts';
 import { personalDataErased, sealed } from '@ledger/personal-data/sealed.ts';
 import { boolean, enums, type Infer, integer, min, nullable, object, string } from 'superstruct';
+import { type Fold, readerOf } from './codec.ts';
 import { channels } from './payment-request.ts';
 import { ReceivedFields } from './personal-data.ts';
 
@@ -50,8 +51,15 @@ export const GatewayResultUnmatched = object({
 });
 export type GatewayResultUnmatched = Infer<typeof GatewayResultUnmatched>;
 
-export const quarantineEvents = { GatewayResultUnmatched };
-export type QuarantineEvent = EventOf<typeof quarantineEvents>;
+const quarantineEvents = { GatewayResultUnmatched };
+
+/** The state is all results of the stream. */
+export const quarantineFold: Fold<readonly GatewayResultUnmatched[], EventOf<typeof quarantineEvents>> = {
+  prefix: unmatchedStream,
+  initial: [],
+  read: readerOf(quarantineEvents),
+  evolve: (kept, { data }) => [...kept, data],
+};
 
 /** The gateway refunded it; the money reached its payment or agency in another way; or the note explains it. */
 export const unmatchedResolutions = ['refunded', 'settled', 'explained'] as const;
@@ -70,20 +78,21 @@ export const unmatchedEvents = {
 
 export type UnmatchedEvent = EventOf<typeof unmatchedEvents>;
 
-export const unmatchedStreamPrefix = 'unmatched-';
-/** `id` as of `unmatchedIdOf`. */
-export const resolutionStream = (id: string) => `${unmatchedStreamPrefix}${id}`;
-
 type ResolvedUnmatched = Omit<Infer<typeof unmatchedEvents.UnmatchedResultResolved>, 'revision'>;
 
 /** How staff resolved a result, and when its content was erased. */
 export type HandledUnmatched = { resolved: ResolvedUnmatched | null; erasedAt: string | null };
 
-export const notHandled: HandledUnmatched = { resolved: null, erasedAt: null };
-
-/** Total: the first resolution and the first erasure stay. */
-export function evolveUnmatched(state: HandledUnmatched, { type, data }: UnmatchedEvent): HandledUnmatched {
-  if (type === 'PersonalDataErased') return { ...state, erasedAt: state.erasedAt ?? data.at };
-  const { revision: _, ...resolved } = data;
-  return { ...state, resolved: state.resolved ?? resolved };
-}
+export const unmatchedFold: Fold<HandledUnmatched, UnmatchedEvent> = {
+  prefix: 'unmatched-',
+  initial: { resolved: null, erasedAt: null },
+  read: readerOf(unmatchedEvents),
+  /** The first resolution and the first erasure stay. */
+  evolve(state, { type, data }) {
+    if (type === 'PersonalDataErased') return { ...state, erasedAt: state.erasedAt ?? data.at };
+    const { revision: _, ...resolved } = data;
+    return { ...state, resolved: state.resolved ?? resolved };
+  },
+};
+/** `id` as of `unmatchedIdOf`. */
+export const resolutionStream = (id: string) => `${unmatchedFold.prefix}${id}`;

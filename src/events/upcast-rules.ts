@@ -1,6 +1,6 @@
 /**
  * The rules by which schema version 1 derived what later versions write into the event. Nothing here ever changes: the
- * state of every payment that has such events depends on it. Where `decide` follows another rule, that rule is in
+ * state of every payment that has such events depends on it. If `decide` is to follow another rule, write that in
  * src/commands.
  */
 import type { PaymentMode } from '../common/payment-modes.ts';

@@ -1,6 +1,7 @@
 /** A user, who is also a member of staff: its events and their fold; passkeys.ts folds passkeys. Decisions: src/commands/user.ts. */
 import { counter, type EventOf, utc } from '@ledger/kernel/structs.ts';
 import { array, enums, literal, nonempty, object, optional, string } from 'superstruct';
+import { type Fold, readerOf } from './codec.ts';
 
 export const roles = ['admin', 'member', 'viewer'] as const;
 export type Role = (typeof roles)[number];
@@ -39,9 +40,6 @@ export const userEvents = {
 
 export type UserEvent = EventOf<typeof userEvents>;
 
-export const userStreamPrefix = 'user-';
-export const userStream = (id: string) => `${userStreamPrefix}${id}`;
-
 /** As /api/v1 shows it. */
 export type User = { id: string; name: string; email: string; role: Role; createdAt: string };
 
@@ -53,30 +51,33 @@ export type Account = User & { active: boolean; console: boolean; merchants?: re
 
 export const maySignIn = (account: Account) => account.active && account.console;
 
-/** Null before the first event. Total: an event that makes no sense in this state changes nothing. */
-export function evolveUser(state: Account | null, event: UserEvent): Account | null {
-  if (event.type === 'UserCreated') {
-    if (state) return state;
-    const { at: createdAt, console = true, id, name, email, role } = event.data;
-    return { id, name, email, role, createdAt, active: true, console };
-  }
-  if (!state) return state;
-  switch (event.type) {
-    case 'UserRoleChanged':
-      return { ...state, role: event.data.role };
-    case 'ConsoleAccessGranted': {
-      const { merchants: _, ...account } = state;
-      const { merchants } = event.data;
-      return { ...account, console: true, ...(merchants && { merchants }) };
+export const userFold: Fold<Account | null, UserEvent> = {
+  prefix: 'user-',
+  initial: null,
+  read: readerOf(userEvents),
+  evolve(state, event) {
+    if (event.type === 'UserCreated') {
+      const { at: createdAt, console = true, id, name, email, role } = event.data;
+      return state ?? { id, name, email, role, createdAt, active: true, console };
     }
-    case 'UserDeactivated':
-      return { ...state, active: false };
-    case 'UserReactivated':
-      return { ...state, active: true };
-    case 'PasskeyRegistered':
-    case 'PasskeyRemoved':
-      return state;
-    default:
-      return event satisfies never;
-  }
-}
+    if (!state) return state;
+    switch (event.type) {
+      case 'UserRoleChanged':
+        return { ...state, role: event.data.role };
+      case 'ConsoleAccessGranted': {
+        const { merchants: _, ...account } = state;
+        const { merchants } = event.data;
+        return { ...account, console: true, ...(merchants && { merchants }) };
+      }
+      case 'UserDeactivated':
+      case 'UserReactivated':
+        return { ...state, active: event.type === 'UserReactivated' };
+      case 'PasskeyRegistered':
+      case 'PasskeyRemoved':
+        return state;
+      default:
+        return event satisfies never;
+    }
+  },
+};
+export const userStream = (id: string) => `${userFold.prefix}${id}`;

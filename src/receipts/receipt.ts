@@ -9,7 +9,6 @@ import { attemptOf } from '../events/payment-result.ts';
 import { heldWrongAmounts, type Standing, standingOf } from '../events/payment-standing.ts';
 import type { RecordedResult, Resolution } from '../events/recorded-result.ts';
 import { openAttempts } from '../events/requery-schedule.ts';
-import { notesOf } from './notes.ts';
 
 const cancelledBy = {
   payer: 'cancelledByPayer',
@@ -36,6 +35,16 @@ type OtherCharge = {
   /** What staff decided, and when; null until then. */
   resolved: { resolution: Exclude<Resolution, 'reversed'>; at: string } | null;
 };
+
+/** What happened to the money beside the results. */
+export type ReceiptNote =
+  | { kind: 'credited'; amount: string }
+  | { kind: 'partlyPaid'; amount: string; outstanding: string }
+  | ({ kind: 'reversed' } & Returned)
+  | ({ kind: 'refunded'; reference: string } & Returned);
+
+/** `isFurther`: the money is from a second charge, not from the one that paid. */
+type Returned = { at: string; amount: string; isFurther: boolean };
 
 export type Receipt = Readonly<ReturnType<typeof receiptOf>>;
 
@@ -135,6 +144,27 @@ function otherChargeOf(payment: RequestedPayment, result: RecordedResult): Other
   const asked = displaySen(addSen(outstandingSen(payment), feeSen));
   const decided = resolution ? { resolution, at: resolved.at } : null;
   return [{ kind, received: receivedText(result), asked, resolved: decided }];
+}
+
+function notesOf(payment: RequestedPayment): ReceiptNote[] {
+  const { adjustments = [], request, status } = payment;
+  const notes: ReceiptNote[] = [];
+  if (status === 'succeeded' && priceOf(payment).amountSen !== request.amountSen)
+    notes.push({ kind: 'credited', amount: displaySen(request.amountSen) });
+  if (standingOf(payment) === 'partlyPaid') {
+    const amount = displaySen(payment.paidSen ?? (0 as Sen));
+    notes.push({ kind: 'partlyPaid', amount, outstanding: displaySen(outstandingSen(payment)) });
+  }
+  const paying = status === 'succeeded' ? currentResult(payment) : null;
+  for (const adjustment of adjustments) {
+    if (adjustment.kind === 'credited') continue;
+    const { at, chargeNo, kind } = adjustment;
+    const isFurther = paying !== null && payment.results[chargeNo - 1] !== paying;
+    const returned = { at, amount: displaySen(adjustment.amountSen), isFurther };
+    if (kind === 'reversed') notes.push({ kind, ...returned });
+    else notes.push({ kind, reference: adjustment.gatewayReference, ...returned });
+  }
+  return notes;
 }
 
 /** Keeps the last four characters of a longer text. */

@@ -7,8 +7,7 @@ import type { Language } from '../common/languages.ts';
 import { displaySen } from '../common/money.ts';
 import type { Access } from '../events/open-payment.ts';
 import type { Standing } from '../events/payment-standing.ts';
-import type { ReceiptNote } from './notes.ts';
-import type { HistoryEntry, Receipt } from './receipt.ts';
+import type { HistoryEntry, Receipt, ReceiptNote } from './receipt.ts';
 
 export type { Language };
 
@@ -16,15 +15,12 @@ export type ReceiptTexts = typeof en;
 
 export const texts: Readonly<Record<Language, ReceiptTexts>> = { en, ms };
 
-const timeFormat = (locale: string) =>
-  new Intl.DateTimeFormat(locale, {
-    dateStyle: 'long',
-    timeStyle: 'medium',
-    hourCycle: 'h23',
-    timeZone: 'Asia/Kuala_Lumpur',
-  });
-
-const times = { en: timeFormat('en-GB'), ms: timeFormat('ms-MY') };
+const formatsOf = (form: Intl.DateTimeFormatOptions) => {
+  const options = { ...form, dateStyle: 'long', timeZone: 'Asia/Kuala_Lumpur' } as const;
+  return { en: new Intl.DateTimeFormat('en-GB', options), ms: new Intl.DateTimeFormat('ms-MY', options) };
+};
+const dates = formatsOf({});
+const times = formatsOf({ timeStyle: 'medium', hourCycle: 'h23' });
 
 /** A moment in UTC as people in Malaysia read it: `20 November 2026 at 09:04:30`. */
 export function timeText(utc: string, lang: Language): string {
@@ -39,11 +35,6 @@ export function agoText(utc: string, now: Date, lang: Language): string {
   if (minutes < 1) return justNow;
   return minutes === 1 ? minuteAgo : format(minutesAgo, { minutes });
 }
-
-const dateFormat = (locale: string) =>
-  new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeZone: 'Asia/Kuala_Lumpur' });
-
-const dates = { en: dateFormat('en-GB'), ms: dateFormat('ms-MY') };
 
 function dateText(utc: string, lang: Language): string {
   return dates[lang].format(new Date(utc));

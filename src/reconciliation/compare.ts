@@ -2,7 +2,7 @@
 import { isRinggit } from '../common/money.ts';
 import { currentResult, type Payment, type RequestedPayment } from '../events/payment.ts';
 import type { DiscrepancyFound, DiscrepancyKind, ExportSource } from '../events/reconciliation.ts';
-import type { RecordedResult } from '../events/recorded-result.ts';
+import { differ, type RecordedResult } from '../events/recorded-result.ts';
 import type { ExportRecord } from './export-format.ts';
 
 /** Repeated: a row with the content of an earlier row of the file, or superseded by another one of its transaction. */
@@ -209,9 +209,4 @@ function isSameMoney(one: Money, other: Money): boolean {
     one.currency.toUpperCase() === other.currency.toUpperCase() ||
     (isRinggit(one.currency) && isRinggit(other.currency));
   return one.amountSen === other.amountSen && isSameCurrency;
-}
-
-/** Whether both are given and they differ. */
-function differ(one: string, other: string): boolean {
-  return one !== '' && other !== '' && one !== other;
 }

@@ -71,8 +71,7 @@ const accountColumns = [
   'credit',
   'balance',
   'balance_side',
-] as const;
-type AccountRow = Partial<Record<(typeof accountColumns)[number], string>>;
+];
 
 /** The opening balance, a line per posting, the closing balance. There is at least one page. */
 export function accountLines(
@@ -80,7 +79,7 @@ export function accountLines(
   pages: AsyncIterable<AccountStatement>,
   format: Format = 'csv',
 ): Readable {
-  async function* rows(): AsyncIterable<AccountRow> {
+  async function* rows() {
     let closingSen: bigint | null = null;
     for await (const { openingSen, lines, closingSen: closing } of pages) {
       if (closingSen === null) yield { account, kind: 'opening', ...balanceOf(openingSen) };
@@ -92,7 +91,7 @@ export function accountLines(
   return linesOf(accountColumns, rows(), format);
 }
 
-function rowOf(line: StatementLine): AccountRow {
+function rowOf(line: StatementLine) {
   return {
     kind: line.kind,
     recorded_at: toIsoWithOffset(line.at.toISOString()),
@@ -109,7 +108,7 @@ function rowOf(line: StatementLine): AccountRow {
 }
 
 /** A side instead of a sign, because a spreadsheet could take a sign for the beginning of a formula. */
-function balanceOf(sen: bigint): AccountRow {
+function balanceOf(sen: bigint) {
   const side = sen < 0n ? 'debit' : 'credit';
   return { balance: formatSen(absolute(sen)), balance_side: sen === 0n ? '' : side };
 }

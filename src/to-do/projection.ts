@@ -14,7 +14,6 @@ import { createTables, indexesOf } from '@ledger/postgres/table.ts';
 import type { Followed, Projection } from '@ledger/projections/runtime/projection.ts';
 import tables from '../../content/tables/to-do.json' with { type: 'json' };
 import { adjustmentEvents } from '../events/adjustments.ts';
-import { readPaymentEvent } from '../events/codec.ts';
 import {
   type DeliveryKind,
   deliveryEvents,
@@ -23,7 +22,13 @@ import {
   newDelivery,
   type PlannedDelivery,
 } from '../events/deliveries.ts';
-import { type PaymentEvent, paymentIdOf, paymentStream, paymentStreamPrefix } from '../events/payment.ts';
+import {
+  type PaymentEvent,
+  paymentIdOf,
+  paymentStream,
+  paymentStreamPrefix,
+  readPaymentEvent,
+} from '../events/payment.ts';
 import { deliveriesByRule1 } from '../events/upcast-rules.ts';
 import {
   type AddressedDelivery,
@@ -62,13 +67,8 @@ export type Known = PaymentDeliveries & {
 };
 
 /** `announcer` names this process, without a blank, to those that listen for what is due. */
-export function createToDoList({
-  eventStore,
-  announcer = '',
-}: {
-  eventStore: Pick<EventStore, 'load'>;
-  announcer?: string;
-}) {
+export function createToDoList(dependencies: { eventStore: Pick<EventStore, 'load'>; announcer?: string }) {
+  const { eventStore, announcer = '' } = dependencies;
   const due = new Set<DeliveryKind>();
   const projection: Projection = {
     ...toDoList,

@@ -12,23 +12,17 @@ import type { Sen } from '../common/money.ts';
 import type { PaymentMode } from '../common/payment-modes.ts';
 import { sqlOf } from '../common/sql.ts';
 import { adjustmentEvents, isAdjustmentEvent, statusAfter, withStatusAfter } from '../events/adjustments.ts';
-import { readPaymentEvent } from '../events/codec.ts';
-import { type PaymentEvent, paymentIdOf, paymentStreamPrefix } from '../events/payment.ts';
+import { type PaymentEvent, paymentIdOf, paymentStreamPrefix, readPaymentEvent } from '../events/payment.ts';
 import { orderOf } from '../events/payment-result.ts';
-import { identified, inferenceOf, type RecordedResult, withChanged } from '../events/recorded-result.ts';
+import {
+  identified,
+  inferenceOf,
+  type RecordedResult,
+  roles,
+  withChanged,
+} from '../events/recorded-result.ts';
 import { requeryEvents } from '../events/requery.ts';
 import { type AskedPayment, attemptsToAsk, nextRequeryAt } from '../events/requery-schedule.ts';
-
-const roles = {
-  PaymentSucceeded: 'applied',
-  PaymentFailed: 'applied',
-  PaymentCancelled: 'applied',
-  PaymentPending: 'applied',
-  AttemptEnded: 'ended',
-  GatewayResultContradicted: 'contradiction',
-  AmountMismatchDetected: 'amountMismatch',
-  DuplicatePaymentDetected: 'duplicate',
-} as const;
 
 export const requeryList = {
   name: 'reactor_requeries',

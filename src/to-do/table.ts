@@ -71,11 +71,8 @@ export async function settleDeliveries(
 }
 
 /** The newest delivery of each ordering key. */
-function rowsOf({
-  transactionId,
-  merchantCode,
-  deliveries,
-}: PaymentDeliveries): Row<keyof typeof derivedColumns>[] {
+function rowsOf(payment: PaymentDeliveries): Row<keyof typeof derivedColumns>[] {
+  const { transactionId, merchantCode, deliveries } = payment;
   const newest = new Map(deliveries.map((delivery) => [orderingKeyOf(delivery), delivery]));
   return Array.from(newest, ([orderingKey, delivery]) => ({
     transaction_id: transactionId,

@@ -3,8 +3,9 @@ import test from 'ava';
 import fc from 'fast-check';
 import type { TakeAction } from '../../src/commands/approvals.ts';
 import type { RefusalCode } from '../../src/commands/decider.ts';
-import type { ExceptionResolution, MerchantTerms } from '../../src/commands/exceptions.ts';
 import { paymentDecider } from '../../src/commands/payment.ts';
+import type { MerchantTerms } from '../../src/commands/refunds.ts';
+import type { ResolutionAction } from '../../src/events/approvals.ts';
 import {
   type ExceptionKind,
   exceptionKinds,
@@ -32,7 +33,7 @@ import { checkSpec, type Spec } from '../support/spec.ts';
 const at = '2026-11-21T02:00:00.000Z';
 const by = 'staff:A';
 const alone: MerchantTerms = { toldOf: [], takesParts: false, approvalAboveSen: null };
-type Chosen = Partial<ExceptionResolution & { at: string; terms: MerchantTerms }>;
+type Chosen = Partial<ResolutionAction & { at: string; terms: MerchantTerms }>;
 const note = 'Seen with the bank';
 const resolve = ({ at: when = at, terms = alone, ...over }: Chosen = {}): TakeAction => ({
   type: 'TakeAction',

@@ -9,8 +9,8 @@ import {
 import {
   type Discrepancy,
   type DiscrepancyFound,
-  evolveDiscrepancy,
   type ReconciliationEvent,
+  reconciliationFold,
 } from '../../src/events/reconciliation.ts';
 import { sen } from '../support/payments.ts';
 
@@ -101,7 +101,7 @@ const cases: [string, ReconciliationEvent[], ReconciliationCommand, Reconciliati
 
 for (const [name, given, command, then] of cases) {
   test(name, (t) => {
-    const state = given.reduce<Discrepancy | null>(evolveDiscrepancy, null);
+    const state = given.reduce<Discrepancy | null>(reconciliationFold.evolve, null);
     const decided = reconciliationDecider.decide(command, state);
     t.deepEqual<unknown, unknown>(decided instanceof Refused ? decided.code : decided, then);
   });

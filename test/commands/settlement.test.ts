@@ -3,9 +3,9 @@ import test from 'ava';
 import { Refused } from '../../src/commands/decider.ts';
 import { type NewSettlement, settlementDecider } from '../../src/commands/settlement.ts';
 import {
-  noSettlement,
   type SettlementEvent,
   type SettlementPart,
+  settlementFold,
   settlementIdOf,
 } from '../../src/events/settlement.ts';
 import { sen } from '../support/payments.ts';
@@ -40,7 +40,7 @@ const reverse = (note = 'Twice', recordedAt = at): Command => ({
 
 /** The events of the last command after those before it, which must be accepted; or the code of its refusal. */
 function decide(...commands: readonly Command[]): readonly SettlementEvent['type'][] | string {
-  let state = noSettlement;
+  let state = settlementFold.initial;
   let outcome: readonly SettlementEvent['type'][] | string = [];
   for (const [index, command] of commands.entries()) {
     const decided = settlementDecider.decide(command, state);
@@ -64,7 +64,7 @@ test('what adds up is recorded, and the same file again changes nothing', (t) =>
 
 test('figures that do not add up are refused, and both are named', (t) => {
   const refusalOf = (change: Partial<NewSettlement>) => {
-    const decided = settlementDecider.decide(record({ ...payout, ...change }), noSettlement);
+    const decided = settlementDecider.decide(record({ ...payout, ...change }), settlementFold.initial);
     return decided instanceof Refused ? decided.message : decided;
   };
   t.is(

@@ -4,7 +4,7 @@ import type { RecordedEvent } from '@ledger/event-store/event-store.ts';
 import test from 'ava';
 import { createFingerprint } from '../../src/commands/fingerprint.ts';
 import { createQuarantine, type UnmatchedReport } from '../../src/commands/unmatched.ts';
-import { readUnmatchedResult } from '../../src/events/codec.ts';
+import { quarantineFold } from '../../src/events/unmatched.ts';
 import { open, startServer } from '../event-store/helpers.ts';
 import { checkChain } from '../support/chain.ts';
 import { resultAt } from '../support/payments.ts';
@@ -34,7 +34,7 @@ function unmatched(raw: Record<string, string>, over: Partial<UnmatchedReport> =
 /** What an event in the quarantine holds sealed. */
 async function rawOf(stored: RecordedEvent | undefined): Promise<Record<string, string>> {
   if (!stored) throw new Error('There is no such event');
-  const { evidence } = readUnmatchedResult(stored).data;
+  const { evidence } = quarantineFold.read(stored).data;
   const opened = await personalData.open(evidence, { stream: stored.streamName, field: 'evidence' });
   if (opened.kind !== 'open') throw new Error(opened.kind);
   return opened.value;

@@ -7,8 +7,8 @@ import { type PasskeyCommand, passkeyDecider } from '../../src/commands/passkeys
 import { NewProject, projectDecider, projectIdOf } from '../../src/commands/project.ts';
 import { transactionIdOf } from '../../src/commands/transaction-id.ts';
 import { NewUser, userDecider, userIdOf } from '../../src/commands/user.ts';
-import { evolvePasskeys, type Passkeys } from '../../src/events/passkeys.ts';
-import { type Account, evolveUser, maySignIn, type UserEvent } from '../../src/events/user.ts';
+import { type Passkeys, passkeyFold } from '../../src/events/passkeys.ts';
+import { type Account, maySignIn, type UserEvent, userFold } from '../../src/events/user.ts';
 
 const at = '2026-11-20T01:02:03.000Z';
 const user = { name: 'Aminah', email: 'Aminah@agency.example', role: 'viewer' } as const;
@@ -78,7 +78,7 @@ test('access is granted for some merchants, in a form that older programs refuse
     return decided instanceof Refused ? decided.message : decided;
   };
   const fold = (events: readonly UserEvent[] | string) =>
-    (typeof events === 'string' ? [] : events).reduce<Account | null>(evolveUser, null);
+    (typeof events === 'string' ? [] : events).reduce<Account | null>(userFold.evolve, null);
   const made = decide({ ...create, granted: granted('council') });
   t.deepEqual(made, [
     { type: 'UserCreated', data: { at, id: 'U', ...user, console: false } },
@@ -114,7 +114,7 @@ const removed = (id: string): UserEvent => ({ type: 'PasskeyRemoved', data: { at
 
 test('passkeys are registered once, and removed by their holder or another', (t) => {
   const decide = (given: readonly UserEvent[], command: PasskeyCommand) => {
-    const decided = passkeyDecider.decide(command, given.reduce(evolvePasskeys, null as Passkeys | null));
+    const decided = passkeyDecider.decide(command, given.reduce(passkeyFold.evolve, null as Passkeys | null));
     return decided instanceof Refused ? decided.code : decided;
   };
   const register: PasskeyCommand = { type: 'RegisterPasskey', at, passkey: passkey('P'), asFirst: false };
@@ -136,7 +136,7 @@ test('passkeys fold from any events in any order: each is held, was removed or i
   const id = fc.constantFrom('P', 'Q', 'R');
   const event = fc.oneof(fc.constant(created), id.map(registered), id.map(removed));
   const property = fc.property(fc.array(event, { maxLength: 12 }), (events) => {
-    const state = events.reduce<Passkeys | null>(evolvePasskeys, null);
+    const state = events.reduce<Passkeys | null>(passkeyFold.evolve, null);
     const ids = [...(state?.held.map((it) => it.id) ?? []), ...(state?.removedIds ?? [])];
     return new Set(ids).size === ids.length && (state !== null || !events.includes(created));
   });

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import test from 'ava';
 import fc from 'fast-check';
 import { v5 as uuidV5 } from 'uuid';
-import { type Cause, chain, genesisHash, hashOf } from '../../src/events/envelope.ts';
+import { type Cause, chain, genesisHash, hashOf, isChainedOnto } from '../../src/events/envelope.ts';
 import { schemaVersion } from '../../src/events/upcast.ts';
 
 const cause: Cause = {
@@ -104,4 +104,13 @@ test('any change of an event breaks its hash', (t) => {
     hashOf(type, data, { ...metadata, more: 0 }),
   ];
   t.is(new Set([metadata.hash, ...hashes]).size, hashes.length + 1);
+});
+
+test('what is nested too deep to be hashed is chained onto nothing, whatever its metadata say', (t) => {
+  let data: unknown = {};
+  for (let depth = 0; depth < 100_000; depth += 1) data = { data };
+  for (const hash of [null, undefined, ''])
+    t.false(
+      isChainedOnto({ type: 'Deep', data, metadata: { hash, previousHash: genesisHash } }, genesisHash),
+    );
 });

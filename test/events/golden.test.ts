@@ -8,51 +8,41 @@ import type { Held, SealedPlace } from '@ledger/personal-data/sealed.ts';
 import test from 'ava';
 import { keyFingerprintDecider } from '../../src/commands/key-fingerprint.ts';
 import { passkeyUseDecider } from '../../src/commands/passkeys.ts';
-import {
-  readAcknowledgement,
-  readKeyFingerprintEvent,
-  readMerchantEvent,
-  readPasskeyUse,
-  readPaymentEvent,
-  readProjectEvent,
-  readRebuildEvent,
-  readReconciliationEvent,
-  readSeal,
-  readSessionEvent,
-  readSettlementEvent,
-  readSharedNumberEvent,
-  readUnmatchedEvent,
-  readUnmatchedResult,
-  readUserEvent,
-} from '../../src/events/codec.ts';
+import { readAcknowledgement } from '../../src/events/acknowledgements.ts';
 import { deliveryEvents } from '../../src/events/deliveries.ts';
 import { hashOf, type Metadata } from '../../src/events/envelope.ts';
-import { keyFingerprintEvents } from '../../src/events/key-fingerprint.ts';
-import { type Credential, evolveMerchant, merchantEvents } from '../../src/events/merchant.ts';
+import { keyFingerprintEvents, keyFingerprintFold } from '../../src/events/key-fingerprint.ts';
+import { type Credential, merchantEvents, merchantFold } from '../../src/events/merchant.ts';
 import { type OpenPayment, openPayment } from '../../src/events/open-payment.ts';
-import { evolvePasskeys, type Passkeys, passkeyUseEvents } from '../../src/events/passkeys.ts';
+import { type Passkeys, passkeyFold, passkeyUseEvents, passkeyUseFold } from '../../src/events/passkeys.ts';
 import {
   evolve,
   noPayment,
   type Payment,
   type PaymentEvent,
   paymentEvents,
+  readPaymentEvent,
 } from '../../src/events/payment.ts';
 import { type Books, type Entry, enter } from '../../src/events/postings.ts';
-import { evolveProject, projectEvents } from '../../src/events/project.ts';
-import { evolveRebuilds, noRebuilds, rebuildEvents } from '../../src/events/rebuild.ts';
+import { projectEvents, projectFold } from '../../src/events/project.ts';
+import { rebuildEvents, rebuildFold } from '../../src/events/rebuild.ts';
 import {
   type Discrepancy,
-  evolveDiscrepancy,
   reconciliationEvents,
+  reconciliationFold,
 } from '../../src/events/reconciliation.ts';
-import { sealEvents } from '../../src/events/seals.ts';
-import { evolveSession, type Session, sessionEvents } from '../../src/events/session.ts';
-import { evolveSettlement, noSettlement, settlementEvents } from '../../src/events/settlement.ts';
-import { evolveSharedNumber, sharedNumberEvents } from '../../src/events/shared-number.ts';
-import { evolveUnmatched, notHandled, unmatchedEvents, unmatchedStream } from '../../src/events/unmatched.ts';
+import { readSeal, sealEvents } from '../../src/events/seals.ts';
+import { type Session, sessionEvents, sessionFold } from '../../src/events/session.ts';
+import { settlementEvents, settlementFold } from '../../src/events/settlement.ts';
+import { sharedNumberEvents, sharedNumberFold } from '../../src/events/shared-number.ts';
+import {
+  quarantineFold,
+  unmatchedEvents,
+  unmatchedFold,
+  unmatchedStream,
+} from '../../src/events/unmatched.ts';
 import { schemaVersion } from '../../src/events/upcast.ts';
-import { type Account, evolveUser, userEvents } from '../../src/events/user.ts';
+import { type Account, userEvents, userFold } from '../../src/events/user.ts';
 import { memoryKeyStore, startPersonalData } from '../support/personal-data.ts';
 
 type Golden = { type: string; data: unknown; metadata: Metadata };
@@ -65,55 +55,57 @@ const states = json('states.json') as Record<string, unknown>;
 /** The state after the golden event of a file. */
 async function stateAfter(version: number, file: string): Promise<unknown> {
   const [type = ''] = file.split('.');
-  if (type === 'PasskeyUsed') return passkeyUseDecider.evolve(null, readPasskeyUse(golden(version, type)));
+  if (type === 'PasskeyUsed')
+    return passkeyUseDecider.evolve(null, passkeyUseFold.read(golden(version, type)));
   if (type.startsWith('Passkey')) {
     const names = [...(type === 'PasskeyRegistered' ? [] : ['PasskeyRegistered']), file];
     return ['UserCreated', ...names]
-      .map((name) => readUserEvent(golden(version, name)))
-      .reduce<Passkeys | null>(evolvePasskeys, null);
+      .map((name) => userFold.read(golden(version, name)))
+      .reduce<Passkeys | null>(passkeyFold.evolve, null);
   }
   if (Object.hasOwn(userEvents, type)) {
     const begun = type === 'UserCreated' ? [] : ['UserCreated'];
-    const events = [...begun, file].map((name) => readUserEvent(golden(version, name)));
-    return events.reduce<Account | null>(evolveUser, null);
+    const events = [...begun, file].map((name) => userFold.read(golden(version, name)));
+    return events.reduce<Account | null>(userFold.evolve, null);
   }
   if (Object.hasOwn(sessionEvents, type)) {
     const begun = type === 'SignInLinkIssued' || type === 'SignedIn' ? [] : ['SignedIn'];
-    const events = [...begun, file].map((name) => readSessionEvent(golden(version, name)));
-    return events.reduce<Session | null>(evolveSession, null);
+    const events = [...begun, file].map((name) => sessionFold.read(golden(version, name)));
+    return events.reduce<Session | null>(sessionFold.evolve, null);
   }
   if (Object.hasOwn(keyFingerprintEvents, type))
-    return keyFingerprintDecider.evolve(null, readKeyFingerprintEvent(golden(version, type)));
+    return keyFingerprintDecider.evolve(null, keyFingerprintFold.read(golden(version, type)));
   if (Object.hasOwn(merchantEvents, type))
     return [...new Set(['CredentialIssued', type])]
-      .map((name) => readMerchantEvent(golden(version, name)))
-      .reduce<readonly Credential[]>(evolveMerchant, []);
-  if (Object.hasOwn(projectEvents, type)) return evolveProject(null, readProjectEvent(golden(version, type)));
+      .map((name) => merchantFold.read(golden(version, name)))
+      .reduce<readonly Credential[]>(merchantFold.evolve, []);
+  if (Object.hasOwn(projectEvents, type))
+    return projectFold.evolve(null, projectFold.read(golden(version, type)));
   if (Object.hasOwn(rebuildEvents, type))
-    return evolveRebuilds(noRebuilds, readRebuildEvent(golden(version, type)));
+    return rebuildFold.evolve(rebuildFold.initial, rebuildFold.read(golden(version, type)));
   if (Object.hasOwn(reconciliationEvents, type)) {
     const types = [...new Set(['ReconciliationDifferenceFound', type])];
-    const events = types.map((name) => readReconciliationEvent(golden(version, name)));
-    return events.reduce<Discrepancy | null>(evolveDiscrepancy, null);
+    const events = types.map((name) => reconciliationFold.read(golden(version, name)));
+    return events.reduce<Discrepancy | null>(reconciliationFold.evolve, null);
   }
   if (Object.hasOwn(settlementEvents, type)) {
     const types = Object.keys(settlementEvents);
     const events = types.slice(0, types.indexOf(type) + 1);
     return events
-      .map((name) => readSettlementEvent(golden(version, name)))
-      .reduce(evolveSettlement, noSettlement);
+      .map((name) => settlementFold.read(golden(version, name)))
+      .reduce(settlementFold.evolve, settlementFold.initial);
   }
   if (Object.hasOwn(sharedNumberEvents, type))
-    return evolveSharedNumber(null, readSharedNumberEvent(golden(version, type)));
+    return sharedNumberFold.evolve(null, sharedNumberFold.read(golden(version, type)));
   if (type === 'GatewayResultUnmatched') {
-    const { evidence, fingerprint: _, ...data } = readUnmatchedResult(golden(version, type)).data;
+    const { evidence, fingerprint: _, ...data } = quarantineFold.read(golden(version, type)).data;
     return { ...data, raw: await contentOf(evidence, { stream: unmatchedStream, field: 'evidence' }) };
   }
   if (type === 'FaultAcknowledged' || type === 'OlderLogAccepted')
     return readAcknowledgement(golden(version, type)).data;
   if (Object.hasOwn(sealEvents, type)) return readSeal(golden(version, file)).data;
   if (Object.hasOwn(unmatchedEvents, type) && !Object.hasOwn(paymentEvents, type))
-    return evolveUnmatched(notHandled, readUnmatchedEvent(golden(version, type))).resolved;
+    return unmatchedFold.evolve(unmatchedFold.initial, unmatchedFold.read(golden(version, type))).resolved;
   const events = [...before(type), file].map((name) => readPaymentEvent(golden(version, name)));
   return await inPlainText(events.reduce<Payment>(evolve, noPayment));
 }
@@ -165,7 +157,7 @@ const versions = Array.from({ length: schemaVersion }, (_, index) => index + 1);
 test('an unmatched result is erased by the same event, and stays resolved as it was', (t) => {
   const events = ['UnmatchedResultResolved', 'PersonalDataErased'].map((type) => golden(schemaVersion, type));
   const [resolved, erased] = [events, events.toReversed()].map((order) =>
-    order.map(readUnmatchedEvent).reduce(evolveUnmatched, notHandled),
+    order.map(unmatchedFold.read).reduce(unmatchedFold.evolve, unmatchedFold.initial),
   );
   t.deepEqual(resolved, erased);
   t.like(resolved, { resolved: { resolution: 'settled' }, erasedAt: '2033-11-20T01:00:00.000Z' });

@@ -1,8 +1,13 @@
 // The fold: total, a success is final, and the result is the same in one go or in pieces.
 import test from 'ava';
 import fc from 'fast-check';
-import { readPaymentEvent } from '../../src/events/codec.ts';
-import { evolve, noPayment, type Payment, type PaymentEvent } from '../../src/events/payment.ts';
+import {
+  evolve,
+  noPayment,
+  type Payment,
+  type PaymentEvent,
+  readPaymentEvent,
+} from '../../src/events/payment.ts';
 import { schemaVersion } from '../../src/events/upcast.ts';
 import { events } from '../support/arbitraries.ts';
 import { requested, transactionId } from '../support/payments.ts';

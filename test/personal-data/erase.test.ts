@@ -18,11 +18,11 @@ import { createExecute, loadHead } from '../../src/commands/execute.ts';
 import { createFingerprint } from '../../src/commands/fingerprint.ts';
 import { paymentDecider } from '../../src/commands/payment.ts';
 import { createQuarantine, loadUnmatched } from '../../src/commands/unmatched.ts';
-import { readUnmatchedResult, UnreadableEvent } from '../../src/events/codec.ts';
+import { UnreadableEvent } from '../../src/events/codec.ts';
 import { genesisHash, hashOf } from '../../src/events/envelope.ts';
 import { openPayment } from '../../src/events/open-payment.ts';
 import { paymentStream, type RequestedPayment } from '../../src/events/payment.ts';
-import { unmatchedIdOf } from '../../src/events/unmatched.ts';
+import { quarantineFold, unmatchedIdOf } from '../../src/events/unmatched.ts';
 import { createErase, unmatchedSubject } from '../../src/personal-data/erase.ts';
 import { findByPayer } from '../../src/personal-data/find-by-payer.ts';
 import { createRetentionPass } from '../../src/personal-data/retention.ts';
@@ -599,7 +599,7 @@ test.serial('a result in quarantine is erased by its id, with its payer, and by 
     if (!loaded) throw new Error('There is no such result');
     const [stored] = await eventStore.load(loaded.stream, loaded.revision, 1);
     // As the event has it: also a reader who does not know of the erasure reads nothing.
-    const { evidence } = readUnmatchedResult(stored ?? { type: '', data: null, metadata: null }).data;
+    const { evidence } = quarantineFold.read(stored ?? { type: '', data: null, metadata: null }).data;
     const opened = await personalData.open(evidence, { stream: loaded.stream, field: 'evidence' });
     return { erasedAt: loaded.head.state.erasedAt, kind: opened.kind };
   };

@@ -16,7 +16,6 @@ import type { ExecutionContext } from 'ava';
 import type { Knex } from 'knex';
 import { pino } from 'pino';
 import type { Sen } from '../../src/common/money.ts';
-import { readPaymentEvent } from '../../src/events/codec.ts';
 import { chain, genesisHash, hashIn } from '../../src/events/envelope.ts';
 import {
   evolve,
@@ -25,6 +24,7 @@ import {
   type PaymentEvent,
   type PaymentRequested,
   paymentStream,
+  readPaymentEvent,
 } from '../../src/events/payment.ts';
 import type { RequestDetails } from '../../src/events/personal-data.ts';
 import { until } from '../embedded/helpers.ts';

@@ -46,8 +46,8 @@ export const mutants: Readonly<Record<string, Omit<Mutant, 'name'>>> = {
   'failure-ends-pending': {
     what: 'A failure in one transaction of an order ends what is pending in another',
     file: 'src/events/requery-schedule.ts',
-    code: "(outcome === 'succeeded' || !differ(gatewayTransactionId, pending.gatewayTransactionId))",
-    becomes: 'true',
+    code: "return outcome === 'succeeded' || !differ(gatewayTransactionId, pending.gatewayTransactionId);",
+    becomes: 'return true;',
     seenBy: ['charge-unknown'],
     fault: 'transactions',
     payments: 40,

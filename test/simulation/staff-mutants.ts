@@ -5,8 +5,8 @@ export const staffMutants: Readonly<Record<string, Omit<Mutant, 'name'>>> = {
   'refund-unlimited': {
     what: 'A refund may be more than is left of its charge',
     file: 'src/commands/refunds.ts',
-    code: 'if (amountSen > leftSen)',
-    becomes: 'if (leftSen < 0)',
+    code: 'if (amountSen > charge.leftSen)',
+    becomes: 'if (charge.leftSen < 0)',
     seenBy: ['refunded-twice', 'program-fault'],
     fault: 'resolve',
     payments: 40,
@@ -25,8 +25,8 @@ export const staffMutants: Readonly<Record<string, Omit<Mutant, 'name'>>> = {
   'outcome-untold': {
     what: 'Staff are not told of an attempt whose schedule has ended',
     file: 'src/commands/requery.ts',
-    code: 'const unknown = attemptsAtTheirEnd(asked, at)',
-    becomes: 'const unknown = attemptsAtTheirEnd(asked, at).slice(0, 0)',
+    code: 'attemptsAtTheirEnd(fold(state, [...decided, ...ended]), at);',
+    becomes: 'attemptsAtTheirEnd(fold(state, [...decided, ...ended]), at).slice(0, 0);',
     seenBy: ['charge-unknown', 'attempt-untold'],
     fault: 'verdicts',
     payments: 20,

@@ -20,8 +20,8 @@ import { createRecordAnswer } from '../../src/commands/record-requery.ts';
 import { agencyPageOf } from '../../src/config/agency-page.ts';
 import type { Merchant } from '../../src/config/merchants.ts';
 import { loadPaymentMethods } from '../../src/config/payment-methods.ts';
-import { readPaymentEvent, readUnmatchedResult } from '../../src/events/codec.ts';
-import { type PaymentEvent, paymentStream } from '../../src/events/payment.ts';
+import { type PaymentEvent, paymentStream, readPaymentEvent } from '../../src/events/payment.ts';
+import { quarantineFold } from '../../src/events/unmatched.ts';
 import { createApp } from '../../src/http/app.ts';
 import { type ConsoleRoute, consoleRoutes } from '../../src/http/console/routes.ts';
 import type { Dependencies } from '../../src/http/server/dependencies.ts';
@@ -266,7 +266,7 @@ export async function startApp(
     async lastUnmatched() {
       const stored = (await quarantined(eventStore)).at(-1);
       if (!stored) return undefined;
-      const { evidence, ...data } = readUnmatchedResult(stored).data;
+      const { evidence, ...data } = quarantineFold.read(stored).data;
       const opened = await personalData.open(evidence, { stream: stored.streamName, field: 'evidence' });
       return { ...data, raw: opened.kind === 'open' ? opened.value : opened.kind };
     },

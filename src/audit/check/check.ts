@@ -5,6 +5,7 @@
  */
 import type { EventStore, Position } from '@ledger/event-store/event-store.ts';
 import { eventsToEnd } from '@ledger/event-store/events-to-end.ts';
+import { positionText } from '@ledger/event-store/position.ts';
 import { portionsOf } from '@ledger/kernel/pages.ts';
 import { reasonOf } from '@ledger/kernel/reason-of.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
@@ -15,8 +16,8 @@ import type { Knex } from 'knex';
 import { dayOf } from '../../common/malaysian-time.ts';
 import { UnreadableEvent } from '../../events/codec.ts';
 import { paymentStream, paymentStreamPrefix } from '../../events/payment.ts';
-import { reconciliationStream, reconciliationStreamPrefix } from '../../events/reconciliation.ts';
-import { settlementStreamPrefix } from '../../events/settlement.ts';
+import { reconciliationFold, reconciliationStream } from '../../events/reconciliation.ts';
+import { settlementFold } from '../../events/settlement.ts';
 import { listExceptions } from '../../projections/exceptions/queries.ts';
 import { journal } from '../../projections/journal/projection.ts';
 import { differingSums, trialBalance } from '../../projections/journal/queries.ts';
@@ -26,7 +27,7 @@ import { differenceText } from '../verify/rows.ts';
 import { type Checked, createViolations, type Violation, type Violations } from '../verify/violations.ts';
 
 export const compared = [payments, journal, reconciliation];
-const prefixes = [paymentStreamPrefix, settlementStreamPrefix, reconciliationStreamPrefix];
+const prefixes = [paymentStreamPrefix, settlementFold.prefix, reconciliationFold.prefix];
 
 /** What a check found, and where the next one goes on. JSON. */
 export type CheckResult = {
@@ -94,7 +95,7 @@ export async function check(
       ...rows.checked,
     ],
     violations: violations.all(),
-    until: until && { commit: String(until.commit), prepare: String(until.prepare) },
+    until: until && positionText(until),
     streams: rows.suspects.slice(0, maxSuspects),
     days,
   };
@@ -108,11 +109,8 @@ async function changedSince(
 ) {
   const names = new Set<string>();
   let until = after;
-  for await (const { position, streamName } of eventsToEnd(eventStore, {
-    streamPrefixes: prefixes,
-    after,
-    signal,
-  })) {
+  const reading = { streamPrefixes: prefixes, after, signal };
+  for await (const { position, streamName } of eventsToEnd(eventStore, reading)) {
     until = position;
     names.add(streamName);
     if (names.size >= maxChanged) break;

@@ -105,7 +105,7 @@ async function checkIfDue(dependencies: Dependencies, signal: AbortSignal): Prom
 /** Each has a table of one row: `last_check`, `last_verify`. */
 type Kind = 'check' | 'verify';
 
-async function keepResult(db: Knex, of: Kind, result: object): Promise<void> {
+async function keepResult(db: Knex, of: Kind, result: Outcome): Promise<void> {
   await db.raw(auditTablesSql);
   await db.raw(
     `insert into last_${of} values (1, ?) on conflict (id) do update set result = excluded.result`,
@@ -118,7 +118,7 @@ export type Outcome = Pick<CheckResult, 'at' | 'checked' | 'violations'>;
 /** What `ledger verify` found, for the console and for metrics. */
 export async function recordVerified(db: Knex, at: Date, found: Omit<Outcome, 'at'>): Promise<void> {
   const { checked, violations } = found;
-  await keepResult(db, 'verify', { at: at.toISOString(), checked, violations } satisfies Outcome);
+  await keepResult(db, 'verify', { at: at.toISOString(), checked, violations });
 }
 
 const countsOf = ({ violations }: Outcome) => violations.map(({ kind, count }) => ({ kind, count }));

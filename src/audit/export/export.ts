@@ -6,7 +6,6 @@ import type { EventStore, RecordedEvent } from '@ledger/event-store/event-store.
 import { portionsOf } from '@ledger/kernel/pages.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
 import type { OpenSealed, PersonalDataReader } from '@ledger/personal-data/sealed.ts';
-import type { TimeSpan } from '@ledger/postgres/table.ts';
 import { projectionStatus } from '@ledger/projections/runtime/checkpoints.ts';
 import { isReady, recordedUntil } from '@ledger/projections/runtime/lag.ts';
 import { emptyRange } from '@ledger/transparency-log/tree.ts';
@@ -15,15 +14,14 @@ import { InvalidFields } from '../../commands/fields.ts';
 import { readSpan } from '../../common/malaysian-time.ts';
 import { metadataValue } from '../../events/envelope.ts';
 import { paymentStream } from '../../events/payment.ts';
-import type { Leaf } from '../../events/seals.ts';
 import type { Scope } from '../../events/user.ts';
 import { payments } from '../../projections/payments/projection.ts';
 import { lastPaymentBefore, paymentsInOrder } from '../../projections/payments/queries.ts';
 import { timeForms } from '../history/history.ts';
 import { openData } from '../history/open-data.ts';
-import { checkpointBefore, lastCheckpoint, leavesBetween, type Sealed } from '../seals/leaves.ts';
+import { checkpointBefore, lastCheckpoint, leavesBetween, type TreeSeal } from '../seals/leaves.ts';
 import { csvHead, csvRows } from './csv.ts';
-import { createLines, type LeafEntry } from './lines.ts';
+import { createLines, type ExportRange, type LeafEntry } from './lines.ts';
 
 export type ExportRequest = ReturnType<typeof readExportRequest>;
 
@@ -90,11 +88,11 @@ export async function beginExport(request: ExportRequest, dependencies: Dependen
       'The read model of payments is behind the event store, and payments would be left out; try again when it has caught up',
     );
   if (format === 'csv') return csvExport(streamsOf(request, dependencies));
+  const range = { from: span.start, to: span.end, merchant: merchantCode };
   const lines = createLines();
   let plainAfterErasure = 0;
   async function* pieces(): AsyncGenerator<string> {
-    const exportedAt = now.toISOString();
-    yield lines.head({ version: 2, from: span.start, to: span.end, merchant: merchantCode, exportedAt });
+    yield lines.head({ version: 2, ...range, exportedAt: now.toISOString() });
     // Before any stream is loaded, so that none lacks an event of the checkpoint.
     const last = await lastCheckpoint(eventStore);
     const numbers = new Map<string, number>();
@@ -104,7 +102,7 @@ export async function beginExport(request: ExportRequest, dependencies: Dependen
         numbers.set(stream[0]?.streamName ?? '', numbers.size);
         yield lines.payment(stream, { opened: isOpened ? await openAll(stream, personalData.open) : [] });
       }
-    if (last) yield* leafLines(lines, { last, numbers, request }, dependencies);
+    if (last) yield* leafLines(lines, { last, numbers, range }, dependencies);
     yield lines.end();
   }
   return { pieces: pieces(), totals: () => ({ ...lines.totals(), plainAfterErasure }) };
@@ -115,10 +113,10 @@ const leavesInLine = 500;
 /** All leaves from before the first payment on: they prove that what was exported is in the log, and that it is all. */
 async function* leafLines(
   lines: ReturnType<typeof createLines>,
-  { last, numbers, request }: { last: Sealed; numbers: ReadonlyMap<string, number>; request: ExportRequest },
+  { last, numbers, range }: { last: TreeSeal; numbers: ReadonlyMap<string, number>; range: AskedRange },
   { db, eventStore }: Dependencies,
 ): AsyncGenerator<string> {
-  const from = await checkpointBeforeSpan(request.span, last, { db, eventStore });
+  const from = await checkpointBeforeRange(range, last, { db, eventStore });
   const { size, roots } = from?.checkpoint.range ?? emptyRange;
   yield lines.tree({
     size,
@@ -129,11 +127,11 @@ async function* leafLines(
   const signal = new AbortController().signal;
   for await (const { event, leaf } of leavesBetween(eventStore, { from, to: last, signal })) {
     const number = numbers.get(event.streamName);
-    if (number === undefined && isAskedFor(leaf, request))
+    if (number === undefined && isAskedFor(leaf[1], range))
       throw new ExportImpossible(
         `The read model of payments lacks ${event.streamName}, which was requested in this time span: run \`ledger verify\``,
       );
-    leaves.push(number === undefined ? [leaf.tag, leaf.label, leaf.digest] : [number, event.revision]);
+    leaves.push(number === undefined ? leaf : [number, event.revision]);
     if (leaves.length === leavesInLine) {
       yield lines.leaves(leaves);
       leaves = [];
@@ -142,29 +140,28 @@ async function* leafLines(
   yield lines.leaves(leaves);
 }
 
+type AskedRange = Pick<ExportRange, 'from' | 'to' | 'merchant'>;
+
 /** Payments are in the log in the order of their requests, give or take this. */
 export const disorderMs = 60 * 60_000;
 
-async function checkpointBeforeSpan(
-  span: TimeSpan,
-  last: Sealed,
+async function checkpointBeforeRange(
+  { from }: AskedRange,
+  last: TreeSeal,
   { db, eventStore }: Pick<Dependencies, 'db' | 'eventStore'>,
-): Promise<Sealed | null> {
-  const before = await lastPaymentBefore(db, new Date(Date.parse(span.start) - disorderMs));
+): Promise<TreeSeal | null> {
+  const before = await lastPaymentBefore(db, new Date(Date.parse(from) - disorderMs));
   const [first] = before === null ? [] : await eventStore.load(paymentStream(before), 0, 1);
   return first ? await checkpointBefore(eventStore, first.position, last) : null;
 }
 
-/** Whether the leaf is that of a payment that was requested in the span, from the merchant. */
-export function isAskedFor(
-  { label }: Pick<Leaf, 'label'>,
-  { span, merchantCode }: Pick<ExportRequest, 'span' | 'merchantCode'>,
-): boolean {
+/** Whether the label is that of a payment that was requested in the range. */
+export function isAskedFor(label: string, { from, to, merchant }: AskedRange): boolean {
   const [at = '', ...code] = label.split(' ');
-  const isFrom = merchantCode === null || code.join(' ') === merchantCode;
+  const isFrom = merchant === null || code.join(' ') === merchant;
   // Not as texts, because a time may be written with milliseconds or without.
   const atMs = Date.parse(at);
-  return label !== '' && isFrom && atMs >= Date.parse(span.start) && atMs < Date.parse(span.end);
+  return label !== '' && isFrom && atMs >= Date.parse(from) && atMs < Date.parse(to);
 }
 
 function isPlainAfterErasure(stream: readonly RecordedEvent[]): boolean {

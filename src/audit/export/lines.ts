@@ -5,6 +5,7 @@
  */
 import { createHash } from 'node:crypto';
 import type { RecordedEvent } from '@ledger/event-store/event-store.ts';
+import { positionText } from '@ledger/event-store/position.ts';
 import { utc } from '@ledger/kernel/structs.ts';
 import {
   array,
@@ -66,11 +67,13 @@ export const TreeLine = object({
 });
 export type TreeStart = Infer<typeof TreeLine>['tree'];
 
+const LeafText = tuple([string(), string(), string()]);
+
 /** An event of the log by its leaf alone, without its content. */
-export const LeafLine = object({ ...line, leaf: tuple([string(), string(), string()]), proof: Proof });
+export const LeafLine = object({ ...line, leaf: LeafText, proof: Proof });
 
 /** In the order of the log: of an event in the file its payment, counted from 0, and revision; of others the leaf. */
-const LeafEntry = union([tuple([count, count]), tuple([string(), string(), string()])]);
+const LeafEntry = union([tuple([count, count]), LeafText]);
 export type LeafEntry = Infer<typeof LeafEntry>;
 export const LeavesLine = object({ ...line, leaves: array(LeafEntry) });
 
@@ -116,7 +119,7 @@ export function createLines() {
       });
       return stored.map((event, index) => next({ ...contentOf(event), ...more(index) })).join('');
     },
-    leaf: ({ tag, label, digest }: Leaf, proof: Proof) => next({ leaf: [tag, label, digest], proof }),
+    leaf: (leaf: Leaf, proof: Proof) => next({ leaf, proof }),
     tree: (tree: TreeStart) => next({ tree }),
     leaves: (leaves: readonly LeafEntry[]) => next({ leaves }),
     end: () => next({ end: { events, payments } }),
@@ -126,15 +129,7 @@ export function createLines() {
 }
 
 function contentOf(event: RecordedEvent): Omit<EventLine, 'line' | 'checksum' | 'opened'> {
-  const { streamName, revision, position, id, created, type, data, metadata } = event;
-  return {
-    stream: streamName,
-    revision,
-    position: { commit: String(position.commit), prepare: String(position.prepare) },
-    id,
-    created: created.toISOString(),
-    type,
-    data,
-    metadata,
-  };
+  const { streamName: stream, revision, id, created, type, data, metadata } = event;
+  const position = positionText(event.position);
+  return { stream, revision, position, id, created: created.toISOString(), type, data, metadata };
 }

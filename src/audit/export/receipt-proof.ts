@@ -44,7 +44,7 @@ export async function proveReceipt(
   const last = await lastCheckpoint(eventStore);
   if (!proof || typeof checkpoint === 'string' || !last) return null;
   const { origin, size } = checkpoint;
-  const sealedAt = (await checkpointOfSize(eventStore, size, last))?.seal.at ?? '';
+  const sealedAt = (await checkpointOfSize(eventStore, size, last))?.at ?? '';
   const names = parseNote(proof.checkpoint)?.signatures.map(({ name }) => name) ?? [];
   const lines = createLines();
   const range = { from: sealedAt, to: sealedAt, merchant: null, exportedAt: sealedAt };

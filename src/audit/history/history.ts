@@ -1,11 +1,18 @@
 /** A payment's history from its stream: every event, the state after each, and whether anybody has changed it since. */
 import type { RecordedEvent } from '@ledger/event-store/event-store.ts';
+import { positionText } from '@ledger/event-store/position.ts';
 import { Refused } from '../../commands/decider.ts';
 import { InvalidFields } from '../../commands/fields.ts';
 import { lastMomentOf } from '../../common/malaysian-time.ts';
-import { readPaymentEvent, tryRead, UnreadableEvent } from '../../events/codec.ts';
+import { tryRead, UnreadableEvent } from '../../events/codec.ts';
 import { hashIn, isChainedOnto, metadataText } from '../../events/envelope.ts';
-import { evolve, noPayment, type Payment, withoutPersonalData } from '../../events/payment.ts';
+import {
+  evolve,
+  noPayment,
+  type Payment,
+  readPaymentEvent,
+  withoutPersonalData,
+} from '../../events/payment.ts';
 
 /** All fields are plain JSON. */
 export type HistoryEntry = {
@@ -42,7 +49,7 @@ export function historyOf(events: readonly RecordedEvent[]): History {
     const { revision, position, type, id, data } = event;
     return {
       revision,
-      position: { commit: String(position.commit), prepare: String(position.prepare) },
+      position: positionText(position),
       at: isRead ? read.data.at : null,
       type,
       actor: metadataText(event, 'actor'),
@@ -91,13 +98,7 @@ function verdictOn(entries: readonly HistoryEntry[]): HistoryVerdict {
 export type Until = { at: Date } | { revision: number } | null;
 
 /** Reads one of the two as people type it; a day means the whole day. Throws InvalidFields. */
-export function readUntil({
-  at,
-  revision,
-}: {
-  at?: string | undefined;
-  revision?: string | undefined;
-}): Until {
+export function readUntil({ at, revision }: Partial<Record<'at' | 'revision', string | undefined>>): Until {
   if (at !== undefined && revision !== undefined)
     throw new InvalidFields('Either a time or a revision can be given, not both');
   if (revision !== undefined) {

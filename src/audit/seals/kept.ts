@@ -12,7 +12,7 @@ import { sqlOf } from '../../common/sql.ts';
 import { sealsStream } from '../../events/seals.ts';
 import { streamPrefixes } from '../../events/streams.ts';
 import { auditTablesSql } from '../check/forged-rows.ts';
-import { lastEventOf, sealedWithinMs, Unaccountable } from './stored-seals.ts';
+import { lastEventOf, sealedWithinMs, signedSealIn, Unaccountable } from './stored-seals.ts';
 
 /** `name` says where it is kept, for a message; `note` is the signed text. */
 export type KeptCheckpoint = Checkpoint & { name: string; note: string };
@@ -31,9 +31,7 @@ export function keptCheckpoints(db: Knex, file: string) {
       .merge(columns);
   };
   return {
-    async createTable(): Promise<void> {
-      await db.raw(auditTablesSql);
-    },
+    createTable: () => db.raw(auditTablesSql),
     /** Throws Unaccountable if one was changed. */
     async load(): Promise<KeptCheckpoint[]> {
       const { rows } = await db.raw<{ rows: { checkpoint: string | null }[] }>(
@@ -91,7 +89,7 @@ export async function unsealed(
   if (refused !== null) return { state: 'unaccountable', reason: refused };
   try {
     const last = await eventStore.loadLast(sealsStream);
-    const after = last && (await lastEventOf(last, eventStore)).position;
+    const after = last && (await lastEventOf(signedSealIn(last), eventStore)).position;
     const oldest = await eventStore.firstAfter({ streamPrefixes, after, signal });
     if (!oldest) return { state: 'none' };
     const since = oldest.created;

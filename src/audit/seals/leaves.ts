@@ -11,69 +11,65 @@ import {
 } from '@ledger/transparency-log/tree.ts';
 import { isCovered, type Leaf, leafEntry, leafOf, sealsStream } from '../../events/seals.ts';
 import { streamPrefixes } from '../../events/streams.ts';
-import { disagreement, lastEventOf, type Seal, signedSealIn } from './stored-seals.ts';
+import { disagreement, lastEventOf, type PlacedSeal, type Seal, signedSealIn } from './stored-seals.ts';
 
 type Reader = Pick<EventStore, 'load' | 'loadLast' | 'subscribe'>;
 
-/** A seal with a tree, as it is stored. */
-export type Sealed = {
-  stored: RecordedEvent;
-  seal: Seal;
-  checkpoint: NonNullable<Seal['checkpoint']>;
-};
+/** A seal with a tree. */
+export type TreeSeal = PlacedSeal & { checkpoint: NonNullable<Seal['checkpoint']> };
 
 /** Null for a seal with a running hash. Throws Unaccountable for one that was changed. */
-function sealedIn(stored: RecordedEvent): Sealed | null {
+function treeSealIn(stored: RecordedEvent): TreeSeal | null {
   const seal = signedSealIn(stored);
-  return seal.checkpoint && { stored, seal, checkpoint: seal.checkpoint };
+  return seal.checkpoint && { ...seal, checkpoint: seal.checkpoint };
 }
 
 /** Null if there is none. Throws Unaccountable. */
-export async function lastCheckpoint({ loadLast }: Pick<EventStore, 'loadLast'>): Promise<Sealed | null> {
+export async function lastCheckpoint({ loadLast }: Pick<EventStore, 'loadLast'>): Promise<TreeSeal | null> {
   const stored = await loadLast(sealsStream);
-  return stored && sealedIn(stored);
+  return stored && treeSealIn(stored);
 }
 
 /** The last seal that ends before a position; null if none with a tree does. Throws Unaccountable. */
 export async function checkpointBefore(
   eventStore: Pick<EventStore, 'load'>,
   position: Position,
-  last: Sealed,
-): Promise<Sealed | null> {
-  return await lastWhere(eventStore, last, async (stored) =>
-    isAfter(position, (await lastEventOf(stored, eventStore)).position),
-  );
+  last: TreeSeal,
+): Promise<TreeSeal | null> {
+  const isBefore = async (seal: PlacedSeal) =>
+    isAfter(position, (await lastEventOf(seal, eventStore)).position);
+  return await lastWhere(eventStore, last, isBefore);
 }
 
 /** The checkpoint of this size; null if there is none. Throws Unaccountable. */
 export async function checkpointOfSize(
   eventStore: Pick<EventStore, 'load'>,
   size: number,
-  last: Sealed,
-): Promise<Sealed | null> {
+  last: TreeSeal,
+): Promise<TreeSeal | null> {
   const found = await lastWhere(
     eventStore,
     last,
-    async (stored) => (sealedIn(stored)?.seal.count ?? 0) <= size,
+    async ({ checkpoint, count }) => !checkpoint || count <= size,
   );
-  return found?.seal.count === size ? found : null;
+  return found?.count === size ? found : null;
 }
 
 /** The last seal for which this is so, as it is for those before it. */
 async function lastWhere(
   eventStore: Pick<EventStore, 'load'>,
-  last: Sealed,
-  isBefore: (stored: RecordedEvent) => Promise<boolean>,
-): Promise<Sealed | null> {
-  let found: Sealed | null = null;
-  let [from, to] = [0, last.stored.revision];
+  last: TreeSeal,
+  isBefore: (seal: PlacedSeal) => Promise<boolean>,
+): Promise<TreeSeal | null> {
+  let found: TreeSeal | null = null;
+  let [from, to] = [0, last.revision];
   while (from <= to) {
     const middle = Math.floor((from + to) / 2);
     const [stored] = await eventStore.load(sealsStream, middle, 1);
-    const isFound = stored && (await isBefore(stored));
-    if (stored && isFound) found = sealedIn(stored);
-    if (isFound) from = middle + 1;
-    else to = middle - 1;
+    if (stored && (await isBefore(signedSealIn(stored)))) {
+      found = treeSealIn(stored);
+      from = middle + 1;
+    } else to = middle - 1;
   }
   return found;
 }
@@ -81,11 +77,11 @@ async function lastWhere(
 /** The seal right after another, or the first one with a tree. Throws Unaccountable. */
 async function checkpointAfter(
   eventStore: Pick<EventStore, 'load'>,
-  before: Sealed | null,
-): Promise<Sealed | null> {
-  for (let revision = (before?.stored.revision ?? -1) + 1; ; revision += 1) {
+  before: TreeSeal | null,
+): Promise<TreeSeal | null> {
+  for (let revision = (before?.revision ?? -1) + 1; ; revision += 1) {
     const [stored] = await eventStore.load(sealsStream, revision, 1);
-    const sealed = stored ? sealedIn(stored) : null;
+    const sealed = stored ? treeSealIn(stored) : null;
     if (!stored || sealed) return sealed;
   }
 }
@@ -96,21 +92,21 @@ async function checkpointAfter(
  */
 export async function* leavesBetween(
   eventStore: Reader,
-  { from, to, signal }: { from: Sealed | null; to: Sealed; signal: AbortSignal },
+  { from, to, signal }: { from: TreeSeal | null; to: TreeSeal; signal: AbortSignal },
 ): AsyncGenerator<{ event: RecordedEvent; leaf: Leaf }> {
-  const after = from && (await lastEventOf(from.stored, eventStore)).position;
-  let size = from?.seal.count ?? 0;
+  const after = from && (await lastEventOf(from, eventStore)).position;
+  let size = from?.count ?? 0;
   let awaited = await checkpointAfter(eventStore, from);
-  const prefixes = [...new Set([...streamPrefixes, ...to.seal.streams])];
+  const prefixes = [...new Set([...streamPrefixes, ...to.streams])];
   const reading = { streamPrefixes: prefixes, after, signal, maxFailures: 4 };
   for await (const event of eventsToEnd(eventStore, reading)) {
-    while (awaited && size >= awaited.seal.count) awaited = await checkpointAfter(eventStore, awaited);
-    if (!isCovered(event, awaited?.seal.streams ?? [])) continue;
+    while (awaited && size >= awaited.count) awaited = await checkpointAfter(eventStore, awaited);
+    if (!isCovered(event, awaited?.streams ?? [])) continue;
     size += 1;
     yield { event, leaf: leafOf(event) };
-    if (size === to.seal.count) return;
+    if (size === to.count) return;
   }
-  throw disagreement(`seal ${to.stored.revision}`);
+  throw disagreement(`seal ${to.revision}`);
 }
 
 /** That the tree of the last seal and the leaves after it continues that of a size; null if no seal has that size. */
@@ -124,19 +120,18 @@ export async function proveSince(
   const from = last && (await checkpointOfSize(eventStore, size, last));
   if (!from) return null;
   const since: Buffer[] = [];
-  if (from.seal.count < last.seal.count)
+  if (from.count < last.count)
     for await (const { leaf } of leavesBetween(eventStore, { from, to: last, signal }))
       since.push(leafHash(leafEntry(leaf)));
   return proveConsistency({ range: from.checkpoint.range, leaves: [...since, ...leaves] });
 }
 
 /** That an event is a leaf of the tree of a checkpoint; hashes in base64. */
-export type InclusionProof = { checkpoint: string; index: number; hashes: string[] };
+type InclusionProof = { checkpoint: string; index: number; hashes: string[] };
 
 /**
  * A proof for each of these events of a stream, which are in order, by the first checkpoint that covers it; null for those
- * that none covers yet. Throws
- * Unaccountable if the log does not agree with its seals.
+ * that none covers yet. Throws Unaccountable if the log does not agree with its seals.
  */
 export async function proveEvents(
   eventStore: Reader,
@@ -159,16 +154,13 @@ export async function proveEvents(
       if (wanted.has(event.id)) found.push({ index: range.size + leaves.length, leaf: hashed });
       leaves.push(hashed);
     }
-    if (found.length === 0) throw disagreement(`seal ${to.stored.revision}`);
+    if (found.length === 0) throw disagreement(`seal ${to.revision}`);
     for (const { index, leaf } of found) {
       const proof = proveInclusion({ range, leaves }, index);
-      if (!rootOfInclusion(leaf, { index, size: to.seal.count, proof })?.equals(to.checkpoint.root))
-        throw disagreement(`seal ${to.stored.revision}`);
-      proofs.push({
-        checkpoint: to.checkpoint.note,
-        index,
-        hashes: proof.map((each) => each.toString('base64')),
-      });
+      if (!rootOfInclusion(leaf, { index, size: to.count, proof })?.equals(to.checkpoint.root))
+        throw disagreement(`seal ${to.revision}`);
+      const hashes = proof.map((each) => each.toString('base64'));
+      proofs.push({ checkpoint: to.checkpoint.note, index, hashes });
     }
   }
   return proofs;

@@ -195,7 +195,6 @@ async function append(
   sealing: { origin: string; range: Range; lastEvent: RecordedEvent; leaves: readonly Buffer[] },
 ): Promise<LastSeal> {
   const { origin, range, lastEvent, leaves } = sealing;
-  const { revision, hash: previousSeal } = last;
   const { key, before } = await signersAfter(last, keys(), eventStore);
   const head = { origin, size: range.size, root: rootOf(range) };
   const text = checkpointText(head);
@@ -217,11 +216,10 @@ async function append(
   const unsigned = { ...content, ...(handOver && { handOver }) };
   const data: CheckpointSigned = { ...unsigned, signature: key.sign(signedText(unsigned)) };
   const cause = ownCause(runtime.uuid(), 'sealer');
-  const envelopes = chain<LogSealedEvent>([{ type: 'CheckpointSigned', data }], previousSeal, cause);
-  const appended = await eventStore.append(sealsStream, envelopes, revision);
+  const envelopes = chain<LogSealedEvent>([{ type: 'CheckpointSigned', data }], last.hash, cause);
+  const { revision } = await eventStore.append(sealsStream, envelopes, last.revision);
   if (key.publicKey !== (last.seal?.publicKey ?? key.publicKey))
-    log.warn({ seal: appended.revision, isHandedOver: before !== null }, 'another key seals from now on');
+    log.warn({ seal: revision, isHandedOver: before !== null }, 'another key seals from now on');
   const [envelope] = envelopes;
-  const seal = envelope ? readSignedSeal(envelope) : null;
-  return { seal, revision: appended.revision, hash: hashIn(envelope) };
+  return { seal: envelope ? readSignedSeal(envelope) : null, revision, hash: hashIn(envelope) };
 }

@@ -38,11 +38,7 @@ export async function findStart({ eventStore, kept }: Dependencies): Promise<Sta
   const last = await loadLastSeal(eventStore);
   const sealed = last.seal?.checkpoint ? { ...last.seal.checkpoint, name: `seal ${last.revision}` } : null;
   const expected = [...(sealed ? [sealed] : []), ...(await kept.load())];
-  const common = {
-    last,
-    expected,
-    origin: expected[0]?.origin ?? null,
-  };
+  const common = { last, expected, origin: expected[0]?.origin ?? null };
   const before = await beforeLast(last, eventStore);
   if (before && last.seal && expected.every(({ size }) => size >= before.range.size))
     return { ...common, ...before, eras: [{ until: last.seal.count, streams: last.seal.streams }] };
@@ -58,8 +54,9 @@ async function beforeLast(
   const [stored, lastStored] = await eventStore.load(sealsStream, revision - 1, 2);
   if (!stored || !lastStored || hashIn(stored) !== previousHashIn(lastStored))
     throw disagreement(`seal ${revision}`);
-  const { checkpoint } = signedSealIn(stored);
-  return checkpoint && { range: checkpoint.range, after: (await lastEventOf(stored, eventStore)).position };
+  const before = signedSealIn(stored);
+  const range = before.checkpoint?.range;
+  return range ? { range, after: (await lastEventOf(before, eventStore)).position } : null;
 }
 
 async function allEras(eventStore: Pick<EventStore, 'load'>): Promise<Era[]> {

@@ -10,9 +10,9 @@ import {
   signedAt,
 } from '@ledger/transparency-log/note.ts';
 import { isRangeOf, type Range } from '@ledger/transparency-log/tree.ts';
-import { readSeal, tryRead, UnreadableEvent } from '../../events/codec.ts';
+import { tryRead, UnreadableEvent } from '../../events/codec.ts';
 import { genesisHash, hashIn } from '../../events/envelope.ts';
-import { type LogSealed, sealsStream, signedText } from '../../events/seals.ts';
+import { type LogSealed, readSeal, sealsStream, signedText } from '../../events/seals.ts';
 
 /** The log does not agree with the last seal: run `ledger verify`. No personal data. */
 export class Unaccountable extends Error {
@@ -30,6 +30,9 @@ export type Seal = Pick<LogSealed, 'at' | 'lastEvent' | 'streams' | 'publicKey'>
   /** The key before, which has signed that the seal's own key follows it; null in all but the first seal of a key. */
   handedOverBy: string | null;
 };
+
+/** A seal at its place in the stream of seals. */
+export type PlacedSeal = Seal & { revision: number };
 
 /** The last seal: the next one is chained onto it and continues its count. */
 export type LastSeal = { seal: Seal | null; revision: ExpectedRevision; hash: string };
@@ -83,19 +86,19 @@ export async function loadLastSeal(eventStore: Pick<EventStore, 'loadLast'>): Pr
  * Unaccountable.
  */
 export async function lastEventOf(
-  stored: RecordedEvent,
+  { lastEvent, revision }: Pick<PlacedSeal, 'lastEvent' | 'revision'>,
   eventStore: Pick<EventStore, 'load'>,
 ): Promise<RecordedEvent> {
-  const { lastEvent } = signedSealIn(stored);
   const [event] = await eventStore.load(lastEvent.stream, lastEvent.revision, 1);
   if (event?.id === lastEvent.id) return event;
-  throw new Unaccountable(`The last event of seal ${stored.revision} is not in the log`);
+  throw new Unaccountable(`The last event of seal ${revision} is not in the log`);
 }
 
-export function signedSealIn(stored: RecordedEvent): Seal {
+export function signedSealIn(stored: RecordedEvent): PlacedSeal {
+  const { revision } = stored;
   const seal = readSignedSeal(stored);
-  if (!seal) throw new Unaccountable(`Seal ${stored.revision} is not what was signed`);
-  return seal;
+  if (!seal) throw new Unaccountable(`Seal ${revision} is not what was signed`);
+  return { ...seal, revision };
 }
 
 /** `what` names a seal or checkpoint. */

@@ -3,8 +3,7 @@ import type { EventStore, Position, RecordedEvent } from '@ledger/event-store/ev
 import { isAfter } from '@ledger/event-store/position.ts';
 import type { KeyTerm, SealKey } from '@ledger/transparency-log/key.ts';
 import { fingerprintOf } from '../../commands/key-fingerprint.ts';
-import { readKeyFingerprintEvent } from '../../events/codec.ts';
-import { keyFingerprintStream } from '../../events/key-fingerprint.ts';
+import { keyFingerprintFold, keyFingerprintStream } from '../../events/key-fingerprint.ts';
 import { allSeals, type LastSeal, type Seal, Unaccountable } from './stored-seals.ts';
 
 export type SealKeys = { current: SealKey; previous: SealKey | null };
@@ -24,7 +23,7 @@ export async function signersAfter(
       throw new Unaccountable('SEAL_KEY has handed over to another key and must not sign again');
   if (seal.publicKey === previous?.publicKey) return { key, before: previous };
   const named = await eventStore.loadLast(keyFingerprintStream('SEAL_KEY'));
-  if (named && readKeyFingerprintEvent(named).data.fingerprint === fingerprintOf(key.publicKey))
+  if (named && keyFingerprintFold.read(named).data.fingerprint === fingerprintOf(key.publicKey))
     return { key, before: null };
   throw new Unaccountable(
     `Seal ${revision} was signed with another key than SEAL_KEY, and SEAL_KEY_PREVIOUS is not that key`,

@@ -7,8 +7,9 @@ import {
   acknowledgementsStream,
   contentHashOf,
   type EventFault,
+  readAcknowledgement,
 } from '../../events/acknowledgements.ts';
-import { readAcknowledgement, tryRead, UnreadableEvent } from '../../events/codec.ts';
+import { tryRead, UnreadableEvent } from '../../events/codec.ts';
 import { signedText } from '../../events/seals.ts';
 import { isInTime, type Reign } from '../seals/succession.ts';
 import { type Place, placeText, type Violations } from './violations.ts';

@@ -4,9 +4,9 @@ import { orElse } from '@ledger/kernel/or-else.ts';
 import type { KeyTerm } from '@ledger/transparency-log/key.ts';
 import type { Witnesses } from '@ledger/transparency-log/note.ts';
 import { is } from 'superstruct';
-import { readPaymentEvent, tryRead, UnreadableEvent } from '../../events/codec.ts';
+import { tryRead, UnreadableEvent } from '../../events/codec.ts';
 import { genesisHash, hashIn, isChainedOnto } from '../../events/envelope.ts';
-import { paymentStreamPrefix } from '../../events/payment.ts';
+import { paymentStreamPrefix, readPaymentEvent } from '../../events/payment.ts';
 import { leafOf } from '../../events/seals.ts';
 import {
   checksumOf,

@@ -48,14 +48,12 @@ export function createLeafCheck(
     return isIn ? null : 'The event is not the one in the log that its proof is for';
   }
 
-  function takeOther([tag, label, digest]: Extract<LeafEntry, { length: 3 }>): string | null {
+  function takeOther([tag, label]: Leaf): string | null {
     const request = range();
-    const leaf: Leaf = { tag, label, digest };
     const stream = tags.get(tag);
     if (stream !== undefined) return `An event of ${stream} is in the log, and was left out of the file`;
     if (!request) return null;
-    const span = { start: request.from, end: request.to };
-    if (isAskedFor(leaf, { span, merchantCode: request.merchant }))
+    if (isAskedFor(label, request))
       return `A payment of ${label} is in the log, and was left out of the file`;
     const [at = ''] = label.split(' ');
     if (at > lastRequest) lastRequest = at;
@@ -64,12 +62,13 @@ export function createLeafCheck(
   }
 
   return {
-    takeEvent(stream: string, revision: number, leaf: Leaf, proof: Proof | null | undefined): string | null {
+    takeEvent(stream: string, revision: number, leaf: Leaf, proof?: Proof | null): string | null {
       if (tree) return 'An event comes after the leaves, among which its stream was not looked for';
       if (payments.at(-1)?.stream !== stream) payments.push({ stream, leaves: new Map() });
-      tags.set(leaf.tag, stream);
+      const [tag, label] = leaf;
+      tags.set(tag, stream);
       const hash = leafHash(leafEntry(leaf));
-      const [at = ''] = leaf.label.split(' ');
+      const [at = ''] = label.split(' ');
       if (at > lastRequest) lastRequest = at;
       if (!proof) {
         payments.at(-1)?.leaves.set(revision, hash);
@@ -78,10 +77,10 @@ export function createLeafCheck(
       }
       return faultOf(hash, proof);
     },
-    takeLeaf([tag, label, digest]: Extract<LeafEntry, { length: 3 }>, proof: Proof): string | null {
+    takeLeaf(leaf: Leaf, proof: Proof): string | null {
       if (tree) return 'A leaf with a proof comes after the tree';
       alone.push(proof.index + 1);
-      return faultOf(leafHash(leafEntry({ tag, label, digest })), proof);
+      return faultOf(leafHash(leafEntry(leaf)), proof);
     },
     takeTree(start: TreeStart): string | null {
       // What another tree, or a proof, has shown need not be among the leaves of this one.
@@ -101,8 +100,7 @@ export function createLeafCheck(
         if (entry.length === 3) {
           const reason = takeOther(entry);
           if (reason !== null) return reason;
-          const [tag, label, digest] = entry;
-          hash = leafHash(leafEntry({ tag, label, digest }));
+          hash = leafHash(leafEntry(entry));
         } else {
           const [number, revision] = entry;
           hash = payments[number]?.leaves.get(revision);

@@ -25,9 +25,6 @@ export type LogResult = Awaited<ReturnType<typeof verifyLog>>;
 /** If reading fails this often at the same place, within some seconds, the log cannot be read there. */
 const maxFailures = 6;
 
-/** How many heads of streams are kept in memory, at about 250 bytes each. Others are read from the store. */
-const maxHeads = 100_000;
-
 /**
  * A seal up to which the log has been verified before, its tree, and the position of its last event; `counts` if that
  * is part of this verification.
@@ -39,22 +36,7 @@ export type VerifiedUntil = {
   counts: LogCounts | null;
 };
 
-/**
- * Reads the log to its end, from its start or from where it has been verified; not `complete` when only a part can be
- * read, so that nothing can be said about what is derived from it. The memory it needs does not grow with the log. Throws
- * the signal's reason.
- */
-export async function verifyLog({
-  eventStore,
-  acknowledgements,
-  marks,
-  from = null,
-  violations,
-  signal,
-  onProgress,
-  onSealed = () => {},
-  headsKept = maxHeads,
-}: {
+type LogToVerify = {
   eventStore: Pick<EventStore, 'load' | 'subscribe'>;
   acknowledgements: Acknowledgements;
   marks: readonly SealMark[];
@@ -64,8 +46,18 @@ export async function verifyLog({
   onProgress: (events: number) => void;
   /** All up to this seal was verified. */
   onSealed?: (mark: SealMark, counts: LogCounts) => void;
+  /** How many heads of streams are kept in memory, at about 250 bytes each. Others are read from the store. */
   headsKept?: number;
-}) {
+};
+
+/**
+ * Reads the log to its end, from its start or from where it has been verified; not `complete` when only a part can be
+ * read, so that nothing can be said about what is derived from it. The memory it needs does not grow with the log. Throws
+ * the signal's reason.
+ */
+export async function verifyLog(task: LogToVerify) {
+  const { eventStore, acknowledgements, marks, from = null, violations, signal, onProgress } = task;
+  const { headsKept = 100_000, onSealed } = task;
   const heads = createHeads(eventStore, { kept: headsKept, isComplete: from === null });
   const counts = from?.counts;
   const seals = createSealCheck(marks, violations, eventStore, from);
@@ -87,7 +79,7 @@ export async function verifyLog({
       heads.keep(event);
       const mark = await seals.take(event);
       events += 1;
-      if (mark) onSealed(mark, { events, streams, seals: seals.met(), uncovered: seals.uncovered() });
+      if (mark) onSealed?.(mark, { events, streams, seals: seals.met(), uncovered: seals.uncovered() });
       onProgress(events);
     }
     for (const stream of await hiddenStreams(eventStore, signal))

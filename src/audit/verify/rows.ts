@@ -59,8 +59,8 @@ export async function verifyRows(
 /** Throws an error that is not about the log, the tables or another comparison. */
 function reasonNotCompared(error: unknown): string {
   if (error instanceof RebuildRefused) return error.message;
-  if (error instanceof KeysUnavailable) return `They were not checked: ${error.message}`;
-  if (error instanceof RebuildUnderWay) return `They were not checked: ${error.message}`;
+  if (error instanceof KeysUnavailable || error instanceof RebuildUnderWay)
+    return `They were not checked: ${error.message}`;
   if (isRefusal(error)) return `They cannot be compared: ${describeFailure(error)}`;
   if (!(error instanceof ProjectionHalted)) throw error;
   return `They cannot be made from the log: ${error.message}`;

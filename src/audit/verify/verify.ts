@@ -3,6 +3,7 @@
  * their deliveries and the journal. Changes nothing.
  */
 import type { EventStore } from '@ledger/event-store/event-store.ts';
+import { positionText } from '@ledger/event-store/position.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
 import type { PersonalDataReader } from '@ledger/personal-data/sealed.ts';
 import { isRefusal } from '@ledger/postgres/error-codes.ts';
@@ -18,13 +19,19 @@ import { openSharedNumbers } from '../../projections/journal/shared-number-queri
 import { check } from '../check/check.ts';
 import { sealingRefused } from '../seals/kept.ts';
 import { lastEventOf, readSignedSeal, sealedWithinMs } from '../seals/stored-seals.ts';
-import { loadAcknowledgements } from './acknowledgements.ts';
+import { type Acknowledgements, loadAcknowledgements } from './acknowledgements.ts';
 import { type LogResult, type VerifiedUntil, verifyLog } from './log.ts';
 import { verifyPayments } from './payments.ts';
 import type { progressFile, VerifiedSoFar } from './resume.ts';
 import { verifyRows } from './rows.ts';
 import { type SealMark, verifySeals } from './seals.ts';
-import { type Checked, createViolations, type VerifyProgress, type Violations } from './violations.ts';
+import {
+  type Checked,
+  createViolations,
+  placeText,
+  type VerifyProgress,
+  type Violations,
+} from './violations.ts';
 
 export type VerifyDependencies = {
   eventStore: Pick<EventStore, 'subscribe' | 'load' | 'loadLast' | 'head'>;
@@ -58,8 +65,7 @@ export async function verify(
   dependencies: VerifyDependencies,
   onProgress: (progress: VerifyProgress) => void,
 ) {
-  const { eventStore, db, personalData, trusted, since, progress, witnesses, runtime, signal } = dependencies;
-  const { demandsRows = false } = dependencies;
+  const { eventStore, db, personalData, trusted, since, witnesses, runtime, signal } = dependencies;
   const violations = createViolations();
   const seals = await verifySeals(eventStore, trusted, violations);
   if (witnesses) {
@@ -82,27 +88,39 @@ export async function verify(
     notes.push(`A run that began at ${soFar.startedAt} and was interrupted had verified ${done}.`);
   const refused = await sealingRefused(db);
   if (refused !== null) violations.add('unsealed events', `Nothing is sealed any more: ${refused}`);
-  if (!log.complete) {
-    notes.push('The read models were not checked, since they are made from the whole log.');
-    return { checked, explained, violations: violations.all(), notes };
-  }
-  if (since && from && personalData) {
-    const { commit, prepare } = from.after;
-    const until = { commit: String(commit), prepare: String(prepare) };
+  if (!log.complete) notes.push('The read models were not checked, since they are made from the whole log.');
+  else if (since && from && personalData) {
+    const until = positionText(from.after);
     const before = { at: '', checked: [], violations: [], streams: [], days: [], until };
     const rows = await check({ ...dependencies, personalData }, before, signal);
     violations.addAll(rows.violations);
+    checked.push(...rows.checked);
     notes.push('Events before the checkpoint, and rows that have not changed since, were not checked.');
-    return { checked: [...checked, ...rows.checked], explained, violations: violations.all(), notes };
+  } else {
+    const report = { acknowledgements, notes, soFar, violations };
+    checked.push(...(await verifyReadModels(dependencies, report, onProgress)));
   }
-  if (personalData && (await mayMakeTables(db)))
-    checked.push(
-      ...(await verifyRows({ ...dependencies, personalData }, violations, onProgress, {
-        done: soFar.rows,
-        onDone: () => progress?.save(() => soFar, true),
-      })),
-    );
-  else {
+  return { checked, explained, violations: violations.all(), notes };
+}
+
+/** All rows against a fresh fold, and the rules between them. */
+async function verifyReadModels(
+  dependencies: VerifyDependencies,
+  report: {
+    acknowledgements: Acknowledgements;
+    notes: string[];
+    soFar: VerifiedSoFar;
+    violations: Violations;
+  },
+  onProgress: (progress: VerifyProgress) => void,
+): Promise<Checked[]> {
+  const { db, demandsRows = false, personalData, progress, runtime, signal } = dependencies;
+  const { acknowledgements, notes, soFar, violations } = report;
+  const checked: Checked[] = [];
+  if (personalData && (await mayMakeTables(db))) {
+    const saved = { done: soFar.rows, onDone: () => progress?.save(() => soFar, true) };
+    checked.push(...(await verifyRows({ ...dependencies, personalData }, violations, onProgress, saved)));
+  } else {
     if (demandsRows) violations.add('rows of every read model', 'They were not compared with the log');
     notes.push(
       'Rows were not compared with the log: that takes DATA_KEY, and an account of PostgreSQL that may make schemas.',
@@ -114,8 +132,7 @@ export async function verify(
   for (const { name, fault, parked } of await projectionStatus(db)) {
     if (fault) notes.push(`The projection ${name} has halted: what came after was not checked.`);
     for (const each of parked) {
-      const place = `${each.stream} revision ${each.revision}`;
-      const sentence = `${name} has parked ${place}: ${each.message}`;
+      const sentence = `${name} has parked ${placeText(each)}: ${each.message}`;
       acknowledgements.report('parked streams', each, sentence, violations);
     }
   }
@@ -129,7 +146,7 @@ export async function verify(
   checked.push(...(await journal));
   const payments = verifyPayments({ db, now: runtime.now(), signal }, violations, onProgress);
   checked.push(...(await payments.catch(unlessRefused('rows of payments', 'Receipts and deliveries'))));
-  return { checked, explained, violations: violations.all(), notes };
+  return checked;
 }
 
 /** The log, from its first event, from `since`, or from where an interrupted run has verified it. */
@@ -188,7 +205,7 @@ async function findVerified(
   const [stored] = mark ? await eventStore.load(sealsStream, mark.revision, 1) : [];
   const range = stored && readSignedSeal(stored)?.checkpoint?.range;
   if (!mark || !range) return null;
-  return { mark, range, after: (await lastEventOf(stored, eventStore)).position, counts: null };
+  return { mark, range, after: (await lastEventOf(mark, eventStore)).position, counts: null };
 }
 
 /** A fresh fold needs tables of its own. */

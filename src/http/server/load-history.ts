@@ -3,12 +3,12 @@ import type { EventStore } from '@ledger/event-store/event-store.ts';
 import { type History, historyOf } from '../../audit/history/history.ts';
 import { endOf, type Head } from '../../commands/execute.ts';
 import { transactionIdPattern } from '../../commands/transaction-id.ts';
-import { readPaymentEvent } from '../../events/codec.ts';
 import {
   type Payment,
   type PaymentEvent,
   paymentStream,
   type RequestedPayment,
+  readPaymentEvent,
 } from '../../events/payment.ts';
 import { type Context, HttpProblem } from './context.ts';
 

@@ -2,20 +2,19 @@
 import { createTables, indexable, indexesOf, upsert } from '@ledger/postgres/table.ts';
 import type { Projection } from '@ledger/projections/runtime/projection.ts';
 import tables from '../../../content/tables/access-log.json' with { type: 'json' };
-import { readSessionEvent } from '../../events/codec.ts';
-import { sessionStreamPrefix } from '../../events/session.ts';
+import { sessionFold } from '../../events/session.ts';
 
 export const accessLog: Projection = {
   name: 'access_log',
   formerName: 'looks',
   version: 1,
-  streamPrefixes: [sessionStreamPrefix],
+  streamPrefixes: [sessionFold.prefix],
   createTables: (db) => createTables(db, tables.accessLog),
   indexes: indexesOf(tables.accessLog),
 
   async project(events, db) {
     const rows = events.flatMap((event) => {
-      const { type, data } = readSessionEvent(event);
+      const { type, data } = sessionFold.read(event);
       if (type !== 'PersonalDataViewed') return [];
       return [
         {

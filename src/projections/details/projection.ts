@@ -9,8 +9,12 @@ import { createTables, quoteIdentifier } from '@ledger/postgres/table.ts';
 import type { Projection } from '@ledger/projections/runtime/projection.ts';
 import type { Knex } from 'knex';
 import { formatSen } from '../../common/money.ts';
-import { readPaymentEvent } from '../../events/codec.ts';
-import { type PaymentRequested, paymentIdOf, paymentStreamPrefix } from '../../events/payment.ts';
+import {
+  type PaymentRequested,
+  paymentIdOf,
+  paymentStreamPrefix,
+  readPaymentEvent,
+} from '../../events/payment.ts';
 import type { Payer } from '../../events/personal-data.ts';
 import { scrub } from './scrub.ts';
 import {

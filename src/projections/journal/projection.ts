@@ -12,19 +12,12 @@ import tables from '../../../content/tables/journal.json' with { type: 'json' };
 import { dayOf } from '../../common/malaysian-time.ts';
 import { sqlOf } from '../../common/sql.ts';
 import { approvalEvents } from '../../events/approvals.ts';
-import { readPaymentEvent, readSettlementEvent } from '../../events/codec.ts';
 import { deliveryEvents } from '../../events/deliveries.ts';
-import { paymentIdOf, paymentStreamPrefix } from '../../events/payment.ts';
+import { paymentIdOf, paymentStreamPrefix, readPaymentEvent } from '../../events/payment.ts';
 import { type Books, type Entry, enter, type Posting } from '../../events/postings.ts';
 import { requeryEvents } from '../../events/requery.ts';
-import {
-  enterSettlement,
-  evolveSettlement,
-  noSettlement,
-  type Settlement,
-  settlementStreamPrefix,
-} from '../../events/settlement.ts';
-import { sharedNumberStreamPrefix } from '../../events/shared-number.ts';
+import { enterSettlement, type Settlement, settlementFold } from '../../events/settlement.ts';
+import { sharedNumberFold } from '../../events/shared-number.ts';
 import { type Claim, claimsOf, writeClaims, writeExplanations } from './shared-numbers.ts';
 
 const { postings: postingsTable, books: booksTable } = tables;
@@ -32,13 +25,13 @@ const { postings: postingsTable, books: booksTable } = tables;
 export const journal: Projection = {
   name: 'journal',
   version: 8,
-  streamPrefixes: [paymentStreamPrefix, sharedNumberStreamPrefix, settlementStreamPrefix],
+  streamPrefixes: [paymentStreamPrefix, sharedNumberFold.prefix, settlementFold.prefix],
 
   createTables: (db) => createTables(db, ...Object.values(tables)),
   indexes: indexesOf(...Object.values(tables)),
 
   async project(events, db) {
-    const isExplanation = ({ streamName }: RecordedEvent) => streamName.startsWith(sharedNumberStreamPrefix);
+    const isExplanation = ({ streamName }: RecordedEvent) => streamName.startsWith(sharedNumberFold.prefix);
     await project(
       events.filter((event) => !isExplanation(event) && !postsNothing.has(event.type)),
       db,
@@ -68,11 +61,11 @@ async function project(relevant: readonly RecordedEvent[], db: Knex.Transaction)
   await writeClaims(claims, db);
 }
 
-const isSettlement = (streamName: string) => streamName.startsWith(settlementStreamPrefix);
+const isSettlement = (streamName: string) => streamName.startsWith(settlementFold.prefix);
 
 /** Of a payment, or of a settlement. */
 const idOf = (streamName: string) =>
-  isSettlement(streamName) ? streamName.slice(settlementStreamPrefix.length) : paymentIdOf(streamName);
+  isSettlement(streamName) ? streamName.slice(settlementFold.prefix.length) : paymentIdOf(streamName);
 
 type Folded = {
   transactionId: string;
@@ -126,9 +119,9 @@ function takePayment(before: Folded | null, recorded: RecordedEvent) {
 }
 
 function takeSettlement(before: Folded | null, recorded: RecordedEvent) {
-  const event = readSettlementEvent(recorded);
-  const last = before ? (before.state as Settlement) : noSettlement;
-  const state = evolveSettlement(last, event);
+  const event = settlementFold.read(recorded);
+  const last = before ? (before.state as Settlement) : settlementFold.initial;
+  const state = settlementFold.evolve(last, event);
   const entry = enterSettlement(last, event);
   const reference = state.recorded?.reference ?? '';
   return { state, reference, receiptNo: '', merchantCode: '', entry, at: event.data.at, claims: [] };

@@ -8,15 +8,14 @@ import { prepared } from '@ledger/postgres/prepared.ts';
 import { givenRows, indexable, upsert } from '@ledger/postgres/table.ts';
 import type { Knex } from 'knex';
 import tables from '../../../content/tables/journal.json' with { type: 'json' };
-import { readSharedNumberEvent } from '../../events/codec.ts';
 import type { PaymentEvent } from '../../events/payment.ts';
 import type { Books } from '../../events/postings.ts';
 import {
   type NumberOfPayment,
   numberIdOf,
   type SharedNumberKind,
+  sharedNumberFold,
   sharedNumberIdOf,
-  sharedNumberStreamPrefix,
 } from '../../events/shared-number.ts';
 
 export type Claim = NumberOfPayment & {
@@ -116,8 +115,8 @@ export async function writeExplanations(
   const resolved = events
     .filter(({ revision }) => revision === 0)
     .map((event) => ({
-      id: event.streamName.slice(sharedNumberStreamPrefix.length),
-      resolved_at: readSharedNumberEvent(event).data.at,
+      id: event.streamName.slice(sharedNumberFold.prefix.length),
+      resolved_at: sharedNumberFold.read(event).data.at,
     }));
   if (resolved.length > 0) await db.raw(writeResolved, [JSON.stringify(resolved)]);
 }

@@ -8,13 +8,13 @@ import type { Projection } from '@ledger/projections/runtime/projection.ts';
 import { streamProjection } from '@ledger/projections/runtime/stream-projection.ts';
 import tables from '../../../content/tables/payments.json' with { type: 'json' };
 import { priceOf } from '../../events/charges.ts';
-import { readPaymentEvent } from '../../events/codec.ts';
 import {
   currentResult,
   evolve,
   noPayment,
   paymentStreamPrefix,
   type RequestedPayment,
+  readPaymentEvent,
 } from '../../events/payment.ts';
 import { isEnded, type Standing, standingOf } from '../../events/payment-standing.ts';
 import { writeExceptions } from '../exceptions/write.ts';

@@ -3,19 +3,15 @@ import { indexable } from '@ledger/postgres/table.ts';
 import type { Projection } from '@ledger/projections/runtime/projection.ts';
 import { streamProjection } from '@ledger/projections/runtime/stream-projection.ts';
 import tables from '../../../content/tables/reconciliation.json' with { type: 'json' };
-import { readReconciliationEvent } from '../../events/codec.ts';
-import {
-  type Discrepancy,
-  evolveDiscrepancy,
-  reconciliationStreamPrefix,
-} from '../../events/reconciliation.ts';
+import { type Discrepancy, reconciliationFold } from '../../events/reconciliation.ts';
 
 export const reconciliation: Projection = {
   ...streamProjection({
     name: 'reconciliation',
     version: 2,
-    streamPrefix: reconciliationStreamPrefix,
-    evolve: (state: Discrepancy | null, event) => evolveDiscrepancy(state, readReconciliationEvent(event)),
+    streamPrefix: reconciliationFold.prefix,
+    evolve: (state: Discrepancy | null, event) =>
+      reconciliationFold.evolve(state, reconciliationFold.read(event)),
     table: tables.discrepancies,
     columnsOf: ({ state: { at, kind, merchantCode, ours, resolved, source, theirs, transactionId } }) => ({
       kind,

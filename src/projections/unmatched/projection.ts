@@ -3,13 +3,12 @@ import { createTables, givenRows, indexesOf, type Row, upsert } from '@ledger/po
 import { type Projection, ProjectionFault } from '@ledger/projections/runtime/projection.ts';
 import type { Knex } from 'knex';
 import tables from '../../../content/tables/unmatched.json' with { type: 'json' };
-import { readUnmatchedEvent, readUnmatchedResult } from '../../events/codec.ts';
-import { unmatchedIdOf, unmatchedStream, unmatchedStreamPrefix } from '../../events/unmatched.ts';
+import { quarantineFold, unmatchedFold, unmatchedIdOf, unmatchedStream } from '../../events/unmatched.ts';
 
 export const unmatched: Projection = {
   name: 'unmatched',
   version: 3,
-  streamPrefixes: [unmatchedStream, unmatchedStreamPrefix],
+  streamPrefixes: [unmatchedStream, unmatchedFold.prefix],
   createTables: (db) => createTables(db, tables.unmatched),
   indexes: indexesOf(tables.unmatched),
 
@@ -17,16 +16,16 @@ export const unmatched: Projection = {
     const received = events
       .filter(({ streamName }) => streamName.startsWith(unmatchedStream))
       .map((event) => {
-        const { at, channel, reason, verified } = readUnmatchedResult(event).data;
+        const { at, channel, reason, verified } = quarantineFold.read(event).data;
         return { id: unmatchedIdOf(event), at, channel, reason, verified };
       });
     await upsert(db, tables.unmatched, received);
-    const handled = events.filter(({ streamName }) => streamName.startsWith(unmatchedStreamPrefix));
+    const handled = events.filter(({ streamName }) => streamName.startsWith(unmatchedFold.prefix));
     const resolutions: Row<'id' | 'resolution' | 'resolved_at'>[] = [];
     const erasures: Row<'id' | 'erased_at'>[] = [];
     for (const event of handled) {
-      const id = event.streamName.slice(unmatchedStreamPrefix.length);
-      const { type, data } = readUnmatchedEvent(event);
+      const id = event.streamName.slice(unmatchedFold.prefix.length);
+      const { type, data } = unmatchedFold.read(event);
       if (type === 'PersonalDataErased') erasures.push({ id, erased_at: data.at });
       else resolutions.push({ id, resolution: data.resolution, resolved_at: data.at });
     }

@@ -10,25 +10,25 @@ import { inSpan } from '@ledger/kernel/tracing.ts';
 import { KeysUnavailable, type OpenSealed } from '@ledger/personal-data/sealed.ts';
 import type { Logger } from 'pino';
 import { isSuperseded, type RecordDeliveryAttempt } from '../../commands/deliveries.ts';
-import { type Executed, type ExecuteOf, endOf, type Head } from '../../commands/execute.ts';
+import type { ExecuteOf } from '../../commands/execute.ts';
 import type { paymentDecider } from '../../commands/payment.ts';
-import { readPaymentEvent, UnreadableEvent } from '../../events/codec.ts';
-import type { Delivery, PlannedDelivery } from '../../events/deliveries.ts';
+import { UnreadableEvent } from '../../events/codec.ts';
 import { type Cause, metadataText } from '../../events/envelope.ts';
-import { type OpenPayment, openPayment } from '../../events/open-payment.ts';
-import {
-  evolve,
-  noPayment,
-  type Payment,
-  type PaymentEvent,
-  paymentStream,
-  plannedDeliveries,
-  type RequestedPayment,
-  withoutPersonalData,
-} from '../../events/payment.ts';
+import { type Payment, paymentStream } from '../../events/payment.ts';
 import type { PlacedEvent } from '../../to-do/projection.ts';
 import type { ClaimedDelivery } from '../../to-do/queue.ts';
-import { attemptsOf, orderingKeyOf } from '../../to-do/table.ts';
+import { orderingKeyOf } from '../../to-do/table.ts';
+import {
+  after,
+  type CalledDelivery,
+  findInterrupted,
+  isBehind,
+  type Loaded,
+  loadCalls,
+  type OpenDelivery,
+  openDelivery,
+  type Stream,
+} from './called-deliveries.ts';
 import { type DeliveryOutcome, failure, type PerformDelivery } from './delivery-task.ts';
 import { interrupted, recordedOutcome } from './retry-schedule.ts';
 
@@ -80,7 +80,7 @@ export async function attemptDelivery(
     else await giveBack(claimed, 0);
   };
   try {
-    const loaded = await load(claimed, dependencies);
+    const loaded = await loadCalls(claimed, dependencies.eventStore);
     const current = loaded && isBehind(claimed, loaded) ? null : loaded;
     const unrecorded = current && findInterrupted(claimed, current);
     if (unrecorded) {
@@ -88,7 +88,7 @@ export async function attemptDelivery(
       return null;
     }
     const due = current && (await findDue(claimed, current, dependencies));
-    const open = due && (await openDelivery(due, dependencies));
+    const open = due && (await openDelivery(due, dependencies.openSealed));
     const isLate = runtime.monotonicMs() - claimedMs > beginWithinMs;
     if (!open || stopping.aborted || isLate) {
       if (loaded?.head.events) await settle(claimed, loaded.head.events);
@@ -124,58 +124,6 @@ export async function attemptDelivery(
   }
 }
 
-/** The event that called for a delivery, what it says of it, and the payment as that event left it. */
-type Call = { cause: RecordedEvent; planned: PlannedDelivery; payment: RequestedPayment };
-/** A stream's end, and all its events; null when others appended since it was read. */
-type Stream<State> = Head<State> & { events: readonly PlacedEvent[] | null };
-type Loaded = { head: Stream<RequestedPayment>; calls: ReadonlyMap<string, Call> };
-/** `head` is the end of the payment's stream. */
-type CalledDelivery = Call & { delivery: Delivery; head: Stream<Payment> };
-type OpenDelivery = Omit<CalledDelivery, 'payment'> & { payment: OpenPayment };
-
-/** Null when the log lacks the payment. Throws EventStoreUnavailable and UnreadableEvent. */
-async function load(
-  { transactionId }: ClaimedDelivery,
-  { eventStore }: AttemptDependencies,
-): Promise<Loaded | null> {
-  const stored = await eventStore.load(paymentStream(transactionId));
-  const calls = new Map<string, Call>();
-  const events: PlacedEvent[] = [];
-  let state: Payment = noPayment;
-  for (const event of stored) {
-    const read = readPaymentEvent(event);
-    events.push({ revision: event.revision, event: read });
-    state = evolve(state, read);
-    if (state.status === 'none' || !('deliveries' in read.data)) continue;
-    for (const planned of plannedDeliveries(state, read.data.deliveries ?? []))
-      if (!calls.has(planned.key)) calls.set(planned.key, { cause: event, planned, payment: state });
-  }
-  if (state.status === 'none') return null;
-  return { head: { state, ...endOf(stored), events }, calls };
-}
-
-/** The stream has attempts that the row lacks. */
-function isBehind({ orderingKey, attempts }: ClaimedDelivery, { head }: Loaded): boolean {
-  return attemptsOf(orderingKey, head.state.deliveries) !== attempts;
-}
-
-/** The stream after a command. */
-function after(
-  { events, revision }: Stream<Payment>,
-  { events: added, ...head }: Executed<Payment, PaymentEvent>,
-): Stream<Payment> {
-  const placed = added.map((event, index) => ({ event, revision: Number(revision) + 1 + index }));
-  const isWhole = head.revision === Number(revision) + added.length;
-  return { ...head, events: events && isWhole ? [...events, ...placed] : null };
-}
-
-/** The delivery whose attempt was interrupted before this claim, if that is still to be recorded. */
-function findInterrupted({ interrupted }: ClaimedDelivery, { head, calls }: Loaded): CalledDelivery | null {
-  const delivery = head.state.deliveries.find(({ key }) => key === interrupted);
-  const call = delivery && calls.get(delivery.key);
-  return call && delivery.state === 'due' ? { ...call, delivery, head } : null;
-}
-
 /** The claimed delivery, if it is due; first records those that it supersedes. */
 async function findDue(
   claimed: ClaimedDelivery,
@@ -191,23 +139,6 @@ async function findDue(
   const isDue =
     delivery.state === 'due' && Date.parse(delivery.dueAt) <= dependencies.runtime.now().getTime();
   return call && isDue ? { ...call, delivery, head } : null;
-}
-
-/** With the personal data that it needs; null while those cannot be read, because they would be missing in what is sent. */
-async function openDelivery(
-  { payment: calledPayment, ...due }: CalledDelivery,
-  { openSealed }: AttemptDependencies,
-): Promise<OpenDelivery | null> {
-  const { state } = due.head;
-  // A callback reports the change that called for it; an email says how the payment stands when it is sent.
-  const payment = due.planned.kind === 'email' && state.status !== 'none' ? state : calledPayment;
-  const erasedAt = state.status === 'none' ? null : state.personalData.erasedAt;
-  // What was erased since the call must not be sent, even if it is there in plain text.
-  const isErased = erasedAt !== null && erasedAt !== payment.personalData.erasedAt;
-  const left = isErased ? withoutPersonalData(payment, erasedAt) : payment;
-  const opened = await openPayment(left, openSealed);
-  const { access } = opened;
-  return access.kind === 'unavailable' && !access.isLost ? null : { ...due, payment: opened };
 }
 
 /** Records that callbacks overtaken by a newer status are not sent any more. Returns the new end of the stream. */

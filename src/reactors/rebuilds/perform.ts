@@ -12,9 +12,8 @@ import {
 import { describeFailure } from '@ledger/projections/runtime/failures.ts';
 import { createExecute } from '../../commands/execute.ts';
 import { rebuildDecider } from '../../commands/rebuild.ts';
-import { readRebuildEvent } from '../../events/codec.ts';
 import { type Cause, metadataText } from '../../events/envelope.ts';
-import { evolveRebuilds, noRebuilds, projectionStream } from '../../events/rebuild.ts';
+import { projectionStream, rebuildFold } from '../../events/rebuild.ts';
 
 type RecordedRebuild = Omit<RebuildOptions, 'eventStore'> & {
   eventStore: EventStore;
@@ -64,7 +63,7 @@ export async function rebuildAsRequested(options: Omit<RecordedRebuild, 'onProgr
 /** The event of a request that has not ended, or null. */
 export async function openRequest(eventStore: Pick<EventStore, 'load'>, name: string) {
   const events = await eventStore.load(projectionStream(name));
-  const { requestedAt } = events.map(readRebuildEvent).reduce(evolveRebuilds, noRebuilds);
+  const { requestedAt } = events.map(rebuildFold.read).reduce(rebuildFold.evolve, rebuildFold.initial);
   return requestedAt === null ? null : (events.at(-1) ?? null);
 }
 

@@ -5,7 +5,7 @@ import { type Background, runUntilStopped } from '@ledger/kernel/run-until-stopp
 import type { Runtime } from '@ledger/kernel/runtime.ts';
 import { RebuildUnderWay } from '@ledger/projections/rebuild/rebuild.ts';
 import type { Logger } from 'pino';
-import { projectionStreamPrefix } from '../../events/rebuild.ts';
+import { rebuildFold } from '../../events/rebuild.ts';
 import { describeRebuildFailure, openRequest } from './perform.ts';
 
 type Dependencies = {
@@ -53,10 +53,10 @@ async function watchRequests(
   const after = await retry(() => eventStore.head(), untilStopped).catch(() => null);
   // Checks the requests after reading the head, so that none is missed in between.
   const seeingTo = projections.map((name) => seeTo(name));
-  const streams = { streamPrefixes: [projectionStreamPrefix], after, signal };
+  const streams = { streamPrefixes: [rebuildFold.prefix], after, signal };
   for await (const message of signal.aborted ? [] : eventStore.subscribe(streams)) {
     if (message.kind !== 'event') continue;
-    const name = message.event.streamName.slice(projectionStreamPrefix.length);
+    const name = message.event.streamName.slice(rebuildFold.prefix.length);
     changed.get(name)?.resolve();
     if (message.event.type === 'ProjectionRebuilt') onRebuilt(name);
   }

@@ -89,11 +89,7 @@ function anonymousLeaves(lines: readonly Line[]): Line[] {
     const found = events.find(
       (line) => line.stream === streams[Number(number)] && line.revision === revision,
     );
-    const { tag, label, digest } = leafOf({
-      ...found,
-      streamName: found?.stream,
-    } as unknown as RecordedEvent);
-    return [tag, label, digest];
+    return leafOf({ ...found, streamName: found?.stream } as unknown as RecordedEvent);
   };
   const leaves = having(lines, 'leaves').map((line) => ({
     leaves: (line.leaves as unknown[][]).map((entry) => (entry.length === 3 ? entry : leafAt(entry))),

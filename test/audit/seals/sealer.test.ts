@@ -26,13 +26,13 @@ import type { SealKeys } from '../../../src/audit/seals/succession.ts';
 import { verifySeals } from '../../../src/audit/verify/seals.ts';
 import { createViolations } from '../../../src/audit/verify/violations.ts';
 import { assertKey } from '../../../src/commands/key-fingerprint.ts';
-import { readSeal } from '../../../src/events/codec.ts';
 import { paymentStream } from '../../../src/events/payment.ts';
 import {
   countIn,
   emptyTally,
   leafEntry,
   leafOf,
+  readSeal,
   sealsStream,
   signedText,
 } from '../../../src/events/seals.ts';
@@ -387,7 +387,7 @@ for (const name of ['CheckpointSigned', 'CheckpointSigned.hand-over'])
     const seal = readSignedSeal(stored);
     const { stream, revision, id } = stored.data.lastEvent;
     const leaf = leafOf({ streamName: stream, revision, id, ...golden('PaymentRequested') });
-    t.is(leaf.label, '2026-11-20T01:00:00.000Z council');
+    t.is(leaf[1], '2026-11-20T01:00:00.000Z council');
     const handedOverBy = stored.data.handOver?.publicKey ?? null;
     t.like(seal, { handedOverBy, count: 1, hash: leafHash(leafEntry(leaf)).toString('hex') });
     for (const [field, value] of Object.entries(stored.data))

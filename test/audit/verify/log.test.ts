@@ -15,10 +15,15 @@ import { startSealer } from '../../../src/audit/seals/sealer.ts';
 import { readSignedSeal } from '../../../src/audit/seals/stored-seals.ts';
 import { acknowledge } from '../../../src/audit/verify/acknowledge.ts';
 import { acknowledgementsStream } from '../../../src/events/acknowledgements.ts';
-import { readSeal } from '../../../src/events/codec.ts';
 import { chain, genesisHash, hashIn, type Metadata } from '../../../src/events/envelope.ts';
 import { paymentStream } from '../../../src/events/payment.ts';
-import { type LogSealed, type LogSealedEvent, sealsStream, signedText } from '../../../src/events/seals.ts';
+import {
+  type LogSealed,
+  type LogSealedEvent,
+  readSeal,
+  sealsStream,
+  signedText,
+} from '../../../src/events/seals.ts';
 import { temporaryFolder, until } from '../../embedded/helpers.ts';
 import { append, log, paymentRequested } from '../../projections/helpers.ts';
 import { createDatabase } from '../../support/postgres.ts';

@@ -5,8 +5,13 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { connectPostgres } from '@ledger/postgres/pool.ts';
 import test, { type ExecutionContext } from 'ava';
-import { readPaymentEvent } from '../../../src/events/codec.ts';
-import { evolve, noPayment, paymentStream, type RequestedPayment } from '../../../src/events/payment.ts';
+import {
+  evolve,
+  noPayment,
+  paymentStream,
+  type RequestedPayment,
+  readPaymentEvent,
+} from '../../../src/events/payment.ts';
 import { until } from '../../embedded/helpers.ts';
 import { checkChain } from '../../support/chain.ts';
 import { gatewayResult, log, paymentRequest, persistently, postResult, requestPayment } from '../ledger.ts';

@@ -1,7 +1,6 @@
 // Deliveries need only the event store, Postgres and the reactors: without the projections role nothing waits.
 import test from 'ava';
-import { readPaymentEvent } from '../../../src/events/codec.ts';
-import { paymentStream } from '../../../src/events/payment.ts';
+import { paymentStream, readPaymentEvent } from '../../../src/events/payment.ts';
 import { until } from '../../embedded/helpers.ts';
 import { append } from '../../projections/helpers.ts';
 import { startReceiver } from '../../reactors/receiver.ts';

@@ -1,7 +1,6 @@
 // Deliveries in the console: the list, and sending one or all of it again.
 import test from 'ava';
-import { readPaymentEvent } from '../../../src/events/codec.ts';
-import { paymentStream } from '../../../src/events/payment.ts';
+import { paymentStream, readPaymentEvent } from '../../../src/events/payment.ts';
 
 import { signIn } from '../../support/console.ts';
 import { applied, chosen, result, succeeded } from '../../support/payments.ts';

@@ -1,7 +1,6 @@
 // Erasing a payment's personal data in the console: asked first, by administrators alone, and seen on every page.
 import test from 'ava';
-import { readPaymentEvent } from '../../../src/events/codec.ts';
-import { paymentStream } from '../../../src/events/payment.ts';
+import { paymentStream, readPaymentEvent } from '../../../src/events/payment.ts';
 import { startApp } from '../../support/app.ts';
 import { signIn } from '../../support/console.ts';
 import { onlyUnmatchedPath } from '../../support/quarantine.ts';

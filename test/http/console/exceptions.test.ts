@@ -6,9 +6,8 @@ import { tryParkedAgain } from '@ledger/projections/runtime/parking.ts';
 import type { Projection } from '@ledger/projections/runtime/projection.ts';
 import test from 'ava';
 import { transactionIdOf } from '../../../src/commands/transaction-id.ts';
-import { readPaymentEvent, readUnmatchedEvent } from '../../../src/events/codec.ts';
-import { type PaymentEvent, paymentStream } from '../../../src/events/payment.ts';
-import { resolutionStream } from '../../../src/events/unmatched.ts';
+import { type PaymentEvent, paymentStream, readPaymentEvent } from '../../../src/events/payment.ts';
+import { resolutionStream, unmatchedFold } from '../../../src/events/unmatched.ts';
 import { payments } from '../../../src/projections/payments/projection.ts';
 import { startApp, transactionIdKey } from '../../support/app.ts';
 import { checkChain } from '../../support/chain.ts';
@@ -235,7 +234,7 @@ test.serial(
       resolutionStream(unmatchedPath.slice('unmatched/'.length)),
     );
     t.is(others.length, 0);
-    t.like(said && readUnmatchedEvent(said).data, {
+    t.like(said && unmatchedFold.read(said).data, {
       revision: 0,
       resolution: 'settled',
       note: 'Paid by hand',

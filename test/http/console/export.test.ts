@@ -9,8 +9,8 @@ import test, { type ExecutionContext } from 'ava';
 import { parse } from 'csv-parse/sync';
 import { verifyFile } from '../../../src/audit/verify/file.ts';
 import { transactionIdOf } from '../../../src/commands/transaction-id.ts';
-import { readSessionEvent } from '../../../src/events/codec.ts';
 import { paymentStream } from '../../../src/events/payment.ts';
+import { sessionFold } from '../../../src/events/session.ts';
 import { roles } from '../../../src/events/user.ts';
 import { payments } from '../../../src/projections/payments/projection.ts';
 import { stored } from '../../audit/helpers.ts';
@@ -73,7 +73,7 @@ async function accessesOf({ id: userId }: Member): Promise<object[]> {
       signal: AbortSignal.timeout(5_000),
     });
     if (!next) return accesses;
-    const { type, data } = readSessionEvent(next);
+    const { type, data } = sessionFold.read(next);
     if (type === 'PersonalDataViewed' && data.userId === userId) accesses.push(data);
     after = next.position;
   }

@@ -2,8 +2,13 @@
 import test, { type ExecutionContext } from 'ava';
 import { Webhook } from 'standardwebhooks';
 import { decideDelivery } from '../../../src/commands/deliveries.ts';
-import { readPaymentEvent } from '../../../src/events/codec.ts';
-import { evolve, noPayment, type PaymentEvent, paymentStream } from '../../../src/events/payment.ts';
+import {
+  evolve,
+  noPayment,
+  type PaymentEvent,
+  paymentStream,
+  readPaymentEvent,
+} from '../../../src/events/payment.ts';
 import { presentDeliveries } from '../../../src/http/generic/payments/show.ts';
 import { paymentFields } from '../../../src/receipts/payment-fields.ts';
 import { hang, startReceiver, status } from '../../reactors/receiver.ts';

@@ -2,9 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Projection } from '@ledger/projections/runtime/projection.ts';
 import test, { type ExecutionContext } from 'ava';
-import { readRebuildEvent } from '../../../src/events/codec.ts';
 import type { Metadata } from '../../../src/events/envelope.ts';
-import { evolveRebuilds, noRebuilds, projectionStream, type Rebuilds } from '../../../src/events/rebuild.ts';
+import { projectionStream, type Rebuilds, rebuildFold } from '../../../src/events/rebuild.ts';
 import { payments } from '../../../src/projections/payments/projection.ts';
 import { createExecuteRebuild, rebuildAsRequested } from '../../../src/reactors/rebuilds/perform.ts';
 import { startRebuilds } from '../../../src/reactors/rebuilds/watch.ts';
@@ -74,7 +73,7 @@ async function request({ store: { eventStore } }: Stores) {
 
 const eventsOf = ({ store: { eventStore } }: Stores) => eventStore.load(projectionStream('payments'));
 const stateOf = async (parts: Stores): Promise<Rebuilds> =>
-  (await eventsOf(parts)).map(readRebuildEvent).reduce(evolveRebuilds, noRebuilds);
+  (await eventsOf(parts)).map(rebuildFold.read).reduce(rebuildFold.evolve, rebuildFold.initial);
 const ended = (parts: Stores) =>
   until(async () => {
     const { requestedAt, last } = await stateOf(parts);

@@ -2,12 +2,17 @@
 import streams from '@eventstore/db-client/generated/streams_pb.js';
 import type { Infer } from 'superstruct';
 import type { StoredEvent } from '../../../packages/embedded/eventstore/log.ts';
-import { readPaymentEvent } from '../../../src/events/codec.ts';
 import { genesisHash, hashIn, isChainedOnto } from '../../../src/events/envelope.ts';
-import { evolve, noPayment, type Payment, type PaymentEvent } from '../../../src/events/payment.ts';
+import {
+  evolve,
+  noPayment,
+  type Payment,
+  type PaymentEvent,
+  readPaymentEvent,
+} from '../../../src/events/payment.ts';
 import { type Books, type Entry, enter } from '../../../src/events/postings.ts';
 import type { DiscrepancyFound, reconciliationEvents } from '../../../src/events/reconciliation.ts';
-import { settlementStreamPrefix } from '../../../src/events/settlement.ts';
+import { settlementFold } from '../../../src/events/settlement.ts';
 import { unknownOutcomesOf } from '../../../src/events/unknown-outcomes.ts';
 import type { History } from '../engine/history.ts';
 import type { EventStoreCluster } from '../stores/event-store.ts';
@@ -71,7 +76,7 @@ export function createLogCheck({
     if (stream.startsWith('payment-')) takePayment(stream.slice('payment-'.length), event);
     else if (stream.startsWith('gateway-unmatched')) takeUnmatched(event);
     else if (stream.startsWith('reconciliation-')) takeDiscrepancy(stream, event);
-    else if (stream.startsWith(settlementStreamPrefix)) settlements.take(stream, event);
+    else if (stream.startsWith(settlementFold.prefix)) settlements.take(stream, event);
   }
 
   function takePayment(id: string, stored: Decoded): void {

@@ -1,10 +1,8 @@
 /** Folds payouts and remittances as they are recorded: each is in the books once, and balances. */
-import { readSettlementEvent } from '../../../src/events/codec.ts';
 import {
   enterSettlement,
-  evolveSettlement,
-  noSettlement,
   type Settlement,
+  settlementFold,
   settlementIdOf,
   settlementStream,
 } from '../../../src/events/settlement.ts';
@@ -24,10 +22,10 @@ export function createSettlementCheck({ report, history }: { report: Report; his
     );
 
   return {
-    take(stream: string, stored: Parameters<typeof readSettlementEvent>[0]): void {
-      const event = readSettlementEvent(stored);
+    take(stream: string, stored: Parameters<typeof settlementFold.read>[0]): void {
+      const event = settlementFold.read(stored);
       history.tell(`log: ${event.type} in ${stream}`);
-      const before = streams.get(stream) ?? noSettlement;
+      const before = streams.get(stream) ?? settlementFold.initial;
       if (event.type === 'SettlementRecorded') {
         const name = nameOf(event.data);
         if (inEffect().some(({ recorded }) => nameOf(recorded) === name))
@@ -36,12 +34,12 @@ export function createSettlementCheck({ report, history }: { report: Report; his
       const postings = enterSettlement(before, event)?.postings ?? [];
       const balance = postings.reduce((sum, { debitSen, creditSen }) => sum + debitSen - creditSen, 0n);
       if (balance !== 0n) report('unbalanced', stream, `The debits exceed the credits by ${balance} sen`);
-      streams.set(stream, evolveSettlement(before, event));
+      streams.set(stream, settlementFold.evolve(before, event));
     },
     clear: () => streams.clear(),
     /** As the log has it. */
     find: ({ kind, reference }: Named): Settlement =>
-      streams.get(settlementStream(settlementIdOf(kind, reference))) ?? noSettlement,
+      streams.get(settlementStream(settlementIdOf(kind, reference))) ?? settlementFold.initial,
     /** What all that is in effect has brought to the bank account. */
     bankSen: (): bigint =>
       inEffect().reduce(

@@ -1,8 +1,8 @@
 /** The checks before every page and action of the console; routes.ts has the order. All throw HttpProblem. */
 import type { Next } from 'koa';
 import { transactionIdPattern } from '../../../commands/transaction-id.ts';
-import { readPaymentEvent, tryRead, UnreadableEvent } from '../../../events/codec.ts';
-import { paymentStream } from '../../../events/payment.ts';
+import { tryRead, UnreadableEvent } from '../../../events/codec.ts';
+import { paymentStream, readPaymentEvent } from '../../../events/payment.ts';
 import type { Scope } from '../../../events/user.ts';
 import { type Context, HttpProblem, seeOther } from '../../server/context.ts';
 import { noSuchPayment } from '../../server/load-history.ts';

@@ -1,7 +1,7 @@
 /** What the pages and actions of the console have in common: what they are given, what surrounds them, who acts. */
 import type { Log } from '@ledger/kernel/log.ts';
 import { codeOf } from '@ledger/kernel/reason-of.ts';
-import type { ActionContext } from '../../../commands/exceptions.ts';
+import type { ActionContext } from '../../../commands/refunds.ts';
 import { createExecuteSession } from '../../../commands/session.ts';
 import type { Language } from '../../../common/languages.ts';
 import { type AccessKind, sessionStream } from '../../../events/session.ts';

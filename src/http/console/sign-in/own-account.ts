@@ -1,6 +1,5 @@
 /** /console/own-account: who is signed in, and their passkeys. */
-import { readPasskeyUse } from '../../../events/codec.ts';
-import { passkeyUseStream } from '../../../events/passkeys.ts';
+import { passkeyUseFold, passkeyUseStream } from '../../../events/passkeys.ts';
 import { userStream } from '../../../events/user.ts';
 import { isMeant } from '../frame/confirm.ts';
 import { readForm } from '../frame/forms-and-lists.ts';
@@ -12,7 +11,7 @@ export const showOwnAccount: Page = async (ctx, { eventStore, passkeys, show }) 
   const { staff } = ctx.state;
   const rows = staff.passkeys.map(async ({ id, name, registeredAt }) => {
     const last = await eventStore.loadLast(passkeyUseStream(staff.id, id));
-    const usedAt = last && readPasskeyUse(last).data.at;
+    const usedAt = last && passkeyUseFold.read(last).data.at;
     return { id, name, registeredAt, usedAt, isCurrent: id === staff.session.passkey };
   });
   await show(ctx, 'sign-in/own-account.njk', {

@@ -1,0 +1,92 @@
+/** What a payment's stream says of the deliveries that its events called for. */
+import type { EventStore, RecordedEvent } from '@ledger/event-store/event-store.ts';
+import type { OpenSealed } from '@ledger/personal-data/sealed.ts';
+import { type Executed, endOf, type Head } from '../../commands/execute.ts';
+import type { Delivery, PlannedDelivery } from '../../events/deliveries.ts';
+import { type OpenPayment, openPayment } from '../../events/open-payment.ts';
+import {
+  evolve,
+  noPayment,
+  type Payment,
+  type PaymentEvent,
+  paymentStream,
+  plannedDeliveries,
+  type RequestedPayment,
+  readPaymentEvent,
+  withoutPersonalData,
+} from '../../events/payment.ts';
+import type { PlacedEvent } from '../../to-do/projection.ts';
+import type { ClaimedDelivery } from '../../to-do/queue.ts';
+import { attemptsOf } from '../../to-do/table.ts';
+
+/** The event that called for a delivery, what it says of it, and the payment as that event left it. */
+type Call = { cause: RecordedEvent; planned: PlannedDelivery; payment: RequestedPayment };
+/** A stream's end, and all its events; null when others appended since it was read. */
+export type Stream<State> = Head<State> & { events: readonly PlacedEvent[] | null };
+export type Loaded = { head: Stream<RequestedPayment>; calls: ReadonlyMap<string, Call> };
+/** `head` is the end of the payment's stream. */
+export type CalledDelivery = Call & { delivery: Delivery; head: Stream<Payment> };
+export type OpenDelivery = Omit<CalledDelivery, 'payment'> & { payment: OpenPayment };
+
+/** Null when the log lacks the payment. Throws EventStoreUnavailable and UnreadableEvent. */
+export async function loadCalls(
+  { transactionId }: ClaimedDelivery,
+  eventStore: Pick<EventStore, 'load'>,
+): Promise<Loaded | null> {
+  const stored = await eventStore.load(paymentStream(transactionId));
+  const calls = new Map<string, Call>();
+  const events: PlacedEvent[] = [];
+  let state: Payment = noPayment;
+  for (const event of stored) {
+    const read = readPaymentEvent(event);
+    events.push({ revision: event.revision, event: read });
+    state = evolve(state, read);
+    if (state.status === 'none' || !('deliveries' in read.data)) continue;
+    for (const planned of plannedDeliveries(state, read.data.deliveries ?? []))
+      if (!calls.has(planned.key)) calls.set(planned.key, { cause: event, planned, payment: state });
+  }
+  if (state.status === 'none') return null;
+  return { head: { state, ...endOf(stored), events }, calls };
+}
+
+/** The stream has attempts that the row lacks. */
+export function isBehind({ orderingKey, attempts }: ClaimedDelivery, { head }: Loaded): boolean {
+  return attemptsOf(orderingKey, head.state.deliveries) !== attempts;
+}
+
+/** The stream after a command. */
+export function after(
+  { events, revision }: Stream<Payment>,
+  { events: added, ...head }: Executed<Payment, PaymentEvent>,
+): Stream<Payment> {
+  const placed = added.map((event, index) => ({ event, revision: Number(revision) + 1 + index }));
+  const isWhole = head.revision === Number(revision) + added.length;
+  return { ...head, events: events && isWhole ? [...events, ...placed] : null };
+}
+
+/** The delivery whose attempt was interrupted before this claim, if that is still to be recorded. */
+export function findInterrupted(
+  { interrupted }: ClaimedDelivery,
+  { head, calls }: Loaded,
+): CalledDelivery | null {
+  const delivery = head.state.deliveries.find(({ key }) => key === interrupted);
+  const call = delivery && calls.get(delivery.key);
+  return call && delivery.state === 'due' ? { ...call, delivery, head } : null;
+}
+
+/** With the personal data that it needs; null while those cannot be read, because they would be missing in what is sent. */
+export async function openDelivery(
+  { payment: calledPayment, ...due }: CalledDelivery,
+  openSealed: OpenSealed,
+): Promise<OpenDelivery | null> {
+  const { state } = due.head;
+  // A callback reports the change that called for it; an email says how the payment stands when it is sent.
+  const payment = due.planned.kind === 'email' && state.status !== 'none' ? state : calledPayment;
+  const erasedAt = state.status === 'none' ? null : state.personalData.erasedAt;
+  // What was erased since the call must not be sent, even if it is there in plain text.
+  const isErased = erasedAt !== null && erasedAt !== payment.personalData.erasedAt;
+  const left = isErased ? withoutPersonalData(payment, erasedAt) : payment;
+  const opened = await openPayment(left, openSealed);
+  const { access } = opened;
+  return access.kind === 'unavailable' && !access.isLost ? null : { ...due, payment: opened };
+}
