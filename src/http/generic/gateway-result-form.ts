@@ -14,47 +14,44 @@ import { standingOf } from '../../events/payment-standing.ts';
 import type { Links } from '../../receipts/payment-links.ts';
 import type { Language } from '../../receipts/texts.ts';
 import { statusName } from '../../receipts/texts.ts';
-import type { ChannelDependencies } from '../pay/dependencies.ts';
+import type { PaymentChannel } from '../pay/channel.ts';
 import { otherLanguage } from '../pay/links.ts';
 import { unlessUnknown } from '../pay/load-payment.ts';
 import { texts } from '../pay/texts.ts';
 import { type Context, languageOf } from '../server/context.ts';
 
 /** `?TRANS_ID=` chooses the payment; the query may also set every other field of the result. */
-export function createGatewayResultForm(dependencies: ChannelDependencies) {
-  const { config, latestPayments, links, readPayment, runtime } = dependencies;
+export async function showGatewayResultForm(ctx: Context, channel: PaymentChannel): Promise<void> {
+  const { config, latestPayments, links, readPayment, runtime } = channel;
   const pageUrl = `${config.baseUrl}/generic/debug`;
   const urlOf = (query: Record<string, string>) => `${pageUrl}?${new URLSearchParams(query)}`;
-
-  return async (ctx: Context): Promise<void> => {
-    const lang = languageOf(ctx);
-    const transactionId = queryText(ctx, 'TRANS_ID').trim();
-    const payment = transactionId === '' ? undefined : await unlessUnknown(readPayment(transactionId));
-    const likely = payment && likelyResult(payment, runtime.now());
-    const values = likely && { ...likely, ...givenFields(ctx, likely), TRANS_ID: transactionId };
-    const fields = Object.fromEntries(Object.entries(values ?? {}).filter(([, value]) => value !== ''));
-    const latest = await latestPayments().catch(() => undefined);
-    await ctx.render('debug.njk', {
-      lang,
-      otherLanguageUrl: urlOf({ ...values, lang: otherLanguage(lang) }),
-      action: pageUrl,
-      /** Undefined when they cannot be listed. */
-      latest: latest?.map(({ merchantCode, reference, ...latestPayment }) => ({
-        url: urlOf({ TRANS_ID: latestPayment.transactionId, lang }),
-        merchantCode,
-        reference,
-        status: statusName(latestPayment.status),
-        amount: displaySen(latestPayment.amountSen),
-      })),
-      simulateUrl: `${config.baseUrl}/generic/simulate?lang=${lang}`,
-      transactionId,
-      unknown: transactionId !== '' && !payment,
-      payment: payment && summaryOf(payment, links),
-      inputs: values ? inputsOf(values, lang) : [],
-      responseUrl: links.gatewayResult,
-      signed: values ? listed({ ...fields, CHECKSUM: signFields(fields, config.gateway.secret) }) : [],
-    });
-  };
+  const lang = languageOf(ctx);
+  const transactionId = queryText(ctx, 'TRANS_ID').trim();
+  const payment = transactionId === '' ? undefined : await unlessUnknown(readPayment(transactionId));
+  const likely = payment && likelyResult(payment, runtime.now());
+  const values = likely && { ...likely, ...givenFields(ctx, likely), TRANS_ID: transactionId };
+  const fields = Object.fromEntries(Object.entries(values ?? {}).filter(([, value]) => value !== ''));
+  const latest = await latestPayments().catch(() => undefined);
+  await ctx.render('debug.njk', {
+    lang,
+    otherLanguageUrl: urlOf({ ...values, lang: otherLanguage(lang) }),
+    action: pageUrl,
+    /** Undefined when they cannot be listed. */
+    latest: latest?.map(({ merchantCode, reference, ...latestPayment }) => ({
+      url: urlOf({ TRANS_ID: latestPayment.transactionId, lang }),
+      merchantCode,
+      reference,
+      status: statusName(latestPayment.status),
+      amount: displaySen(latestPayment.amountSen),
+    })),
+    simulateUrl: `${config.baseUrl}/generic/simulate?lang=${lang}`,
+    transactionId,
+    unknown: transactionId !== '' && !payment,
+    payment: payment && summaryOf(payment, links),
+    inputs: values ? inputsOf(values, lang) : [],
+    responseUrl: links.gatewayResult,
+    signed: values ? listed({ ...fields, CHECKSUM: signFields(fields, config.gateway.secret) }) : [],
+  });
 }
 
 /** The most likely result for the latest attempt. */

@@ -6,9 +6,7 @@ import type { Links } from '../../receipts/payment-links.ts';
 import { type Context, seeOther } from '../server/context.ts';
 import { createCookie } from '../server/cookie.ts';
 import type { Dependencies } from '../server/dependencies.ts';
-import { createRevisionTokens } from './page-token.ts';
-
-export type LeadToReceipt = ReturnType<typeof createReceiptRedirect>['leadToReceipt'];
+import { createPageTokens } from './page-token.ts';
 
 /**
  * The redirect sets a cookie that holds the revision that was written, signed, for a few seconds: every page of the
@@ -16,7 +14,7 @@ export type LeadToReceipt = ReturnType<typeof createReceiptRedirect>['leadToRece
  * Pages work without the cookie; the address is exactly the documented one.
  */
 export function createReceiptRedirect({ config, runtime }: Dependencies, links: Links) {
-  const tokens = createRevisionTokens({ ...config, runtime });
+  const tokens = createPageTokens('revision of a payment', { ...config, runtime });
   const cookieOf = (transactionId: string) => createCookie(config.baseUrl, `written-${transactionId}`, '/');
   return {
     /** `endsAtMs`: of the link to this receipt that the request was made with, if it was. */

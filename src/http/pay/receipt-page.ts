@@ -1,12 +1,9 @@
 /** GET /<channel>/receipt/{id}: the official receipt, or how a payment stands that is not paid. */
 import { format } from '@ledger/kernel/format.ts';
-import type { Runtime } from '@ledger/kernel/runtime.ts';
 import { canRequestEmail, receiptEmailOf } from '../../commands/deliveries.ts';
-import type { Config } from '../../config/config.ts';
 import type { OpenPayment } from '../../events/open-payment.ts';
 import { chosenLanguage } from '../../events/payment.ts';
 import { openAttempts } from '../../events/requery-schedule.ts';
-import type { Links } from '../../receipts/payment-links.ts';
 import { receiptOf } from '../../receipts/receipt.ts';
 import {
   factsOf,
@@ -19,30 +16,22 @@ import {
 } from '../../receipts/texts.ts';
 import { type Context, languageOf } from '../server/context.ts';
 import { agencyTexts } from './agency.ts';
+import type { PaymentChannel } from './channel.ts';
 import { backToMerchant, otherLanguage } from './links.ts';
 import type { LoadedPayment } from './load-payment.ts';
-import type { PageTokens } from './page-token.ts';
 import { isSettled } from './payment-page.ts';
 import { texts } from './texts.ts';
-
-export type ReceiptPageDependencies = {
-  config: Pick<Config, 'merchants'>;
-  emailTokens: PageTokens;
-  links: Links;
-  runtime: Pick<Runtime, 'now'>;
-};
 
 /** Before the page of an open payment looks again by itself: ten minutes in all, then it is left to its reader. */
 const pausesSeconds = [3, 5, 10, 20, 30, 60, 120, 360];
 
-export function createShowReceipt(dependencies: ReceiptPageDependencies) {
-  return (ctx: Context<LoadedPayment>): Promise<void> => drawReceipt(ctx, ctx.state, dependencies);
-}
+export const showReceipt = (ctx: Context<LoadedPayment>, channel: PaymentChannel): Promise<void> =>
+  drawReceipt(ctx, ctx.state, channel);
 
 export function drawReceipt(
   ctx: Context,
   { payment, asAt }: LoadedPayment,
-  { config, emailTokens, links, runtime }: ReceiptPageDependencies,
+  { config, emailTokens, links, runtime }: PaymentChannel,
 ): Promise<void> {
   const lang = languageOf(ctx, chosenLanguage(payment));
   const receipt = receiptOf(payment, asAt);

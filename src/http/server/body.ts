@@ -1,7 +1,7 @@
 /** Reads request bodies, each within a limit. A body that cannot be read is an HttpProblem. */
 import type { IncomingMessage } from 'node:http';
 import { parseNumbersAsText } from '@ledger/kernel/numbers-as-text.ts';
-import type { Middleware, Next } from 'koa';
+import type { Middleware } from 'koa';
 import koaBody, { HttpMethodEnum, type KoaBodyMiddlewareOptions } from 'koa-body';
 import type { Struct } from 'superstruct';
 import { readFields } from '../../commands/fields.ts';
@@ -76,8 +76,8 @@ export const checkBody: Middleware = (ctx, next) => {
 };
 
 /** Koa middleware: reads the fields of the body into `ctx.state.body`. Throws InvalidFields. */
-export function validate<T>(struct: Struct<T, unknown>) {
-  return (ctx: Context<{ body: T }>, next: Next): Promise<unknown> => {
+export function validate<T>(struct: Struct<T, unknown>): Middleware {
+  return (ctx, next) => {
     ctx.state.body = readFields(ctx.request.body, struct);
     return next();
   };

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { InvalidFields, readFields } from '../../../src/commands/fields.ts';
 import { agencyPageOf } from '../../../src/config/agency-page.ts';
 import { checkRequest } from '../../../src/http/landreg/request.ts';
-import { paymentRequestBody } from '../../../src/http/landreg/request-body.ts';
+import { paymentRequestBody } from '../../../src/http/landreg/request.ts';
 import { HttpProblem } from '../../../src/http/server/context.ts';
 import { sen } from '../../support/payments.ts';
 import { requestBody } from './helpers.ts';
