@@ -9,20 +9,15 @@ import type { Middleware } from 'koa';
 import { formBody } from '../server/body.ts';
 import { type Context, type RequestState, seeOther } from '../server/context.ts';
 import { showAccessLog } from './audit/access-log.ts';
-import { downloadExport, showExportForm } from './audit/export.ts';
+import { paymentExport } from './audit/export.ts';
 import { showSeals } from './audit/seals.ts';
-import { exportDeliveries, showDeliveries } from './deliveries/list.ts';
+import { deliveryList, showDeliveries } from './deliveries/list.ts';
 import { confirmSendList, sendListAgain } from './deliveries/send-list.ts';
 import { sendAgain } from './deliveries/send-one.ts';
 import { approval } from './exceptions/approval.ts';
 import { discrepancy } from './exceptions/discrepancy.ts';
-import {
-  type ExceptionSource,
-  type ResolutionName,
-  resolveOne,
-  showOne,
-} from './exceptions/exception-page.ts';
-import { exportExceptions, showExceptions } from './exceptions/list.ts';
+import { type ExceptionSource, exceptionForm, type ResolutionName } from './exceptions/exception-page.ts';
+import { exceptionList, showExceptions } from './exceptions/list.ts';
 import { retryParkedStream, showParkedStream } from './exceptions/parked-stream.ts';
 import { paymentException } from './exceptions/payment-exception.ts';
 import { sharedNumber } from './exceptions/shared-number.ts';
@@ -34,6 +29,7 @@ import {
   unmatchedResult,
 } from './exceptions/unmatched-result.ts';
 import { signInPath } from './frame/addresses.ts';
+import { openForm, submitForm } from './frame/form-page.ts';
 import {
   createFromOwnSite,
   createOwnForm,
@@ -41,10 +37,12 @@ import {
   type ForScope,
   fromOwnPage,
 } from './frame/guards.ts';
+import { downloadList } from './frame/list.ts';
 import { createLive } from './frame/live.ts';
 import type { Page, PageDependencies } from './frame/page.ts';
 import type { Permission } from './frame/permissions.ts';
 import type { StaffContext } from './frame/session.ts';
+import { createImportGuard, readUpload } from './frame/uploads.ts';
 import { showHome } from './home/home.ts';
 import { downloadAccount, showAccount } from './journal/account.ts';
 import { downloadCollectionCsv, downloadCollectionPdf, showCollection } from './journal/collection.ts';
@@ -60,12 +58,11 @@ import { showEvent } from './payments/event.ts';
 import { answerHistory } from './payments/history.ts';
 import { addNote, openReceipt, showPayer } from './payments/payer.ts';
 import { showPayment } from './payments/payment.ts';
-import { recordRefund, showRefund } from './payments/refund.ts';
+import { refund } from './payments/refund.ts';
 import { requery } from './payments/requery.ts';
-import { exportPayments, find, paymentsPath, searchByPayer, showPayments } from './payments/search.ts';
+import { find, paymentList, paymentsPath, searchByPayer, showPayments } from './payments/search.ts';
 import { requestRebuild, showProjections } from './projections/projections.ts';
-import { createImportGuard, importExport, readUpload } from './reconciliation/import.ts';
-import { showDiscrepancies } from './reconciliation/list.ts';
+import { reconciliation } from './reconciliation/reconciliation.ts';
 import { registerPasskey, removePasskey, showOwnAccount } from './sign-in/own-account.ts';
 import { createRequestLink } from './sign-in/request-link.ts';
 import { showLink, showSignIn, signIn, signOut } from './sign-in/sign-in.ts';
@@ -77,19 +74,21 @@ export type ConsoleRoute = {
   permission: Permission;
   forScope: ForScope;
   handle: Page;
-  /** Reads the body of a POST; without it, a form of at most 64 KiB. */
-  body?: Middleware;
+  /** Reads the body of a POST. */
+  body: Middleware;
 };
 
-type Path = ConsoleRoute['path'];
-
-function get(path: Path, permission: Permission, forScope: ForScope, handle: Page): ConsoleRoute {
-  return { method: 'get', path, permission, forScope, handle };
-}
-
-function post(path: Path, permission: Permission, forScope: ForScope, handle: Page, body?: Middleware) {
-  return { method: 'post', path, permission, forScope, handle, ...(body && { body }) } as const;
-}
+const route =
+  (method: ConsoleRoute['method']) =>
+  (
+    path: ConsoleRoute['path'],
+    permission: Permission,
+    forScope: ForScope,
+    handle: Page,
+    body: Middleware = formBody,
+  ): ConsoleRoute => ({ method, path, permission, forScope, handle, body });
+const get = route('get');
+const post = route('post');
 
 function exceptionRoutes<Choice extends ResolutionName>(
   place: string,
@@ -97,7 +96,8 @@ function exceptionRoutes<Choice extends ResolutionName>(
   source: ExceptionSource<Choice>,
 ): ConsoleRoute[] {
   const path = `/console/exceptions/${place}` as const;
-  return [get(path, 'read', forScope, showOne(source)), post(path, 'resolve', forScope, resolveOne(source))];
+  const form = exceptionForm(source);
+  return [get(path, 'read', forScope, openForm(form)), post(path, 'resolve', forScope, submitForm(form))];
 }
 
 /** Everything that only people who are signed in may use. */
@@ -111,7 +111,7 @@ export function consoleRoutes(): readonly ConsoleRoute[] {
     get('/console/payments/find', 'read', 'filtered', async (ctx) => seeOther(ctx, paymentsPath)),
     post('/console/payments/find', 'viewPersonalData', 'filtered', find),
     post('/console/payments/by-payer', 'viewPersonalData', 'filtered', searchByPayer),
-    get('/console/payments/export.csv', 'read', 'filtered', exportPayments),
+    get('/console/payments/export.csv', 'read', 'filtered', downloadList(paymentList)),
     get('/console/payments/:id', 'read', 'ofPayment', showPayment),
     get('/console/payments/:id/payer', 'viewPersonalData', 'ofPayment', showPayer),
     get('/console/payments/:id/receipt', 'viewPersonalData', 'ofPayment', openReceipt('receipt')),
@@ -121,13 +121,13 @@ export function consoleRoutes(): readonly ConsoleRoute[] {
     get('/console/payments/:id/history.json', 'viewPersonalData', 'ofPayment', answerHistory),
     get('/console/payments/:id/erase', 'erase', 'ofPayment', confirmErase(findPaymentToErase)),
     post('/console/payments/:id/erase', 'erase', 'ofPayment', eraseNow(findPaymentToErase)),
-    get('/console/payments/:id/refund', 'resolve', 'ofPayment', showRefund),
-    post('/console/payments/:id/refund', 'resolve', 'ofPayment', recordRefund),
+    get('/console/payments/:id/refund', 'resolve', 'ofPayment', openForm(refund)),
+    post('/console/payments/:id/refund', 'resolve', 'ofPayment', submitForm(refund)),
     post('/console/payments/:id/send-again', 'sendAgain', 'ofPayment', sendAgain),
     post('/console/payments/:id/requery', 'requery', 'ofPayment', requery),
 
     get('/console/exceptions', 'read', 'filtered', showExceptions),
-    get('/console/exceptions/export.csv', 'read', 'filtered', exportExceptions),
+    get('/console/exceptions/export.csv', 'read', 'filtered', downloadList(exceptionList)),
     ...exceptionRoutes('payment/:id/:no', 'ofPayment', paymentException),
     ...exceptionRoutes('attempt/:id/:no', 'ofPayment', unknownOutcome),
     ...exceptionRoutes('approval/:id/:no', 'ofPayment', approval),
@@ -141,11 +141,11 @@ export function consoleRoutes(): readonly ConsoleRoute[] {
     get('/console/exceptions/parked/:stream', 'read', 'all', showParkedStream),
     post('/console/exceptions/parked/:stream/retry', 'rebuild', 'all', retryParkedStream),
 
-    get('/console/reconciliation', 'readAll', 'all', showDiscrepancies),
-    post('/console/reconciliation', 'reconcile', 'all', oneImport(importExport), readUpload),
+    get('/console/reconciliation', 'readAll', 'all', openForm(reconciliation)),
+    post('/console/reconciliation', 'reconcile', 'all', oneImport(submitForm(reconciliation)), readUpload),
 
     get('/console/deliveries', 'read', 'filtered', showDeliveries),
-    get('/console/deliveries/export.csv', 'read', 'filtered', exportDeliveries),
+    get('/console/deliveries/export.csv', 'read', 'filtered', downloadList(deliveryList)),
     get('/console/deliveries/send-again', 'sendAgain', 'filtered', confirmSendList),
     post('/console/deliveries/send-again', 'sendAgain', 'filtered', sendListAgain),
 
@@ -166,8 +166,8 @@ export function consoleRoutes(): readonly ConsoleRoute[] {
 
     get('/console/access-log', 'readAccessLog', 'all', showAccessLog),
     get('/console/seals', 'readAll', 'all', showSeals),
-    get('/console/export', 'export', 'filtered', showExportForm),
-    post('/console/export', 'export', 'filtered', downloadExport),
+    get('/console/export', 'export', 'filtered', openForm(paymentExport)),
+    post('/console/export', 'export', 'filtered', submitForm(paymentExport)),
 
     get('/console/staff', 'manageStaff', 'all', showAccounts),
     post('/console/staff/:id/role', 'manageStaff', 'all', changeRole),
@@ -190,7 +190,7 @@ export function addConsoleRoutes(router: Router<RequestState>, dependencies: Pag
   const ownForm = createOwnForm(dependencies);
 
   for (const route of consoleRoutes()) {
-    const { body = formBody, handle, method, path, permission } = route;
+    const { body, handle, method, path, permission } = route;
     const answer = (ctx: StaffContext) => handle(ctx, dependencies);
     if (method === 'get' && permission === 'viewPersonalData')
       router.get(path, permit(route), fromOwnPage, answer);

@@ -1,7 +1,4 @@
-/**
- * GET /generic/debug: stands in for the gateway. People choose a payment and a result, see its fields with their CHECKSUM,
- * and post them from the browser to /generic/response. It signs with the gateway's secret, so it exists only in the sandbox.
- */
+/** GET /generic/debug: stands in for the gateway, whose secret it signs results with. Only in the sandbox. */
 import { signFields } from '../../clients/gateway/checksum.ts';
 import type { GatewayFields } from '../../clients/gateway/read-result.ts';
 import { toDateTime, toDigits } from '../../common/malaysian-time.ts';

@@ -1,7 +1,4 @@
-/**
- * /generic/simulate: builds a call of POST /generic/request and makes it over HTTP to this server, as a merchant's server
- * would, so that people see what a merchant would see.
- */
+/** /generic/simulate: calls POST /generic/request over HTTP, as a merchant's server would, and shows the answer. */
 import { orElse } from '@ledger/kernel/or-else.ts';
 import { shellQuoted } from '@ledger/openapi/samples.ts';
 import form from '../../../content/samples/request-form.json' with { type: 'json' };

@@ -3,10 +3,7 @@ import type { RequestedPayment } from '../../events/payment.ts';
 import { statusCodeOf } from '../../receipts/payment-fields.ts';
 import type { Language } from '../../receipts/texts.ts';
 
-/**
- * The merchant's redirect_url with trans_id, transaction_id and status appended to its query. The existing query stays
- * unchanged, even if it has these names, because the merchant may have signed it.
- */
+/** redirect_url with trans_id, transaction_id and status after its own query, which the merchant may have signed. */
 export function backToMerchant(payment: RequestedPayment): string {
   const { request } = payment;
   const url = new URL(request.redirectUrl);

@@ -18,8 +18,6 @@ export function checkRedirectHost(
     throw new HttpProblem(400, `${field} names a host that is not registered for this merchant`);
 }
 
-// ── Kinds of field ───────────────────────────────────────────────────────────────────────────────────
-
 type TextRule = {
   faultOf(text: string): string | null;
   /** The same rule as a regular expression for the whole text, without anchors. */
@@ -173,8 +171,6 @@ function field<T>(
     schema,
   );
 }
-
-// ── Faults ────────────────────────────────────────────────────────────────────────────────
 
 export function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,7 +1,4 @@
-/**
- * GET /verify/{receipt_no}?c=<check>: confirms a receipt to anyone who scans its code. `…/proof` shows that the payment is
- * in the sealed log. Says nothing about who paid.
- */
+/** GET /verify/{receipt_no}?c=<check>: confirms a receipt to anyone; …/proof shows that its payment is in the sealed log. */
 import { reasonOf } from '@ledger/kernel/reason-of.ts';
 import { isReady } from '@ledger/projections/runtime/lag.ts';
 import { proveReceipt } from '../../audit/export/receipt-proof.ts';

@@ -63,7 +63,6 @@ export type Dependencies = PaymentQueries &
     fetchOwn: typeof fetch;
     users: ListQueries<Account>;
     projects: ListQueries<Project>;
-    /** Of the program. */
     version: string;
     mailer: Mailer;
     erase: Erase;

@@ -2,17 +2,9 @@
 import type { Next } from 'koa';
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import { Refused } from '../../commands/decider.ts';
+import type { Config } from '../../config/config.ts';
 import { type Context, HttpProblem, type RateLimit } from './context.ts';
 import { networkOf } from './source-address.ts';
-
-export type RateLimitConfig = {
-  /** Wrong credentials of one address within a minute. */
-  failuresPerMinute: number;
-  /** Requests with one right credential, over ten seconds. */
-  callsPerSecond: number;
-  /** Payers' pages for one address. */
-  pagesPerMinute: number;
-};
 
 const minute = 60;
 const longestPause = 60 * minute;
@@ -31,7 +23,11 @@ const areas: Readonly<Record<string, RegExp>> = {
   signIn: /^\/console\/sign-in(?:\/|$)/,
 };
 
-export function createRateLimits({ failuresPerMinute, callsPerSecond, pagesPerMinute }: RateLimitConfig) {
+export function createRateLimits({
+  failuresPerMinute,
+  callsPerSecond,
+  pagesPerMinute,
+}: Config['rateLimits']) {
   const limiter = (keyPrefix: string, points: number, duration: number) =>
     new RateLimiterMemory({ keyPrefix, points, duration });
   const failures = limiter('failures', failuresPerMinute, minute);

@@ -64,10 +64,7 @@ function createSay(lang: Language) {
   };
 }
 
-/**
- * `drawnOnce(template, list)` renders a template for a list of the configuration, which it sees as `list`, and keeps the
- * result as long as the list exists. Rendering the lists of banks was most of the cost of a payment page.
- */
+/** Renders a template for a list of the configuration once: the lists of banks were most of the cost of a page. */
 function createDrawnOnce(environment: ReturnType<typeof createTemplates>) {
   const kept = new WeakMap<object, string>();
   return (template: string, list: object) => {

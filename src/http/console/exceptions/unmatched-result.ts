@@ -15,7 +15,7 @@ import { unmatchedSubject } from '../../../personal-data/erase.ts';
 import { type Context, HttpProblem } from '../../server/context.ts';
 import { leadTo, type Page, type PageDependencies, staffCause } from '../frame/page.ts';
 import type { ToErase } from '../payments/erase.ts';
-import { type ExceptionSource, type FoundException, showException } from './exception-page.ts';
+import { type ExceptionSource, exceptionModel, type FoundException } from './exception-page.ts';
 
 export const unmatchedResult: ExceptionSource<UnmatchedResolution> = {
   template: 'unmatched.njk',
@@ -60,16 +60,15 @@ export const showUnmatchedEvidence: Page = async (ctx, dependencies) => {
   const detail = `${place.stream} ${found.model.revision}`;
   await dependencies.recordAccess(ctx, { what: 'evidence', transactionId: null, detail });
   const opened = await dependencies.personalData.open(evidence, place);
-  await showException(ctx, dependencies, unmatchedResult, found, {
+  await dependencies.show(ctx, 'exceptions/unmatched.njk', {
+    problem: null,
+    ...(await exceptionModel(ctx, dependencies, unmatchedResult, found)),
     evidence: opened.kind === 'open' ? Object.entries(opened.value) : [],
     withheld: opened.kind === 'open' ? '' : opened.kind,
   });
 };
 
-/**
- * Records the result at the payment that it names, if that exists after all or can be read again, and resolves the
- * exception. The payment recognises a result that it has.
- */
+/** Records the result at the payment that it names, which recognises one that it has, and resolves the exception. */
 export const recordAtPayment: Page = async (ctx, dependencies) => {
   const { execute, personalData, runtime } = dependencies;
   const { evidence, found, place, result, url } = await findResult(ctx, dependencies);

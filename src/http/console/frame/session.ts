@@ -21,7 +21,6 @@ import type { Dependencies } from '../../server/dependencies.ts';
 /** What the cookie says. The secret is stored nowhere else: the session's stream has its hash. */
 type Ticket = { sessionId: string; secret: string };
 
-/** A user with the passkeys they hold. */
 export type Holder = User & { passkeys: readonly Passkey[] };
 
 export type Staff = Holder & {
@@ -85,9 +84,9 @@ export function createSessions({ config, eventStore, runtime }: Dependencies) {
       if (!account) return null;
       const { passkey } = found.session;
       const { passkeys } = account;
-      // It may have been removed since.
+      // The passkey may have been removed since.
       if (passkey !== null && !passkeys.some(({ id }) => id === passkey)) return null;
-      // Opened by the link alone: somebody else's, perhaps, if another session has registered a passkey since.
+      // A session that the link alone opened ends when another session registers a passkey: it may be a stranger's.
       const isOwn = passkeys.length === 0 || passkeys.some((each) => each.sessionId === sessionId);
       if (passkey === null && !isOwn) return null;
       // For example, a member who has become an admin.
@@ -100,7 +99,6 @@ export function createSessions({ config, eventStore, runtime }: Dependencies) {
       return { merchants: null, ...user, ticket, session: found.session, head: found.head };
     },
 
-    /** A token that is valid for the forms of this session only. */
     formToken: ({ ticket, session }: Staff): string => forms.sign(textOf(ticket), Date.parse(session.endsAt)),
 
     isFormToken: (token: string, { ticket }: Staff): boolean =>
@@ -119,10 +117,7 @@ export async function loadSession(eventStore: Streams, id: string): Promise<Foun
   return session && events[0] ? { session, begun: events[0], head } : null;
 }
 
-/**
- * The account that a session or link belongs to. Null if it is deactivated, or was since the link was issued: by now
- * somebody else may hold that link or cookie, so a reactivated user signs in again. Throws EventStoreUnavailable.
- */
+/** Null if the account was deactivated since the link was issued: by now, somebody else may hold that link or cookie. */
 export async function loadHolder(
   eventStore: Pick<EventStore, 'load'>,
   { begun, session }: FoundSession,

@@ -1,7 +1,6 @@
 /** /console/settlements: what the gateway paid out and what was handed on to agencies; staff import, enter or reverse it. */
 import { derivedIdPattern } from '@ledger/kernel/derived-id.ts';
 import { stringify } from 'csv-stringify/sync';
-import { Refused } from '../../../commands/decider.ts';
 import { createExecute, headOf } from '../../../commands/execute.ts';
 import { settlementDecider } from '../../../commands/settlement.ts';
 import { dayOf } from '../../../common/malaysian-time.ts';
@@ -10,15 +9,14 @@ import { actorOf } from '../../../events/envelope.ts';
 import { settlementStream } from '../../../events/settlement.ts';
 import { merchantsWithAccount } from '../../../projections/journal/queries.ts';
 import { texts as receiptTexts } from '../../../receipts/texts.ts';
-import { UnreadableExport } from '../../../reconciliation/export-format.ts';
-import { ReadModelBehind } from '../../../reconciliation/reconcile.ts';
 import { importSettlement } from '../../../reconciliation/settle.ts';
 import { methods } from '../../../reconciliation/settlement-file.ts';
 import { type Context, HttpProblem, languageOf, seeOther } from '../../server/context.ts';
+import { problemOf } from '../frame/form-page.ts';
 import { type Fields, readForm, readNote } from '../frame/forms-and-lists.ts';
 import { leadTo, type Page, type PageDependencies, staffCause } from '../frame/page.ts';
 import { actorNames } from '../frame/session.ts';
-import { uploadOf } from '../reconciliation/import.ts';
+import { uploadOf } from '../frame/uploads.ts';
 import { textsOf } from '../texts.ts';
 
 const path = '/console/settlements';
@@ -68,19 +66,11 @@ export const enterSettlement: Page = async (ctx, dependencies) => {
     });
     leadTo(ctx, `${path}/${id}`, isNew ? 'settled' : 'settled-before');
   } catch (error) {
-    ctx.status = statusOf(error);
-    const { message } = error as Error;
+    const { status, message } = problemOf(error);
+    ctx.status = status;
     await showForms(ctx, dependencies, { message, faults });
   }
 };
-
-/** Throws what staff cannot mend. */
-function statusOf(error: unknown): number {
-  if (error instanceof ReadModelBehind) return 503;
-  if (error instanceof UnreadableExport) return 400;
-  if (error instanceof Refused) return error.code === 'invalid_settlement' ? 400 : 409;
-  throw error;
-}
 
 function typedFile({ account = '', amount = '', fee, on, reference, total }: Fields): Blob {
   const [, column, value] = /^([A-Z_]+):(.*)$/.exec(account) ?? [];

@@ -12,10 +12,7 @@ import type { FromMerchant } from '../authenticate.ts';
 
 export type OwnPayment = { own: PaymentHistory & { payment: RequestedPayment } };
 
-/**
- * Loads the payment of a path. Throws HttpProblem 404: another merchant's payment is answered like one
- * that does not exist. Throws UnreadableEvent if somebody has changed its events, and EventStoreUnavailable.
- */
+/** Loads the payment of a path. Another merchant's is 404, like one that does not exist. Throws UnreadableEvent. */
 export async function loadOwn(
   ctx: Context<FromMerchant & OwnPayment>,
   { eventStore }: PaymentChannel,
