@@ -64,7 +64,7 @@ import { find, paymentList, paymentsPath, searchByPayer, showPayments } from './
 import { requestRebuild, showProjections } from './projections/projections.ts';
 import { reconciliation } from './reconciliation/reconciliation.ts';
 import { registerPasskey, removePasskey, showOwnAccount } from './sign-in/own-account.ts';
-import { createRequestLink } from './sign-in/request-link.ts';
+import { requestLink } from './sign-in/request-link.ts';
 import { showLink, showSignIn, signIn, signOut } from './sign-in/sign-in.ts';
 import { changeRole, deactivate, grant, reactivate, removePasskeysOf, showAccounts } from './staff/staff.ts';
 
@@ -198,9 +198,8 @@ export function addConsoleRoutes(router: Router<RequestState>, dependencies: Pag
     else router.post(path, fromOwnSite, permit(route), body, ownForm, answer);
   }
 
-  const requestLink = createRequestLink(dependencies);
   router.get(signInPath, (ctx: Context) => showSignIn(ctx, dependencies));
-  router.post(signInPath, fromOwnSite, formBody, requestLink);
+  router.post(signInPath, fromOwnSite, formBody, (ctx: Context) => requestLink(ctx, dependencies));
   router.get(`${signInPath}/:token`, (ctx: Context) => showLink(ctx, dependencies));
   router.post(`${signInPath}/:token`, fromOwnSite, formBody, (ctx: Context) => signIn(ctx, dependencies));
 

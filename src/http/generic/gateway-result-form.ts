@@ -28,6 +28,7 @@ export async function showGatewayResultForm(ctx: Context, channel: PaymentChanne
   const likely = payment && likelyResult(payment, runtime.now());
   const values = likely && { ...likely, ...givenFields(ctx, likely), TRANS_ID: transactionId };
   const fields = Object.fromEntries(Object.entries(values ?? {}).filter(([, value]) => value !== ''));
+  const { TRANS_ID: _, ...inputs } = values ?? {};
   const latest = await latestPayments().catch(() => undefined);
   await ctx.render('debug.njk', {
     lang,
@@ -45,9 +46,10 @@ export async function showGatewayResultForm(ctx: Context, channel: PaymentChanne
     transactionId,
     unknown: transactionId !== '' && !payment,
     payment: payment && summaryOf(payment, links),
-    inputs: values ? inputsOf(values, lang) : [],
+    inputs,
+    choices: choicesIn(lang),
     responseUrl: links.gatewayResult,
-    signed: values ? listed({ ...fields, CHECKSUM: signFields(fields, config.gateway.secret) }) : [],
+    signed: { ...fields, CHECKSUM: signFields(fields, config.gateway.secret) },
   });
 }
 
@@ -93,20 +95,14 @@ function summaryOf({ request, ...payment }: RequestedPayment, links: Links) {
   };
 }
 
-function inputsOf(values: GatewayFields, lang: Language) {
+/** Of the fields that have some; the others are typed. */
+function choicesIn(lang: Language): Readonly<Record<string, readonly { value: string; text: string }[]>> {
   const { statuses } = texts[lang];
-  const choices: Readonly<Record<string, readonly { value: string; text: string }[]>> = {
+  return {
     STATUS: (['failed', 'success', 'cancelled', 'pending'] as const).map((name, code) => ({
       value: String(code),
       text: `${code} ${statuses[name]}`,
     })),
     PAYMENT_MODE: paymentModes.map((mode) => ({ value: mode, text: mode })),
   };
-  return listed(values)
-    .filter(({ name }) => name !== 'TRANS_ID')
-    .map((field) => ({ ...field, choices: choices[field.name] }));
-}
-
-function listed(fields: GatewayFields): { name: string; value: string }[] {
-  return Object.entries(fields).map(([name, value]) => ({ name, value }));
 }

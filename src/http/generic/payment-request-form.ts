@@ -115,7 +115,7 @@ function formPage(ctx: Context, values: Values, { config }: PaymentChannel) {
   const lang = languageOf(ctx);
   const pageUrl = `${config.baseUrl}/generic/simulate`;
   const inputs = (fields: object) =>
-    Object.entries(values).flatMap(([name, value]) => (name in fields ? [{ name, value }] : []));
+    Object.fromEntries(Object.entries(values).filter(([name]) => name in fields));
   return {
     lang,
     otherLanguageUrl: `${pageUrl}?lang=${otherLanguage(lang)}`,

@@ -124,13 +124,12 @@ function handOverPage(
 ) {
   const lang = languageOf(ctx);
   const responseUrl = links.gatewayResult;
-  const fields = handOverFields({ payment, attempt, responseUrl }, config.gateway.secret);
   return {
     lang,
     // The page cannot be opened again with GET.
     otherLanguageUrl: undefined,
     action: config.gateway.url,
-    fields: Object.entries(fields).map(([name, value]) => ({ name, value })),
+    fields: handOverFields({ payment, attempt, responseUrl }, config.gateway.secret),
     amount: displaySen(addSen(outstandingSen(payment), attempt.chargeSen)),
     agency: agencyTexts(config.merchants, payment.request.merchant, lang).agency,
     method: texts[lang].modes[offer.mode],

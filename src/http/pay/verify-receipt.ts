@@ -1,4 +1,4 @@
-/** GET /verify/{receipt_no}?c=<check>: confirms a receipt to anyone; …/proof shows that its payment is in the sealed log. */
+/** GET /verify/{receipt_no}?c=<check>: confirms a receipt to anyone; …/proof shows that its payment is sealed. */
 import { reasonOf } from '@ledger/kernel/reason-of.ts';
 import { isReady } from '@ledger/projections/runtime/lag.ts';
 import { proveReceipt } from '../../audit/export/receipt-proof.ts';

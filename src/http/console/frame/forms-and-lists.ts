@@ -65,11 +65,6 @@ export function readText(text: string | undefined): string | null {
   return text?.trim() || null;
 }
 
-/** A Malaysian day. Null where none is chosen; throws HttpProblem for a day that does not exist. */
-export function readDay(text: string | null | undefined): TimeSpan | null {
-  return text ? spanOfDay(text) : null;
-}
-
 /** A Malaysian day. Throws HttpProblem for a day that does not exist. */
 export function spanOfDay(text: string): TimeSpan {
   const bounds = boundsOfDay(text);

@@ -117,7 +117,7 @@ export async function loadSession(eventStore: Streams, id: string): Promise<Foun
   return session && events[0] ? { session, begun: events[0], head } : null;
 }
 
-/** Null if the account was deactivated since the link was issued: by now, somebody else may hold that link or cookie. */
+/** Null if the account was deactivated since the link was issued: by now, a stranger may hold that link or cookie. */
 export async function loadHolder(
   eventStore: Pick<EventStore, 'load'>,
   { begun, session }: FoundSession,

@@ -12,7 +12,7 @@ import { classNames, isAllMatched, keptText, scopeText } from '../../../reconcil
 import { HttpProblem } from '../../server/context.ts';
 import { paymentIdOf } from '../exceptions/discrepancy.ts';
 import type { FormPage } from '../frame/form-page.ts';
-import { pageOf, readDay, readQuery } from '../frame/forms-and-lists.ts';
+import { pageOf, readQuery, spanOfDay } from '../frame/forms-and-lists.ts';
 import { readPageAsked } from '../frame/list.ts';
 import { staffCause } from '../frame/page.ts';
 import { uploadOf } from '../frame/uploads.ts';
@@ -34,7 +34,7 @@ export const reconciliation: FormPage = {
     const { requestId } = ctx.state;
     const file = uploadOf(ctx);
     if (!file) throw new InvalidFields('Choose a file');
-    const period = { from: readDay(from)?.start ?? null, to: readDay(to)?.end ?? null };
+    const period = { from: from ? spanOfDay(from).start : null, to: to ? spanOfDay(to).end : null };
     const madeAt = made === '' ? null : parseAsOf(made, runtime.now());
     if (made !== '' && madeAt === null) throw new InvalidFields('The time of the export is not a time');
     const dryRun = dry !== undefined;
