@@ -16,20 +16,19 @@ import { confirmSendList, sendListAgain } from './deliveries/send-list.ts';
 import { sendAgain } from './deliveries/send-one.ts';
 import { approval } from './exceptions/approval.ts';
 import { discrepancy } from './exceptions/discrepancy.ts';
-import { type ExceptionSource, exceptionForm, type ResolutionName } from './exceptions/exception-page.ts';
 import { exceptionList, showExceptions } from './exceptions/list.ts';
 import { retryParkedStream, showParkedStream } from './exceptions/parked-stream.ts';
 import { paymentException } from './exceptions/payment-exception.ts';
 import { sharedNumber } from './exceptions/shared-number.ts';
 import { unknownOutcome } from './exceptions/unknown-outcome.ts';
 import {
-  findUnmatchedToErase,
+  eraseUnmatchedResult,
   recordAtPayment,
   showUnmatchedEvidence,
   unmatchedResult,
 } from './exceptions/unmatched-result.ts';
 import { signInPath } from './frame/addresses.ts';
-import { openForm, submitForm } from './frame/form-page.ts';
+import { type FormPage, openForm, submitForm } from './frame/form-page.ts';
 import {
   createFromOwnSite,
   createOwnForm,
@@ -53,7 +52,7 @@ import {
   showSettlements,
 } from './journal/settlements.ts';
 import { showTrialBalance } from './journal/trial-balance.ts';
-import { confirmErase, eraseNow, findPaymentToErase } from './payments/erase.ts';
+import { erasePayment } from './payments/erase.ts';
 import { showEvent } from './payments/event.ts';
 import { answerHistory } from './payments/history.ts';
 import { addNote, openReceipt, showPayer } from './payments/payer.ts';
@@ -90,15 +89,15 @@ const route =
 const get = route('get');
 const post = route('post');
 
-function exceptionRoutes<Choice extends ResolutionName>(
-  place: string,
+const form = (
+  path: ConsoleRoute['path'],
+  [mayOpen, maySubmit]: readonly [Permission, Permission],
   forScope: ForScope,
-  source: ExceptionSource<Choice>,
-): ConsoleRoute[] {
-  const path = `/console/exceptions/${place}` as const;
-  const form = exceptionForm(source);
-  return [get(path, 'read', forScope, openForm(form)), post(path, 'resolve', forScope, submitForm(form))];
-}
+  page: FormPage,
+): ConsoleRoute[] => [
+  get(path, mayOpen, forScope, openForm(page)),
+  post(path, maySubmit, forScope, submitForm(page)),
+];
 
 /** Everything that only people who are signed in may use. */
 export function consoleRoutes(): readonly ConsoleRoute[] {
@@ -119,25 +118,22 @@ export function consoleRoutes(): readonly ConsoleRoute[] {
     post('/console/payments/:id/notes', 'addNote', 'ofPayment', addNote),
     get('/console/payments/:id/events/:revision', 'viewPersonalData', 'ofPayment', showEvent),
     get('/console/payments/:id/history.json', 'viewPersonalData', 'ofPayment', answerHistory),
-    get('/console/payments/:id/erase', 'erase', 'ofPayment', confirmErase(findPaymentToErase)),
-    post('/console/payments/:id/erase', 'erase', 'ofPayment', eraseNow(findPaymentToErase)),
-    get('/console/payments/:id/refund', 'resolve', 'ofPayment', openForm(refund)),
-    post('/console/payments/:id/refund', 'resolve', 'ofPayment', submitForm(refund)),
+    ...form('/console/payments/:id/erase', ['erase', 'erase'], 'ofPayment', erasePayment),
+    ...form('/console/payments/:id/refund', ['resolve', 'resolve'], 'ofPayment', refund),
     post('/console/payments/:id/send-again', 'sendAgain', 'ofPayment', sendAgain),
     post('/console/payments/:id/requery', 'requery', 'ofPayment', requery),
 
     get('/console/exceptions', 'read', 'filtered', showExceptions),
     get('/console/exceptions/export.csv', 'read', 'filtered', downloadList(exceptionList)),
-    ...exceptionRoutes('payment/:id/:no', 'ofPayment', paymentException),
-    ...exceptionRoutes('attempt/:id/:no', 'ofPayment', unknownOutcome),
-    ...exceptionRoutes('approval/:id/:no', 'ofPayment', approval),
-    ...exceptionRoutes('unmatched/:id', 'all', unmatchedResult),
+    ...form('/console/exceptions/payment/:id/:no', ['read', 'resolve'], 'ofPayment', paymentException),
+    ...form('/console/exceptions/attempt/:id/:no', ['read', 'resolve'], 'ofPayment', unknownOutcome),
+    ...form('/console/exceptions/approval/:id/:no', ['read', 'resolve'], 'ofPayment', approval),
+    ...form('/console/exceptions/unmatched/:id', ['read', 'resolve'], 'all', unmatchedResult),
     post('/console/exceptions/unmatched/:id/record', 'resolve', 'all', recordAtPayment),
     get('/console/exceptions/unmatched/:id/evidence', 'viewPersonalData', 'all', showUnmatchedEvidence),
-    get('/console/exceptions/unmatched/:id/erase', 'erase', 'all', confirmErase(findUnmatchedToErase)),
-    post('/console/exceptions/unmatched/:id/erase', 'erase', 'all', eraseNow(findUnmatchedToErase)),
-    ...exceptionRoutes('shared/:id', 'all', sharedNumber),
-    ...exceptionRoutes('difference/:id', 'all', discrepancy),
+    ...form('/console/exceptions/unmatched/:id/erase', ['erase', 'erase'], 'all', eraseUnmatchedResult),
+    ...form('/console/exceptions/shared/:id', ['read', 'resolve'], 'all', sharedNumber),
+    ...form('/console/exceptions/difference/:id', ['read', 'resolve'], 'all', discrepancy),
     get('/console/exceptions/parked/:stream', 'read', 'all', showParkedStream),
     post('/console/exceptions/parked/:stream/retry', 'rebuild', 'all', retryParkedStream),
 
@@ -166,8 +162,7 @@ export function consoleRoutes(): readonly ConsoleRoute[] {
 
     get('/console/access-log', 'readAccessLog', 'all', showAccessLog),
     get('/console/seals', 'readAll', 'all', showSeals),
-    get('/console/export', 'export', 'filtered', openForm(paymentExport)),
-    post('/console/export', 'export', 'filtered', submitForm(paymentExport)),
+    ...form('/console/export', ['export', 'export'], 'filtered', paymentExport),
 
     get('/console/staff', 'manageStaff', 'all', showAccounts),
     post('/console/staff/:id/role', 'manageStaff', 'all', changeRole),

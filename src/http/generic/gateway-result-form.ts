@@ -1,6 +1,7 @@
 /** GET /generic/debug: stands in for the gateway, whose secret it signs results with. Only in the sandbox. */
 import { signFields } from '../../clients/gateway/checksum.ts';
 import type { GatewayFields } from '../../clients/gateway/read-result.ts';
+import { otherLanguage } from '../../common/languages.ts';
 import { toDateTime, toDigits } from '../../common/malaysian-time.ts';
 import { addSen, displaySen, formatSen, type Sen } from '../../common/money.ts';
 import { paymentModes } from '../../common/payment-modes.ts';
@@ -12,7 +13,6 @@ import type { Links } from '../../receipts/payment-links.ts';
 import type { Language } from '../../receipts/texts.ts';
 import { statusName } from '../../receipts/texts.ts';
 import type { PaymentChannel } from '../pay/channel.ts';
-import { otherLanguage } from '../pay/links.ts';
 import { unlessUnknown } from '../pay/load-payment.ts';
 import { texts } from '../pay/texts.ts';
 import { type Context, languageOf } from '../server/context.ts';

@@ -2,9 +2,9 @@
 import { orElse } from '@ledger/kernel/or-else.ts';
 import { shellQuoted } from '@ledger/openapi/samples.ts';
 import form from '../../../content/samples/request-form.json' with { type: 'json' };
+import { otherLanguage } from '../../common/languages.ts';
 import { toDigits } from '../../common/malaysian-time.ts';
 import type { PaymentChannel } from '../pay/channel.ts';
-import { otherLanguage } from '../pay/links.ts';
 import type { Texts } from '../pay/texts.ts';
 import { bodyText } from '../server/body.ts';
 import { type Context, HttpProblem, languageOf } from '../server/context.ts';

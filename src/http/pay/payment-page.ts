@@ -1,5 +1,6 @@
 /** GET /<channel>/pay/{id}: the page on which a payer chooses how to pay. */
 import { format } from '@ledger/kernel/format.ts';
+import { otherLanguage } from '../../common/languages.ts';
 import { displaySen } from '../../common/money.ts';
 import { outstandingSen } from '../../events/adjustments.ts';
 import type { OpenPayment } from '../../events/open-payment.ts';
@@ -12,7 +13,6 @@ import { askedLanguage, type Context, languageOf, seeOther } from '../server/con
 import { agencyTexts } from './agency.ts';
 import type { PaymentChannel } from './channel.ts';
 import { drawKept } from './kept-page.ts';
-import { otherLanguage } from './links.ts';
 import type { LoadedPayment } from './load-payment.ts';
 import { type Offer, offersFor } from './payment-methods.ts';
 import { type Texts, texts } from './texts.ts';

@@ -1,9 +1,11 @@
 /** GET /<channel>/receipt/{id}: the official receipt, or how a payment stands that is not paid. */
 import { format } from '@ledger/kernel/format.ts';
 import { canRequestEmail, receiptEmailOf } from '../../commands/deliveries.ts';
+import { otherLanguage } from '../../common/languages.ts';
 import type { OpenPayment } from '../../events/open-payment.ts';
-import { chosenLanguage } from '../../events/payment.ts';
+import { chosenLanguage, type RequestedPayment } from '../../events/payment.ts';
 import { openAttempts } from '../../events/requery-schedule.ts';
+import { statusCodeOf } from '../../receipts/payment-fields.ts';
 import { receiptOf } from '../../receipts/receipt.ts';
 import {
   factsOf,
@@ -17,7 +19,6 @@ import {
 import { type Context, languageOf } from '../server/context.ts';
 import { agencyTexts } from './agency.ts';
 import type { PaymentChannel } from './channel.ts';
-import { backToMerchant, otherLanguage } from './links.ts';
 import type { LoadedPayment } from './load-payment.ts';
 import { isSettled } from './payment-page.ts';
 import { texts } from './texts.ts';
@@ -69,6 +70,19 @@ export function drawReceipt(
       token: email.canSend ? emailTokens.issue(transactionId, email.attempts) : undefined,
     },
   });
+}
+
+/** redirect_url with trans_id, transaction_id and status after its own query, which the merchant may have signed. */
+function backToMerchant(payment: RequestedPayment): string {
+  const { request } = payment;
+  const url = new URL(request.redirectUrl);
+  const ours = new URLSearchParams({
+    trans_id: request.reference,
+    transaction_id: request.transactionId,
+    status: statusCodeOf(payment),
+  });
+  url.search = url.search === '' ? `${ours}` : `${url.search}&${ours}`;
+  return url.href;
 }
 
 /** Whether the receipt email was sent. Null if there is none, or if its address cannot be read any more. */

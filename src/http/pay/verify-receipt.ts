@@ -4,6 +4,7 @@ import { isReady } from '@ledger/projections/runtime/lag.ts';
 import { proveReceipt } from '../../audit/export/receipt-proof.ts';
 import { loadHead } from '../../commands/execute.ts';
 import { paymentDecider } from '../../commands/payment.ts';
+import { otherLanguage } from '../../common/languages.ts';
 import { unopened } from '../../events/open-payment.ts';
 import { type Payment, paymentStream } from '../../events/payment.ts';
 import { payments } from '../../projections/payments/projection.ts';
@@ -17,7 +18,6 @@ import { receiptOf } from '../../receipts/receipt.ts';
 import { noteText, statusName, timeText } from '../../receipts/texts.ts';
 import { type Context, HttpProblem, languageOf } from '../server/context.ts';
 import type { Dependencies } from '../server/dependencies.ts';
-import { otherLanguage } from './links.ts';
 
 /** How long a projection that is behind may take to catch up. */
 const waitMs = 1_000;

@@ -22,30 +22,9 @@ import type { Erase } from '../../personal-data/erase.ts';
 import type { PaymentQueries } from '../../projections/payments/queries.ts';
 import type { Documents } from '../../statements/document.ts';
 
-type UsedConfig =
-  | 'apiKeys'
-  | 'approvalAboveSen'
-  | 'baseUrl'
-  | 'environment'
-  | 'footer'
-  | 'gateway'
-  | 'landregAccessKeys'
-  | 'linkKeys'
-  | 'maxAmountSen'
-  | 'merchants'
-  | 'methods'
-  | 'passkeysRequired'
-  | 'production'
-  | 'rateLimits'
-  | 'transactionIdKey'
-  | 'trustedProxies';
-
-/** What health is made from, beside the stores. */
-type Looked = 'clockDifferenceMs' | 'projections' | 'projectionStatus' | 'sealingRefused';
-
 export type Dependencies = PaymentQueries &
-  Pick<LookDependencies, Looked> & {
-    config: Pick<Config, UsedConfig> & { sandbox: { enabled: boolean } };
+  LookDependencies & {
+    config: Config;
     credentials: Credentials;
     documents: Documents;
     countRequest?: ((answered: AnsweredRequest) => void) | undefined;

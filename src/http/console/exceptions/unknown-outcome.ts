@@ -7,9 +7,9 @@ import type { Payment } from '../../../events/payment.ts';
 import { type FinalOutcome, unknownOutcomesOf } from '../../../events/unknown-outcomes.ts';
 import { languageOf } from '../../server/context.ts';
 import type { Fields } from '../frame/forms-and-lists.ts';
-import { type ExceptionSource, loadNumbered, noSuchException } from './exception-page.ts';
+import { exceptionForm, loadNumbered, noSuchException } from './exception-page.ts';
 
-export const unknownOutcome: ExceptionSource<FinalOutcome> = {
+export const unknownOutcome = exceptionForm<FinalOutcome>({
   template: 'unknown-outcome.njk',
   meanings: ({ unknownOutcome }) => unknownOutcome,
   async find(ctx, dependencies) {
@@ -50,7 +50,7 @@ export const unknownOutcome: ExceptionSource<FinalOutcome> = {
       }),
     };
   },
-};
+});
 
 /** Throws InvalidFields. */
 function readVerdict(
