@@ -45,12 +45,7 @@ import { createImportGuard, readUpload } from './frame/uploads.ts';
 import { showHome } from './home/home.ts';
 import { downloadAccount, showAccount } from './journal/account.ts';
 import { downloadCollectionCsv, downloadCollectionPdf, showCollection } from './journal/collection.ts';
-import {
-  enterSettlement,
-  reverseSettlement,
-  showSettlement,
-  showSettlements,
-} from './journal/settlements.ts';
+import { reverseSettlement, settlements, showSettlement } from './journal/settlements.ts';
 import { showTrialBalance } from './journal/trial-balance.ts';
 import { erasePayment } from './payments/erase.ts';
 import { showEvent } from './payments/event.ts';
@@ -148,8 +143,8 @@ export function consoleRoutes(): readonly ConsoleRoute[] {
     get('/console/journal', 'readAll', 'all', showTrialBalance),
     get('/console/journal/account', 'read', 'filtered', showAccount),
     get('/console/journal/account.csv', 'read', 'filtered', downloadAccount),
-    get('/console/settlements', 'readAll', 'all', showSettlements),
-    post('/console/settlements', 'reconcile', 'all', oneImport(enterSettlement), readUpload),
+    get('/console/settlements', 'readAll', 'all', openForm(settlements)),
+    post('/console/settlements', 'reconcile', 'all', oneImport(submitForm(settlements)), readUpload),
     get('/console/settlements/:id', 'read', 'all', showSettlement),
     post('/console/settlements/:id/reverse', 'reconcile', 'all', reverseSettlement),
     get('/console/statements', 'read', 'filtered', showCollection),

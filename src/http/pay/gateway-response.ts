@@ -58,12 +58,9 @@ async function record(
   if (!transactionIdPattern.test(transactionId)) return 'unknown_transaction';
   const at = runtime.now().toISOString();
   try {
-    const { revision } = await execute(
-      paymentStream(transactionId),
-      { type: 'RecordGatewayResult', at, source: 'gateway', verified, channel, merchantCode, result },
-      causeOf(ctx, 'gateway'),
-    );
-    return revision;
+    const about = { at, source: 'gateway', verified, channel, merchantCode, result } as const;
+    const command = { type: 'RecordGatewayResult', ...about } as const;
+    return (await execute(paymentStream(transactionId), command, causeOf(ctx, 'gateway'))).revision;
   } catch (error) {
     if (error instanceof Refused && error.code === 'unmatched_result') return 'unknown_transaction';
     if (error instanceof UnreadableEvent) return 'unreadable_payment';

@@ -33,12 +33,9 @@ export async function startPayment(
     fingerprint: fingerprint([transactionId, details]),
     emailReceipt: details.payer.email !== '',
   };
-  const { events, state } = await execute(
-    paymentStream(transactionId),
-    { type: 'RequestPayment', request },
-    causeOf(ctx, actor),
-    { creates: true },
-  );
+  const command = { type: 'RequestPayment', request } as const;
+  const stream = paymentStream(transactionId);
+  const { events, state } = await execute(stream, command, causeOf(ctx, actor), { creates: true });
   if (state.status === 'none') throw new Error('A payment that was requested has no state');
   if (!wantsJson(ctx)) {
     // What has just been sealed need not be opened.

@@ -12,11 +12,6 @@ import type { FormPage } from '../frame/form-page.ts';
 import { type Fields, merchantsFor } from '../frame/forms-and-lists.ts';
 import type { PageDependencies } from '../frame/page.ts';
 
-const types: Readonly<Record<ExportRequest['format'], string>> = {
-  jsonl: 'application/jsonl; charset=utf-8',
-  csv: 'text/csv; charset=utf-8',
-};
-
 export const paymentExport: FormPage = {
   template: 'audit/export.njk',
   async model(ctx, { config, runtime }, typed) {
@@ -32,7 +27,7 @@ export const paymentExport: FormPage = {
     const what = request.isOpened ? 'exportOpened' : 'export';
     await dependencies.recordAccess(ctx, { what, transactionId: null, detail: detailOf(request) });
     ctx.attachment(fileNameOf(request));
-    ctx.type = types[request.format];
+    ctx.type = `${request.format === 'csv' ? 'text/csv' : 'application/jsonl'}; charset=utf-8`;
     ctx.body = Readable.from(pieces);
   },
 };

@@ -1,7 +1,7 @@
 /** /console/exceptions/attempt/{id}/{no}: an attempt whose outcome nobody knows, and the verdict of staff on it. */
 import { InvalidFields } from '../../../commands/fields.ts';
 import { type Verdict, verdicts } from '../../../commands/unknown-outcomes.ts';
-import { formatSen, readAmount, type Sen } from '../../../common/money.ts';
+import { formatSen, readAmount } from '../../../common/money.ts';
 import { phrase } from '../../../common/phrases.ts';
 import type { Payment } from '../../../events/payment.ts';
 import { type FinalOutcome, unknownOutcomesOf } from '../../../events/unknown-outcomes.ts';
@@ -53,10 +53,7 @@ export const unknownOutcome = exceptionForm<FinalOutcome>({
 });
 
 /** Throws InvalidFields. */
-function readVerdict(
-  outcome: Verdict,
-  { amount = '', gatewayTransactionId = '' }: Fields,
-): { outcome: Verdict; amountSen: Sen | null; gatewayTransactionId: string } {
+function readVerdict(outcome: Verdict, { amount = '', gatewayTransactionId = '' }: Fields) {
   if (outcome === 'failed') return { outcome, amountSen: null, gatewayTransactionId: '' };
   const amountSen = readAmount(amount.trim());
   if (amountSen === null || amountSen <= 0)

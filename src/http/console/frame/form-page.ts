@@ -8,7 +8,7 @@ import type { Page, PageDependencies } from './page.ts';
 import type { StaffContext } from './session.ts';
 
 export type FormPage = {
-  /** In views/console. It sees its model, and `problem`: why the form was not accepted, or null. */
+  /** In views/console. It sees its model; `problem`, why the form was not accepted, or null; and `faults`. */
   template: string;
   /** `typed` is the form that was not accepted; null when the page is opened. */
   model(
@@ -16,36 +16,38 @@ export type FormPage = {
     dependencies: PageDependencies,
     typed: Fields | null,
   ): Promise<Record<string, unknown>>;
-  submit(ctx: StaffContext, dependencies: PageDependencies, form: Fields): Promise<void>;
+  /** Adds to `faults` what is wrong with the rows of a file. */
+  submit(ctx: StaffContext, dependencies: PageDependencies, form: Fields, faults: string[]): Promise<void>;
 };
 
 export const openForm =
   ({ model, template }: FormPage): Page =>
   async (ctx, dependencies) =>
-    dependencies.show(ctx, template, { problem: null, ...(await model(ctx, dependencies, null)) });
+    dependencies.show(ctx, template, {
+      problem: null,
+      faults: [],
+      ...(await model(ctx, dependencies, null)),
+    });
 
 export const submitForm =
   ({ model, submit, template }: FormPage): Page =>
   async (ctx, dependencies) => {
     const typed = readForm(ctx);
+    const faults: string[] = [];
     try {
-      await submit(ctx, dependencies, typed);
+      await submit(ctx, dependencies, typed, faults);
     } catch (error) {
-      const { status, message } = problemOf(error);
+      const [status, problem] = problemOf(error);
       ctx.status = status;
-      await dependencies.show(ctx, template, {
-        problem: message,
-        ...(await model(ctx, dependencies, typed)),
-      });
+      const again = await model(ctx, dependencies, typed);
+      await dependencies.show(ctx, template, { problem, faults, ...again });
     }
   };
 
 /** What staff can mend, or wait for. Throws every other error. */
-export function problemOf(error: unknown): { status: number; message: string } {
-  if (error instanceof InvalidFields || error instanceof UnreadableExport)
-    return { status: 400, message: error.message };
-  if (error instanceof Refused)
-    return { status: error.code === 'invalid_settlement' ? 400 : 409, message: error.message };
-  if (error instanceof ReadModelBehind) return { status: 503, message: error.message };
+function problemOf(error: unknown): [status: number, message: string] {
+  if (error instanceof InvalidFields || error instanceof UnreadableExport) return [400, error.message];
+  if (error instanceof Refused) return [error.code === 'invalid_settlement' ? 400 : 409, error.message];
+  if (error instanceof ReadModelBehind) return [503, error.message];
   throw error;
 }

@@ -123,15 +123,12 @@ function createShowPage(
 export type NoticeCode = keyof ConsoleTexts['notices'];
 
 /** The notices that ask for something; the others say that it is done. */
-const warnings: readonly string[] = [
-  'requery-not-found',
-  'approval-requested',
-  'still-parked',
-] satisfies NoticeCode[];
+const warnings: readonly NoticeCode[] = ['requery-not-found', 'approval-requested', 'still-parked'];
 
 function noticeOf(code: string | undefined, { notices }: ConsoleTexts) {
   if (code === undefined || !Object.hasOwn(notices, code)) return null;
-  return { kind: warnings.includes(code) ? 'warning' : 'success', text: notices[code as NoticeCode] };
+  const known = code as NoticeCode;
+  return { kind: warnings.includes(known) ? 'warning' : 'success', text: notices[known] };
 }
 
 /** After an action: redirects to a page with the notice. The URL holds only its code: no link can set the text. */

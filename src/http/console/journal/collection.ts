@@ -95,13 +95,7 @@ async function statementOf(
     all,
     rows,
     csvUrl: `${csvPath}${queryOf(fields)}`,
-    pdfUrls:
-      all.receipts > maxPdfReceipts
-        ? null
-        : {
-            ms: `${pdfPath}${queryOf({ ...fields, lang: 'ms' })}`,
-            en: `${pdfPath}${queryOf({ ...fields, lang: 'en' })}`,
-          },
+    pdfUrl: all.receipts > maxPdfReceipts ? null : `${pdfPath}${queryOf(fields)}`,
     maxPdfReceipts,
   };
   return { statement, ...links };

@@ -11,10 +11,10 @@ import { merchantsWithAccount } from '../../../projections/journal/queries.ts';
 import { texts as receiptTexts } from '../../../receipts/texts.ts';
 import { importSettlement } from '../../../reconciliation/settle.ts';
 import { methods } from '../../../reconciliation/settlement-file.ts';
-import { type Context, HttpProblem, languageOf, seeOther } from '../../server/context.ts';
-import { problemOf } from '../frame/form-page.ts';
+import { HttpProblem, languageOf, seeOther } from '../../server/context.ts';
+import type { FormPage } from '../frame/form-page.ts';
 import { type Fields, readForm, readNote } from '../frame/forms-and-lists.ts';
-import { leadTo, type Page, type PageDependencies, staffCause } from '../frame/page.ts';
+import { leadTo, type Page, staffCause } from '../frame/page.ts';
 import { actorNames } from '../frame/session.ts';
 import { uploadOf } from '../frame/uploads.ts';
 import { textsOf } from '../texts.ts';
@@ -22,41 +22,31 @@ import { textsOf } from '../texts.ts';
 const path = '/console/settlements';
 const maxShown = 20;
 
-export const showSettlements: Page = (ctx, dependencies) => showForms(ctx, dependencies, null);
-
-async function showForms(
-  ctx: Context,
-  { askReadModels, config, db, runtime, show }: PageDependencies,
-  problem: { message: string; faults: readonly string[] } | null,
-): Promise<void> {
-  const [codes] = await askReadModels(ctx, [merchantsWithAccount(db)]);
-  const typed = problem ? readForm(ctx) : {};
-  const lang = languageOf(ctx);
-  await show(ctx, 'journal/settlements.njk', {
-    problem,
-    today: dayOf(runtime.now().toISOString()),
-    accounts: [
-      ...methods.map((name) => ({
-        value: `PAYMENT_MODE:${name}`,
-        text: phrase(lang, 'Payout, {method}', {
-          method: name === 'unknown' ? textsOf(ctx).words.unknown : receiptTexts[lang].modes[name],
-        }),
-      })),
-      ...codes.map((code) => ({
-        value: `MERCHANT_CODE:${code}`,
-        text: phrase(lang, 'Handed on to {agency}', { agency: config.merchants.get(code)?.name ?? code }),
-      })),
-    ],
-    typed: { ...typed },
-  });
-}
-
-/** A form without a file is one with the row that was typed. */
-export const enterSettlement: Page = async (ctx, dependencies) => {
-  const form = readForm(ctx);
-  const file = uploadOf(ctx);
-  const faults: string[] = [];
-  try {
+export const settlements: FormPage = {
+  template: 'journal/settlements.njk',
+  async model(ctx, { askReadModels, config, db, runtime }, typed) {
+    const [codes] = await askReadModels(ctx, [merchantsWithAccount(db)]);
+    const lang = languageOf(ctx);
+    return {
+      today: dayOf(runtime.now().toISOString()),
+      accounts: [
+        ...methods.map((name) => ({
+          value: `PAYMENT_MODE:${name}`,
+          text: phrase(lang, 'Payout, {method}', {
+            method: name === 'unknown' ? textsOf(ctx).words.unknown : receiptTexts[lang].modes[name],
+          }),
+        })),
+        ...codes.map((code) => ({
+          value: `MERCHANT_CODE:${code}`,
+          text: phrase(lang, 'Handed on to {agency}', { agency: config.merchants.get(code)?.name ?? code }),
+        })),
+      ],
+      typed: { ...typed },
+    };
+  },
+  /** A form without a file is one with the row that was typed. */
+  async submit(ctx, dependencies, form, faults) {
+    const file = uploadOf(ctx);
     const { id, isNew } = await importSettlement(dependencies, {
       file: (file ?? typedFile(form)).stream(),
       isConfirmed: form.confirm !== undefined,
@@ -65,11 +55,7 @@ export const enterSettlement: Page = async (ctx, dependencies) => {
         faults.length < maxShown && faults.push(file ? `Line ${line} ${fault}` : fault),
     });
     leadTo(ctx, `${path}/${id}`, isNew ? 'settled' : 'settled-before');
-  } catch (error) {
-    const { status, message } = problemOf(error);
-    ctx.status = status;
-    await showForms(ctx, dependencies, { message, faults });
-  }
+  },
 };
 
 function typedFile({ account = '', amount = '', fee, on, reference, total }: Fields): Blob {

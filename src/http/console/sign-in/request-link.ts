@@ -30,34 +30,23 @@ export async function requestLink(ctx: Context, dependencies: PageDependencies):
 
 async function sendLink(ctx: Context, dependencies: PageDependencies): Promise<void> {
   const { config, eventStore, executeSession, log, mailer, runtime } = dependencies;
-  const { email = '' } = readForm(ctx);
-  const address = email.trim().toLowerCase();
+  const { email: typed = '' } = readForm(ctx);
+  const address = typed.trim().toLowerCase();
   if (address === '' || address.length > maxEmailLength) return;
   const account = await loadAccount(eventStore, userIdOf(config.transactionIdKey, address));
   if (!account || !maySignIn(account)) return;
   await ctx.state.spend('links', account.id);
   const token = runtime.randomBytes(16).toString('base64url');
   const now = runtime.now();
-  await executeSession(
-    sessionStream(sessionIdOf(config.transactionIdKey, token)),
-    {
-      type: 'IssueSignInLink',
-      at: now.toISOString(),
-      userId: account.id,
-      expiresAt: new Date(now.getTime() + linkLifetimeMs).toISOString(),
-    },
-    causeOf(ctx, 'anybody'),
-    { creates: true },
-  );
+  const [at, userId] = [now.toISOString(), account.id];
+  const expiresAt = new Date(now.getTime() + linkLifetimeMs).toISOString();
+  const command = { type: 'IssueSignInLink', at, userId, expiresAt } as const;
+  const stream = sessionStream(sessionIdOf(config.transactionIdKey, token));
+  await executeSession(stream, command, causeOf(ctx, 'anybody'), { creates: true });
   const url = `${config.baseUrl}${signInPath}/${token}`;
-  const outcome = await mailer.send(
-    // A random id, because it appears in file names and headers, where the token must not.
-    {
-      id: `sign-in-${runtime.uuid()}`,
-      to: account.email,
-      ...linkEmail({ lang: languageOf(ctx), name: account.name, url }),
-    },
-    runtime.timeout(sendWithinMs),
-  );
+  // A random id, because it appears in file names and headers, where the token must not.
+  const id = `sign-in-${runtime.uuid()}`;
+  const email = linkEmail({ lang: languageOf(ctx), name: account.name, url });
+  const outcome = await mailer.send({ id, to: account.email, ...email }, runtime.timeout(sendWithinMs));
   if (outcome.kind !== 'sent') log.warn({ reason: outcome.reason }, 'a link to sign in could not be sent');
 }
