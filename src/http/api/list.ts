@@ -14,7 +14,6 @@ export const defaultPageSize = 50;
 export function createList<Entry extends { id: string }, Shown>(
   { config, log }: Dependencies,
   entries: ListQueries<Entry>,
-  /** Of one entry of the answer. */
   struct: Struct<Shown, unknown>,
   present: (entry: Entry) => Shown,
 ) {

@@ -53,7 +53,6 @@ export async function showGatewayResultForm(ctx: Context, channel: PaymentChanne
   });
 }
 
-/** The most likely result for the latest attempt. */
 function likelyResult(payment: OpenPayment, now: Date): GatewayFields {
   const { request, attempts } = payment;
   const attempt = attempts.at(-1);

@@ -114,7 +114,6 @@ function readChoice(ctx: Context, offers: readonly Offer[]): Choice | FormFault 
   return { offer, bankCode, isDown: bank.down ?? false };
 }
 
-/** The page of a form that sends itself, or is sent by its button, to the gateway. */
 function handOverPage(
   ctx: Context,
   payment: Pick<OpenPayment, 'request' | 'paidSen'>,

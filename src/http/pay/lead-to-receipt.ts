@@ -20,7 +20,6 @@ export function createReceiptRedirect({ config, runtime }: Dependencies, links: 
       seeOther(ctx, links.receipt(transactionId, undefined, endsAtMs));
     },
 
-    /** The revision that the browser's cookie proves, null if it proves none. */
     toldOf(ctx: Context, transactionId: string): number | null {
       if (!transactionIdPattern.test(transactionId)) return null;
       const read = tokens.read(cookieOf(transactionId).read(ctx), transactionId);

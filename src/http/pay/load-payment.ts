@@ -21,7 +21,6 @@ export type LoadedPayment = {
   asAt: Date | null;
 };
 
-/** A payment to decide about, with the head of its stream. */
 export type PaymentWithHead = { payment: OpenPayment; head: Head<Payment> };
 
 /** `told` is the revision that the reader must see at least; null if only the newest will do. */

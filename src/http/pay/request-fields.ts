@@ -62,7 +62,7 @@ export const reference = required(100, {
     if (value !== value.trim()) return 'must not begin or end with a space';
     // Clients and proxies resolve them in the path of a requery.
     if (/^\.\.?$/.test(value)) return 'must not be . or ..';
-    // It stands for bytes that are not UTF-8: two references in Latin-1 would become one payment.
+    // Bytes that are not UTF-8 arrive as this character: two references in Latin-1 would become one payment.
     if (value.includes('\ufffd')) return notPlainFault;
     return /\p{Cf}/u.test(value) ? 'must not contain invisible characters' : null;
   },

@@ -38,7 +38,7 @@ export async function startPayment(
   const { events, state } = await execute(stream, command, causeOf(ctx, actor), { creates: true });
   if (state.status === 'none') throw new Error('A payment that was requested has no state');
   if (!wantsJson(ctx)) {
-    // What has just been sealed need not be opened.
+    // A new payment's details are at hand; those of an earlier request have to be decrypted.
     const payment =
       events.length > 0 ? openedAs(state, details) : await openPayment(state, personalData.open);
     return isSettled(payment, runtime.now())

@@ -63,7 +63,7 @@ export function createVerify(dependencies: Dependencies) {
       const { lang, receipt, urlOf } = await findReceipt(ctx);
       await ctx.state.spend('proofs', '');
       const signal = runtime.timeout(proveWithinMs);
-      // Seals in a log that the sealer refuses to go on from may be anybody's.
+      // If the sealer refuses to continue the log, somebody else may have written its seals.
       const refused = await sealingRefused();
       const proving =
         refused === null ? proveReceipt(eventStore, receipt.transactionId, signal) : Promise.reject(refused);

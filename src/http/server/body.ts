@@ -35,10 +35,8 @@ const forms: Partial<KoaBodyMiddlewareOptions> = {
 
 const json: Partial<KoaBodyMiddlewareOptions> = { json: true, jsonLimit: limitBytes, jsonTypes: ['json'] };
 
-/** For callers' own systems. */
 export const jsonBody = bodyReader('application/json', json);
 
-/** For forms of our pages. */
 export const formBody = bodyReader('application/x-www-form-urlencoded or multipart/form-data', forms);
 
 const anyTypes = 'application/json, application/x-www-form-urlencoded or multipart/form-data';
@@ -60,7 +58,7 @@ export const gatewayBody: Middleware = (ctx, next) =>
     return next();
   });
 
-/** Throws HttpProblem 400 for lists within lists by the thousand, which JSON.parse can only read without a reviver. */
+/** Throws HttpProblem 400 for thousands of nested lists, on which JSON.parse with a reviver overflows the stack. */
 function textsOf(json: string): unknown {
   try {
     return parseNumbersAsText(json);

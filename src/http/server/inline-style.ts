@@ -19,6 +19,5 @@ export const style = withoutLayout(
 /** Sends the hand-over form; its button does the same where scripts are off. */
 export const script = 'document.forms[0].submit()';
 
-/** For `style-src` and `script-src`. */
 export const styleHash = sourceHash(style);
 export const scriptHash = sourceHash(script);

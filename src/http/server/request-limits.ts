@@ -35,7 +35,7 @@ export function createLimitedServer(handle: RequestListener, timeoutMs = idleMs)
 /** Requests whose query was cut off. */
 const cut = new WeakSet<IncomingMessage>();
 
-/** Before Koa sees it: Koa parses the whole address several times, and a query in the square of its parameters. */
+/** Before Koa sees it: Koa parses the address several times, each in time quadratic in the number of parameters. */
 function cutLongQuery(request: IncomingMessage): void {
   const { url = '' } = request;
   const start = url.indexOf('?');

@@ -32,11 +32,9 @@ export function deliveryList(typed: Fields) {
   return { listing: lists.deliveries, path: deliveriesPath, fields, all };
 }
 
-/** A query for the deliveries that these staff may see. */
 export const deliveriesFor = (ctx: StaffContext, db: Knex, filter: DeliveryFilter) =>
   rowsFor(ctx, lists.deliveries, deliveriesOf(db, filter));
 
-/** The filter, and the fields of the form that set it. */
 export function readFilter(typed: Fields) {
   const days = readDays(typed);
   const fields = {

@@ -30,7 +30,6 @@ export type List = {
   all(db: Knex): Knex.QueryBuilder;
 };
 
-/** The rows that these staff may see: those of merchants in their scope. */
 export function rowsFor({ state: { staff } }: StaffContext, { owner }: Listing, all: Knex.QueryBuilder) {
   return staff.merchants ? all.whereIn(owner, staff.merchants) : all;
 }

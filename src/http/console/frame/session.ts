@@ -43,8 +43,6 @@ const freshMs = 5 * 60_000;
 
 const cookiePattern = /^(\w{26})\.([\w-]{43})\.(\d{13}\.[\w-]{43})$/;
 
-type Streams = Pick<EventStore, 'load' | 'loadLast'>;
-
 export type Sessions = ReturnType<typeof createSessions>;
 
 export function createSessions({ config, eventStore, runtime }: Dependencies) {
@@ -110,7 +108,7 @@ export function createSessions({ config, eventStore, runtime }: Dependencies) {
 type FoundSession = { session: Session; begun: RecordedEvent; head: Head<Session | null> };
 
 /** The session of a stream, or null. Throws EventStoreUnavailable. */
-export async function loadSession(eventStore: Streams, id: string): Promise<FoundSession | null> {
+export async function loadSession(eventStore: EventStore, id: string): Promise<FoundSession | null> {
   const events = await loadSessionEnds(eventStore, sessionStream(id));
   const head = headOf(events, sessionDecider);
   const { state: session } = head;

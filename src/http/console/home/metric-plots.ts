@@ -34,7 +34,6 @@ export function hoursPlot(hours: DayMetrics['hours']) {
   };
 }
 
-/** The share of the ended payments that succeeded. */
 export function methodsPlot(methods: DayMetrics['methods'], day: string) {
   const rows = methods.map(({ mode, byStatus }) => {
     const { succeeded, failed, cancelled } = byStatus;

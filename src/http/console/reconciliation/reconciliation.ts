@@ -76,7 +76,6 @@ export const reconciliation: FormPage = {
   },
 };
 
-/** A discrepancy as a row of a table: of this list, or of what an import found. */
 function rowOf({ id, difference }: { id: string; difference: DiscrepancyFound }) {
   return { ...difference, id, paymentId: paymentIdOf(difference) };
 }

@@ -14,7 +14,7 @@ import { presentPayment } from './own-payment.ts';
 
 const dayOrTime = refine(string(), 'day or time', (text) => readSpan(text) !== null);
 
-/** What it does not know is refused: a filter that is misspelt would answer with every payment. */
+/** Unknown parameters are refused: with a misspelt filter, the answer would hold every payment. */
 const Query = object({
   status: optional(enums(['0', '1', '2', '3'])),
   trans_id: optional(string()),

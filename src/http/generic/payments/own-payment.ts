@@ -26,7 +26,6 @@ export async function loadOwn(
   return next();
 }
 
-/** The fields of its callbacks, and when it was requested. */
 export function presentPayment(payment: OpenPayment) {
   const requested_at = toIsoWithOffset(payment.request.at);
   return { ...paymentFields(payment), ...adjustmentFields(payment), requested_at };

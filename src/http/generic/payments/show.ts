@@ -29,7 +29,7 @@ export async function showOwnPayment(
 
 const eventNames: Readonly<Partial<Record<PaymentEvent['type'], string>>> = texts.events;
 
-/** Nothing for what concerns staff alone, and for deliveries, which have a list of their own. */
+/** None for an event that concerns staff alone, or a delivery: deliveries have a list of their own. */
 function presentEvent({ at, actor, revision, state }: HistoryEntry, event: PaymentEvent | null = null) {
   const name = event && eventNames[event.type];
   if (!name || at === null || state.status === 'none') return [];
