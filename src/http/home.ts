@@ -7,12 +7,11 @@ import { texts } from './pay/texts.ts';
 import { type Context, languageOf } from './server/context.ts';
 
 export function createHome({ baseUrl, gateway, sandbox }: Config) {
-  const testPages = ['simulate', 'debug'] as const;
   return (ctx: Context): Promise<void> => {
     const lang = languageOf(ctx);
     const { home, ...pages } = texts[lang];
     const links = [
-      ...testPages.map((name) => ({
+      ...(['simulate', 'debug'] as const).map((name) => ({
         url: `${baseUrl}/generic/${name}?lang=${lang}`,
         text: pages[name].title,
       })),

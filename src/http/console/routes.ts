@@ -1,7 +1,6 @@
 /**
- * The staff console: every page and action, with the permission that it needs and what it does for an account with a
- * scope. frame/ holds what all pages share; each other folder is an area, with a file for each page or action and its
- * templates in views/console/<area>.
+ * The staff console: every page and action, with its permission and what it does for an account with a scope. frame/ is
+ * what all pages share; every other folder is an area, with its templates in views/console/<area>.
  */
 import type Router from '@koa/router';
 import { send } from '@ledger/web/answers.ts';

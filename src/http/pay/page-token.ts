@@ -25,7 +25,6 @@ export function createPageTokens(
       const expiresAtMs = runtime.now().getTime() + lifetimesMs[use];
       return `${number}.${signatures.sign(`${transactionId}.${number}`, expiresAtMs)}`;
     },
-    /** The number of a token, or why the token is invalid. */
     read(token: string, transactionId: string): { number: number } | 'expired' | 'invalid' {
       const [, number = '', signature = ''] = form.exec(token) ?? [];
       const checked = signatures.check(signature, `${transactionId}.${number}`, runtime.now());

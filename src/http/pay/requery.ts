@@ -67,7 +67,6 @@ const appliedTypes: readonly PaymentEvent['type'][] = ['PaymentSucceeded', 'Paym
 /** What is left to staff. */
 const reviews: Partial<Record<PaymentEvent['type'], string>> = texts.reviews;
 
-/** Ends with what happened to the status. */
 function messageOf(
   answer: RegistryAnswer,
   events: readonly PaymentEvent[] | null,

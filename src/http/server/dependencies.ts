@@ -38,7 +38,6 @@ export type Dependencies = PaymentQueries &
     recordAnswer: RecordAnswer;
     /** Sends a merchant a test callback, to an address that the merchant chose. */
     postTest: PostOutbound;
-    /** Calls this very server. */
     fetchOwn: typeof fetch;
     users: ListQueries<Account>;
     projects: ListQueries<Project>;

@@ -23,7 +23,6 @@ const registryFaults: Readonly<Record<RegistryFault, [status: number, message: s
 };
 
 const unavailable = 'The service is not available at the moment; try again in a few seconds';
-
 const unavailableSeconds = 5;
 
 /** Koa middleware around everything that can fail. `presenterOf` is how the interface at a path presents errors. */

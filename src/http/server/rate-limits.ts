@@ -12,9 +12,8 @@ const longestPause = 60 * minute;
 const pausesKept = 4 * longestPause;
 
 /**
- * Requests that present a credential, by what presents it: a program's key that is wrong, or a forged receipt that somebody
- * checks, must not keep the payers of the same office from their pages. Results of the gateway are in none: they are signed
- * and must always arrive.
+ * Requests by what presents their credential: a wrong key or a forged receipt keeps no payer of the same office from a
+ * page. Results of the gateway are in none: they are signed and must always arrive.
  */
 const areas: Readonly<Record<string, RegExp>> = {
   keys: /^\/(?:generic|landreg)\/(?:check|request|requery|payments|test-callback|credentials)(?:\/|$)|^\/api\/v1\/(?:users|projects)(?:\/|$)/,

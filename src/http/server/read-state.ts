@@ -17,9 +17,8 @@ export type Found<State, ItsRow> = {
 
 /**
  * The function returned reads one state; `told` is the revision that the reader must see, null if there is none. A row
- * serves if it is behind neither that nor the head that this process knows of; if neither is known, only a final row does.
- * Otherwise the stream is folded. If that fails, any row serves, and says that it is outdated. Throws UnreadableEvent and
- * EventStoreUnavailable if there is no row.
+ * serves if it is behind neither that nor the head that this process knows; if neither is known, only a final row does.
+ * Otherwise the stream is folded; if that fails, any row serves, as outdated. Without one, throws what failed.
  */
 export function createReadState<State, Event, ItsRow extends Row<State>>(dependencies: {
   streamOf: (id: string) => string;

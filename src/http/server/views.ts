@@ -16,10 +16,8 @@ import { script, style } from './inline-style.ts';
 const folder = fileURLToPath(new URL('../../../views/', import.meta.url));
 
 /**
- * Koa middleware that gives `ctx.render(name, model)` for the templates in views/. A template sees its model, and
- * `texts` in the model's language under their names; it throws if it refers to something that neither has. Name it with
- * its extension (`payment.njk`), so that koa-views looks on disk once and not twice. `footer` has the addresses of the
- * links at the foot of every page, by the names of their texts.
+ * Koa middleware that gives `ctx.render(name, model)` for the templates in views/, named with their extension, so that
+ * koa-views looks on disk once. A template sees its model, `texts` in the model's language and the links of `footer`.
  */
 export const createViews = (
   texts: Readonly<Record<string, Readonly<Record<Language, object>>>>,

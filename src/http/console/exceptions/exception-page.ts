@@ -19,7 +19,6 @@ type ExceptionTexts = ConsoleTexts['exceptions'];
 
 type Resolution<Choice> = { resolution: Choice; note: string; at: string };
 
-/** What is recorded as having been done about an exception. */
 export type ResolutionName = keyof ExceptionTexts['resolutions'];
 
 export type FoundException<Choice extends ResolutionName> = {

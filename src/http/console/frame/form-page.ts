@@ -11,7 +11,7 @@ export type FormPage = {
   /** In views/console. It sees its model; `problem`, why the form was not accepted, or null; and `faults`. */
   template: string;
   /** `typed` is the form that was not accepted; null when the page is opened. */
-  model(ctx: StaffContext, parts: PageDependencies, typed: Fields | null): Promise<Record<string, unknown>>;
+  model(ctx: StaffContext, dependencies: PageDependencies, typed: Fields | null): Promise<object>;
   /** Adds to `faults` what is wrong with the rows of a file. */
   submit(ctx: StaffContext, dependencies: PageDependencies, form: Fields, faults: string[]): Promise<void>;
 };

@@ -14,7 +14,6 @@ export function readForm(ctx: Context): Fields {
   return textsOf(ctx.request.body);
 }
 
-/** The fields of the query, likewise. */
 export function readQuery(ctx: Context): Fields {
   return textsOf(ctx.query);
 }

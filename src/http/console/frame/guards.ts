@@ -35,9 +35,8 @@ export function fromOwnPage(ctx: Context, next: Next): Promise<unknown> {
 }
 
 /**
- * What a page or action does for an account with a scope. `all`: it is about the ledger as a whole, and refuses.
- * `ofPayment`: the payment that its path names must be one of theirs. `filtered`: it holds only what is theirs. `own`: it
- * is about the account itself.
+ * For an account with a scope. `all`: it is about the ledger as a whole, and refuses. `ofPayment`: the payment of its
+ * path must be one of theirs. `filtered`: it holds only what is theirs. `own`: it is about the account itself.
  */
 export type ForScope = 'all' | 'ofPayment' | 'filtered' | 'own';
 

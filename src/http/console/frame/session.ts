@@ -1,7 +1,4 @@
-/**
- * Who is signed in. The cookie names the session; the session's and the user's streams are read at every request, so
- * that signing out, a new role or scope, or a deactivated account takes effect at once and everywhere.
- */
+/** Who is signed in. Session and user are read at every request: signing out or a new role takes effect at once. */
 import { hash } from 'node:crypto';
 import type { EventStore, RecordedEvent } from '@ledger/event-store/event-store.ts';
 import { isAfter } from '@ledger/event-store/position.ts';

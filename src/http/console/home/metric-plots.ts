@@ -5,7 +5,6 @@ import { type CallbackDelays, delayBoundsMs } from '../../../to-do/callback-time
 import { queryOf } from '../frame/forms-and-lists.ts';
 
 type Column = {
-  /** `''` for a column without one. */
   label: string;
   values: readonly { series: 'quiet' | 'main'; value: number; title: string }[];
 };

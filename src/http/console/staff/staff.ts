@@ -78,7 +78,6 @@ function change(
   };
 }
 
-/** Asks whether it is meant, naming whom it is about. */
 function asking(what: 'deactivate' | 'removePasskeys', act: Page): Page {
   return async (ctx, dependencies) => {
     const account = await loadAccount(dependencies.eventStore, ctx.params.id ?? '');
