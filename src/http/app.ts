@@ -41,7 +41,7 @@ export async function createApp(dependencies: Dependencies): Promise<Koa<Request
   addGenericRoutes(router, dependencies);
   addLandregRoutes(router, dependencies);
   addApiRoutes(router, dependencies);
-  await addDocsRoutes(router, { config, log, runtime });
+  await addDocsRoutes(router, dependencies);
   const consoleDependencies = createPageDependencies(dependencies);
   addConsoleRoutes(router, consoleDependencies);
 

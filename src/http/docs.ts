@@ -2,40 +2,24 @@
 import { fileURLToPath } from 'node:url';
 import type Router from '@koa/router';
 import { createAnswers, paths } from '@ledger/docs-site/routes.ts';
-import type { Log } from '@ledger/kernel/log.ts';
-import type { Runtime } from '@ledger/kernel/runtime.ts';
-import type { Config } from '../config/config.ts';
 import { commandPages } from './command-pages.ts';
 import { createDescription, type DescribedConfig } from './openapi.ts';
 import type { RequestState } from './server/context.ts';
+import type { Dependencies } from './server/dependencies.ts';
 
 const contentFolder = fileURLToPath(new URL('../../content/docs/', import.meta.url));
 
-type Options = {
-  config: DescribedConfig & { gateway: Pick<Config['gateway'], 'url'> };
-  log: Log;
-  runtime: Pick<Runtime, 'monotonicMs'>;
-};
-
-/** In development, changed files are looked for no more often than this. */
-const lookAgainMs = 1_000;
-
-/** In production, rejects with a ConfigError if the content has faults. */
+/** In production, rejects with a ConfigError if the content has faults; in development, looks for changes. */
 export async function addDocsRoutes(
   router: Router<RequestState>,
-  { config, log, runtime }: Options,
+  { config, log, runtime }: Dependencies,
 ): Promise<void> {
-  const answer = await createAnswers({
-    ...siteOf(config),
-    log,
-    runtime,
-    lookAgainMs: config.production ? null : lookAgainMs,
-  });
-  router.get(paths, answer);
+  const lookAgainMs = config.production ? null : 1_000;
+  router.get(paths, await createAnswers({ ...siteOf(config), log, runtime, lookAgainMs }));
 }
 
 /** What the site is made of; where it is served, its examples lead to. */
-export function siteOf(config: Options['config']) {
+export function siteOf(config: DescribedConfig & { gateway: { url: string } }) {
   const { baseUrl, gateway, sandbox } = config;
   return {
     folder: contentFolder,

@@ -1,22 +1,17 @@
 /** GET /: says what this service is; if the sandbox runs, also how to try a first payment. */
 import { readFileSync } from 'node:fs';
 import { format } from '@ledger/kernel/format.ts';
+import { otherLanguage } from '../common/languages.ts';
 import type { Config } from '../config/config.ts';
-import { otherLanguage } from './pay/links.ts';
 import { texts } from './pay/texts.ts';
 import { type Context, languageOf } from './server/context.ts';
 
-export function createHome({
-  baseUrl,
-  gateway,
-  sandbox,
-}: Pick<Config, 'baseUrl' | 'gateway'> & { sandbox: { enabled: boolean } }) {
-  const testPages = ['simulate', 'debug'] as const;
+export function createHome({ baseUrl, gateway, sandbox }: Config) {
   return (ctx: Context): Promise<void> => {
     const lang = languageOf(ctx);
     const { home, ...pages } = texts[lang];
     const links = [
-      ...testPages.map((name) => ({
+      ...(['simulate', 'debug'] as const).map((name) => ({
         url: `${baseUrl}/generic/${name}?lang=${lang}`,
         text: pages[name].title,
       })),

@@ -6,8 +6,8 @@ import type { Config } from '../config/config.ts';
 import { ErrorResponse, Health, Project, User } from './api/bodies.ts';
 import { Rotation } from './generic/credentials.ts';
 import { testCallbackBody } from './generic/payments/test-callback.ts';
-import { paymentRequestBody as genericRequestBody } from './generic/request-body.ts';
-import { paymentRequestBody as landregRequestBody } from './landreg/request-body.ts';
+import { paymentRequestBody as genericRequestBody } from './generic/request.ts';
+import { paymentRequestBody as landregRequestBody } from './landreg/request.ts';
 
 const folder = new URL('../../content/openapi/', import.meta.url);
 const keys = { apiKey: '<API_KEY>', merchantKey: '<API_KEY>', landregKey: '<ACCESS_KEY>' };

@@ -4,8 +4,7 @@ import { fileURLToPath } from 'node:url';
 import test from 'ava';
 import { readFields } from '../../src/commands/fields.ts';
 import { loadMerchants } from '../../src/config/merchants.ts';
-import { checkRequest } from '../../src/http/landreg/request.ts';
-import { paymentRequestBody } from '../../src/http/landreg/request-body.ts';
+import { checkRequest, paymentRequestBody } from '../../src/http/landreg/request.ts';
 import { sen } from '../support/payments.ts';
 
 const page = readFileSync(new URL('../../content/docs/land-registry.md', import.meta.url), 'utf8');

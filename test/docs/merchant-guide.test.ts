@@ -12,7 +12,7 @@ import { signaturesOf } from '../../src/clients/merchant/callback-message.ts';
 import { readFields } from '../../src/commands/fields.ts';
 import { loadMerchants } from '../../src/config/merchants.ts';
 import { evolve, noPayment } from '../../src/events/payment.ts';
-import { paymentRequestBody } from '../../src/http/generic/request-body.ts';
+import { paymentRequestBody } from '../../src/http/generic/request.ts';
 import { paymentFields } from '../../src/receipts/payment-fields.ts';
 import { temporaryFolder, until } from '../embedded/helpers.ts';
 import { startApp } from '../support/app.ts';

@@ -123,7 +123,7 @@ export const byCode = (all: readonly Merchant[]): Map<string, Merchant> =>
 
 /** What a test changes of the parts that the app is made of. */
 export type Changes = {
-  config?: Partial<Dependencies['config']>;
+  config?: Partial<Omit<Dependencies['config'], 'sandbox'>> & { sandbox?: { enabled: boolean } };
   findPayment?: Dependencies['findPayment'];
   findByReceiptNo?: Dependencies['findByReceiptNo'];
   latestPayments?: Dependencies['latestPayments'];
@@ -213,7 +213,7 @@ export async function startApp(
       rateLimits: { failuresPerMinute: 1e6, callsPerSecond: 1e6, pagesPerMinute: 1e6 },
       trustedProxies: 0,
       ...changes.config,
-    },
+    } as Dependencies['config'],
     credentials: createCredentials({
       transactionIdKey,
       eventStore: parts,

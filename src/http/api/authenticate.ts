@@ -5,13 +5,11 @@ import type { Context } from '../server/context.ts';
 import { apiProblem } from './errors.ts';
 
 /** Koa middleware; throws HttpProblem 401 and 429. */
-export function createApiKeyCheck(
-  /** Changes with the configuration. */
-  apiKeys: readonly string[],
-) {
+export function createApiKeyCheck(apiKeys: readonly string[]) {
   return async (ctx: Context<{ apiCaller?: string }>, next: Next): Promise<unknown> => {
     if (apiKeys.length === 0) return next();
     const key = bearerOf(ctx);
+    // The keys may change while the process runs.
     if (!isOneOf(apiKeys.map(digestOfConfigured), key))
       throw apiProblem(401, 'unauthorized', 'An API key is needed: Authorization: Bearer <key>');
     // Events name the key by the beginning of its digest, which does not disclose it.

@@ -9,9 +9,6 @@ import { answer, presentUser, User } from './bodies.ts';
 
 /** How long the answer waits until the list holds the new user. */
 const listedWithinMs = 3_000;
-/** The first pause between two look-ups doubles up to the last. */
-const firstPauseMs = 10;
-const lastPauseMs = 80;
 
 export function createCreateUser({ config, eventStore, log, runtime, users }: Dependencies) {
   const execute = createExecute({ eventStore, decider: userDecider });
@@ -19,27 +16,21 @@ export function createCreateUser({ config, eventStore, log, runtime, users }: De
   async function untilListed(id: string): Promise<void> {
     const late = runtime.timeout(listedWithinMs);
     const look = async () => {
-      for (let pauseMs = firstPauseMs; !late.aborted && !(await users.has(id)); ) {
+      for (let pauseMs = 10; !late.aborted && !(await users.has(id)); pauseMs = Math.min(2 * pauseMs, 80))
         await runtime.sleep(pauseMs);
-        pauseMs = Math.min(2 * pauseMs, lastPauseMs);
-      }
     };
-    try {
-      await Promise.race([look(), once(late, 'abort')]);
-    } catch (error) {
-      log.warn({ err: error }, 'a new user cannot be looked up in the list');
-    }
+    await Promise.race([look(), once(late, 'abort')]).catch((err: unknown) =>
+      log.warn({ err }, 'a new user cannot be looked up in the list'),
+    );
   }
 
   return async (ctx: Context<{ apiCaller?: string; body: NewUser }>): Promise<void> => {
     const { body: user } = ctx.state;
     const id = userIdOf(config.transactionIdKey, user.email);
-    const { state: account } = await execute(
-      userStream(id),
-      { type: 'CreateUser', at: runtime.now().toISOString(), id, user, console: false },
-      causeOf(ctx, ctx.state.apiCaller ?? 'api'),
-      { creates: true },
-    );
+    const at = runtime.now().toISOString();
+    const command = { type: 'CreateUser', at, id, user, console: false } as const;
+    const cause = causeOf(ctx, ctx.state.apiCaller ?? 'api');
+    const { state: account } = await execute(userStream(id), command, cause, { creates: true });
     if (!account) throw new Error('A user that was created has no state');
     await untilListed(id);
     ctx.status = 201;

@@ -10,29 +10,20 @@ import { apiProblem } from './errors.ts';
 export const maxPageSize = 100;
 export const defaultPageSize = 50;
 
-type Page = { limit: number; after: string | null };
-
 /** `?limit=` and `?starting_after=` choose the page; where more follow, a Link header leads to the next. */
 export function createList<Entry extends { id: string }, Shown>(
   { config, log }: Dependencies,
   entries: ListQueries<Entry>,
-  /** Of one entry of the answer. */
   struct: Struct<Shown, unknown>,
   present: (entry: Entry) => Shown,
 ) {
-  async function find(page: Page): Promise<Entry[] | null> {
-    try {
-      return await entries.list(page);
-    } catch (error) {
-      log.warn({ err: error }, 'a list cannot be read from Postgres');
-      throw apiProblem(503, 'unavailable', 'The list cannot be read at the moment; try again later');
-    }
-  }
-
   return async (ctx: Context): Promise<void> => {
     const { limit, after } = readPage(ctx.query);
     // One more than requested shows whether another page follows.
-    const found = await find({ limit: limit + 1, after });
+    const found = await entries.list({ limit: limit + 1, after }).catch((err: unknown) => {
+      log.warn({ err }, 'a list cannot be read from Postgres');
+      throw apiProblem(503, 'unavailable', 'The list cannot be read at the moment; try again later');
+    });
     if (!found) throw invalidParameter('starting_after is the id of nothing in this list');
     const page = found.slice(0, limit);
     const last = page.at(-1);
@@ -43,7 +34,7 @@ export function createList<Entry extends { id: string }, Shown>(
 }
 
 /** Refuses a parameter that is given twice, which is an array. */
-function readPage(query: Context['query']): Page {
+function readPage(query: Context['query']): { limit: number; after: string | null } {
   const { limit = String(defaultPageSize), starting_after: after = null } = query;
   if (typeof limit !== 'string' || !/^[1-9]\d{0,2}$/.test(limit) || Number(limit) > maxPageSize)
     throw invalidParameter(`limit must be a whole number from 1 to ${maxPageSize}`);

@@ -1,7 +1,6 @@
 /**
- * The staff console: every page and action, with the permission that it needs and what it does for an account with a
- * scope. frame/ holds what all pages share; each other folder is an area, with a file for each page or action and its
- * templates in views/console/<area>.
+ * The staff console: every page and action, with its permission and what it does for an account with a scope. frame/ is
+ * what all pages share; every other folder is an area, with its templates in views/console/<area>.
  */
 import type Router from '@koa/router';
 import { send } from '@ledger/web/answers.ts';
@@ -9,31 +8,26 @@ import type { Middleware } from 'koa';
 import { formBody } from '../server/body.ts';
 import { type Context, type RequestState, seeOther } from '../server/context.ts';
 import { showAccessLog } from './audit/access-log.ts';
-import { downloadExport, showExportForm } from './audit/export.ts';
+import { paymentExport } from './audit/export.ts';
 import { showSeals } from './audit/seals.ts';
-import { exportDeliveries, showDeliveries } from './deliveries/list.ts';
+import { deliveryList, showDeliveries } from './deliveries/list.ts';
 import { confirmSendList, sendListAgain } from './deliveries/send-list.ts';
 import { sendAgain } from './deliveries/send-one.ts';
 import { approval } from './exceptions/approval.ts';
 import { discrepancy } from './exceptions/discrepancy.ts';
-import {
-  type ExceptionSource,
-  type ResolutionName,
-  resolveOne,
-  showOne,
-} from './exceptions/exception-page.ts';
-import { exportExceptions, showExceptions } from './exceptions/list.ts';
+import { exceptionList, showExceptions } from './exceptions/list.ts';
 import { retryParkedStream, showParkedStream } from './exceptions/parked-stream.ts';
 import { paymentException } from './exceptions/payment-exception.ts';
 import { sharedNumber } from './exceptions/shared-number.ts';
 import { unknownOutcome } from './exceptions/unknown-outcome.ts';
 import {
-  findUnmatchedToErase,
+  eraseUnmatchedResult,
   recordAtPayment,
   showUnmatchedEvidence,
   unmatchedResult,
 } from './exceptions/unmatched-result.ts';
 import { signInPath } from './frame/addresses.ts';
+import { type FormPage, openForm, submitForm } from './frame/form-page.ts';
 import {
   createFromOwnSite,
   createOwnForm,
@@ -41,33 +35,29 @@ import {
   type ForScope,
   fromOwnPage,
 } from './frame/guards.ts';
+import { downloadList } from './frame/list.ts';
 import { createLive } from './frame/live.ts';
 import type { Page, PageDependencies } from './frame/page.ts';
 import type { Permission } from './frame/permissions.ts';
 import type { StaffContext } from './frame/session.ts';
+import { createImportGuard, readUpload } from './frame/uploads.ts';
 import { showHome } from './home/home.ts';
 import { downloadAccount, showAccount } from './journal/account.ts';
 import { downloadCollectionCsv, downloadCollectionPdf, showCollection } from './journal/collection.ts';
-import {
-  enterSettlement,
-  reverseSettlement,
-  showSettlement,
-  showSettlements,
-} from './journal/settlements.ts';
+import { reverseSettlement, settlements, showSettlement } from './journal/settlements.ts';
 import { showTrialBalance } from './journal/trial-balance.ts';
-import { confirmErase, eraseNow, findPaymentToErase } from './payments/erase.ts';
+import { erasePayment } from './payments/erase.ts';
 import { showEvent } from './payments/event.ts';
 import { answerHistory } from './payments/history.ts';
 import { addNote, openReceipt, showPayer } from './payments/payer.ts';
 import { showPayment } from './payments/payment.ts';
-import { recordRefund, showRefund } from './payments/refund.ts';
+import { refund } from './payments/refund.ts';
 import { requery } from './payments/requery.ts';
-import { exportPayments, find, paymentsPath, searchByPayer, showPayments } from './payments/search.ts';
+import { find, paymentList, paymentsPath, searchByPayer, showPayments } from './payments/search.ts';
 import { requestRebuild, showProjections } from './projections/projections.ts';
-import { createImportGuard, importExport, readUpload } from './reconciliation/import.ts';
-import { showDiscrepancies } from './reconciliation/list.ts';
+import { reconciliation } from './reconciliation/reconciliation.ts';
 import { registerPasskey, removePasskey, showOwnAccount } from './sign-in/own-account.ts';
-import { createRequestLink } from './sign-in/request-link.ts';
+import { requestLink } from './sign-in/request-link.ts';
 import { showLink, showSignIn, signIn, signOut } from './sign-in/sign-in.ts';
 import { changeRole, deactivate, grant, reactivate, removePasskeysOf, showAccounts } from './staff/staff.ts';
 
@@ -77,28 +67,31 @@ export type ConsoleRoute = {
   permission: Permission;
   forScope: ForScope;
   handle: Page;
-  /** Reads the body of a POST; without it, a form of at most 64 KiB. */
-  body?: Middleware;
+  /** Reads the body of a POST. */
+  body: Middleware;
 };
 
-type Path = ConsoleRoute['path'];
+const route =
+  (method: ConsoleRoute['method']) =>
+  (
+    path: ConsoleRoute['path'],
+    permission: Permission,
+    forScope: ForScope,
+    handle: Page,
+    body: Middleware = formBody,
+  ): ConsoleRoute => ({ method, path, permission, forScope, handle, body });
+const get = route('get');
+const post = route('post');
 
-function get(path: Path, permission: Permission, forScope: ForScope, handle: Page): ConsoleRoute {
-  return { method: 'get', path, permission, forScope, handle };
-}
-
-function post(path: Path, permission: Permission, forScope: ForScope, handle: Page, body?: Middleware) {
-  return { method: 'post', path, permission, forScope, handle, ...(body && { body }) } as const;
-}
-
-function exceptionRoutes<Choice extends ResolutionName>(
-  place: string,
+const form = (
+  path: ConsoleRoute['path'],
+  [mayOpen, maySubmit]: readonly [Permission, Permission],
   forScope: ForScope,
-  source: ExceptionSource<Choice>,
-): ConsoleRoute[] {
-  const path = `/console/exceptions/${place}` as const;
-  return [get(path, 'read', forScope, showOne(source)), post(path, 'resolve', forScope, resolveOne(source))];
-}
+  page: FormPage,
+): ConsoleRoute[] => [
+  get(path, mayOpen, forScope, openForm(page)),
+  post(path, maySubmit, forScope, submitForm(page)),
+];
 
 /** Everything that only people who are signed in may use. */
 export function consoleRoutes(): readonly ConsoleRoute[] {
@@ -111,7 +104,7 @@ export function consoleRoutes(): readonly ConsoleRoute[] {
     get('/console/payments/find', 'read', 'filtered', async (ctx) => seeOther(ctx, paymentsPath)),
     post('/console/payments/find', 'viewPersonalData', 'filtered', find),
     post('/console/payments/by-payer', 'viewPersonalData', 'filtered', searchByPayer),
-    get('/console/payments/export.csv', 'read', 'filtered', exportPayments),
+    get('/console/payments/export.csv', 'read', 'filtered', downloadList(paymentList)),
     get('/console/payments/:id', 'read', 'ofPayment', showPayment),
     get('/console/payments/:id/payer', 'viewPersonalData', 'ofPayment', showPayer),
     get('/console/payments/:id/receipt', 'viewPersonalData', 'ofPayment', openReceipt('receipt')),
@@ -119,41 +112,38 @@ export function consoleRoutes(): readonly ConsoleRoute[] {
     post('/console/payments/:id/notes', 'addNote', 'ofPayment', addNote),
     get('/console/payments/:id/events/:revision', 'viewPersonalData', 'ofPayment', showEvent),
     get('/console/payments/:id/history.json', 'viewPersonalData', 'ofPayment', answerHistory),
-    get('/console/payments/:id/erase', 'erase', 'ofPayment', confirmErase(findPaymentToErase)),
-    post('/console/payments/:id/erase', 'erase', 'ofPayment', eraseNow(findPaymentToErase)),
-    get('/console/payments/:id/refund', 'resolve', 'ofPayment', showRefund),
-    post('/console/payments/:id/refund', 'resolve', 'ofPayment', recordRefund),
+    ...form('/console/payments/:id/erase', ['erase', 'erase'], 'ofPayment', erasePayment),
+    ...form('/console/payments/:id/refund', ['resolve', 'resolve'], 'ofPayment', refund),
     post('/console/payments/:id/send-again', 'sendAgain', 'ofPayment', sendAgain),
     post('/console/payments/:id/requery', 'requery', 'ofPayment', requery),
 
     get('/console/exceptions', 'read', 'filtered', showExceptions),
-    get('/console/exceptions/export.csv', 'read', 'filtered', exportExceptions),
-    ...exceptionRoutes('payment/:id/:no', 'ofPayment', paymentException),
-    ...exceptionRoutes('attempt/:id/:no', 'ofPayment', unknownOutcome),
-    ...exceptionRoutes('approval/:id/:no', 'ofPayment', approval),
-    ...exceptionRoutes('unmatched/:id', 'all', unmatchedResult),
+    get('/console/exceptions/export.csv', 'read', 'filtered', downloadList(exceptionList)),
+    ...form('/console/exceptions/payment/:id/:no', ['read', 'resolve'], 'ofPayment', paymentException),
+    ...form('/console/exceptions/attempt/:id/:no', ['read', 'resolve'], 'ofPayment', unknownOutcome),
+    ...form('/console/exceptions/approval/:id/:no', ['read', 'resolve'], 'ofPayment', approval),
+    ...form('/console/exceptions/unmatched/:id', ['read', 'resolve'], 'all', unmatchedResult),
     post('/console/exceptions/unmatched/:id/record', 'resolve', 'all', recordAtPayment),
     get('/console/exceptions/unmatched/:id/evidence', 'viewPersonalData', 'all', showUnmatchedEvidence),
-    get('/console/exceptions/unmatched/:id/erase', 'erase', 'all', confirmErase(findUnmatchedToErase)),
-    post('/console/exceptions/unmatched/:id/erase', 'erase', 'all', eraseNow(findUnmatchedToErase)),
-    ...exceptionRoutes('shared/:id', 'all', sharedNumber),
-    ...exceptionRoutes('difference/:id', 'all', discrepancy),
+    ...form('/console/exceptions/unmatched/:id/erase', ['erase', 'erase'], 'all', eraseUnmatchedResult),
+    ...form('/console/exceptions/shared/:id', ['read', 'resolve'], 'all', sharedNumber),
+    ...form('/console/exceptions/difference/:id', ['read', 'resolve'], 'all', discrepancy),
     get('/console/exceptions/parked/:stream', 'read', 'all', showParkedStream),
     post('/console/exceptions/parked/:stream/retry', 'rebuild', 'all', retryParkedStream),
 
-    get('/console/reconciliation', 'readAll', 'all', showDiscrepancies),
-    post('/console/reconciliation', 'reconcile', 'all', oneImport(importExport), readUpload),
+    get('/console/reconciliation', 'readAll', 'all', openForm(reconciliation)),
+    post('/console/reconciliation', 'reconcile', 'all', oneImport(submitForm(reconciliation)), readUpload),
 
     get('/console/deliveries', 'read', 'filtered', showDeliveries),
-    get('/console/deliveries/export.csv', 'read', 'filtered', exportDeliveries),
+    get('/console/deliveries/export.csv', 'read', 'filtered', downloadList(deliveryList)),
     get('/console/deliveries/send-again', 'sendAgain', 'filtered', confirmSendList),
     post('/console/deliveries/send-again', 'sendAgain', 'filtered', sendListAgain),
 
     get('/console/journal', 'readAll', 'all', showTrialBalance),
     get('/console/journal/account', 'read', 'filtered', showAccount),
     get('/console/journal/account.csv', 'read', 'filtered', downloadAccount),
-    get('/console/settlements', 'readAll', 'all', showSettlements),
-    post('/console/settlements', 'reconcile', 'all', oneImport(enterSettlement), readUpload),
+    get('/console/settlements', 'readAll', 'all', openForm(settlements)),
+    post('/console/settlements', 'reconcile', 'all', oneImport(submitForm(settlements)), readUpload),
     get('/console/settlements/:id', 'read', 'all', showSettlement),
     post('/console/settlements/:id/reverse', 'reconcile', 'all', reverseSettlement),
     get('/console/statements', 'read', 'filtered', showCollection),
@@ -166,8 +156,7 @@ export function consoleRoutes(): readonly ConsoleRoute[] {
 
     get('/console/access-log', 'readAccessLog', 'all', showAccessLog),
     get('/console/seals', 'readAll', 'all', showSeals),
-    get('/console/export', 'export', 'filtered', showExportForm),
-    post('/console/export', 'export', 'filtered', downloadExport),
+    ...form('/console/export', ['export', 'export'], 'filtered', paymentExport),
 
     get('/console/staff', 'manageStaff', 'all', showAccounts),
     post('/console/staff/:id/role', 'manageStaff', 'all', changeRole),
@@ -190,7 +179,7 @@ export function addConsoleRoutes(router: Router<RequestState>, dependencies: Pag
   const ownForm = createOwnForm(dependencies);
 
   for (const route of consoleRoutes()) {
-    const { body = formBody, handle, method, path, permission } = route;
+    const { body, handle, method, path, permission } = route;
     const answer = (ctx: StaffContext) => handle(ctx, dependencies);
     if (method === 'get' && permission === 'viewPersonalData')
       router.get(path, permit(route), fromOwnPage, answer);
@@ -198,9 +187,8 @@ export function addConsoleRoutes(router: Router<RequestState>, dependencies: Pag
     else router.post(path, fromOwnSite, permit(route), body, ownForm, answer);
   }
 
-  const requestLink = createRequestLink(dependencies);
   router.get(signInPath, (ctx: Context) => showSignIn(ctx, dependencies));
-  router.post(signInPath, fromOwnSite, formBody, requestLink);
+  router.post(signInPath, fromOwnSite, formBody, (ctx: Context) => requestLink(ctx, dependencies));
   router.get(`${signInPath}/:token`, (ctx: Context) => showLink(ctx, dependencies));
   router.post(`${signInPath}/:token`, fromOwnSite, formBody, (ctx: Context) => signIn(ctx, dependencies));
 

@@ -6,7 +6,6 @@ import { bearerOf } from '../server/bearer.ts';
 import { bodyText } from '../server/body.ts';
 import { type Context, HttpProblem } from '../server/context.ts';
 
-/** `apiKey` is the one that was presented. */
 export type FromMerchant = { merchant: Merchant; apiKey: string };
 
 /** Koa middleware that finds the merchant. Throws HttpProblem 401 with the documented messages, 429 and EventStoreUnavailable. */

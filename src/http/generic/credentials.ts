@@ -3,12 +3,12 @@ import { maskable } from '@ledger/kernel/structs.ts';
 import { withJsonSchema } from '@ledger/kernel/with-json-schema.ts';
 import type { Next } from 'koa';
 import { define, type Infer, optional } from 'superstruct';
-import { credentialDecider } from '../../commands/credentials.ts';
+import { type CredentialCommand, credentialDecider } from '../../commands/credentials.ts';
 import { createExecute } from '../../commands/execute.ts';
 import { toIsoWithOffset } from '../../common/malaysian-time.ts';
 import { type CredentialKind, credentialKinds, merchantStream } from '../../events/merchant.ts';
+import type { PaymentChannel } from '../pay/channel.ts';
 import { type Context, causeOf, HttpProblem } from '../server/context.ts';
-import type { Dependencies } from '../server/dependencies.ts';
 import type { FromMerchant } from './authenticate.ts';
 
 const maxHours = 168;
@@ -35,48 +35,44 @@ export function readKind(ctx: Asked, next: Next): Promise<unknown> {
   return next();
 }
 
-export function createCredentialActions({
-  credentials,
-  eventStore,
-  personalData: { seal },
-  runtime,
-}: Dependencies) {
-  const execute = createExecute({ eventStore, decider: credentialDecider, seal });
-  const asked = ({ state: { apiKey, kind, merchant } }: Asked, now: Date) => ({
-    at: now.toISOString(),
-    kind,
-    by: credentials.fingerprintOf('api-key', apiKey),
-    configured: credentials.configured(merchant),
+/** What both commands say of the credential and of the merchant that replaces it. */
+const about = ({ state: { apiKey, kind, merchant } }: Asked, { credentials }: PaymentChannel, now: Date) => ({
+  at: now.toISOString(),
+  kind,
+  by: credentials.fingerprintOf('api-key', apiKey),
+  configured: credentials.configured(merchant),
+});
+
+async function record(ctx: Asked, { eventStore, personalData }: PaymentChannel, command: CredentialCommand) {
+  const { code } = ctx.state.merchant;
+  const execute = createExecute({ eventStore, decider: credentialDecider, seal: personalData.seal });
+  await execute(merchantStream(code), command, causeOf(ctx, `merchant:${code}`));
+}
+
+/** The answer is the only place where the new one is ever shown. */
+export async function rotate(ctx: Asked, channel: PaymentChannel): Promise<void> {
+  const { credentials, runtime } = channel;
+  const { body, kind, merchant, spend } = ctx.state;
+  await spend('rotations', merchant.code);
+  const now = runtime.now();
+  const bytes = runtime.randomBytes(32);
+  const isKey = kind === 'api-key';
+  const value = isKey ? `key_${bytes.toString('base64url')}` : `whsec_${bytes.toString('base64')}`;
+  const othersEndAt = new Date(now.getTime() + (body.overlap_hours ?? 24) * 3_600_000).toISOString();
+  await record(ctx, channel, {
+    type: 'IssueCredential',
+    ...about(ctx, channel, now),
+    fingerprint: credentials.fingerprintOf(kind, value),
+    secret: isKey ? null : value,
+    othersEndAt,
   });
-  const causedBy = (ctx: Asked) => causeOf(ctx, `merchant:${ctx.state.merchant.code}`);
-  return {
-    /** The answer is the only place where the new one is ever shown. */
-    async rotate(ctx: Asked): Promise<void> {
-      const { body, kind, merchant, spend } = ctx.state;
-      await spend('rotations', merchant.code);
-      const now = runtime.now();
-      const bytes = runtime.randomBytes(32);
-      const text =
-        kind === 'api-key' ? `key_${bytes.toString('base64url')}` : `whsec_${bytes.toString('base64')}`;
-      const othersEndAt = new Date(now.getTime() + (body.overlap_hours ?? 24) * 3_600_000).toISOString();
-      const command = {
-        type: 'IssueCredential',
-        ...asked(ctx, now),
-        fingerprint: credentials.fingerprintOf(kind, text),
-        secret: kind === 'api-key' ? null : text,
-        othersEndAt,
-      } as const;
-      await execute(merchantStream(merchant.code), command, causedBy(ctx));
-      const others_end_at = toIsoWithOffset(othersEndAt);
-      const message = 'Store it now: it is not shown again';
-      ctx.status = 201;
-      ctx.body = { status: true, message, data: { kind, value: text, others_end_at } };
-    },
-    async endOverlap(ctx: Asked): Promise<void> {
-      const command = { type: 'EndOverlap', ...asked(ctx, runtime.now()) } as const;
-      await execute(merchantStream(ctx.state.merchant.code), command, causedBy(ctx));
-      ctx.status = 202;
-      ctx.body = { status: true, message: 'Only the newest is valid from now on' };
-    },
-  };
+  const data = { kind, value, others_end_at: toIsoWithOffset(othersEndAt) };
+  ctx.status = 201;
+  ctx.body = { status: true, message: 'Store it now: it is not shown again', data };
+}
+
+export async function endOverlap(ctx: Asked, channel: PaymentChannel): Promise<void> {
+  await record(ctx, channel, { type: 'EndOverlap', ...about(ctx, channel, channel.runtime.now()) });
+  ctx.status = 202;
+  ctx.body = { status: true, message: 'Only the newest is valid from now on' };
 }

@@ -1,9 +1,7 @@
-/**
- * GET /generic/debug: stands in for the gateway. People choose a payment and a result, see its fields with their CHECKSUM,
- * and post them from the browser to /generic/response. It signs with the gateway's secret, so it exists only in the sandbox.
- */
+/** GET /generic/debug: stands in for the gateway, whose secret it signs results with. Only in the sandbox. */
 import { signFields } from '../../clients/gateway/checksum.ts';
 import type { GatewayFields } from '../../clients/gateway/read-result.ts';
+import { otherLanguage } from '../../common/languages.ts';
 import { toDateTime, toDigits } from '../../common/malaysian-time.ts';
 import { addSen, displaySen, formatSen, type Sen } from '../../common/money.ts';
 import { paymentModes } from '../../common/payment-modes.ts';
@@ -14,50 +12,47 @@ import { standingOf } from '../../events/payment-standing.ts';
 import type { Links } from '../../receipts/payment-links.ts';
 import type { Language } from '../../receipts/texts.ts';
 import { statusName } from '../../receipts/texts.ts';
-import type { ChannelDependencies } from '../pay/dependencies.ts';
-import { otherLanguage } from '../pay/links.ts';
+import type { PaymentChannel } from '../pay/channel.ts';
 import { unlessUnknown } from '../pay/load-payment.ts';
 import { texts } from '../pay/texts.ts';
 import { type Context, languageOf } from '../server/context.ts';
 
 /** `?TRANS_ID=` chooses the payment; the query may also set every other field of the result. */
-export function createGatewayResultForm(dependencies: ChannelDependencies) {
-  const { config, latestPayments, links, readPayment, runtime } = dependencies;
+export async function showGatewayResultForm(ctx: Context, channel: PaymentChannel): Promise<void> {
+  const { config, latestPayments, links, readPayment, runtime } = channel;
   const pageUrl = `${config.baseUrl}/generic/debug`;
   const urlOf = (query: Record<string, string>) => `${pageUrl}?${new URLSearchParams(query)}`;
-
-  return async (ctx: Context): Promise<void> => {
-    const lang = languageOf(ctx);
-    const transactionId = queryText(ctx, 'TRANS_ID').trim();
-    const payment = transactionId === '' ? undefined : await unlessUnknown(readPayment(transactionId));
-    const likely = payment && likelyResult(payment, runtime.now());
-    const values = likely && { ...likely, ...givenFields(ctx, likely), TRANS_ID: transactionId };
-    const fields = Object.fromEntries(Object.entries(values ?? {}).filter(([, value]) => value !== ''));
-    const latest = await latestPayments().catch(() => undefined);
-    await ctx.render('debug.njk', {
-      lang,
-      otherLanguageUrl: urlOf({ ...values, lang: otherLanguage(lang) }),
-      action: pageUrl,
-      /** Undefined when they cannot be listed. */
-      latest: latest?.map(({ merchantCode, reference, ...latestPayment }) => ({
-        url: urlOf({ TRANS_ID: latestPayment.transactionId, lang }),
-        merchantCode,
-        reference,
-        status: statusName(latestPayment.status),
-        amount: displaySen(latestPayment.amountSen),
-      })),
-      simulateUrl: `${config.baseUrl}/generic/simulate?lang=${lang}`,
-      transactionId,
-      unknown: transactionId !== '' && !payment,
-      payment: payment && summaryOf(payment, links),
-      inputs: values ? inputsOf(values, lang) : [],
-      responseUrl: links.gatewayResult,
-      signed: values ? listed({ ...fields, CHECKSUM: signFields(fields, config.gateway.secret) }) : [],
-    });
-  };
+  const lang = languageOf(ctx);
+  const transactionId = queryText(ctx, 'TRANS_ID').trim();
+  const payment = transactionId === '' ? undefined : await unlessUnknown(readPayment(transactionId));
+  const likely = payment && likelyResult(payment, runtime.now());
+  const values = likely && { ...likely, ...givenFields(ctx, likely), TRANS_ID: transactionId };
+  const fields = Object.fromEntries(Object.entries(values ?? {}).filter(([, value]) => value !== ''));
+  const { TRANS_ID: _, ...inputs } = values ?? {};
+  const latest = await latestPayments().catch(() => undefined);
+  await ctx.render('debug.njk', {
+    lang,
+    otherLanguageUrl: urlOf({ ...values, lang: otherLanguage(lang) }),
+    action: pageUrl,
+    /** Undefined when they cannot be listed. */
+    latest: latest?.map(({ merchantCode, reference, ...latestPayment }) => ({
+      url: urlOf({ TRANS_ID: latestPayment.transactionId, lang }),
+      merchantCode,
+      reference,
+      status: statusName(latestPayment.status),
+      amount: displaySen(latestPayment.amountSen),
+    })),
+    simulateUrl: `${config.baseUrl}/generic/simulate?lang=${lang}`,
+    transactionId,
+    unknown: transactionId !== '' && !payment,
+    payment: payment && summaryOf(payment, links),
+    inputs,
+    choices: choicesIn(lang),
+    responseUrl: links.gatewayResult,
+    signed: { ...fields, CHECKSUM: signFields(fields, config.gateway.secret) },
+  });
 }
 
-/** The most likely result for the latest attempt. */
 function likelyResult(payment: OpenPayment, now: Date): GatewayFields {
   const { request, attempts } = payment;
   const attempt = attempts.at(-1);
@@ -99,20 +94,14 @@ function summaryOf({ request, ...payment }: RequestedPayment, links: Links) {
   };
 }
 
-function inputsOf(values: GatewayFields, lang: Language) {
+/** Of the fields that have some; the others are typed. */
+function choicesIn(lang: Language): Readonly<Record<string, readonly { value: string; text: string }[]>> {
   const { statuses } = texts[lang];
-  const choices: Readonly<Record<string, readonly { value: string; text: string }[]>> = {
+  return {
     STATUS: (['failed', 'success', 'cancelled', 'pending'] as const).map((name, code) => ({
       value: String(code),
       text: `${code} ${statuses[name]}`,
     })),
     PAYMENT_MODE: paymentModes.map((mode) => ({ value: mode, text: mode })),
   };
-  return listed(values)
-    .filter(({ name }) => name !== 'TRANS_ID')
-    .map((field) => ({ ...field, choices: choices[field.name] }));
-}
-
-function listed(fields: GatewayFields): { name: string; value: string }[] {
-  return Object.entries(fields).map(([name, value]) => ({ name, value }));
 }

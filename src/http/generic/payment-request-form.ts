@@ -1,16 +1,13 @@
-/**
- * /generic/simulate: builds a call of POST /generic/request and makes it over HTTP to this server, as a merchant's server
- * would, so that people see what a merchant would see.
- */
+/** /generic/simulate: calls POST /generic/request over HTTP, as a merchant's server would, and shows the answer. */
 import { orElse } from '@ledger/kernel/or-else.ts';
 import { shellQuoted } from '@ledger/openapi/samples.ts';
 import form from '../../../content/samples/request-form.json' with { type: 'json' };
+import { otherLanguage } from '../../common/languages.ts';
 import { toDigits } from '../../common/malaysian-time.ts';
-import { otherLanguage } from '../pay/links.ts';
+import type { PaymentChannel } from '../pay/channel.ts';
 import type { Texts } from '../pay/texts.ts';
 import { bodyText } from '../server/body.ts';
 import { type Context, HttpProblem, languageOf } from '../server/context.ts';
-import type { Dependencies } from '../server/dependencies.ts';
 
 /** The fields of the form, as the interface document calls them, with what they are filled in with. */
 const { required, optional } = form;
@@ -20,37 +17,31 @@ type Values = Readonly<typeof required & typeof optional>;
 const timeoutMs = 15_000;
 
 /** GET: the form, filled in with a payment that has not been requested yet. */
-export function createShowRequestForm(dependencies: Dependencies) {
-  return (ctx: Context): Promise<void> => {
-    const values = example(dependencies);
-    return ctx.render('simulate.njk', formPage(ctx, values, dependencies));
-  };
-}
+export const showRequestForm = (ctx: Context, channel: PaymentChannel): Promise<void> =>
+  ctx.render('simulate.njk', formPage(ctx, example(channel), channel));
 
 /** POST: shows the call, and makes it unless the user only wants to see it. */
-export function createMakeRequest(dependencies: Dependencies) {
-  const { config } = dependencies;
-  return async (ctx: Context): Promise<void> => {
-    const names = Object.keys({ ...required, ...optional });
-    const values = Object.fromEntries(names.map((name) => [name, bodyText(ctx, name)])) as Values;
-    const show = (outcome: object) =>
-      ctx.render('simulate.njk', { ...formPage(ctx, values, dependencies), ...outcome });
+export async function makeRequest(ctx: Context, channel: PaymentChannel): Promise<void> {
+  const { config } = channel;
+  const names = Object.keys({ ...required, ...optional });
+  const values = Object.fromEntries(names.map((name) => [name, bodyText(ctx, name)])) as Values;
+  const show = (outcome: object) =>
+    ctx.render('simulate.njk', { ...formPage(ctx, values, channel), ...outcome });
 
-    const send = bodyText(ctx, 'send');
-    const call = callOf(values, send === 'page' ? 'text/html' : 'application/json');
-    if ('error' in call) return show(call);
-    const curl = curlOf(`${config.baseUrl}/generic/request`, call);
-    if (send === 'nothing') return show({ curl });
+  const send = bodyText(ctx, 'send');
+  const call = callOf(values, send === 'page' ? 'text/html' : 'application/json');
+  if ('error' in call) return show(call);
+  const curl = curlOf(`${config.baseUrl}/generic/request`, call);
+  if (send === 'nothing') return show({ curl });
 
-    const answer = await make(ctx, call, dependencies);
-    if (answer.status === 200 && answer.type.startsWith('text/html')) {
-      // As a merchant relays it to its payer.
-      ctx.type = 'html';
-      ctx.body = answer.body;
-      return;
-    }
-    await show({ curl, answer: shownAnswer(answer, config.baseUrl) });
-  };
+  const answer = await make(ctx, call, channel);
+  if (answer.status === 200 && answer.type.startsWith('text/html')) {
+    // As a merchant relays it to its payer.
+    ctx.type = 'html';
+    ctx.body = answer.body;
+    return;
+  }
+  await show({ curl, answer: shownAnswer(answer, config.baseUrl) });
 }
 
 type Answer = { status: number; type: string; body: string };
@@ -84,7 +75,7 @@ function parseObject(text: string): object | null {
 async function make(
   ctx: Context,
   { headers, body }: Call,
-  { fetchOwn, runtime }: Dependencies,
+  { fetchOwn, runtime }: PaymentChannel,
 ): Promise<Answer> {
   const { localAddress = '', localPort } = ctx.req.socket;
   const host = localAddress.includes(':') ? `[${localAddress}]` : localAddress;
@@ -120,11 +111,11 @@ function shownAnswer({ status, type, body }: Answer, baseUrl: string) {
   };
 }
 
-function formPage(ctx: Context, values: Values, { config }: Dependencies) {
+function formPage(ctx: Context, values: Values, { config }: PaymentChannel) {
   const lang = languageOf(ctx);
   const pageUrl = `${config.baseUrl}/generic/simulate`;
   const inputs = (fields: object) =>
-    Object.entries(values).flatMap(([name, value]) => (name in fields ? [{ name, value }] : []));
+    Object.fromEntries(Object.entries(values).filter(([name]) => name in fields));
   return {
     lang,
     otherLanguageUrl: `${pageUrl}?lang=${otherLanguage(lang)}`,
@@ -136,7 +127,7 @@ function formPage(ctx: Context, values: Values, { config }: Dependencies) {
 }
 
 /** The only key that is ever filled in is the public one of the development merchant. */
-function example({ config, runtime }: Dependencies): Values {
+function example({ config, runtime }: PaymentChannel): Values {
   const isDemo = config.merchants.get('demo-app')?.apiKeys.includes('demo-key') ?? false;
   return {
     ...required,

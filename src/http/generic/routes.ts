@@ -1,90 +1,71 @@
 /** The generic payment API: each route with the steps that a request to it passes through. */
 import type Router from '@koa/router';
 import { transactionIdOf } from '../../commands/transaction-id.ts';
-import { createChannel } from '../pay/channel.ts';
-import { createCheck } from '../pay/check-credentials.ts';
-import { createRequery } from '../pay/requery.ts';
+import { createChannel, stepsOf } from '../pay/channel.ts';
+import { confirmCredentials } from '../pay/check-credentials.ts';
+import { chooseMethod } from '../pay/choose-method.ts';
+import { createDownload } from '../pay/download.ts';
+import { recordResponse } from '../pay/gateway-response.ts';
+import { loadPayment, loadPaymentWithHead } from '../pay/load-payment.ts';
+import { showPaymentPage } from '../pay/payment-page.ts';
+import { showReceipt } from '../pay/receipt-page.ts';
+import { requery } from '../pay/requery.ts';
+import { sendReceipt } from '../pay/send-receipt.ts';
 import { checkBody, formBody, gatewayBody, jsonBody, validate } from '../server/body.ts';
 import type { Context, RequestState } from '../server/context.ts';
 import type { Dependencies } from '../server/dependencies.ts';
 import { createAuthenticateMerchant, type FromMerchant } from './authenticate.ts';
-import { createCredentialActions, Rotation, readKind } from './credentials.ts';
-import { createGatewayResultForm } from './gateway-result-form.ts';
-import { createMakeRequest, createShowRequestForm } from './payment-request-form.ts';
-import { cancel, createAct, sendAgain } from './payments/actions.ts';
-import { createListPayments } from './payments/list.ts';
-import { createLoadOwn } from './payments/own-payment.ts';
-import { createShowOwnPayment } from './payments/show.ts';
-import { createSendTestCallback, testCallbackBody } from './payments/test-callback.ts';
-import { createRequestPayment } from './request.ts';
-import { paymentRequestBody } from './request-body.ts';
+import { endOverlap, Rotation, readKind, rotate } from './credentials.ts';
+import { showGatewayResultForm } from './gateway-result-form.ts';
+import { makeRequest, showRequestForm } from './payment-request-form.ts';
+import { cancel, sendAgain } from './payments/actions.ts';
+import { listPayments } from './payments/list.ts';
+import { loadOwn } from './payments/own-payment.ts';
+import { showOwnPayment } from './payments/show.ts';
+import { sendTestCallback, testCallbackBody } from './payments/test-callback.ts';
+import { paymentRequestBody, requestPayment } from './request.ts';
 
 export function addGenericRoutes(router: Router<RequestState>, dependencies: Dependencies): void {
-  const { config, registry } = dependencies;
-  const { transactionIdKey } = config;
+  const { config, credentials, registry } = dependencies;
   const channel = createChannel('generic', dependencies);
-  const { loadHead, loadPayment } = channel;
-  const authenticateMerchant = createAuthenticateMerchant(config.merchants, dependencies.credentials);
-  const credentials = createCredentialActions(dependencies);
-  const check = createCheck(dependencies, (ctx: Context<FromMerchant>) => ({
-    merchant_code: ctx.state.merchant.code,
-  }));
-  const loadOwn = createLoadOwn(dependencies);
-  const act = createAct(dependencies);
-  const requestPayment = createRequestPayment(transactionIdKey, channel.startPayment);
-  // The id depends on the merchant's code: no reference leads to another merchant's payment.
-  const idOf = (ctx: Context<FromMerchant>) =>
-    transactionIdOf(transactionIdKey, 'generic', ctx.state.merchant.code, ctx.params.reference ?? '');
-  const requery = createRequery(channel.common, idOf, ({ transactionId }) => registry.ask(transactionId));
+  const step = stepsOf(channel);
+  const merchant = createAuthenticateMerchant(config.merchants, credentials);
+  const own = step(loadOwn);
+  const payment = step(loadPayment);
+  const head = step(loadPaymentWithHead);
 
-  router.get('/generic/check', checkBody, authenticateMerchant, check);
-  router.post(
-    '/generic/request',
-    jsonBody,
-    authenticateMerchant,
-    validate(paymentRequestBody(config)),
-    requestPayment,
+  // For merchants.
+  router.get('/generic/check', checkBody, merchant, (ctx: Context<FromMerchant>) =>
+    confirmCredentials(ctx, channel, { merchant_code: ctx.state.merchant.code }),
   );
-  router.get('/generic/pay/:id', loadPayment, channel.showPaymentPage);
-  router.post('/generic/pay/:id', formBody, loadHead, channel.chooseMethod);
-  router.post('/generic/response', gatewayBody, channel.recordResponse);
-  router.get('/generic/requery/:reference', checkBody, authenticateMerchant, requery);
-  router.get('/generic/payments', authenticateMerchant, createListPayments(channel.common));
-  router.get('/generic/payments/:id', authenticateMerchant, loadOwn, createShowOwnPayment(dependencies));
-  router.post(
-    '/generic/payments/:id/deliveries/:delivery/send-again',
-    authenticateMerchant,
-    loadOwn,
-    act(sendAgain),
-  );
-  router.post('/generic/payments/:id/cancel', authenticateMerchant, loadOwn, act(cancel));
-  router.post(
-    '/generic/test-callback',
-    jsonBody,
-    authenticateMerchant,
-    validate(testCallbackBody(config)),
-    createSendTestCallback(dependencies),
-  );
-  router.post(
-    '/generic/credentials/:kind/rotate',
-    jsonBody,
-    authenticateMerchant,
-    readKind,
-    validate(Rotation),
-    credentials.rotate,
-  );
-  router.post(
-    '/generic/credentials/:kind/end-overlap',
-    authenticateMerchant,
-    readKind,
-    credentials.endOverlap,
-  );
-  router.get('/generic/receipt/:id', loadPayment, channel.showReceipt);
-  router.post('/generic/receipt/:id', formBody, loadHead, channel.sendReceipt);
-  router.get('/generic/download/:id', loadPayment, channel.download);
+  const request = validate(paymentRequestBody(config));
+  router.post('/generic/request', jsonBody, merchant, request, step(requestPayment));
+  // The id depends on the merchant's code: no reference leads to another merchant's payment.
+  router.get('/generic/requery/:reference', checkBody, merchant, (ctx: Context<FromMerchant>) => {
+    const { code } = ctx.state.merchant;
+    const id = transactionIdOf(config.transactionIdKey, 'generic', code, ctx.params.reference ?? '');
+    return requery(ctx, channel, id, ({ transactionId }) => registry.ask(transactionId));
+  });
+  router.get('/generic/payments', merchant, step(listPayments));
+  router.get('/generic/payments/:id', merchant, own, step(showOwnPayment));
+  router.post('/generic/payments/:id/deliveries/:delivery/send-again', merchant, own, step(sendAgain));
+  router.post('/generic/payments/:id/cancel', merchant, own, step(cancel));
+  const test = validate(testCallbackBody(config));
+  router.post('/generic/test-callback', jsonBody, merchant, test, step(sendTestCallback));
+  const rotation = validate(Rotation);
+  router.post('/generic/credentials/:kind/rotate', jsonBody, merchant, readKind, rotation, step(rotate));
+  router.post('/generic/credentials/:kind/end-overlap', merchant, readKind, step(endOverlap));
+
+  // For payers and the gateway.
+  router.get('/generic/pay/:id', payment, step(showPaymentPage));
+  router.post('/generic/pay/:id', formBody, head, step(chooseMethod));
+  router.post('/generic/response', gatewayBody, step(recordResponse));
+  router.get('/generic/receipt/:id', payment, step(showReceipt));
+  router.post('/generic/receipt/:id', formBody, head, step(sendReceipt));
+  router.get('/generic/download/:id', payment, createDownload(dependencies));
   if (config.sandbox.enabled) {
-    router.get('/generic/debug', createGatewayResultForm(channel.common));
-    router.get('/generic/simulate', createShowRequestForm(dependencies));
-    router.post('/generic/simulate', formBody, createMakeRequest(dependencies));
+    router.get('/generic/debug', step(showGatewayResultForm));
+    router.get('/generic/simulate', step(showRequestForm));
+    router.post('/generic/simulate', formBody, step(makeRequest));
   }
 }

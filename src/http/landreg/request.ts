@@ -1,46 +1,102 @@
 /** POST /landreg/request: the land registry requests a payment of up to 20 items to one of its agencies. */
+import { maskable } from '@ledger/kernel/structs.ts';
+import { array, type Infer, type } from 'superstruct';
 import { landregTransactionId } from '../../commands/transaction-id.ts';
-import { addSen, formatSen } from '../../common/money.ts';
+import { addSen, formatSen, type Sen } from '../../common/money.ts';
 import type { Merchant } from '../../config/merchants.ts';
 import type { RequestDetails } from '../../events/personal-data.ts';
-import { checkRedirectHost } from '../pay/request-fields.ts';
-import type { StartPayment } from '../pay/start-payment.ts';
+import type { PaymentChannel } from '../pay/channel.ts';
+import {
+  amount,
+  checkRedirectHost,
+  email,
+  extraWith,
+  isObject,
+  notBlank,
+  optional,
+  reference,
+  required,
+  url,
+  worded,
+} from '../pay/request-fields.ts';
+import { startPayment } from '../pay/start-payment.ts';
 import { type Context, HttpProblem } from '../server/context.ts';
-import type { PaymentRequestBody } from './request-body.ts';
 
 /** What all these payments are for; each item adds its own purpose. */
 const service = 'Urusan Tanah';
 /** As on the generic channel. */
 const maxDescriptionLength = 250;
 
-export function createRequestPayment(
-  { transactionIdKey, merchants }: { transactionIdKey: string; merchants: ReadonlyMap<string, Merchant> },
-  startPayment: StartPayment,
-) {
-  return async (ctx: Context<{ body: PaymentRequestBody }>): Promise<void> => {
-    const { body } = ctx.state;
-    const agencies = Array.from(merchants.values()).filter(({ branchCode }) => branchCode !== '');
-    const agency = checkRequest(body, agencies);
-    ctx.state.logFields = { merchant: agency.code };
-    const requested = {
-      transactionId: landregTransactionId(transactionIdKey, body.transaksi_id),
-      merchant: agency,
-      reference: body.transaksi_id,
-      amountSen: body.jumlah_bayaran,
-      service,
-      description: descriptionOf(body),
-      items: body.maklumat_bayaran.map((item) => ({
-        description: item.urusan,
-        titleId: item.id_hakmilik,
-        amountSen: item.jumlah_bayaran,
-      })),
-      details: detailsOf(body),
-      callbackUrl: '',
-      redirectUrl: body.return_url,
-      branchCode: body.kod_cawangan,
-    };
-    await startPayment(ctx, requested, 'land-registry');
+type PaymentRequestBody = Infer<ReturnType<typeof paymentRequestBody>>;
+
+const maxItems = 20;
+
+/** The known fields of `extra`, which is stored with its other fields. */
+const Extra = type({
+  email,
+  ic_no: optional(50),
+  name: optional(150),
+  address: optional(200),
+  postcode: optional(20),
+  city: optional(100),
+  state: optional(100),
+  account_no: optional(50),
+});
+
+/** Optional texts are `''` where they are missing. */
+export function paymentRequestBody({ maxAmountSen, production }: { maxAmountSen: Sen; production: boolean }) {
+  const item = maskable({
+    id_hakmilik: optional(50, notBlank),
+    urusan: required(100),
+    jumlah_bayaran: amount(maxAmountSen),
+  });
+  return maskable({
+    kod_cawangan: required(100),
+    transaksi_id: reference,
+    jumlah_bayaran: amount(maxAmountSen),
+    return_url: url(production),
+    maklumat_bayaran: worded(array(worded(item, itemFault)), itemsFault, { minItems: 1, maxItems }),
+    extra: extraWith(Extra),
+  });
+}
+
+function itemsFault(value: unknown): string | null {
+  if (value === undefined || value === null) return 'is required';
+  return Array.isArray(value) && value.length >= 1 && value.length <= maxItems
+    ? null
+    : `must be a list of 1 to ${maxItems} items`;
+}
+
+function itemFault(value: unknown): string | null {
+  return isObject(value) ? null : 'must be an object';
+}
+
+type Asked = Context<{ body: PaymentRequestBody }>;
+
+export async function requestPayment(ctx: Asked, channel: PaymentChannel): Promise<void> {
+  const { merchants, transactionIdKey } = channel.config;
+  const { body } = ctx.state;
+  const agencies = Array.from(merchants.values()).filter(({ branchCode }) => branchCode !== '');
+  const agency = checkRequest(body, agencies);
+  ctx.state.logFields = { merchant: agency.code };
+  const requested = {
+    transactionId: landregTransactionId(transactionIdKey, body.transaksi_id),
+    merchant: agency,
+    reference: body.transaksi_id,
+    amountSen: body.jumlah_bayaran,
+    service,
+    description: descriptionOf(body),
+    items: body.maklumat_bayaran.map((item) => ({
+      description: item.urusan,
+      titleId: item.id_hakmilik,
+      amountSen: item.jumlah_bayaran,
+    })),
+    details: detailsOf(body),
+    callbackUrl: '',
+    redirectUrl: body.return_url,
+    branchCode: body.kod_cawangan,
   };
+  await startPayment(ctx, channel, requested, 'land-registry');
 }
 
 /** Checks fields against each other; returns the agency of the branch. Throws HttpProblem 400. */

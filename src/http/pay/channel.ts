@@ -1,36 +1,38 @@
-/** The steps that both payment channels have in common, made for one of them; its routes.ts puts them in order. */
+/** What the steps of a payment channel have in common; its routes.ts puts the steps in order. */
+import type { Next } from 'koa';
+import { createFingerprint } from '../../commands/fingerprint.ts';
+import { createQuarantine } from '../../commands/unmatched.ts';
 import type { Channel } from '../../events/payment.ts';
 import { createLinks } from '../../receipts/payment-links.ts';
+import type { Context } from '../server/context.ts';
 import type { Dependencies } from '../server/dependencies.ts';
-import { createChooseMethod } from './choose-method.ts';
-import { createDownload } from './download.ts';
-import { createResponse } from './gateway-response.ts';
 import { createReceiptRedirect } from './lead-to-receipt.ts';
-import { createLoadHead, createLoadPayment, createReadPayment } from './load-payment.ts';
-import { createEmailTokens, createPageTokens } from './page-token.ts';
-import { createShowPaymentPage } from './payment-page.ts';
-import { createShowReceipt } from './receipt-page.ts';
-import { createSendReceipt } from './send-receipt.ts';
-import { createStartPayment } from './start-payment.ts';
+import { createReadPayment } from './load-payment.ts';
+import { createPageTokens } from './page-token.ts';
+
+/** Every step receives all of it and names the few things that it uses. */
+export type PaymentChannel = ReturnType<typeof createChannel>;
 
 export function createChannel(channel: Channel, dependencies: Dependencies) {
-  const { config, runtime } = dependencies;
+  const { config, eventStore, personalData, runtime } = dependencies;
   const links = createLinks({ ...config, runtime })[channel];
-  const readPayment = createReadPayment(channel, dependencies);
-  const { leadToReceipt, toldOf } = createReceiptRedirect(dependencies, links);
-  const tokens = createPageTokens({ ...config, runtime });
-  const emailTokens = createEmailTokens({ ...config, runtime });
-  const common = { ...dependencies, channel, emailTokens, leadToReceipt, links, readPayment, tokens };
+  const fingerprint = createFingerprint(config.transactionIdKey);
   return {
-    common,
-    loadPayment: createLoadPayment(readPayment, toldOf),
-    loadHead: createLoadHead(channel, dependencies),
-    startPayment: createStartPayment(common),
-    showPaymentPage: createShowPaymentPage(common),
-    chooseMethod: createChooseMethod(common),
-    recordResponse: createResponse(common),
-    showReceipt: createShowReceipt(common),
-    sendReceipt: createSendReceipt(common),
-    download: createDownload(dependencies),
+    ...dependencies,
+    ...createReceiptRedirect(dependencies, links),
+    channel,
+    links,
+    fingerprint,
+    quarantine: createQuarantine({ eventStore, seal: personalData.seal, fingerprint }),
+    readPayment: createReadPayment(channel, dependencies),
+    tokens: createPageTokens('payment page token', { ...config, runtime }),
+    emailTokens: createPageTokens('receipt email token', { ...config, runtime }),
   };
 }
+
+/** A step as Koa middleware. */
+export const stepsOf =
+  (channel: PaymentChannel) =>
+  <State, Result>(step: (ctx: Context<State>, channel: PaymentChannel, next: Next) => Result) =>
+  (ctx: Context<State>, next: Next): Result =>
+    step(ctx, channel, next);

@@ -11,60 +11,56 @@ import { type Context, causeOf, HttpProblem, languageOf } from '../server/contex
 import { scriptHash } from '../server/inline-style.ts';
 import { pagePolicy } from '../server/security-headers.ts';
 import { agencyTexts } from './agency.ts';
-import type { ChannelDependencies } from './dependencies.ts';
+import type { PaymentChannel } from './channel.ts';
 import type { PaymentWithHead } from './load-payment.ts';
 import { type Offer, offersFor } from './payment-methods.ts';
 import { drawPaymentPage, type FormFault, isSettled } from './payment-page.ts';
 import { texts } from './texts.ts';
 
-export function createChooseMethod(dependencies: ChannelDependencies) {
-  const { config, leadToReceipt, runtime } = dependencies;
-  // Browsers also check the redirects that follow a post, and only the gateway knows its banks' addresses.
-  const policy = pagePolicy(scriptHash, `${new URL(config.gateway.url).origin} https:`);
-
-  return async (ctx: Context<PaymentWithHead>): Promise<void> => {
-    const { head, payment } = ctx.state;
-    const { transactionId } = payment.request;
-    const attempt = readToken(ctx, transactionId, dependencies);
-    if (isSettled(payment, runtime.now())) return leadToReceipt(ctx, transactionId, head.revision);
-    const at = runtime.now().toISOString();
-    const drawFault = (status: number, fault: FormFault) => {
-      ctx.status = status;
-      return drawPaymentPage(ctx, payment, dependencies, fault);
-    };
-
-    if (bodyText(ctx, 'cancel') !== '') {
-      const cancelled = await carryOut(ctx, { type: 'CancelPayment', at, source: 'payer' }, dependencies);
-      if (cancelled === 'open')
-        return drawFault(409, { error: 'cancelOpen', chosenMode: '', chosenBank: '' });
-      return leadToReceipt(ctx, transactionId, cancelled === 'settled' ? 'no_stream' : cancelled.revision);
-    }
-
-    const choice = readChoice(ctx, offersFor(payment, config));
-    if ('error' in choice) return drawFault(400, choice);
-    const { offer, bankCode } = choice;
-    const chosen = { attempt, mode: offer.mode, bankCode };
-    // The same page sent twice is no other attempt.
-    if (!chosenAttempt(payment, chosen)) {
-      if (choice.isDown && bodyText(ctx, 'bank_down') !== bankCode)
-        return drawFault(409, { error: 'bankDown', chosenMode: offer.mode, chosenBank: bankCode });
-      await ctx.state.spend('attempts', transactionId);
-    }
-    const again = bodyText(ctx, 'again') !== '';
-    const more = { at, chargeSen: offer.chargeSen, lang: languageOf(ctx), again };
-    const recorded = await carryOut(ctx, { type: 'ChoosePaymentMethod', ...chosen, ...more }, dependencies);
-    if (recorded === 'open')
-      return drawFault(409, { error: 'attemptOpen', chosenMode: offer.mode, chosenBank: bankCode });
-    const now = recorded === 'settled' || recorded.state.status === 'none' ? null : recorded.state;
-    const made = now && chosenAttempt(now, chosen);
-    // The payment has been settled meanwhile.
-    if (!made) return leadToReceipt(ctx, transactionId, 'no_stream');
-
-    ctx.set('Content-Security-Policy', policy);
-    // What is outstanding may have changed since the payment was read.
-    const asked = { ...now, request: payment.request };
-    await ctx.render('hand-over.njk', handOverPage(ctx, asked, made, choice, dependencies));
+export async function chooseMethod(ctx: Context<PaymentWithHead>, channel: PaymentChannel): Promise<void> {
+  const { config, leadToReceipt, runtime } = channel;
+  const { head, payment } = ctx.state;
+  const { transactionId } = payment.request;
+  const attempt = readToken(ctx, transactionId, channel);
+  if (isSettled(payment, runtime.now())) return leadToReceipt(ctx, transactionId, head.revision);
+  const at = runtime.now().toISOString();
+  const drawFault = (status: number, fault: FormFault) => {
+    ctx.status = status;
+    return drawPaymentPage(ctx, payment, channel, fault);
   };
+
+  if (bodyText(ctx, 'cancel') !== '') {
+    const cancelled = await carryOut(ctx, { type: 'CancelPayment', at, source: 'payer' }, channel);
+    if (cancelled === 'open') return drawFault(409, { error: 'cancelOpen', chosenMode: '', chosenBank: '' });
+    return leadToReceipt(ctx, transactionId, cancelled === 'settled' ? 'no_stream' : cancelled.revision);
+  }
+
+  const choice = readChoice(ctx, offersFor(payment, config));
+  if ('error' in choice) return drawFault(400, choice);
+  const { offer, bankCode } = choice;
+  const chosen = { attempt, mode: offer.mode, bankCode };
+  // The same page sent twice is no other attempt.
+  if (!chosenAttempt(payment, chosen)) {
+    if (choice.isDown && bodyText(ctx, 'bank_down') !== bankCode)
+      return drawFault(409, { error: 'bankDown', chosenMode: offer.mode, chosenBank: bankCode });
+    await ctx.state.spend('attempts', transactionId);
+  }
+  const again = bodyText(ctx, 'again') !== '';
+  const more = { at, chargeSen: offer.chargeSen, lang: languageOf(ctx), again };
+  const recorded = await carryOut(ctx, { type: 'ChoosePaymentMethod', ...chosen, ...more }, channel);
+  if (recorded === 'open')
+    return drawFault(409, { error: 'attemptOpen', chosenMode: offer.mode, chosenBank: bankCode });
+  const now = recorded === 'settled' || recorded.state.status === 'none' ? null : recorded.state;
+  const made = now && chosenAttempt(now, chosen);
+  // The payment has been settled meanwhile.
+  if (!made) return leadToReceipt(ctx, transactionId, 'no_stream');
+
+  // Browsers also check the redirects that follow a post, and only the gateway knows its banks' addresses.
+  const formActions = `${new URL(config.gateway.url).origin} https:`;
+  ctx.set('Content-Security-Policy', pagePolicy(scriptHash, formActions));
+  // What is outstanding may have changed since the payment was read.
+  const asked = { ...now, request: payment.request };
+  await ctx.render('hand-over.njk', handOverPage(ctx, asked, made, choice, channel));
 }
 
 type Choice = { offer: Offer; bankCode: string; isDown: boolean };
@@ -80,8 +76,8 @@ const settledCodes: readonly RefusalCode[] = [
 async function carryOut(
   ctx: Context<PaymentWithHead>,
   command: PaymentCommand,
-  { execute }: ChannelDependencies,
-): Promise<Awaited<ReturnType<ChannelDependencies['execute']>> | 'settled' | 'open'> {
+  { execute }: PaymentChannel,
+): Promise<Awaited<ReturnType<PaymentChannel['execute']>> | 'settled' | 'open'> {
   const { head, payment } = ctx.state;
   const stream = paymentStream(payment.request.transactionId);
   try {
@@ -94,7 +90,7 @@ async function carryOut(
 }
 
 /** The attempt that this form's page starts. Throws HttpProblem 401. */
-function readToken(ctx: Context, transactionId: string, { tokens, links }: ChannelDependencies): number {
+function readToken(ctx: Context, transactionId: string, { tokens, links }: PaymentChannel): number {
   const read = tokens.read(bodyText(ctx, 'token'), transactionId);
   if (typeof read === 'object') return read.number;
   const actionUrl = links.pay(transactionId, undefined, ctx.state.linkEndsAtMs);
@@ -118,23 +114,21 @@ function readChoice(ctx: Context, offers: readonly Offer[]): Choice | FormFault 
   return { offer, bankCode, isDown: bank.down ?? false };
 }
 
-/** The page of a form that sends itself, or is sent by its button, to the gateway. */
 function handOverPage(
   ctx: Context,
   payment: Pick<OpenPayment, 'request' | 'paidSen'>,
   attempt: Attempt,
   { offer, bankCode }: Choice,
-  { config, links }: ChannelDependencies,
+  { config, links }: PaymentChannel,
 ) {
   const lang = languageOf(ctx);
   const responseUrl = links.gatewayResult;
-  const fields = handOverFields({ payment, attempt, responseUrl }, config.gateway.secret);
   return {
     lang,
     // The page cannot be opened again with GET.
     otherLanguageUrl: undefined,
     action: config.gateway.url,
-    fields: Object.entries(fields).map(([name, value]) => ({ name, value })),
+    fields: handOverFields({ payment, attempt, responseUrl }, config.gateway.secret),
     amount: displaySen(addSen(outstandingSen(payment), attempt.chargeSen)),
     agency: agencyTexts(config.merchants, payment.request.merchant, lang).agency,
     method: texts[lang].modes[offer.mode],

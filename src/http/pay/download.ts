@@ -21,18 +21,16 @@ export function createDownload({ config, documents }: Pick<Dependencies, 'config
     const receipt = receiptOf(payment, asAt);
     const lang = languageOf(ctx, chosenLanguage(payment));
     const key = hash('sha256', JSON.stringify([lang, receipt]), 'base64');
-    const file = kept.get(key) ?? draw();
+    let file = kept.get(key);
+    if (!file) {
+      file = receiptFile(receipt, lang);
+      file.pdf.catch(() => kept.delete(key));
+    }
     kept.set(key, file);
     ctx.body = await file.pdf;
     ctx.type = 'application/pdf';
     ctx.set('Content-Disposition', `inline; filename="${file.name}"`);
     // The policy of the pages would also apply to the elements that browsers build their PDF viewers from.
     ctx.set('Content-Security-Policy', "frame-ancestors 'none'");
-
-    function draw() {
-      const drawn = receiptFile(receipt, lang);
-      drawn.pdf.catch(() => kept.delete(key));
-      return drawn;
-    }
   };
 }

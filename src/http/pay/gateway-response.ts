@@ -7,51 +7,45 @@ import {
   readGatewayResult,
 } from '../../clients/gateway/read-result.ts';
 import { Refused } from '../../commands/decider.ts';
-import { createFingerprint } from '../../commands/fingerprint.ts';
 import { transactionIdPattern } from '../../commands/transaction-id.ts';
-import { createQuarantine } from '../../commands/unmatched.ts';
 import type { Config } from '../../config/config.ts';
 import { UnreadableEvent } from '../../events/codec.ts';
 import { paymentStream } from '../../events/payment.ts';
 import type { GatewayResultUnmatched } from '../../events/unmatched.ts';
 import { type Context, causeOf, HttpProblem } from '../server/context.ts';
-import type { ChannelDependencies } from './dependencies.ts';
+import type { PaymentChannel } from './channel.ts';
 
-export function createResponse(dependencies: ChannelDependencies) {
-  const { channel, config, eventStore, leadToReceipt, personalData, runtime } = dependencies;
-  const fingerprint = createFingerprint(config.transactionIdKey);
-  const quarantine = createQuarantine({ eventStore, seal: personalData.seal, fingerprint });
-  return async (ctx: Context): Promise<void> => {
-    const raw = fieldsOf(ctx.request.body);
-    const verified = authenticate(raw, config.gateway);
-    checkDirection(raw, config.gateway, runtime.now());
-    const keepUnmatched = (reason: GatewayResultUnmatched['reason']) => {
-      const unmatched = { at: runtime.now().toISOString(), channel, verified, reason, raw };
-      return quarantine(unmatched, causeOf(ctx, 'gateway'));
-    };
-
-    // No result is without it: our own hand-over form, which is signed with the same key, has none.
-    if (fieldOf(raw, 'STATUS') === '') throw new HttpProblem(400, 'STATUS is missing');
-    const reported = readGatewayResult(raw);
-    if (!reported) {
-      await keepUnmatched('unreadable');
-      throw new HttpProblem(400, 'STATUS must be 0, 1, 2 or 3');
-    }
-    // The land registry's interface requires this; a generic payment keeps the merchant that it was requested for.
-    if (channel === 'landreg' && !config.merchants.has(reported.merchantCode)) {
-      await keepUnmatched('unknown_agency');
-      throw new HttpProblem(404, 'Agency not found', { kind: 'agencyNotFound' });
-    }
-    const recorded = await record(ctx, reported, verified, dependencies);
-    if (recorded === 'unknown_transaction') {
-      await keepUnmatched(recorded);
-      throw new HttpProblem(404, 'Transaction not found', { kind: 'paymentNotFound' });
-    }
-    // A gateway that is refused may give up, and this result is valid: staff settle it.
-    if (recorded === 'unreadable_payment') await keepUnmatched(recorded);
-    // The result is durable by now, even if this answer is lost.
-    leadToReceipt(ctx, reported.transactionId, recorded === 'unreadable_payment' ? 'no_stream' : recorded);
+export async function recordResponse(ctx: Context, parts: PaymentChannel): Promise<void> {
+  const { channel, config, leadToReceipt, quarantine, runtime } = parts;
+  const raw = fieldsOf(ctx.request.body);
+  const verified = authenticate(raw, config.gateway);
+  checkDirection(raw, config.gateway, runtime.now());
+  const keepUnmatched = (reason: GatewayResultUnmatched['reason']) => {
+    const unmatched = { at: runtime.now().toISOString(), channel, verified, reason, raw };
+    return quarantine(unmatched, causeOf(ctx, 'gateway'));
   };
+
+  // No result is without it: our own hand-over form, which is signed with the same key, has none.
+  if (fieldOf(raw, 'STATUS') === '') throw new HttpProblem(400, 'STATUS is missing');
+  const reported = readGatewayResult(raw);
+  if (!reported) {
+    await keepUnmatched('unreadable');
+    throw new HttpProblem(400, 'STATUS must be 0, 1, 2 or 3');
+  }
+  // The land registry's interface requires this; a generic payment keeps the merchant that it was requested for.
+  if (channel === 'landreg' && !config.merchants.has(reported.merchantCode)) {
+    await keepUnmatched('unknown_agency');
+    throw new HttpProblem(404, 'Agency not found', { kind: 'agencyNotFound' });
+  }
+  const recorded = await record(ctx, reported, verified, parts);
+  if (recorded === 'unknown_transaction') {
+    await keepUnmatched(recorded);
+    throw new HttpProblem(404, 'Transaction not found', { kind: 'paymentNotFound' });
+  }
+  // A gateway that is refused may give up, and this result is valid: staff settle it.
+  if (recorded === 'unreadable_payment') await keepUnmatched(recorded);
+  // The result is durable by now, even if this answer is lost.
+  leadToReceipt(ctx, reported.transactionId, recorded === 'unreadable_payment' ? 'no_stream' : recorded);
 }
 
 /** The revision at which the payment holds the result, or why no payment holds it. */
@@ -59,17 +53,14 @@ async function record(
   ctx: Context,
   { transactionId, merchantCode, result }: GatewayResult,
   verified: boolean,
-  { channel, execute, runtime }: ChannelDependencies,
+  { channel, execute, runtime }: PaymentChannel,
 ): Promise<ExpectedRevision | 'unknown_transaction' | 'unreadable_payment'> {
   if (!transactionIdPattern.test(transactionId)) return 'unknown_transaction';
   const at = runtime.now().toISOString();
   try {
-    const { revision } = await execute(
-      paymentStream(transactionId),
-      { type: 'RecordGatewayResult', at, source: 'gateway', verified, channel, merchantCode, result },
-      causeOf(ctx, 'gateway'),
-    );
-    return revision;
+    const about = { at, source: 'gateway', verified, channel, merchantCode, result } as const;
+    const command = { type: 'RecordGatewayResult', ...about } as const;
+    return (await execute(paymentStream(transactionId), command, causeOf(ctx, 'gateway'))).revision;
   } catch (error) {
     if (error instanceof Refused && error.code === 'unmatched_result') return 'unknown_transaction';
     if (error instanceof UnreadableEvent) return 'unreadable_payment';

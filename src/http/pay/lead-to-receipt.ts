@@ -6,17 +6,11 @@ import type { Links } from '../../receipts/payment-links.ts';
 import { type Context, seeOther } from '../server/context.ts';
 import { createCookie } from '../server/cookie.ts';
 import type { Dependencies } from '../server/dependencies.ts';
-import { createRevisionTokens } from './page-token.ts';
+import { createPageTokens } from './page-token.ts';
 
-export type LeadToReceipt = ReturnType<typeof createReceiptRedirect>['leadToReceipt'];
-
-/**
- * The redirect sets a cookie that holds the revision that was written, signed, for a few seconds: every page of the
- * payment that this browser opens then shows at least that, whichever process serves it and however far its row is.
- * Pages work without the cookie; the address is exactly the documented one.
- */
+/** The redirect sets a signed cookie with the revision that was written: for seconds, every page shows at least that. */
 export function createReceiptRedirect({ config, runtime }: Dependencies, links: Links) {
-  const tokens = createRevisionTokens({ ...config, runtime });
+  const tokens = createPageTokens('revision of a payment', { ...config, runtime });
   const cookieOf = (transactionId: string) => createCookie(config.baseUrl, `written-${transactionId}`, '/');
   return {
     /** `endsAtMs`: of the link to this receipt that the request was made with, if it was. */
@@ -26,7 +20,6 @@ export function createReceiptRedirect({ config, runtime }: Dependencies, links: 
       seeOther(ctx, links.receipt(transactionId, undefined, endsAtMs));
     },
 
-    /** The revision that the browser's cookie proves, null if it proves none. */
     toldOf(ctx: Context, transactionId: string): number | null {
       if (!transactionIdPattern.test(transactionId)) return null;
       const read = tokens.read(cookieOf(transactionId).read(ctx), transactionId);

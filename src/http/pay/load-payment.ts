@@ -21,7 +21,6 @@ export type LoadedPayment = {
   asAt: Date | null;
 };
 
-/** A payment to decide about, with the head of its stream. */
 export type PaymentWithHead = { payment: OpenPayment; head: Head<Payment> };
 
 /** `told` is the revision that the reader must see at least; null if only the newest will do. */
@@ -48,30 +47,25 @@ export function createReadPayment(channel: Channel, dependencies: Dependencies):
   };
 }
 
-/**
- * Koa middleware that reads the payment of a path into the state; `toldOf` is the revision that a request proves to
- * know of.
- */
-export function createLoadPayment(
-  readPayment: ReadPayment,
-  toldOf: (ctx: Context, transactionId: string) => number | null,
-) {
-  return async (ctx: Context<LoadedPayment>, next: Next): Promise<void> => {
-    const { id = '' } = ctx.params;
-    Object.assign(ctx.state, await readPayment(id, toldOf(ctx, id)));
-    await next();
-  };
+type Reading = { readPayment: ReadPayment; toldOf(ctx: Context, transactionId: string): number | null };
+
+/** Reads the payment of a path, to show it; `toldOf` is the revision that a request proves to know of. */
+export async function loadPayment(ctx: Context<LoadedPayment>, { readPayment, toldOf }: Reading, next: Next) {
+  const { id = '' } = ctx.params;
+  Object.assign(ctx.state, await readPayment(id, toldOf(ctx, id)));
+  await next();
 }
 
-/** Koa middleware that folds the payment of a path, for a decision. Throws HttpProblem 404 and EventStoreUnavailable. */
-export function createLoadHead(channel: Channel, { eventStore, personalData }: Dependencies) {
-  return async (ctx: Context<PaymentWithHead>, next: Next): Promise<void> => {
-    const { id = '' } = ctx.params;
-    if (!transactionIdPattern.test(id)) throw notFound();
-    ctx.state.head = await loadHead(eventStore, paymentStream(id), paymentDecider);
-    ctx.state.payment = await openPayment(ofChannel(ctx.state.head.state, channel), personalData.open);
-    await next();
-  };
+type Folding = Pick<Dependencies, 'eventStore' | 'personalData'> & { channel: Channel };
+
+/** Folds the payment of a path, for a decision. Throws HttpProblem 404 and EventStoreUnavailable. */
+export async function loadPaymentWithHead(ctx: Context<PaymentWithHead>, parts: Folding, next: Next) {
+  const { channel, eventStore, personalData } = parts;
+  const { id = '' } = ctx.params;
+  if (!transactionIdPattern.test(id)) throw notFound();
+  ctx.state.head = await loadHead(eventStore, paymentStream(id), paymentDecider);
+  ctx.state.payment = await openPayment(ofChannel(ctx.state.head.state, channel), personalData.open);
+  await next();
 }
 
 /** A payment of another channel counts as unknown. */

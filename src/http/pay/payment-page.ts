@@ -1,44 +1,31 @@
 /** GET /<channel>/pay/{id}: the page on which a payer chooses how to pay. */
 import { format } from '@ledger/kernel/format.ts';
-import type { Runtime } from '@ledger/kernel/runtime.ts';
+import { otherLanguage } from '../../common/languages.ts';
 import { displaySen } from '../../common/money.ts';
-import type { Config } from '../../config/config.ts';
 import { outstandingSen } from '../../events/adjustments.ts';
 import type { OpenPayment } from '../../events/open-payment.ts';
 import type { RequestedPayment } from '../../events/payment.ts';
 import { isClosed, standingOf } from '../../events/payment-standing.ts';
 import { openAttempts } from '../../events/requery-schedule.ts';
-import type { Links } from '../../receipts/payment-links.ts';
 import { receiptOf } from '../../receipts/receipt.ts';
 import { agoText, type Language, otherChargeTexts, timeText } from '../../receipts/texts.ts';
 import { askedLanguage, type Context, languageOf, seeOther } from '../server/context.ts';
 import { agencyTexts } from './agency.ts';
+import type { PaymentChannel } from './channel.ts';
 import { drawKept } from './kept-page.ts';
-import { otherLanguage } from './links.ts';
 import type { LoadedPayment } from './load-payment.ts';
-import type { PageTokens } from './page-token.ts';
 import { type Offer, offersFor } from './payment-methods.ts';
 import { type Texts, texts } from './texts.ts';
-
-export type PaymentPageDependencies = {
-  config: Pick<Config, 'merchants' | 'methods'>;
-  links: Links;
-  tokens: PageTokens;
-  runtime: Pick<Runtime, 'now'>;
-};
 
 /** What was wrong with the form that a payer sent, and what the payer had chosen. */
 export type FormFault = { error: keyof Texts['formErrors']; chosenMode: string; chosenBank: string };
 
-export function createShowPaymentPage(dependencies: PaymentPageDependencies) {
-  return async (ctx: Context<LoadedPayment>): Promise<void> => {
-    const { payment, asAt } = ctx.state;
-    if (isSettled(payment, dependencies.runtime.now()))
-      return seeOther(ctx, dependencies.links.receipt(payment.request.transactionId, askedLanguage(ctx)));
-    await drawPaymentPage(ctx, payment, dependencies, {
-      asAt: asAt && timeText(asAt.toISOString(), languageOf(ctx)),
-    });
-  };
+export async function showPaymentPage(ctx: Context<LoadedPayment>, channel: PaymentChannel): Promise<void> {
+  const { payment, asAt } = ctx.state;
+  if (isSettled(payment, channel.runtime.now()))
+    return seeOther(ctx, channel.links.receipt(payment.request.transactionId, askedLanguage(ctx)));
+  const asAtText = asAt && timeText(asAt.toISOString(), languageOf(ctx));
+  await drawPaymentPage(ctx, payment, channel, { asAt: asAtText });
 }
 
 /** Whether there is nothing to choose: it is paid, or may be at the bank, another amount was received, or it is closed. */
@@ -51,7 +38,7 @@ export function isSettled(payment: RequestedPayment, now: Date): boolean {
 export function drawPaymentPage(
   ctx: Context,
   payment: OpenPayment,
-  { config, links, tokens, runtime }: PaymentPageDependencies,
+  { config, links, tokens, runtime }: PaymentChannel,
   more: FormFault | { asAt: string | null } = { asAt: null },
 ): Promise<void> {
   const { attempts, request, status } = payment;

@@ -26,14 +26,12 @@ function flagOf(ctx: Context): 'status' | 'success' {
   return /^\/(?:generic|landreg)\/requery\//.test(ctx.path) && ctx.status !== 401 ? 'success' : 'status';
 }
 
+const callersEndpoints =
+  /^\/(?:generic|landreg)\/(?:check$|request$|requery\/|payments(?:$|\/)|credentials\/|test-callback$)/;
+const payersPages = /^\/(?:$|verify\/|(?:generic|landreg)\/(?:pay|receipt|download)\/)/;
+
 /** Callers' endpoints always answer JSON; payers' pages only if nothing but JSON is accepted; others prefer JSON. */
 function wantsPage(ctx: Context): boolean {
-  if (
-    /^\/(?:generic|landreg)\/(?:check$|request$|requery\/|payments(?:$|\/)|credentials\/|test-callback$)/.test(
-      ctx.path,
-    )
-  )
-    return false;
-  const isPayersPage = /^\/(?:$|verify\/|(?:generic|landreg)\/(?:pay|receipt|download)\/)/.test(ctx.path);
-  return ctx.accepts(isPayersPage ? ['html', 'json'] : ['json', 'html']) === 'html';
+  if (callersEndpoints.test(ctx.path)) return false;
+  return ctx.accepts(payersPages.test(ctx.path) ? ['html', 'json'] : ['json', 'html']) === 'html';
 }

@@ -1,12 +1,11 @@
 /** GET /<channel>/receipt/{id}: the official receipt, or how a payment stands that is not paid. */
 import { format } from '@ledger/kernel/format.ts';
-import type { Runtime } from '@ledger/kernel/runtime.ts';
 import { canRequestEmail, receiptEmailOf } from '../../commands/deliveries.ts';
-import type { Config } from '../../config/config.ts';
+import { otherLanguage } from '../../common/languages.ts';
 import type { OpenPayment } from '../../events/open-payment.ts';
-import { chosenLanguage } from '../../events/payment.ts';
+import { chosenLanguage, type RequestedPayment } from '../../events/payment.ts';
 import { openAttempts } from '../../events/requery-schedule.ts';
-import type { Links } from '../../receipts/payment-links.ts';
+import { statusCodeOf } from '../../receipts/payment-fields.ts';
 import { receiptOf } from '../../receipts/receipt.ts';
 import {
   factsOf,
@@ -19,30 +18,21 @@ import {
 } from '../../receipts/texts.ts';
 import { type Context, languageOf } from '../server/context.ts';
 import { agencyTexts } from './agency.ts';
-import { backToMerchant, otherLanguage } from './links.ts';
+import type { PaymentChannel } from './channel.ts';
 import type { LoadedPayment } from './load-payment.ts';
-import type { PageTokens } from './page-token.ts';
 import { isSettled } from './payment-page.ts';
 import { texts } from './texts.ts';
-
-export type ReceiptPageDependencies = {
-  config: Pick<Config, 'merchants'>;
-  emailTokens: PageTokens;
-  links: Links;
-  runtime: Pick<Runtime, 'now'>;
-};
 
 /** Before the page of an open payment looks again by itself: ten minutes in all, then it is left to its reader. */
 const pausesSeconds = [3, 5, 10, 20, 30, 60, 120, 360];
 
-export function createShowReceipt(dependencies: ReceiptPageDependencies) {
-  return (ctx: Context<LoadedPayment>): Promise<void> => drawReceipt(ctx, ctx.state, dependencies);
-}
+export const showReceipt = (ctx: Context<LoadedPayment>, channel: PaymentChannel): Promise<void> =>
+  drawReceipt(ctx, ctx.state, channel);
 
 export function drawReceipt(
   ctx: Context,
   { payment, asAt }: LoadedPayment,
-  { config, emailTokens, links, runtime }: ReceiptPageDependencies,
+  { config, emailTokens, links, runtime }: PaymentChannel,
 ): Promise<void> {
   const lang = languageOf(ctx, chosenLanguage(payment));
   const receipt = receiptOf(payment, asAt);
@@ -57,18 +47,13 @@ export function drawReceipt(
   return ctx.render('receipt.njk', {
     lang,
     otherLanguageUrl: links.receipt(transactionId, otherLanguage(lang), linkEndsAtMs),
+    ...agencyTexts(config.merchants, payment.request.merchant, lang),
+    ...receipt,
     status: statusName(status),
     heading: headingOf(receipt, lang),
-    isOfficial: receipt.isOfficial,
-    ...agencyTexts(config.merchants, payment.request.merchant, lang),
-    agency: receipt.agency,
     otherCharges: otherChargeTexts(receipt, lang),
     asAt: receipt.asAt && timeText(receipt.asAt, lang),
     facts: factsOf(receipt, lang),
-    description: receipt.description,
-    amount: receipt.amount,
-    fee: receipt.fee,
-    total: receipt.total,
     items: receipt.items.map(({ description, detail, amount }) => ({ title: description, detail, amount })),
     history: receipt.history.map((entry) => ({
       time: timeText(entry.at, lang),
@@ -85,6 +70,19 @@ export function drawReceipt(
       token: email.canSend ? emailTokens.issue(transactionId, email.attempts) : undefined,
     },
   });
+}
+
+/** redirect_url with trans_id, transaction_id and status after its own query, which the merchant may have signed. */
+function backToMerchant(payment: RequestedPayment): string {
+  const { request } = payment;
+  const url = new URL(request.redirectUrl);
+  const ours = new URLSearchParams({
+    trans_id: request.reference,
+    transaction_id: request.transactionId,
+    status: statusCodeOf(payment),
+  });
+  url.search = url.search === '' ? `${ours}` : `${url.search}&${ours}`;
+  return url.href;
 }
 
 /** Whether the receipt email was sent. Null if there is none, or if its address cannot be read any more. */

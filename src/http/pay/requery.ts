@@ -8,55 +8,55 @@ import type { RegistryAnswer } from '../../events/payment-result.ts';
 import { adjustmentFields, type PaymentFields, paymentFields } from '../../receipts/payment-fields.ts';
 import { askRegistry } from '../server/ask-registry.ts';
 import { type Context, causeOf, HttpProblem } from '../server/context.ts';
-import type { ChannelDependencies } from './dependencies.ts';
+import type { PaymentChannel } from './channel.ts';
 import type { LoadedPayment } from './load-payment.ts';
 
 type Asked = Pick<PaymentRequested, 'channel' | 'merchant' | 'reference' | 'transactionId'>;
 
-/** `idOf` is the transaction id that a request's reference leads to. */
-export function createRequery<State>(
-  { personalData, config, readPayment, recordAnswer, runtime }: ChannelDependencies,
-  idOf: (ctx: Context<State>) => string,
+/** `id` is the transaction id that the request's reference leads to. */
+export async function requery(
+  ctx: Context,
+  channel: PaymentChannel,
+  id: string,
   ask: (request: Asked) => Promise<RegistryAnswer>,
-) {
-  const at = () => runtime.now().toISOString();
-
-  /** The payment after the registry's answer, and its new events: null when the event store cannot take any. */
-  async function record(
-    ctx: Context<State>,
-    request: Asked,
-    answer: RegistryAnswer,
-  ): Promise<LoadedPayment & { events: readonly PaymentEvent[] | null }> {
-    try {
-      const { events, state } = await recordAnswer(request, answer, at(), causeOf(ctx, 'registry'));
-      if (state.status === 'none') throw new Error('A payment that was requeried has no state');
-      return { payment: await openPayment(state, personalData.open), asAt: null, events };
-    } catch (error) {
-      if (!(error instanceof EventStoreUnavailable)) throw error;
-      return { ...(await readPayment(request.transactionId)), events: null };
-    }
+): Promise<void> {
+  const { config, readPayment, recordAnswer, runtime } = channel;
+  const { request } = (await readPayment(id, requestRevision)).payment;
+  const answer = await askRegistry(
+    () => ask(request),
+    (fault) => recordAnswer(request, { fault }, runtime.now().toISOString(), causeOf(ctx, 'registry')),
+  );
+  const { payment, asAt, events } = await record(ctx, channel, request, answer);
+  if (answer.status === 'not_found') {
+    const message = 'The transaction registry has no record of this transaction';
+    throw new HttpProblem(404, message, { kind: 'paymentNotFound' });
   }
-
-  return async (ctx: Context<State>): Promise<void> => {
-    const { request } = (await readPayment(idOf(ctx), requestRevision)).payment;
-    const answer = await askRegistry(
-      () => ask(request),
-      (fault) => recordAnswer(request, { fault }, at(), causeOf(ctx, 'registry')),
-    );
-    const { payment, asAt, events } = await record(ctx, request, answer);
-    if (answer.status === 'not_found') {
-      const message = 'The transaction registry has no record of this transaction';
-      throw new HttpProblem(404, message, { kind: 'paymentNotFound' });
-    }
-    const fields = paymentFields(payment);
-    const isTold = (config.merchants.get(request.merchant.code)?.toldOf.length ?? 0) > 0;
-    const data = {
-      ...fields,
-      ...(isTold && adjustmentFields(payment)),
-      ...(asAt && { as_at: toIsoWithOffset(asAt.toISOString()) }),
-    };
-    ctx.body = { success: true, data, message: messageOf(answer, events, fields) };
+  const fields = paymentFields(payment);
+  const isTold = (config.merchants.get(request.merchant.code)?.toldOf.length ?? 0) > 0;
+  const data = {
+    ...fields,
+    ...(isTold && adjustmentFields(payment)),
+    ...(asAt && { as_at: toIsoWithOffset(asAt.toISOString()) }),
   };
+  ctx.body = { success: true, data, message: messageOf(answer, events, fields) };
+}
+
+/** The payment after the registry's answer, and its new events: null when the event store cannot take any. */
+async function record(
+  ctx: Context,
+  { personalData, readPayment, recordAnswer, runtime }: PaymentChannel,
+  request: Asked,
+  answer: RegistryAnswer,
+): Promise<LoadedPayment & { events: readonly PaymentEvent[] | null }> {
+  try {
+    const at = runtime.now().toISOString();
+    const { events, state } = await recordAnswer(request, answer, at, causeOf(ctx, 'registry'));
+    if (state.status === 'none') throw new Error('A payment that was requeried has no state');
+    return { payment: await openPayment(state, personalData.open), asAt: null, events };
+  } catch (error) {
+    if (!(error instanceof EventStoreUnavailable)) throw error;
+    return { ...(await readPayment(request.transactionId)), events: null };
+  }
 }
 
 /** Any row has the request, which never changes. */
@@ -67,7 +67,6 @@ const appliedTypes: readonly PaymentEvent['type'][] = ['PaymentSucceeded', 'Paym
 /** What is left to staff. */
 const reviews: Partial<Record<PaymentEvent['type'], string>> = texts.reviews;
 
-/** Ends with what happened to the status. */
 function messageOf(
   answer: RegistryAnswer,
   events: readonly PaymentEvent[] | null,

@@ -18,8 +18,6 @@ export function checkRedirectHost(
     throw new HttpProblem(400, `${field} names a host that is not registered for this merchant`);
 }
 
-// ── Kinds of field ───────────────────────────────────────────────────────────────────────────────────
-
 type TextRule = {
   faultOf(text: string): string | null;
   /** The same rule as a regular expression for the whole text, without anchors. */
@@ -39,10 +37,8 @@ export function required(maxLength: number, rule: TextRule = anyText): Struct<st
   const { faultOf, pattern, ...keywords } = rule;
   return field(
     orEmpty,
-    (value) => {
-      if (typeof value !== 'string') return 'must be text';
-      return value.trim() === '' ? 'is required' : (textFault(value, maxLength) ?? faultOf(value));
-    },
+    (value) =>
+      typeof value === 'string' && value.trim() === '' ? 'is required' : textFault(value, maxLength, faultOf),
     { type: 'string', ...keywords, minLength: 1, maxLength, pattern: `^(?=\\s*\\S)${pattern}$` },
   );
 }
@@ -50,14 +46,12 @@ export function required(maxLength: number, rule: TextRule = anyText): Struct<st
 /** A text of at most `maxLength` code points; `''` where none was sent. */
 export function optional(maxLength: number, rule: TextRule = anyText): Struct<string, unknown> {
   const { faultOf, pattern, ...keywords } = rule;
-  return field(
-    orEmpty,
-    (value) => {
-      if (typeof value !== 'string') return 'must be text';
-      return value === '' ? null : (textFault(value, maxLength) ?? faultOf(value));
-    },
-    { type: ['string', 'null'], ...keywords, maxLength, pattern: `^(?:${pattern})?$` },
-  );
+  return field(orEmpty, (value) => (value === '' ? null : textFault(value, maxLength, faultOf)), {
+    type: ['string', 'null'],
+    ...keywords,
+    maxLength,
+    pattern: `^(?:${pattern})?$`,
+  });
 }
 
 const orEmpty = (sent: unknown) => sent ?? '';
@@ -68,7 +62,7 @@ export const reference = required(100, {
     if (value !== value.trim()) return 'must not begin or end with a space';
     // Clients and proxies resolve them in the path of a requery.
     if (/^\.\.?$/.test(value)) return 'must not be . or ..';
-    // It stands for bytes that are not UTF-8: two references in Latin-1 would become one payment.
+    // Bytes that are not UTF-8 arrive as this character: two references in Latin-1 would become one payment.
     if (value.includes('\ufffd')) return notPlainFault;
     return /\p{Cf}/u.test(value) ? 'must not contain invisible characters' : null;
   },
@@ -174,17 +168,16 @@ function field<T>(
   );
 }
 
-// ── Faults ────────────────────────────────────────────────────────────────────────────────
-
 export function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function textFault(value: string, maxLength: number): string | null {
+function textFault(value: unknown, maxLength: number, faultOf: TextRule['faultOf']): string | null {
+  if (typeof value !== 'string') return 'must be text';
   if (!plainTextPattern.test(value)) return notPlainFault;
   // A code point is at most two code units: short texts need no counting.
   const tooLong = value.length > maxLength && Array.from(value).length > maxLength;
-  return tooLong ? `must be at most ${maxLength} characters` : null;
+  return tooLong ? `must be at most ${maxLength} characters` : faultOf(value);
 }
 
 /** Stricter than URL.parse, which accepts spaces, backslashes and extra slashes that other parsers read differently. */

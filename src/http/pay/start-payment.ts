@@ -1,12 +1,11 @@
 /** The end of POST /<channel>/request: records the payment, and shows the page on which to pay it. */
-import { createFingerprint } from '../../commands/fingerprint.ts';
 import type { Merchant } from '../../config/merchants.ts';
 import { openedAs, openPayment } from '../../events/open-payment.ts';
 import { type PaymentRequested, paymentStream } from '../../events/payment.ts';
 import type { RequestDetails } from '../../events/personal-data.ts';
 import { statusCodeOf } from '../../receipts/payment-fields.ts';
 import { type Context, causeOf } from '../server/context.ts';
-import type { ChannelDependencies } from './dependencies.ts';
+import type { PaymentChannel } from './channel.ts';
 import { drawPaymentPage, isSettled } from './payment-page.ts';
 import { drawReceipt } from './receipt-page.ts';
 
@@ -17,46 +16,43 @@ type Requested = Omit<
 > & { merchant: Merchant; details: RequestDetails };
 
 /** Answers the request; a repeated request gets the payment in its present state. Throws Refused. */
-export type StartPayment = (ctx: Context, requested: Requested, actor: string) => Promise<void>;
-
-export function createStartPayment(dependencies: ChannelDependencies): StartPayment {
-  const { channel, config, execute, links, personalData, runtime } = dependencies;
-  const fingerprint = createFingerprint(config.transactionIdKey);
-  return async (ctx, { merchant, details, ...requested }, actor) => {
-    const { transactionId } = requested;
-    const request: PaymentRequested = {
-      ...requested,
-      at: runtime.now().toISOString(),
-      channel,
-      merchant: { code: merchant.code, id: merchant.id, name: merchant.name },
-      personal: { plain: details },
-      fingerprint: fingerprint([transactionId, details]),
-      emailReceipt: details.payer.email !== '',
-    };
-    const { events, state } = await execute(
-      paymentStream(transactionId),
-      { type: 'RequestPayment', request },
-      causeOf(ctx, actor),
-      { creates: true },
-    );
-    if (state.status === 'none') throw new Error('A payment that was requested has no state');
-    if (!wantsJson(ctx)) {
-      // What has just been sealed need not be opened.
-      const payment =
-        events.length > 0 ? openedAs(state, details) : await openPayment(state, personalData.open);
-      return isSettled(payment, runtime.now())
-        ? drawReceipt(ctx, { payment, asAt: null }, dependencies)
-        : drawPaymentPage(ctx, payment, dependencies);
-    }
-    ctx.body = {
-      status: true,
-      message: 'Send the payer to payment_url',
-      data: {
-        transaction_id: transactionId,
-        payment_url: links.pay(transactionId),
-        status: statusCodeOf(state),
-      },
-    };
+export async function startPayment(
+  ctx: Context,
+  parts: PaymentChannel,
+  { merchant, details, ...requested }: Requested,
+  actor: string,
+): Promise<void> {
+  const { channel, execute, fingerprint, links, personalData, runtime } = parts;
+  const { transactionId } = requested;
+  const request: PaymentRequested = {
+    ...requested,
+    at: runtime.now().toISOString(),
+    channel,
+    merchant: { code: merchant.code, id: merchant.id, name: merchant.name },
+    personal: { plain: details },
+    fingerprint: fingerprint([transactionId, details]),
+    emailReceipt: details.payer.email !== '',
+  };
+  const command = { type: 'RequestPayment', request } as const;
+  const stream = paymentStream(transactionId);
+  const { events, state } = await execute(stream, command, causeOf(ctx, actor), { creates: true });
+  if (state.status === 'none') throw new Error('A payment that was requested has no state');
+  if (!wantsJson(ctx)) {
+    // A new payment's details are at hand; those of an earlier request have to be decrypted.
+    const payment =
+      events.length > 0 ? openedAs(state, details) : await openPayment(state, personalData.open);
+    return isSettled(payment, runtime.now())
+      ? drawReceipt(ctx, { payment, asAt: null }, parts)
+      : drawPaymentPage(ctx, payment, parts);
+  }
+  ctx.body = {
+    status: true,
+    message: 'Send the payer to payment_url',
+    data: {
+      transaction_id: transactionId,
+      payment_url: links.pay(transactionId),
+      status: statusCodeOf(state),
+    },
   };
 }
 

@@ -1,12 +1,10 @@
-/**
- * GET /verify/{receipt_no}?c=<check>: confirms a receipt to anyone who scans its code. `…/proof` shows that the payment is
- * in the sealed log. Says nothing about who paid.
- */
+/** GET /verify/{receipt_no}?c=<check>: confirms a receipt to anyone; …/proof shows that its payment is sealed. */
 import { reasonOf } from '@ledger/kernel/reason-of.ts';
 import { isReady } from '@ledger/projections/runtime/lag.ts';
 import { proveReceipt } from '../../audit/export/receipt-proof.ts';
 import { loadHead } from '../../commands/execute.ts';
 import { paymentDecider } from '../../commands/payment.ts';
+import { otherLanguage } from '../../common/languages.ts';
 import { unopened } from '../../events/open-payment.ts';
 import { type Payment, paymentStream } from '../../events/payment.ts';
 import { payments } from '../../projections/payments/projection.ts';
@@ -20,7 +18,6 @@ import { receiptOf } from '../../receipts/receipt.ts';
 import { noteText, statusName, timeText } from '../../receipts/texts.ts';
 import { type Context, HttpProblem, languageOf } from '../server/context.ts';
 import type { Dependencies } from '../server/dependencies.ts';
-import { otherLanguage } from './links.ts';
 
 /** How long a projection that is behind may take to catch up. */
 const waitMs = 1_000;
@@ -66,7 +63,7 @@ export function createVerify(dependencies: Dependencies) {
       const { lang, receipt, urlOf } = await findReceipt(ctx);
       await ctx.state.spend('proofs', '');
       const signal = runtime.timeout(proveWithinMs);
-      // Seals in a log that the sealer refuses to go on from may be anybody's.
+      // If the sealer refuses to continue the log, somebody else may have written its seals.
       const refused = await sealingRefused();
       const proving =
         refused === null ? proveReceipt(eventStore, receipt.transactionId, signal) : Promise.reject(refused);

@@ -1,7 +1,7 @@
 /** Reads request bodies, each within a limit. A body that cannot be read is an HttpProblem. */
 import type { IncomingMessage } from 'node:http';
 import { parseNumbersAsText } from '@ledger/kernel/numbers-as-text.ts';
-import type { Middleware, Next } from 'koa';
+import type { Middleware } from 'koa';
 import koaBody, { HttpMethodEnum, type KoaBodyMiddlewareOptions } from 'koa-body';
 import type { Struct } from 'superstruct';
 import { readFields } from '../../commands/fields.ts';
@@ -35,10 +35,8 @@ const forms: Partial<KoaBodyMiddlewareOptions> = {
 
 const json: Partial<KoaBodyMiddlewareOptions> = { json: true, jsonLimit: limitBytes, jsonTypes: ['json'] };
 
-/** For callers' own systems. */
 export const jsonBody = bodyReader('application/json', json);
 
-/** For forms of our pages. */
 export const formBody = bodyReader('application/x-www-form-urlencoded or multipart/form-data', forms);
 
 const anyTypes = 'application/json, application/x-www-form-urlencoded or multipart/form-data';
@@ -60,7 +58,7 @@ export const gatewayBody: Middleware = (ctx, next) =>
     return next();
   });
 
-/** Throws HttpProblem 400 for lists within lists by the thousand, which JSON.parse can only read without a reviver. */
+/** Throws HttpProblem 400 for thousands of nested lists, on which JSON.parse with a reviver overflows the stack. */
 function textsOf(json: string): unknown {
   try {
     return parseNumbersAsText(json);
@@ -76,8 +74,8 @@ export const checkBody: Middleware = (ctx, next) => {
 };
 
 /** Koa middleware: reads the fields of the body into `ctx.state.body`. Throws InvalidFields. */
-export function validate<T>(struct: Struct<T, unknown>) {
-  return (ctx: Context<{ body: T }>, next: Next): Promise<unknown> => {
+export function validate<T>(struct: Struct<T, unknown>): Middleware {
+  return (ctx, next) => {
     ctx.state.body = readFields(ctx.request.body, struct);
     return next();
   };

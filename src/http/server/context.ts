@@ -19,7 +19,6 @@ export type RateLimit =
 export type RequestState = {
   /** In the answer's X-Request-Id, in every log line and in the events that this request causes. */
   requestId: string;
-  /** Where it comes from (source-address.ts). */
   address: string;
   /** Counts towards a limit on `name`. Rejects with HttpProblem 429 beyond it. */
   spend(limit: RateLimit, name: string): Promise<void>;
@@ -48,7 +47,6 @@ export function causeOf(ctx: Context, actor: string): Cause {
   return { commandId: newId(), correlationId: requestId, causationId: requestId, actor };
 }
 
-/** `?lang=`, if it names a language. */
 export function askedLanguage(ctx: Context): Language | undefined {
   return languages.find((each) => each === ctx.query.lang);
 }

@@ -22,30 +22,9 @@ import type { Erase } from '../../personal-data/erase.ts';
 import type { PaymentQueries } from '../../projections/payments/queries.ts';
 import type { Documents } from '../../statements/document.ts';
 
-type UsedConfig =
-  | 'apiKeys'
-  | 'approvalAboveSen'
-  | 'baseUrl'
-  | 'environment'
-  | 'footer'
-  | 'gateway'
-  | 'landregAccessKeys'
-  | 'linkKeys'
-  | 'maxAmountSen'
-  | 'merchants'
-  | 'methods'
-  | 'passkeysRequired'
-  | 'production'
-  | 'rateLimits'
-  | 'transactionIdKey'
-  | 'trustedProxies';
-
-/** What health is made from, beside the stores. */
-type Looked = 'clockDifferenceMs' | 'projections' | 'projectionStatus' | 'sealingRefused';
-
 export type Dependencies = PaymentQueries &
-  Pick<LookDependencies, Looked> & {
-    config: Pick<Config, UsedConfig> & { sandbox: { enabled: boolean } };
+  LookDependencies & {
+    config: Config;
     credentials: Credentials;
     documents: Documents;
     countRequest?: ((answered: AnsweredRequest) => void) | undefined;
@@ -59,11 +38,9 @@ export type Dependencies = PaymentQueries &
     recordAnswer: RecordAnswer;
     /** Sends a merchant a test callback, to an address that the merchant chose. */
     postTest: PostOutbound;
-    /** Calls this very server. */
     fetchOwn: typeof fetch;
     users: ListQueries<Account>;
     projects: ListQueries<Project>;
-    /** Of the program. */
     version: string;
     mailer: Mailer;
     erase: Erase;

@@ -23,13 +23,9 @@ const registryFaults: Readonly<Record<RegistryFault, [status: number, message: s
 };
 
 const unavailable = 'The service is not available at the moment; try again in a few seconds';
-
 const unavailableSeconds = 5;
 
-/**
- * Koa middleware around everything that can fail. Logs what was not expected; the answer says nothing about it.
- * `presenterOf` chooses the interface that presents errors at a path.
- */
+/** Koa middleware around everything that can fail. `presenterOf` is how the interface at a path presents errors. */
 export function createErrorAnswers({ log }: Dependencies, presenterOf: (path: string) => PresentError) {
   const answerWith = async (ctx: Context, answer: ErrorAnswer): Promise<void> => {
     ctx.status = answer.status;

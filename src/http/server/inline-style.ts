@@ -1,6 +1,5 @@
-// The inline stylesheet of every payer's page, and the script of the hand-over page. Pages load nothing, so that they
-// look the same when a merchant relays them. Both are fixed at startup, so that a Content-Security-Policy can name them
-// by hash.
+// The inline stylesheet of payers' pages and the script of the hand-over page. Pages load nothing, so that they look the
+// same when a merchant relays them. Both are fixed at startup: a Content-Security-Policy names them by hash.
 import { readFileSync } from 'node:fs';
 import { sourceHash } from '@ledger/web/content-policy.ts';
 import { baseStyle, themedStyle } from '@ledger/web/design-tokens.ts';
@@ -19,6 +18,5 @@ export const style = withoutLayout(
 /** Sends the hand-over form; its button does the same where scripts are off. */
 export const script = 'document.forms[0].submit()';
 
-/** For `style-src` and `script-src`. */
 export const styleHash = sourceHash(style);
 export const scriptHash = sourceHash(script);

@@ -1,41 +1,32 @@
 /** Loads a payment with its history, which only its stream has: no row is needed. */
 import type { EventStore } from '@ledger/event-store/event-store.ts';
-import { type History, historyOf } from '../../audit/history/history.ts';
-import { endOf, type Head } from '../../commands/execute.ts';
+import { historyOf } from '../../audit/history/history.ts';
+import { endOf } from '../../commands/execute.ts';
 import { transactionIdPattern } from '../../commands/transaction-id.ts';
-import {
-  type Payment,
-  type PaymentEvent,
-  paymentStream,
-  type RequestedPayment,
-  readPaymentEvent,
-} from '../../events/payment.ts';
+import { type Payment, paymentStream, readPaymentEvent } from '../../events/payment.ts';
 import { type Context, HttpProblem } from './context.ts';
 
-export type PaymentHistory = History & {
-  /** The entries as events of the current schema; null for one that cannot be read. */
-  events: readonly (PaymentEvent | null)[];
-  /** Null if the stream does not begin with a request or cannot be read. */
-  payment: RequestedPayment | null;
-  /** For a command; null if an event cannot be read, or was changed. */
-  head: Head<Payment> | null;
-};
+export type PaymentHistory = Awaited<ReturnType<typeof loadHistory>>;
 
 /** The payment that the path names. Throws HttpProblem 404 and EventStoreUnavailable. */
-export async function loadHistory(
-  ctx: Context,
-  eventStore: Pick<EventStore, 'load'>,
-): Promise<PaymentHistory> {
+export async function loadHistory(ctx: Context, eventStore: Pick<EventStore, 'load'>) {
   const id = ctx.params.id ?? '';
   const stored = transactionIdPattern.test(id) ? await eventStore.load(paymentStream(id)) : [];
   if (stored.length === 0) throw noSuchPayment();
   const history = historyOf(stored);
-  const events = stored.map((event, index) =>
-    history.entries[index]?.at == null ? null : readPaymentEvent(event),
-  );
   const state = history.entries.at(-1)?.state;
-  const head = state && history.verdict.kind === 'whole' ? { state, ...endOf(stored) } : null;
-  return { ...history, events, payment: requestedIn(state), head };
+  const isWhole = state && history.verdict.kind === 'whole';
+  return {
+    ...history,
+    /** The entries as events of the current schema; null for one that cannot be read. */
+    events: stored.map((event, index) =>
+      history.entries[index]?.at == null ? null : readPaymentEvent(event),
+    ),
+    /** Null if the stream does not begin with a request or cannot be read. */
+    payment: requestedIn(state),
+    /** For a command; null if an event cannot be read, or was changed. */
+    head: isWhole ? { state, ...endOf(stored) } : null,
+  };
 }
 
 export const requestedIn = (state: Payment | undefined) => (state && state.status !== 'none' ? state : null);

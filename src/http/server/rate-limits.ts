@@ -2,17 +2,9 @@
 import type { Next } from 'koa';
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import { Refused } from '../../commands/decider.ts';
+import type { Config } from '../../config/config.ts';
 import { type Context, HttpProblem, type RateLimit } from './context.ts';
 import { networkOf } from './source-address.ts';
-
-export type RateLimitConfig = {
-  /** Wrong credentials of one address within a minute. */
-  failuresPerMinute: number;
-  /** Requests with one right credential, over ten seconds. */
-  callsPerSecond: number;
-  /** Payers' pages for one address. */
-  pagesPerMinute: number;
-};
 
 const minute = 60;
 const longestPause = 60 * minute;
@@ -20,9 +12,8 @@ const longestPause = 60 * minute;
 const pausesKept = 4 * longestPause;
 
 /**
- * Requests that present a credential, by what presents it: a program's key that is wrong, or a forged receipt that somebody
- * checks, must not keep the payers of the same office from their pages. Results of the gateway are in none: they are signed
- * and must always arrive.
+ * Requests by what presents their credential: a wrong key or a forged receipt keeps no payer of the same office from a
+ * page. Results of the gateway are in none: they are signed and must always arrive.
  */
 const areas: Readonly<Record<string, RegExp>> = {
   keys: /^\/(?:generic|landreg)\/(?:check|request|requery|payments|test-callback|credentials)(?:\/|$)|^\/api\/v1\/(?:users|projects)(?:\/|$)/,
@@ -31,7 +22,11 @@ const areas: Readonly<Record<string, RegExp>> = {
   signIn: /^\/console\/sign-in(?:\/|$)/,
 };
 
-export function createRateLimits({ failuresPerMinute, callsPerSecond, pagesPerMinute }: RateLimitConfig) {
+export function createRateLimits({
+  failuresPerMinute,
+  callsPerSecond,
+  pagesPerMinute,
+}: Config['rateLimits']) {
   const limiter = (keyPrefix: string, points: number, duration: number) =>
     new RateLimiterMemory({ keyPrefix, points, duration });
   const failures = limiter('failures', failuresPerMinute, minute);

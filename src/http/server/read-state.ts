@@ -1,7 +1,4 @@
-/**
- * Reads the state of a stream for somebody who looks at it: from its row in Postgres if that is recent enough, otherwise
- * from the stream. Decision 17. What decides about a command loads the stream itself.
- */
+/** Reads a state to show it: from its row in Postgres if that is recent enough, else from the stream. Decision 17. */
 import { type EventStore, EventStoreUnavailable } from '@ledger/event-store/event-store.ts';
 import type { KnownHeads } from '@ledger/event-store/known-heads.ts';
 import type { Log } from '@ledger/kernel/log.ts';
@@ -19,13 +16,9 @@ export type Found<State, ItsRow> = {
 };
 
 /**
- * The function returned reads one state; `told` is the revision that the reader has been told of and must see, null if
- * there is none. A row serves if it is not behind what the reader was told and what this process knows to be the head;
- * where neither says anything, only a final row does. Otherwise, and if Postgres does not answer, the stream is folded.
- * If the event store does not answer either, or an event cannot be read, the row serves all the same, and says that it is
- * outdated.
- *
- * Throws EventStoreUnavailable, if there is no row, and UnreadableEvent.
+ * The function returned reads one state; `told` is the revision that the reader must see, null if there is none. A row
+ * serves if it is behind neither that nor the head that this process knows; if neither is known, only a final row does.
+ * Otherwise the stream is folded; if that fails, any row serves, as outdated. Without one, throws what failed.
  */
 export function createReadState<State, Event, ItsRow extends Row<State>>(dependencies: {
   streamOf: (id: string) => string;

@@ -14,10 +14,7 @@ const maxQueryParameters = 50;
 /** Longer than any request takes before it sends something, such as a requery that waits for the registry. */
 const idleMs = 60_000;
 
-/**
- * An HTTP server with limits on connections, headers and time; beyond `maxConnections` it closes new ones at once. A
- * connection on which nothing moves is cut after `timeoutMs`: a reader that takes no more of its answer keeps it in memory.
- */
+/** Closes connections beyond `maxConnections` at once, and any on which nothing moves for `timeoutMs`. */
 export function createLimitedServer(handle: RequestListener, timeoutMs = idleMs): Server {
   const limits = {
     requestTimeout: 30_000,
@@ -38,7 +35,7 @@ export function createLimitedServer(handle: RequestListener, timeoutMs = idleMs)
 /** Requests whose query was cut off. */
 const cut = new WeakSet<IncomingMessage>();
 
-/** Before Koa sees it: Koa parses the whole address several times, and a query in the square of its parameters. */
+/** Before Koa sees it: Koa parses the address several times, each in time quadratic in the number of parameters. */
 function cutLongQuery(request: IncomingMessage): void {
   const { url = '' } = request;
   const start = url.indexOf('?');
@@ -53,10 +50,7 @@ function cutLongQuery(request: IncomingMessage): void {
 /** Before the refusal, so that somebody who sends again at once cannot keep the process busy. */
 const refusalPauseMs = 200;
 
-/**
- * Koa middleware. Throws HttpProblem 400 if a long query was cut off, and 415 for an encoded body, because a few bytes
- * may decode to many; each after a pause.
- */
+/** Koa middleware. After a pause, throws HttpProblem 400 for a long query and 415 for an encoded body. */
 export function createRefuseCostly(runtime: Pick<Runtime, 'sleep'>) {
   return async (ctx: Context, next: Next): Promise<void> => {
     const problem = costlyProblem(ctx);

@@ -34,8 +34,8 @@ export function createRequestLog({ countRequest, log, runtime }: Dependencies) {
       );
     } finally {
       const durationMs = runtime.monotonicMs() - startedMs;
-      const route = ctx._matchedRoute === undefined ? null : String(ctx._matchedRoute);
-      countRequest?.({ method: ctx.method, route, status: ctx.status, durationMs });
+      const { _matchedRoute: route = null, method, status } = ctx;
+      countRequest?.({ method, route: route && String(route), status, durationMs });
       log.info(
         {
           requestId,

@@ -2,10 +2,7 @@
 import { isIP, isIPv6 } from 'node:net';
 import type { Context } from './context.ts';
 
-/**
- * The address that the outermost trusted proxy saw, which is the one of the connection where none is trusted. What a
- * caller writes into X-Forwarded-For itself is to the left of it and is never read.
- */
+/** The address that the outermost trusted proxy saw; what callers write into X-Forwarded-For is to the left of it. */
 export function sourceAddress(ctx: Context): string {
   // Some proxies add the port.
   const address = ctx.ip

@@ -16,10 +16,8 @@ import { script, style } from './inline-style.ts';
 const folder = fileURLToPath(new URL('../../../views/', import.meta.url));
 
 /**
- * Koa middleware that gives `ctx.render(name, model)` for the templates in views/. A template sees its model, and
- * `texts` in the model's language under their names; it throws if it refers to something that neither has. Name it with
- * its extension (`payment.njk`), so that koa-views looks on disk once and not twice. `footer` has the addresses of the
- * links at the foot of every page, by the names of their texts.
+ * Koa middleware that gives `ctx.render(name, model)` for the templates in views/, named with their extension, so that
+ * koa-views looks on disk once. A template sees its model, `texts` in the model's language and the links of `footer`.
  */
 export const createViews = (
   texts: Readonly<Record<string, Readonly<Record<Language, object>>>>,
@@ -64,10 +62,7 @@ function createSay(lang: Language) {
   };
 }
 
-/**
- * `drawnOnce(template, list)` renders a template for a list of the configuration, which it sees as `list`, and keeps the
- * result as long as the list exists. Rendering the lists of banks was most of the cost of a payment page.
- */
+/** Renders a template for a list of the configuration once: the lists of banks were most of the cost of a page. */
 function createDrawnOnce(environment: ReturnType<typeof createTemplates>) {
   const kept = new WeakMap<object, string>();
   return (template: string, list: object) => {

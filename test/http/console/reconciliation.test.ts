@@ -1,7 +1,7 @@
 // The console's imports: who may, what is accepted, what is shown, and how a discrepancy is resolved.
 import test from 'ava';
 import { reconciliationStream } from '../../../src/events/reconciliation.ts';
-import { createImportGuard } from '../../../src/http/console/reconciliation/import.ts';
+import { createImportGuard } from '../../../src/http/console/frame/uploads.ts';
 import { gatewayCsv, idOf } from '../../reconciliation/helpers.ts';
 import { type Member, signIn } from '../../support/console.ts';
 import { chosen, result, succeeded } from '../../support/payments.ts';

@@ -41,10 +41,7 @@ export const paymentPage = {
 export const handOverPage = {
   lang: 'en',
   action: 'https://gateway.example/',
-  fields: [
-    { name: 'TRANS_ID', value: '01ABC' },
-    { name: 'AMOUNT', value: '120.50' },
-  ],
+  fields: { TRANS_ID: '01ABC', AMOUNT: '120.50' },
   amount: 'RM\u00a0120.50',
   agency: 'Example City Council',
   method: t.modes.fpx,
@@ -146,20 +143,18 @@ export const debugPage = {
     reference: 'INV-2026-000123',
     receiptUrl: 'https://pay.example/generic/receipt/01ABC',
   },
-  inputs: [
-    { name: 'STATUS', value: '1', choices: [{ value: '1', text: '1 Successful' }] },
-    { name: 'AMOUNT', value: '120.50' },
-  ],
+  inputs: { STATUS: '1', AMOUNT: '120.50' },
+  choices: { STATUS: [{ value: '1', text: '1 Successful' }] },
   responseUrl: 'https://pay.example/generic/response',
-  signed: [{ name: 'STATUS', value: '1' }],
+  signed: { STATUS: '1' },
 };
 
 export const simulatePage = {
   lang: 'en',
   action: 'https://pay.example/generic/simulate',
   debugUrl: 'https://pay.example/generic/debug',
-  required: [{ name: 'amount', value: '120.50' }],
-  optional: [{ name: 'extra', value: '{}' }],
+  required: { amount: '120.50' },
+  optional: { extra: '{}' },
   curl: 'curl -i https://pay.example/generic/request',
   answer: { status: 200, ok: true, body: '{}', paymentUrl: 'https://pay.example/generic/pay/01ABC' },
 };

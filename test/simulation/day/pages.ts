@@ -3,9 +3,10 @@ import { fileURLToPath } from 'node:url';
 import { displaySen } from '../../../src/common/money.ts';
 import { loadPaymentMethods } from '../../../src/config/payment-methods.ts';
 import type { RequestedPayment } from '../../../src/events/payment.ts';
+import type { PaymentChannel } from '../../../src/http/pay/channel.ts';
 import { createPageTokens } from '../../../src/http/pay/page-token.ts';
-import { createShowPaymentPage } from '../../../src/http/pay/payment-page.ts';
-import { createShowReceipt } from '../../../src/http/pay/receipt-page.ts';
+import * as paymentPage from '../../../src/http/pay/payment-page.ts';
+import * as receiptPage from '../../../src/http/pay/receipt-page.ts';
 import type { Context } from '../../../src/http/server/context.ts';
 import { paymentFields } from '../../../src/receipts/payment-fields.ts';
 import { createLinks } from '../../../src/receipts/payment-links.ts';
@@ -19,16 +20,16 @@ const methodsFile = fileURLToPath(new URL('../../../config/payment-methods.yaml'
 const dependencies = {
   config: { merchants: new Map(), methods: loadPaymentMethods(methodsFile) },
   links: createLinks({ ...keys, runtime }).generic,
-  tokens: createPageTokens({ ...keys, runtime }),
-  emailTokens: createPageTokens({ ...keys, runtime }),
+  tokens: createPageTokens('payment page token', { ...keys, runtime }),
+  emailTokens: createPageTokens('receipt email token', { ...keys, runtime }),
   runtime,
-};
+} as unknown as PaymentChannel;
 /** With a copy of the methods, because a page that was kept with them would not be drawn again. */
 const showPaymentPage = (ctx: never) => {
   const config = { ...dependencies.config, methods: new Map(dependencies.config.methods) };
-  return createShowPaymentPage({ ...dependencies, config })(ctx);
+  return paymentPage.showPaymentPage(ctx, { ...dependencies, config });
 };
-const showReceipt = createShowReceipt(dependencies);
+const showReceipt = (ctx: never) => receiptPage.showReceipt(ctx, dependencies);
 
 type Model = {
   status: string;

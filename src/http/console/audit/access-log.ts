@@ -3,20 +3,19 @@ import { readPage } from '@ledger/postgres/listing.ts';
 import lists from '../../../../content/tables/lists.json' with { type: 'json' };
 import { type AccessLogEntry, accessesOf } from '../../../projections/access-log/queries.ts';
 import { pageOf, readQuery, readText } from '../frame/forms-and-lists.ts';
-import { readAfter } from '../frame/list.ts';
+import { readPageAsked } from '../frame/list.ts';
 import type { Page } from '../frame/page.ts';
 import { actorNames } from '../frame/session.ts';
 
 const path = '/console/access-log';
-const size = 50;
 
 export const showAccessLog: Page = async (ctx, { askReadModels, db, eventStore, show }) => {
   const query = readQuery(ctx);
   const filter = { staff: readText(query.staff), payment: readText(query.payment)?.toUpperCase() ?? null };
   const all = accessesOf(db, filter.staff, filter.payment);
-  const page = { limit: size + 1, after: readAfter(query, lists.accessLog) };
+  const page = readPageAsked(query, lists.accessLog, 50);
   const [found] = await askReadModels(ctx, [readPage<AccessLogEntry>(db, all, lists.accessLog, page)]);
-  const { rows, ...links } = pageOf(found, { size, path, filter, after: query.after });
+  const { rows, ...links } = pageOf(found, page, path, filter);
   const actorOf = ({ userId }: { userId: string }) => `staff:${userId}`;
   const nameOf = await actorNames(eventStore, rows.map(actorOf));
   await show(ctx, 'audit/access-log.njk', {

@@ -8,48 +8,28 @@ import {
 } from '../../../audit/export/export.ts';
 import { dayOf } from '../../../common/malaysian-time.ts';
 import { type Context, HttpProblem } from '../../server/context.ts';
-import { type Fields, merchantsFor, orShowAgain, readForm } from '../frame/forms-and-lists.ts';
-import type { Page, PageDependencies } from '../frame/page.ts';
-import type { StaffContext } from '../frame/session.ts';
+import type { FormPage } from '../frame/form-page.ts';
+import { type Fields, merchantsFor } from '../frame/forms-and-lists.ts';
+import type { PageDependencies } from '../frame/page.ts';
 
-const types: Readonly<Record<ExportRequest['format'], string>> = {
-  jsonl: 'application/jsonl; charset=utf-8',
-  csv: 'text/csv; charset=utf-8',
-};
-
-export const showExportForm: Page = async (ctx, dependencies) => {
-  const today = dayOf(dependencies.runtime.now().toISOString());
-  await showForm(ctx, dependencies, { from: `${today.slice(0, 8)}01`, to: today }, null);
-};
-
-async function showForm(
-  ctx: StaffContext,
-  { config, show }: PageDependencies,
-  { from = '', to = '', merchant = '', format = 'csv', opened = '' }: Fields,
-  problem: string | null,
-): Promise<void> {
-  await show(ctx, 'audit/export.njk', {
-    problem,
-    fields: { from, to, merchant, format, opened },
-    merchants: merchantsFor(ctx, config.merchants),
-  });
-}
-
-/** A failed download is cut short: browsers report it as failed, and JSON lines lack their last line. */
-export const downloadExport: Page = async (ctx, dependencies) => {
-  const fields = readForm(ctx);
-  const download = async () => {
-    const request = readExportRequest(fields, ctx.state.staff.merchants);
+export const paymentExport: FormPage = {
+  template: 'audit/export.njk',
+  async model(ctx, { config, runtime }, typed) {
+    const today = dayOf(runtime.now().toISOString());
+    const asked = typed ?? { from: `${today.slice(0, 8)}01`, to: today };
+    const { from = '', to = '', merchant = '', format = 'csv', opened = '' }: Fields = asked;
+    return { fields: { from, to, merchant, format, opened }, merchants: merchantsFor(ctx, config.merchants) };
+  },
+  /** A failed download is cut short: browsers report it as failed, and JSON lines lack their last line. */
+  async submit(ctx, dependencies, form) {
+    const request = readExportRequest(form, ctx.state.staff.merchants);
     const { pieces } = await beginOrProblem(ctx, request, dependencies);
-    const detail = detailOf(request);
     const what = request.isOpened ? 'exportOpened' : 'export';
-    await dependencies.recordAccess(ctx, { what, transactionId: null, detail });
+    await dependencies.recordAccess(ctx, { what, transactionId: null, detail: detailOf(request) });
     ctx.attachment(fileNameOf(request));
-    ctx.type = types[request.format];
+    ctx.type = `${request.format === 'csv' ? 'text/csv' : 'application/jsonl'}; charset=utf-8`;
     ctx.body = Readable.from(pieces);
-  };
-  // The message names the field, never its value.
-  await orShowAgain(ctx, download, (problem) => showForm(ctx, dependencies, fields, problem));
+  },
 };
 
 async function beginOrProblem(ctx: Context, request: ExportRequest, dependencies: PageDependencies) {

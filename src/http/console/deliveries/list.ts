@@ -3,8 +3,8 @@ import type { Knex } from 'knex';
 import lists from '../../../../content/tables/lists.json' with { type: 'json' };
 import { type DeliveryFilter, deliveriesOf, type ListedDelivery } from '../../../to-do/queries.ts';
 import { type Fields, keysOf, queryOf, readChoice, readQuery, readText } from '../frame/forms-and-lists.ts';
-import { downloadList, readDays, readList, rowsFor } from '../frame/list.ts';
-import type { Page, PageDependencies } from '../frame/page.ts';
+import { readDays, readList, rowsFor } from '../frame/list.ts';
+import type { Page } from '../frame/page.ts';
 import type { StaffContext } from '../frame/session.ts';
 import { texts } from '../texts.ts';
 
@@ -14,7 +14,7 @@ export const sendListPath = '/console/deliveries/send-again';
 export const maxCounted = 10_000;
 
 export const showDeliveries: Page = async (ctx, dependencies) => {
-  const list = listOf(dependencies, readQuery(ctx));
+  const list = deliveryList(readQuery(ctx));
   const model = await readList<ListedDelivery>(ctx, dependencies, list);
   await dependencies.show(ctx, 'deliveries/deliveries.njk', {
     ...model,
@@ -26,20 +26,15 @@ export const showDeliveries: Page = async (ctx, dependencies) => {
   });
 };
 
-export const exportDeliveries: Page = async (ctx, dependencies) =>
-  downloadList(ctx, dependencies, listOf(dependencies, readQuery(ctx)));
-
-function listOf({ db }: Pick<PageDependencies, 'db'>, typed: Fields) {
+export function deliveryList(typed: Fields) {
   const { fields, filter } = readFilter(typed);
-  const all = () => deliveriesOf(db, filter);
+  const all = (db: Knex) => deliveriesOf(db, filter);
   return { listing: lists.deliveries, path: deliveriesPath, fields, all };
 }
 
-/** A query for the deliveries that these staff may see. */
 export const deliveriesFor = (ctx: StaffContext, db: Knex, filter: DeliveryFilter) =>
   rowsFor(ctx, lists.deliveries, deliveriesOf(db, filter));
 
-/** The filter, and the fields of the form that set it. */
 export function readFilter(typed: Fields) {
   const days = readDays(typed);
   const fields = {

@@ -1,9 +1,9 @@
 /** /console/exceptions/approval/{id}/{no}: what one member of staff proposed, for another to approve or reject. */
 import { chargesOf } from '../../../events/charges.ts';
 import { actingFor } from '../frame/page.ts';
-import { type ExceptionSource, loadNumbered, noSuchException } from './exception-page.ts';
+import { exceptionForm, loadNumbered, noSuchException } from './exception-page.ts';
 
-export const approval: ExceptionSource<'granted' | 'rejected'> = {
+export const approval = exceptionForm<'granted' | 'rejected'>({
   template: 'approval.njk',
   meanings: ({ approval }) => approval,
   async find(ctx, dependencies) {
@@ -38,4 +38,4 @@ export const approval: ExceptionSource<'granted' | 'rejected'> = {
       })),
     };
   },
-};
+});

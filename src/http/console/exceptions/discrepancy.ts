@@ -6,9 +6,9 @@ import { transactionIdPattern } from '../../../commands/transaction-id.ts';
 import { actorOf } from '../../../events/envelope.ts';
 import { type DiscrepancyResolution, reconciliationStream } from '../../../events/reconciliation.ts';
 import { HttpProblem } from '../../server/context.ts';
-import type { ExceptionSource } from './exception-page.ts';
+import { exceptionForm } from './exception-page.ts';
 
-export const discrepancy: ExceptionSource<DiscrepancyResolution> = {
+export const discrepancy = exceptionForm<DiscrepancyResolution>({
   template: 'discrepancy.njk',
   meanings: ({ discrepancy }) => discrepancy,
   async find(ctx, { eventStore }) {
@@ -36,7 +36,7 @@ export const discrepancy: ExceptionSource<DiscrepancyResolution> = {
       },
     };
   },
-};
+});
 
 /** `''` for an id that cannot be that of a payment here. */
 export function paymentIdOf({ transactionId }: { transactionId: string }): string {

@@ -9,8 +9,9 @@ import { standingOf } from '../../../events/payment-standing.ts';
 import { type Context, HttpProblem } from '../../server/context.ts';
 import { loadHistory } from '../../server/load-history.ts';
 import { type Effect, effectOf, isConfirmed } from '../frame/confirm.ts';
-import { type Fields, linesOf, orShowAgain, readForm, readNote } from '../frame/forms-and-lists.ts';
-import { leadTo, type NoticeCode, type Page, type PageDependencies, staffCause } from '../frame/page.ts';
+import type { FormPage } from '../frame/form-page.ts';
+import { type Fields, linesOf, readNote } from '../frame/forms-and-lists.ts';
+import { leadTo, type NoticeCode, type PageDependencies, staffCause } from '../frame/page.ts';
 import { actorNames, type StaffContext } from '../frame/session.ts';
 import { type ConsoleTexts, textsOf } from '../texts.ts';
 
@@ -18,7 +19,6 @@ type ExceptionTexts = ConsoleTexts['exceptions'];
 
 type Resolution<Choice> = { resolution: Choice; note: string; at: string };
 
-/** What is recorded as having been done about an exception. */
 export type ResolutionName = keyof ExceptionTexts['resolutions'];
 
 export type FoundException<Choice extends ResolutionName> = {
@@ -29,9 +29,7 @@ export type FoundException<Choice extends ResolutionName> = {
   /** `staff:<id>`, as `proposedBy` of an approval. */
   resolvedBy: string;
   proposedBy?: string;
-  /**
-   * `fields` is the whole form. Throws InvalidFields, and Refused if somebody else has resolved it meanwhile.
-   */
+  /** `fields` is the whole form. Throws InvalidFields, and Refused if somebody else has resolved it meanwhile. */
   resolve(
     resolution: Resolution<Choice>,
     cause: Cause,
@@ -56,15 +54,9 @@ const notices = {
   ApprovalRejected: 'rejected',
 } as const satisfies Record<ApprovalEvent['type'], NoticeCode>;
 
-const emptyForm = {
-  typed: { resolution: '', note: '', amount: '', gatewayTransactionId: '' },
-  problem: null,
-};
+const emptyForm = { resolution: '', note: '', amount: '', gatewayTransactionId: '' };
 
-/**
- * The payment of the path with its history, and the number of what is asked for. Throws HttpProblem 404, and
- * UnreadableEvent if an event was changed or cannot be read.
- */
+/** The payment of the path, and the number of what is asked for. Throws HttpProblem 404 and UnreadableEvent. */
 export async function loadNumbered(ctx: StaffContext, { eventStore, execute }: PageDependencies) {
   const { entries, events, head, payment } = await loadHistory(ctx, eventStore);
   const { id: transactionId = '', no = '' } = ctx.params;
@@ -86,19 +78,19 @@ const kindText = ({ discrepancies, kinds }: ExceptionTexts, kind: FoundException
 
 export const noSuchException = () => new HttpProblem(404, 'There is no such exception');
 
-/** Shows the exception; `more` adds to its model. */
-export async function showException<Choice extends ResolutionName>(
+/** The model of views/console/exceptions/exception.njk. */
+export async function exceptionModel<Choice extends ResolutionName>(
   ctx: Context,
-  { eventStore, show }: PageDependencies,
-  { meanings, template }: ExceptionSource<Choice>,
+  { eventStore }: PageDependencies,
+  { meanings }: ExceptionSource<Choice>,
   { choices, kind, model, proposedBy = '', resolved, resolvedBy }: FoundException<Choice>,
-  more: Record<string, unknown> = {},
-): Promise<void> {
+  typed: Fields | null = null,
+): Promise<Record<string, unknown>> {
   const { exceptions } = textsOf(ctx);
   const meaningOf = meanings(exceptions.meanings);
   const nameOf = await actorNames(eventStore, [resolvedBy, proposedBy]);
   const textOf = (value: Choice) => ({ name: exceptions.resolutions[value], meaning: meaningOf[value] });
-  await show(ctx, `exceptions/${template}`, {
+  return {
     title: kindText(exceptions, kind).name,
     meaning: kindText(exceptions, kind).meaning,
     url: ctx.path,
@@ -106,39 +98,28 @@ export async function showException<Choice extends ResolutionName>(
     resolved: resolved && { ...resolved, ...textOf(resolved.resolution), by: nameOf(resolvedBy) },
     proposedBy: nameOf(proposedBy),
     choices: choices.map((value) => ({ value, ...textOf(value) })),
-    form: emptyForm,
-    ...more,
-  });
-}
-
-export function showOne<Choice extends ResolutionName>(source: ExceptionSource<Choice>): Page {
-  return async (ctx, dependencies) =>
-    showException(ctx, dependencies, source, await source.find(ctx, dependencies));
-}
-
-export function resolveOne<Choice extends ResolutionName>(source: ExceptionSource<Choice>): Page {
-  return async (ctx, dependencies) => {
-    const { choices, effect, kind, resolve } = await source.find(ctx, dependencies);
-    const form = readForm(ctx);
-    const typed = { ...emptyForm.typed, ...form, note: linesOf(form.note) };
-    const resolveAsTyped = async () => {
-      const resolution = choices.find((choice) => choice === form.resolution);
-      if (resolution === undefined) throw new InvalidFields('Choose what was done');
-      const read = { resolution, note: readNote('note', form.note) };
-      const given = { at: dependencies.runtime.now().toISOString(), ...read };
-      const asked = effect?.(given, form) ?? { entries: [], isProposal: false };
-      const { exceptions } = textsOf(ctx);
-      const title = `${kindText(exceptions, kind).name}: ${exceptions.resolutions[resolution]}`;
-      if (!(await isConfirmed(ctx, dependencies, title, asked))) return;
-      const { events } = await resolve(given, staffCause(ctx), form);
-      const told = events.find(({ type }) => Object.hasOwn(notices, type))?.type as keyof typeof notices;
-      // Nothing is recorded if the same is proposed again.
-      const isDone = events.length > 0 || (await source.find(ctx, dependencies)).resolved;
-      leadTo(ctx, ctx.path, notices[told] ?? (isDone ? 'resolved' : 'approval-requested'));
-    };
-    await orShowAgain(ctx, resolveAsTyped, async (problem) => {
-      const found = await source.find(ctx, dependencies);
-      await showException(ctx, dependencies, source, found, { form: { typed, problem } });
-    });
+    typed: { ...emptyForm, ...typed, note: linesOf(typed?.note) },
   };
 }
+
+export const exceptionForm = <Choice extends ResolutionName>(source: ExceptionSource<Choice>): FormPage => ({
+  template: `exceptions/${source.template}`,
+  model: async (ctx, dependencies, typed) =>
+    exceptionModel(ctx, dependencies, source, await source.find(ctx, dependencies), typed),
+  async submit(ctx, dependencies, form) {
+    const { choices, effect, kind, resolve } = await source.find(ctx, dependencies);
+    const resolution = choices.find((choice) => choice === form.resolution);
+    if (resolution === undefined) throw new InvalidFields('Choose what was done');
+    const note = readNote('note', form.note);
+    const given = { at: dependencies.runtime.now().toISOString(), resolution, note };
+    const asked = effect?.(given, form) ?? { entries: [], isProposal: false };
+    const { exceptions } = textsOf(ctx);
+    const title = `${kindText(exceptions, kind).name}: ${exceptions.resolutions[resolution]}`;
+    if (!(await isConfirmed(ctx, dependencies, title, asked))) return;
+    const { events } = await resolve(given, staffCause(ctx), form);
+    const told = events.find(({ type }) => Object.hasOwn(notices, type))?.type as keyof typeof notices;
+    // Nothing is recorded if the same is proposed again.
+    const isDone = events.length > 0 || (await source.find(ctx, dependencies)).resolved;
+    leadTo(ctx, ctx.path, notices[told] ?? (isDone ? 'resolved' : 'approval-requested'));
+  },
+});

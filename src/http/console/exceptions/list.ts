@@ -2,11 +2,11 @@
 import lists from '../../../../content/tables/lists.json' with { type: 'json' };
 import { exceptionsOf, kindsFor, listedKinds } from '../../../projections/exceptions/queries.ts';
 import { type Fields, readChoice, readQuery, readText } from '../frame/forms-and-lists.ts';
-import { downloadList, type List, readAmounts, readDays, readList } from '../frame/list.ts';
-import type { Page, PageDependencies } from '../frame/page.ts';
+import { type List, readAmounts, readDays, readList } from '../frame/list.ts';
+import type { Page } from '../frame/page.ts';
 import { textsOf } from '../texts.ts';
 
-function listOf({ db }: Pick<PageDependencies, 'db'>, typed: Fields): List {
+export function exceptionList(typed: Fields): List {
   const [days, range] = [readDays(typed), readAmounts(typed)];
   const fields = {
     // Most people look for open exceptions; `all` must be chosen.
@@ -23,8 +23,12 @@ function listOf({ db }: Pick<PageDependencies, 'db'>, typed: Fields): List {
     recorded: days.span,
     amounts: range.amounts,
   };
-  const all = () => exceptionsOf(db, filter);
-  return { listing: lists.exceptions, path: '/console/exceptions', fields, all };
+  return {
+    listing: lists.exceptions,
+    path: '/console/exceptions',
+    fields,
+    all: (db) => exceptionsOf(db, filter),
+  };
 }
 
 export const showExceptions: Page = async (ctx, dependencies) =>
@@ -33,8 +37,5 @@ export const showExceptions: Page = async (ctx, dependencies) =>
       value,
       text: textsOf(ctx).exceptions.kinds[value].name,
     })),
-    ...(await readList(ctx, dependencies, listOf(dependencies, readQuery(ctx)))),
+    ...(await readList(ctx, dependencies, exceptionList(readQuery(ctx)))),
   });
-
-export const exportExceptions: Page = async (ctx, dependencies) =>
-  downloadList(ctx, dependencies, listOf(dependencies, readQuery(ctx)));

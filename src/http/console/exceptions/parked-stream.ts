@@ -31,7 +31,6 @@ export const retryParkedStream: Page = async (ctx, dependencies) => {
   leadTo(ctx, `/console/exceptions/parked/${encodeURIComponent(stream)}`, 'still-parked');
 };
 
-/** With the projection that parked it. */
 function parkedIn(statuses: readonly ProjectionStatus[], stream: string) {
   return statuses.flatMap(({ name, parked }) =>
     parked.filter((each) => each.stream === stream).map((each) => ({ ...each, projection: name })),

@@ -4,9 +4,9 @@ import { currentResult, type PaymentEvent } from '../../../events/payment.ts';
 import type { ExceptionResolution } from '../../../events/recorded-result.ts';
 import { requestedIn } from '../../server/load-history.ts';
 import { actingFor } from '../frame/page.ts';
-import { type ExceptionSource, loadNumbered, noSuchException } from './exception-page.ts';
+import { exceptionForm, loadNumbered, noSuchException } from './exception-page.ts';
 
-export const paymentException: ExceptionSource<ExceptionResolution> = {
+export const paymentException = exceptionForm<ExceptionResolution>({
   template: 'payment.njk',
   meanings: ({ payment }) => payment,
   async find(ctx, dependencies) {
@@ -45,7 +45,7 @@ export const paymentException: ExceptionSource<ExceptionResolution> = {
       }),
     };
   },
-};
+});
 
 const settling = new Set(['ExceptionResolved', 'AmountMismatchCredited', 'PaymentReversed']);
 

@@ -6,9 +6,9 @@ import { actorOf } from '../../../events/envelope.ts';
 import { sharedNumberStream } from '../../../events/shared-number.ts';
 import { findSharedNumber } from '../../../projections/journal/shared-number-queries.ts';
 import { HttpProblem } from '../../server/context.ts';
-import type { ExceptionSource } from './exception-page.ts';
+import { exceptionForm } from './exception-page.ts';
 
-export const sharedNumber: ExceptionSource<'explained'> = {
+export const sharedNumber = exceptionForm<'explained'>({
   template: 'shared-number.njk',
   meanings: ({ sharedNumber }) => sharedNumber,
   async find(ctx, { askReadModels, db, eventStore }) {
@@ -33,4 +33,4 @@ export const sharedNumber: ExceptionSource<'explained'> = {
       },
     };
   },
-};
+});

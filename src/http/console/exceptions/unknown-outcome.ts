@@ -1,15 +1,15 @@
 /** /console/exceptions/attempt/{id}/{no}: an attempt whose outcome nobody knows, and the verdict of staff on it. */
 import { InvalidFields } from '../../../commands/fields.ts';
 import { type Verdict, verdicts } from '../../../commands/unknown-outcomes.ts';
-import { formatSen, readAmount, type Sen } from '../../../common/money.ts';
+import { formatSen, readAmount } from '../../../common/money.ts';
 import { phrase } from '../../../common/phrases.ts';
 import type { Payment } from '../../../events/payment.ts';
 import { type FinalOutcome, unknownOutcomesOf } from '../../../events/unknown-outcomes.ts';
 import { languageOf } from '../../server/context.ts';
 import type { Fields } from '../frame/forms-and-lists.ts';
-import { type ExceptionSource, loadNumbered, noSuchException } from './exception-page.ts';
+import { exceptionForm, loadNumbered, noSuchException } from './exception-page.ts';
 
-export const unknownOutcome: ExceptionSource<FinalOutcome> = {
+export const unknownOutcome = exceptionForm<FinalOutcome>({
   template: 'unknown-outcome.njk',
   meanings: ({ unknownOutcome }) => unknownOutcome,
   async find(ctx, dependencies) {
@@ -50,13 +50,10 @@ export const unknownOutcome: ExceptionSource<FinalOutcome> = {
       }),
     };
   },
-};
+});
 
 /** Throws InvalidFields. */
-function readVerdict(
-  outcome: Verdict,
-  { amount = '', gatewayTransactionId = '' }: Fields,
-): { outcome: Verdict; amountSen: Sen | null; gatewayTransactionId: string } {
+function readVerdict(outcome: Verdict, { amount = '', gatewayTransactionId = '' }: Fields) {
   if (outcome === 'failed') return { outcome, amountSen: null, gatewayTransactionId: '' };
   const amountSen = readAmount(amount.trim());
   if (amountSen === null || amountSen <= 0)

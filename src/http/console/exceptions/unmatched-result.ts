@@ -14,14 +14,21 @@ import {
 import { unmatchedSubject } from '../../../personal-data/erase.ts';
 import { type Context, HttpProblem } from '../../server/context.ts';
 import { leadTo, type Page, type PageDependencies, staffCause } from '../frame/page.ts';
-import type { ToErase } from '../payments/erase.ts';
-import { type ExceptionSource, type FoundException, showException } from './exception-page.ts';
+import { eraseForm } from '../payments/erase.ts';
+import {
+  type ExceptionSource,
+  exceptionForm,
+  exceptionModel,
+  type FoundException,
+} from './exception-page.ts';
 
-export const unmatchedResult: ExceptionSource<UnmatchedResolution> = {
+const source: ExceptionSource<UnmatchedResolution> = {
   template: 'unmatched.njk',
   meanings: ({ unmatched }) => unmatched,
   find: async (ctx, dependencies) => (await findResult(ctx, dependencies)).found,
 };
+
+export const unmatchedResult = exceptionForm(source);
 
 /** The result as an exception; and what was received, sealed, which only the evidence page shows. */
 async function findResult(ctx: Context, { eventStore }: PageDependencies) {
@@ -60,16 +67,15 @@ export const showUnmatchedEvidence: Page = async (ctx, dependencies) => {
   const detail = `${place.stream} ${found.model.revision}`;
   await dependencies.recordAccess(ctx, { what: 'evidence', transactionId: null, detail });
   const opened = await dependencies.personalData.open(evidence, place);
-  await showException(ctx, dependencies, unmatchedResult, found, {
+  await dependencies.show(ctx, 'exceptions/unmatched.njk', {
+    problem: null,
+    ...(await exceptionModel(ctx, dependencies, source, found)),
     evidence: opened.kind === 'open' ? Object.entries(opened.value) : [],
     withheld: opened.kind === 'open' ? '' : opened.kind,
   });
 };
 
-/**
- * Records the result at the payment that it names, if that exists after all or can be read again, and resolves the
- * exception. The payment recognises a result that it has.
- */
+/** Records the result at the payment that it names, which recognises one that it has, and resolves the exception. */
 export const recordAtPayment: Page = async (ctx, dependencies) => {
   const { execute, personalData, runtime } = dependencies;
   const { evidence, found, place, result, url } = await findResult(ctx, dependencies);
@@ -109,8 +115,7 @@ export const recordAtPayment: Page = async (ctx, dependencies) => {
   leadTo(ctx, url, 'resolved');
 };
 
-/** What there is to erase of the result, and where to go from the page that asks. */
-export async function findUnmatchedToErase(ctx: Context, dependencies: PageDependencies): Promise<ToErase> {
+export const eraseUnmatchedResult = eraseForm(async (ctx, dependencies) => {
   const { id, personalData, url } = await findResult(ctx, dependencies);
   return { subject: unmatchedSubject(id), path: url, personalData };
-}
+});

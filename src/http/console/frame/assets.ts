@@ -4,16 +4,12 @@ import { basename } from 'node:path';
 import { type Answer, addImmutable } from '@ledger/web/answers.ts';
 import { baseStyle, themedStyle } from '@ledger/web/design-tokens.ts';
 
-export type ConsoleAssets = {
-  /** By path. */
-  answers: ReadonlyMap<string, Answer>;
-  /** Paths by file name. */
-  urls: Readonly<Record<string, string>>;
-};
+export type ConsoleAssets = ReturnType<typeof createConsoleAssets>;
 
 const folder = new URL('../../../../views/console/', import.meta.url);
 
-export function createConsoleAssets(): ConsoleAssets {
+/** The answers by path, and the paths by file name. */
+export function createConsoleAssets() {
   const answers = new Map<string, Answer>();
   const urls: Record<string, string> = {};
   const files = readdirSync(folder, { encoding: 'utf8', recursive: true });

@@ -1,6 +1,5 @@
 /** Forms, queries and lists: what was typed, what a list is filtered by, and the links between its pages. */
 import type { TimeSpan } from '@ledger/postgres/table.ts';
-import { Refused } from '../../../commands/decider.ts';
 import { InvalidFields, note as noteField } from '../../../commands/fields.ts';
 import { boundsOfDay } from '../../../common/malaysian-time.ts';
 import { type Context, HttpProblem } from '../../server/context.ts';
@@ -15,7 +14,6 @@ export function readForm(ctx: Context): Fields {
   return textsOf(ctx.request.body);
 }
 
-/** The fields of the query, likewise. */
 export function readQuery(ctx: Context): Fields {
   return textsOf(ctx.query);
 }
@@ -35,21 +33,6 @@ export function readNote(name: string, text: string | undefined): string {
   const [failure, note] = noteField.validate(linesOf(text));
   if (failure) throw new InvalidFields(`The ${name} ${failure.message}`);
   return note;
-}
-
-/** Carries out an action; if its form is invalid or the action is refused, shows the form again and says why. */
-export async function orShowAgain(
-  ctx: Context,
-  act: () => Promise<void>,
-  showAgain: (problem: string) => Promise<void>,
-): Promise<void> {
-  try {
-    await act();
-  } catch (error) {
-    if (!(error instanceof InvalidFields || error instanceof Refused)) throw error;
-    ctx.status = error instanceof InvalidFields ? 400 : 409;
-    await showAgain(error.message);
-  }
 }
 
 /** As the choices of a filter: the merchants of a scope; without one, those of the configuration and `former` ones. */
@@ -77,14 +60,8 @@ export function readChoice<Choice extends string>(
   return choice;
 }
 
-/** Null if nothing was typed. */
 export function readText(text: string | undefined): string | null {
   return text?.trim() || null;
-}
-
-/** A Malaysian day. Null where none is chosen; throws HttpProblem for a day that does not exist. */
-export function readDay(text: string | null | undefined): TimeSpan | null {
-  return text ? spanOfDay(text) : null;
 }
 
 /** A Malaysian day. Throws HttpProblem for a day that does not exist. */
@@ -103,25 +80,19 @@ export function queryOf(fields: QueryFields): string {
 
 export const noSuchPage = () => new HttpProblem(400, 'The list has no such page');
 
-/**
- * The rows of a page, and the model of views/console/pages.njk. `found` holds one row more than `size` if another page
- * follows; `filter` is the query of the list, and `after` the cursor that the page comes after.
- */
+/** The rows of a page, for views/console/pages.njk. `found` has as many rows as the limit if another page follows. */
 export function pageOf<Row extends { cursor: string }>(
   found: readonly Row[],
-  {
-    size,
-    path,
-    filter = {},
-    after,
-  }: { size: number; path: string; filter?: QueryFields; after: string | undefined },
+  { after, limit }: { after: { cursor: string } | null; limit: number },
+  path: string,
+  filter: QueryFields = {},
 ) {
-  const rows = found.slice(0, size);
-  const next = found.length > size ? rows.at(-1)?.cursor : undefined;
+  const rows = found.slice(0, limit - 1);
+  const next = found.length === limit ? rows.at(-1)?.cursor : undefined;
   return {
     rows,
     next,
-    firstUrl: after === undefined ? null : `${path}${queryOf(filter)}`,
+    firstUrl: after === null ? null : `${path}${queryOf(filter)}`,
     nextUrl: next === undefined ? null : `${path}${queryOf({ ...filter, after: next })}`,
   };
 }

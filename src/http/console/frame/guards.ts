@@ -12,10 +12,7 @@ import type { PageDependencies } from './page.ts';
 import { may, type Permission } from './permissions.ts';
 import type { StaffContext, VisitorContext } from './session.ts';
 
-/**
- * Refuses forms of other sites, by the headers that browsers send. For programs that send neither header, the form's
- * token is the check.
- */
+/** Refuses forms of other sites, by the headers that browsers send; for programs, the form's token is the check. */
 export function createFromOwnSite(baseUrl: string) {
   const ownOrigin = new URL(baseUrl).origin;
   return (ctx: Context, next: Next): Promise<unknown> => {
@@ -30,10 +27,7 @@ export function createFromOwnSite(baseUrl: string) {
 
 const isFromOwnPage = (ctx: Context) => ctx.get('Sec-Fetch-Site') === 'same-origin';
 
-/**
- * Only links and forms of the console may lead to personal data. The access log names whoever opens such a page, so no
- * other site, email or program may make a browser open it. The page that refuses offers the link.
- */
+/** Only the console's own pages lead to personal data: no other site may put somebody into the access log. */
 export function fromOwnPage(ctx: Context, next: Next): Promise<unknown> {
   if (isFromOwnPage(ctx)) return next();
   const message = 'This page shows personal data, and the access log will name you';
@@ -41,9 +35,8 @@ export function fromOwnPage(ctx: Context, next: Next): Promise<unknown> {
 }
 
 /**
- * What a page or action does for an account with a scope. `all`: it is about the ledger as a whole, and refuses.
- * `ofPayment`: the payment that its path names must be one of theirs. `filtered`: it holds only what is theirs. `own`: it
- * is about the account itself.
+ * For an account with a scope. `all`: it is about the ledger as a whole, and refuses. `ofPayment`: the payment of its
+ * path must be one of theirs. `filtered`: it holds only what is theirs. `own`: it is about the account itself.
  */
 export type ForScope = 'all' | 'ofPayment' | 'filtered' | 'own';
 

@@ -15,7 +15,7 @@ import {
   readText,
   spanOfDay,
 } from './forms-and-lists.ts';
-import type { PageDependencies } from './page.ts';
+import type { Page, PageDependencies } from './page.ts';
 import type { StaffContext } from './session.ts';
 
 const size = 50;
@@ -27,10 +27,9 @@ export type List = {
   /** The fields of the form that filters it. */
   fields: Readonly<Record<string, string | null>>;
   /** A new query for all its rows. */
-  all(): Knex.QueryBuilder;
+  all(db: Knex): Knex.QueryBuilder;
 };
 
-/** The rows that these staff may see: those of merchants in their scope. */
 export function rowsFor({ state: { staff } }: StaffContext, { owner }: Listing, all: Knex.QueryBuilder) {
   return staff.merchants ? all.whereIn(owner, staff.merchants) : all;
 }
@@ -55,35 +54,34 @@ export function readAmounts({ least, most }: Fields) {
   return { fields, amounts: { least: senOf(fields.least), most: senOf(fields.most) } };
 }
 
-/** The cursor that a page is asked for after. Throws HttpProblem for one that is in none of our links. */
-export function readAfter({ after }: Fields, listing: Listing) {
+/** The page that the query asks for; one more row than `size` shows whether another follows. Throws HttpProblem. */
+export function readPageAsked({ after }: Fields, listing: Listing, size: number) {
   if (after !== undefined && !isCursor(after, listing)) throw noSuchPage();
-  return after === undefined ? null : { cursor: after };
+  return { limit: size + 1, after: after === undefined ? null : { cursor: after } };
 }
 
 /** The model of views/console/list.njk; `typed` has the page and the order that are asked for. */
 export async function readList<Row>(
   ctx: StaffContext,
-  { askReadModels, db, lastList }: Pick<PageDependencies, 'askReadModels' | 'db' | 'lastList'>,
+  { askReadModels, db, lastList }: PageDependencies,
   { all, fields, listing, path }: List,
   typed: Fields = readQuery(ctx),
   message?: string,
 ) {
   const sort = readSort(typed, listing);
-  const rows = () => rowsFor(ctx, listing, all());
-  const page = { limit: size + 1, after: readAfter(typed, listing), sort };
+  const rows = () => rowsFor(ctx, listing, all(db));
+  const page = { ...readPageAsked(typed, listing, size), sort };
   const [found, totals] = await askReadModels(
     ctx,
     [readPage<Row>(db, rows(), listing, page), totalsOf(db, rows(), listing)],
     message,
   );
   lastList.remember(ctx);
-  const { after } = typed;
   const filter = { ...fields, sort };
   return {
-    ...pageOf(found, { size, path, filter, after }),
+    ...pageOf(found, page, path, filter),
     filter: fields,
-    here: `${path}${queryOf({ ...filter, after })}`,
+    here: `${path}${queryOf({ ...filter, after: typed.after })}`,
     totals,
     isFiltered: Object.values(fields).some((field) => field !== null),
     exportUrl: `${path}/export.csv${queryOf(filter)}`,
@@ -99,22 +97,22 @@ function readSort({ sort }: Fields, { sorts }: Listing): string | null {
   );
 }
 
-/** All rows of the list as CSV, in its order. */
-export async function downloadList(
-  ctx: StaffContext,
-  { askReadModels, db }: Pick<PageDependencies, 'askReadModels' | 'db'>,
-  { all, listing, path }: List,
-): Promise<void> {
-  const sort = readSort(readQuery(ctx), listing);
-  const read = (after: Listed<object> | null) =>
-    readPage<object>(db, rowsFor(ctx, listing, all()), listing, { limit: sizeOfParts, after, sort });
-  // Before the answer begins, which could not say that Postgres is down.
-  const [first] = await askReadModels(ctx, [read(null)]);
-  async function* rows() {
-    const parts = pagesOf<Listed<object>>(sizeOfParts, (after) => (after ? read(after) : first));
-    for await (const part of parts) yield* part;
-  }
-  ctx.attachment(`${path.split('/').at(-1)}.csv`);
-  ctx.type = 'text/csv; charset=utf-8';
-  ctx.body = listCsv(Object.keys(listing.columns), rows());
-}
+/** Answers with all rows of the list as CSV, in its order; `listOf` is the list that a query asks for. */
+export const downloadList =
+  (listOf: (typed: Fields) => List): Page =>
+  async (ctx, { askReadModels, db }) => {
+    const typed = readQuery(ctx);
+    const { all, listing, path } = listOf(typed);
+    const sort = readSort(typed, listing);
+    const read = (after: Listed<object> | null) =>
+      readPage<object>(db, rowsFor(ctx, listing, all(db)), listing, { limit: sizeOfParts, after, sort });
+    // Before the answer begins, which could not say that Postgres is down.
+    const [first] = await askReadModels(ctx, [read(null)]);
+    async function* rows() {
+      const parts = pagesOf<Listed<object>>(sizeOfParts, (after) => (after ? read(after) : first));
+      for await (const part of parts) yield* part;
+    }
+    ctx.attachment(`${path.split('/').at(-1)}.csv`);
+    ctx.type = 'text/csv; charset=utf-8';
+    ctx.body = listCsv(Object.keys(listing.columns), rows());
+  };

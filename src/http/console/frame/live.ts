@@ -61,10 +61,7 @@ function lookAt(of: string, { eventStore, lookAtRebuilds }: PageDependencies) {
   return async () => String((await eventStore.loadLast(paymentStream(of)))?.revision);
 }
 
-/**
- * Ends with the session, and when the signal aborts. `look` gives a text that changes with what is watched; null if a
- * store does not answer.
- */
+/** Ends with the session, or the signal. `look` gives a text that changes with what is watched, null for no answer. */
 async function* messages(
   look: () => Promise<string | null>,
   isSignedIn: () => Promise<boolean>,

@@ -47,10 +47,7 @@ export function createPageDependencies(dependencies: Dependencies) {
   };
 }
 
-/**
- * Asks Postgres for a page. The function returned resolves to the answers of the queries, and throws HttpProblem 503,
- * without the cause, when one of them fails.
- */
+/** The function returned gives the answers of the queries; throws HttpProblem 503, without the cause, if one fails. */
 function createAskReadModels({ log }: { log: Log }) {
   return async <Answers extends readonly unknown[]>(
     ctx: Context,
@@ -60,9 +57,9 @@ function createAskReadModels({ log }: { log: Log }) {
     try {
       return (await Promise.all(queries)) as unknown as Answers;
     } catch (error) {
-      // Without the error itself, which may quote what was searched for.
       // A cursor that is in none of our links.
       if (codeOf(error).startsWith('22')) throw noSuchPage();
+      // Not the error itself, which may quote what was searched for.
       log.warn({ reason: codeOf(error), requestId: ctx.state.requestId }, 'the read models do not answer');
       throw new HttpProblem(503, message);
     }
@@ -94,22 +91,15 @@ export function actingFor(
   };
 }
 
-/**
- * Renders views/console/<template> with the model and what layout.njk needs; `title` is the heading, which most
- * templates set themselves. Throws where a template refers to something that its model lacks.
- */
-export type ShowPage = (
-  ctx: VisitorContext,
-  template: string,
-  model: Record<string, unknown>,
-) => Promise<void>;
+export type ShowPage = ReturnType<typeof createShowPage>;
 
+/** Renders views/console/<template> with the model and what layout.njk needs. */
 function createShowPage(
   assets: ConsoleAssets,
   sessions: Sessions,
   lastList: ReturnType<typeof createReturnTo>,
-): ShowPage {
-  return async (ctx, template, model) => {
+) {
+  return async (ctx: VisitorContext, template: string, model: Record<string, unknown>): Promise<void> => {
     const { staff } = ctx.state;
     const lang = languageOf(ctx);
     const query = readQuery(ctx);
@@ -133,15 +123,12 @@ function createShowPage(
 export type NoticeCode = keyof ConsoleTexts['notices'];
 
 /** The notices that ask for something; the others say that it is done. */
-const warnings: readonly string[] = [
-  'requery-not-found',
-  'approval-requested',
-  'still-parked',
-] satisfies NoticeCode[];
+const warnings: readonly NoticeCode[] = ['requery-not-found', 'approval-requested', 'still-parked'];
 
 function noticeOf(code: string | undefined, { notices }: ConsoleTexts) {
   if (code === undefined || !Object.hasOwn(notices, code)) return null;
-  return { kind: warnings.includes(code) ? 'warning' : 'success', text: notices[code as NoticeCode] };
+  const known = code as NoticeCode;
+  return { kind: warnings.includes(known) ? 'warning' : 'success', text: notices[known] };
 }
 
 /** After an action: redirects to a page with the notice. The URL holds only its code: no link can set the text. */

@@ -76,11 +76,7 @@ export function createPasskeys(dependencies: Dependencies) {
       held: passkeys.map(({ id, transports }) => ({ id, transports, type: 'public-key' })),
     }),
 
-    /**
-     * Resolves to the id of the passkey that was used or registered, null if none was demanded. Throws
-     * EventStoreUnavailable, InvalidFields for the name, and Refused. Its message is the same for everything that the
-     * library finds wrong; the log has the reason.
-     */
+    /** The passkey's id; null if none was demanded. Throws InvalidFields (its name), Refused, EventStoreUnavailable. */
     async take(demand: Demand, answer: Answer): Promise<string | null> {
       if (demand === 'nothing') return null;
       try {
@@ -89,6 +85,7 @@ export function createPasskeys(dependencies: Dependencies) {
         if (error instanceof EventStoreUnavailable || error instanceof InvalidFields) throw error;
         log.warn({ staff: answer.holder.id, reason: reasonOf(error) }, 'a passkey was refused');
         if (error instanceof Refused) throw error;
+        // Whatever was wrong: the log has the reason.
         throw new Refused('passkey_refused', 'The passkey was not accepted. Open the page again and retry');
       }
     },
@@ -141,7 +138,7 @@ async function checkNew(response: RegistrationResponseJSON, expected: Expected) 
   const { decodeAttestationObject } = await import('@simplewebauthn/server/helpers');
   const attestation = decodeAttestationObject(Buffer.from(response.response.attestationObject, 'base64url'));
   const isSelf = attestation.get('fmt') === 'packed' && attestation.get('attStmt').get('x5c') === undefined;
-  // None was asked for, and the library can fetch the revocation lists that it names.
+  // The library would fetch the revocation lists that a certificate names, and the browser was asked for none.
   if (attestation.get('fmt') !== 'none' && !isSelf) throw new Error('it has a certificate');
   const { verifyRegistrationResponse } = await library();
   const found = await verifyRegistrationResponse({

@@ -19,7 +19,7 @@ export const permissions = {
   addNote: helpers,
   sendAgain: helpers,
   requery: helpers,
-  /** Of read models, which changes nothing that is recorded. The request for it is. */
+  /** Of read models: it changes no event, and the request for it is recorded. */
   rebuild: helpers,
   readAccessLog: auditors,
   resolve: admins,

@@ -17,7 +17,6 @@ export function createReturnTo(baseUrl: string, name: 'console-return' | 'consol
       cookie.set(ctx, encodeURIComponent(path), keptSeconds);
     },
 
-    /** The page, or null if none is kept. */
     read: (ctx: Context): string | null => ownPage(cookie.read(ctx)),
 
     /** The page, once; the console's first page if none is kept. */

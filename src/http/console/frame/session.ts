@@ -1,7 +1,4 @@
-/**
- * Who is signed in. The cookie names the session; the session's and the user's streams are read at every request, so
- * that signing out, a new role or scope, or a deactivated account takes effect at once and everywhere.
- */
+/** Who is signed in. Session and user are read at every request: signing out or a new role takes effect at once. */
 import { hash } from 'node:crypto';
 import type { EventStore, RecordedEvent } from '@ledger/event-store/event-store.ts';
 import { isAfter } from '@ledger/event-store/position.ts';
@@ -21,7 +18,6 @@ import type { Dependencies } from '../../server/dependencies.ts';
 /** What the cookie says. The secret is stored nowhere else: the session's stream has its hash. */
 type Ticket = { sessionId: string; secret: string };
 
-/** A user with the passkeys they hold. */
 export type Holder = User & { passkeys: readonly Passkey[] };
 
 export type Staff = Holder & {
@@ -43,8 +39,6 @@ export const longestSessionMs = 12 * 60 * 60_000;
 const freshMs = 5 * 60_000;
 
 const cookiePattern = /^(\w{26})\.([\w-]{43})\.(\d{13}\.[\w-]{43})$/;
-
-type Streams = Pick<EventStore, 'load' | 'loadLast'>;
 
 export type Sessions = ReturnType<typeof createSessions>;
 
@@ -85,9 +79,9 @@ export function createSessions({ config, eventStore, runtime }: Dependencies) {
       if (!account) return null;
       const { passkey } = found.session;
       const { passkeys } = account;
-      // It may have been removed since.
+      // The passkey may have been removed since.
       if (passkey !== null && !passkeys.some(({ id }) => id === passkey)) return null;
-      // Opened by the link alone: somebody else's, perhaps, if another session has registered a passkey since.
+      // A session that the link alone opened ends when another session registers a passkey: it may be a stranger's.
       const isOwn = passkeys.length === 0 || passkeys.some((each) => each.sessionId === sessionId);
       if (passkey === null && !isOwn) return null;
       // For example, a member who has become an admin.
@@ -100,7 +94,6 @@ export function createSessions({ config, eventStore, runtime }: Dependencies) {
       return { merchants: null, ...user, ticket, session: found.session, head: found.head };
     },
 
-    /** A token that is valid for the forms of this session only. */
     formToken: ({ ticket, session }: Staff): string => forms.sign(textOf(ticket), Date.parse(session.endsAt)),
 
     isFormToken: (token: string, { ticket }: Staff): boolean =>
@@ -112,17 +105,14 @@ export function createSessions({ config, eventStore, runtime }: Dependencies) {
 type FoundSession = { session: Session; begun: RecordedEvent; head: Head<Session | null> };
 
 /** The session of a stream, or null. Throws EventStoreUnavailable. */
-export async function loadSession(eventStore: Streams, id: string): Promise<FoundSession | null> {
+export async function loadSession(eventStore: EventStore, id: string): Promise<FoundSession | null> {
   const events = await loadSessionEnds(eventStore, sessionStream(id));
   const head = headOf(events, sessionDecider);
   const { state: session } = head;
   return session && events[0] ? { session, begun: events[0], head } : null;
 }
 
-/**
- * The account that a session or link belongs to. Null if it is deactivated, or was since the link was issued: by now
- * somebody else may hold that link or cookie, so a reactivated user signs in again. Throws EventStoreUnavailable.
- */
+/** Null if the account was deactivated since the link was issued: by now, a stranger may hold that link or cookie. */
 export async function loadHolder(
   eventStore: Pick<EventStore, 'load'>,
   { begun, session }: FoundSession,

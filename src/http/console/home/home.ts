@@ -2,13 +2,12 @@
 import { lastCheck, lateAfterMs, type Outcome } from '../../../audit/check/schedule.ts';
 import { unsealed } from '../../../audit/seals/kept.ts';
 import { dayOf } from '../../../common/malaysian-time.ts';
-import { displaySen } from '../../../common/money.ts';
 import { countOpenExceptions, kindsFor } from '../../../projections/exceptions/queries.ts';
-import { type DayMetrics, dayMetrics } from '../../../projections/payments/metrics.ts';
+import { dayMetrics } from '../../../projections/payments/metrics.ts';
 import { callbackDelays } from '../../../to-do/callback-times.ts';
 import { countDeliveries } from '../../../to-do/queries.ts';
 import { deliveriesFor, maxCounted } from '../deliveries/list.ts';
-import { keysOf, queryOf, readQuery, spanOfDay } from '../frame/forms-and-lists.ts';
+import { queryOf, readQuery, spanOfDay } from '../frame/forms-and-lists.ts';
 import type { Page } from '../frame/page.ts';
 import { delayPlot, hoursPlot, methodsPlot } from './metric-plots.ts';
 
@@ -41,12 +40,15 @@ export const showHome: Page = async (ctx, { askReadModels, db, eventStore, runti
     log: merchants === null && {
       unsealed: await unsealed(eventStore, db, { now, signal: runtime.timeout(answerWithinMs) }),
       checks: [
-        ...(checked ? [checkModel('check', checked, now)] : []),
-        ...(verified ? [checkModel('verify', verified, now)] : []),
-      ],
+        checked && checkModel('check', checked, now),
+        verified && checkModel('verify', verified, now),
+      ].filter((check) => check !== null),
       isChecked: checked !== null,
     },
-    tiles: tilesOf(metrics, day),
+    paid: metrics.paid,
+    requested: metrics.requested,
+    requestedCount: Object.values(metrics.requested).reduce((sum, count) => sum + count, 0),
+    maxCounted,
     waiting: [
       ...kindsFor(merchants).map((kind) => ({
         kind,
@@ -55,11 +57,7 @@ export const showHome: Page = async (ctx, { askReadModels, db, eventStore, runti
       })),
       { kind: 'abandoned', count: abandoned, url: '/console/deliveries?state=abandoned' },
       { kind: 'due', count: due, url: '/console/deliveries?state=due', isUsual: true },
-    ].map((each) => ({
-      isUsual: false,
-      ...each,
-      text: each.count > maxCounted ? `>${countText(maxCounted)}` : countText(each.count),
-    })),
+    ],
     hours: hoursPlot(metrics.hours),
     methods: methodsPlot(metrics.methods, day),
     delay: delayPlot(delay),
@@ -81,32 +79,4 @@ function checkModel(is: keyof typeof lateAfterMs, { at, checked, violations }: O
       return { text: first, more: count - 1, url: id ? `/console/payments/${id}` : otherwise[is] };
     }),
   };
-}
-
-/** What was paid on the day; and what was requested that day, by its current status. */
-function tilesOf({ paid, requested }: DayMetrics, day: string) {
-  const total = Object.values(requested).reduce((sum, count) => sum + count, 0);
-  const urlOf = (fields: Record<string, string>) => `/console/payments${queryOf({ day, ...fields })}`;
-  return [
-    {
-      name: `Paid, in ${countText(paid.count)} ${paid.count === 1 ? 'payment' : 'payments'}`,
-      status: null,
-      value: displaySen(paid.amountSen),
-      url: urlOf({ by: 'paid' }),
-    },
-    { name: 'Requested', status: null, value: countText(total), url: urlOf({}) },
-    // Few merchants take parts.
-    ...keysOf(requested)
-      .filter((status) => status !== 'partlyPaid' || requested[status] > 0)
-      .map((status) => ({
-        name: '',
-        status,
-        value: countText(requested[status]),
-        url: urlOf({ status }),
-      })),
-  ];
-}
-
-function countText(count: number): string {
-  return count.toLocaleString('en');
 }

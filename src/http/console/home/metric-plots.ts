@@ -5,7 +5,6 @@ import { type CallbackDelays, delayBoundsMs } from '../../../to-do/callback-time
 import { queryOf } from '../frame/forms-and-lists.ts';
 
 type Column = {
-  /** `''` for a column without one. */
   label: string;
   values: readonly { series: 'quiet' | 'main'; value: number; title: string }[];
 };
@@ -34,7 +33,6 @@ export function hoursPlot(hours: DayMetrics['hours']) {
   };
 }
 
-/** The share of the ended payments that succeeded. */
 export function methodsPlot(methods: DayMetrics['methods'], day: string) {
   const rows = methods.map(({ mode, byStatus }) => {
     const { succeeded, failed, cancelled } = byStatus;

@@ -11,14 +11,13 @@ import {
 import { accountLines } from '../../../statements/csv.ts';
 import { HttpProblem } from '../../server/context.ts';
 import { pageOf, queryOf, readQuery } from '../frame/forms-and-lists.ts';
-import { readAfter } from '../frame/list.ts';
+import { readPageAsked } from '../frame/list.ts';
 import type { Page, PageDependencies } from '../frame/page.ts';
 import type { StaffContext } from '../frame/session.ts';
 import { findGap, readAsOf, refuseGap } from './as-of.ts';
 
 export const accountPath = '/console/journal/account';
 const csvPath = '/console/journal/account.csv';
-const size = 200;
 
 /** As bookkeepers write it, with a side instead of a sign. `sen` is credits less debits. */
 export function balanceOf(sen: bigint): { balanceSen: bigint; side: '' | 'Dr' | 'Cr' } {
@@ -50,13 +49,12 @@ async function readRequest(ctx: StaffContext, { askReadModels, db, runtime }: Pa
 export const showAccount: Page = async (ctx, dependencies) => {
   const { askReadModels, db, show } = dependencies;
   const { request, asOf } = await readRequest(ctx, dependencies);
-  const query = readQuery(ctx);
-  const after = readAfter(query, lists.accountLines);
+  const page = readPageAsked(readQuery(ctx), lists.accountLines, 200);
   const [{ openingSen, lines, closingSen }, gap] = await askReadModels(ctx, [
-    accountStatement(db, { ...request, after, limit: size + 1 }),
+    accountStatement(db, { ...request, ...page }),
     findGap(ctx, dependencies, asOf),
   ]);
-  const { rows, ...links } = pageOf(lines, { size, path: accountPath, filter: request, after: query.after });
+  const { rows, ...links } = pageOf(lines, page, accountPath, request);
   await show(ctx, 'journal/account.njk', {
     title: request.account,
     ...request,

@@ -21,10 +21,7 @@ export async function findGap(ctx: StaffContext, dependencies: PageDependencies,
   return gap && { ...gap, message: isNamed ? gap.message : 'The journal may not be complete at the moment' };
 }
 
-/**
- * Throws HttpProblem if the journal lacks more than parked streams of what was recorded by that moment. A page can say so next to its
- * rows; a document cannot, and is refused.
- */
+/** A document cannot say what it lacks, as a page can: throws HttpProblem if it lacks more than parked streams. */
 export async function refuseGap(ctx: StaffContext, dependencies: PageDependencies, asOf: Date) {
   const [gap] = await dependencies.askReadModels(ctx, [findGap(ctx, dependencies, asOf)]);
   if (gap && !gap.isParked) throw new HttpProblem(503, gap.message);

@@ -14,7 +14,7 @@ import { gatherReceipts, maxPdfReceipts, TooManyReceipts } from '../../../statem
 import { grandTotal } from '../../../statements/totals.ts';
 import { type Context, HttpProblem } from '../../server/context.ts';
 import { merchantsFor, pageOf, queryOf, readQuery } from '../frame/forms-and-lists.ts';
-import { readAfter } from '../frame/list.ts';
+import { readPageAsked } from '../frame/list.ts';
 import type { Page, PageDependencies } from '../frame/page.ts';
 import { createPlaces } from '../frame/places.ts';
 import type { StaffContext } from '../frame/session.ts';
@@ -24,7 +24,6 @@ import { findGap, readAsOf, refuseGap } from './as-of.ts';
 const path = '/console/statements';
 const csvPath = '/console/statements/collection.csv';
 const pdfPath = '/console/statements/collection.pdf';
-const size = 200;
 const dayMs = 24 * 60 * 60 * 1000;
 
 /** At a time: each request holds its receipts until those before it are drawn, which takes a second or two each. */
@@ -72,11 +71,10 @@ async function statementOf(
   { agency, collection }: Request,
 ) {
   const { askReadModels, db } = dependencies;
-  const query = readQuery(ctx);
-  const after = readAfter(query, lists.collectedReceipts);
+  const page = readPageAsked(readQuery(ctx), lists.collectedReceipts, 200);
   const [totals, found, parts, gap] = await askReadModels(ctx, [
     collectionTotals(db, collection),
-    collectionPage(db, collection, { after, limit: size + 1 }),
+    collectionPage(db, collection, page),
     accountOfDay(db, collection),
     findGap(ctx, dependencies, collection.asOf),
   ]);
@@ -84,7 +82,7 @@ async function statementOf(
   const asOf = collection.asOf.toISOString();
   // The links carry the as-of time of this page, so that the documents hold what the page shows.
   const fields = { merchant, day, known: asOf };
-  const { rows, ...links } = pageOf(found, { size, path, filter: fields, after: query.after });
+  const { rows, ...links } = pageOf(found, page, path, fields);
   const all = grandTotal(totals);
   const statement = {
     agency,
@@ -97,13 +95,7 @@ async function statementOf(
     all,
     rows,
     csvUrl: `${csvPath}${queryOf(fields)}`,
-    pdfUrls:
-      all.receipts > maxPdfReceipts
-        ? null
-        : {
-            ms: `${pdfPath}${queryOf({ ...fields, lang: 'ms' })}`,
-            en: `${pdfPath}${queryOf({ ...fields, lang: 'en' })}`,
-          },
+    pdfUrl: all.receipts > maxPdfReceipts ? null : `${pdfPath}${queryOf(fields)}`,
     maxPdfReceipts,
   };
   return { statement, ...links };

@@ -1,7 +1,6 @@
 /** /console/settlements: what the gateway paid out and what was handed on to agencies; staff import, enter or reverse it. */
 import { derivedIdPattern } from '@ledger/kernel/derived-id.ts';
 import { stringify } from 'csv-stringify/sync';
-import { Refused } from '../../../commands/decider.ts';
 import { createExecute, headOf } from '../../../commands/execute.ts';
 import { settlementDecider } from '../../../commands/settlement.ts';
 import { dayOf } from '../../../common/malaysian-time.ts';
@@ -10,55 +9,44 @@ import { actorOf } from '../../../events/envelope.ts';
 import { settlementStream } from '../../../events/settlement.ts';
 import { merchantsWithAccount } from '../../../projections/journal/queries.ts';
 import { texts as receiptTexts } from '../../../receipts/texts.ts';
-import { UnreadableExport } from '../../../reconciliation/export-format.ts';
-import { ReadModelBehind } from '../../../reconciliation/reconcile.ts';
 import { importSettlement } from '../../../reconciliation/settle.ts';
 import { methods } from '../../../reconciliation/settlement-file.ts';
-import { type Context, HttpProblem, languageOf, seeOther } from '../../server/context.ts';
+import { HttpProblem, languageOf, seeOther } from '../../server/context.ts';
+import type { FormPage } from '../frame/form-page.ts';
 import { type Fields, readForm, readNote } from '../frame/forms-and-lists.ts';
-import { leadTo, type Page, type PageDependencies, staffCause } from '../frame/page.ts';
+import { leadTo, type Page, staffCause } from '../frame/page.ts';
 import { actorNames } from '../frame/session.ts';
-import { uploadOf } from '../reconciliation/import.ts';
+import { uploadOf } from '../frame/uploads.ts';
 import { textsOf } from '../texts.ts';
 
 const path = '/console/settlements';
 const maxShown = 20;
 
-export const showSettlements: Page = (ctx, dependencies) => showForms(ctx, dependencies, null);
-
-async function showForms(
-  ctx: Context,
-  { askReadModels, config, db, runtime, show }: PageDependencies,
-  problem: { message: string; faults: readonly string[] } | null,
-): Promise<void> {
-  const [codes] = await askReadModels(ctx, [merchantsWithAccount(db)]);
-  const typed = problem ? readForm(ctx) : {};
-  const lang = languageOf(ctx);
-  await show(ctx, 'journal/settlements.njk', {
-    problem,
-    today: dayOf(runtime.now().toISOString()),
-    accounts: [
-      ...methods.map((name) => ({
-        value: `PAYMENT_MODE:${name}`,
-        text: phrase(lang, 'Payout, {method}', {
-          method: name === 'unknown' ? textsOf(ctx).words.unknown : receiptTexts[lang].modes[name],
-        }),
-      })),
-      ...codes.map((code) => ({
-        value: `MERCHANT_CODE:${code}`,
-        text: phrase(lang, 'Handed on to {agency}', { agency: config.merchants.get(code)?.name ?? code }),
-      })),
-    ],
-    typed: { ...typed },
-  });
-}
-
-/** A form without a file is one with the row that was typed. */
-export const enterSettlement: Page = async (ctx, dependencies) => {
-  const form = readForm(ctx);
-  const file = uploadOf(ctx);
-  const faults: string[] = [];
-  try {
+export const settlements: FormPage = {
+  template: 'journal/settlements.njk',
+  async model(ctx, { askReadModels, config, db, runtime }, typed) {
+    const [codes] = await askReadModels(ctx, [merchantsWithAccount(db)]);
+    const lang = languageOf(ctx);
+    return {
+      today: dayOf(runtime.now().toISOString()),
+      accounts: [
+        ...methods.map((name) => ({
+          value: `PAYMENT_MODE:${name}`,
+          text: phrase(lang, 'Payout, {method}', {
+            method: name === 'unknown' ? textsOf(ctx).words.unknown : receiptTexts[lang].modes[name],
+          }),
+        })),
+        ...codes.map((code) => ({
+          value: `MERCHANT_CODE:${code}`,
+          text: phrase(lang, 'Handed on to {agency}', { agency: config.merchants.get(code)?.name ?? code }),
+        })),
+      ],
+      typed: { ...typed },
+    };
+  },
+  /** A form without a file is one with the row that was typed. */
+  async submit(ctx, dependencies, form, faults) {
+    const file = uploadOf(ctx);
     const { id, isNew } = await importSettlement(dependencies, {
       file: (file ?? typedFile(form)).stream(),
       isConfirmed: form.confirm !== undefined,
@@ -67,20 +55,8 @@ export const enterSettlement: Page = async (ctx, dependencies) => {
         faults.length < maxShown && faults.push(file ? `Line ${line} ${fault}` : fault),
     });
     leadTo(ctx, `${path}/${id}`, isNew ? 'settled' : 'settled-before');
-  } catch (error) {
-    ctx.status = statusOf(error);
-    const { message } = error as Error;
-    await showForms(ctx, dependencies, { message, faults });
-  }
+  },
 };
-
-/** Throws what staff cannot mend. */
-function statusOf(error: unknown): number {
-  if (error instanceof ReadModelBehind) return 503;
-  if (error instanceof UnreadableExport) return 400;
-  if (error instanceof Refused) return error.code === 'invalid_settlement' ? 400 : 409;
-  throw error;
-}
 
 function typedFile({ account = '', amount = '', fee, on, reference, total }: Fields): Blob {
   const [, column, value] = /^([A-Z_]+):(.*)$/.exec(account) ?? [];

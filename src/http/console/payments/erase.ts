@@ -2,7 +2,8 @@
 import { type HeldKeys, isHolding } from '@ledger/personal-data/sealed.ts';
 import { type Context, HttpProblem } from '../../server/context.ts';
 import { loadHistory, noSuchPayment } from '../../server/load-history.ts';
-import { leadTo, type Page, type PageDependencies, staffCause } from '../frame/page.ts';
+import type { FormPage } from '../frame/form-page.ts';
+import { leadTo, type PageDependencies, staffCause } from '../frame/page.ts';
 import { paymentsPath } from './search.ts';
 
 export type ToErase = {
@@ -18,7 +19,7 @@ export type ToErase = {
 /** Throws HttpProblem 404. */
 type Find = (ctx: Context, dependencies: PageDependencies) => Promise<ToErase>;
 
-export const findPaymentToErase: Find = async (ctx, { eventStore }) => {
+const findPaymentToErase: Find = async (ctx, { eventStore }) => {
   const { payment } = await loadHistory(ctx, eventStore);
   if (!payment) throw noSuchPayment();
   const { transactionId, reference } = payment.request;
@@ -26,32 +27,25 @@ export const findPaymentToErase: Find = async (ctx, { eventStore }) => {
   return { subject: transactionId, reference, path, personalData: payment.personalData };
 };
 
-export const confirmErase =
-  (find: Find): Page =>
-  async (ctx, dependencies) => {
+export const eraseForm = (find: Find): FormPage => ({
+  template: 'payments/erase.njk',
+  async model(ctx, dependencies) {
     const { path, personalData, reference = '' } = await find(ctx, dependencies);
-    await dependencies.show(ctx, 'payments/erase.njk', {
-      reference,
-      path,
-      isHolding: isHolding(personalData),
-      isInPlainText: personalData.plain,
-      erasedAt: personalData.erasedAt,
-    });
-  };
-
-export const eraseNow =
-  (find: Find): Page =>
-  async (ctx, dependencies) => {
+    const { erasedAt, plain: isInPlainText } = personalData;
+    return { reference, path, isHolding: isHolding(personalData), isInPlainText, erasedAt };
+  },
+  async submit(ctx, dependencies) {
     const { subject, path } = await find(ctx, dependencies);
     const { actor } = staffCause(ctx);
-    try {
-      await dependencies.erase([{ subject, reason: 'requested', actor }]);
-    } catch (err) {
+    await dependencies.erase([{ subject, reason: 'requested', actor }]).catch((err: unknown) => {
       dependencies.log.error({ err, requestId: ctx.state.requestId }, 'personal data could not be erased');
       throw new HttpProblem(
         503,
         'The stores do not answer. If the erasure had begun, it completes by itself; look again in a few minutes',
       );
-    }
+    });
     leadTo(ctx, path, 'erased');
-  };
+  },
+});
+
+export const erasePayment = eraseForm(findPaymentToErase);

@@ -43,7 +43,7 @@ export const showPayer: Page = async (ctx, { eventStore, personalData, recordAcc
   });
 };
 
-/** The same text, of the same person, from a page with the same number of events is the same note, pressed twice. */
+/** A note counts as sent twice if text, author and the number of events on their page are the same. */
 export const addNote: Page = async (ctx, { config, execute, runtime }) => {
   const { id = '' } = ctx.params;
   if (!transactionIdPattern.test(id)) throw noSuchPayment();
@@ -65,10 +65,8 @@ export const openReceipt =
     const { channel, transactionId } = payment.request;
     await recordAccess(ctx, { what: 'payer', transactionId, detail: 'receipt' });
     const endsAtMs = runtime.now().getTime() + 60 * 60_000;
-    seeOther(
-      ctx,
-      createLinks({ ...config, runtime })[channel][name](transactionId, languageOf(ctx), endsAtMs),
-    );
+    const links = createLinks({ ...config, runtime })[channel];
+    seeOther(ctx, links[name](transactionId, languageOf(ctx), endsAtMs));
   };
 
 /** What the merchant and the bank say about the payer; empty fields are left out. */

@@ -8,26 +8,35 @@ import { type Charge, chargesOf } from '../../../events/charges.ts';
 import { paymentStream, type RequestedPayment } from '../../../events/payment.ts';
 import { texts } from '../../../receipts/texts.ts';
 import { type Context, HttpProblem, languageOf } from '../../server/context.ts';
-import { loadHistory, requestedIn } from '../../server/load-history.ts';
+import { loadHistory, noSuchPayment, requestedIn } from '../../server/load-history.ts';
 import { effectOf, isConfirmed } from '../frame/confirm.ts';
-import { type Fields, orShowAgain, readForm, readNote } from '../frame/forms-and-lists.ts';
-import { actingFor, leadTo, type Page, type PageDependencies, staffCause } from '../frame/page.ts';
-import type { StaffContext } from '../frame/session.ts';
+import type { FormPage } from '../frame/form-page.ts';
+import { type Fields, readNote } from '../frame/forms-and-lists.ts';
+import { actingFor, leadTo, staffCause } from '../frame/page.ts';
 import { paymentsPath } from './search.ts';
 
-export const showRefund: Page = async (ctx, dependencies) => {
-  const { payment } = await loadHistory(ctx, dependencies.eventStore);
-  if (!payment) throw new HttpProblem(404, 'There is no payment with this id');
-  await draw(ctx, dependencies, payment);
-};
-
-export const recordRefund: Page = async (ctx, dependencies) => {
-  const { events: past, head, payment } = await loadHistory(ctx, dependencies.eventStore);
-  if (!payment) throw new HttpProblem(409, 'This payment cannot be read');
-  const { merchant, transactionId } = payment.request;
-  const typed = readForm(ctx);
-  const refund = async () => {
-    const action = { kind: 'refund', ...readRefund(typed) } as const;
+export const refund: FormPage = {
+  template: 'payments/refund.njk',
+  async model(ctx, { eventStore }, typed) {
+    const { payment } = await loadHistory(ctx, eventStore);
+    if (!payment) throw noSuchPayment();
+    const charges = chargesOf(payment).filter(({ leftSen }) => leftSen > 0);
+    return {
+      title: titleOf(ctx, payment),
+      path: `${paymentsPath}/${payment.request.transactionId}`,
+      charges: charges.map((charge) => ({
+        ...charge,
+        method: methodOf(charge, languageOf(ctx)),
+        left: formatSen(charge.leftSen),
+      })),
+      typed: typed ?? {},
+    };
+  },
+  async submit(ctx, dependencies, form) {
+    const { events: past, head, payment } = await loadHistory(ctx, dependencies.eventStore);
+    if (!payment) throw new HttpProblem(409, 'This payment cannot be read');
+    const { merchant, transactionId } = payment.request;
+    const action = { kind: 'refund', ...readRefund(form) } as const;
     const command = { type: 'TakeAction', action, ...actingFor(ctx, dependencies, merchant) } as const;
     const effect = effectOf(command, payment, past);
     if (!(await isConfirmed(ctx, dependencies, titleOf(ctx, payment), effect))) return;
@@ -38,33 +47,8 @@ export const recordRefund: Page = async (ctx, dependencies) => {
       (each) => each.kind === 'refunded' && isSameReference(each.gatewayReference, action.gatewayReference),
     );
     leadTo(ctx, `${paymentsPath}/${transactionId}`, isRecorded ? 'refunded' : 'approval-requested');
-  };
-  await orShowAgain(ctx, refund, async (problem) => {
-    const now = await loadHistory(ctx, dependencies.eventStore);
-    await draw(ctx, dependencies, now.payment ?? payment, { typed, problem });
-  });
+  },
 };
-
-async function draw(
-  ctx: StaffContext,
-  { show }: PageDependencies,
-  payment: RequestedPayment,
-  { typed = {}, problem = null }: { typed?: Fields; problem?: string | null } = {},
-): Promise<void> {
-  const { transactionId } = payment.request;
-  const charges = chargesOf(payment).filter(({ leftSen }) => leftSen > 0);
-  await show(ctx, 'payments/refund.njk', {
-    title: titleOf(ctx, payment),
-    path: `${paymentsPath}/${transactionId}`,
-    charges: charges.map((charge) => ({
-      ...charge,
-      method: methodOf(charge, languageOf(ctx)),
-      left: formatSen(charge.leftSen),
-    })),
-    typed,
-    problem,
-  });
-}
 
 const titleOf = (ctx: Context, { request }: RequestedPayment) =>
   phrase(languageOf(ctx), 'Refund of {reference}', { reference: request.reference });

@@ -16,7 +16,7 @@ import {
   readQuery,
   readText,
 } from '../frame/forms-and-lists.ts';
-import { downloadList, type List, readAmounts, readDays, readList, rowsFor } from '../frame/list.ts';
+import { type List, readAmounts, readDays, readList, rowsFor } from '../frame/list.ts';
 import type { Page, PageDependencies } from '../frame/page.ts';
 import type { StaffContext } from '../frame/session.ts';
 import { texts } from '../texts.ts';
@@ -26,11 +26,7 @@ const maxPayerLength = 500;
 const notSearchable = 'Payments cannot be searched at the moment. Enter a transaction id to open its payment';
 
 /** The list that the fields of the form ask for; of the payments of a payer where there are tokens. */
-function listOf(
-  { db }: Pick<PageDependencies, 'db'>,
-  typed: Fields,
-  searchTokens: readonly string[] = [],
-): List {
+export function paymentList(typed: Fields, searchTokens: readonly string[] = []): List {
   const [days, range] = [readDays(typed), readAmounts(typed)];
   const fields = {
     q: readText(typed.q),
@@ -50,7 +46,7 @@ function listOf(
     amounts: range.amounts,
     searchTokens,
   };
-  return { listing: lists.payments, path: paymentsPath, fields, all: () => paymentsOf(db, filter) };
+  return { listing: lists.payments, path: paymentsPath, fields, all: (db) => paymentsOf(db, filter) };
 }
 
 export const showPayments: Page = async (ctx, dependencies) => {
@@ -61,13 +57,7 @@ export const showPayments: Page = async (ctx, dependencies) => {
   await showFound(ctx, dependencies, query);
 };
 
-export const exportPayments: Page = async (ctx, dependencies) =>
-  downloadList(ctx, dependencies, listOf(dependencies, readQuery(ctx)));
-
-/**
- * Looks for numbers and references first. Any other text is taken as a payer's name. It is a POST, because names in an
- * address end up in browser histories and in the logs of proxies.
- */
+/** Looks for numbers and references first, then for payers. A POST, because addresses end up in histories and logs. */
 export const find: Page = async (ctx, dependencies) => {
   const { q = '' } = readForm(ctx);
   const text = q.trim().slice(0, maxPayerLength).toWellFormed();
@@ -108,7 +98,7 @@ async function showFound(
 ): Promise<void> {
   const { askReadModels, db, personalData } = dependencies;
   const [tokens] = await askReadModels(ctx, [indexedTokens(payer.tokens, db, personalData)], notSearchable);
-  const list = listOf(dependencies, typed, tokens);
+  const list = paymentList(typed, tokens);
   await dependencies.show(ctx, 'payments/payments.njk', {
     isPayments: true,
     merchants: merchantsFor(ctx, dependencies.config.merchants),

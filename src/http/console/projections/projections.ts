@@ -16,22 +16,20 @@ const tolerableLagMs = 5_000;
 export const showProjections: Page = async (ctx, dependencies) => {
   const { eventStore, log, lookAtRebuilds, projections, projectionStatus, runtime, show } = dependencies;
   const signal = runtime.timeout(answerWithinMs);
+  const unknown = (what: string) => (err: unknown) => {
+    log.warn({ err }, `the console cannot read the ${what}`);
+    return null;
+  };
   const [statuses, rebuilds] = await Promise.all([
-    projectionStatus().catch((err: unknown) => {
-      log.warn({ err }, 'the console cannot read the status of the projections');
-      return null;
-    }),
-    lookAtRebuilds().catch((err: unknown) => {
-      log.warn({ err }, 'the console cannot read the progress of rebuilds');
-      return [];
-    }),
+    projectionStatus().catch(unknown('status of the projections')),
+    lookAtRebuilds().catch(unknown('progress of rebuilds')),
   ]);
   const rows = await Promise.all(
     projections.map(async (projection) => {
       const at = { now: runtime.now(), signal };
       const lagMs = statuses && (await lagMsOf(eventStore, projection, statuses, at).catch(() => null));
       const status = statuses?.find(({ name }) => name === projection.name);
-      const rebuild = rebuilds.find(({ name }) => name === projection.name) ?? null;
+      const rebuild = rebuilds?.find(({ name }) => name === projection.name) ?? null;
       return { ...rowOf(projection, status, lagMs), rebuild };
     }),
   );
@@ -39,7 +37,6 @@ export const showProjections: Page = async (ctx, dependencies) => {
   await show(ctx, 'projections/projections.njk', { rows, isBusy });
 };
 
-/** `lagMs` is null if it is unknown. */
 function rowOf(
   { name, version, isToDoList }: Followed,
   status: ProjectionStatus | undefined,

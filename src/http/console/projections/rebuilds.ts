@@ -23,7 +23,6 @@ export type RebuildView = {
   last: Rebuilds['last'];
 };
 
-/** Everybody who asks within this time gets the same answer. */
 const freshForMs = 900;
 
 /** The function returned rejects with EventStoreUnavailable, and when Postgres is down. */

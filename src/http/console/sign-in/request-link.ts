@@ -19,48 +19,34 @@ export function sessionIdOf(transactionIdKey: string, token: string): string {
   return derivedId(transactionIdKey, ['session', token]);
 }
 
-export function createRequestLink(dependencies: PageDependencies) {
+/** Answers at once, so that neither the answer nor its timing shows whether the address is known. */
+export async function requestLink(ctx: Context, dependencies: PageDependencies): Promise<void> {
+  await ctx.state.spend('signIns', '');
+  sendLink(ctx, dependencies).catch((err: unknown) =>
+    dependencies.log.warn({ err, requestId: ctx.state.requestId }, 'a link to sign in could not be sent'),
+  );
+  leadTo(ctx, signInPath, 'link-requested');
+}
+
+async function sendLink(ctx: Context, dependencies: PageDependencies): Promise<void> {
   const { config, eventStore, executeSession, log, mailer, runtime } = dependencies;
-
-  async function sendLink(ctx: Context): Promise<void> {
-    const { email = '' } = readForm(ctx);
-    const address = email.trim().toLowerCase();
-    if (address === '' || address.length > maxEmailLength) return;
-    const account = await loadAccount(eventStore, userIdOf(config.transactionIdKey, address));
-    if (!account || !maySignIn(account)) return;
-    await ctx.state.spend('links', account.id);
-    const token = runtime.randomBytes(16).toString('base64url');
-    const now = runtime.now();
-    await executeSession(
-      sessionStream(sessionIdOf(config.transactionIdKey, token)),
-      {
-        type: 'IssueSignInLink',
-        at: now.toISOString(),
-        userId: account.id,
-        expiresAt: new Date(now.getTime() + linkLifetimeMs).toISOString(),
-      },
-      causeOf(ctx, 'anybody'),
-      { creates: true },
-    );
-    const url = `${config.baseUrl}${signInPath}/${token}`;
-    const outcome = await mailer.send(
-      // A random id, because it appears in file names and headers, where the token must not.
-      {
-        id: `sign-in-${runtime.uuid()}`,
-        to: account.email,
-        ...linkEmail({ lang: languageOf(ctx), name: account.name, url }),
-      },
-      runtime.timeout(sendWithinMs),
-    );
-    if (outcome.kind !== 'sent') log.warn({ reason: outcome.reason }, 'a link to sign in could not be sent');
-  }
-
-  /** Answers at once, so that neither the answer nor its timing shows whether the address is known. */
-  return async (ctx: Context): Promise<void> => {
-    await ctx.state.spend('signIns', '');
-    sendLink(ctx).catch((err: unknown) =>
-      log.warn({ err, requestId: ctx.state.requestId }, 'a link to sign in could not be sent'),
-    );
-    leadTo(ctx, signInPath, 'link-requested');
-  };
+  const { email: typed = '' } = readForm(ctx);
+  const address = typed.trim().toLowerCase();
+  if (address === '' || address.length > maxEmailLength) return;
+  const account = await loadAccount(eventStore, userIdOf(config.transactionIdKey, address));
+  if (!account || !maySignIn(account)) return;
+  await ctx.state.spend('links', account.id);
+  const token = runtime.randomBytes(16).toString('base64url');
+  const now = runtime.now();
+  const [at, userId] = [now.toISOString(), account.id];
+  const expiresAt = new Date(now.getTime() + linkLifetimeMs).toISOString();
+  const command = { type: 'IssueSignInLink', at, userId, expiresAt } as const;
+  const stream = sessionStream(sessionIdOf(config.transactionIdKey, token));
+  await executeSession(stream, command, causeOf(ctx, 'anybody'), { creates: true });
+  const url = `${config.baseUrl}${signInPath}/${token}`;
+  // A random id, because it appears in file names and headers, where the token must not.
+  const id = `sign-in-${runtime.uuid()}`;
+  const email = linkEmail({ lang: languageOf(ctx), name: account.name, url });
+  const outcome = await mailer.send({ id, to: account.email, ...email }, runtime.timeout(sendWithinMs));
+  if (outcome.kind !== 'sent') log.warn({ reason: outcome.reason }, 'a link to sign in could not be sent');
 }

@@ -16,14 +16,15 @@ const size = 100;
 export const showAccounts: Page = async (ctx, { askReadModels, eventStore, show, users }) => {
   const { after } = readQuery(ctx);
   if (after !== undefined && !derivedIdPattern.test(after)) throw noSuchPage();
+  const page = { limit: size + 1, after: after === undefined ? null : { cursor: after } };
   const [found] = await askReadModels(
     ctx,
-    [users.list({ limit: size + 1, after: after ?? null })],
+    [users.list({ limit: page.limit, after: after ?? null })],
     'The list of users cannot be read at the moment; `ledger users` still works',
   );
   if (!found) throw new HttpProblem(404, 'The list has no such page');
   const listed = found.map(({ id }) => ({ id, cursor: id }));
-  const { rows, ...links } = pageOf(listed, { size, path, after });
+  const { rows, ...links } = pageOf(listed, page, path);
   // From their streams, so that the page shows a change at once.
   const accounts = await Promise.all(rows.map(({ id }) => loadAccount(eventStore, id)));
   await show(ctx, 'staff/staff.njk', {
@@ -77,7 +78,6 @@ function change(
   };
 }
 
-/** Asks whether it is meant, naming whom it is about. */
 function asking(what: 'deactivate' | 'removePasskeys', act: Page): Page {
   return async (ctx, dependencies) => {
     const account = await loadAccount(dependencies.eventStore, ctx.params.id ?? '');

@@ -3,8 +3,8 @@ import texts from '../../../../content/texts/payments.en.json' with { type: 'jso
 import { Refused } from '../../../commands/decider.ts';
 import type { PaymentCommand } from '../../../commands/payment.ts';
 import { paymentStream } from '../../../events/payment.ts';
+import type { PaymentChannel } from '../../pay/channel.ts';
 import { type Context, causeOf } from '../../server/context.ts';
-import type { Dependencies } from '../../server/dependencies.ts';
 import type { FromMerchant } from '../authenticate.ts';
 import type { OwnPayment } from './own-payment.ts';
 
@@ -13,26 +13,25 @@ const done: Readonly<Record<string, string>> = texts.done;
 type Asked = Context<FromMerchant & OwnPayment>;
 
 /** Answers 202 also if there was nothing to do. */
-export function createAct({ execute, runtime }: Pick<Dependencies, 'execute' | 'runtime'>) {
-  return (commandOf: (ctx: Asked, at: string) => PaymentCommand) =>
-    async (ctx: Asked): Promise<void> => {
-      const { merchant, own } = ctx.state;
-      const command = commandOf(ctx, runtime.now().toISOString());
-      const cause = causeOf(ctx, `merchant:${merchant.code}`);
-      await execute(paymentStream(own.payment.request.transactionId), command, cause, { from: own.head });
-      ctx.status = 202;
-      ctx.body = { status: true, message: done[command.type] };
-    };
+async function act(ctx: Asked, { execute }: PaymentChannel, command: PaymentCommand): Promise<void> {
+  const { merchant, own } = ctx.state;
+  const cause = causeOf(ctx, `merchant:${merchant.code}`);
+  await execute(paymentStream(own.payment.request.transactionId), command, cause, { from: own.head });
+  ctx.status = 202;
+  ctx.body = { status: true, message: done[command.type] };
 }
 
-export const cancel = (_: Asked, at: string) => ({ type: 'CancelPayment', at, source: 'merchant' }) as const;
+export const cancel = (ctx: Asked, channel: PaymentChannel) =>
+  act(ctx, channel, { type: 'CancelPayment', at: channel.runtime.now().toISOString(), source: 'merchant' });
 
 /** Of one delivery, whoever asks for it: its stream stays short. Staff may send it more often. */
 export const maxAttempts = 50;
 
 /** Only a callback: an email goes to a person. */
-export function sendAgain({ params, state }: Asked, at: string): PaymentCommand {
+export async function sendAgain(ctx: Asked, channel: PaymentChannel): Promise<void> {
+  const { params, state } = ctx;
   const wanted = state.own.payment.deliveries.find(({ key }) => key === params.delivery);
   if (wanted?.kind !== 'callback') throw new Refused('unknown_delivery', 'This payment has no such callback');
-  return { type: 'RequestDelivery', at, delivery: wanted.key, maxAttempts };
+  const at = channel.runtime.now().toISOString();
+  await act(ctx, channel, { type: 'RequestDelivery', at, delivery: wanted.key, maxAttempts });
 }

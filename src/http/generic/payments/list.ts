@@ -6,7 +6,7 @@ import { readSpan } from '../../../common/malaysian-time.ts';
 import { readAmount } from '../../../common/money.ts';
 import { unopened } from '../../../events/open-payment.ts';
 import { standingsByCode } from '../../../receipts/payment-fields.ts';
-import type { ChannelDependencies } from '../../pay/dependencies.ts';
+import type { PaymentChannel } from '../../pay/channel.ts';
 import { unlessUnknown } from '../../pay/load-payment.ts';
 import { type Context, HttpProblem } from '../../server/context.ts';
 import type { FromMerchant } from '../authenticate.ts';
@@ -14,7 +14,7 @@ import { presentPayment } from './own-payment.ts';
 
 const dayOrTime = refine(string(), 'day or time', (text) => readSpan(text) !== null);
 
-/** What it does not know is refused: a filter that is misspelt would answer with every payment. */
+/** Unknown parameters are refused: with a misspelt filter, the answer would hold every payment. */
 const Query = object({
   status: optional(enums(['0', '1', '2', '3'])),
   trans_id: optional(string()),
@@ -26,32 +26,31 @@ const Query = object({
 });
 
 /** Nothing in it is about the payer: the personal data are not opened. */
-export function createListPayments({ config, findOfMerchant, log, readPayment }: ChannelDependencies) {
-  return async (ctx: Context<FromMerchant>): Promise<void> => {
-    const { merchant, spend } = ctx.state;
-    await spend('lists', merchant.code);
-    const [fault, query] = validate({ ...ctx.query }, Query);
-    if (fault) throw invalid(fault.key);
-    const page = { limit: Number(query.limit ?? 50), after: query.starting_after ?? null };
-    const found = await findOfMerchant(filterOf(merchant.code, query), page).catch((error: unknown) => {
-      log.warn({ reason: codeOf(error) }, 'a list cannot be read from Postgres');
-      throw new HttpProblem(503, 'The list cannot be read at the moment; try again in a few seconds');
-    });
-    if (!found) throw invalid('starting_after');
-    if (found.nextAfter !== null) {
-      const next = new URLSearchParams(ctx.querystring);
-      next.set('starting_after', found.nextAfter);
-      ctx.set('Link', `<${config.baseUrl}/generic/payments?${next}>; rel="next"`);
-    }
-    const payments = await Promise.all(
-      found.rows.map(({ transactionId, state }) => state ?? unlessUnknown(readPayment(transactionId))),
-    );
-    // No MAC covers the columns, so somebody may have changed whose payment a row is.
-    const data = payments.flatMap((each) =>
-      each?.request.merchant.code === merchant.code ? [presentPayment(unopened(each))] : [],
-    );
-    ctx.body = { status: true, message: `${data.length} of your payments, the latest first`, data };
-  };
+export async function listPayments(ctx: Context<FromMerchant>, channel: PaymentChannel): Promise<void> {
+  const { config, findOfMerchant, log, readPayment } = channel;
+  const { merchant, spend } = ctx.state;
+  await spend('lists', merchant.code);
+  const [fault, query] = validate({ ...ctx.query }, Query);
+  if (fault) throw invalid(fault.key);
+  const page = { limit: Number(query.limit ?? 50), after: query.starting_after ?? null };
+  const found = await findOfMerchant(filterOf(merchant.code, query), page).catch((error: unknown) => {
+    log.warn({ reason: codeOf(error) }, 'a list cannot be read from Postgres');
+    throw new HttpProblem(503, 'The list cannot be read at the moment; try again in a few seconds');
+  });
+  if (!found) throw invalid('starting_after');
+  if (found.nextAfter !== null) {
+    const next = new URLSearchParams(ctx.querystring);
+    next.set('starting_after', found.nextAfter);
+    ctx.set('Link', `<${config.baseUrl}/generic/payments?${next}>; rel="next"`);
+  }
+  const payments = await Promise.all(
+    found.rows.map(({ transactionId, state }) => state ?? unlessUnknown(readPayment(transactionId))),
+  );
+  // No MAC covers the columns, so somebody may have changed whose payment a row is.
+  const data = payments.flatMap((each) =>
+    each?.request.merchant.code === merchant.code ? [presentPayment(unopened(each))] : [],
+  );
+  ctx.body = { status: true, message: `${data.length} of your payments, the latest first`, data };
 }
 
 function filterOf(merchantCode: string, query: Infer<typeof Query>) {

@@ -5,30 +5,27 @@ import { UnreadableEvent } from '../../../events/codec.ts';
 import type { OpenPayment } from '../../../events/open-payment.ts';
 import type { RequestedPayment } from '../../../events/payment.ts';
 import { adjustmentFields, paymentFields } from '../../../receipts/payment-fields.ts';
+import type { PaymentChannel } from '../../pay/channel.ts';
 import type { Context } from '../../server/context.ts';
-import type { Dependencies } from '../../server/dependencies.ts';
 import { loadHistory, noSuchPayment, type PaymentHistory } from '../../server/load-history.ts';
 import type { FromMerchant } from '../authenticate.ts';
 
 export type OwnPayment = { own: PaymentHistory & { payment: RequestedPayment } };
 
-/**
- * Koa middleware that loads the payment of a path. Throws HttpProblem 404: another merchant's payment is answered like one
- * that does not exist. Throws UnreadableEvent if somebody has changed its events, and EventStoreUnavailable.
- */
-export function createLoadOwn({ eventStore }: Pick<Dependencies, 'eventStore'>) {
-  return async (ctx: Context<FromMerchant & OwnPayment>, next: Next): Promise<unknown> => {
-    const { payment, ...history } = await loadHistory(ctx, eventStore);
-    const { channel, merchant } = payment?.request ?? {};
-    if (!payment || channel !== 'generic' || merchant?.code !== ctx.state.merchant.code)
-      throw noSuchPayment();
-    if (history.verdict.kind !== 'whole') throw new UnreadableEvent('The history of a payment is not whole');
-    ctx.state.own = { ...history, payment };
-    return next();
-  };
+/** Loads the payment of a path. Another merchant's is 404, like one that does not exist. Throws UnreadableEvent. */
+export async function loadOwn(
+  ctx: Context<FromMerchant & OwnPayment>,
+  { eventStore }: PaymentChannel,
+  next: Next,
+): Promise<unknown> {
+  const { payment, ...history } = await loadHistory(ctx, eventStore);
+  const { channel, merchant } = payment?.request ?? {};
+  if (!payment || channel !== 'generic' || merchant?.code !== ctx.state.merchant.code) throw noSuchPayment();
+  if (history.verdict.kind !== 'whole') throw new UnreadableEvent('The history of a payment is not whole');
+  ctx.state.own = { ...history, payment };
+  return next();
 }
 
-/** The fields of its callbacks, and when it was requested. */
 export function presentPayment(payment: OpenPayment) {
   const requested_at = toIsoWithOffset(payment.request.at);
   return { ...paymentFields(payment), ...adjustmentFields(payment), requested_at };

@@ -9,26 +9,27 @@ import { openPayment } from '../../../events/open-payment.ts';
 import type { PaymentEvent, RequestedPayment } from '../../../events/payment.ts';
 import { statusCodeOf } from '../../../receipts/payment-fields.ts';
 import { texts as receiptTexts } from '../../../receipts/texts.ts';
+import type { PaymentChannel } from '../../pay/channel.ts';
 import type { Context } from '../../server/context.ts';
-import type { Dependencies } from '../../server/dependencies.ts';
 import { maxAttempts } from './actions.ts';
 import { type OwnPayment, presentPayment } from './own-payment.ts';
 
-export function createShowOwnPayment({ personalData }: Pick<Dependencies, 'personalData'>) {
-  return async (ctx: Context<OwnPayment>): Promise<void> => {
-    const { entries, events, payment } = ctx.state.own;
-    const data = {
-      ...presentPayment(await openPayment(payment, personalData.open)),
-      history: entries.flatMap((entry, index) => presentEvent(entry, events[index])),
-      deliveries: presentDeliveries(payment, events),
-    };
-    ctx.body = { status: true, message: 'Your payment', data };
+export async function showOwnPayment(
+  ctx: Context<OwnPayment>,
+  { personalData }: PaymentChannel,
+): Promise<void> {
+  const { entries, events, payment } = ctx.state.own;
+  const data = {
+    ...presentPayment(await openPayment(payment, personalData.open)),
+    history: entries.flatMap((entry, index) => presentEvent(entry, events[index])),
+    deliveries: presentDeliveries(payment, events),
   };
+  ctx.body = { status: true, message: 'Your payment', data };
 }
 
 const eventNames: Readonly<Partial<Record<PaymentEvent['type'], string>>> = texts.events;
 
-/** Nothing for what concerns staff alone, and for deliveries, which have a list of their own. */
+/** None for an event that concerns staff alone, or a delivery: deliveries have a list of their own. */
 function presentEvent({ at, actor, revision, state }: HistoryEntry, event: PaymentEvent | null = null) {
   const name = event && eventNames[event.type];
   if (!name || at === null || state.status === 'none') return [];
