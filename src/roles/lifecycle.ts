@@ -72,11 +72,17 @@ function stateOf(files: readonly string[]): string {
 export type Started = <Part extends Running>(part: Part) => Part;
 
 /**
- * Runs until SIGTERM or SIGINT, then stops what `start` has started, the last first, and resolves to exit code 0. A second
- * signal ends the process at once. A process that was forked also stops when its parent ends.
+ * Runs until SIGTERM or SIGINT, then stops what `start` has started, the last first, and resolves to exit code 0. During
+ * the start, what has not been started yet is not. A second signal ends the process at once. A process that was forked
+ * also stops when its parent ends.
  */
 export async function runUntilSignal(log: Log, start: (started: Started) => Promise<void>): Promise<number> {
-  const { promise: stopRequested, resolve: requestStop } = Promise.withResolvers<string>();
+  const { promise: stopRequested, resolve } = Promise.withResolvers<void>();
+  let reason = '';
+  const requestStop = (why: string) => {
+    reason ||= why;
+    resolve();
+  };
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.once(signal, () => {
       process.once(signal, () => process.exit(1));
@@ -92,12 +98,15 @@ export async function runUntilSignal(log: Log, start: (started: Started) => Prom
   const running: Running[] = [];
   const started: Started = (part) => {
     running.push(part);
+    if (reason !== '') throw new Error('The start was interrupted');
     return part;
   };
   try {
-    await start(started);
-    log.info('started');
-    const reason = await stopRequested;
+    await start(started).catch((error) => {
+      if (reason === '') throw error;
+    });
+    if (reason === '') log.info('started');
+    await stopRequested;
     log.info({ reason }, 'stopping');
   } finally {
     // Also if it could not start: connections, and the channel to the parent, would keep the process from ending.
