@@ -2,6 +2,7 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { reasonOf } from '@ledger/kernel/reason-of.ts';
 import { StartError } from './start-error.ts';
 
 export type DataFolder = {
@@ -31,7 +32,11 @@ const heldLocks = new Set<DatabaseSync>();
  */
 export function lockDataFolder(dataDir: string): DataFolder {
   const path = resolve(dataDir);
-  mkdirSync(path, { recursive: true, mode: 0o700 });
+  try {
+    mkdirSync(path, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    throw unusable(path, error);
+  }
   closeToOthers(path);
   const pidFile = join(path, 'ledger.pid');
   const lock = openExclusively(path, pidFile);
@@ -92,8 +97,14 @@ function openExclusively(path: string, pidFile: string): DatabaseSync {
           'Stop that one first, or set DATA_DIR to another folder.',
       );
     }
-    throw new StartError(`The data folder ${path} cannot be used: ${String(error)}`, { cause: error });
+    throw unusable(path, error);
   }
+}
+
+/** The system's own message does not name DATA_DIR, and of a disk that is read-only it says that the folder is missing. */
+function unusable(path: string, cause: unknown): StartError {
+  const why = `The data folder ${path} cannot be used: ${reasonOf(cause)}.`;
+  return new StartError(`${why} Set DATA_DIR to a folder that this account may write to.`, { cause });
 }
 
 function holder(pidFile: string): string {
