@@ -50,8 +50,7 @@ export function recordRequery(command: RecordRequery, state: Payment): readonly 
   const decided = 'fault' in answer ? [] : decide(command, answer.results, state);
   if (decided instanceof Refused) return decided;
   const ended = 'fault' in answer ? [] : endAttempts(command, answer, fold(state, decided));
-  const asked = fold(state, [...decided, ...ended]);
-  const unknown = attemptsAtTheirEnd(asked, at).map(
+  const unknown = attemptsAtTheirEnd(fold(state, [...decided, ...ended]), at).map(
     ({ sellerOrderNo }): PaymentEvent => ({
       type: 'AttemptOutcomeUnknown',
       data: { at, orderNo: sellerOrderNo },

@@ -197,8 +197,7 @@ async function append(
   const { origin, range, lastEvent, leaves } = sealing;
   const { revision, hash: previousSeal } = last;
   const { key, before } = await signersAfter(last, keys(), eventStore);
-  const head = { origin, size: range.size, root: rootOf(range) };
-  const text = checkpointText(head);
+  const text = checkpointText({ origin, size: range.size, root: rootOf(range) });
   const signed = `${text}\n${signatureLine(text, origin, key)}`;
   await kept.keep(signed);
   const { signal } = new AbortController();
