@@ -4,10 +4,18 @@
  * `ledger serve` answers; its children use it too. JavaScript, because one file of TypeScript that is not kept yet
  * makes Node load its compiler (0.1 s of CPU, 7 MB).
  */
-import { enableCompileCache } from 'node:module';
+// A named import of what an older Node.js lacks would fail before the message below is printed.
+import module from 'node:module';
 import { fileURLToPath } from 'node:url';
+
+const found = process.versions.node;
+if (Number.parseInt(found, 10) < 24) {
+  const ours = '`npm ci` without --omit=dev installs it here, for `npm start` and `npx ledger`';
+  process.stderr.write(`The ledger needs Node.js 24 or newer, and this is ${found}: ${ours}.\n`);
+  process.exit(78);
+}
 
 // In Node's own folder in /tmp, another account could have left code. A folder that cannot be written is read: the image's.
 process.env.NODE_COMPILE_CACHE ||= fileURLToPath(new URL('../node_modules/.cache/compiled', import.meta.url));
-enableCompileCache(process.env.NODE_COMPILE_CACHE);
+module.enableCompileCache(process.env.NODE_COMPILE_CACHE);
 await import('./main.ts');

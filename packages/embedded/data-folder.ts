@@ -3,7 +3,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync
 import { join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { orElse } from '@ledger/kernel/or-else.ts';
-import { codeOf } from '@ledger/kernel/reason-of.ts';
+import { codeOf, reasonOf } from '@ledger/kernel/reason-of.ts';
 import { StartError } from './start-error.ts';
 
 /** A file in a data folder whose restore from a backup is not complete. */
@@ -26,7 +26,11 @@ const heldLocks = new Set<DatabaseSync>();
  */
 export function lockDataFolder(dataDir: string) {
   const path = resolve(dataDir);
-  mkdirSync(path, { recursive: true, mode: 0o700 });
+  try {
+    mkdirSync(path, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    throw unusable(path, error);
+  }
   closeToOthers(path);
   const pidFile = join(path, 'ledger.pid');
   const lock = openExclusively(path, pidFile);
@@ -89,8 +93,14 @@ function openExclusively(path: string, pidFile: string): DatabaseSync {
           'Stop that one first, or set DATA_DIR to another folder.',
       );
     }
-    throw new StartError(`The data folder ${path} cannot be used: ${String(error)}`, { cause: error });
+    throw unusable(path, error);
   }
+}
+
+/** The system's own message does not name DATA_DIR, and of a disk that is read-only it says that the folder is missing. */
+function unusable(path: string, cause: unknown): StartError {
+  const why = `The data folder ${path} cannot be used: ${reasonOf(cause)}.`;
+  return new StartError(`${why} Set DATA_DIR to a folder that this account may write to.`, { cause });
 }
 
 const holder = (pidFile: string): string =>

@@ -52,7 +52,8 @@ function readConfiguration() {
   const databaseUrl = env.url('DATABASE_URL', ['postgres:', 'postgresql:'], { required: true });
   checkPostgres(env, databaseUrl);
   const name = URL.parse(databaseUrl)?.pathname.slice(1) ?? '';
-  env.must('DATABASE_URL', /^[a-z_][a-z0-9_]*$/i.test(name), 'name a database, of letters, digits and _,');
+  if (databaseUrl !== '')
+    env.must('DATABASE_URL', /^[a-z_][a-z0-9_]*$/i.test(name), 'name a database of letters, digits and _');
   const passwords = roles.map((role) => [role, env.text(`DATABASE_PASSWORD_${role}`)] as const);
   checkSecrets(
     env,

@@ -25,13 +25,12 @@ export const command: CommandOf<'statement'> = async (
     // An unknown code must not look like an agency that collected nothing.
     if (name === undefined && !(await merchantsWithAccount(db)).includes(merchantCode))
       throw new UsageError(`No agency has the code ${merchantCode}`);
-    const agency = name ?? merchantCode;
     const receipts = collectedReceipts(db, collection);
     const pieces =
       format === 'csv'
         ? collectionLines(collection, receipts, json ? 'json' : 'csv')
         : collectionPdf({
-            agency,
+            agency: name ?? merchantCode,
             collection,
             receipts: await gatherReceipts(receipts),
             printedAt: runtime.now(),

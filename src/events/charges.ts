@@ -52,8 +52,7 @@ function returnedSen({ adjustments = [] }: RequestedPayment, resultNo: number): 
 
 /** How much of the next amount that is returned was a fee: the agency's own part goes first. */
 export function feeIn({ feeSen, leftSen }: Charge, returningSen: Sen): Sen {
-  const ownSen = Math.max(0, leftSen - feeSen);
-  return Math.max(0, returningSen - ownSen) as Sen;
+  return Math.max(0, returningSen - Math.max(0, leftSen - feeSen)) as Sen;
 }
 
 /** The charge that the bank may have taken back, as a later failure of the same attempt says; null if there is none. */

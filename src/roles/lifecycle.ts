@@ -2,6 +2,7 @@
  * How a long-running command runs and stops. Without an import of a store's client: the embedded event store needs none,
  * which saves 14 MB and 0.15 s of CPU at its start.
  */
+import { once } from 'node:events';
 import { statSync } from 'node:fs';
 import type { Log } from '@ledger/kernel/log.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
@@ -72,18 +73,18 @@ function stateOf(files: readonly string[]): string {
 export type Started = <Part extends Running>(part: Part) => Part;
 
 /**
- * Runs until SIGTERM or SIGINT, then stops what `start` has started, the last first, and resolves to exit code 0. A second
- * signal ends the process at once. A process that was forked also stops when its parent ends.
+ * Runs until SIGTERM or SIGINT, also during the start, then stops what has been started, the last first, and resolves to
+ * exit code 0. A second signal ends the process at once. A process that was forked also stops when its parent ends.
  */
 export async function runUntilSignal(log: Log, start: (started: Started) => Promise<void>): Promise<number> {
-  const { promise: stopRequested, resolve: requestStop } = Promise.withResolvers<string>();
+  const stop = new AbortController();
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.once(signal, () => {
       process.once(signal, () => process.exit(1));
-      requestStop(signal);
+      stop.abort(signal);
     });
   }
-  const orphaned = () => requestStop('the parent process ended');
+  const orphaned = () => stop.abort('the parent process ended');
   endOnUncaught(log);
   // Before files are followed, and in a role that has none, it must not end the process.
   if (!process.stdout.isTTY) process.on('SIGHUP', () => {});
@@ -92,13 +93,18 @@ export async function runUntilSignal(log: Log, start: (started: Started) => Prom
   const running: Running[] = [];
   const started: Started = (part) => {
     running.push(part);
+    stop.signal.throwIfAborted();
     return part;
   };
   try {
-    await start(started);
-    log.info('started');
-    const reason = await stopRequested;
-    log.info({ reason }, 'stopping');
+    await start(started).catch((error) => {
+      if (!stop.signal.aborted) throw error;
+    });
+    if (!stop.signal.aborted) {
+      log.info('started');
+      await once(stop.signal, 'abort');
+    }
+    log.info({ reason: stop.signal.reason }, 'stopping');
   } finally {
     // Also if it could not start: connections, and the channel to the parent, would keep the process from ending.
     await stopAll(running).finally(() => process.connected && process.disconnect());

@@ -92,8 +92,7 @@ export function startProjections(role: RoleDependencies): Running {
     mailer: createMailer({ mail, outboxDir: join(dataDir, 'outbox'), runtime }),
     async recipients() {
       if (staffAlertsTo.length > 0) return staffAlertsTo;
-      const found = (await admins.list({ limit: mostUsers, after: null })) ?? [];
-      return recipientsAmong(found);
+      return recipientsAmong((await admins.list({ limit: mostUsers, after: null })) ?? []);
     },
   });
   return {

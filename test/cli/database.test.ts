@@ -277,6 +277,9 @@ test('the SQL is shown, without passwords; a database without a name and a bad p
   t.notRegex(shown.stdout, /password/i);
   const nameless = await runLedger(['database', 'grants'], { DATABASE_URL: 'postgres://127.0.0.1:9' });
   t.is(nameless.code, 78);
+  t.regex(nameless.output, /DATABASE_URL must name a database of letters, digits and _$/m);
+  const missing = await runLedger(['database', 'grants'], {});
+  t.is(missing.output.match(/DATABASE_URL/g)?.length, 1, missing.output);
   const short = {
     NODE_ENV: 'production',
     DATABASE_PASSWORD_HTTP: 'short',

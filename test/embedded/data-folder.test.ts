@@ -131,7 +131,10 @@ test('kill -9 of the holder releases the folder, whatever pid file it left', asy
 test('the error names a folder that cannot be used', async (t) => {
   const folder = await temporaryFolder(t);
   await writeFile(join(folder, 'file'), '');
-  t.throws(() => lockDataFolder(join(folder, 'file')), { message: /file/ });
+  t.throws(() => lockDataFolder(join(folder, 'file')), {
+    message:
+      /^The data folder .*file cannot be used: .*\. Set DATA_DIR to a folder that this account may write to\.$/,
+  });
 
   await mkdir(join(folder, 'taken/ledger.lock'), { recursive: true });
   t.throws(() => lockDataFolder(join(folder, 'taken')), {

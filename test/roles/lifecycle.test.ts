@@ -1,7 +1,9 @@
 // How what a process has started is stopped.
+import { execFile } from 'node:child_process';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import test from 'ava';
 import { pino } from 'pino';
 import { loadConfig } from '../../src/config/config.ts';
@@ -22,6 +24,23 @@ test('everything is stopped in the reverse order, also when something fails, and
     is: first,
   });
   t.deepEqual(stopped, ['d', 'c', 'b', 'a']);
+});
+
+test('a signal during the start stops what runs, and nothing more is started', async (t) => {
+  const program = `
+    import { runUntilSignal } from '${new URL('../../src/roles/lifecycle.ts', import.meta.url)}';
+    const tell = (what) => console.log(what);
+    const part = (name) => ({ stop: async () => tell(name + ' stopped') });
+    const log = { info: (fields, message) => tell(message ?? fields) };
+    await runUntilSignal(log, async (started) => {
+      started(part('first'));
+      process.emit('SIGINT', 'SIGINT');
+      started(part('second'));
+      started(part('third'));
+    });`;
+  // A process of its own, because it is disconnected from its parent at the end.
+  const run = promisify(execFile)(process.execPath, ['--input-type=module', '--eval', program]);
+  t.is((await run).stdout, 'stopping\nsecond stopped\nfirst stopped\nstopped\n');
 });
 
 test('files: a missing one is reported once, half a one is not adopted, and what mends a fault is noticed', async (t) => {

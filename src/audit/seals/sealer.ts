@@ -196,8 +196,7 @@ async function append(
 ): Promise<LastSeal> {
   const { origin, range, lastEvent, leaves } = sealing;
   const { key, before } = await signersAfter(last, keys(), eventStore);
-  const head = { origin, size: range.size, root: rootOf(range) };
-  const text = checkpointText(head);
+  const text = checkpointText({ origin, size: range.size, root: rootOf(range) });
   const signed = `${text}\n${signatureLine(text, origin, key)}`;
   await kept.keep(signed);
   const { signal } = new AbortController();

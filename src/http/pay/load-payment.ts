@@ -38,8 +38,7 @@ export function createReadPayment(channel: Channel, dependencies: Dependencies):
     ...dependencies,
   });
   return async (transactionId, told) => {
-    const isId = transactionIdPattern.test(transactionId);
-    const { state, outdated } = isId
+    const { state, outdated } = transactionIdPattern.test(transactionId)
       ? await readState(transactionId, told)
       : { state: noPayment, outdated: null };
     const payment = await openPayment(ofChannel(state, channel), personalData.open);

@@ -130,13 +130,15 @@ export const moment = field<string | undefined>(
 
 /** A free-form object of limited size; `{}` where none was sent. */
 export function extra(): Struct<Record<string, unknown>, unknown> {
-  return field((sent) => sent ?? {}, extraFault, extraKeywords);
+  return field(orNoFields, extraFault, extraKeywords);
 }
 
 /** As `extra`, but the known fields of `struct` are checked. */
 export function extraWith<T>(struct: Struct<T, unknown>): Struct<T, unknown> {
-  return coerce(worded(struct, extraFault, extraKeywords), unknown(), (sent) => sent ?? {});
+  return coerce(worded(struct, extraFault, extraKeywords), unknown(), orNoFields);
 }
+
+const orNoFields = (sent: unknown) => (orEmpty(sent) === '' ? {} : sent);
 
 /** A list or object whose members are checked only if `faultOf` accepts the whole; `keywords` are its JSON Schema. */
 export function worded<T>(
@@ -191,7 +193,8 @@ function urlFault(value: string, production: boolean): string | null {
 const maxExtraBytes = 8 * 1024;
 const maxExtraDepth = 5;
 const extraKeywords: JsonSchema = {
-  type: ['object', 'null'],
+  type: ['object', 'null', 'string'],
+  maxLength: 0,
   description: `At most ${maxExtraBytes} bytes of JSON and ${maxExtraDepth} levels; no text with U+0000`,
 };
 

@@ -129,6 +129,7 @@ test.serial('a repeated request is the same transaction, and nothing is appended
     await postRequest(app, body, json),
     await postRequest(app, { ...body, amount: 120.5 }, json),
     await postRequest(app, { ...body, merchant_code: 'council', city: '', extra: {} }, json),
+    await postRequest(app, { ...body, merchant_code: 'council', city: null, extra: '' }, json),
   ];
   const ids = await Promise.all(
     answers.map(

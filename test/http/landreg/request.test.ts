@@ -76,7 +76,14 @@ test.serial('an Accept that names JSON alone gets JSON, with a link that needs n
 test.serial('a repeated request is the same transaction, and nothing is appended', async (t) => {
   const body = requestBody({ extra: { email: '' } });
   const ids = new Set<string>();
-  for (const over of [{}, { jumlah_bayaran: '120.50' }, { extra: undefined }, { extra: null }, { more: 1 }]) {
+  for (const over of [
+    {},
+    { jumlah_bayaran: '120.50' },
+    { extra: undefined },
+    { extra: null },
+    { extra: '' },
+    { more: 1 },
+  ]) {
     const answer = await postRequest(app, { ...body, ...over }, json);
     ids.add(((await answer.json()) as { data: { transaction_id: string } }).data.transaction_id);
   }

@@ -11,8 +11,7 @@ import { readAsOf } from './as-of.ts';
 export const showTrialBalance: Page = async (ctx, dependencies) => {
   const { askReadModels, config, db, runtime, show } = dependencies;
   const { at = '' } = readQuery(ctx);
-  const now = runtime.now();
-  const asOf = readAsOf(at, now);
+  const asOf = readAsOf(at, runtime.now());
   const [accounts, open, gap] = await askReadModels(ctx, [
     trialBalance(db, asOf),
     ageing(db, asOf),
