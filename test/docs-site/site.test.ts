@@ -112,7 +112,7 @@ test('no part of an address becomes a file name', async (t) => {
 
 test('an address with a trailing slash redirects to the one without', async (t) => {
   const base = ownContent;
-  for (const path of ['/docs', '/docs/architecture', '/docs/decisions/0001-event-store']) {
+  for (const path of ['/docs', '/docs/architecture', '/docs/decisions/0001-event-store', '/reference']) {
     const { status, headers } = await fetch(`${base}${path}/`, { redirect: 'manual' });
     t.deepEqual([status, headers.get('location')], [308, path]);
   }

@@ -159,7 +159,14 @@ export async function startApp(
   const store = beside ? null : await startServer();
   const eventStore =
     beside?.eventStore ??
-    connectEventStore({ url: store?.url ?? '', log: pino({ level: 'silent' }), runtime: systemRuntime });
+    connectEventStore({
+      url: store?.url ?? '',
+      log: pino({ level: 'silent' }),
+      runtime: systemRuntime,
+      // It is in this process, which may be busy for seconds on a slow machine.
+      callDeadlineMs: 60_000,
+      giveUpAfterMs: 120_000,
+    });
   const logged: Record<string, unknown>[] = [];
   const log = createLog('info', 'http', { write: (line: string) => void logged.push(JSON.parse(line)) });
 
