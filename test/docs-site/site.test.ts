@@ -71,6 +71,7 @@ test('pages load nothing from other hosts, and search engines may index them', a
   t.true(policy.includes("style-src 'self';"));
   t.false(policy.includes('unsafe'));
   t.is(answer.headers.get('x-robots-tag'), null);
+  t.is(answer.headers.get('strict-transport-security'), 'max-age=31536000');
   const html = await answer.text();
   t.notRegex(html, /(?:src|href)="(?:https?:)?\/\/(?!pay\.example)/, 'no other host');
   t.is((await fetch(`${base}/docs/nothing`)).headers.get('x-robots-tag'), 'noindex');
