@@ -5,11 +5,8 @@ import { ConfigError } from '@ledger/kernel/yaml-file.ts';
 import test from 'ava';
 import { createSite } from '../../packages/docs-site/site.ts';
 import { siteOf } from '../../src/http/docs.ts';
-import { wholeFile } from '../support/whole-file.ts';
 import { contentFolder, docsConfig, serveDocs } from './serve.ts';
-
-/** The project's own documentation. */
-const ownContent = await serveDocs(wholeFile);
+import { ownContent } from './served.ts';
 
 const attack = '<script>alert("1")</script>';
 const page = (title: string, text = '', matter = '') =>
