@@ -60,6 +60,10 @@ export type TestApp = {
   close(): Promise<void>;
 };
 
+const methods = loadPaymentMethods(
+  fileURLToPath(new URL('../../config/payment-methods.yaml', import.meta.url)),
+);
+
 /** Two merchants, of which the second names its redirect hosts and has a charge of its own, and two land offices. */
 export const merchants: readonly Merchant[] = [
   {
@@ -198,9 +202,7 @@ export async function startApp(
       environment: 'test',
       baseUrl: url,
       merchants: byCode(merchants),
-      methods: loadPaymentMethods(
-        fileURLToPath(new URL('../../config/payment-methods.yaml', import.meta.url)),
-      ),
+      methods,
       footer: { help: '', privacy: 'https://council.example/{lang}/privacy?a=1&b', terms: '' },
       transactionIdKey,
       linkKeys,
