@@ -1,6 +1,7 @@
 // /reference in a real browser, under its policy: it contacts no other host, stores no key, and its requests work.
 import test from 'ava';
 import { colours, openBrowser, seriousFaults, skippedWithoutBrowser } from '../e2e/browser/chromium.ts';
+import { until } from '../embedded/helpers.ts';
 import { startApp } from '../support/app.ts';
 import { ownContent } from './served.ts';
 
@@ -42,7 +43,7 @@ test('samples in three languages, and a request that is tried on the page, witho
   await page.emulateMedia({ colorScheme: 'light' });
   // Swagger UI fades from one colour to the other.
   await page.waitForTimeout(500);
-  await page.waitForFunction('document.getAnimations().length === 0');
+  await until(async () => (await page.evaluate('document.getAnimations().length')) === 0);
   t.deepEqual(await seriousFaults(page, { runOnly: colours }), [], 'light');
   t.deepEqual([...hosts], [new URL(app.url).host]);
   t.deepEqual(complaints, []);
