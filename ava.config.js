@@ -31,8 +31,14 @@ export default {
   require: ['./test/support/property-seed.ts'],
   timeout: '2m',
   workerThreads: false,
-  // A test file makes much garbage in a short life: collecting it seldom, on one thread, takes a tenth less.
-  nodeArguments: ['--single-threaded-gc', '--min-semi-space-size=32', '--max-semi-space-size=64'],
+  // A test file makes much garbage in a short life: collecting it seldom, on one thread, takes a tenth less. Most of its
+  // code runs too seldom to be optimized: compiling each function simply, at its first call, takes a twentieth less.
+  nodeArguments: [
+    '--always-sparkplug',
+    '--single-threaded-gc',
+    '--min-semi-space-size=32',
+    '--max-semi-space-size=64',
+  ],
   concurrency: 2,
   environmentVariables: { ...cache, TEST_POSTGRES_PORT: String(postgresPort) },
 };

@@ -7,12 +7,32 @@ export const { SafeString } = nunjucks.runtime;
 /** A text as templates show it. (The types of nunjucks lack it.) */
 export const escapeHtml = (nunjucks.lib as unknown as { escape(text: string): string }).escape;
 
+/** The types of nunjucks lack these, too. */
+const { compiler } = nunjucks as unknown as {
+  compiler: { compile(text: string, filters: [], extensions: [], path: string, options: object): string };
+};
+
+const compiling = { throwOnUndefined: true, trimBlocks: true, lstripBlocks: true };
+
+/** What was compiled, by path and text: the environments of several languages share it. */
+const compiled = new Map<string, object>();
+
+function compile(path: string, text: string): object {
+  const key = `${path}
+${text}`;
+  const found = compiled.get(key) ?? new Function(compiler.compile(text, [], [], path, compiling))();
+  compiled.set(key, found);
+  return found;
+}
+
 /** The templates of a folder: compiled once, strict about missing values, and escaped unless they make no HTML. */
 export function createTemplates(folder: string, { autoescape = true } = {}): nunjucks.Environment {
-  return new nunjucks.Environment(new nunjucks.FileSystemLoader(folder), {
-    autoescape,
-    throwOnUndefined: true,
-    trimBlocks: true,
-    lstripBlocks: true,
-  });
+  const loader = new nunjucks.FileSystemLoader(folder);
+  const read = loader.getSource.bind(loader);
+  loader.getSource = (name) => {
+    const source = read(name);
+    // Null if there is none of this name.
+    return source && Object.assign(source, { src: { type: 'code', obj: compile(source.path, source.src) } });
+  };
+  return new nunjucks.Environment(loader, { ...compiling, autoescape });
 }

@@ -14,6 +14,7 @@ import { anyText } from '../support/any-text.ts';
 
 import { apiKey, landregAccessKey, startApp, type TestApp } from '../support/app.ts';
 import { createDatabase } from '../support/postgres.ts';
+import { runs } from '../support/property-runs.ts';
 import { registryRecord, startRegistry } from '../support/registry.ts';
 import { testRuntime } from '../support/runtime.ts';
 import { createCheck, type DescribedOperation, type Description, type Received } from './answers.ts';
@@ -189,6 +190,8 @@ const variations: Change[] = [
   { ...right, param: 'unknown' },
   { ...right, query: '-1' },
   { ...right, type: 'text/plain', body: 'text' },
+  // Parts without a boundary between them.
+  { ...right, type: 'multipart/form-data', body: 'text' },
   { ...right, body: '{' },
   { ...right, body: `{"a":"${'x'.repeat(70_000)}"}` },
   ...Array.from({ length: 12 }, (_, place) => ({
@@ -256,7 +259,7 @@ const seed = 1;
 
 /** Every variation, and what chance adds. A PDF takes long to draw, and is the same whatever else is asked for. */
 const runsOf = ({ responses }: DescribedOperation) =>
-  responses['200']?.content?.['application/pdf'] ? variations.length + 10 : 80;
+  variations.length + (responses['200']?.content?.['application/pdf'] ? 5 : runs(56));
 
 /**
  * Documented, and not met here: an 11th attempt to pay takes ten payments that went wrong, a callback is refused after 50 attempts, the

@@ -63,7 +63,7 @@ export async function serveDocs(
   const router = new Router<RequestState>({ sensitive: true, strict: true });
   router.get(paths, answer);
   const app = new Koa<RequestState>();
-  app.use(createSecurityHeaders({ baseUrl: 'https://pay.example', production: false }));
+  app.use(createSecurityHeaders({ baseUrl: 'https://pay.example', production }));
   app.use(router.routes());
   const server = createServer(app.callback()).listen(0, '127.0.0.1');
   await once(server, 'listening');

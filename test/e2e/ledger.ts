@@ -8,7 +8,7 @@ import { pino } from 'pino';
 import { freePort } from '../../packages/embedded/free-port.ts';
 import { startPostgres } from '../../packages/embedded/postgres.ts';
 import { checksumOf } from '../../packages/sandbox/checksum.ts';
-import { isAlive, postgresPids, until } from '../embedded/helpers.ts';
+import { isAlive, patienceMs, postgresPids, until } from '../embedded/helpers.ts';
 import { settingsFor, spawnLedger } from '../support/ledger.ts';
 import { folderWithCluster } from '../support/postgres.ts';
 import type { Owner } from '../support/whole-file.ts';
@@ -170,7 +170,7 @@ export function requestPayment(
     method: 'POST',
     headers: { authorization: 'Bearer demo-key', 'content-type': 'application/json', accept },
     body: JSON.stringify(body),
-    signal: AbortSignal.timeout(10_000),
+    signal: AbortSignal.timeout(patienceMs),
   });
 }
 
@@ -206,7 +206,7 @@ export function postResult(
     method: 'POST',
     body,
     redirect: 'manual',
-    signal: AbortSignal.timeout(10_000),
+    signal: AbortSignal.timeout(patienceMs),
   });
 }
 

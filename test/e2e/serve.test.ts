@@ -42,7 +42,7 @@ const projects = `http://localhost:${port}/api/v1/projects`;
 let firstAnswer: Response | undefined;
 const authorization = 'Bearer first-api-key';
 /** Of one caller. There is always a request under way, and the machine has time for other tests. */
-const betweenRequestsMs = 60;
+const betweenRequestsMs = 150;
 // What is replaced while it runs.
 const firstSealKey = '5ea1'.repeat(16);
 const files = await temporaryFolder(wholeFile);

@@ -19,7 +19,7 @@ export async function temporaryFolder(t: Owner): Promise<string> {
 }
 
 /** Longer than anything takes that happens. Without it a test that waits in vain would only be seen to be missing. */
-const patienceMs = 180_000;
+export const patienceMs = 180_000;
 
 /**
  * Waits for something that another process does, looking ever more seldom, but every `mostMs`.

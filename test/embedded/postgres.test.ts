@@ -18,10 +18,15 @@ import {
 
 const onLinux = process.platform === 'linux' ? test : test.skip;
 
-test('the database is UTF-8, durable, accessible to its owner only, and survives a restart', async (t) => {
-  const dataDir = await temporaryFolder(t);
-  const first = spawnLedger(t, dataDir);
+test('for an ordinary user, in a folder with a space and a quote in its name, the database is UTF-8, durable, accessible to its owner only, and survives a restart', async (t) => {
+  const folder = await temporaryFolder(t);
+  const dataDir = join(folder, `agensi's data`);
+  // As root the test starts the ledger under another account; an ordinary user starts it as itself.
+  const account = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : undefined;
+  if (account) await chown(folder, account.uid, account.gid);
+  const first = spawnLedger(t, dataDir, account);
   const url = await urlOf(first);
+  t.is((await stat(join(dataDir, 'postgres/data'))).uid, account?.uid ?? (await stat(folder)).uid);
   await query(url, `create table kept as select 'Terima kasih – 谢谢' as text`);
   const settings = `select current_setting('server_encoding') as encoding, current_setting('fsync') as fsync,
     current_setting('synchronous_commit') as commit, current_setting('listen_addresses') as address,
@@ -44,7 +49,7 @@ test('the database is UTF-8, durable, accessible to its owner only, and survives
 
   await stopLedger(first);
   await t.throwsAsync(query(url, 'select 1'), { code: 'ECONNREFUSED' });
-  const second = spawnLedger(t, dataDir);
+  const second = spawnLedger(t, dataDir, account);
   t.deepEqual(await query(await urlOf(second), 'select text from kept'), [{ text: 'Terima kasih – 谢谢' }]);
   await stopLedger(second);
 });
@@ -92,59 +97,48 @@ onLinux(
   },
 );
 
-onLinux('kill -9 of the ledger ends PostgreSQL too, and the next start has every commit', async (t) => {
+onLinux('however it ended, the next start has every commit', async (t) => {
   const dataDir = await folderWithCluster(t);
-  const ledger = spawnLedger(t, dataDir);
-  const url = await urlOf(ledger);
-  const { guard, postmaster } = await postgresPids(dataDir);
-  await query(url, 'create table kept as select 1 as one');
+  let ledger = spawnLedger(t, dataDir);
+  await query(await urlOf(ledger), 'create table kept as select 1 as one');
+  const startsAgain = async () => {
+    ledger = spawnLedger(t, dataDir);
+    t.deepEqual(await query(await urlOf(ledger), 'select one from kept'), [{ one: 1 }]);
+  };
+
+  // kill -9 of the ledger ends PostgreSQL too.
+  const first = await postgresPids(dataDir);
   ledger.kill('SIGKILL');
-  await until(() => !isAlive(guard) && !isAlive(postmaster));
-  t.deepEqual(await query(await urlOf(spawnLedger(t, dataDir)), 'select one from kept'), [{ one: 1 }]);
-});
+  await until(() => !isAlive(first.guard) && !isAlive(first.postmaster));
+  await startsAgain();
 
-onLinux('the next start stops a PostgreSQL that outlived the ledger and the guard', async (t) => {
-  const dataDir = await folderWithCluster(t);
-  const ledger = spawnLedger(t, dataDir);
-  const url = await urlOf(ledger);
-  const { guard, postmaster } = await postgresPids(dataDir);
-  await query(url, 'create table kept as select 1 as one');
-  process.kill(guard, 'SIGSTOP');
+  // A PostgreSQL that has outlived the ledger and the guard is stopped.
+  const second = await postgresPids(dataDir);
+  process.kill(second.guard, 'SIGSTOP');
   ledger.kill('SIGKILL');
-  process.kill(guard, 'SIGKILL');
-  await until(() => !isAlive(guard));
-  t.true(isAlive(postmaster));
-  t.deepEqual(await query(await urlOf(spawnLedger(t, dataDir)), 'select one from kept'), [{ one: 1 }]);
-  t.false(isAlive(postmaster));
-});
+  process.kill(second.guard, 'SIGKILL');
+  await until(() => !isAlive(second.guard));
+  t.true(isAlive(second.postmaster));
+  await startsAgain();
+  t.false(isAlive(second.postmaster));
 
-onLinux('after everything is killed at once, the next start succeeds', async (t) => {
-  const dataDir = await folderWithCluster(t);
-  const ledger = spawnLedger(t, dataDir);
-  const url = await urlOf(ledger);
-  const { guard, postmaster } = await postgresPids(dataDir);
-  await query(url, 'create table kept as select 1 as one');
-  process.kill(guard, 'SIGSTOP');
-  for (const pid of [ledger.pid ?? 0, postmaster, guard]) process.kill(pid, 'SIGKILL');
-  t.deepEqual(await query(await urlOf(spawnLedger(t, dataDir)), 'select one from kept'), [{ one: 1 }]);
-});
+  // Everything is killed at once.
+  const third = await postgresPids(dataDir);
+  process.kill(third.guard, 'SIGSTOP');
+  for (const pid of [ledger.pid ?? 0, third.postmaster, third.guard]) process.kill(pid, 'SIGKILL');
+  await startsAgain();
 
-onLinux('a stale pid file is no obstacle, and the process that has the pid now is left alone', async (t) => {
-  const dataDir = await folderWithCluster(t);
-  const first = spawnLedger(t, dataDir);
-  await urlOf(first);
+  // A stale pid file is no obstacle, and the process that has the pid now is left alone.
   const pidFile = join(dataDir, 'postgres/data/postmaster.pid');
   const left = await readFile(pidFile, 'utf8');
-  await stopLedger(first);
-
+  await stopLedger(ledger);
   const bystanderFile = join(dataDir, 'bystander.mjs');
   await writeFile(bystanderFile, `process.on('message', () => {}); process.send('here');`);
   const bystander = fork(bystanderFile);
   t.teardown(() => bystander.kill('SIGKILL'));
   await once(bystander, 'message');
   await writeFile(pidFile, left.replace(/^\d+/, String(bystander.pid)));
-
-  t.deepEqual(await query(await urlOf(spawnLedger(t, dataDir)), 'select 1 as one'), [{ one: 1 }]);
+  await startsAgain();
   t.true(isAlive(bystander.pid ?? 0));
 });
 
@@ -166,15 +160,4 @@ test('a cluster whose creation was interrupted by kill -9 is created again, and 
   await mkdir(join(dataDir, `postgres.new-${randomBytes(3).toString('hex')}/data/base`), { recursive: true });
   t.deepEqual(await query(await urlOf(spawnLedger(t, dataDir)), 'select 1 as one'), [{ one: 1 }]);
   t.deepEqual((await readdir(dataDir)).sort(), ['ledger.lock', 'ledger.pid', 'postgres']);
-});
-
-test('runs as an ordinary user, in a folder with a space and a quote in its name', async (t) => {
-  const folder = await temporaryFolder(t);
-  const dataDir = join(folder, `agensi's data`);
-  // As root the test starts the ledger under another account; an ordinary user starts it as itself.
-  const account = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : undefined;
-  if (account) await chown(folder, account.uid, account.gid);
-  const url = await urlOf(spawnLedger(t, dataDir, account));
-  t.deepEqual(await query(url, 'select 1 as one'), [{ one: 1 }]);
-  t.is((await stat(join(dataDir, 'postgres/data'))).uid, account?.uid ?? (await stat(folder)).uid);
 });

@@ -1,10 +1,7 @@
 /** An event store to kill, freeze and restart, a wire to cut, and a connection: what these tests share. */
-import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { connectEventStore } from '@ledger/event-store/client.ts';
 import type { EventStore, NewEvent } from '@ledger/event-store/event-store.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
@@ -13,9 +10,9 @@ import type { ExecutionContext } from 'ava';
 import { pino } from 'pino';
 import { type Server, startServer as startInProcess } from '../support/event-store.ts';
 
-/** The embedded event store in this process; ended with the test. */
-export async function startServer(t: ExecutionContext): Promise<Server> {
-  const { close, ...server } = await startInProcess();
+/** The embedded event store in this process, at any port unless one is given; ended with the test. */
+export async function startServer(t: ExecutionContext, port?: number): Promise<Server> {
+  const { close, ...server } = await startInProcess(port);
   t.teardown(close);
   return server;
 }
@@ -98,13 +95,6 @@ export function open(
   });
   t.teardown(() => store.close());
   return { ...store, logged };
-}
-
-/** Lets another process append one event, as this one's connection may not be able to. */
-export async function appendElsewhere(port: number, streamName: string, expected: number | 'no_stream') {
-  const modulePath = fileURLToPath(new URL('./writer-child.ts', import.meta.url));
-  const url = `esdb://127.0.0.1:${port}?tls=false`;
-  await promisify(execFile)(process.execPath, [modulePath, url, streamName, String(expected)]);
 }
 
 export function newEvent(data: unknown = { some: 'thing' }): NewEvent {

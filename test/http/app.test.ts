@@ -63,11 +63,6 @@ test('a path has one spelling', async (t) => {
     t.is((await fetch(app.url + path)).status, 404, path);
 });
 
-test('/reference/ leads to /reference', async (t) => {
-  const { status, headers } = await fetch(`${app.url}/reference/`, { redirect: 'manual' });
-  t.deepEqual([status, headers.get('location')], [308, '/reference']);
-});
-
 test('HEAD answers as GET does, without a body', async (t) => {
   const response = await fetch(`${app.url}/`, { method: 'HEAD' });
   t.deepEqual([response.status, await response.text()], [200, '']);

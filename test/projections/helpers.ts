@@ -56,11 +56,14 @@ export async function emptyDatabase(t: Owner, { url }: Postgres): Promise<Databa
 
 export type RunningStore = { url: string; eventStore: EventStore };
 
+/** How long an answer may take, where it is not what the program itself allows. */
+type Deadlines = { callDeadlineMs?: number; giveUpAfterMs?: number };
+
 /** An empty event store in this process, and a connection to it. */
-export async function startStore(t: ExecutionContext): Promise<RunningStore> {
+export async function startStore(t: ExecutionContext, deadlines: Deadlines = {}): Promise<RunningStore> {
   const { url, close } = await startServer();
   t.teardown(close);
-  return { url, eventStore: connectTo(t, url) };
+  return { url, eventStore: connectTo(t, url, deadlines) };
 }
 
 export type Stores = Awaited<ReturnType<typeof startStores>>;
@@ -86,8 +89,8 @@ export async function startStoreProcess(
   };
 }
 
-function connectTo(t: ExecutionContext, url: string): EventStore {
-  const eventStore = connectEventStore({ url, log, runtime: testRuntime() });
+function connectTo(t: ExecutionContext, url: string, deadlines: Deadlines = {}): EventStore {
+  const eventStore = connectEventStore({ url, log, runtime: testRuntime(), ...deadlines });
   t.teardown(() => eventStore.close());
   return eventStore;
 }

@@ -69,8 +69,7 @@ test.serial('kill -9 of the projections, again and again', async (t) => {
   const appending = appendSlowly(store.eventStore).finally(() => {
     over = true;
   });
-  let kills = 0;
-  while (!over || kills < 2) {
+  for (let kills = 0; kills < 3; kills += 1) {
     const before = (await statusOf(database.db, 'event_counts'))?.position?.commit;
     const runner = startRunner(t, store, database);
     // At the earliest when it has begun to move, and then anywhere.
@@ -79,11 +78,9 @@ test.serial('kill -9 of the projections, again and again', async (t) => {
     );
     await sleep(Math.random() * 100);
     await end(runner);
-    kills += 1;
   }
   startRunner(t, store, database);
   await allTakenOnce(t, database, store.eventStore, await appending);
-  t.true(kills > 1);
 });
 
 test.serial('kill -9 of the event store and of Postgres', async (t) => {

@@ -282,6 +282,6 @@ test('the memory of an import does not grow with the file', async (t) => {
     return bytes;
   };
   const small = await heapBytes(1_000);
-  const large = await heapBytes(40_000);
-  t.true(large < small + 5 * 1024 * 1024, `${small} to ${large} bytes`);
+  const large = await heapBytes(20_000);
+  t.true(large < small + 3 * 1024 * 1024, `${small} to ${large} bytes`);
 });

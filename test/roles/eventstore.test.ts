@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { mkdir, readdir, stat, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
+import type { ConfigError } from '@ledger/kernel/yaml-file.ts';
 import test from 'ava';
 import { UsageError } from '../../src/cli/command.ts';
 import { command as eventstore } from '../../src/roles/eventstore.ts';
@@ -21,6 +22,22 @@ test('an invalid port is a usage error', async (t) => {
       message: '--port must be a number from 0 to 65535',
     });
 });
+
+/** What it says of a configuration that it refuses, which it reads before anything else. */
+async function refusalOf(
+  options: Parameters<typeof eventstore>[0],
+  environment: Environment = {},
+): Promise<string> {
+  const before = { ...process.env };
+  Object.assign(process.env, environment);
+  const refused = Promise.resolve(eventstore({ port: '0', ...options }, [])).then(
+    () => 'nothing',
+    (error: unknown) => String((error as ConfigError).message),
+  );
+  for (const name of Object.keys(environment)) delete process.env[name];
+  Object.assign(process.env, before);
+  return await refused;
+}
 
 test('acl prints the rights of a user who is no administrator', async (t) => {
   const { code, stdout } = await runLedger(['eventstore', 'acl', '--user', 'pay'], {});
@@ -48,22 +65,20 @@ test('production refuses a store without a password, and nobody gets one by a fi
   );
   const short = join(await temporaryFolder(t), 'password');
   await writeFile(short, 'a short one');
-  const exposed = await run([...args, '--host', '0.0.0.0', '--password-file', short], production);
-  t.is(exposed.code, 78);
+  const exposed = { data: file, host: '0.0.0.0', 'password-file': short };
   t.is(
-    exposed.output,
+    await refusalOf(exposed, production),
     `The configuration is at fault:
   - --password-file must have at least 32 characters in production, unless ALLOW_INSECURE names short-secrets
-  - --host must be this machine, as there is no TLS, in production, unless ALLOW_INSECURE names eventstore
-`,
+  - --host must be this machine, as there is no TLS, in production, unless ALLOW_INSECURE names eventstore`,
   );
   const empty = join(await temporaryFolder(t), 'password');
   await writeFile(empty, '\n');
-  for (const passwordFile of [empty, join(folder, 'missing')]) {
-    const { code, output } = await run([...args, '--password-file', passwordFile]);
-    t.is(code, 78);
-    t.regex(output, /- --password-file must name a file that can be read and holds a password\n$/);
-  }
+  for (const passwordFile of [empty, join(folder, 'missing')])
+    t.regex(
+      await refusalOf({ data: file, 'password-file': passwordFile }),
+      /- --password-file must name a file that can be read and holds a password$/,
+    );
   const first = await startRole(t, args, { ...production, ALLOW_INSECURE: 'eventstore' }, isUp);
   t.is(first.output().match(/an insecurity that ALLOW_INSECURE names/g)?.length, 1);
   t.is((await stat(folder)).mode & 0o777, 0o700);

@@ -19,7 +19,7 @@ const callback = {
 function send(
   url: string,
   body: unknown,
-  { token = registryToken, signal = AbortSignal.timeout(10_000) } = {},
+  { token = registryToken, signal = AbortSignal.timeout(60_000) } = {},
 ) {
   return fetch(`${url}/land-registry/callback`, {
     method: 'POST',

@@ -60,6 +60,10 @@ export type TestApp = {
   close(): Promise<void>;
 };
 
+const methods = loadPaymentMethods(
+  fileURLToPath(new URL('../../config/payment-methods.yaml', import.meta.url)),
+);
+
 /** Two merchants, of which the second names its redirect hosts and has a charge of its own, and two land offices. */
 export const merchants: readonly Merchant[] = [
   {
@@ -159,7 +163,14 @@ export async function startApp(
   const store = beside ? null : await startServer();
   const eventStore =
     beside?.eventStore ??
-    connectEventStore({ url: store?.url ?? '', log: pino({ level: 'silent' }), runtime: systemRuntime });
+    connectEventStore({
+      url: store?.url ?? '',
+      log: pino({ level: 'silent' }),
+      runtime: systemRuntime,
+      // It is in this process, which may be busy for seconds on a slow machine.
+      callDeadlineMs: 60_000,
+      giveUpAfterMs: 120_000,
+    });
   const logged: Record<string, unknown>[] = [];
   const log = createLog('info', 'http', { write: (line: string) => void logged.push(JSON.parse(line)) });
 
@@ -191,9 +202,7 @@ export async function startApp(
       environment: 'test',
       baseUrl: url,
       merchants: byCode(merchants),
-      methods: loadPaymentMethods(
-        fileURLToPath(new URL('../../config/payment-methods.yaml', import.meta.url)),
-      ),
+      methods,
       footer: { help: '', privacy: 'https://council.example/{lang}/privacy?a=1&b', terms: '' },
       transactionIdKey,
       linkKeys,

@@ -9,9 +9,9 @@ import { temporaryFolder } from '../embedded/helpers.ts';
 
 export type Server = { port: number; url: string };
 
-/** An empty event store in this process. Close its clients first. */
-export async function startServer(): Promise<Server & { close(): Promise<void> }> {
-  const { port, close } = await startEventStore({ file: ':memory:', host: '127.0.0.1', port: 0 });
+/** An empty event store in this process, at any port unless one is given. Close its clients first. */
+export async function startServer(atPort = 0): Promise<Server & { close(): Promise<void> }> {
+  const { port, close } = await startEventStore({ file: ':memory:', host: '127.0.0.1', port: atPort });
   return { port, url: urlAt(port), close };
 }
 

@@ -7,4 +7,6 @@ if (PROPERTY_SEED !== 'random') fc.configureGlobal({ seed: Number(PROPERTY_SEED)
 
 // ava switches them on. Types are stripped in place, so every position is right without them, and each costs time.
 process.setSourceMapsEnabled(false);
-process.execArgv = process.execArgv.filter((argument) => argument !== '--enable-source-maps');
+// And what is compiled at its first call costs a child more than it saves, as most end soon.
+const notForChildren = ['--enable-source-maps', '--always-sparkplug'];
+process.execArgv = process.execArgv.filter((argument) => !notForChildren.includes(argument));

@@ -1,11 +1,12 @@
 /** What is in quarantine. */
 import type { EventStore, RecordedEvent } from '@ledger/event-store/event-store.ts';
 import { unmatchedIdOf, unmatchedStream } from '../../src/events/unmatched.ts';
+import { patienceMs } from '../embedded/helpers.ts';
 
 /** Everything in quarantine, in the order of the log. */
 export async function quarantined(eventStore: Pick<EventStore, 'subscribe'>): Promise<RecordedEvent[]> {
   const events: RecordedEvent[] = [];
-  const signal = AbortSignal.timeout(10_000);
+  const signal = AbortSignal.timeout(patienceMs);
   for await (const message of eventStore.subscribe({
     streamPrefixes: [unmatchedStream],
     after: null,

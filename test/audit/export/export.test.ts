@@ -61,7 +61,9 @@ async function askAll(store: EventStore, all: readonly Asked[]): Promise<Positio
 }
 
 async function start(t: ExecutionContext): Promise<{ store: RunningStore; database: Database }> {
-  return { store: await startStore(t), database: await emptyDatabase(t, postgres) };
+  // On a busy machine, an append of 50 kilobytes may take longer than the program allows.
+  const deadlines = { callDeadlineMs: 60_000, giveUpAfterMs: 120_000 };
+  return { store: await startStore(t, deadlines), database: await emptyDatabase(t, postgres) };
 }
 
 async function textOf({ pieces }: Export): Promise<string> {

@@ -563,8 +563,14 @@ test.serial('as a command: one that is interrupted says so, and that the next on
     SEAL_KEY: '5ea1'.repeat(16),
   });
   const said = text(child.stderr);
+  // Other tests have databases, and wait for locks, on the same server.
   const isWaiting = async () =>
-    (await db.raw('select from pg_locks where not granted and relation is not null')).rowCount > 0;
+    (
+      await db.raw(
+        `select from pg_locks join pg_database on pg_database.oid = database
+         where not granted and relation is not null and datname = current_database()`,
+      )
+    ).rowCount > 0;
   let hasEnded = false;
   const closed = once(child, 'close').finally(() => {
     hasEnded = true;

@@ -58,7 +58,8 @@ export async function openBrowser(t: ExecutionContext, options: BrowserContextOp
   const context = await (await browser).newContext(options);
   t.teardown(() => context.close());
   const page = await context.newPage();
-  page.setDefaultTimeout(30_000);
+  // Longer than a slow machine takes.
+  page.setDefaultTimeout(120_000);
   const complaints: string[] = [];
   page.on('console', (message) => {
     if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text());

@@ -46,7 +46,7 @@ function putOnSmallDisk(folder: string): boolean {
 /** The limit allows for a busy machine: if health waited for a frozen store, it would wait for minutes. */
 async function healthOf(service: Service): Promise<Look> {
   const [response, look] = await Promise.all([
-    service.api('/health', { signal: AbortSignal.timeout(20_000) }),
+    service.api('/health', { signal: AbortSignal.timeout(60_000) }),
     service.look(),
   ]);
   if (response.status !== 200) throw new Error(`health answered ${response.status}`);

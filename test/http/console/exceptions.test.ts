@@ -9,6 +9,7 @@ import { transactionIdOf } from '../../../src/commands/transaction-id.ts';
 import { type PaymentEvent, paymentStream, readPaymentEvent } from '../../../src/events/payment.ts';
 import { resolutionStream, unmatchedFold } from '../../../src/events/unmatched.ts';
 import { payments } from '../../../src/projections/payments/projection.ts';
+import { patienceMs } from '../../embedded/helpers.ts';
 import { startApp, transactionIdKey } from '../../support/app.ts';
 import { checkChain } from '../../support/chain.ts';
 import { memberOf, signIn } from '../../support/console.ts';
@@ -201,7 +202,7 @@ test.serial(
       for await (const message of app.eventStore.subscribe({
         streamPrefixes: ['session-'],
         after: null,
-        signal: AbortSignal.timeout(10_000),
+        signal: AbortSignal.timeout(patienceMs),
       })) {
         if (message.kind === 'caught_up') break;
         if (message.kind === 'event' && message.event.type === 'PersonalDataViewed')

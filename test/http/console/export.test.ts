@@ -14,7 +14,7 @@ import { sessionFold } from '../../../src/events/session.ts';
 import { roles } from '../../../src/events/user.ts';
 import { payments } from '../../../src/projections/payments/projection.ts';
 import { stored } from '../../audit/helpers.ts';
-import { temporaryFolder } from '../../embedded/helpers.ts';
+import { patienceMs, temporaryFolder } from '../../embedded/helpers.ts';
 import { log, reached } from '../../projections/helpers.ts';
 import { startApp, type TestApp, transactionIdKey } from '../../support/app.ts';
 import { type Member, signIn } from '../../support/console.ts';
@@ -70,7 +70,7 @@ async function accessesOf({ id: userId }: Member): Promise<object[]> {
     const next = await eventStore.firstAfter({
       streamPrefixes: ['session-'],
       after,
-      signal: AbortSignal.timeout(5_000),
+      signal: AbortSignal.timeout(patienceMs),
     });
     if (!next) return accesses;
     const { type, data } = sessionFold.read(next);

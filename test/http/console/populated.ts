@@ -14,7 +14,7 @@ import { createPaymentQueries } from '../../../src/projections/payments/queries.
 import { reconciliation } from '../../../src/projections/reconciliation/projection.ts';
 import { unmatched } from '../../../src/projections/unmatched/projection.ts';
 import { createToDoList } from '../../../src/to-do/projection.ts';
-import { until } from '../../embedded/helpers.ts';
+import { patienceMs, until } from '../../embedded/helpers.ts';
 import { type Database, emptyDatabase, log, type Postgres, statusOf } from '../../projections/helpers.ts';
 import { type Changes, startApp, type TestApp } from '../../support/app.ts';
 import { leadsOn } from '../../support/leads.ts';
@@ -100,7 +100,7 @@ export async function startPopulated(
         await until(async () => {
           const status = await statusOf(db, projection.name);
           if (!status) return false;
-          const signal = AbortSignal.timeout(10_000);
+          const signal = AbortSignal.timeout(patienceMs);
           const next = await eventStore.firstAfter({
             ...selectionOf(projection),
             after: status.position,

@@ -79,6 +79,11 @@ test('the body that was sent stays unchanged, and undocumented fields are left o
   t.false('surprise' in got);
 });
 
+test('in production return_url must be https', (t) => {
+  const { message } = t.throws(() => read(requestBody({ return_url: 'http://land.example/' }))) ?? {};
+  t.is(message, 'return_url must be an https URL');
+});
+
 test('return_url must name one of the agency’s hosts', (t) => {
   const { message } = t.throws(() => read(requestBody({ return_url: 'https://elsewhere.example/' }))) ?? {};
   t.is(message, 'return_url names a host that is not registered for this merchant');

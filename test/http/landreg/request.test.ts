@@ -150,13 +150,6 @@ test.serial('undocumented fields are left out, except in extra', async (t) => {
   t.deepEqual(plain(event.data.personal).extra, { phone: '012', list: [{ a: null }] });
 });
 
-test.serial('in production return_url must be https', async (t) => {
-  const production = await startApp({ config: { production: true } }, app);
-  t.teardown(() => production.close());
-  const response = await postRequest(production, requestBody({ return_url: 'http://land.example/' }));
-  t.is(((await response.json()) as { message: string }).message, 'return_url must be an https URL');
-});
-
 const deep = (levels: number): unknown => (levels === 0 ? 1 : { a: deep(levels - 1) });
 const item = (over: Record<string, unknown>) => ({
   maklumat_bayaran: [

@@ -132,7 +132,7 @@ function callback({ url, attemptsBefore = 0, timeoutMs = 10_000, attempts = 3, p
     runtime,
   });
   const perform = createLandRegistryCallback({ landRegistry, runtime });
-  const signal = AbortSignal.timeout(20_000);
+  const signal = AbortSignal.timeout(60_000);
   return perform({
     ...task,
     delivery: { ...delivery, attempts: attemptsBefore },

@@ -54,7 +54,7 @@ const to = ({ url }: Receiver) => ({ key: 'callback-1', kind: 'callback', url })
 
 type Settings = { webhookSecrets: string[]; callbackFormat: 'json' | 'form' };
 
-function callback(receiver: Receiver, settings?: Settings, signal = AbortSignal.timeout(20_000)) {
+function callback(receiver: Receiver, settings?: Settings, signal = AbortSignal.timeout(60_000)) {
   const perform = createMerchantCallback({
     merchantOf: async () => settings,
     post: createOutbound({ runtime: testRuntime(), allowHosts: ['127.0.0.1'], httpsOnly: false }),
@@ -116,7 +116,7 @@ test('the published verifier accepts each secret while two are in use, and no ot
     delivery,
     planned: to(receiver),
     correlationId: '',
-    signal: AbortSignal.timeout(20_000),
+    signal: AbortSignal.timeout(60_000),
   });
   const [received] = receiver.received;
   const headers = received?.headers as Record<string, string>;

@@ -1,6 +1,4 @@
 /** The program of this release, and that of the one before it, whose modules are loaded from a folder of their own. */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { loadConfig } from '../../../src/config/config.ts';
@@ -29,9 +27,8 @@ export function previousRelease(): Promise<Release> {
 }
 
 async function load(): Promise<Release> {
-  const folder = mkdtempSync(join(tmpdir(), 'ledger-simulation-'));
-  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
-  if (!(await unpackPreviousRelease(folder))) throw new Error(`This clone lacks commit ${previousCommit}`);
+  const folder = await unpackPreviousRelease();
+  if (folder === null) throw new Error(`This clone lacks commit ${previousCommit}`);
   const files = ['config/config', 'roles/http', 'roles/lifecycle', 'roles/projections', 'roles/reactors'];
   const modules = files.map((file) => import(pathToFileURL(join(folder, `src/${file}.ts`)).href));
   return Object.assign({}, ...(await Promise.all(modules)));

@@ -1,7 +1,9 @@
 // /reference in a real browser, under its policy: it contacts no other host, stores no key, and its requests work.
 import test from 'ava';
 import { colours, openBrowser, seriousFaults, skippedWithoutBrowser } from '../e2e/browser/chromium.ts';
+import { until } from '../embedded/helpers.ts';
 import { startApp } from '../support/app.ts';
+import { ownContent } from './served.ts';
 
 test('samples in three languages, and a request that is tried on the page, without complaints by the browser', async (t) => {
   if (skippedWithoutBrowser(t)) return;
@@ -41,6 +43,7 @@ test('samples in three languages, and a request that is tried on the page, witho
   await page.emulateMedia({ colorScheme: 'light' });
   // Swagger UI fades from one colour to the other.
   await page.waitForTimeout(500);
+  await until(async () => (await page.evaluate('document.getAnimations().length')) === 0);
   t.deepEqual(await seriousFaults(page, { runOnly: colours }), [], 'light');
   t.deepEqual([...hosts], [new URL(app.url).host]);
   t.deepEqual(complaints, []);
@@ -51,12 +54,18 @@ test('samples in three languages, and a request that is tried on the page, witho
 });
 
 test('without scripts the same document can be read: payments first, every schema', async (t) => {
-  const app = await startApp({});
-  t.teardown(app.close);
-  const html = await (await fetch(`${app.url}/reference`)).text();
+  const html = await (await fetch(`${ownContent}/reference`)).text();
   const plain = /<noscript>(.*)<\/noscript>/s.exec(html)?.[1] ?? '';
   const headings = Array.from(plain.matchAll(/<h2 id="([^"]*)"/g), ([, id]) => id);
-  t.deepEqual(headings, ['generic-payments', 'land-registry', 'health', 'users', 'projects', 'schemas']);
+  t.deepEqual(headings, [
+    'generic-payments',
+    'land-registry',
+    'test-pages',
+    'health',
+    'users',
+    'projects',
+    'schemas',
+  ]);
   const ids = new Set(Array.from(plain.matchAll(/ id="([^"]*)"/g), ([, id]) => id));
   const links = Array.from(plain.matchAll(/<a href="#([^"]*)"/g), ([, id]) => id);
   t.true(links.length > 100);
@@ -64,7 +73,7 @@ test('without scripts the same document can be read: payments first, every schem
     links.filter((id) => !ids.has(id)),
     [],
   );
-  const text = await (await fetch(`${app.url}/reference.md`)).text();
+  const text = await (await fetch(`${ownContent}/reference.md`)).text();
   t.regex(text, /### Start a payment\n\n```http\nPOST \/generic\/request\n```/);
   t.regex(text, /\| `trans_id`, required \| string/);
 });

@@ -2,34 +2,7 @@
 import test from 'ava';
 import type { Page } from 'playwright-core';
 import { colours, openBrowser, seriousFaults, skippedWithoutBrowser } from '../e2e/browser/chromium.ts';
-import { wholeFile } from '../support/whole-file.ts';
-import { contentFolder, serveDocs } from './serve.ts';
-
-const code = 'const a = `<b>`;\n\n\tif (a) {}  \n// end';
-const everything = [
-  '---\ntitle: Everything\ndescription: One of each\ncategory: Guides\ntags: [one]\n---',
-  '> [!NOTE]\n> Note with a [link](other.md)\n>\n> > [!TIP]\n> > Tip',
-  ...['IMPORTANT', 'WARNING', 'CAUTION'].map((word) => `> [!${word}]\n> Text and \`code\``),
-  '> A quotation',
-  '## Tasks\n\n- [x] done\n- [ ] to do',
-  `## Code\n\n\`\`\`ts title="a.ts" {1,3}\n${code}\n\`\`\``,
-  '### Diagrams\n\n```mermaid\nflowchart LR\n  a[Payer] --> b[Gateway]\n```\n\n```mermaid\nno diagram\n```',
-  '## Tables\n\n|a|b|\n|-|--:|\n|x|1.00|',
-  ...Array.from({ length: 20 }, (_, index) => `## Part ${index}\n\n${'Words and words. '.repeat(40)}`),
-].join('\n\n');
-/** The same without what takes long to draw. */
-const plain = everything
-  .replace('title: Everything', 'title: Plain')
-  .replace(/### Diagrams.*(?=## Tables)/s, '');
-const other = '---\ntitle: Callbacks\n---\n\nWhat is sent.\n\n## Retries\n\nAgain and again.\n';
-
-const base = await serveDocs(wholeFile, {
-  folder: await contentFolder(wholeFile, {
-    'everything.md': everything,
-    'plain.md': plain,
-    'other.md': other,
-  }),
-});
+import { base, code, ownContent } from './served.ts';
 
 const drawn = (page: Page) => page.locator('figure.diagram[data-drawn]');
 
@@ -52,20 +25,19 @@ test.serial('axe finds no serious fault on any page, light or dark', async (t) =
     colorScheme: 'light',
     viewport: { width: 1280, height: 900 },
   });
-  const own = await serveDocs(t);
-  const all = await allPages(own);
+  const all = await allPages(ownContent);
   await page.route('**/docs/all', (route) => route.fulfill({ contentType: 'text/html', body: all.html }));
   // Our pages differ in their texts and in the order of their parts. What has colours, and what the script draws, is on
   // the page of everything, below: a diagram of ours would differ from its diagram in texts and lines.
   await page.route('**/docs.*.js', (route) => route.abort());
-  await page.goto(`${own}/docs/all`);
+  await page.goto(`${ownContent}/docs/all`);
   t.is(await page.locator('main h1').count(), all.paths.length);
   const withoutColours = Object.fromEntries(colours.map((rule) => [rule, { enabled: false }]));
   t.deepEqual(await seriousFaults(page, { rules: withoutColours }), []);
   t.is(await page.evaluate('document.documentElement.scrollWidth - innerWidth'), 0);
   await page.unroute('**/docs.*.js');
   t.is(complaints.splice(0).length, 1, 'the script that was not loaded');
-  for (const url of [`${own}/docs/search?q=callback`, `${base}/docs/everything`]) {
+  for (const url of [`${ownContent}/docs/search?q=callback`, `${base}/docs/everything`]) {
     await page.goto(url);
     t.deepEqual(await seriousFaults(page), [], url);
     t.is(await page.evaluate('document.documentElement.scrollWidth - innerWidth'), 0, url);

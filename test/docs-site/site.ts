@@ -5,11 +5,8 @@ import { ConfigError } from '@ledger/kernel/yaml-file.ts';
 import test from 'ava';
 import { createSite } from '../../packages/docs-site/site.ts';
 import { siteOf } from '../../src/http/docs.ts';
-import { wholeFile } from '../support/whole-file.ts';
 import { contentFolder, docsConfig, serveDocs } from './serve.ts';
-
-/** The project's own documentation. */
-const ownContent = await serveDocs(wholeFile);
+import { ownContent } from './served.ts';
 
 const attack = '<script>alert("1")</script>';
 const page = (title: string, text = '', matter = '') =>
@@ -71,6 +68,7 @@ test('pages load nothing from other hosts, and search engines may index them', a
   t.true(policy.includes("style-src 'self';"));
   t.false(policy.includes('unsafe'));
   t.is(answer.headers.get('x-robots-tag'), null);
+  t.is(answer.headers.get('strict-transport-security'), 'max-age=31536000');
   const html = await answer.text();
   t.notRegex(html, /(?:src|href)="(?:https?:)?\/\/(?!pay\.example)/, 'no other host');
   t.is((await fetch(`${base}/docs/nothing`)).headers.get('x-robots-tag'), 'noindex');
@@ -112,7 +110,7 @@ test('no part of an address becomes a file name', async (t) => {
 
 test('an address with a trailing slash redirects to the one without', async (t) => {
   const base = ownContent;
-  for (const path of ['/docs', '/docs/architecture', '/docs/decisions/0001-event-store']) {
+  for (const path of ['/docs', '/docs/architecture', '/docs/decisions/0001-event-store', '/reference']) {
     const { status, headers } = await fetch(`${base}${path}/`, { redirect: 'manual' });
     t.deepEqual([status, headers.get('location')], [308, path]);
   }
