@@ -69,7 +69,8 @@ async function write(file: string, bytes: Bytes): Promise<string> {
 /** The names of the files in a backup, which are as they were written. Throws StartError. */
 export async function readBackupFolder(folder: string): Promise<string[]> {
   const file = join(folder, manifestFile);
-  const manifest: unknown = orElse(() => JSON.parse(readFileSync(file, 'utf8')), null);
+  const text = existsSync(file) ? readFileSync(file, 'utf8') : '';
+  const manifest: unknown = orElse(() => JSON.parse(text), null);
   if (!is(manifest, Manifest))
     throw new StartError(`${folder} is not a backup: it has no ${manifestFile}, or one that no backup has.`);
   const present = manifest.files.filter(({ name }) => name !== keysFile || existsSync(join(folder, name)));

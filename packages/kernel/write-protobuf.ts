@@ -6,14 +6,19 @@
 type Part = string | Uint8Array | Field;
 
 /** Ready to be written; `length` is that of all its bytes. `value` is its number, or the length of its parts. */
-export type Field = { key: number; value: number; parts: readonly Part[]; length: number };
+export type Field = { key: number; value: number | bigint; parts: readonly Part[]; length: number };
 
-/** Any number up to 2^53. */
-export const number = (tag: number, value: number): Field => fieldOf(tag * 8, value, []);
+/** Any number up to 2^64; above 2^53 as a bigint. */
+export const number = (tag: number, value: number | bigint): Field => {
+  const key = tag * 8;
+  return { key, value, parts: [], length: varintLength(key) + varintLength(value) };
+};
 
 /** A text, bytes, or a message of these fields. */
 export function field(tag: number, ...parts: readonly Part[]): Field {
-  return fieldOf(tag * 8 + 2, lengthOf(parts), parts);
+  const key = tag * 8 + 2;
+  const value = lengthOf(parts);
+  return { key, value, parts, length: varintLength(key) + varintLength(value) + value };
 }
 
 /** A message of these fields. */
@@ -21,11 +26,6 @@ export function encode(...fields: readonly Field[]): Buffer {
   const buffer = Buffer.allocUnsafe(lengthOf(fields));
   write(buffer, 0, fields);
   return buffer;
-}
-
-function fieldOf(key: number, value: number, parts: readonly Part[]): Field {
-  const contentLength = parts.length === 0 ? 0 : value;
-  return { key, value, parts, length: varintLength(key) + varintLength(value) + contentLength };
 }
 
 function lengthOf(parts: readonly Part[]): number {
@@ -50,16 +50,21 @@ function write(buffer: Buffer, start: number, parts: readonly Part[]): number {
   return place;
 }
 
-function varintLength(value: number): number {
+/** Seven bits go into a byte. */
+const isLast = (rest: number | bigint) => rest < 128;
+const lowest = (rest: number | bigint) => Number(typeof rest === 'bigint' ? rest & 127n : rest % 128);
+const others = (rest: number | bigint) => (typeof rest === 'bigint' ? rest >> 7n : Math.floor(rest / 128));
+
+function varintLength(value: number | bigint): number {
   let length = 1;
-  for (let rest = value; rest > 127; rest = Math.floor(rest / 128)) length += 1;
+  for (let rest = value; !isLast(rest); rest = others(rest)) length += 1;
   return length;
 }
 
-function writeVarint(buffer: Buffer, start: number, value: number): number {
+function writeVarint(buffer: Buffer, start: number, value: number | bigint): number {
   let place = start;
   let rest = value;
-  for (; rest > 127; rest = Math.floor(rest / 128)) buffer[place++] = (rest % 128) + 128;
-  buffer[place++] = rest;
+  for (; !isLast(rest); rest = others(rest)) buffer[place++] = lowest(rest) + 128;
+  buffer[place++] = lowest(rest);
   return place;
 }

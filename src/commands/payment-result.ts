@@ -149,7 +149,7 @@ function identify(
   return [{ type: 'GatewayResultIdentified', data }];
 }
 
-/** What every event that records a result has. It keeps its order, so the rule for new events is free to change. */
+/** What every event that records a result has. The order is kept in it, so another rule may give it to new events. */
 export function recorded(
   { at, source, verified, result: reported }: RecordGatewayResult,
   state: RequestedPayment,

@@ -43,7 +43,7 @@ import {
   identified,
   type LastRequery,
   type RecordedResult,
-  roles,
+  resultRoles,
   withChanged,
   withRecorded,
 } from './recorded-result.ts';
@@ -211,7 +211,7 @@ function fold(state: Payment, event: PaymentEvent): Payment {
     case 'GatewayResultContradicted':
     case 'DuplicatePaymentDetected':
     case 'AttemptEnded':
-      return withRecorded(state, event.data, roles[event.type]);
+      return withRecorded(state, event.data, resultRoles[event.type]);
     case 'AmountMismatchDetected':
       return withAnnouncement(withRecorded(state, event.data, 'amountMismatch'), event.data);
     case 'GatewayResultIdentified': {

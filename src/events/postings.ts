@@ -254,9 +254,5 @@ function methodOf(books: Books, data: Recorded): Method {
   return data.result.mode || (attemptOf(books, orderOf(books, data))?.mode ?? 'unknown');
 }
 
-export const debit = (account: Account, debitSen: bigint): Posting => ({ account, debitSen, creditSen: 0n });
-export const credit = (account: Account, creditSen: bigint): Posting => ({
-  account,
-  debitSen: 0n,
-  creditSen,
-});
+export const debit = (account: Account, sen: bigint): Posting => ({ account, debitSen: sen, creditSen: 0n });
+export const credit = (account: Account, sen: bigint): Posting => ({ account, debitSen: 0n, creditSen: sen });

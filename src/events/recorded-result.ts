@@ -29,7 +29,7 @@ export const creditEffects = ['paid', 'partlyPaid', 'nothing'] as const;
 export type CreditEffect = (typeof creditEffects)[number];
 
 /** What an event that records a result makes of it: it sets the payment's status, or ends its attempt, or is for staff. */
-export const roles = {
+export const resultRoles = {
   PaymentSucceeded: 'applied',
   PaymentFailed: 'applied',
   PaymentCancelled: 'applied',
@@ -45,7 +45,7 @@ export type RecordedResult = PaymentResult & {
   personal: Held<Buyer>;
   at: string;
   source: Source;
-  role: (typeof roles)[keyof typeof roles];
+  role: (typeof resultRoles)[keyof typeof resultRoles];
   /** It named no order: `sellerOrderNo` is inferred. Not known of events of version 1. */
   isOrderInferred?: true;
   /** The method in the books of a success that named none, whatever order a later report names. Not in version 1. */

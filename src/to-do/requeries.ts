@@ -18,7 +18,7 @@ import {
   identified,
   inferenceOf,
   type RecordedResult,
-  roles,
+  resultRoles,
   withChanged,
 } from '../events/recorded-result.ts';
 import { requeryEvents } from '../events/requery.ts';
@@ -31,7 +31,7 @@ export const requeryList = {
   eventTypes: [
     'PaymentMethodChosen',
     'GatewayResultIdentified',
-    ...Object.keys(roles),
+    ...Object.keys(resultRoles),
     ...Object.keys(adjustmentEvents),
     ...Object.keys(requeryEvents),
   ],
@@ -113,10 +113,10 @@ function next(known: Known, event: PaymentEvent): Known {
   }
 }
 
-type ResultEvent = Extract<PaymentEvent, { type: keyof typeof roles }>;
+type ResultEvent = Extract<PaymentEvent, { type: keyof typeof resultRoles }>;
 
 function withResult(known: Known, { type, data }: ResultEvent): Known {
-  const role = roles[type];
+  const role = resultRoles[type];
   // As in `evolve`: a success is final.
   if (role === 'applied' && known.status === 'succeeded') return known;
   const { at, source, result } = data;

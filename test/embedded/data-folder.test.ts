@@ -70,6 +70,12 @@ test('a folder that is no backup is not restored, and nothing outside it is name
   });
 });
 
+test('what a backup holds may be right although it cannot be read', async (t) => {
+  const folder = await temporaryFolder(t);
+  await mkdir(join(folder, 'backup.json'));
+  await t.throwsAsync(readBackupFolder(folder), { code: 'EISDIR' });
+});
+
 test('a locked data folder is refused with the pid of its holder until it is released', async (t) => {
   const folder = await temporaryFolder(t);
   const held = lockDataFolder(folder);

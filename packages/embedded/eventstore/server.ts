@@ -126,7 +126,7 @@ const featuresService = { getSupportedMethods: { ...getSupportedMethods, respons
 /** A SupportedMethods of serverfeatures.proto. */
 const supportedMethods = encode(
   ...['read', 'append', 'batchappend'].map((name) =>
-    field(1, field(1, 'event_store.client.streams.streams'), field(2, name)),
+    field(1, field(1, name), field(2, 'event_store.client.streams.streams')),
   ),
   field(2, VERSION),
 );

@@ -136,9 +136,9 @@ const isWritable = (file: string): boolean =>
 
 /** $all is never empty in EventStoreDB: the node that creates the log writes its first epoch. */
 function firstEpoch(): AppendRequest {
-  const [stream, type] = ['$epoch-information', '$epoch-information'];
+  const name = '$epoch-information';
   const data = Buffer.from(JSON.stringify({ epochNumber: 0, epochId: randomUUID() }));
   const contentType = 'application/json';
-  const event = { id: randomUUID(), type, contentType, data, metadata: Buffer.of() } as const;
-  return { stream, expected: 'no_stream', events: [event], deadlineMs: Number.POSITIVE_INFINITY };
+  const event = { id: randomUUID(), type: name, contentType, data, metadata: Buffer.of() } as const;
+  return { stream: name, expected: 'no_stream', events: [event], deadlineMs: Number.POSITIVE_INFINITY };
 }

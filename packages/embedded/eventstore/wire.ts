@@ -109,7 +109,7 @@ export function grpcError(error: unknown): { code: status; details: string; meta
   return { code: error.code, details, metadata };
 }
 
-/** The message in which EventStoreDB says where the log or a stream ends now; -1 if there is no stream. */
+/** Where a stream ends, in an answer that has these fields for it; -1 if there is no stream. */
 export const currentRevision = (
   revision: number,
   [atRevision, noStream]: readonly [number, number],
@@ -123,7 +123,7 @@ export function expectedRevision(
   if (expected === 'any') return field(fields.any);
   if (expected === 'stream_exists') return field(fields.streamExists);
   if (expected === 'no_stream') return field(fields.noStream);
-  return number(fields.revision, Math.min(Number(expected), Number.MAX_SAFE_INTEGER));
+  return number(fields.revision, expected);
 }
 
 /** The last event of an append that went through, as both kinds of append answer it. */

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-export type Binaries = { initdb: string; postgres: string };
+type Binaries = { initdb: string; postgres: string };
 export type Account = { uid: number; gid: number };
 
 /** Where root puts a copy that every account can run. It may be deleted at any time. */

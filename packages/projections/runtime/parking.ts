@@ -24,7 +24,7 @@ export type Target = {
   db: Knex;
   personalData: PersonalDataReader;
   runtime: Pick<Runtime, 'now'>;
-  /** How often an event alone of its batch has overloaded Postgres. Without it, an overload parks nothing. */
+  /** How often an event overloaded Postgres where the rest of its batch did not. Without it, an overload parks nothing. */
   overloads?: Map<string, number>;
 };
 

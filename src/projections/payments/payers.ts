@@ -58,10 +58,12 @@ export async function writePayers(
   // Of every new payment, so that the rows do not depend on what was erased by the time they are written.
   if (!changed.some(({ first }) => first.revision === 0)) return;
   const [mark = '', ...indexed] = await blindIndex([keyMark, ...found.flatMap(({ tokens }) => tokens)]);
-  const written = found.map(({ id, tokens }) => ({
-    transaction_id: id,
-    tokens: indexed.splice(0, tokens.length),
-  }));
+  let next = 0;
+  const written = found.map(({ id, tokens }) => {
+    const start = next;
+    next += tokens.length;
+    return { transaction_id: id, tokens: indexed.slice(start, next) };
+  });
   const given = JSON.stringify([{ transaction_id: '', tokens: [mark] }, ...written]);
   const { rows: marked } = await prepared<{ rows: { tokens: string[] }[] }>(db, writeAndFindMark, [given]);
   checkMark(marked[0], mark);

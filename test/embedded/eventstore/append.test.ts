@@ -102,6 +102,11 @@ for (const [kind, how] of [
     });
     await refused(t, append(stream, anEvent(), { expectedRevision: 0n }), { ...three, expectedVersion: 0n });
     await refused(t, append(stream, anEvent(), { expectedRevision: 7n }), { ...three, expectedVersion: 7n });
+    const last = 2n ** 64n - 1n;
+    await refused(t, append(stream, anEvent(), { expectedRevision: last }), {
+      ...three,
+      expectedVersion: last,
+    });
     t.is((await collect(client.readStream(stream))).length, 3);
   });
 

@@ -3,6 +3,8 @@
 
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
+import features from '@eventstore/db-client/generated/serverfeatures_grpc_pb.js';
+import featureMessages from '@eventstore/db-client/generated/serverfeatures_pb.js';
 import shared from '@eventstore/db-client/generated/shared_pb.js';
 import streams from '@eventstore/db-client/generated/streams_pb.js';
 import { Client, credentials, type ServiceError, status } from '@grpc/grpc-js';
@@ -189,6 +191,20 @@ test('an answer to an append says what the official classes expect of it', async
     t.false(answer.hasSuccess());
     t.is(answer.getError()?.getDetails()?.getTypeName(), 'event_store.client.WrongExpectedVersion');
   }
+});
+
+// The official client appends with BatchAppend only if it is told of it.
+test('the methods are named as the official client looks for them', async (t) => {
+  const [answer = Buffer.of()] = await send(
+    features.ServerFeaturesService.getSupportedMethods.path,
+    Buffer.of(),
+  );
+  const named = featureMessages.SupportedMethods.deserializeBinary(answer).getMethodsList();
+  const expected = [streamsService.read, streamsService.append, streamsService.batchAppend];
+  t.deepEqual(
+    named.map((each) => `/${each.getServiceName()}/${each.getMethodName()}`),
+    expected.map(({ path }) => path.toLowerCase()),
+  );
 });
 
 /** Everything that can be asked of a message, at any depth. */
