@@ -47,9 +47,10 @@ export type RecordGatewayResult = {
 };
 
 /** Implements the state table of content/docs/payment-states.md. */
-export function recordGatewayResult(command: RecordGatewayResult, state: Payment): PaymentDecision {
-  if (!isPaymentOf(command, state)) return new Refused('unmatched_result', 'No such transaction');
-  const { result } = command;
+export function recordGatewayResult(given: RecordGatewayResult, state: Payment): PaymentDecision {
+  if (!isPaymentOf(given, state)) return new Refused('unmatched_result', 'No such transaction');
+  const result = { ...given.result, paidAt: plausibleTime(given) };
+  const command = { ...given, result };
   const corrections = correctOrders(command, state);
   const corrected = corrections.reduce<Payment>(evolve, state) as RequestedPayment;
   return [
@@ -58,6 +59,11 @@ export function recordGatewayResult(command: RecordGatewayResult, state: Payment
       ? recordSuccess(command, corrected)
       : recordOther(command, result.outcome, corrected)),
   ];
+}
+
+/** Null for a time a day or more ahead: until then the receipt would be in no statement. The evidence keeps it. */
+function plausibleTime({ at, result: { paidAt } }: RecordGatewayResult): string | null {
+  return paidAt !== null && Date.parse(paidAt) - Date.parse(at) < 24 * 60 * 60 * 1000 ? paidAt : null;
 }
 
 /** Whether the payment exists, on this channel and for this merchant. */

@@ -286,7 +286,7 @@ const receiptNumbers: Record<string, [Partial<typeof success>, string]> = {
   "the gateway's own": [{ receiptNo: 'R-2026/17' }, 'R-2026/17'],
   'the Malaysian day of the payment': [{ paidAt: '2026-11-20T15:59:59.999Z' }, '7-20261120-HE7CEVBBN545JZX2'],
   'the day after UTC 16:00': [{ paidAt: '2026-11-20T16:00:00.000Z' }, '7-20261121-HE7CEVBBN545JZX2'],
-  'over the year': [{ paidAt: '2026-12-31T16:00:00.000Z' }, '7-20270101-HE7CEVBBN545JZX2'],
+  'over the year': [{ paidAt: '2025-12-31T16:00:00.000Z' }, '7-20260101-HE7CEVBBN545JZX2'],
   'the day it was recorded when no time was said': [{ paidAt: null }, '7-20261120-HE7CEVBBN545JZX2'],
 };
 
@@ -300,6 +300,24 @@ for (const [name, [said, receiptNo]] of Object.entries(receiptNumbers)) {
     });
   });
 }
+
+for (const [when, aheadMs, isTaken] of [
+  ['less than a day ahead, as of a clock that is fast', 86_399_999, true],
+  ['a day ahead', 86_400_000, false],
+] as const)
+  test(`a time of payment that is ${when}`, (t) => {
+    const paidAt = new Date(Date.parse(resultAt) + aheadMs).toISOString();
+    for (const outcome of ['succeeded', 'failed'] as const) {
+      const reported = result(1, outcome, { paidAt });
+      const events = resultDecider.decide(
+        record(reported),
+        [start].reduce(resultDecider.evolve, resultDecider.initial),
+      );
+      t.like(events instanceof Refused ? null : events[0], {
+        data: { result: { paidAt: isTaken ? paidAt : null } },
+      });
+    }
+  });
 
 test('receipt number: what is derived has 80 bits, and tells nobody the transaction id', (t) => {
   const events = paymentDecider.decide(
