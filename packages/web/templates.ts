@@ -7,12 +7,14 @@ export const { SafeString } = nunjucks.runtime;
 /** A text as templates show it. (The types of nunjucks lack it.) */
 export const escapeHtml = (nunjucks.lib as unknown as { escape(text: string): string }).escape;
 
-/** The templates of a folder: compiled once, strict about missing values, and escaped unless they make no HTML. */
-export function createTemplates(folder: string, { autoescape = true } = {}): nunjucks.Environment {
-  return new nunjucks.Environment(new nunjucks.FileSystemLoader(folder), {
-    autoescape,
-    throwOnUndefined: true,
-    trimBlocks: true,
-    lstripBlocks: true,
-  });
+const strict = { throwOnUndefined: true, trimBlocks: true, lstripBlocks: true };
+
+/** The templates of a folder: escaped, compiled once, and strict about missing values. */
+export function createTemplates(folder: string): nunjucks.Environment {
+  return new nunjucks.Environment(new nunjucks.FileSystemLoader(folder), { autoescape: true, ...strict });
+}
+
+/** The templates of a folder that holds only what makes plain text or Markdown, in which nothing is escaped. */
+export function createTextTemplates(folder: string): nunjucks.Environment {
+  return new nunjucks.Environment(new nunjucks.FileSystemLoader(folder), { autoescape: false, ...strict });
 }
