@@ -6,6 +6,8 @@ import { contentPolicy, sourceHash } from '@ledger/web/content-policy.ts';
 import { baseStyle, switchableStyle } from '@ledger/web/design-tokens.ts';
 
 export const viewsFolder = fileURLToPath(new URL('views/', import.meta.url));
+/** Apart from the pages, so that no page can be rendered without escaping. */
+export const textFolder = `${viewsFolder}text/`;
 
 export const view = (name: string) => readFileSync(`${viewsFolder}${name}`, 'utf8');
 

@@ -1,10 +1,10 @@
 /** An OpenAPI document as Markdown: for readers without scripts, and for language models. */
-import { createTemplates } from '@ledger/web/templates.ts';
-import { viewsFolder } from './assets.ts';
+import { createTextTemplates } from '@ledger/web/templates.ts';
+import { textFolder } from './assets.ts';
 
 type Schema = Readonly<Record<string, unknown>>;
 
-const templates = createTemplates(viewsFolder, { autoescape: false });
+const templates = createTextTemplates(textFolder);
 templates.addFilter('type', typeText);
 templates.addFilter('cell', (text = '') => text.replace(/\s+/g, ' ').replace(/(?<!\\)\|/g, '\\|'));
 

@@ -1,8 +1,8 @@
 /** The whole documentation: every address and its answer. No part of a URL ever becomes a file name. */
 import { ConfigError } from '@ledger/kernel/yaml-file.ts';
 import { type Answer, createAnswer } from '@ledger/web/answers.ts';
-import { createTemplates } from '@ledger/web/templates.ts';
-import { addAssets, policyWith, themeScript, viewsFolder } from './assets.ts';
+import { createTemplates, createTextTemplates } from '@ledger/web/templates.ts';
+import { addAssets, policyWith, textFolder, themeScript, viewsFolder } from './assets.ts';
 import { type Content, type DocsFile, readDocsFiles } from './files.ts';
 import { parseMarkdown } from './markdown.ts';
 import { referenceMarkdown } from './reference-markdown.ts';
@@ -23,7 +23,7 @@ export type SiteOptions = Content & {
 type Page = DocsFile & ReturnType<typeof parseMarkdown>;
 
 const html = createTemplates(viewsFolder);
-const plainText = createTemplates(viewsFolder, { autoescape: false });
+const plainText = createTextTemplates(textFolder);
 
 /** Reads, checks and renders everything, which takes most of a second. Rejects with a ConfigError that names every fault. */
 export async function createSite(options: SiteOptions) {

@@ -36,7 +36,7 @@ export const Settings = object({
 });
 type Behaviour = Readonly<Infer<typeof Settings>>;
 
-export type Received = Registration & Readonly<{ atMs: number; verdict: Verdict }>;
+type Received = Registration & Readonly<{ atMs: number; verdict: Verdict }>;
 
 export type Registrations = ReturnType<typeof createRegistrations>;
 

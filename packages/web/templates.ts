@@ -12,21 +12,20 @@ const { compiler } = nunjucks as unknown as {
   compiler: { compile(text: string, filters: [], extensions: [], path: string, options: object): string };
 };
 
-const compiling = { throwOnUndefined: true, trimBlocks: true, lstripBlocks: true };
+const strict = { throwOnUndefined: true, trimBlocks: true, lstripBlocks: true };
 
 /** What was compiled, by path and text: the environments of several languages share it. */
 const compiled = new Map<string, object>();
 
 function compile(path: string, text: string): object {
-  const key = `${path}
-${text}`;
-  const found = compiled.get(key) ?? new Function(compiler.compile(text, [], [], path, compiling))();
+  const key = JSON.stringify([path, text]);
+  const found = compiled.get(key) ?? new Function(compiler.compile(text, [], [], path, strict))();
   compiled.set(key, found);
   return found;
 }
 
-/** The templates of a folder: compiled once, strict about missing values, and escaped unless they make no HTML. */
-export function createTemplates(folder: string, { autoescape = true } = {}): nunjucks.Environment {
+/** The templates of a folder: escaped, compiled once, and strict about missing values. */
+export function createTemplates(folder: string): nunjucks.Environment {
   const loader = new nunjucks.FileSystemLoader(folder);
   const read = loader.getSource.bind(loader);
   loader.getSource = (name) => {
@@ -34,5 +33,10 @@ export function createTemplates(folder: string, { autoescape = true } = {}): nun
     // Null if there is none of this name.
     return source && Object.assign(source, { src: { type: 'code', obj: compile(source.path, source.src) } });
   };
-  return new nunjucks.Environment(loader, { ...compiling, autoescape });
+  return new nunjucks.Environment(loader, { autoescape: true, ...strict });
+}
+
+/** The templates of a folder that holds only what makes plain text or Markdown, in which nothing is escaped. */
+export function createTextTemplates(folder: string): nunjucks.Environment {
+  return new nunjucks.Environment(new nunjucks.FileSystemLoader(folder), { autoescape: false, ...strict });
 }

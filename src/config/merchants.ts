@@ -114,11 +114,11 @@ function readSecrets(file: string): readonly string[] | null {
   return lines.every((line) => is(line, webhookSecret)) ? lines : null;
 }
 
-type Entry = [code: string, Infer<typeof MerchantsFile>['merchants'][string]];
+type InFile = Infer<typeof MerchantsFile>['merchants'][string];
 
 function merchantOf(
   code: string,
-  merchant: Entry[1],
+  merchant: InFile,
   { secrets, logoUrl }: { secrets: readonly string[]; logoUrl: string },
 ) {
   return {
@@ -163,7 +163,7 @@ export function readScope(text: string, merchants: Merchants) {
 }
 
 /** No id or branch code may belong to two merchants. */
-function sharedValues(entries: readonly Entry[], field: 'id' | 'branch_code'): string[] {
+function sharedValues(entries: readonly [code: string, InFile][], field: 'id' | 'branch_code'): string[] {
   const owners = new Map<number | string | undefined, string>();
   return entries.flatMap(([merchantCode, { [field]: value }]) => {
     const owner = owners.get(value);

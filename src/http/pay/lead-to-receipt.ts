@@ -8,7 +8,7 @@ import { createCookie } from '../server/cookie.ts';
 import type { Dependencies } from '../server/dependencies.ts';
 import { createPageTokens } from './page-token.ts';
 
-/** The redirect sets a signed cookie with the revision that was written: for seconds, every page shows at least that. */
+/** The redirect sets a signed cookie with the revision that was written: for a few seconds, pages show at least that. */
 export function createReceiptRedirect({ config, runtime }: Dependencies, links: Links) {
   const tokens = createPageTokens('revision of a payment', { ...config, runtime });
   const cookieOf = (transactionId: string) => createCookie(config.baseUrl, `written-${transactionId}`, '/');

@@ -24,7 +24,7 @@ export type LoadedPayment = {
 export type PaymentWithHead = { payment: OpenPayment; head: Head<Payment> };
 
 /** `told` is the revision that the reader must see at least; null if only the newest will do. */
-export type ReadPayment = (transactionId: string, told?: number | null) => Promise<LoadedPayment>;
+type ReadPayment = (transactionId: string, told?: number | null) => Promise<LoadedPayment>;
 
 /** The function returned throws HttpProblem 404, EventStoreUnavailable and UnreadableEvent. */
 export function createReadPayment(channel: Channel, dependencies: Dependencies): ReadPayment {

@@ -1,6 +1,7 @@
 /** Turns every error into one neutral answer; each interface presents it in its own way. */
 import { EventStoreUnavailable } from '@ledger/event-store/event-store.ts';
 import { KeysUnavailable } from '@ledger/personal-data/sealed.ts';
+import { isConnectionFailure } from '@ledger/postgres/error-codes.ts';
 import type { Next } from 'koa';
 import table from '../../../content/refusals.json' with { type: 'json' };
 import { RegistryUnavailable } from '../../clients/transaction-registry/answer.ts';
@@ -64,8 +65,8 @@ function problemOf(error: unknown): HttpProblem {
   if (error instanceof InvalidFields)
     return new HttpProblem(400, error.message, { code: 'validation_failed' });
   if (error instanceof RegistryUnavailable) return new HttpProblem(...registryFaults[error.fault]);
-  if (error instanceof EventStoreUnavailable || error instanceof KeysUnavailable)
-    return new HttpProblem(503, unavailable);
+  const isStoreAway = error instanceof EventStoreUnavailable || error instanceof KeysUnavailable;
+  if (isStoreAway || isConnectionFailure(error)) return new HttpProblem(503, unavailable);
   if (error instanceof UnreadableEvent)
     return new HttpProblem(500, 'What was recorded of this cannot be read; the staff of the service see it');
   return new HttpProblem(500, 'Internal error');

@@ -12,8 +12,8 @@ const longestPause = 60 * minute;
 const pausesKept = 4 * longestPause;
 
 /**
- * Requests by what presents their credential: a wrong key or a forged receipt keeps no payer of the same office from a
- * page. Results of the gateway are in none: they are signed and must always arrive.
+ * Requests by the kind of credential that they present: wrong keys and forged receipts do not keep payers of the same
+ * office from their pages. Results of the gateway are in none: they are signed and must always arrive.
  */
 const areas: Readonly<Record<string, RegExp>> = {
   keys: /^\/(?:generic|landreg)\/(?:check|request|requery|payments|test-callback|credentials)(?:\/|$)|^\/api\/v1\/(?:users|projects)(?:\/|$)/,

@@ -195,6 +195,15 @@ test.serial('without Postgres the pages say so, and nothing about the cause', as
     t.is(answer.status, 503, path);
     t.notRegex(await answer.text(), /ECONNREFUSED|postgres/);
   }
+
+  const [, token = ''] =
+    /name="token" value="([^"]+)"/.exec(await (await member.get('/console/own-account')).text()) ?? [];
+  const body = new FormData();
+  body.set('token', token);
+  body.set('file', new Blob(['REFERENCE,SETTLED_ON,TOTAL,PAYMENT_MODE,AMOUNT\n']));
+  const headers = { cookie: member.cookie };
+  const sent = await fetch(`${away.url}/console/settlements`, { method: 'POST', headers, body });
+  t.is(sent.status, 503, 'a settlement');
 });
 
 test.serial(

@@ -39,12 +39,21 @@ test('no code compiles a text as a template, and templates leave out escaping on
       .filter((name) => form.test(name) && !name.includes('node_modules'))
       .map((name) => join(folder, name));
   const sources = [...(await filesOf('src', /\.ts$/)), ...(await filesOf('packages', /\.ts$/))];
-  for (const file of sources)
-    t.notRegex(
-      await readFile(file, 'utf8'),
-      /\brenderString\b|nunjucks\.(?:compile|precompile\w*|render|Template)\b|autoescape: false/,
-      file,
-    );
+  const unescaping: string[] = [];
+  const textFolders: string[] = [];
+  for (const file of sources) {
+    const source = await readFile(file, 'utf8');
+    t.notRegex(source, /\brenderString\b|nunjucks\.(?:compile|precompile\w*|render|Template)\b/, file);
+    if (/\bautoescape: (?!true)/.test(source)) unescaping.push(file);
+    textFolders.push(...(source.match(/\bcreateTextTemplates\([^)]*\)/g) ?? []));
+  }
+  t.deepEqual(unescaping, ['packages/web/templates.ts']);
+  // The folder has only templates of plain text and Markdown.
+  t.deepEqual([...new Set(textFolders)].sort(), [
+    'createTextTemplates(folder: string)',
+    'createTextTemplates(textFolder)',
+  ]);
+  for (const name of await readdir('packages/docs-site/views/text')) t.regex(name, /\.(?:md|txt)\.njk$/);
   const unescaped: string[] = [];
   for (const file of [
     ...(await filesOf('views', /\.njk$/)),

@@ -19,7 +19,7 @@ type ExceptionTexts = ConsoleTexts['exceptions'];
 
 type Resolution<Choice> = { resolution: Choice; note: string; at: string };
 
-export type ResolutionName = keyof ExceptionTexts['resolutions'];
+type ResolutionName = keyof ExceptionTexts['resolutions'];
 
 export type FoundException<Choice extends ResolutionName> = {
   kind: keyof (ExceptionTexts['kinds'] & ExceptionTexts['discrepancies']);

@@ -23,12 +23,8 @@ export function exceptionList(typed: Fields): List {
     recorded: days.span,
     amounts: range.amounts,
   };
-  return {
-    listing: lists.exceptions,
-    path: '/console/exceptions',
-    fields,
-    all: (db) => exceptionsOf(db, filter),
-  };
+  const all: List['all'] = (db) => exceptionsOf(db, filter);
+  return { listing: lists.exceptions, path: '/console/exceptions', fields, all };
 }
 
 export const showExceptions: Page = async (ctx, dependencies) =>

@@ -6,7 +6,7 @@ import type { FormPage } from '../frame/form-page.ts';
 import { leadTo, type PageDependencies, staffCause } from '../frame/page.ts';
 import { paymentsPath } from './search.ts';
 
-export type ToErase = {
+type ToErase = {
   /** Of an `Erasure`. */
   subject: string;
   /** Of the payment; absent for an unmatched result. */
