@@ -119,6 +119,8 @@ export async function startHttp(role: RoleDependencies): Promise<Running & { por
     async stop() {
       closing.abort();
       const closed = once(server, 'close');
+      // The connection of a request that is under way ends with its answer.
+      server.keepAliveTimeout = 1;
       server.close();
       const cancelTimer = runtime.setTimer(drainMs, () => server.closeAllConnections());
       await closed;

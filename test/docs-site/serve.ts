@@ -65,7 +65,8 @@ export async function serveDocs(
   const app = new Koa<RequestState>();
   app.use(createSecurityHeaders({ baseUrl: 'https://pay.example', production }));
   app.use(router.routes());
-  const server = createServer(app.callback()).listen(0, '127.0.0.1');
+  // A test that keeps the process busy for seconds would let a connection time out that the next one uses.
+  const server = createServer({ keepAliveTimeout: 60_000 }, app.callback()).listen(0, '127.0.0.1');
   await once(server, 'listening');
   t.teardown(async () => {
     const closed = once(server, 'close');

@@ -59,6 +59,9 @@ async function run(...args: readonly string[]): Promise<boolean> {
   return code === 0;
 }
 
+// Of a run that was killed, they would count as test files.
+rmSync(`${root}test/shared/`, { recursive: true, force: true });
+
 const filesOf = (pattern: string): string[] => globSync(pattern, { cwd: root }).toSorted();
 const shared = `${root}test/shared/`;
 const claims = mkdtempSync(join(tmpdir(), 'ledger-test-claims-'));
@@ -83,7 +86,6 @@ function longestFirst(files: string[]): string[] {
 
 /** Writes the test files of ava, one for each process. */
 function writeShared(): void {
-  rmSync(shared, { recursive: true, force: true });
   mkdirSync(shared);
   for (let number = 1; number <= processes; number += 1) {
     const args = [claims, root, number <= processesForStacks ? all : others].map((arg) =>

@@ -17,6 +17,9 @@ const idleMs = 60_000;
 /** Closes connections beyond `maxConnections` at once, and any on which nothing moves for `timeoutMs`. */
 export function createLimitedServer(handle: RequestListener, timeoutMs = idleMs): Server {
   const limits = {
+    // Longer than a proxy keeps a connection for its next request, usually 60 s: what it sends while the connection is
+    // being closed here fails, and it may not send a POST again.
+    keepAliveTimeout: 75_000,
     requestTimeout: 30_000,
     headersTimeout: 10_000,
     // Node looks for timeouts only every 30 s by default.

@@ -258,7 +258,10 @@ test.serial(
     t.is(stdout, '');
     const verdict = await verifyFile(path);
     t.like(verdict, { violation: null, payments: 300, events: 600 });
-    t.is(stderr, `300 payments with 600 events. Checksum of the last line: ${verdict.checksum}\n`);
+    t.true(
+      stderr.endsWith(`300 payments with 600 events. Checksum of the last line: ${verdict.checksum}\n`),
+      stderr,
+    );
     t.is((await stat(path)).mode & 0o077, 0, 'for the eyes of one account');
     const refused = await runLedger([...command, path], settings);
     t.is(refused.code, 2, `what is there is not written over: ${refused.output}`);
@@ -268,7 +271,10 @@ test.serial(
     const broken = join(folder, 'broken.csv');
     const failed = await runLedger([...command, broken, '--format', 'csv'], settings);
     t.is(failed.code, 1, failed.stderr);
-    t.is(failed.stderr, 'The stream of payment Z is missing from the event store.\n');
+    t.true(
+      failed.stderr.endsWith('The stream of payment Z is missing from the event store.\n'),
+      failed.stderr,
+    );
     t.deepEqual((await readdir(folder)).toSorted(), ['november.jsonl']);
   },
 );

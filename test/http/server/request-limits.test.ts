@@ -217,6 +217,13 @@ test.serial('two thousand connections: the next one is closed, until others are'
   t.regex(answer, /^HTTP\/1\.1 200 /);
 });
 
+test.serial('a connection waits longer for its next request than a proxy would keep it', async (t) => {
+  const answer = await answerTo(
+    'GET / HTTP/1.1\r\nHost: a\r\n\r\nGET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n',
+  );
+  t.regex(answer, /\r\nKeep-Alive: timeout=75\r\n.*\r\nConnection: close\r\n/s);
+});
+
 test('a reader that takes no more of its answer is cut', async (t) => {
   const aborted = Promise.withResolvers<void>();
   const server = createLimitedServer((_, response) => {
