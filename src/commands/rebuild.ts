@@ -13,9 +13,16 @@ export const rebuildDecider: Decider<Rebuilds, RebuildCommand, RebuildEvent> = {
   decide(command, { requestedAt }) {
     const isUnderWay = requestedAt !== null;
     if ((command.type === 'RequestRebuild') === isUnderWay) return [];
-    const { type: _, ...data } = command;
-    if ('projection' in data) return [{ type: 'ProjectionRebuildRequested', data }];
-    if ('reason' in data) return [{ type: 'ProjectionRebuildFailed', data }];
-    return [{ type: 'ProjectionRebuilt', data }];
+    const { at } = command;
+    switch (command.type) {
+      case 'RequestRebuild':
+        return [{ type: 'ProjectionRebuildRequested', data: { at, projection: command.projection } }];
+      case 'CompleteRebuild': {
+        const { durationMs, events } = command;
+        return [{ type: 'ProjectionRebuilt', data: { at, events, durationMs } }];
+      }
+      case 'FailRebuild':
+        return [{ type: 'ProjectionRebuildFailed', data: { at, reason: command.reason } }];
+    }
   },
 };
