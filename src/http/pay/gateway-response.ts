@@ -15,8 +15,8 @@ import type { GatewayResultUnmatched } from '../../events/unmatched.ts';
 import { type Context, causeOf, HttpProblem } from '../server/context.ts';
 import type { PaymentChannel } from './channel.ts';
 
-export async function recordResponse(ctx: Context, parts: PaymentChannel): Promise<void> {
-  const { channel, config, leadToReceipt, quarantine, runtime } = parts;
+export async function recordResponse(ctx: Context, dependencies: PaymentChannel): Promise<void> {
+  const { channel, config, leadToReceipt, quarantine, runtime } = dependencies;
   const raw = fieldsOf(ctx.request.body);
   const verified = authenticate(raw, config.gateway);
   checkDirection(raw, config.gateway, runtime.now());
@@ -37,7 +37,7 @@ export async function recordResponse(ctx: Context, parts: PaymentChannel): Promi
     await keepUnmatched('unknown_agency');
     throw new HttpProblem(404, 'Agency not found', { kind: 'agencyNotFound' });
   }
-  const recorded = await record(ctx, reported, verified, parts);
+  const recorded = await record(ctx, reported, verified, dependencies);
   if (recorded === 'unknown_transaction') {
     await keepUnmatched(recorded);
     throw new HttpProblem(404, 'Transaction not found', { kind: 'paymentNotFound' });

@@ -58,8 +58,8 @@ export async function loadPayment(ctx: Context<LoadedPayment>, { readPayment, to
 type Folding = Pick<Dependencies, 'eventStore' | 'personalData'> & { channel: Channel };
 
 /** Folds the payment of a path, for a decision. Throws HttpProblem 404 and EventStoreUnavailable. */
-export async function loadPaymentWithHead(ctx: Context<PaymentWithHead>, parts: Folding, next: Next) {
-  const { channel, eventStore, personalData } = parts;
+export async function loadPaymentWithHead(ctx: Context<PaymentWithHead>, dependencies: Folding, next: Next) {
+  const { channel, eventStore, personalData } = dependencies;
   const { id = '' } = ctx.params;
   if (!transactionIdPattern.test(id)) throw notFound();
   ctx.state.head = await loadHead(eventStore, paymentStream(id), paymentDecider);

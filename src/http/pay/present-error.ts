@@ -1,4 +1,5 @@
 /** How errors look outside /api/v1 and the console: JSON for programs, a page for people. */
+import { otherLanguage } from '../../common/languages.ts';
 import { phrase } from '../../common/phrases.ts';
 import { type Context, languageOf, type PresentError } from '../server/context.ts';
 
@@ -11,7 +12,8 @@ export function createPresentError(baseUrl: string): PresentError {
     }
     return ctx.render('error.njk', {
       lang: languageOf(ctx),
-      otherLanguageUrl: undefined,
+      // What was posted cannot be opened again.
+      otherLanguageUrl: ctx.method === 'GET' ? inOtherLanguage(ctx, baseUrl) : undefined,
       httpStatus: status,
       problem: kind,
       detail: status === 400 ? phrase(languageOf(ctx), message) : undefined,
@@ -19,6 +21,12 @@ export function createPresentError(baseUrl: string): PresentError {
       actionUrl: actionUrl ?? (kind === 'pageNotFound' ? `${baseUrl}/` : undefined),
     });
   };
+}
+
+function inOtherLanguage(ctx: Context, baseUrl: string): string {
+  const query = new URLSearchParams(ctx.querystring);
+  query.set('lang', otherLanguage(languageOf(ctx)));
+  return `${baseUrl}${ctx.path}?${query}`;
 }
 
 /** Requery says `success` where every other answer says `status`; its 401 is that of check. */

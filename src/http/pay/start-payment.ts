@@ -18,11 +18,11 @@ type Requested = Omit<
 /** Answers the request; a repeated request gets the payment in its present state. Throws Refused. */
 export async function startPayment(
   ctx: Context,
-  parts: PaymentChannel,
+  dependencies: PaymentChannel,
   { merchant, details, ...requested }: Requested,
   actor: string,
 ): Promise<void> {
-  const { channel, execute, fingerprint, links, personalData, runtime } = parts;
+  const { channel, execute, fingerprint, links, personalData, runtime } = dependencies;
   const { transactionId } = requested;
   const request: PaymentRequested = {
     ...requested,
@@ -42,8 +42,8 @@ export async function startPayment(
     const payment =
       events.length > 0 ? openedAs(state, details) : await openPayment(state, personalData.open);
     return isSettled(payment, runtime.now())
-      ? drawReceipt(ctx, { payment, asAt: null }, parts)
-      : drawPaymentPage(ctx, payment, parts);
+      ? drawReceipt(ctx, { payment, asAt: null }, dependencies)
+      : drawPaymentPage(ctx, payment, dependencies);
   }
   ctx.body = {
     status: true,

@@ -195,6 +195,23 @@ test.serial('a payment of another channel is unknown here', async (t) => {
   t.is((await fetch(receiptUrl(id))).status, 404);
 });
 
+test('the page of an error has a link to itself in the other language, with all of its query', async (t) => {
+  const page = await receipt('0'.repeat(26), '?until=1&x="><script>');
+  const [link = ''] = page.match(/(?<=href=")[^"]+(?=" lang="ms")/) ?? [];
+  const url = new URL(link.replaceAll('&amp;', '&'));
+  t.is(`${url.origin}${url.pathname}`, receiptUrl('0'.repeat(26)));
+  t.deepEqual(
+    [...url.searchParams],
+    [
+      ['until', '1'],
+      ['x', '"><script>'],
+      ['lang', 'ms'],
+    ],
+  );
+  t.regex(await (await fetch(url)).text(), /<html lang="ms">[^]* lang="en"/);
+  t.notRegex(await (await fetch(receiptUrl('0'.repeat(26)), { method: 'POST' })).text(), /hreflang/);
+});
+
 test('an unknown payment is a page with 404, or JSON on request', async (t) => {
   const response = await fetch(receiptUrl('0'.repeat(26)));
   t.is(response.status, 404);
