@@ -20,7 +20,7 @@ const roles = ['serve', 'http', 'projections', 'reactors', 'eventstore'];
 async function main(): Promise<number> {
   const [name = 'help', ...args] = process.argv.slice(2);
   if (['help', '--help', '-h'].includes(name)) {
-    process.stdout.write(helpOnAll());
+    process.stdout.write(await helpOnAll());
     return 0;
   }
   if (['version', '--version', '-v'].includes(name)) {
@@ -30,7 +30,7 @@ async function main(): Promise<number> {
   }
   if (!isCommand(name)) {
     const suggestion = await didYouMean(name, commandNames);
-    process.stderr.write(`Unknown command ${name}${suggestion}\n\n${helpOnAll()}`);
+    process.stderr.write(`Unknown command ${name}${suggestion}\n\n${await helpOnAll()}`);
     return 2;
   }
   try {
@@ -43,7 +43,7 @@ async function main(): Promise<number> {
       const write = openOutput(typeof options.output === 'string' ? options.output : undefined);
       return show(await command(options, positionals, write), options.json);
     }
-    process.stdout.write(helpOn(name));
+    process.stdout.write(await helpOn(name));
     return 0;
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
