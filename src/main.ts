@@ -13,7 +13,7 @@ import {
   usageOf,
 } from './cli/help.ts';
 
-/** Those that run until they are stopped are in another folder. */
+/** These commands run until they are stopped; their files are in src/roles. */
 const roles = ['serve', 'http', 'projections', 'reactors', 'eventstore'];
 
 async function main(): Promise<number> {
@@ -36,7 +36,7 @@ async function main(): Promise<number> {
     const { values, positionals } = await readArgs(name, args);
     const { help, ...options } = values;
     if (!help) {
-      // Only this one, because most need only a small part of the program. A test imports every one.
+      // Imports the file of this command alone, because most need only a small part of the program. A test imports all.
       const file = `./${roles.includes(name) ? 'roles' : 'cli'}/${name}.ts`;
       const { command }: { command: CommandOf<'export'> } = await import(file);
       const write = openOutput(typeof options.output === 'string' ? options.output : undefined);

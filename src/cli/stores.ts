@@ -56,7 +56,7 @@ export async function withStores<Used extends Part = never>(
   if (needs.length > 0) await asserted;
   const hasKeys = config.dataKeys.current !== '';
   const dataKeys = hasKeys ? config.dataKeys : { current: neverUsedKey, previous: [] };
-  // What can do without a store says itself that it does not answer.
+  // A command that can do without a store says itself that the store does not answer.
   const log = createLog(needs.length > 1 ? 'warn' : 'silent', name, 'stderr');
   const stores = openStores({ ...config, dataKeys }, log, systemRuntime, longestQuery);
   const personalData = hasKeys ? stores.personalData : null;
@@ -72,8 +72,8 @@ export async function withStores<Used extends Part = never>(
 }
 
 /**
- * Runs `work` on the stores. When the journal lacks entries, it says so, and `whenBehind`
- * decides whether the command still runs: an amount on the terminal may be incomplete, a document may not.
+ * Runs `work` on the stores. When the journal lacks entries, standard error says so, and `whenBehind` decides whether the
+ * command still runs: an amount on the terminal may be incomplete, a document may not.
  */
 export async function withJournal(
   { asOf, whenBehind }: { asOf: Date; whenBehind: 'warn' | 'refuse' },

@@ -39,7 +39,7 @@ export const command: CommandOf<'verify'> = async (options) => {
   const verified = since === undefined ? null : checkpointIn(since);
   return await whileAlone(async (signal, { config, ...stores }) => {
     const { dataDir, dataKeys, sealKeys } = config;
-    // Until its first seal, the log knows a new key no more than it knows a stranger's.
+    // Before the first seal of a new key, nothing in the log tells it from a stranger's: the configured ones are trusted.
     const own = [sealKeys.current, sealKeys.previous].filter((key) => key !== '');
     const trusted = given ?? (own.length > 0 ? own.map((key) => forAll(sealKeyOf(key).publicKey)) : null);
     const dataKey = dataKeys.current;
@@ -75,7 +75,7 @@ async function whileAlone(
   });
 }
 
-/** A checkpoint as `ledger seals --last` prints it. Whether a trusted key has signed it, the seal in the log says. */
+/** A checkpoint as `ledger seals --last` prints it. The seal in the log says whether a trusted key has signed it. */
 function checkpointIn(file: string): Checkpoint {
   const checkpoint = openCheckpoint(readFileSync(readableFile(file), 'utf8'), null);
   if (typeof checkpoint === 'string') throw new UsageError(`${file}: ${checkpoint}`);

@@ -14,7 +14,7 @@ import { requeryList } from '../to-do/requeries.ts';
 import { toDoSchema } from '../to-do/table.ts';
 import type { LookDependencies } from './health.ts';
 
-/** A projection that is so far behind is being made, or stands. */
+/** A projection that is further behind is being rebuilt or has stopped: how far behind it is does not matter then. */
 const mostCounted = 1_000;
 
 type Dependencies = Omit<LookDependencies, 'eventStore' | 'log' | 'sealingRefused'> & {

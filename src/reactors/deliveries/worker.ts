@@ -40,7 +40,7 @@ export function startDeliveryWorker(dependencies: Dependencies) {
   const unsettled = new Map<ClaimedDelivery, readonly PlacedEvent[]>();
   let settling: Promise<void> | undefined;
   const attempts = new Map<Promise<void>, ClaimedDelivery>();
-  /** What the last claim counted and took. Some of it may have ended since. */
+  /** The attempts that were under way at the last claim, and those that it began. Some may have ended since. */
   let placesTaken: readonly ClaimedDelivery[] = [];
   const interrupting = new AbortController();
   let wakeUp = new AbortController();
