@@ -132,19 +132,12 @@ export type StaffEmail = { at: Date; news: readonly News[]; recipients: readonly
 
 const tell = sqlOf('staff-news', { listed: listedSql });
 
-const emailColumns = 'sent.at, sent.news, sent.recipients';
-
 /** Makes the next email, unless the last one is newer than `pauseMs` or there is no news. */
 export async function makeStaffEmail(
   db: Knex,
   { now, pauseMs, recipients }: { now: Date; pauseMs: number; recipients: readonly string[] },
 ): Promise<void> {
-  await db.raw(`
-    create schema if not exists staff_email;
-    create table if not exists staff_email.told (item text primary key);
-    create table if not exists staff_email.email (
-      id integer primary key, at timestamptz not null, news json not null, recipients json not null
-    )`);
+  await db.raw(sqlOf('staff-email-tables'));
   const last = await db('staff_email.email').max({ at: 'at' }).first<{ at: Date | null }>();
   if (last?.at && now.getTime() - last.at.getTime() < pauseMs) return;
   const made = db.transaction(async (trx) => {
@@ -162,7 +155,7 @@ export async function makeStaffEmail(
 
 /** The last email, with those who do not have it yet. */
 export async function unsentStaffEmail(db: Knex): Promise<StaffEmail | null> {
-  const query = db.raw<{ rows: StaffEmail[] }>(`select ${emailColumns} from staff_email.email as sent`);
+  const query = db.raw<{ rows: StaffEmail[] }>('select at, news, recipients from staff_email.email');
   return (await query.timeout(2_000)).rows.find(({ recipients }) => recipients.length > 0) ?? null;
 }
 
