@@ -59,7 +59,7 @@ export function discrepancyText(id: string, discrepancy: DiscrepancyFound): stri
 }
 
 /** `succeeded RM 120.50`, or `nothing`. */
-export function sideText(side: DiscrepancyFound['ours'] | DiscrepancyFound['theirs']): string {
+function sideText(side: DiscrepancyFound['ours'] | DiscrepancyFound['theirs']): string {
   if (!side) return 'nothing';
   const { amountSen, currency, status } = side;
   const foreign = isRinggit(currency) ? '' : ` (${currency.toUpperCase()})`;

@@ -42,7 +42,7 @@ export const stepsOf =
     step(ctx, channel, next);
 
 /** The redirect sets a signed cookie with the revision that was written: for a few seconds, pages show at least that. */
-export function createReceiptRedirect({ config, runtime }: Dependencies, links: Links) {
+function createReceiptRedirect({ config, runtime }: Dependencies, links: Links) {
   const tokens = createPageTokens('revision of a payment', { ...config, runtime });
   const cookieOf = (transactionId: string) => createCookie(config.baseUrl, `written-${transactionId}`, '/');
   return {

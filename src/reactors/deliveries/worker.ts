@@ -10,8 +10,6 @@ import { type AttemptDependencies, attemptDelivery } from './attempt.ts';
 import { createBreaker } from './breaker.ts';
 import type { DeliveryOutcome } from './delivery-task.ts';
 
-export type DeliveryWorker = ReturnType<typeof startDeliveryWorker>;
-
 export type WorkerTask = Pick<AttemptDependencies, 'name' | 'perform'> & { kind: DeliveryKind };
 
 type Dependencies = WorkerTask &

@@ -120,7 +120,7 @@ function about({ subject, kind }: News, lang: Language): { name: string; path: s
 }
 
 /** How many of one kind are new, and how many of it wait altogether. */
-export type News = {
+type News = {
   subject: 'exception' | 'delivery' | 'projection';
   /** Of exceptions and deliveries; of a projection, its name. */
   kind: string;
@@ -128,12 +128,12 @@ export type News = {
   waiting: number;
 };
 
-export type StaffEmail = { at: Date; news: readonly News[]; recipients: readonly string[] };
+type StaffEmail = { at: Date; news: readonly News[]; recipients: readonly string[] };
 
 const tell = sqlOf('staff-news', { listed: listedSql });
 
 /** Makes the next email, unless the last one is newer than `pauseMs` or there is no news. */
-export async function makeStaffEmail(
+async function makeStaffEmail(
   db: Knex,
   { now, pauseMs, recipients }: { now: Date; pauseMs: number; recipients: readonly string[] },
 ): Promise<void> {
@@ -159,6 +159,6 @@ export async function unsentStaffEmail(db: Knex): Promise<StaffEmail | null> {
   return (await query.timeout(2_000)).rows.find(({ recipients }) => recipients.length > 0) ?? null;
 }
 
-export async function noteRecipients(db: Knex, left: readonly string[]): Promise<void> {
+async function noteRecipients(db: Knex, left: readonly string[]): Promise<void> {
   await db.raw('update staff_email.email set recipients = ?', [JSON.stringify(left)]);
 }

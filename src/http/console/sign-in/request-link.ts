@@ -55,7 +55,7 @@ async function sendLink(ctx: Context, dependencies: PageDependencies): Promise<v
 
 const templates = createTemplates('email');
 
-export function linkEmail({ lang, name, url }: { lang: Language; name: string; url: string }) {
+function linkEmail({ lang, name, url }: { lang: Language; name: string; url: string }) {
   const why = phrase(
     lang,
     'You, or somebody who knows your address, asked to sign in to the console of the payment ledger as {name}.',
