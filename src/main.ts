@@ -1,7 +1,7 @@
 /** The command line: `ledger <command>`. Each command of content/commands.json is the file of its name, in src/roles or src/cli. */
 import { parseArgs } from 'node:util';
 import { reasonOf } from '@ledger/kernel/reason-of.ts';
-import { type CommandOf, type Outcome, UsageError } from './cli/command.ts';
+import { type CommandOf, type Outcome, openOutput, UsageError } from './cli/command.ts';
 import {
   argumentsOf,
   type CommandName,
@@ -12,15 +12,14 @@ import {
   isCommand,
   usageOf,
 } from './cli/help.ts';
-import { openOutput } from './cli/output.ts';
 
-/** Those that run until they are stopped are in another folder. */
+/** These commands run until they are stopped; their files are in src/roles. */
 const roles = ['serve', 'http', 'projections', 'reactors', 'eventstore'];
 
 async function main(): Promise<number> {
   const [name = 'help', ...args] = process.argv.slice(2);
   if (['help', '--help', '-h'].includes(name)) {
-    process.stdout.write(helpOnAll());
+    process.stdout.write(await helpOnAll());
     return 0;
   }
   if (['version', '--version', '-v'].includes(name)) {
@@ -30,20 +29,20 @@ async function main(): Promise<number> {
   }
   if (!isCommand(name)) {
     const suggestion = await didYouMean(name, commandNames);
-    process.stderr.write(`Unknown command ${name}${suggestion}\n\n${helpOnAll()}`);
+    process.stderr.write(`Unknown command ${name}${suggestion}\n\n${await helpOnAll()}`);
     return 2;
   }
   try {
     const { values, positionals } = await readArgs(name, args);
     const { help, ...options } = values;
     if (!help) {
-      // Only this one, because most need only a small part of the program. A test imports every one.
+      // Imports the file of this command alone, because most need only a small part of the program. A test imports all.
       const file = `./${roles.includes(name) ? 'roles' : 'cli'}/${name}.ts`;
       const { command }: { command: CommandOf<'export'> } = await import(file);
       const write = openOutput(typeof options.output === 'string' ? options.output : undefined);
       return show(await command(options, positionals, write), options.json);
     }
-    process.stdout.write(helpOn(name));
+    process.stdout.write(await helpOn(name));
     return 0;
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;

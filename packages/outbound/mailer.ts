@@ -32,7 +32,7 @@ const idPattern = /^[A-Za-z0-9-]+$/;
 const connectTimeoutMs = 10_000;
 const silenceTimeoutMs = 20_000;
 
-export type MailSettings = {
+type MailSettings = {
   /** With user and password where the server asks for them; null: emails become files in the outbox. */
   smtpUrl: string | null;
   /** Sends nothing, and above all no password, over smtp:// to a server that offers no TLS. */

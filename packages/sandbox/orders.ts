@@ -37,7 +37,7 @@ export type Result = Charge &
   }>;
 
 /** One attempt of the server to post a result, and the answer. */
-export type Post = Readonly<{ resultId: number; atMs: number; answer: string }>;
+type Post = Readonly<{ resultId: number; atMs: number; answer: string }>;
 
 export type Orders = ReturnType<typeof createOrders>;
 

@@ -45,32 +45,16 @@ export function argumentsOf(name: CommandName) {
 /** One line, for wrong arguments. */
 export const usageOf = (name: CommandName) => `ledger ${name} ${commands[name].usage.join(' | ')}`;
 
-export function helpOn(name: CommandName): string {
-  const { summary, usage, options, json, examples, exitCodes: own } = commands[name];
-  const optionLines = Object.entries(options).map(
-    ([option, { value = '', meaning }]) => [`--${option} ${value}`, meaning] as const,
-  );
-  const jsonLine = json === undefined ? [] : [['--json', `as JSON: ${json}`] as const];
-  return [
-    `ledger ${name}: ${summary}\n`,
-    section(
-      'Usage',
-      usage.map((form) => `ledger ${name} ${form}`),
-    ),
-    section('Options', columns([...optionLines, ...jsonLine, ['--help, -h', 'this text']])),
-    section('Examples', examples),
-    section('Exit codes', columns(Object.entries({ ...exitCodes, ...own }))),
-  ].join('\n');
+// Templates are loaded for the help alone: no other command would need them to start.
+const text = async (template: string, model: object) =>
+  `${(await import('../common/templates.ts')).renderText(template, model)}\n`;
+
+export function helpOn(name: CommandName): Promise<string> {
+  const command = commands[name];
+  return text('help.txt', { name, ...command, exitCodes: { ...exitCodes, ...command.exitCodes } });
 }
 
-export function helpOnAll(): string {
-  const summaries = Object.entries(commands).map(([name, { summary }]) => [name, summary] as const);
-  return [
-    'ledger <command>\n',
-    section('Commands', columns(summaries)),
-    '`ledger <command> --help` says more about each, `ledger --version` which release this is.\n',
-  ].join('\n');
-}
+export const helpOnAll = (): Promise<string> => text('help-on-all.txt', { commands });
 
 /** A question to follow what was typed; empty if none of the names is near to it. */
 export async function didYouMean(typed: string, names: readonly string[], mark = ''): Promise<string> {
@@ -79,17 +63,4 @@ export async function didYouMean(typed: string, names: readonly string[], mark =
   index.addAll(names.map((name) => ({ name })));
   const [nearest] = index.search(typed, { fuzzy: 0.4, prefix: true });
   return nearest ? `. Did you mean ${mark}${nearest.id}?` : '';
-}
-
-const section = (title: string, lines: readonly string[]) =>
-  `${title}:\n${lines.map((line) => `  ${line.trimEnd()}\n`).join('')}`;
-
-const columnWidth = 28;
-
-function columns(rows: readonly (readonly [string, string])[]): string[] {
-  return rows.map(([first, second]) =>
-    first.trimEnd().length < columnWidth
-      ? `${first.padEnd(columnWidth)}${second}`
-      : `${first.trimEnd()}\n${' '.repeat(columnWidth + 2)}${second}`,
-  );
 }

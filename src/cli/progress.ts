@@ -11,7 +11,7 @@ const barWidth = 24;
  * `show` may be called for every event and writes at most ten times a second. If standard error is not a terminal, it
  * writes `plain`, if given, every five seconds. `end` removes the line.
  */
-export function openProgress(out: NodeJS.WriteStream = process.stderr) {
+function openProgress(out: NodeJS.WriteStream = process.stderr) {
   let shownMs = Number.NEGATIVE_INFINITY;
   return {
     show(text: () => string, plain?: () => string): void {

@@ -10,7 +10,7 @@ import program from '../../package.json' with { type: 'json' };
 import { lastCheck, type Outcome } from '../audit/check/schedule.ts';
 import { sealingRefused, unsealed } from '../audit/seals/kept.ts';
 import { readSignedSeal } from '../audit/seals/stored-seals.ts';
-import { toIsoWithOffset } from '../common/malaysian-time.ts';
+import { renderText } from '../common/templates.ts';
 import { sealsStream } from '../events/seals.ts';
 import { createLook } from '../monitoring/health.ts';
 import { waitingDeliveries } from '../monitoring/sources.ts';
@@ -133,54 +133,13 @@ async function readDisk(folder: string): Promise<{ folder: string; free: number;
 }
 
 function statusText(found: Status): string {
-  const { disk, exceptions, processes, projections } = found;
-  const fine = projections.filter(({ parked, status }) => status === 'ok' && parked === 0);
-  const unknown = 'not known';
-  const countsText = (counts: Readonly<Record<string, number>> | null) => {
-    if (!counts) return unknown;
-    const some = Object.entries(counts).filter(([, count]) => count > 0);
-    return some.map(([name, count]) => `${name} ${count.toLocaleString('en')}`).join(', ') || 'none';
-  };
-  const resultText = (result: Status['lastCheck']) =>
-    result ? `${toIsoWithOffset(result.at)}, ${result.violations} violations` : 'none yet';
-  const gigabytes = (bytes: number) => (bytes / 1e9).toFixed(1);
-  return [
-    ['Ledger', `${found.version} on Node.js ${found.node}: ${found.status}, ${toIsoWithOffset(found.at)}`],
-    ['Event store', found.eventStore],
-    ['PostgreSQL', [found.postgres, found.versionOfPostgres].filter(Boolean).join(', ')],
-    ...(processes ?? []).map(({ name, leads }) => [
-      'Process',
-      `${name}: leads ${leads.join(', ') || 'nothing'}`,
-    ]),
-    ...(processes?.length === 0 ? [['Process', 'none follows the log']] : []),
-    ...(fine.length === 0 ? [] : [['Projections', `ok: ${fine.map(({ name }) => name).join(', ')}`]]),
-    ...projections.filter((each) => !fine.includes(each)).map((each) => ['Projection', projectionText(each)]),
-    ['Exceptions', `open: ${countsText(exceptions)}`],
-    [
-      'Deliveries',
-      found.deliveries ? `${found.deliveries.due} due, ${found.deliveries.givenUp} given up` : unknown,
-    ],
-    [
-      'Last seal',
-      found.lastSeal
-        ? `${toIsoWithOffset(found.lastSeal.at)}, ${found.lastSeal.events.toLocaleString('en')} events`
-        : 'none yet',
-    ],
-    ...(found.unsealedSince ? [['Not sealed', `since ${toIsoWithOffset(found.unsealedSince)}`]] : []),
-    ['Last check', resultText(found.lastCheck)],
-    ['Last verify', resultText(found.lastVerify)],
-    ['Last backup', found.lastBackup ? toIsoWithOffset(found.lastBackup) : 'none with `ledger backup`'],
-    ['Disk', disk ? `${disk.folder}: ${gigabytes(disk.free)} of ${gigabytes(disk.size)} GB free` : unknown],
-  ]
-    .map(([label = '', text]) => `${label.padEnd(13)}${text}`)
-    .join('\n');
-}
-
-function projectionText({ fault, lagMs, name, parked, status }: Status['projections'][number]): string {
-  return [
-    `${name}: ${status}`,
-    ...(lagMs === null ? [] : [`${(lagMs / 1_000).toFixed(1)} s behind`]),
-    ...(parked === 0 ? [] : [`${parked} streams parked`]),
-    ...(fault === null ? [] : [fault]),
-  ].join(', ');
+  const { exceptions, projections } = found;
+  const upToDate = projections.filter(({ parked, status }) => status === 'ok' && parked === 0);
+  const open = Object.entries(exceptions ?? {}).filter(([, count]) => count > 0);
+  return renderText('status.txt', {
+    ...found,
+    upToDate: upToDate.map(({ name }) => name),
+    others: projections.filter((each) => !upToDate.includes(each)),
+    open: open.map(([name, count]) => `${name} ${count.toLocaleString('en')}`),
+  });
 }

@@ -6,9 +6,11 @@ import { orElse } from '@ledger/kernel/or-else.ts';
 import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
 import type { PersonalData } from '@ledger/personal-data/personal-data.ts';
 import { InvalidFields } from '../commands/fields.ts';
+import { createExecuteSession } from '../commands/session.ts';
 import type { Config } from '../config/config.ts';
 import type { VariableName } from '../config/variables.ts';
 import { type Cause, ownCause } from '../events/envelope.ts';
+import { type AccessKind, sessionStream } from '../events/session.ts';
 import { assertStores, loadRoleConfig, type OpenStores, openStores, type Store } from '../roles/stores.ts';
 import { type Outcome, UsageError } from './command.ts';
 
@@ -54,7 +56,7 @@ export async function withStores<Used extends Part = never>(
   if (needs.length > 0) await asserted;
   const hasKeys = config.dataKeys.current !== '';
   const dataKeys = hasKeys ? config.dataKeys : { current: neverUsedKey, previous: [] };
-  // What can do without a store says itself that it does not answer.
+  // A command that can do without a store says itself that the store does not answer.
   const log = createLog(needs.length > 1 ? 'warn' : 'silent', name, 'stderr');
   const stores = openStores({ ...config, dataKeys }, log, systemRuntime, longestQuery);
   const personalData = hasKeys ? stores.personalData : null;
@@ -70,8 +72,8 @@ export async function withStores<Used extends Part = never>(
 }
 
 /**
- * Runs `work` on the stores. When the journal lacks entries, it says so, and `whenBehind`
- * decides whether the command still runs: an amount on the terminal may be incomplete, a document may not.
+ * Runs `work` on the stores. When the journal lacks entries, standard error says so, and `whenBehind` decides whether the
+ * command still runs: an amount on the terminal may be incomplete, a document may not.
  */
 export async function withJournal(
   { asOf, whenBehind }: { asOf: Date; whenBehind: 'warn' | 'refuse' },
@@ -95,4 +97,23 @@ const userName = () => orElse(() => userInfo().username, `uid-${process.getuid?.
 export function fail(text: string): 1 {
   process.stderr.write(`${text}\n`);
   return 1;
+}
+
+/**
+ * For the access log, before any personal data are shown; the user is the account that is logged in on this machine, as
+ * `staff:<name>`. Throws EventStoreUnavailable.
+ */
+export async function recordToolAccess(
+  { eventStore, runtime }: Pick<Context, 'eventStore' | 'runtime'>,
+  access: { what: AccessKind; detail: string },
+): Promise<void> {
+  const cause = staffCause();
+  const command = {
+    type: 'RecordToolAccess',
+    at: runtime.now().toISOString(),
+    userId: cause.actor,
+    transactionId: null,
+    ...access,
+  } as const;
+  await createExecuteSession(eventStore)(sessionStream(cause.commandId), command, cause);
 }

@@ -20,6 +20,7 @@ import { verifyFile } from '../audit/verify/file.ts';
 import { progressFile } from '../audit/verify/resume.ts';
 import { type VerifyReport, verify as verifyStores } from '../audit/verify/verify.ts';
 import { Refused } from '../commands/decider.ts';
+import { renderText } from '../common/templates.ts';
 import type { Config } from '../config/config.ts';
 import { type CommandOf, type Outcome, readableFile, UsageError } from './command.ts';
 import { openVerifyProgress } from './progress.ts';
@@ -38,7 +39,7 @@ export const command: CommandOf<'verify'> = async (options) => {
   const verified = since === undefined ? null : checkpointIn(since);
   return await whileAlone(async (signal, { config, ...stores }) => {
     const { dataDir, dataKeys, sealKeys } = config;
-    // Until its first seal, the log knows a new key no more than it knows a stranger's.
+    // Before the first seal of a new key, nothing in the log tells it from a stranger's: the configured ones are trusted.
     const own = [sealKeys.current, sealKeys.previous].filter((key) => key !== '');
     const trusted = given ?? (own.length > 0 ? own.map((key) => forAll(sealKeyOf(key).publicKey)) : null);
     const dataKey = dataKeys.current;
@@ -74,7 +75,7 @@ async function whileAlone(
   });
 }
 
-/** A checkpoint as `ledger seals --last` prints it. Whether a trusted key has signed it, the seal in the log says. */
+/** A checkpoint as `ledger seals --last` prints it. The seal in the log says whether a trusted key has signed it. */
 function checkpointIn(file: string): Checkpoint {
   const checkpoint = openCheckpoint(readFileSync(readableFile(file), 'utf8'), null);
   if (typeof checkpoint === 'string') throw new UsageError(`${file}: ${checkpoint}`);
@@ -105,14 +106,9 @@ function keysOf(file: string): KeyTerm[] {
 }
 
 /** What was checked, one line each; then notes on what was not checked; then the first violation of each kind. */
-export function reportText({ checked, explained, violations, notes }: VerifyReport): string {
-  const width = Math.max(...checked.map(({ count }) => count.toLocaleString('en').length));
-  const lines = checked.map(({ what, count }) => `${count.toLocaleString('en').padStart(width)}  ${what}`);
-  const verdict =
-    violations.length === 0
-      ? ['Everything that was checked is as it was written.']
-      : violations.map(({ kind, count, first }) => `VIOLATION ${kind} (${count}): ${first}.`);
-  return [...lines, '', ...notes, ...explained.map((each) => `EXPLAINED ${each}.`), ...verdict].join('\n');
+export function reportText(report: VerifyReport): string {
+  const width = Math.max(...report.checked.map(({ count }) => count.toLocaleString('en').length));
+  return renderText('verified.txt', { ...report, width });
 }
 
 async function acknowledgeFaults(place = '', reason = ''): Promise<Outcome> {
@@ -172,35 +168,11 @@ async function verifyExport(
   witnesses: Witnesses | null,
 ): Promise<Outcome> {
   const found = await verifyFile(readableFile(file), trusted, witnesses);
-  const { violation, events, payments, checksum, checkpoint, unproven, first, alone, range, isOpened } =
-    found;
-  if (violation) {
-    const { line, stream, revision, reason } = violation;
-    const event = stream === null ? '' : `, ${stream} revision ${revision}`;
-    return { data: found, text: `VIOLATION line ${line}${event}: ${reason}.`, exitCode: 1 };
-  }
-  const lines: string[] = [];
+  const { violation, payments, checkpoint, unproven, alone } = found;
+  if (violation) return { data: found, text: renderText('file-violation.txt', violation), exitCode: 1 };
   // Without the leaves between its events, nothing shows that a file with more than one subject lacks nothing.
   const isProven = unproven === 0 && (checkpoint !== null || payments + alone.length === 1);
-  if (events > 0 || alone.length === 0)
-    lines.push(
-      `${events.toLocaleString('en')} events of ${payments.toLocaleString('en')} payments are as they were written.\nChecksum ${checksum}`,
-    );
-  if (checkpoint && range)
-    lines.push(
-      `Of the payments requested from ${range.from} on and before ${range.to}, from ${range.merchant ?? 'all merchants'}, nothing is missing that the first ${checkpoint.size.toLocaleString('en')} events of ${checkpoint.origin} hold, the last of which was requested at ${found.lastRequest || 'no time'}.`,
-    );
-  for (const number of alone)
-    lines.push(`Event ${number.toLocaleString('en')} of the log is the one that this file is about.`);
-  if (isProven && !checkpoint)
-    lines.push('Whether the log has other payments, or later events, this file does not show.');
-  if (isOpened)
-    lines.push('What it has in readable form, as `opened`, is not part of the events: nothing proves it.');
-  if (!trusted) lines.push('No public key was given: whose log this is was not checked.');
-  const what = unproven > 0 ? `${unproven} events, the first of them ${first}, are` : 'The file is';
-  if (!isProven)
-    lines.push(
-      `${trusted ? 'VIOLATION ' : ''}${what} not proven to be from the log: not sealed yet, or added.`,
-    );
-  return { data: { ...found, isProven }, text: lines.join('\n'), exitCode: trusted && !isProven ? 1 : 0 };
+  const data = { ...found, isProven };
+  const text = renderText('verified-file.txt', { ...data, isTrusted: trusted !== null });
+  return { data, text, exitCode: trusted && !isProven ? 1 : 0 };
 }

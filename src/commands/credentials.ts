@@ -76,9 +76,9 @@ function validOf(
   return all.filter((fingerprint) => !ended.has(fingerprint));
 }
 
-/** What a process knows of a merchant's stream serves so long. */
+/** For so long a process uses what it has read of a merchant's stream. */
 const servesMs = 5_000;
-/** Longer than a read takes unless the event store is failing: no request waits for its outages twice. */
+/** Longer than a read takes unless the event store is failing. A request waits no longer for a fresher state. */
 const patienceMs = 500;
 
 /** As the configuration has it: keys are `sha256:<64 hex digits>` or plain. */

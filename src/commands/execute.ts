@@ -91,7 +91,7 @@ export function createExecute<State, Command, Event extends { type: string; data
       }
       const decided = decider.decide(command, head.state);
       const isRefused = decided instanceof Refused;
-      // Others may have appended since: only events can be trusted, because their append fails if so.
+      // Others may have appended since. Events are safe, because their append would then fail; anything else is decided again.
       if (head === remembered && (isRefused || decided.length === 0)) {
         head = null;
         continue;

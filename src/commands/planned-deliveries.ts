@@ -6,8 +6,8 @@ import type { Outcome } from '../events/payment-result.ts';
 import { deliveriesByRule1 } from '../events/upcast-rules.ts';
 
 /**
- * `payment` is still as it was before the outcome; `wrongAmount` is one, and so is what staff decide about it. The event
- * keeps the answer, so this rule is free to change.
+ * `payment` is as it was before the outcome. A wrong amount counts as an outcome, and so does what staff decide about it. The
+ * event keeps the answer, so this rule is free to change.
  */
 export function deliveriesFor(
   payment: RequestedPayment,
@@ -22,7 +22,7 @@ export function deliveriesFor(
   ];
 }
 
-/** The callback about an adjustment, to a merchant that is `told` of such; `payment` is likewise as it was before. */
+/** The callback about an adjustment, to a merchant that is `told` of such; `payment` is as it was before. */
 export function callbackAbout(
   payment: RequestedPayment,
   about: CallbackSubject,

@@ -47,7 +47,7 @@ export type UnmatchedReport = Omit<GatewayResultUnmatched, 'evidence' | 'fingerp
 };
 
 /** Stores a new result permanently. Throws EventStoreUnavailable and KeysUnavailable. */
-export type Quarantine = (report: UnmatchedReport, cause: Cause) => Promise<void>;
+type Quarantine = (report: UnmatchedReport, cause: Cause) => Promise<void>;
 
 export function createQuarantine(dependencies: {
   eventStore: Pick<EventStore, 'append' | 'load'>;

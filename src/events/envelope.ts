@@ -17,7 +17,7 @@ export type Metadata = {
   hash: string;
 };
 
-export type Envelope<Event extends { type: string; data: unknown }> = Event & {
+type Envelope<Event extends { type: string; data: unknown }> = Event & {
   id: string;
   metadata: Metadata;
 };

@@ -8,7 +8,7 @@ import type { RecordedResult, Resolution } from './recorded-result.ts';
 export const exceptionKinds = ['contradiction', 'amountMismatch', 'duplicate', 'lateSuccess'] as const;
 export type ExceptionKind = (typeof exceptionKinds)[number];
 
-export type PaymentException = {
+type PaymentException = {
   /** The number of the payment's recorded result, counted from 1. */
   resultNo: number;
   kind: ExceptionKind;

@@ -1,4 +1,7 @@
-/** What a payment's people are told of it: its status, unless money of another amount is there that does not pay it, or no bank has what it waits for. */
+/**
+ * The standing of a payment: its status as people are told of it. It is another one while staff have to decide about a wrong
+ * amount, and where a pending attempt has ended without a new status.
+ */
 import type { PaymentStatus, RequestedPayment } from './payment.ts';
 import type { RecordedResult } from './recorded-result.ts';
 import { openPendings } from './requery-schedule.ts';

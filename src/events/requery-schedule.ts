@@ -133,7 +133,7 @@ function timesAfterEnd({ results }: AskedPayment): Times {
   return { timesMs, isOpen: false };
 }
 
-/** Who cancels on our own page, or withdraws the request, names no order, and was not sent to a bank by it. */
+/** A cancellation on our own page, or by the merchant, names no order: nobody was sent to a bank for it. */
 const isOfAttempt = (sellerOrderNo: string) => sellerOrderNo !== '';
 
 function stretched(schedule: readonly number[], startMs: number, sellerOrderNo: string): number[] {

@@ -10,7 +10,7 @@ export type FinalOutcome = Exclude<Outcome, 'pending'>;
 
 type FinalResult = RecordedResult & { outcome: FinalOutcome };
 
-export type UnknownOutcome = {
+type UnknownOutcome = {
   /** Counted from 1, in the order in which they became exceptions. */
   no: number;
   orderNo: string;

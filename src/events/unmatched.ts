@@ -9,7 +9,7 @@ import { type Fold, readerOf } from './codec.ts';
 import { channels } from './payment-request.ts';
 import { ReceivedFields } from './personal-data.ts';
 
-/** Held all results until each payment that they name had a stream; it is still read. */
+/** The one stream of all results in earlier releases, which is still read. Now the results that name one payment share a stream. */
 export const unmatchedStream = 'gateway-unmatched';
 
 /** `subject` is a fingerprint of the channel and the payment that a result names, or else of its fields. */

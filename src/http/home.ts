@@ -1,7 +1,6 @@
 /** GET /: says what this service is; if the sandbox runs, also how to try a first payment. */
-import { readFileSync } from 'node:fs';
-import { format } from '@ledger/kernel/format.ts';
 import { otherLanguage } from '../common/languages.ts';
+import { renderText } from '../common/templates.ts';
 import type { Config } from '../config/config.ts';
 import { texts } from './pay/texts.ts';
 import { type Context, languageOf } from './server/context.ts';
@@ -30,11 +29,6 @@ export function createHome({ baseUrl, gateway, sandbox }: Config) {
   };
 }
 
-const firstRequestText = readFileSync(
-  new URL('../../content/samples/first-request.txt', import.meta.url),
-  'utf8',
-);
-
 /** A call by the development merchant of config/merchants.yaml; the sandbox's merchant page receives the callback. */
 export const firstRequest = (baseUrl: string, sandboxUrl: string): string =>
-  format(firstRequestText.trimEnd(), { baseUrl, sandboxUrl });
+  renderText('first-request.txt', { baseUrl, sandboxUrl });

@@ -7,14 +7,13 @@ import { selectionOf } from '@ledger/projections/runtime/projection.ts';
 import type { Knex } from 'knex';
 import { lastCheck } from '../audit/check/schedule.ts';
 import { unsealed } from '../audit/seals/kept.ts';
+import { sqlOf } from '../common/sql.ts';
 import { deliveryKinds } from '../events/deliveries.ts';
 import { sealsStream } from '../events/seals.ts';
 import { countOpenExceptions } from '../projections/exceptions/queries.ts';
-import { requeryList } from '../to-do/requeries.ts';
-import { toDoSchema } from '../to-do/table.ts';
 import type { LookDependencies } from './health.ts';
 
-/** A projection that is so far behind is being made, or stands. */
+/** A projection that is further behind is being rebuilt or has stopped: how far behind it is does not matter then. */
 const mostCounted = 1_000;
 
 type Dependencies = Omit<LookDependencies, 'eventStore' | 'log' | 'sealingRefused'> & {
@@ -101,37 +100,21 @@ export function createSources(dependencies: Dependencies) {
 
     async requeries() {
       type Row = { due: number; overdue: number; open: number };
-      const query = db.raw<{ rows: Row[] }>(
-        `select count(*) filter (where wake_at <= :now) as due,
-           extract(epoch from :now - min(wake_at))::float8 as overdue,
-           extract(epoch from :now - min(${firstAttempt}) filter (where ${isOpen}))::float8 as open
-         from ${requeryList.name}.requeries where wake_at is not null`,
-        { now: runtime.now() },
-      );
+      const query = db.raw<{ rows: Row[] }>(sqlOf('waiting-requeries'), { now: runtime.now() });
       const [row] = await emptyIfUndefined(query.timeout(5_000));
       return [
         ['ledger_requeries_due', row?.due ?? 0],
-        ['ledger_requeries_oldest_due_seconds', Math.max(0, row?.overdue ?? 0)],
-        ['ledger_open_attempt_oldest_seconds', Math.max(0, row?.open ?? 0)],
+        ['ledger_requeries_oldest_due_seconds', row?.overdue ?? 0],
+        ['ledger_open_attempt_oldest_seconds', row?.open ?? 0],
       ];
     },
   } satisfies Record<string, GaugeSource['read']>;
 }
 
-// Read from the text, because the JSON may hold a character that Postgres cannot read (U+0000).
-const firstAttempt = `substring(known::text from '"attempts":\\[\\{[^}]*"at":"([^"]+)"')::timestamptz`;
-const isOpen = `is_open and known::text ~ '"status":"(requested|pending)"'`;
-
 /** The deliveries of each kind that are due or given up; `overdue` is in seconds. */
 export async function waitingDeliveries(db: Knex, runtime: Pick<Dependencies['runtime'], 'now'>) {
   type Row = { kind: string; due: number; givenUp: number; overdue: number };
-  const query = db.raw<{ rows: Row[] }>(
-    `select kind, count(*) filter (where state = 'due') as due,
-       count(*) filter (where state = 'abandoned') as "givenUp",
-       greatest(0, extract(epoch from ? - min(due_at) filter (where state = 'due')))::float8 as overdue
-     from ${toDoSchema}.deliveries where state in ('due', 'abandoned') group by kind`,
-    [runtime.now()],
-  );
+  const query = db.raw<{ rows: Row[] }>(sqlOf('waiting-deliveries'), { now: runtime.now() });
   const rows = await emptyIfUndefined(query.timeout(5_000));
   const none = { due: 0, givenUp: 0, overdue: 0 };
   return deliveryKinds.map((kind) => ({ kind, ...(rows.find((each) => each.kind === kind) ?? none) }));

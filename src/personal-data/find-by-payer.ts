@@ -24,7 +24,7 @@ import { findUnmatchedHolding } from '../projections/unmatched/queries.ts';
 
 const pageSize = 100;
 const catchUpMs = 5_000;
-/** What has no digit or is shorter may be the value of any field of a result: a name, an amount, a code. */
+/** A number that identifies a person. A shorter text, or one without a digit, may be a name, an amount or a code in any field. */
 const tellingNumber = /^(?=.*\d).{8,}$/;
 
 type Dependencies = {

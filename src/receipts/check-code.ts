@@ -7,7 +7,7 @@ import type { Receipt } from './receipt.ts';
 
 const checkBytes = 10;
 
-/** Both, because gateways assign the numbers, and two gateways may assign the same one. */
+/** The number alone would not do: gateways assign the numbers, and two gateways may assign the same one. */
 type Verifiable = Pick<Receipt, 'receiptNo' | 'transactionId'>;
 
 /** The keys of checks: the first one makes them, and all are accepted, because receipts are on paper for years. */

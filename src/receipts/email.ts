@@ -3,7 +3,7 @@
  * Names and descriptions are never more than text in it.
  */
 import { printable } from '@ledger/pdf/printable.ts';
-import { createTemplates } from '../common/templates.ts';
+import { createTemplates, renderText } from '../common/templates.ts';
 import type { Receipt } from './receipt.ts';
 import { factsOf, itemLinesOf, type Language, otherChargeTexts, statusName, texts } from './texts.ts';
 
@@ -14,13 +14,12 @@ export function receiptMessage(receipt: Receipt, lang: Language, receiptUrl: (la
   const content = contentOf(receipt, lang, receiptUrl);
   return {
     subject: `${content.title} ${printable(receipt.receiptNo || receipt.reference)} – ${content.agency}`,
-    text: asText(content),
+    text: renderText('receipt.txt', content),
     html: templates.render('receipt.njk', content),
   };
 }
 
 type Pair = readonly [label: string, text: string];
-type Content = ReturnType<typeof contentOf>;
 
 /** Every value is one line, without control characters. */
 function contentOf(receipt: Receipt, lang: Language, receiptUrl: (lang: Language) => string) {
@@ -50,24 +49,4 @@ function contentOf(receipt: Receipt, lang: Language, receiptUrl: (lang: Language
     open: [receipt.isOfficial ? words.email.open : words.email.openPayment, receiptUrl(lang)] as Pair,
     other: [words.email.otherLanguage, receiptUrl(lang === 'en' ? 'ms' : 'en')] as Pair,
   };
-}
-
-function asText(content: Content): string {
-  const { isOfficial, words, title, agency, total, status, lead, facts, items, sums, open, other } = content;
-  const lines = (pairs: readonly Pair[]) => pairs.map(([label, text]) => `${label}: ${text}`);
-  return [
-    title,
-    agency,
-    ...(isOfficial ? [`${total} · ${status}`] : []),
-    '',
-    ...lead,
-    '',
-    ...lines(facts),
-    '',
-    ...(isOfficial ? [...lines([...items, ...sums]), ''] : []),
-    ...lines([open, other]),
-    '',
-    words.note,
-    '',
-  ].join('\n');
 }

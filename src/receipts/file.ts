@@ -10,7 +10,7 @@ export type Printed = { lang: Language; verifyUrl: string };
 /** Rejects if the document could not be drawn this time. */
 export type DrawReceipt = (receipt: Receipt, printed: Printed) => Promise<Buffer>;
 
-export type ReceiptFiles = (receipt: Receipt, lang: Language) => { name: string; pdf: Promise<Buffer> };
+type ReceiptFiles = (receipt: Receipt, lang: Language) => { name: string; pdf: Promise<Buffer> };
 
 /** The name is safe in a header. */
 export function createReceiptFiles(

@@ -2,7 +2,8 @@
 import { format } from '@ledger/kernel/format.ts';
 import texts from '../../content/texts/reconciliation.en.json' with { type: 'json' };
 import { toDateTime } from '../common/malaysian-time.ts';
-import { displaySen, isRinggit, type Sen } from '../common/money.ts';
+import { displaySen, isRinggit } from '../common/money.ts';
+import { renderText } from '../common/templates.ts';
 import type { DiscrepancyFound, ExportSource } from '../events/reconciliation.ts';
 import { type Verdict, type VerdictClass, verdictClasses } from './compare.ts';
 import type { Scope } from './scope.ts';
@@ -58,7 +59,7 @@ export function discrepancyText(id: string, discrepancy: DiscrepancyFound): stri
 }
 
 /** `succeeded RM 120.50`, or `nothing`. */
-export function sideText(side: DiscrepancyFound['ours'] | DiscrepancyFound['theirs']): string {
+function sideText(side: DiscrepancyFound['ours'] | DiscrepancyFound['theirs']): string {
   if (!side) return 'nothing';
   const { amountSen, currency, status } = side;
   const foreign = isRinggit(currency) ? '' : ` (${currency.toUpperCase()})`;
@@ -82,22 +83,7 @@ export function keptText({ keptFromNewer: kept }: Summary): string | null {
 
 /** The scope, a table of the classes, and what is new. */
 export function summaryText(summary: Summary): string {
-  const { badRows, classes, opened, cleared } = summary;
-  const kept = keptText(summary);
-  const row = (name: string, ...cells: string[]) =>
-    [name.padEnd(16), ...cells.map((cell, index) => cell.padStart(index === 0 ? 9 : 20))].join('').trimEnd();
-  const table = verdictClasses.map((each) => {
-    const { count, oursSen, theirsSen } = classes[each];
-    return row(classNames[each], String(count), displaySen(oursSen as Sen), displaySen(theirsSen as Sen));
-  });
-  return [
-    scopeText(summary),
-    '',
-    row('', 'count', 'paid here', 'paid there'),
-    ...table,
-    row('unreadable rows', String(badRows)),
-    '',
-    `${opened} new ${opened === 1 ? 'discrepancy' : 'discrepancies'}, ${cleared} earlier ${cleared === 1 ? 'one' : 'ones'} cleared.`,
-    ...(kept === null ? [] : [kept]),
-  ].join('\n');
+  const classes = verdictClasses.map((each) => ({ name: classNames[each], ...summary.classes[each] }));
+  const texts = { scope: scopeText(summary), kept: keptText(summary), classes };
+  return renderText('reconciliation.txt', { ...summary, ...texts });
 }

@@ -26,7 +26,7 @@ export function createEraser({ config, eventStore, personalData, runtime }: Depe
     store,
     eventStore,
     async onErased(subjects) {
-      // It holds what was sent while there was no mail server. Emails that a server took are in the payer's mailbox.
+      // The outbox holds the emails of a time without a mail server. Those that a server took are in the payer's mailbox.
       const outbox = join(config.dataDir, 'outbox');
       const files = existsSync(outbox) ? await readdir(outbox) : [];
       const isTheirs = (file: string) => subjects.includes(/^\.?([^-]+)-/.exec(file)?.[1] ?? '');

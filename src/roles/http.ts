@@ -66,7 +66,7 @@ export async function startHttp(role: RoleDependencies): Promise<Running & { por
     closing.abort(); // otherwise the comparison of keys would go on, and the process would not end
     throw error;
   });
-  // Found out only now that the event store is back.
+  // If the event store was away, a wrong key is found out only later: then the process ends.
   checked.catch(endProcess(runtime));
   const db = connectPostgres({ url: config.databaseUrl, log });
   if (clock.differenceMs() !== null) {

@@ -86,7 +86,7 @@ export async function runUntilSignal(log: Log, start: (started: Started) => Prom
   }
   const orphaned = () => stop.abort('the parent process ended');
   endOnUncaught(log);
-  // Before files are followed, and in a role that has none, it must not end the process.
+  // This signal must not end the process before files are followed, nor in a role that follows none.
   if (!process.stdout.isTTY) process.on('SIGHUP', () => {});
   if (process.connected) process.once('disconnect', orphaned);
   else if (process.send) orphaned();

@@ -44,7 +44,7 @@ export function startProjections(role: RoleDependencies): Running {
   const reader = createSharedReader(eventStore, { streamPrefixes });
   const leads = createLeads({ databaseUrl, runtime });
   const common = { ...role, db, databaseUrl, leads };
-  // Rows are so far behind while much happens, because most of a batch's cost is the same for one event and for many.
+  // Under load, rows lag by this much: most of a batch's cost is the same for one event and for many.
   const everyMs = 200;
   const transaction = createSharedTransaction(db, runtime);
   const following = { ...common, eventStore: reader, everyMs, transaction };

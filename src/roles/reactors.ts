@@ -80,7 +80,7 @@ export function startReactors(role: RoleDependencies): Running {
       const [by, kind] = payload?.split(' ') ?? [];
       // This process has woken its own workers already.
       if (by === announcer) return;
-      // Without a kind after a new connection, and from a process of an earlier release.
+      // After a new connection, and from a process of an earlier release, there is no kind: every worker looks for work.
       for (const [of, worker] of workers) if (kind === undefined || kind === of) worker.wake();
     },
   });

@@ -13,6 +13,7 @@ import { prepared } from '@ledger/postgres/prepared.ts';
 import { createTables, indexesOf } from '@ledger/postgres/table.ts';
 import type { Followed, Projection } from '@ledger/projections/runtime/projection.ts';
 import tables from '../../content/tables/to-do.json' with { type: 'json' };
+import { sqlOf } from '../common/sql.ts';
 import { adjustmentEvents } from '../events/adjustments.ts';
 import {
   type DeliveryKind,
@@ -195,13 +196,8 @@ function plannedByRule1({ request }: Known, isPaid: boolean, change: number): Pl
 type Ahead = { transactionId: string; after: number; upTo: number };
 
 const aheadAtOnce = 500;
-const paymentsAhead = `
-  select * from (
-    select transaction_id as "transactionId", coalesce(${revisionIn('fresh.known')}, -1) as after,
-      ${revisionIn('serving.known')} as "upTo"
-    from ${toDoSchema}.payments as serving left join ??.payments as fresh using (transaction_id)
-    where transaction_id > ?
-  ) as known where "upTo" > after order by "transactionId" limit ${aheadAtOnce}`;
+const revisions = { fresh: revisionIn('fresh.known'), serving: revisionIn('serving.known') };
+const paymentsAhead = sqlOf('payments-ahead', { ...revisions, atOnce: aheadAtOnce });
 
 async function loadAhead(
   payments: readonly Ahead[],

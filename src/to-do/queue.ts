@@ -16,7 +16,7 @@ export type ClaimedDelivery = {
   delivery: string;
   receiver: string;
   merchantCode: string;
-  /** Attempts with this ordering key, likewise. */
+  /** Attempts with this ordering key, as far as the row has been projected. */
   attempts: number;
   /** The key of the delivery of an earlier claim that ended without a recorded attempt and was not given back. */
   interrupted: string | null;

@@ -11,7 +11,7 @@ import { temporaryFolder } from '../embedded/helpers.ts';
 import { runLedger } from '../support/ledger.ts';
 
 for (const name of Object.keys(declarations).filter(isCommand)) {
-  test(`${name}: the usage names every option, and no other`, (t) => {
+  test(`${name}: the usage names every option, and no other`, async (t) => {
     const named = new Set(Array.from(usageOf(name).matchAll(/--([a-z-]+)/g), ([, option]) => option));
     const { options, allowPositionals } = argumentsOf(name);
     const everywhere = ['help', ...('json' in declarations[name] ? ['json'] : [])];
@@ -21,8 +21,8 @@ for (const name of Object.keys(declarations).filter(isCommand)) {
       allowPositionals,
       forms.some((form) => /^[<[]?[^-[]/.test(form)),
     );
-    for (const option of Object.keys(options)) t.true(helpOn(name).includes(`--${option}`));
-    t.true(helpOnAll().includes(`  ${name} `));
+    for (const option of Object.keys(options)) t.true((await helpOn(name)).includes(`--${option}`));
+    t.true((await helpOnAll()).includes(`  ${name} `));
   });
 }
 

@@ -14,7 +14,7 @@ import { readEnvironment } from '../../src/config/environment-reader.ts';
 import type { Merchant } from '../../src/config/merchants.ts';
 import { type PaymentEvent, paymentStream, readPaymentEvent } from '../../src/events/payment.ts';
 import { createMerchantCallback } from '../../src/reactors/callbacks/merchant-callback.ts';
-import { type DeliveryWorker, startDeliveryWorker } from '../../src/reactors/deliveries/worker.ts';
+import { startDeliveryWorker } from '../../src/reactors/deliveries/worker.ts';
 import { createToDoList, toDoList } from '../../src/to-do/projection.ts';
 import { createDeliveryQueue } from '../../src/to-do/queue.ts';
 import { dueChannel } from '../../src/to-do/table.ts';
@@ -34,6 +34,8 @@ import {
 import { payer as aminah, applied, chosen, request, result } from '../support/payments.ts';
 import { personalData } from '../support/personal-data.ts';
 import { testRuntime } from '../support/runtime.ts';
+
+export type DeliveryWorker = ReturnType<typeof startDeliveryWorker>;
 
 export { log, until };
 

@@ -4,11 +4,10 @@ import type { ExecutionContext } from 'ava';
 import { createLandRegistry } from '../../src/clients/land-registry/callback.ts';
 import type { PaymentEvent } from '../../src/events/payment.ts';
 import { createLandRegistryCallback } from '../../src/reactors/callbacks/land-registry-callback.ts';
-import type { DeliveryWorker } from '../../src/reactors/deliveries/worker.ts';
 import { registryToken } from '../sandbox/helpers.ts';
 import { payer as aminah, chosen, request, result, sen, succeeded } from '../support/payments.ts';
 import { testRuntime } from '../support/runtime.ts';
-import { type Ledger, startCallbacks } from './helpers.ts';
+import { type DeliveryWorker, type Ledger, startCallbacks } from './helpers.ts';
 
 /** As `ledger reactors` has it; it ends with the test. */
 export function startItems(

@@ -4,6 +4,7 @@ import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
 import { evolve, noPayment, type PaymentEvent } from '../../src/events/payment.ts';
 import { nextRequeryAt } from '../../src/events/requery-schedule.ts';
+import { createSources } from '../../src/monitoring/sources.ts';
 import { requeries } from '../../src/to-do/requeries.ts';
 import { createAnswerCounts, createRequeryQueue } from '../../src/to-do/requery-queue.ts';
 import { append, log, reached, run, startStores } from '../projections/helpers.ts';
@@ -99,6 +100,32 @@ for (const outcome of ['succeeded', 'cancelled'] as const)
       t.true(before === null || after < before, 'the second attempt is open');
     },
   );
+
+test.serial(
+  'the metrics: how many are due, since when, and the age of the oldest open attempt',
+  async (t) => {
+    const { db, payment } = await start(t);
+    const metrics = async (now: Date) => {
+      const sources = createSources({ db, runtime: { now: () => now } } as Parameters<
+        typeof createSources
+      >[0]);
+      return (await sources.requeries()).map(([, value]) => Number(value));
+    };
+    t.deepEqual(await metrics(at('01:00:30')), [0, 0, 0]);
+    await payment('A', [requested(), chosen(1, { at: '2026-11-20T01:00:00.000Z' })]);
+    await payment('B', [
+      requested(),
+      chosen(1, { at: '2026-11-20T00:00:00.000Z' }),
+      applied(result(1, 'succeeded')),
+    ]);
+    // PostgreSQL cannot read this order number as JSON.
+    await payment('C', [requested(), chosen(1, { at: '2026-11-20T01:01:00.000Z', sellerOrderNo: '\0' })]);
+    t.deepEqual(await metrics(at('01:00:30')), [0, 0, 30]);
+    const [due, overdue, open] = await metrics(at('01:21:00'));
+    t.deepEqual([due, open], [2, 21 * 60]);
+    t.true((overdue ?? 0) > 0 && (overdue ?? 0) < 21 * 60);
+  },
+);
 
 test.serial('the longest due is claimed first, once, until its lease ends or it is given back', async (t) => {
   const { payment, queue } = await start(t);

@@ -18,7 +18,7 @@ import type { Storage } from './storage.ts';
 import { asBuffer, grpcError, parseStreamName, RequestFault } from './wire.ts';
 
 /** Responses are serialized already: a stored event is sent as it is. The request's fields are those of streams.proto. */
-export type ReadCall = ServerWritableStream<Message, Uint8Array>;
+type ReadCall = ServerWritableStream<Message, Uint8Array>;
 
 /** Filters are for $all only, as in EventStoreDB. */
 type Reading = PageRequest & { filter: EventFilter | undefined; resolvesLinks: boolean };

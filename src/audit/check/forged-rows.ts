@@ -9,7 +9,7 @@ export const auditTablesSql = sqlOf('audit-tables');
 
 /** Never rejects: the page that found it shows what the stream says. */
 export async function reportForgedRow(stream: string, { db, log }: { db: Knex; log: Logger }): Promise<void> {
-  // Without the stream, whose id opens a receipt.
+  // The log does not name the stream, because the id in it opens a receipt.
   log.error({}, 'a row was changed in PostgreSQL; its stream is shown instead');
   try {
     await db.raw('insert into forged_rows (stream) values (?) on conflict do nothing', [stream]);

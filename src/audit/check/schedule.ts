@@ -30,7 +30,7 @@ export const lateAfterMs = { check: 2 * hourMs, verify: 2 * dayMs } as const;
  * and number.
  */
 export function startHourlyCheck(dependencies: Dependencies): Background {
-  // A process that cannot reach the log must not keep the lock: another may.
+  // A process that cannot reach the log must not keep the lock: another process may be able to.
   const check = (leading: AbortSignal) =>
     checkIfDue(dependencies, AbortSignal.any([leading, dependencies.runtime.timeout(hourMs)]));
   return inOneProcess('hourly-check', check, dependencies);

@@ -34,8 +34,9 @@ export type Export = {
   /** The text, piece by piece. Throws ExportImpossible, EventStoreUnavailable and the database's errors. */
   pieces: AsyncIterable<string>;
   /**
-   * So far; after the last piece, of all. The checksum is that of the last line, `''` for CSV. `plainAfterErasure` counts
-   * payments whose personal data were erased, but which an earlier release wrote in plain text, as they still are here.
+   * What was exported so far, which is everything after the last piece. The checksum is that of the last line, `''` for
+   * CSV. `plainAfterErasure` counts payments whose personal data were erased, but which an earlier release wrote in plain
+   * text, as they still are here.
    */
   totals(): { events: number; payments: number; plainAfterErasure: number; checksum: string };
 };

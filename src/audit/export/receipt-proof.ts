@@ -11,7 +11,7 @@ import { leafOf } from '../../events/seals.ts';
 import { checkpointOfSize, lastCheckpoint, proveEvents } from '../seals/leaves.ts';
 import { createLines } from './lines.ts';
 
-export type ReceiptProof = {
+type ReceiptProof = {
   /** The event's place in the log, counted from 1. */
   number: number;
   /** The name of the log, and how many events its checkpoint covers. */

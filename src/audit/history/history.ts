@@ -35,7 +35,7 @@ export type HistoryEntry = {
 };
 
 /** Names the first event that was changed, does not follow the one before it, or is intact but cannot be read. */
-export type HistoryVerdict = { kind: 'whole' } | { kind: 'broken' | 'unreadable'; revision: number };
+type HistoryVerdict = { kind: 'whole' } | { kind: 'broken' | 'unreadable'; revision: number };
 
 export type History = { entries: readonly HistoryEntry[]; verdict: HistoryVerdict };
 

@@ -55,7 +55,7 @@ export async function checkpointOfSize(
   return found?.count === size ? found : null;
 }
 
-/** The last seal for which this is so, as it is for those before it. */
+/** The last seal that `isBefore` is true of. It must be true of all seals before that one, too: the search is binary. */
 async function lastWhere(
   eventStore: Pick<EventStore, 'load'>,
   last: TreeSeal,

@@ -151,7 +151,10 @@ function createFileCheck(trusted: readonly KeyTerm[] | null, witnesses: Witnesse
   return { state, totals, leaves, take };
 }
 
-/** Null if this program would not have written it so. Of a field that is there twice, other programs may read the first. */
+/**
+ * Null if this program would have written the line in another way. A field may not be there twice, because other programs
+ * may read the first one.
+ */
 function parse(text: string): object | null {
   return orElse(() => {
     const value: unknown = JSON.parse(text);

@@ -9,7 +9,7 @@ const lifetimesMs = {
   'payment page token': 60 * 60 * 1000,
   /** For the button that sends the receipt again; the number is how often it was tried, so that a token serves once. */
   'receipt email token': 60 * 60 * 1000,
-  /** For a redirect after a write; the number is the revision that was written. Later, the page reads the stream. */
+  /** For a redirect after a write; the number is the revision that was written. After this time the page reads the stream. */
   'revision of a payment': knownForMs,
 };
 

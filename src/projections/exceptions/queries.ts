@@ -65,7 +65,7 @@ export function exceptionsOf(db: Knex, { amounts, kind, merchantCode, recorded, 
   return query;
 }
 
-/** How many of each kind are open, of all merchants or of some alone. Rejects likewise. */
+/** How many of each kind are open, of all merchants or of some alone. Rejects when Postgres is down. */
 export async function countOpenExceptions(db: Knex, scope: Scope): Promise<Record<ListedKind, number>> {
   const open = db.from(db.raw(listedSql)).whereNull('resolved_at').groupBy('kind').timeout(5_000);
   if (scope) open.whereIn('owner', scope);

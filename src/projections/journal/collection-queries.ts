@@ -87,7 +87,7 @@ export async function collectionTotals(db: Knex, collection: Collection): Promis
 }
 
 /** Credits less debits of the agency's account, by what the day's statement, its account of the day, or both have. */
-export type PartOfDay = { kind: EntryKind; isCollected: boolean; isRecorded: boolean; sumSen: bigint };
+type PartOfDay = { kind: EntryKind; isCollected: boolean; isRecorded: boolean; sumSen: bigint };
 
 /** What explains the difference between the two. */
 export async function accountOfDay(db: Knex, collection: Collection): Promise<PartOfDay[]> {

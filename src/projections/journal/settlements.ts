@@ -6,22 +6,15 @@ import type { Sen } from '../../common/money.ts';
 import { sqlOf } from '../../common/sql.ts';
 import type { SettlementKind } from '../../events/settlement.ts';
 import { numberIdOf } from '../../events/shared-number.ts';
-import { journal } from './projection.ts';
 
 /** The reference of another one of the same day with the same total that is not reversed; null if there is none. */
 export async function findTwin(
   db: Knex,
   { id, kind, settledOn, totalSen }: { id: string; kind: SettlementKind; settledOn: string; totalSen: Sen },
 ): Promise<string | null> {
-  // It was recorded on that day or later: the index of the account begins with this.
+  const given = { id, kind, totalSen, start: boundsOfDay(settledOn)?.start ?? null };
   const { rows } = await db
-    .raw<{ rows: { reference: string }[] }>(
-      `select reference from ${journal.name}.postings join ${journal.name}.books using (transaction_id)
-       where account = 'bank' and at >= :start and value_at = :start and kind = :kind
-         and debit_sen + credit_sen = :totalSen and transaction_id <> :id and state ->> 'reversed' is null
-       limit 1`,
-      { id, kind, totalSen, start: boundsOfDay(settledOn)?.start ?? null },
-    )
+    .raw<{ rows: { reference: string }[] }>(sqlOf('same-settlement'), given)
     .timeout(5_000);
   return rows[0]?.reference ?? null;
 }

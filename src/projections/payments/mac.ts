@@ -5,7 +5,7 @@
 import type { PersonalDataReader } from '@ledger/personal-data/sealed.ts';
 import type { RequestedPayment } from '../../events/payment.ts';
 
-/** In no search token. */
+/** No search token begins with it, so that no token is the MAC of a row. */
 const mark = '\0row ';
 
 /** The state is the same text again after it was stored as json. Throws KeysUnavailable. */

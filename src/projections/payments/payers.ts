@@ -8,7 +8,10 @@ import { sqlOf } from '../../common/sql.ts';
 import { paymentStream, type RequestedPayment } from '../../events/payment.ts';
 import { searchTokens } from './search-tokens.ts';
 
-/** No word of a payer. The row of no payment holds it: if it is another there, the table was made under another key. */
+/**
+ * Not a word of any payer. The row with an empty transaction id has its token: if that is another one than the present key
+ * makes, the table was made under another key.
+ */
 const keyMark = '\0';
 
 function checkMark(made: { tokens: string[] } | undefined, mark: string): void {

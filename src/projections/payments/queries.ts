@@ -82,7 +82,7 @@ export function createPaymentQueries(
 }
 
 /** Of the generic channel; null, or an empty list, means all. */
-export type MerchantFilter = {
+type MerchantFilter = {
   merchantCode: string;
   reference: string | null;
   statuses: readonly Standing[];

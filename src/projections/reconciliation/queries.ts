@@ -19,7 +19,7 @@ export type PaidKey = { at: Date; transactionId: string };
 /**
  * A page of the payments with money reported within the span, of the given merchants (null: of all). `paid` finds what
  * was paid then. `inSuspense` finds what is in suspense, by the time of recording and from a day before the span on,
- * because the row lacks the time of payment. Rejects likewise.
+ * because the row lacks the time of payment. Rejects when Postgres is down.
  */
 export async function findCharged(
   db: Knex,

@@ -10,8 +10,6 @@ import { type AttemptDependencies, attemptDelivery } from './attempt.ts';
 import { createBreaker } from './breaker.ts';
 import type { DeliveryOutcome } from './delivery-task.ts';
 
-export type DeliveryWorker = ReturnType<typeof startDeliveryWorker>;
-
 export type WorkerTask = Pick<AttemptDependencies, 'name' | 'perform'> & { kind: DeliveryKind };
 
 type Dependencies = WorkerTask &
@@ -40,7 +38,7 @@ export function startDeliveryWorker(dependencies: Dependencies) {
   const unsettled = new Map<ClaimedDelivery, readonly PlacedEvent[]>();
   let settling: Promise<void> | undefined;
   const attempts = new Map<Promise<void>, ClaimedDelivery>();
-  /** What the last claim counted and took. Some of it may have ended since. */
+  /** The attempts that were under way at the last claim, and those that it began. Some may have ended since. */
   let placesTaken: readonly ClaimedDelivery[] = [];
   const interrupting = new AbortController();
   let wakeUp = new AbortController();

@@ -48,12 +48,13 @@ test('no code compiles a text as a template, and templates leave out escaping on
     textFolders.push(...(source.match(/\bcreateTextTemplates\([^)]*\)/g) ?? []));
   }
   t.deepEqual(unescaping, ['packages/web/templates.ts']);
-  // The folder has only templates of plain text and Markdown.
+  // These folders have only templates of plain text and Markdown.
   t.deepEqual([...new Set(textFolders)].sort(), [
     'createTextTemplates(folder: string)',
     'createTextTemplates(textFolder)',
   ]);
-  for (const name of await readdir('packages/docs-site/views/text')) t.regex(name, /\.(?:md|txt)\.njk$/);
+  for (const folder of ['views/text', 'packages/docs-site/views/text'])
+    for (const name of await readdir(folder)) t.regex(name, /\.(?:md|txt)\.njk$/);
   const unescaped: string[] = [];
   for (const file of [
     ...(await filesOf('views', /\.njk$/)),

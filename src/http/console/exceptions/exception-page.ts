@@ -35,7 +35,7 @@ export type FoundException<Choice extends ResolutionName> = {
     cause: Cause,
     fields: Fields,
   ): Promise<{ events: readonly { type: string }[] }>;
-  /** What that would do to a payment; absent where no money can move. Throws likewise. */
+  /** What that would do to a payment; absent where no money can move. Throws what `resolve` throws. */
   effect?(resolution: Resolution<Choice>, fields: Fields): Effect;
 };
 

@@ -13,7 +13,7 @@ import { rebuildDecider } from '../../../commands/rebuild.ts';
 import { projectionStream, type Rebuilds } from '../../../events/rebuild.ts';
 import type { Dependencies } from '../../server/dependencies.ts';
 
-export type RebuildView = {
+type RebuildView = {
   name: string;
   /** A waiting rebuild has no shadow tables yet; an interrupted one has them, but no open request. */
   state: 'none' | 'waiting' | 'running' | 'interrupted';
