@@ -115,6 +115,18 @@ test('an address of a witness with a password, which each failure to reach it wo
   ]);
 });
 
+test('an address to listen on with a port, a scheme, brackets or blanks is a fault of its own variable', (t) => {
+  const good = ['0.0.0.0', '::', 'fe80::1%eth0', '::ffff:127.0.0.1', 'localhost', 'ledger-1.internal'];
+  for (const HOST of good)
+    t.is(loadConfig({ HOST, ADMIN_HOST: HOST, BASE_URL: 'http://a.example' }, complete).host, HOST);
+  for (const HOST of ['127.0.0.1:80', 'localhost:80', 'http://127.0.0.1', '[::1]', 'a b'])
+    t.is(
+      faultsOf(t, { ...complete, HOST, BASE_URL: 'http://a.example' }).join(),
+      'HOST must be an IP address or a name of this machine, without port and brackets',
+    );
+  t.regex(faultsOf(t, { ...complete, ADMIN_HOST: 'a:1' }).join(), /^ADMIN_HOST must be an IP address/);
+});
+
 test('a URL of PostgreSQL that its client cannot decode is a fault', (t) => {
   const good = ['postgres://a:p%25%C3%A4@db/ledger', 'postgres://%2Fvar%2Frun/ledger'];
   for (const DATABASE_URL of good) t.is(loadConfig({ DATABASE_URL }, complete).databaseUrl, DATABASE_URL);
