@@ -100,6 +100,7 @@ for (const [title, statuses, status, ids] of [
   ['every success is told, the oldest first', ['1', '2', '1'], 'succeeded', ['P0', 'P2']],
   ['what may still succeed outranks a failure', ['3', '2'], 'pending', ['P0']],
   ['an attempt under way outranks a failure', ['0', '2'], 'attempted', []],
+  ['a success counts beside a record with an unknown status', ['7', '1'], 'succeeded', ['P1']],
   ['of several failures the latest counts', ['2', '2'], 'failed', ['P1']],
   ['no record at all is not found', [], 'not_found', []],
 ] as const) {
