@@ -135,6 +135,14 @@ test('a number of more digits than a double holds keeps them all', async (t) => 
   t.is(answer.raw.gateway_id1, '26112009043012345678');
 });
 
+test('a byte order mark before an answer is no part of it', async (t) => {
+  const registry = await startRegistry(t);
+  registry.answer((_, response) => response.end(`\ufeff${JSON.stringify([record()])}`));
+  const config = { url: registry.url, token: '' };
+  const answer = await createTransactionRegistry({ runtime: testRuntime(), config, log }).ask(id);
+  t.is(answer.status, 'succeeded');
+});
+
 test("other people's transactions are left out, and the log says only how many", async (t) => {
   const registry = await startRegistry(t);
   const stranger = { merchant_trans_id: 'SOMEBODY', buyer_name: 'STRANGER', eps_status: '42' };
