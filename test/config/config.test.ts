@@ -428,6 +428,17 @@ test("a merchant's keys and secrets are long, and nobody else's", (t) => {
   t.notRegex(faults.join(), new RegExp(`${secret}|kkk|www`));
 });
 
+test('a value before that is too short is named by its own variable, and may be the present one', (t) => {
+  for (const name of ['GATEWAY_SECRET', 'LANDREG_ACCESS_KEY']) {
+    const present = production(t)[name as 'GATEWAY_SECRET'] ?? 'an-access-key-of-the-land-registry';
+    const settings = { ...production(t), [name]: present };
+    t.notThrows(() => loadConfig({ ...settings, [`${name}_PREVIOUS`]: present }));
+    t.deepEqual(faultsOf(t, { ...settings, [`${name}_PREVIOUS`]: 'too-short' }), [
+      `${name}_PREVIOUS must have at least 32 characters in production, unless ALLOW_INSECURE names short-secrets`,
+    ]);
+  }
+});
+
 test('the keys of personal data have 32 bytes each', (t) => {
   const previous = [1, 2].map((byte) => Buffer.alloc(32, byte).toString('base64'));
   t.deepEqual(loadConfig({ DATA_KEY_PREVIOUS: previous.join(', ') }, complete).dataKeys, {
@@ -613,6 +624,13 @@ test('the faults of a merchants file name the keys, and never their values', (t)
       key,
     );
   t.false(faults.join().includes('private key'));
+  t.true(
+    faults.some((fault) =>
+      fault.endsWith(
+        'one.api_keys.0 is not valid (sha256:<64 hex digits>, or a key of 6 to 200 characters without blanks)',
+      ),
+    ),
+  );
 });
 
 test('two merchants cannot share an id', (t) => {
