@@ -3,14 +3,14 @@ import { once } from 'node:events';
 import type { Server, ServerResponse } from 'node:http';
 import { codeOf, reasonOf } from './reason-of.ts';
 import type { Runtime } from './runtime.ts';
-import { ConfigError } from './yaml-file.ts';
 
 const noSuchAddress = ['ENOTFOUND', 'EAI_AGAIN', 'EADDRNOTAVAIL'];
 
-/** Why a server does not listen: a fault of the variable that names its address, if this machine has no such address. */
-export function asHostFault(error: unknown, variable: string): unknown {
-  if (!noSuchAddress.includes(codeOf(error))) return error;
-  return new ConfigError([`${variable} must be an address of this machine: ${reasonOf(error)}`]);
+/** Why a server does not listen, with the variable that names its address if this machine has no such address yet. */
+export function namingHost(error: unknown, variable: string): unknown {
+  if (error instanceof Error && noSuchAddress.includes(codeOf(error)))
+    error.message = `${variable} must be an address of this machine: ${reasonOf(error)}`;
+  return error;
 }
 
 /**

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { type EventStore, EventStoreUnavailable } from '@ledger/event-store/event-store.ts';
 import { createKnownHeads } from '@ledger/event-store/known-heads.ts';
-import { asHostFault, createDrain } from '@ledger/kernel/http-server.ts';
+import { createDrain, namingHost } from '@ledger/kernel/http-server.ts';
 import { createMailer } from '@ledger/outbound/mailer.ts';
 import { createOutbound } from '@ledger/outbound/post.ts';
 import { connectPostgres } from '@ledger/postgres/pool.ts';
@@ -112,7 +112,7 @@ export async function startHttp(role: RoleDependencies): Promise<Running & { por
     // What waits for a store, and connections, would keep the process from ending.
     closing.abort();
     await db.destroy();
-    throw asHostFault(error, 'HOST');
+    throw namingHost(error, 'HOST');
   });
   const { port } = server.address() as AddressInfo;
   log.info({ address: `http://${config.host}:${port}` }, 'http listening');

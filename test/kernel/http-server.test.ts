@@ -2,9 +2,9 @@
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
-import { ConfigError } from '@ledger/kernel/yaml-file.ts';
 import test from 'ava';
-import { asHostFault, createDrain } from '../../packages/kernel/http-server.ts';
+import { createDrain, namingHost } from '../../packages/kernel/http-server.ts';
+import { exitCodeOf, failureText } from '../../src/cli/failure-text.ts';
 import { testRuntime } from '../support/runtime.ts';
 
 /** A server that answers when it is told to, and one request to it on a connection that stays open. */
@@ -45,13 +45,18 @@ test('what takes too long is cut off', async (t) => {
   t.is(await ended, '');
 });
 
-test('an address that this machine does not have is a fault of its variable, and no other failure is', async (t) => {
-  for (const host of ['203.0.113.5', 'nonsense.invalid']) {
+test('an address that this machine does not have is told with its variable, and may be there at the next start', async (t) => {
+  for (const [host, code] of [
+    ['203.0.113.5', 'EADDRNOTAVAIL'],
+    ['nonsense.invalid', /^(ENOTFOUND|EAI_AGAIN)$/],
+  ] as const) {
     const error = await once(createServer().listen(0, host), 'listening').catch((reason) => reason);
-    const fault = asHostFault(error, 'HOST');
-    t.true(fault instanceof ConfigError, host);
-    t.regex(String(fault), /HOST must be an address of this machine: /);
+    const text = failureText(namingHost(error, 'HOST'));
+    t.regex(text, /^HOST must be an address of this machine: .*$/);
+    t.regex(error.code, new RegExp(code), host);
+    t.not(exitCodeOf(error), 78, 'a supervisor may start it again');
   }
   const taken = Object.assign(new Error('taken'), { code: 'EADDRINUSE' });
-  t.is(asHostFault(taken, 'HOST'), taken);
+  t.is(namingHost(taken, 'HOST'), taken);
+  t.is(taken.message, 'taken');
 });
