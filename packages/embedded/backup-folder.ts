@@ -14,6 +14,7 @@ import {
 import { dirname, join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { makeFolder } from '@ledger/kernel/make-folder.ts';
 import { orElse } from '@ledger/kernel/or-else.ts';
 import { array, is, object, pattern, string } from 'superstruct';
 import { lockDataFolder, unfinishedRestore } from './data-folder.ts';
@@ -38,7 +39,7 @@ export async function writeBackupFolder(
 ): Promise<void> {
   if (existsSync(folder)) throw new StartError(`${folder} exists and is not overwritten.`);
   const draft = `${resolve(folder)}.${process.pid}.part`;
-  mkdirSync(dirname(draft), { recursive: true });
+  makeFolder(dirname(draft));
   mkdirSync(draft, { mode: 0o700 });
   try {
     const files: { name: string; sha256: string }[] = [];

@@ -1,7 +1,8 @@
 /** The data folder, and the lock that keeps a second ledger from using it at the same time. */
-import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { makeFolder } from '@ledger/kernel/make-folder.ts';
 import { orElse } from '@ledger/kernel/or-else.ts';
 import { codeOf, reasonOf } from '@ledger/kernel/reason-of.ts';
 import { StartError } from './start-error.ts';
@@ -27,7 +28,7 @@ const heldLocks = new Set<DatabaseSync>();
 export function lockDataFolder(dataDir: string) {
   const path = resolve(dataDir);
   try {
-    mkdirSync(path, { recursive: true, mode: 0o700 });
+    makeFolder(path, 0o700);
   } catch (error) {
     throw unusable(path, error);
   }

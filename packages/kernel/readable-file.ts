@@ -1,4 +1,4 @@
-/** Whether a file that somebody named can be read, asked before anything is begun. */
+/** Files that somebody named: whether one can be read, asked before anything is begun, and whether any has changed. */
 import { accessSync, constants, statSync } from 'node:fs';
 import { getSystemErrorMessage } from 'node:util';
 
@@ -11,4 +11,17 @@ export function faultOfFile(path: string): string | null {
     const { errno = 0 } = error as NodeJS.ErrnoException;
     return `cannot be read: ${getSystemErrorMessage(errno)}`;
   }
+}
+
+/** Differs once a file was written, replaced, deleted or created. */
+export function stateOfFiles(files: readonly string[]): string {
+  const states = files.map((file) => {
+    try {
+      const { ctimeMs, ino, mtimeMs, size } = statSync(file);
+      return [file, ino, size, mtimeMs, ctimeMs];
+    } catch (error) {
+      return [file, (error as NodeJS.ErrnoException).code];
+    }
+  });
+  return JSON.stringify(states);
 }

@@ -15,6 +15,10 @@ export const utc = define<string>(
     !Number.isNaN(Date.parse(value)),
 );
 
+/** A text of this form; a fault of the configuration says that it must be `as`. */
+export const written = (form: RegExp, as: string) =>
+  define<string>(as, (value) => typeof value === 'string' && form.test(value));
+
 /**
  * superstruct's `object` for input from outside. Masking drops every unknown field, including one that is named like an
  * inherited method, such as toString: `object` would take it for a known field and quote its value in the error.

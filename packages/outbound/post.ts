@@ -21,7 +21,7 @@ export type OutboundAnswer = {
   status: number;
   /** The header Retry-After; `''` where there is none. */
   retryAfter: string;
-  /** UTF-8, at most 64 KiB; incomplete where the answer broke off. */
+  /** UTF-8 without a byte order mark, at most 64 KiB; incomplete where the answer broke off. */
   body: string;
 };
 
@@ -143,7 +143,7 @@ async function readBody(request: Stream): Promise<string> {
   } catch {
     // The connection broke: the status still counts.
   }
-  return Buffer.concat(chunks).subarray(0, maxBodyBytes).toString('utf8');
+  return new TextDecoder().decode(Buffer.concat(chunks).subarray(0, maxBodyBytes));
 }
 
 function asOutboundError(error: RequestError, { protocol }: URL): Error {

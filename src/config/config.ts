@@ -168,9 +168,9 @@ function checkSecurity(env: EnvironmentReader, config: Config): void {
     ['DATA_KEY_PREVIOUS', dataKeys.previous],
     ['SEAL_KEY', [config.sealKeys.current]],
     ['SEAL_KEY_PREVIOUS', [config.sealKeys.previous]],
-    ['GATEWAY_SECRET', [gateway.secret, ...gateway.otherSecrets]],
+    ['GATEWAY_SECRET', [gateway.secret], gateway.otherSecrets],
     ['REGISTRY_TOKEN', [registry.token]],
-    ['LANDREG_ACCESS_KEY', config.landregAccessKeys],
+    ['LANDREG_ACCESS_KEY', [env.text('LANDREG_ACCESS_KEY')], env.list('LANDREG_ACCESS_KEY_PREVIOUS')],
     ['LANDREG_ACCESS_TOKEN', [landRegistry?.accessToken ?? '']],
     ['API_KEYS', config.apiKeys],
     ...[...config.merchants.values()].flatMap(

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { readImage } from '@ledger/kernel/image-file.ts';
 import { orElse } from '@ledger/kernel/or-else.ts';
+import { written } from '@ledger/kernel/structs.ts';
 import { ConfigError, readYamlFile } from '@ledger/kernel/yaml-file.ts';
 import {
   array,
@@ -30,8 +31,13 @@ const merchantCode = pattern(size(string(), 1, 50), /^[A-Za-z0-9][A-Za-z0-9._-]*
 /** A key that callers present, or its digest. */
 export const keyForm = /^(sha256:[0-9a-f]{64}|(?!sha256:)\S{6,200})$/;
 
-/** The form of Standard Webhooks, with 24 to 64 bytes in base64, or any text of 24 to 200 characters. */
-const webhookSecret = pattern(string(), /^(whsec_(?=.{32,88}$)[A-Za-z0-9+/]+={0,2}|(?!whsec_)\S{24,200})$/);
+const apiKey = written(keyForm, 'sha256:<64 hex digits>, or a key of 6 to 200 characters without blanks');
+
+/** As Standard Webhooks has it, or any text. */
+const webhookSecret = written(
+  /^(whsec_(?=.{32,88}$)[A-Za-z0-9+/]+={0,2}|(?!whsec_)\S{24,200})$/,
+  'whsec_ and 24 to 64 bytes in base64, or 24 to 200 characters without blanks',
+);
 
 const MerchantsFile = object({
   merchants: record(
@@ -39,7 +45,7 @@ const MerchantsFile = object({
     object({
       name: nonempty(string()),
       id: min(integer(), 1),
-      api_keys: optional(nonempty(array(pattern(string(), keyForm)))),
+      api_keys: optional(nonempty(array(apiKey))),
       branch_code: optional(pattern(string(), /^\d{2}$/)),
       webhook_secret: optional(nonempty(array(webhookSecret))),
       webhook_secret_file: optional(nonempty(string())),

@@ -1,5 +1,5 @@
 /** What production refuses unless ALLOW_INSECURE names it: unencrypted stores, weak secrets, the sandbox. */
-import { createHash } from 'node:crypto';
+import { digestOfConfigured } from '@ledger/kernel/key-digest.ts';
 import { orElse } from '@ledger/kernel/or-else.ts';
 import type { EnvironmentReader } from './environment-reader.ts';
 
@@ -53,22 +53,27 @@ export function checkPostgres(env: EnvironmentReader, databaseUrl: string): void
   );
 }
 
-/** The values of a secret, plain or `sha256:<64 hex digits>`; the empty ones are not set. */
-export type Secret = readonly [name: string, values: readonly string[]];
+/**
+ * The values of a secret, plain or `sha256:<64 hex digits>`; the empty ones are not set. `previous` are those of the
+ * variable with `_PREVIOUS` at the end of its name, if they may be the same.
+ */
+export type Secret = readonly [name: string, values: readonly string[], previous?: readonly string[]];
 
 /** Every secret is long enough, and none has a value of another. */
 export function checkSecrets(env: EnvironmentReader, secrets: readonly Secret[]): void {
   const namesByDigest = new Map<string, Set<string>>();
-  for (const [name, values] of secrets) {
-    const present = values.filter((value) => value !== '');
+  const checkLength = (name: string, values: readonly string[]) =>
     env.mustInProduction(
       'short-secrets',
       name,
-      present.every((value) => value.length >= shortestSecret),
+      values.every((value) => value === '' || value.length >= shortestSecret),
       `have at least ${shortestSecret} characters`,
     );
-    for (const value of present) {
-      const digest = digestOf(value);
+  for (const [name, values, previous = []] of secrets) {
+    checkLength(name, values);
+    checkLength(`${name}_PREVIOUS`, previous);
+    for (const value of [...values, ...previous].filter((each) => each !== '')) {
+      const digest = digestOfConfigured(value).toString('hex');
       namesByDigest.set(digest, (namesByDigest.get(digest) ?? new Set()).add(name));
     }
   }
@@ -79,9 +84,4 @@ export function checkSecrets(env: EnvironmentReader, secrets: readonly Secret[])
       names.size === 1,
       'have different values',
     );
-}
-
-function digestOf(secret: string): string {
-  const [, digest] = /^sha256:([0-9a-f]{64})$/.exec(secret) ?? [];
-  return digest ?? createHash('sha256').update(secret).digest('hex');
 }

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { type EventStore, EventStoreUnavailable } from '@ledger/event-store/event-store.ts';
 import { createKnownHeads } from '@ledger/event-store/known-heads.ts';
+import { createDrain, namingHost } from '@ledger/kernel/http-server.ts';
 import { createMailer } from '@ledger/outbound/mailer.ts';
 import { createOutbound } from '@ledger/outbound/post.ts';
 import { connectPostgres } from '@ledger/postgres/pool.ts';
@@ -105,12 +106,13 @@ export async function startHttp(role: RoleDependencies): Promise<Running & { por
     mailer: createMailer({ mail: config.mail, outboxDir: join(config.dataDir, 'outbox'), runtime }),
   });
   const server = createLimitedServer(app.callback());
+  const drain = createDrain(server, runtime);
   server.listen(config.port, config.host);
   await once(server, 'listening').catch(async (error) => {
     // What waits for a store, and connections, would keep the process from ending.
     closing.abort();
     await db.destroy();
-    throw error;
+    throw namingHost(error, 'HOST');
   });
   const { port } = server.address() as AddressInfo;
   log.info({ address: `http://${config.host}:${port}` }, 'http listening');
@@ -118,13 +120,7 @@ export async function startHttp(role: RoleDependencies): Promise<Running & { por
     port,
     async stop() {
       closing.abort();
-      const closed = once(server, 'close');
-      // The connection of a request that is under way ends with its answer.
-      server.keepAliveTimeout = 1;
-      server.close();
-      const cancelTimer = runtime.setTimer(drainMs, () => server.closeAllConnections());
-      await closed;
-      cancelTimer();
+      await drain(drainMs);
       await db.destroy();
     },
   };

@@ -3,8 +3,8 @@
  * which saves 14 MB and 0.15 s of CPU at its start.
  */
 import { once } from 'node:events';
-import { statSync } from 'node:fs';
 import type { Log } from '@ledger/kernel/log.ts';
+import { stateOfFiles } from '@ledger/kernel/readable-file.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
 import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
 import { ConfigError } from '@ledger/kernel/yaml-file.ts';
@@ -32,11 +32,11 @@ export function warnOfExceptions({ exceptions }: Pick<Config, 'exceptions'>, log
  */
 export function followFiles(config: Config, load: () => Config, log: Log): Running {
   const reload = () => reloadConfig(config, load, log);
-  let loaded = stateOf(config.files);
+  let loaded = stateOfFiles(config.files);
   let seen = loaded;
   let cancelTimer = () => {};
   const look = () => {
-    const state = stateOf(config.files);
+    const state = stateOfFiles(config.files);
     // Between two looks nothing was written: what has changed is whole, and what changed with it has arrived.
     if (state !== loaded && state === seen) {
       // Before the load: a file that is named there for the first time counts as changed, and all are loaded once more.
@@ -54,19 +54,6 @@ export function followFiles(config: Config, load: () => Config, log: Log): Runni
       cancelTimer();
     },
   };
-}
-
-/** Differs once a file was written, replaced, deleted or created. */
-function stateOf(files: readonly string[]): string {
-  const states = files.map((file) => {
-    try {
-      const { ctimeMs, ino, mtimeMs, size } = statSync(file);
-      return [file, ino, size, mtimeMs, ctimeMs];
-    } catch (error) {
-      return [file, (error as NodeJS.ErrnoException).code];
-    }
-  });
-  return JSON.stringify(states);
 }
 
 /** Takes each part as soon as it runs, to be stopped when the process ends, and gives it back. */

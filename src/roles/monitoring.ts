@@ -1,5 +1,6 @@
 /** Assembles what a process shows of itself on its admin port: content/docs/monitoring.md. */
 import { readFileSync } from 'node:fs';
+import { namingHost } from '@ledger/kernel/http-server.ts';
 import { reasonOf } from '@ledger/kernel/reason-of.ts';
 import { recordSpansWith } from '@ledger/kernel/tracing.ts';
 import { startAdminServer } from '@ledger/observability/admin-server.ts';
@@ -82,6 +83,8 @@ export async function startMonitoring<Role extends RoleDependencies>(
     },
     metrics,
     onError: (error) => log.warn({ reason: reasonOf(error) }, 'the admin port could not answer'),
+  }).catch((error) => {
+    throw namingHost(error, 'ADMIN_HOST');
   });
   log.info({ address: `http://${config.admin.host}:${server.port}` }, 'admin port listening');
   const { watch, ...counts } = createCounters(metrics.registers, runtime);

@@ -115,6 +115,18 @@ test('an address of a witness with a password, which each failure to reach it wo
   ]);
 });
 
+test('an address to listen on with a port, a scheme, brackets or blanks is a fault of its own variable', (t) => {
+  const good = ['0.0.0.0', '::', 'fe80::1%eth0', '::ffff:127.0.0.1', 'localhost', 'ledger-1.internal'];
+  for (const HOST of good)
+    t.is(loadConfig({ HOST, ADMIN_HOST: HOST, BASE_URL: 'http://a.example' }, complete).host, HOST);
+  for (const HOST of ['127.0.0.1:80', 'localhost:80', 'http://127.0.0.1', '[::1]', 'a b'])
+    t.is(
+      faultsOf(t, { ...complete, HOST, BASE_URL: 'http://a.example' }).join(),
+      'HOST must be an IP address or a name of this machine, without port and brackets',
+    );
+  t.regex(faultsOf(t, { ...complete, ADMIN_HOST: 'a:1' }).join(), /^ADMIN_HOST must be an IP address/);
+});
+
 test('a URL of PostgreSQL that its client cannot decode is a fault', (t) => {
   const good = ['postgres://a:p%25%C3%A4@db/ledger', 'postgres://%2Fvar%2Frun/ledger'];
   for (const DATABASE_URL of good) t.is(loadConfig({ DATABASE_URL }, complete).databaseUrl, DATABASE_URL);
@@ -416,6 +428,17 @@ test("a merchant's keys and secrets are long, and nobody else's", (t) => {
   t.notRegex(faults.join(), new RegExp(`${secret}|kkk|www`));
 });
 
+test('a value before that is too short is named by its own variable, and may be the present one', (t) => {
+  for (const name of ['GATEWAY_SECRET', 'LANDREG_ACCESS_KEY']) {
+    const present = production(t)[name as 'GATEWAY_SECRET'] ?? 'an-access-key-of-the-land-registry';
+    const settings = { ...production(t), [name]: present };
+    t.notThrows(() => loadConfig({ ...settings, [`${name}_PREVIOUS`]: present }));
+    t.deepEqual(faultsOf(t, { ...settings, [`${name}_PREVIOUS`]: 'too-short' }), [
+      `${name}_PREVIOUS must have at least 32 characters in production, unless ALLOW_INSECURE names short-secrets`,
+    ]);
+  }
+});
+
 test('the keys of personal data have 32 bytes each', (t) => {
   const previous = [1, 2].map((byte) => Buffer.alloc(32, byte).toString('base64'));
   t.deepEqual(loadConfig({ DATA_KEY_PREVIOUS: previous.join(', ') }, complete).dataKeys, {
@@ -601,6 +624,13 @@ test('the faults of a merchants file name the keys, and never their values', (t)
       key,
     );
   t.false(faults.join().includes('private key'));
+  t.true(
+    faults.some((fault) =>
+      fault.endsWith(
+        'one.api_keys.0 is not valid (sha256:<64 hex digits>, or a key of 6 to 200 characters without blanks)',
+      ),
+    ),
+  );
 });
 
 test('two merchants cannot share an id', (t) => {

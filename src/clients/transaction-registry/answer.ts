@@ -99,11 +99,13 @@ function rawOf(record: object): Record<string, string> {
 
 /**
  * One status out of the records of all attempts. A success outranks the rest, and an open attempt outranks a failed
- * one, since the bank may still approve it. Every success is a result of its own: two of them mean a refund. Throws
- * RegistryUnavailable.
+ * one, since the bank may still approve it. Every success is a result of its own: two of them mean a refund. A record
+ * with an unknown status says nothing beside a success; without one, it could be anything. Throws RegistryUnavailable.
  */
 export function answerOf(sent: readonly RegistryRecord[]): RegistryAnswer {
-  const records = sent
+  const known = sent.filter(({ eps_status }) => readRegistryStatus(eps_status) !== null);
+  const hasSuccess = known.some(({ eps_status }) => readRegistryStatus(eps_status) === 'succeeded');
+  const records = (hasSuccess ? known : sent)
     .map(readRecord)
     .toSorted((a, b) => (a.result.paidAt ?? '').localeCompare(b.result.paidAt ?? ''));
   const status = registryStatuses.find((candidate) => records.some((it) => it.status === candidate));

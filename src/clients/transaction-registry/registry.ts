@@ -117,7 +117,7 @@ async function getRecord(get: Get, id: string): Promise<RegistryRecord[]> {
   }
 }
 
-/** Stops reading as soon as the body is too large. */
+/** Stops reading as soon as the body is too large. Leaves out a byte order mark, which some servers send. */
 async function fetchBody(
   client: typeof got,
   url: URL,
@@ -131,7 +131,7 @@ async function fetchBody(
     if (bytes > maxAnswerBytes) throw new RegistryUnavailable('no_answer', 'The answer is too large');
     chunks.push(chunk);
   }
-  return Buffer.concat(chunks).toString('utf8');
+  return new TextDecoder().decode(Buffer.concat(chunks));
 }
 
 function timedOut(error: unknown): RegistryUnavailable {

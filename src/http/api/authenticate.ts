@@ -1,6 +1,8 @@
 /** Who may use /api/v1: callers with one of API_KEYS, and everybody where none is set, which production refuses. */
+
+import { digestOf, digestOfConfigured, isOneOf } from '@ledger/kernel/key-digest.ts';
 import type { Next } from 'koa';
-import { bearerOf, digestOf, digestOfConfigured, isOneOf } from '../server/bearer.ts';
+import { bearerOf } from '../server/bearer.ts';
 import type { Context } from '../server/context.ts';
 import { apiProblem } from './errors.ts';
 

@@ -1,8 +1,9 @@
 /** Who may use /landreg: the land registry by its key, and a payer's browser, which cannot send one, by a signed link. */
 import { endOf } from '@ledger/kernel/expiring-signature.ts';
+import { digestOfConfigured, isOneOf } from '@ledger/kernel/key-digest.ts';
 import type { Next } from 'koa';
 import { createLinkCheck, type PaymentPageName } from '../../receipts/payment-links.ts';
-import { bearerOf, digestOfConfigured, isOneOf } from '../server/bearer.ts';
+import { bearerOf } from '../server/bearer.ts';
 import { type Context, HttpProblem } from '../server/context.ts';
 import type { Dependencies } from '../server/dependencies.ts';
 

@@ -1,23 +1,7 @@
-/** Keys that callers present as `Authorization: Bearer`, compared in constant time. */
-import { hash, timingSafeEqual } from 'node:crypto';
+/** Keys that callers present as `Authorization: Bearer`. */
 import type { Context } from './context.ts';
 
 /** The Bearer key of a request; `''` when there is none. */
 export function bearerOf(ctx: Context): string {
   return /^Bearer +(\S+)\s*$/i.exec(ctx.get('Authorization'))?.[1] ?? '';
-}
-
-/** The digest of a configured key, which is `sha256:<64 hex digits>` or plain. */
-export function digestOfConfigured(key: string): Buffer {
-  return key.startsWith('sha256:') ? Buffer.from(key.slice('sha256:'.length), 'hex') : digestOf(key);
-}
-
-export function digestOf(key: string): Buffer {
-  return hash('sha256', key, 'buffer');
-}
-
-/** Compares every digest, so that the time taken discloses nothing about a match. */
-export function isOneOf(digests: readonly Buffer[], key: string): boolean {
-  const given = digestOf(key);
-  return digests.filter((digest) => timingSafeEqual(digest, given)).length > 0;
 }

@@ -100,6 +100,7 @@ for (const [title, statuses, status, ids] of [
   ['every success is told, the oldest first', ['1', '2', '1'], 'succeeded', ['P0', 'P2']],
   ['what may still succeed outranks a failure', ['3', '2'], 'pending', ['P0']],
   ['an attempt under way outranks a failure', ['0', '2'], 'attempted', []],
+  ['a success counts beside a record with an unknown status', ['7', '1'], 'succeeded', ['P1']],
   ['of several failures the latest counts', ['2', '2'], 'failed', ['P1']],
   ['no record at all is not found', [], 'not_found', []],
 ] as const) {
@@ -132,6 +133,14 @@ test('a number of more digits than a double holds keeps them all', async (t) => 
   const answer = await createTransactionRegistry({ runtime: testRuntime(), config, log }).ask(id);
   t.like(answer.results[0], { gatewayTransactionId: '26112009043012345678', amountSen: 12_050 });
   t.is(answer.raw.gateway_id1, '26112009043012345678');
+});
+
+test('a byte order mark before an answer is no part of it', async (t) => {
+  const registry = await startRegistry(t);
+  registry.answer((_, response) => response.end(`\ufeff${JSON.stringify([record()])}`));
+  const config = { url: registry.url, token: '' };
+  const answer = await createTransactionRegistry({ runtime: testRuntime(), config, log }).ask(id);
+  t.is(answer.status, 'succeeded');
 });
 
 test("other people's transactions are left out, and the log says only how many", async (t) => {

@@ -298,6 +298,31 @@ test.serial(
   },
 );
 
+test.serial('who records a result is told so where only its resolution cannot be read', async (t) => {
+  const first = await startApp();
+  t.teardown(() => first.close());
+  const { id: session, cookie } = await signIn(first, 'admin');
+  const id = transactionIdOf(transactionIdKey, 'generic', 'council', 'LATE-3');
+  await postResult(first, signed(resultFields(id)));
+  await postRequest(first, requestBody({ trans_id: 'LATE-3' }));
+  const path = await onlyUnmatchedPath(first.eventStore);
+  const append: EventStore['append'] = async (stream, ...rest) => {
+    const newer = { id: randomUUID(), type: 'UnmatchedForgiven', data: {}, metadata: { schemaVersion: 9 } };
+    const resolution = resolutionStream(path.slice('unmatched/'.length));
+    if (stream === paymentStream(id)) await first.eventStore.append(resolution, [newer], 'no_stream');
+    return await first.eventStore.append(stream, ...rest);
+  };
+  const second = await startApp({ eventStore: { append } }, first);
+  t.teardown(() => second.close());
+  const answer = await memberOf(second.url, session, cookie).post(`/console/exceptions/${path}/record`);
+  t.is(answer.status, 409);
+  t.regex(
+    await answer.text(),
+    /It is recorded at its payment, but the events of its resolution cannot be read/,
+  );
+  t.is((await first.events(id)).at(-1)?.type, 'PaymentSucceeded');
+});
+
 test.serial('a result of a payment that cannot be read waits until it can', async (t) => {
   const { app, payment } = await startPopulated(t, postgres);
   const admin = await signIn(app, 'admin');

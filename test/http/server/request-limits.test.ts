@@ -261,3 +261,11 @@ test('a result of 1,000 fields is refused, whatever its format, and one of 999 i
   t.is((await app.events(id)).length, 1);
   t.is((await postResult(app, fieldsOf(999))).status, 303);
 });
+
+test('an expectation that nobody knows is ignored, and the answer has its request id', async (t) => {
+  const answer = await answerTo(
+    'GET /generic/check HTTP/1.1\r\nHost: a\r\nExpect: a-miracle\r\nConnection: close\r\n\r\n',
+  );
+  t.regex(answer, /^HTTP\/1\.1 401 /);
+  t.regex(answer, /\r\nX-Request-Id: \S+\r\n/);
+});

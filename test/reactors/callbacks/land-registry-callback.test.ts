@@ -184,6 +184,7 @@ const delivered = (code: number): DeliveryOutcome => ({
 const answers: [string, Answer, DeliveryOutcome, DeliveryOutcome?][] = [
   ['accepted', say(201, accepted), delivered(201)],
   ['a number for a receipt', say(200, { statusCode: 0, noresit: 77 }), delivered(200)],
+  ['a byte order mark before it', say(200, `\ufeff${JSON.stringify(accepted)}`), delivered(200)],
   ['FAILED', say(200, { statusCode: 'FAILED', noresit: 'T-1' }), refused],
   ['failed', say(200, { statusCode: ' failed', noresit: 'T-1' }), refused],
   ['an empty noresit', say(200, { statusCode: 'SUCCESS', noresit: ' ' }), refused],
@@ -297,7 +298,7 @@ test('once connected, there is no second attempt: the first may have arrived', a
   t.like(await callback(receiver), { reason: 'connection closed before an answer', isReceiverDown: true });
   t.is(receiver.received.length, 1);
   receiver.answer = hang;
-  t.like(await callback({ ...receiver, timeoutMs: 200 }), { status: null, reason: 'no answer in time' });
+  t.like(await callback({ ...receiver, timeoutMs: 1_000 }), { status: null, reason: 'no answer in time' });
   t.is(receiver.received.length, 2);
 });
 

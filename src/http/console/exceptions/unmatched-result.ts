@@ -109,7 +109,12 @@ export const recordAtPayment: Page = async (ctx, dependencies) => {
     if (error instanceof Refused)
       throw new HttpProblem(409, 'There is still no payment that takes this result');
     if (error instanceof UnreadableEvent)
-      throw new HttpProblem(409, 'The events of its payment still cannot be read');
+      throw new HttpProblem(
+        409,
+        isRecorded
+          ? 'It is recorded at its payment, but the events of its resolution cannot be read'
+          : 'The events of its payment still cannot be read',
+      );
     throw error;
   }
   leadTo(ctx, url, 'resolved');

@@ -18,6 +18,8 @@ function textKeyOf({ type, data }: PaymentEvent): keyof ConsoleTexts['events'] {
       return data.chargeSen > 0 ? 'PaymentMethodChosenWithFee' : type;
     case 'PaymentSucceeded':
       return data.late ? 'PaymentSucceededLate' : type;
+    case 'GatewayResultContradicted':
+      return data.result.outcome === 'succeeded' ? 'SuccessContradicted' : type;
     case 'RequeryRepeated':
       return data.count === 1 ? 'RequeryRepeatedOnce' : type;
     case 'GatewayResultIdentified':

@@ -1,0 +1,40 @@
+/** How an HTTP server begins to listen, and how it ends without breaking off what it has begun. */
+import { once } from 'node:events';
+import type { Server, ServerResponse } from 'node:http';
+import { codeOf, reasonOf } from './reason-of.ts';
+import type { Runtime } from './runtime.ts';
+
+const noSuchAddress = ['ENOTFOUND', 'EAI_AGAIN', 'EADDRNOTAVAIL'];
+
+/** Why a server does not listen, with the variable that names its address if this machine has no such address yet. */
+export function namingHost(error: unknown, variable: string): unknown {
+  if (error instanceof Error && noSuchAddress.includes(codeOf(error)))
+    error.message = `${variable} must be an address of this machine: ${reasonOf(error)}`;
+  return error;
+}
+
+/**
+ * Ends the server when it is called: requests that have begun are answered within `withinMs`, and each connection ends
+ * with its answer, which says so. A proxy would otherwise send the next request on a connection that is being closed.
+ */
+export function createDrain(server: Server, runtime: Pick<Runtime, 'setTimer'>) {
+  const underWay = new Set<ServerResponse>();
+  const endWithAnswer = (response: ServerResponse) => {
+    if (!response.headersSent) response.setHeader('Connection', 'close');
+  };
+  server.on('request', (_, response) => {
+    underWay.add(response);
+    response.once('close', () => underWay.delete(response));
+    if (!server.listening) endWithAnswer(response);
+  });
+  return async (withinMs: number): Promise<void> => {
+    const closed = once(server, 'close');
+    for (const response of underWay) endWithAnswer(response);
+    // Of an answer whose headers have left, the connection ends soon after it.
+    server.keepAliveTimeout = 1;
+    server.close();
+    const cancelTimer = runtime.setTimer(withinMs, () => server.closeAllConnections());
+    await closed;
+    cancelTimer();
+  };
+}

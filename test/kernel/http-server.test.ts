@@ -1,0 +1,62 @@
+// How an HTTP server begins to listen, and how it ends without breaking off what it has begun.
+import { once } from 'node:events';
+import { createServer, type ServerResponse } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
+import test from 'ava';
+import { createDrain, namingHost } from '../../packages/kernel/http-server.ts';
+import { exitCodeOf, failureText } from '../../src/cli/failure-text.ts';
+import { testRuntime } from '../support/runtime.ts';
+
+/** A server that answers when it is told to, and one request to it on a connection that stays open. */
+async function serve() {
+  const requested = Promise.withResolvers<ServerResponse>();
+  const server = createServer({ keepAliveTimeout: 75_000 }, (_, response) => requested.resolve(response));
+  const drain = createDrain(server, testRuntime());
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+  let answer = '';
+  socket.setEncoding('latin1').on('data', (chunk) => (answer += chunk));
+  const ended = once(socket, 'close').then(() => answer);
+  socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
+  return { drain, ended, response: await requested.promise };
+}
+
+test('a request that is under way is answered, and its connection ends with the answer, which says so', async (t) => {
+  const { drain, ended, response } = await serve();
+  const drained = drain(60_000);
+  response.end('done');
+  const answer = await ended;
+  t.regex(answer, /^HTTP\/1\.1 200 OK\r\n.*\bConnection: close\r\n.*done$/s);
+  await drained;
+});
+
+test('a connection whose answer has begun ends soon after it', async (t) => {
+  const { drain, ended, response } = await serve();
+  response.flushHeaders();
+  const drained = drain(60_000);
+  response.end('done');
+  t.regex(await ended, /Connection: keep-alive.*done/s);
+  await drained;
+});
+
+test('what takes too long is cut off', async (t) => {
+  const { drain, ended } = await serve();
+  await drain(50);
+  t.is(await ended, '');
+});
+
+test('an address that this machine does not have is told with its variable, and may be there at the next start', async (t) => {
+  for (const [host, code] of [
+    ['203.0.113.5', 'EADDRNOTAVAIL'],
+    ['nonsense.invalid', /^(ENOTFOUND|EAI_AGAIN)$/],
+  ] as const) {
+    const error = await once(createServer().listen(0, host), 'listening').catch((reason) => reason);
+    const text = failureText(namingHost(error, 'HOST'));
+    t.regex(text, /^HOST must be an address of this machine: .*$/);
+    t.regex(error.code, new RegExp(code), host);
+    t.not(exitCodeOf(error), 78, 'a supervisor may start it again');
+  }
+  const taken = Object.assign(new Error('taken'), { code: 'EADDRINUSE' });
+  t.is(namingHost(taken, 'HOST'), taken);
+  t.is(taken.message, 'taken');
+});

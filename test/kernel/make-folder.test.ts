@@ -1,0 +1,34 @@
+// A folder that cannot be made is a fault of the system, and never an endless attempt.
+import { execFile } from 'node:child_process';
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import test from 'ava';
+import { makeFolder } from '../../packages/kernel/make-folder.ts';
+import { temporaryFolder } from '../embedded/helpers.ts';
+
+test('a folder is made with the folders above it, each with the same rights, and one that is there stays', async (t) => {
+  const folder = await temporaryFolder(t);
+  const path = join(folder, 'above', 'of-its-own');
+  makeFolder(path, 0o700);
+  makeFolder(path, 0o755);
+  for (const made of [path, join(folder, 'above')]) t.is((await stat(made)).mode & 0o777, 0o700);
+});
+
+test('a data folder or a backup where no folder can be made is refused at once', async (t) => {
+  const at = (path: string) =>
+    JSON.stringify(new URL(`../../packages/embedded/${path}`, import.meta.url).href);
+  const program = `
+    import { writeBackupFolder } from ${at('backup-folder.ts')};
+    import { lockDataFolder } from ${at('data-folder.ts')};
+    const told = (error) => console.log(error.message);
+    await writeBackupFolder('/proc/no/such/backup', { madeAt: new Date(), fill() {} }).catch(told);
+    try { lockDataFolder('/proc/no/such/data'); } catch (error) { told(error); }`;
+  // In a process of its own, which can be ended while it tries.
+  const args = ['--input-type=module', '--eval', program];
+  const { stdout } = await promisify(execFile)(process.execPath, args, {
+    timeout: 20_000,
+    killSignal: 'SIGKILL',
+  });
+  t.regex(stdout, /^ENOENT: .*'\/proc\/no'\n.*\/proc\/no\/such\/data.*ENOENT/);
+});
