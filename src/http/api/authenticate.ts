@@ -1,5 +1,4 @@
 /** Who may use /api/v1: callers with one of API_KEYS, and everybody where none is set, which production refuses. */
-
 import { digestOf, digestOfConfigured, isOneOf } from '@ledger/kernel/key-digest.ts';
 import type { Next } from 'koa';
 import { bearerOf } from '../server/bearer.ts';
