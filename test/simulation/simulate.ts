@@ -10,7 +10,8 @@ import { useNetwork } from './engine/node-api.ts';
 import { createProcess, type SimulatedProcess } from './engine/process.ts';
 import { createRandom } from './engine/random.ts';
 import { createScheduler } from './engine/scheduler.ts';
-import { applyFault } from './faults.ts';
+import { hour } from './fault-kinds.ts';
+import { applyFault, deafLeader } from './faults.ts';
 import type { Plan } from './plan.ts';
 import { configurationOf, merchants } from './program/configuration.ts';
 import { createNodes } from './program/nodes.ts';
@@ -46,6 +47,10 @@ const bootMs = 10_000;
 const calmShare = 1 / 6;
 const shortestSleepMs = 300_000;
 const longestSleepMs = 720_000;
+/** Of the days of some seeds, most hours are empty: in them, it takes up to an hour. */
+const quietSleepMs = hour;
+const quietAfterMs = 3 * hour;
+const quietBeforeMs = 7 * hour;
 
 let databases = 0;
 
@@ -79,12 +84,21 @@ export async function simulate(plan: Plan, server: PostgresServer): Promise<Simu
   useEventStore(network, cluster);
 
   let calmSinceMs: number | null = null;
-  const stretch = (ms: number) => {
+  const planned = [...plan.faults.map(({ atMs }) => atMs), plan.healAtMs + plan.calmMs];
+  // Looks for the event store every second, for days.
+  const deaf = plan.faults.some(({ kind }) => kind === 'deaf-leader') ? deafLeader : null;
+  const stretch = (ms: number, name: string) => {
     // The pace of the read models is one of the shortest that are longer here.
     if (calmSinceMs === null) return ms < 200 ? ms : ms * plan.stretch;
-    if (ms < 1_000) return ms;
-    const sleepMs = (scheduler.nowMs() - calmSinceMs) * calmShare;
-    return Math.max(ms, Math.min(Math.max(sleepMs, shortestSleepMs), longestSleepMs));
+    if (ms < (name === deaf ? 500 : 1_000)) return ms;
+    const nowMs = scheduler.nowMs();
+    const sleepMs = (nowMs - calmSinceMs) * calmShare;
+    const isQuiet = planned.every(
+      (atMs) =>
+        nowMs > startMs + bootMs + atMs + quietAfterMs || nowMs < startMs + bootMs + atMs - quietBeforeMs,
+    );
+    const mostMs = isQuiet ? quietSleepMs : longestSleepMs;
+    return Math.max(ms, Math.min(Math.max(sleepMs, shortestSleepMs), mostMs));
   };
   const { http, projections, reactors, wrongKey } = plan;
   const counts = { http, projections, reactors };

@@ -60,7 +60,8 @@ export function createViolations(history: History, nowMs: () => number) {
     const key = `${invariant} ${about}`;
     if (found.has(key)) return;
     found.set(key, { invariant, about, text, atMs: nowMs() });
-    history.tell(`VIOLATION ${invariant}: ${about}: ${text}`);
+    // Where it was in the code is known in some runs only.
+    history.tell(`VIOLATION ${invariant}: ${about}: ${text.split('\n')[0]}`);
   };
   return { report, all: () => [...found.values()] };
 }
