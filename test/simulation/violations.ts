@@ -42,6 +42,7 @@ export const liveness = {
   'projection-behind': 'A projection has not caught up with the log',
   'rows-differ': 'Rows are not what the events lead to',
   'health-lies': 'Health says ok while one of the above is false',
+  'health-cries-wolf': 'Health says that something is wrong, and nothing is',
 } as const;
 
 export type Invariant = keyof typeof safety | keyof typeof liveness;
