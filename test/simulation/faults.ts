@@ -33,6 +33,9 @@ type Affected = {
   history: History;
 };
 
+/** The process that one fault cuts off from the event store for ever: it leads at first. */
+export const deafLeader = 'projections-1';
+
 export function applyFault(fault: Fault, affected: Affected): unknown {
   const { nodes, network, cluster, postgres, receivers, registry, scheduler, history } = affected;
   const after = (forMs: number, run: () => unknown) => void scheduler.after(forMs, run);
@@ -89,10 +92,10 @@ export function applyFault(fault: Fault, affected: Affected): unknown {
     case 'unreadable':
       return writeUnreadable(affected);
     case 'deaf-leader':
-      history.tell('network: projections-1 never reaches the event store again');
+      history.tell(`network: ${deafLeader} never reaches the event store again`);
       for (const name of cluster.names) {
-        network.cut('projections-1', name);
-        network.cut(name, 'projections-1');
+        network.cut(deafLeader, name);
+        network.cut(name, deafLeader);
       }
       return;
     case 'alternate-unmatched':

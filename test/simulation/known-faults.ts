@@ -35,6 +35,7 @@ export const knownFaults: readonly KnownFault[] = [
       'callback-late',
       'charge-unknown',
       'attempt-untold',
+      'expiry-forgotten',
       // A row of the log that was lost may have the revision at which a stream is again. What is chosen is decided on the stream.
       'page-denies-charge',
     ],

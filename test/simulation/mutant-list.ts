@@ -209,6 +209,16 @@ export const mutants: Readonly<Record<string, Omit<Mutant, 'name'>>> = {
     payments: 100,
     seeds: 40,
   },
+  'clock-wrong-for-ever': {
+    what: 'A machine whose clock was wrong once counts as wrong for ever',
+    file: 'packages/postgres/shared-clock.ts',
+    code: 'null : Math.round(runtime.now().getTime() - nowMs())',
+    becomes: 'null : isTolerable ? Math.round(runtime.now().getTime() - nowMs()) : 3_600_000',
+    seenBy: ['health-cries-wolf'],
+    fault: 'clock',
+    payments: 4,
+    seeds: 20,
+  },
   'older-log-unnoticed': {
     what: 'A projection reads on although the log is older than its rows',
     file: 'packages/event-store/subscription.ts',

@@ -35,6 +35,8 @@ const shrinkTries = 50;
 /** The exit code: 0 if nothing was found that is not known. */
 export async function run(options: Options): Promise<number> {
   installEventStoreClient();
+  // The libraries make thousands of errors. Whoever replays a failure sees where it was.
+  if (!options.history) Error.stackTraceLimit = 0;
   if (options.known !== undefined) return await replayKnown(options.known, options);
   const first = numberOf(options.seed, 1);
   const count = numberOf(options.seeds, options.minutes !== undefined ? Number.POSITIVE_INFINITY : 1);

@@ -10,7 +10,8 @@ import { useNetwork } from './engine/node-api.ts';
 import { createProcess, type SimulatedProcess } from './engine/process.ts';
 import { createRandom } from './engine/random.ts';
 import { createScheduler } from './engine/scheduler.ts';
-import { applyFault } from './faults.ts';
+import { hour } from './fault-kinds.ts';
+import { applyFault, deafLeader } from './faults.ts';
 import type { Plan } from './plan.ts';
 import { configurationOf, merchants } from './program/configuration.ts';
 import { createNodes } from './program/nodes.ts';
@@ -46,6 +47,10 @@ const bootMs = 10_000;
 const calmShare = 1 / 6;
 const shortestSleepMs = 300_000;
 const longestSleepMs = 720_000;
+/** Of the days of some seeds, most hours are empty: in them, it takes up to an hour. */
+const quietSleepMs = hour;
+const quietAfterMs = 3 * hour;
+const quietBeforeMs = 7 * hour;
 
 let databases = 0;
 
@@ -79,12 +84,21 @@ export async function simulate(plan: Plan, server: PostgresServer): Promise<Simu
   useEventStore(network, cluster);
 
   let calmSinceMs: number | null = null;
-  const stretch = (ms: number) => {
+  const planned = [...plan.faults.map(({ atMs }) => atMs), plan.healAtMs + plan.calmMs];
+  // Looks for the event store every second, for days.
+  const deaf = plan.faults.some(({ kind }) => kind === 'deaf-leader') ? deafLeader : null;
+  const stretch = (ms: number, name: string) => {
     // The pace of the read models is one of the shortest that are longer here.
     if (calmSinceMs === null) return ms < 200 ? ms : ms * plan.stretch;
-    if (ms < 1_000) return ms;
-    const sleepMs = (scheduler.nowMs() - calmSinceMs) * calmShare;
-    return Math.max(ms, Math.min(Math.max(sleepMs, shortestSleepMs), longestSleepMs));
+    if (ms < (name === deaf ? 500 : 1_000)) return ms;
+    const nowMs = scheduler.nowMs();
+    const sleepMs = (nowMs - calmSinceMs) * calmShare;
+    const isQuiet = planned.every(
+      (atMs) =>
+        nowMs > startMs + bootMs + atMs + quietAfterMs || nowMs < startMs + bootMs + atMs - quietBeforeMs,
+    );
+    const mostMs = isQuiet ? quietSleepMs : longestSleepMs;
+    return Math.max(ms, Math.min(Math.max(sleepMs, shortestSleepMs), mostMs));
   };
   const { http, projections, reactors, wrongKey } = plan;
   const counts = { http, projections, reactors };
@@ -210,8 +224,10 @@ export async function simulate(plan: Plan, server: PostgresServer): Promise<Simu
     report,
   });
   let finished = false;
+  let hasParked = false;
   staffProcess.enter(() => {
     void staff.verify().then(async (violations) => {
+      hasParked = violations?.some(({ kind }) => kind === 'parked streams') ?? false;
       for (const { kind, first } of violations ?? [])
         if (!isOfStaff.includes(kind)) report('rows-differ', kind, first);
       if (violations === null) report('rows-differ', 'verify', 'It could not be run');
@@ -227,7 +243,11 @@ export async function simulate(plan: Plan, server: PostgresServer): Promise<Simu
   await runUntil(scheduler.nowMs() + 600_000, () => finished);
   const hasFaults = () =>
     all().some(isAboutTheEnd) || [...logCheck.payments.values()].some((each) => each.isUnreadable);
-  await checkHealth(people, { staffProcess, staff, runUntil, scheduler, report, hasFaults });
+  const isWell = () => !hasParked && !hasFaults();
+  const hosts = nodes.names.filter(
+    (name) => nodes.roleOf(name) === 'http' && nodes.process(name).state() === 'running',
+  );
+  await checkHealth(people, { staffProcess, staff, hosts, runUntil, scheduler, report, hasFaults, isWell });
 
   // Its database goes with the server: to drop it would cost a checkpoint.
   await postgres.close();
@@ -250,26 +270,31 @@ const isOfStaff = ['unreadable events', 'parked streams', 'shared numbers'];
 const isAboutTheEnd = ({ invariant }: Violation): boolean =>
   ['rows-differ', 'delivery-stuck', 'projection-behind'].includes(invariant);
 
-/** Health has to tell of what is wrong at the end. */
+/** Health has to tell of what is wrong at the end, and of nothing else. */
 async function checkHealth(
   process: SimulatedProcess,
   {
     staffProcess,
     staff,
+    hosts,
     runUntil,
     scheduler,
     report,
     hasFaults,
+    isWell,
   }: {
     staffProcess: SimulatedProcess;
     staff: Staff;
     runUntil(endMs: number, isDone: () => boolean): Promise<void>;
     scheduler: { nowMs(): number };
     report: ReturnType<typeof createViolations>['report'];
+    hosts: readonly string[];
     hasFaults: () => boolean;
+    /** Whether health has no reason to complain. */
+    isWell: () => boolean;
   },
 ): Promise<void> {
-  let pending = 2;
+  let pending = 1 + hosts.length;
   staffProcess.enter(() => {
     void staff.look().then(({ projections }) => {
       pending -= 1;
@@ -277,12 +302,15 @@ async function checkHealth(
         report('projection-behind', name, `It is ${status}${fault ? `: ${fault}` : ''}`);
     });
   });
+  await runUntil(scheduler.nowMs() + 60_000, () => pending === hosts.length);
   process.enter(() => {
-    void ask(process, { host: 'http-1', path: '/api/v1/health' }).then((answer) => {
-      pending -= 1;
-      const health = answer?.status === 200 ? JSON.parse(answer.body) : null;
-      if (health?.status === 'ok' && hasFaults()) report('health-lies', 'health', 'It says ok');
-    });
+    for (const host of hosts)
+      void ask(process, { host, path: '/api/v1/health' }).then((answer) => {
+        pending -= 1;
+        const status = answer?.status === 200 ? JSON.parse(answer.body).status : 'silent';
+        if (status === 'ok' && hasFaults()) report('health-lies', 'health', 'It says ok');
+        if (status !== 'ok' && isWell()) report('health-cries-wolf', host, `It is ${status}`);
+      });
   });
   await runUntil(scheduler.nowMs() + 120_000, () => pending === 0);
 }

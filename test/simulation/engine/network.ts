@@ -49,6 +49,8 @@ export type Network = {
 /** How long a connection without any answer lasts. */
 const giveUpMs = 30_000;
 const connectTimeoutMs = 20_000;
+/** What was lost gets through so long after the way is free again. */
+const repeatMs = 250;
 
 type End = {
   process: SimulatedProcess;
@@ -75,6 +77,7 @@ export function createNetwork({
   const listeners = new Map<string, { process: SimulatedProcess; accept: (c: Connection) => Receiver }[]>();
   const cuts = new Map<string, number>();
   const delays = new Map<string, number>();
+  const waiting = new Set<() => void>();
 
   const isCut = (from: string, to: string) =>
     [`${from} ${to}`, `${from} *`, `* ${to}`].some((key) => (cuts.get(key) ?? 0) > 0);
@@ -94,20 +97,29 @@ export function createNetwork({
         return;
       }
       to.held.push(run);
-      if (to.held.length === 1) tryAgain(from, to, scheduler.nowMs());
+      if (to.held.length > 1) return;
+      const isFree = () => !isCut(from.process.name, to.process.name);
+      const goOn = () => {
+        if (to.open) for (const run of to.held.splice(0)) run();
+      };
+      waitFor(isFree, giveUpMs, goOn, () => {
+        if (to.open) for (const each of [from, to]) breakOff(each, 'ETIMEDOUT');
+      });
     });
   }
 
-  /** Looks whether the way is still cut, and gives the connection up in the end. */
-  function tryAgain(from: End, to: End, sinceMs: number): void {
-    scheduler.after(250, () => {
-      if (!to.open) return;
-      if (!isCut(from.process.name, to.process.name)) {
-        for (const run of to.held.splice(0)) run();
-      } else if (scheduler.nowMs() - sinceMs > giveUpMs) {
-        breakOff(from, 'ETIMEDOUT');
-        breakOff(to, 'ETIMEDOUT');
-      } else tryAgain(from, to, sinceMs);
+  /** Looks each time something is no longer cut: a process may be cut off for days, and tries all the time. */
+  function waitFor(isFree: () => boolean, limitMs: number, goOn: () => void, giveUp: () => void): void {
+    const look = () => {
+      if (!waiting.has(look) || !isFree()) return;
+      waiting.delete(look);
+      cancel();
+      goOn();
+    };
+    waiting.add(look);
+    const cancel = scheduler.after(limitMs, () => {
+      waiting.delete(look);
+      giveUp();
     });
   }
 
@@ -155,14 +167,10 @@ export function createNetwork({
     const alive = (listeners.get(address) ?? []).filter(({ process }) => process.state() !== 'dead');
     const target = alive.length > 0 ? random.pick(alive) : undefined;
     const host = target?.process.name ?? address.replace(/:\d+$/, '');
-    const startedMs = scheduler.nowMs();
+    const isFree = () => !isCut(client.process.name, host) && !isCut(host, client.process.name);
     const attempt = () => {
       if (!client.open) return;
-      if (isCut(client.process.name, host) || isCut(host, client.process.name)) {
-        if (scheduler.nowMs() - startedMs > connectTimeoutMs) breakOff(client, 'ETIMEDOUT');
-        else scheduler.after(250, attempt);
-        return;
-      }
+      if (!isFree()) return waitFor(isFree, connectTimeoutMs, attempt, () => breakOff(client, 'ETIMEDOUT'));
       if (!target || target.process.state() === 'dead') {
         breakOff(client, 'ECONNREFUSED');
         return;
@@ -209,7 +217,14 @@ export function createNetwork({
         },
       };
     },
-    cut: (from, to) => count(cuts, `${from} ${to}`, 1),
+    cut(from, to) {
+      const heal = count(cuts, `${from} ${to}`, 1);
+      return () => {
+        heal();
+        // As TCP, which repeats what was lost.
+        for (const look of waiting) scheduler.after(repeatMs, look);
+      };
+    },
     slow: (name, delayMs) => count(delays, name, delayMs),
   };
 }

@@ -111,18 +111,33 @@ function replaceClock(): void {
   performance.now = () => currentProcess()?.runtime.monotonicMs() ?? elapsed();
 }
 
-/** Node keeps a signal of several in memory until it aborts, and with it a whole simulation whose processes never end. */
+/**
+ * Node keeps a signal of several in memory until it aborts, and with it a whole simulation whose processes never end.
+ * Each source has one listener for all of them: to add one takes as long as the signal has listeners.
+ */
 function replaceSignals(): void {
   const any = AbortSignal.any.bind(AbortSignal);
+  const followers = new WeakMap<AbortSignal, Set<AbortController>>();
+  const followersOf = (source: AbortSignal) => {
+    const known = followers.get(source);
+    if (known) return known;
+    const those = new Set<AbortController>();
+    followers.set(source, those);
+    source.addEventListener('abort', () => those.forEach((each) => void each.abort(source.reason)));
+    return those;
+  };
   AbortSignal.any = (signals) => {
     if (!currentProcess()) return any(signals);
     const controller = new AbortController();
     const sources = [...signals];
     const aborted = sources.find((each) => each.aborted);
     if (aborted) controller.abort(aborted.reason);
-    else
-      for (const each of sources)
-        each.addEventListener('abort', () => controller.abort(each.reason), { once: true });
+    else {
+      for (const each of sources) followersOf(each).add(controller);
+      controller.signal.addEventListener('abort', () =>
+        sources.forEach((each) => void followersOf(each).delete(controller)),
+      );
+    }
     return controller.signal;
   };
 }

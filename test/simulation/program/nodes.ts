@@ -2,7 +2,7 @@
 import { createLog, type Log } from '@ledger/kernel/log.ts';
 import { ConfigError } from '@ledger/kernel/yaml-file.ts';
 import { Refused } from '../../../src/commands/decider.ts';
-import { documents } from '../../support/documents.ts';
+import type { Documents } from '../../../src/statements/document.ts';
 import type { History } from '../engine/history.ts';
 import { type Clock, createProcess, type OnCrash, type SimulatedProcess } from '../engine/process.ts';
 import type { Random } from '../engine/random.ts';
@@ -22,6 +22,12 @@ const outages = new Set([
   'KnexTimeoutError',
   'RegistryUnavailable',
 ]);
+
+/** What PDFs look like has tests of its own. */
+const documents: Documents = {
+  receipt: async () => Buffer.from('%PDF a receipt'),
+  collection: async () => Buffer.from('%PDF a statement'),
+};
 
 export type Nodes = {
   names: readonly string[];
@@ -55,7 +61,7 @@ export function createNodes({
   /** A real folder, for the emails. */
   dataDir: string;
   eventStoreUrl: string;
-  stretch(ms: number): number;
+  stretch(ms: number, name: string): number;
   /** Whether there will be an event that nobody can read. */
   hasUnreadable: boolean;
   /** The process that has another transaction key than the others once it was started again. */
@@ -84,7 +90,7 @@ export function createNodes({
       name,
       scheduler,
       random: random.fork(`${name} ${starts}`),
-      stretch,
+      stretch: (ms) => stretch(ms, name),
       onCrash,
     });
     process.setClock(clock);
@@ -95,7 +101,6 @@ export function createNodes({
       const { loadConfig, openStores } = release;
       const hasWrongKey = name === wrongKey && starts > 0;
       const config = configurationOf(name, { dataDir, eventStoreUrl, hasWrongKey, loadConfig });
-      // Nothing runs in a thread of its own.
       const stores = { ...openStores(config, log, process.runtime), documents };
       Promise.resolve(release[starters[role]](stores)).catch((error: unknown) => onCrash(process, error));
     });
