@@ -1,7 +1,8 @@
 /** Statements that are sent again and again: each connection parses and plans them once, which is most of their cost. */
+import { hash } from 'node:crypto';
 import type { Knex } from 'knex';
 
-/** By text; there are as many as the program has such statements. */
+/** By text, which decides the name: it is the same in every process. As many as the program has such statements. */
 const names = new Map<string, string>();
 
 /**
@@ -13,7 +14,7 @@ export function prepared<Result = unknown>(
   sql: string,
   bindings: Knex.RawBinding[] | Knex.ValueDict,
 ): Knex.Raw<Result> {
-  const name = names.get(sql) ?? `ledger ${names.size}`;
+  const name = names.get(sql) ?? `ledger ${hash('sha256', sql).slice(0, 16)}`;
   names.set(sql, name);
   return db.raw<Result>(sql, bindings as Knex.RawBinding[]).options({ name }) as Knex.Raw<Result>;
 }
