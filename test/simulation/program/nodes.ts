@@ -111,7 +111,9 @@ export function createNodes({
       write(line: string) {
         const { level, msg, reason, message, err } = JSON.parse(line);
         const detail = err ? `${err.type}: ${err.message}` : (reason ?? message ?? '');
-        history.tell(`${name}: ${level >= 50 ? 'ERROR' : 'warns'}: ${msg}${detail ? ` (${detail})` : ''}`);
+        // Some messages have a stack trace, which some runs only make.
+        const [said] = msg.split('\n');
+        history.tell(`${name}: ${level >= 50 ? 'ERROR' : 'warns'}: ${said}${detail ? ` (${detail})` : ''}`);
         // A request about a payment that the simulator has made unreadable is refused.
         const refusals = [`Unknown event type ${unreadableType}`, 'The history of a payment is not whole'];
         const isRefused = hasUnreadable && msg === 'request failed' && refusals.includes(err?.message);
