@@ -1,9 +1,10 @@
 // A folder that cannot be made is a fault of the system, and never an endless attempt.
 import { execFile } from 'node:child_process';
-import { stat } from 'node:fs/promises';
+import { stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import test from 'ava';
+import { lockDataFolder } from '../../packages/embedded/data-folder.ts';
 import { makeFolder } from '../../packages/kernel/make-folder.ts';
 import { temporaryFolder } from '../embedded/helpers.ts';
 
@@ -13,6 +14,15 @@ test('a folder is made with the folders above it, each with the same rights, and
   makeFolder(path, 0o700);
   makeFolder(path, 0o755);
   for (const made of [path, join(folder, 'above')]) t.is((await stat(made)).mode & 0o777, 0o700);
+});
+
+test('a file where a folder should be is refused, and stays as it is', async (t) => {
+  const file = join(await temporaryFolder(t), 'file');
+  await writeFile(file, 'of somebody else', { mode: 0o644 });
+  t.throws(() => makeFolder(file), { code: 'EEXIST' });
+  t.throws(() => lockDataFolder(file), { message: /file cannot be used: EEXIST/ });
+  t.throws(() => makeFolder(join(file, 'below')), { message: /EEXIST|ENOTDIR/ });
+  t.is((await stat(file)).mode & 0o777, 0o644);
 });
 
 test('a data folder or a backup where no folder can be made is refused at once', async (t) => {
