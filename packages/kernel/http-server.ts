@@ -1,6 +1,7 @@
 /** How an HTTP server begins to listen, and how it ends without breaking off what it has begun. */
 import { once } from 'node:events';
 import type { Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import { codeOf, reasonOf } from './reason-of.ts';
 import type { Runtime } from './runtime.ts';
 
@@ -15,21 +16,25 @@ export function namingHost(error: unknown, variable: string): unknown {
 
 /**
  * Ends the server when it is called: requests that have begun are answered within `withinMs`, and each connection ends
- * with its answer, which says so. A proxy would otherwise send the next request on a connection that is being closed.
+ * with its last answer, which says so. A proxy would otherwise send the next request on a connection that is being closed.
  */
 export function createDrain(server: Server, runtime: Pick<Runtime, 'setTimer'>) {
-  const underWay = new Set<ServerResponse>();
+  /** The last answer of each connection: a client may send several requests without waiting for the first answer. */
+  const underWay = new Map<Socket, ServerResponse>();
   const endWithAnswer = (response: ServerResponse) => {
     if (!response.headersSent) response.setHeader('Connection', 'close');
   };
-  server.on('request', (_, response) => {
-    underWay.add(response);
-    response.once('close', () => underWay.delete(response));
-    if (!server.listening) endWithAnswer(response);
+  server.on('request', ({ socket }, response) => {
+    const before = underWay.get(socket);
+    underWay.set(socket, response);
+    response.once('close', () => underWay.get(socket) === response && underWay.delete(socket));
+    if (server.listening) return;
+    if (before?.headersSent === false) before.removeHeader('Connection');
+    endWithAnswer(response);
   });
   return async (withinMs: number): Promise<void> => {
     const closed = once(server, 'close');
-    for (const response of underWay) endWithAnswer(response);
+    for (const response of underWay.values()) endWithAnswer(response);
     // Of an answer whose headers have left, the connection ends soon after it.
     server.keepAliveTimeout = 1;
     server.close();

@@ -3,7 +3,8 @@ import { hash, timingSafeEqual } from 'node:crypto';
 
 /** The digest of a configured key, which is `sha256:<64 hex digits>` or plain. */
 export function digestOfConfigured(key: string): Buffer {
-  return key.startsWith('sha256:') ? Buffer.from(key.slice('sha256:'.length), 'hex') : digestOf(key);
+  const [, hex] = /^sha256:([0-9a-f]{64})$/.exec(key) ?? [];
+  return hex === undefined ? digestOf(key) : Buffer.from(hex, 'hex');
 }
 
 export function digestOf(key: string): Buffer {

@@ -1,18 +1,21 @@
 /** Makes a folder, and the folders above it that are missing. */
-import { existsSync, mkdirSync } from 'node:fs';
+import { mkdirSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 /**
  * Without Node's `recursive`, which never returns where a folder that exists takes no other, such as /proc. Throws an error
- * of the system.
+ * of the system, also where something that is no folder has the name.
  */
 export function makeFolder(path: string, mode?: number): void {
-  if (existsSync(path)) return;
-  makeFolder(dirname(path), mode);
+  if (isFolder(path)) return;
+  const above = dirname(path);
+  if (above !== path) makeFolder(above, mode);
   try {
     mkdirSync(path, { mode });
   } catch (error) {
     // Another process may have made it meanwhile.
-    if (!existsSync(path)) throw error;
+    if (!isFolder(path)) throw error;
   }
 }
+
+const isFolder = (path: string) => statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;

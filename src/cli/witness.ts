@@ -1,9 +1,10 @@
 /** `ledger witness`: a witness for the checkpoints of a ledger, on a machine of somebody else. Needs no configuration. */
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { createLog } from '@ledger/kernel/log.ts';
+import { makeFolder } from '@ledger/kernel/make-folder.ts';
 import { codeOf } from '@ledger/kernel/reason-of.ts';
 import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
 import { readIfThere, replaceFile } from '@ledger/kernel/whole-file.ts';
@@ -28,7 +29,7 @@ export const command: CommandOf<'witness'> = async ({
   const known = logs.filter((each) => each !== null);
   if (known.length === 0 || known.length < logs.length)
     throw new UsageError('--log-key is a file with the keys that `ledger seals` prints, one in a line');
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  makeFolder(folder, 0o700);
   const key = sealKeyOf(seedIn(join(folder, 'key')));
   const add = createWitness({
     name,
@@ -61,8 +62,7 @@ export const command: CommandOf<'witness'> = async ({
         response.writeHead(500).end();
       }
     });
-    server.listen(Number(port), host);
-    await once(server, 'listening');
+    await once(server.listen(Number(port), host), 'listening');
     log.info({ key: own, address: server.address() }, 'witness listening');
     started({
       async stop() {

@@ -1,9 +1,10 @@
 /** `ledger eventstore`: the embedded EventStoreDB on its own. `ledger serve` runs it as its child. */
-import { mkdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { startEventStore } from '@ledger/embedded/eventstore/server.ts';
 import { format } from '@ledger/kernel/format.ts';
 import { createLog, type Log } from '@ledger/kernel/log.ts';
+import { makeFolder } from '@ledger/kernel/make-folder.ts';
 import { orElse } from '@ledger/kernel/or-else.ts';
 import { ConfigError } from '@ledger/kernel/yaml-file.ts';
 import { type CommandOf, UsageError } from '../cli/command.ts';
@@ -33,7 +34,7 @@ export const command: CommandOf<'eventstore'> = async (
   const password = checkedPassword(files['password-file'], host, log);
   // Only this account may read its files.
   process.umask(0o077);
-  mkdirSync(dirname(data), { recursive: true });
+  makeFolder(dirname(data));
   return runUntilSignal(log, async (started) => {
     const server = await startEventStore({ file: data, host, port: Number(port), password });
     log.info({ address: `esdb://${host}:${server.port}?tls=false`, file: data }, 'event store listening');

@@ -7,18 +7,24 @@ import { createDrain, namingHost } from '../../packages/kernel/http-server.ts';
 import { exitCodeOf, failureText } from '../../src/cli/failure-text.ts';
 import { testRuntime } from '../support/runtime.ts';
 
-/** A server that answers when it is told to, and one request to it on a connection that stays open. */
-async function serve() {
-  const requested = Promise.withResolvers<ServerResponse>();
-  const server = createServer({ keepAliveTimeout: 75_000 }, (_, response) => requested.resolve(response));
+const request = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
+
+/** A server that answers when it is told to, and a request to it, or several at once, on a connection that stays open. */
+async function serve(sent = request) {
+  const responses: ServerResponse[] = [];
+  const server = createServer({ keepAliveTimeout: 75_000 }, (_, response) => responses.push(response));
   const drain = createDrain(server, testRuntime());
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
   let answer = '';
   socket.setEncoding('latin1').on('data', (chunk) => (answer += chunk));
   const ended = once(socket, 'close').then(() => answer);
-  socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
-  return { drain, ended, response: await requested.promise };
+  const arrived = async (count: number) => {
+    while (responses.length < count) await once(server, 'request');
+  };
+  socket.write(sent);
+  await arrived(1);
+  return { arrived, drain, ended, responses, socket, response: responses[0] as ServerResponse };
 }
 
 test('a request that is under way is answered, and its connection ends with the answer, which says so', async (t) => {
@@ -36,6 +42,17 @@ test('a connection whose answer has begun ends soon after it', async (t) => {
   const drained = drain(60_000);
   response.end('done');
   t.regex(await ended, /Connection: keep-alive.*done/s);
+  await drained;
+});
+
+test('requests that came without waiting for the answers before them are all answered', async (t) => {
+  const { arrived, drain, ended, responses, socket } = await serve(request.repeat(2));
+  await arrived(2);
+  const drained = drain(60_000);
+  socket.write(request);
+  await arrived(3);
+  for (const [number, response] of responses.entries()) response.end(`answer ${number}`);
+  t.regex(await ended, /answer 0.*answer 1.*Connection: close.*answer 2$/s);
   await drained;
 });
 

@@ -1,11 +1,16 @@
 // A folder that cannot be made is a fault of the system, and never an endless attempt.
 import { execFile } from 'node:child_process';
-import { stat } from 'node:fs/promises';
+import { stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
+import { sealKeyOf } from '@ledger/transparency-log/key.ts';
+import { rawKeyOf, verifierText } from '@ledger/transparency-log/note.ts';
 import test from 'ava';
+import { lockDataFolder } from '../../packages/embedded/data-folder.ts';
 import { makeFolder } from '../../packages/kernel/make-folder.ts';
 import { temporaryFolder } from '../embedded/helpers.ts';
+import { spawnLedger } from '../support/ledger.ts';
 
 test('a folder is made with the folders above it, each with the same rights, and one that is there stays', async (t) => {
   const folder = await temporaryFolder(t);
@@ -13,6 +18,15 @@ test('a folder is made with the folders above it, each with the same rights, and
   makeFolder(path, 0o700);
   makeFolder(path, 0o755);
   for (const made of [path, join(folder, 'above')]) t.is((await stat(made)).mode & 0o777, 0o700);
+});
+
+test('a file where a folder should be is refused, and stays as it is', async (t) => {
+  const file = join(await temporaryFolder(t), 'file');
+  await writeFile(file, 'of somebody else', { mode: 0o644 });
+  t.throws(() => makeFolder(file), { code: 'EEXIST' });
+  t.throws(() => lockDataFolder(file), { message: /file cannot be used: EEXIST/ });
+  t.throws(() => makeFolder(join(file, 'below')), { message: /EEXIST|ENOTDIR/ });
+  t.is((await stat(file)).mode & 0o777, 0o644);
 });
 
 test('a data folder or a backup where no folder can be made is refused at once', async (t) => {
@@ -31,4 +45,19 @@ test('a data folder or a backup where no folder can be made is refused at once',
     killSignal: 'SIGKILL',
   });
   t.regex(stdout, /^ENOENT: .*'\/proc\/no'\n.*\/proc\/no\/such\/data.*ENOENT/);
+});
+
+test('so is a folder of the event store alone, or of a witness', async (t) => {
+  const keys = join(await temporaryFolder(t), 'log.pub');
+  const publicKey = rawKeyOf(sealKeyOf('5'.repeat(64)).publicKey);
+  await writeFile(keys, verifierText({ kind: 'log', name: 'ledger.example.my', publicKey }));
+  for (const args of [
+    ['eventstore', '--data', '/proc/no/such/eventstore.db'],
+    ['witness', '--name', 'witness.example.my/1', '--log-key', keys, '--folder', '/proc/no/such/witness'],
+  ]) {
+    const child = spawnLedger(args, {});
+    const impatience = setTimeout(() => child.kill('SIGKILL'), 60_000);
+    t.regex(await text(child.stderr), /ENOENT: .*'\/proc\/no'/);
+    clearTimeout(impatience);
+  }
 });

@@ -26,12 +26,12 @@ export function createLimitedServer(handle: RequestListener, timeoutMs = idleMs)
     connectionsCheckingInterval: 1_000,
     maxHeaderSize: maxHeaderBytes,
   };
-  const answer: RequestListener = (request, response) => {
+  const server = createServer(limits, (request, response) => {
     cutLongQuery(request);
     handle(request, response);
-  };
+  });
   // An expectation that nobody knows is ignored, as HTTP allows: Node would answer 417, without a line in the log.
-  const server = createServer(limits, answer).on('checkExpectation', answer);
+  server.on('checkExpectation', (request, response) => server.emit('request', request, response));
   server.maxConnections = maxConnections;
   server.timeout = timeoutMs;
   return server;

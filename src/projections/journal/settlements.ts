@@ -13,9 +13,8 @@ export async function findTwin(
   { id, kind, settledOn, totalSen }: { id: string; kind: SettlementKind; settledOn: string; totalSen: Sen },
 ): Promise<string | null> {
   const given = { id, kind, totalSen, start: boundsOfDay(settledOn)?.start ?? null };
-  const { rows } = await db
-    .raw<{ rows: { reference: string }[] }>(sqlOf('same-settlement'), given)
-    .timeout(5_000);
+  const query = db.raw<{ rows: { reference: string }[] }>(sqlOf('same-settlement'), given);
+  const { rows } = await query.timeout(5_000);
   return rows[0]?.reference ?? null;
 }
 

@@ -1,10 +1,14 @@
 // Requests that cost much before anybody knows who sent them: long queries, encoded bodies, bodies that never end, and
 // connections without number.
 import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { createDrain } from '@ledger/kernel/http-server.ts';
 import test from 'ava';
 import { createLimitedServer } from '../../../src/http/server/request-limits.ts';
 import { landregAccessKey, startApp } from '../../support/app.ts';
+import { testRuntime } from '../../support/runtime.ts';
 import {
   createPayment,
   postRequest,
@@ -268,4 +272,18 @@ test('an expectation that nobody knows is ignored, and the answer has its reques
   );
   t.regex(answer, /^HTTP\/1\.1 401 /);
   t.regex(answer, /\r\nX-Request-Id: \S+\r\n/);
+});
+
+test('a request with such an expectation ends its connection when the server stops, like any other', async (t) => {
+  const requested = Promise.withResolvers<ServerResponse>();
+  const server = createLimitedServer((_, response) => requested.resolve(response));
+  const drain = createDrain(server, testRuntime());
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+  socket.write('GET / HTTP/1.1\r\nHost: a\r\nExpect: a-miracle\r\n\r\n');
+  const response = await requested.promise;
+  const drained = drain(60_000);
+  response.end('done');
+  t.regex(await text(socket), /\r\nConnection: close\r\n/);
+  await drained;
 });
