@@ -2,6 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { checkHealth } from './checks/health.ts';
 import { createLogCheck } from './checks/log.ts';
 import { checkSettled } from './checks/settled.ts';
 import { createHistory } from './engine/history.ts';
@@ -23,11 +24,10 @@ import type { PostgresServer } from './stores/postgres-server.ts';
 import { createViolations, type Violation } from './violations.ts';
 import { createBank } from './world/bank.ts';
 import { createGateway } from './world/gateway.ts';
-import { ask } from './world/http.ts';
 import { playPayment } from './world/payers.ts';
 import { startReceivers } from './world/receivers.ts';
 import { startTransactionRegistry } from './world/registry.ts';
-import { createStaff, type Staff } from './world/staff.ts';
+import { createStaff } from './world/staff.ts';
 
 export type SimulationResult = {
   violations: readonly Violation[];
@@ -269,51 +269,6 @@ const isOfStaff = ['unreadable events', 'parked streams', 'shared numbers'];
 
 const isAboutTheEnd = ({ invariant }: Violation): boolean =>
   ['rows-differ', 'delivery-stuck', 'projection-behind'].includes(invariant);
-
-/** Health has to tell of what is wrong at the end, and of nothing else. */
-async function checkHealth(
-  process: SimulatedProcess,
-  {
-    staffProcess,
-    staff,
-    hosts,
-    runUntil,
-    scheduler,
-    report,
-    hasFaults,
-    isWell,
-  }: {
-    staffProcess: SimulatedProcess;
-    staff: Staff;
-    runUntil(endMs: number, isDone: () => boolean): Promise<void>;
-    scheduler: { nowMs(): number };
-    report: ReturnType<typeof createViolations>['report'];
-    hosts: readonly string[];
-    hasFaults: () => boolean;
-    /** Whether health has no reason to complain. */
-    isWell: () => boolean;
-  },
-): Promise<void> {
-  let pending = 1 + hosts.length;
-  staffProcess.enter(() => {
-    void staff.look().then(({ projections }) => {
-      pending -= 1;
-      for (const { name, status, fault } of projections.filter((each) => each.status !== 'ok'))
-        report('projection-behind', name, `It is ${status}${fault ? `: ${fault}` : ''}`);
-    });
-  });
-  await runUntil(scheduler.nowMs() + 60_000, () => pending === hosts.length);
-  process.enter(() => {
-    for (const host of hosts)
-      void ask(process, { host, path: '/api/v1/health' }).then((answer) => {
-        pending -= 1;
-        const status = answer?.status === 200 ? JSON.parse(answer.body).status : 'silent';
-        if (status === 'ok' && hasFaults()) report('health-lies', 'health', 'It says ok');
-        if (status !== 'ok' && isWell()) report('health-cries-wolf', host, `It is ${status}`);
-      });
-  });
-  await runUntil(scheduler.nowMs() + 120_000, () => pending === 0);
-}
 
 function within<Result>(process: SimulatedProcess, make: () => Result): Result {
   let made: { result: Result } | undefined;
