@@ -266,13 +266,13 @@ test.serial(
     const refused = await runLedger([...command, path], settings);
     t.is(refused.code, 2, `what is there is not written over: ${refused.output}`);
     await database.db.raw(
-      "update payments.payments set transaction_id = 'Z' where transaction_id = 'P000299'",
+      "update payments.payments set transaction_id = 'P000149Z' where transaction_id = 'P000150'",
     );
     const broken = join(folder, 'broken.csv');
     const failed = await runLedger([...command, broken, '--format', 'csv'], settings);
     t.is(failed.code, 1, failed.stderr);
     t.true(
-      failed.stderr.endsWith('The stream of payment Z is missing from the event store.\n'),
+      failed.stderr.endsWith('The stream of payment P000149Z is missing from the event store.\n'),
       failed.stderr,
     );
     t.deepEqual((await readdir(folder)).toSorted(), ['november.jsonl']);

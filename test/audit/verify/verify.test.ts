@@ -69,7 +69,7 @@ test.before(async () => {
   await query(url, 'create database made');
   const { eventStore, close } = await openStore(file);
   const settings = settingsFor({ esdbUrl: 'esdb://127.0.0.1:9', databaseUrl: template.href });
-  stores = openStores(loadConfig(settings), log);
+  stores = openStores(loadConfig({ ...settings, DATA_DIR: folder }), log);
   await stores.personalData.start();
   await fill(eventStore, stores.personalData);
   await project(eventStore, template.href);

@@ -103,6 +103,9 @@ const keysOf = (asked: readonly string[]) => asked.flatMap((each) => [...new URL
 /** Pages of a form alone, which read nothing that is special to them. */
 const onlyForm = /payments\/(find|by-payer)$/;
 
+/** What is shown of one payment as it was earlier: nothing else about one payment reads `revision`. */
+const isAsOf = /payments\/:id(?:\/history\.json)?$/;
+
 /** What a page is asked for: what it reads, and all at once what only others read. */
 export function queriesOf(path: string): readonly string[] {
   const places = Object.entries(queries).filter(([place]) => path.startsWith(place) && !onlyForm.test(path));
@@ -167,7 +170,8 @@ export async function tryAll(
     for (const each of new Set(paths)) {
       if (method === 'get' && forScope === 'filtered')
         await Promise.all(queriesFor(each).map((query) => get(each, query)));
-      else if (method === 'get') for (const query of ['', 'revision=0']) await get(each, query);
+      else if (method === 'get')
+        for (const query of isAsOf.test(path) ? ['', 'revision=0'] : ['']) await get(each, query);
       // What is theirs is not changed, so that it can be compared.
       else if (!own.some((id) => each.includes(id)))
         for (const form of forms[path] ?? [anyForm])
