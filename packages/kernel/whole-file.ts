@@ -1,11 +1,12 @@
 /** Small files that are replaced as a whole: whoever reads one finds the old content or the new. */
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { readFile, rename, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { makeFolder } from './make-folder.ts';
 import { codeOf } from './reason-of.ts';
 
 /** Resolves once it is on disk. Makes the folder if there is none. */
 export async function replaceFile(path: string, content: string): Promise<void> {
-  await mkdir(dirname(path), { recursive: true });
+  makeFolder(dirname(path));
   await writeFile(`${path}.new`, content, { flush: true });
   await rename(`${path}.new`, path);
 }

@@ -1,6 +1,7 @@
 /** Sends emails through an SMTP server, or writes them as files into a folder where no server is configured. */
-import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { makeFolder } from '@ledger/kernel/make-folder.ts';
 import { reasonOf } from '@ledger/kernel/reason-of.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
 import type Nodemailer from 'nodemailer';
@@ -148,7 +149,7 @@ function writeTo(folder: string, runtime: Pick<Runtime, 'uuid'>): Deliver {
     // Written elsewhere first, so that nobody reads an incomplete email; under its id, because a crash may leave it there.
     const draft = join(folder, `.${id}-${runtime.uuid()}`);
     try {
-      await mkdir(folder, { recursive: true, mode: 0o700 });
+      makeFolder(folder, 0o700);
       await writeFile(draft, content, { mode: 0o600, flush: true });
       await rename(draft, join(folder, `${id}.eml`));
       return { kind: 'sent', messageId: message.messageId };

@@ -5,7 +5,6 @@
 import {
   closeSync,
   fsyncSync,
-  mkdirSync,
   openSync,
   readdirSync,
   readFileSync,
@@ -14,6 +13,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { makeFolder } from '@ledger/kernel/make-folder.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
 import {
   type KeyBlock,
@@ -38,7 +38,7 @@ export function createKeyReserve(dependencies: {
   const { folder, wrapping, runtime } = dependencies;
   /** `<id of the wrapping key>.<id of the block>` */
   const list = () => {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    makeFolder(folder, 0o700);
     return readdirSync(folder).filter((name) => name.includes('.'));
   };
 

@@ -29,22 +29,40 @@ test('a file where a folder should be is refused, and stays as it is', async (t)
   t.is((await stat(file)).mode & 0o777, 0o644);
 });
 
-test('a data folder or a backup where no folder can be made is refused at once', async (t) => {
+test('where no folder can be made, data, keys, emails, files and backups are refused at once', async (t) => {
   const at = (path: string) =>
     JSON.stringify(new URL(`../../packages/embedded/${path}`, import.meta.url).href);
   const program = `
     import { writeBackupFolder } from ${at('backup-folder.ts')};
     import { lockDataFolder } from ${at('data-folder.ts')};
+    import { replaceFile } from ${at('../kernel/whole-file.ts')};
+    import { createMailer } from ${at('../outbound/mailer.ts')};
+    import { createKeyReserve } from ${at('../personal-data/key-reserve.ts')};
     const told = (error) => console.log(error.message);
     await writeBackupFolder('/proc/no/such/backup', { madeAt: new Date(), fill() {} }).catch(told);
-    try { lockDataFolder('/proc/no/such/data'); } catch (error) { told(error); }`;
+    try { lockDataFolder('/proc/no/such/data'); } catch (error) { told(error); }
+    await replaceFile('/proc/no/such/file', '').catch(told);
+    try { createKeyReserve({ folder: '/proc/no/such/keys' }).take(); } catch (error) { told(error); }
+    const mail = { smtpUrl: null, requireTls: false, from: { name: '', address: 'ledger@example.my' } };
+    const runtime = { uuid: () => '1' };
+    const mailer = createMailer({ mail, outboxDir: '/proc/no/such/outbox', runtime });
+    const email = { id: 'one', to: 'payer@example.my', subject: '', text: '', html: '' };
+    console.log((await mailer.send(email, AbortSignal.timeout(5_000))).reason);`;
   // In a process of its own, which can be ended while it tries.
   const args = ['--input-type=module', '--eval', program];
   const { stdout } = await promisify(execFile)(process.execPath, args, {
     timeout: 20_000,
     killSignal: 'SIGKILL',
   });
-  t.regex(stdout, /^ENOENT: .*'\/proc\/no'\n.*\/proc\/no\/such\/data.*ENOENT/);
+  const said = [
+    /^ENOENT: .*'\/proc\/no'/,
+    /\/proc\/no\/such\/data.*ENOENT/,
+    /^ENOENT/,
+    /^ENOENT/,
+    /outbox.*ENOENT/,
+  ];
+  const lines = stdout.trim().split('\n');
+  for (const [index, each] of said.entries()) t.regex(lines[index] ?? '', each);
 });
 
 test('so is a folder of the event store alone, or of a witness', async (t) => {
