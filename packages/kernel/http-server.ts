@@ -1,7 +1,7 @@
 /** How an HTTP server begins to listen, and how it ends without breaking off what it has begun. */
 import { once } from 'node:events';
 import type { Server, ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
+import { Server as NetServer, type Socket } from 'node:net';
 import { codeOf, reasonOf } from './reason-of.ts';
 import type { Runtime } from './runtime.ts';
 
@@ -21,23 +21,33 @@ export function namingHost(error: unknown, variable: string): unknown {
 export function createDrain(server: Server, runtime: Pick<Runtime, 'setTimer'>) {
   /** The last answer of each connection: a client may send several requests without waiting for the first answer. */
   const underWay = new Map<Socket, ServerResponse>();
+  let isEnding = false;
   const endWithAnswer = (response: ServerResponse) => {
     if (!response.headersSent) response.setHeader('Connection', 'close');
+  };
+  const closeIfDone = () => {
+    if (isEnding && underWay.size === 0) server.close();
   };
   server.on('request', ({ socket }, response) => {
     const before = underWay.get(socket);
     underWay.set(socket, response);
-    response.once('close', () => underWay.get(socket) === response && underWay.delete(socket));
-    if (server.listening) return;
+    response.once('close', () => {
+      if (underWay.get(socket) === response) underWay.delete(socket);
+      closeIfDone();
+    });
+    if (!isEnding) return;
     if (before?.headersSent === false) before.removeHeader('Connection');
     endWithAnswer(response);
   });
   return async (withinMs: number): Promise<void> => {
     const closed = once(server, 'close');
+    isEnding = true;
     for (const response of underWay.values()) endWithAnswer(response);
     // Of an answer whose headers have left, the connection ends soon after it.
     server.keepAliveTimeout = 1;
-    server.close();
+    // No new connections. `close` of an HTTP server would break off an answer that is complete and has not left yet.
+    NetServer.prototype.close.call(server);
+    closeIfDone();
     const cancelTimer = runtime.setTimer(withinMs, () => server.closeAllConnections());
     await closed;
     cancelTimer();

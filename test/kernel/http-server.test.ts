@@ -2,6 +2,7 @@
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
+import { setTimeout } from 'node:timers/promises';
 import test from 'ava';
 import { createDrain, namingHost } from '../../packages/kernel/http-server.ts';
 import { exitCodeOf, failureText } from '../../src/cli/failure-text.ts';
@@ -53,6 +54,20 @@ test('requests that came without waiting for the answers before them are all ans
   await arrived(3);
   for (const [number, response] of responses.entries()) response.end(`answer ${number}`);
   t.regex(await ended, /answer 0.*answer 1.*Connection: close.*answer 2$/s);
+  await drained;
+});
+
+test('a large answer that its client reads slowly arrives whole', async (t) => {
+  const { drain, ended, response, socket } = await serve();
+  socket.pause();
+  const size = 50_000_000;
+  response.end('x'.repeat(size));
+  await setTimeout(100);
+  const drained = drain(60_000);
+  await setTimeout(100);
+  socket.resume();
+  const answer = await ended;
+  t.is(answer.length - (answer.indexOf('\r\n\r\n') + 4), size);
   await drained;
 });
 
