@@ -1,7 +1,7 @@
 /** The command line: `ledger <command>`. Each command of content/commands.json is the file of its name, in src/roles or src/cli. */
 import { parseArgs } from 'node:util';
 import { reasonOf } from '@ledger/kernel/reason-of.ts';
-import { type CommandOf, type Outcome, openOutput, UsageError } from './cli/command.ts';
+import { type CommandOf, type Outcome, UsageError } from './cli/command.ts';
 import {
   argumentsOf,
   type CommandName,
@@ -12,6 +12,7 @@ import {
   isCommand,
   usageOf,
 } from './cli/help.ts';
+import { openOutput } from './cli/output.ts';
 
 /** These commands run until they are stopped; their files are in src/roles. */
 const roles = ['serve', 'http', 'projections', 'reactors', 'eventstore'];

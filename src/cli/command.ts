@@ -1,10 +1,4 @@
-/**
- * What a command of the `ledger` program is, how it reads days, times and names as people type them, and where its document
- * goes: the terminal, or a file that `--output` names.
- */
-import { existsSync } from 'node:fs';
-import { open, rename, rm } from 'node:fs/promises';
-import { pipeline } from 'node:stream/promises';
+/** What a command of the `ledger` program is, and how it reads days, times and names as people type them. */
 import { faultOfFile } from '@ledger/kernel/readable-file.ts';
 import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
 import { boundsOfDay, parseAsOf, readSpan } from '../common/malaysian-time.ts';
@@ -86,30 +80,4 @@ export function readChoice<Choice extends string>(
   const choice = text === undefined ? choices[0] : choices.find((each) => each === text);
   if (choice === undefined) throw new UsageError(`--${name} must be ${choices.join(' or ')}`);
   return choice;
-}
-
-/**
- * A file is first written under another name, and renamed once it is completely on disk, so that an interrupted one is
- * never mistaken for a complete one. Only this account can read it. Throws UsageError at once when it exists, because it
- * is never overwritten.
- */
-export function openOutput(path: string | undefined): WriteDocument {
-  if (path !== undefined && existsSync(path)) throw new UsageError(`${path} exists and is not overwritten`);
-  return async (pieces) => {
-    if (path === undefined) await pipeline(pieces, process.stdout, { end: false });
-    else await writeWhole(pieces, path);
-    return 0;
-  };
-}
-
-async function writeWhole(pieces: AsyncIterable<string | Uint8Array>, path: string): Promise<void> {
-  const draft = `${path}.${process.pid}.part`;
-  const file = await open(draft, 'wx', 0o600);
-  try {
-    await pipeline(pieces, file.createWriteStream({ flush: true }));
-    await rename(draft, path);
-  } catch (error) {
-    await rm(draft, { force: true });
-    throw error;
-  }
 }

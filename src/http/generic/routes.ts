@@ -1,13 +1,16 @@
 /** The generic payment API: each route with the steps that a request to it passes through. */
 import type Router from '@koa/router';
 import { transactionIdOf } from '../../commands/transaction-id.ts';
-import { confirmCredentials, createChannel, stepsOf } from '../pay/channel.ts';
+import { createChannel, stepsOf } from '../pay/channel.ts';
+import { confirmCredentials } from '../pay/check-credentials.ts';
 import { chooseMethod } from '../pay/choose-method.ts';
+import { createDownload } from '../pay/download.ts';
 import { recordResponse } from '../pay/gateway-response.ts';
 import { loadPayment, loadPaymentWithHead } from '../pay/load-payment.ts';
 import { showPaymentPage } from '../pay/payment-page.ts';
-import { createDownload, sendReceipt, showReceipt } from '../pay/receipt-page.ts';
+import { showReceipt } from '../pay/receipt-page.ts';
 import { requery } from '../pay/requery.ts';
+import { sendReceipt } from '../pay/send-receipt.ts';
 import { checkBody, formBody, gatewayBody, jsonBody, validate } from '../server/body.ts';
 import type { Context, RequestState } from '../server/context.ts';
 import type { Dependencies } from '../server/dependencies.ts';
@@ -15,8 +18,9 @@ import { createAuthenticateMerchant, type FromMerchant } from './authenticate.ts
 import { endOverlap, Rotation, readKind, rotate } from './credentials.ts';
 import { showGatewayResultForm } from './gateway-result-form.ts';
 import { makeRequest, showRequestForm } from './payment-request-form.ts';
+import { cancel, sendAgain } from './payments/actions.ts';
 import { listPayments } from './payments/list.ts';
-import { cancel, loadOwn, sendAgain } from './payments/own-payment.ts';
+import { loadOwn } from './payments/own-payment.ts';
 import { showOwnPayment } from './payments/show.ts';
 import { sendTestCallback, testCallbackBody } from './payments/test-callback.ts';
 import { paymentRequestBody, requestPayment } from './request.ts';

@@ -1,13 +1,16 @@
 /** The land registry's payment API: each route with the steps that a request to it passes through. */
 import type Router from '@koa/router';
 import { landregTransactionId } from '../../commands/transaction-id.ts';
-import { confirmCredentials, createChannel, stepsOf } from '../pay/channel.ts';
+import { createChannel, stepsOf } from '../pay/channel.ts';
+import { confirmCredentials } from '../pay/check-credentials.ts';
 import { chooseMethod } from '../pay/choose-method.ts';
+import { createDownload } from '../pay/download.ts';
 import { recordResponse } from '../pay/gateway-response.ts';
 import { loadPayment, loadPaymentWithHead } from '../pay/load-payment.ts';
 import { showPaymentPage } from '../pay/payment-page.ts';
-import { createDownload, sendReceipt, showReceipt } from '../pay/receipt-page.ts';
+import { showReceipt } from '../pay/receipt-page.ts';
 import { requery } from '../pay/requery.ts';
+import { sendReceipt } from '../pay/send-receipt.ts';
 import { formBody, gatewayBody, jsonBody, validate } from '../server/body.ts';
 import type { Context, RequestState } from '../server/context.ts';
 import type { Dependencies } from '../server/dependencies.ts';

@@ -5,7 +5,6 @@ import type { Next } from 'koa';
 import { createFingerprint } from '../../commands/fingerprint.ts';
 import { transactionIdPattern } from '../../commands/transaction-id.ts';
 import { createQuarantine } from '../../commands/unmatched.ts';
-import { toIsoWithOffset } from '../../common/malaysian-time.ts';
 import type { Channel } from '../../events/payment.ts';
 import { createLinks, type Links } from '../../receipts/payment-links.ts';
 import { type Context, seeOther } from '../server/context.ts';
@@ -58,15 +57,5 @@ function createReceiptRedirect({ config, runtime }: Dependencies, links: Links) 
       const read = tokens.read(cookieOf(transactionId).read(ctx), transactionId);
       return typeof read === 'object' ? read.number : null;
     },
-  };
-}
-
-/** `about` is what the channel adds to the answer. */
-export function confirmCredentials(ctx: Context, { config, runtime }: Dependencies, about: object): void {
-  const timestamp = toIsoWithOffset(runtime.now().toISOString());
-  ctx.body = {
-    status: true,
-    message: 'Connection successful',
-    data: { ...about, timestamp, environment: config.environment },
   };
 }

@@ -1,16 +1,10 @@
-/**
- * The official receipt, or how a payment stands that is not paid: GET /<channel>/receipt/{id} shows it, POST sends it again,
- * and GET /<channel>/download/{id} gives it as a PDF.
- */
-import { hash } from 'node:crypto';
+/** GET /<channel>/receipt/{id}: the official receipt, or how a payment stands that is not paid. */
 import { format } from '@ledger/kernel/format.ts';
-import { RecentMap } from '@ledger/kernel/recent-map.ts';
 import { canRequestEmail, receiptEmailOf } from '../../commands/deliveries.ts';
 import { otherLanguage } from '../../common/languages.ts';
 import type { OpenPayment } from '../../events/open-payment.ts';
-import { chosenLanguage, paymentStream, type RequestedPayment } from '../../events/payment.ts';
+import { chosenLanguage, type RequestedPayment } from '../../events/payment.ts';
 import { openAttempts } from '../../events/requery-schedule.ts';
-import { createReceiptFiles } from '../../receipts/file.ts';
 import { statusCodeOf } from '../../receipts/payment-fields.ts';
 import { receiptOf } from '../../receipts/receipt.ts';
 import {
@@ -22,12 +16,10 @@ import {
   statusName,
   timeText,
 } from '../../receipts/texts.ts';
-import { bodyText } from '../server/body.ts';
-import { type Context, causeOf, HttpProblem, languageOf } from '../server/context.ts';
-import type { Dependencies } from '../server/dependencies.ts';
+import { type Context, languageOf } from '../server/context.ts';
 import { agencyTexts } from './agency.ts';
 import type { PaymentChannel } from './channel.ts';
-import type { LoadedPayment, PaymentWithHead } from './load-payment.ts';
+import type { LoadedPayment } from './load-payment.ts';
 import { isSettled } from './payment-page.ts';
 import { texts } from './texts.ts';
 
@@ -108,50 +100,5 @@ function emailOf(payment: OpenPayment, lang: Language, now: Date) {
     }),
     attempts,
     canSend: canRequestEmail(delivery, now.toISOString()),
-  };
-}
-
-/** Redirects to the receipt, which says whether it was sent. Throws HttpProblem 401. */
-export async function sendReceipt(ctx: Context<PaymentWithHead>, channel: PaymentChannel): Promise<void> {
-  const { emailTokens, execute, leadToReceipt, links, runtime } = channel;
-  const { head, linkEndsAtMs, payment } = ctx.state;
-  const { transactionId } = payment.request;
-  const read = emailTokens.read(bodyText(ctx, 'token'), transactionId);
-  if (typeof read !== 'object') {
-    const kind = read === 'expired' ? 'expired' : 'unauthorized';
-    const actionUrl = links.receipt(transactionId, undefined, linkEndsAtMs);
-    throw new HttpProblem(401, 'The token of this receipt is not valid any more', { kind, actionUrl });
-  }
-  const at = runtime.now().toISOString();
-  const command = { type: 'RequestReceiptEmail', at, attempts: read.number } as const;
-  const cause = causeOf(ctx, 'payer');
-  const { revision } = await execute(paymentStream(transactionId), command, cause, { from: head });
-  leadToReceipt(ctx, transactionId, revision, linkEndsAtMs);
-}
-
-/** The PDFs that were drawn last are kept; each has about 30 KB. */
-const mostKeptFiles = 500;
-
-export function createDownload({ config, documents }: Pick<Dependencies, 'config' | 'documents'>) {
-  const receiptFile = createReceiptFiles(config, documents.receipt);
-  /** By what they say, in order of use: drawing one takes some 10 ms of CPU. */
-  const kept = new RecentMap<ReturnType<typeof receiptFile>>(mostKeptFiles);
-
-  return async (ctx: Context<LoadedPayment>): Promise<void> => {
-    const { payment, asAt } = ctx.state;
-    const receipt = receiptOf(payment, asAt);
-    const lang = languageOf(ctx, chosenLanguage(payment));
-    const key = hash('sha256', JSON.stringify([lang, receipt]), 'base64');
-    let file = kept.get(key);
-    if (!file) {
-      file = receiptFile(receipt, lang);
-      file.pdf.catch(() => kept.delete(key));
-    }
-    kept.set(key, file);
-    ctx.body = await file.pdf;
-    ctx.type = 'application/pdf';
-    ctx.set('Content-Disposition', `inline; filename="${file.name}"`);
-    // The policy of the pages would also apply to the elements that browsers build their PDF viewers from.
-    ctx.set('Content-Security-Policy', "frame-ancestors 'none'");
   };
 }

@@ -1,10 +1,7 @@
-/** POST /console/sign-in: emails a link to an address that belongs to an active user, in the language of the page. */
+/** POST /console/sign-in: emails a link to an address that belongs to an active user. */
 import { derivedId } from '@ledger/kernel/derived-id.ts';
 import { maxEmailLength } from '@ledger/kernel/email-address.ts';
 import { userIdOf } from '../../../commands/user.ts';
-import type { Language } from '../../../common/languages.ts';
-import { phrase } from '../../../common/phrases.ts';
-import { createTemplates } from '../../../common/templates.ts';
 import { sessionStream } from '../../../events/session.ts';
 import { maySignIn } from '../../../events/user.ts';
 import { type Context, causeOf, languageOf } from '../../server/context.ts';
@@ -12,6 +9,7 @@ import { signInPath } from '../frame/addresses.ts';
 import { readForm } from '../frame/forms-and-lists.ts';
 import { leadTo, type PageDependencies } from '../frame/page.ts';
 import { loadAccount } from '../frame/session.ts';
+import { linkEmail } from './link-email.ts';
 
 const linkLifetimeMs = 15 * 60_000;
 const sendWithinMs = 30_000;
@@ -51,25 +49,4 @@ async function sendLink(ctx: Context, dependencies: PageDependencies): Promise<v
   const email = linkEmail({ lang: languageOf(ctx), name: account.name, url });
   const outcome = await mailer.send({ id, to: account.email, ...email }, runtime.timeout(sendWithinMs));
   if (outcome.kind !== 'sent') log.warn({ reason: outcome.reason }, 'a link to sign in could not be sent');
-}
-
-const templates = createTemplates('email');
-
-function linkEmail({ lang, name, url }: { lang: Language; name: string; url: string }) {
-  const why = phrase(
-    lang,
-    'You, or somebody who knows your address, asked to sign in to the console of the payment ledger as {name}.',
-    { name },
-  );
-  const notes = [
-    phrase(lang, 'The link works once, within 15 minutes.'),
-    phrase(lang, 'If you did not ask for it, ignore this email: nobody can sign in without it.'),
-  ];
-  const title = phrase(lang, 'Sign in to the payment ledger');
-  const submit = phrase(lang, 'Sign in');
-  return {
-    subject: title,
-    text: [why, '', url, '', ...notes, ''].join('\n'),
-    html: templates.render('sign-in.njk', { lang, title, why, url, submit, notes }),
-  };
 }

@@ -11,7 +11,8 @@ import { statusCodeOf } from '../../../receipts/payment-fields.ts';
 import { texts as receiptTexts } from '../../../receipts/texts.ts';
 import type { PaymentChannel } from '../../pay/channel.ts';
 import type { Context } from '../../server/context.ts';
-import { maxAttempts, type OwnPayment, presentPayment } from './own-payment.ts';
+import { maxAttempts } from './actions.ts';
+import { type OwnPayment, presentPayment } from './own-payment.ts';
 
 export async function showOwnPayment(
   ctx: Context<OwnPayment>,

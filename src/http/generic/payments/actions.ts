@@ -1,0 +1,37 @@
+/** What a merchant can have done to its own payment: POST /generic/payments/{id}/cancel and …/send-again. */
+import texts from '../../../../content/texts/payments.en.json' with { type: 'json' };
+import { Refused } from '../../../commands/decider.ts';
+import type { PaymentCommand } from '../../../commands/payment.ts';
+import { paymentStream } from '../../../events/payment.ts';
+import type { PaymentChannel } from '../../pay/channel.ts';
+import { type Context, causeOf } from '../../server/context.ts';
+import type { FromMerchant } from '../authenticate.ts';
+import type { OwnPayment } from './own-payment.ts';
+
+const done: Readonly<Record<string, string>> = texts.done;
+
+type Asked = Context<FromMerchant & OwnPayment>;
+
+/** Answers 202 also if there was nothing to do. */
+async function act(ctx: Asked, { execute }: PaymentChannel, command: PaymentCommand): Promise<void> {
+  const { merchant, own } = ctx.state;
+  const cause = causeOf(ctx, `merchant:${merchant.code}`);
+  await execute(paymentStream(own.payment.request.transactionId), command, cause, { from: own.head });
+  ctx.status = 202;
+  ctx.body = { status: true, message: done[command.type] };
+}
+
+export const cancel = (ctx: Asked, channel: PaymentChannel) =>
+  act(ctx, channel, { type: 'CancelPayment', at: channel.runtime.now().toISOString(), source: 'merchant' });
+
+/** Of one delivery, whoever asks for it: its stream stays short. Staff may send it more often. */
+export const maxAttempts = 50;
+
+/** Only a callback: an email goes to a person. */
+export async function sendAgain(ctx: Asked, channel: PaymentChannel): Promise<void> {
+  const { params, state } = ctx;
+  const wanted = state.own.payment.deliveries.find(({ key }) => key === params.delivery);
+  if (wanted?.kind !== 'callback') throw new Refused('unknown_delivery', 'This payment has no such callback');
+  const at = channel.runtime.now().toISOString();
+  await act(ctx, channel, { type: 'RequestDelivery', at, delivery: wanted.key, maxAttempts });
+}
