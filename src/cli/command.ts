@@ -16,7 +16,7 @@ export type Report = { data: unknown; text: string; exitCode?: number };
 export type Outcome = number | Report;
 
 /** Writes a document to the terminal, or to the file that `--output` names. Resolves to the exit code. */
-type WriteDocument = (pieces: AsyncIterable<string | Uint8Array>) => Promise<0>;
+export type WriteDocument = (pieces: AsyncIterable<string | Uint8Array>) => Promise<0>;
 
 /** Throws UsageError when the arguments are wrong. A command with `--output` is given the function that writes there. */
 export type CommandOf<Name extends CommandName> = (

@@ -2,8 +2,9 @@
 import { beginExport, readExportRequest } from '../audit/export/export.ts';
 import { plural } from '../audit/history/text.ts';
 import { InvalidFields } from '../commands/fields.ts';
+import { recordToolAccess } from './access.ts';
 import { type CommandOf, UsageError } from './command.ts';
-import { recordToolAccess, withStores } from './stores.ts';
+import { withStores } from './stores.ts';
 
 export const command: CommandOf<'export'> = async (
   { output: _, 'with-personal-data': isOpened = false, ...values },

@@ -6,11 +6,9 @@ import { orElse } from '@ledger/kernel/or-else.ts';
 import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
 import type { PersonalData } from '@ledger/personal-data/personal-data.ts';
 import { InvalidFields } from '../commands/fields.ts';
-import { createExecuteSession } from '../commands/session.ts';
 import type { Config } from '../config/config.ts';
 import type { VariableName } from '../config/variables.ts';
 import { type Cause, ownCause } from '../events/envelope.ts';
-import { type AccessKind, sessionStream } from '../events/session.ts';
 import { assertStores, loadRoleConfig, type OpenStores, openStores, type Store } from '../roles/stores.ts';
 import { type Outcome, UsageError } from './command.ts';
 
@@ -97,23 +95,4 @@ const userName = () => orElse(() => userInfo().username, `uid-${process.getuid?.
 export function fail(text: string): 1 {
   process.stderr.write(`${text}\n`);
   return 1;
-}
-
-/**
- * For the access log, before any personal data are shown; the user is the account that is logged in on this machine, as
- * `staff:<name>`. Throws EventStoreUnavailable.
- */
-export async function recordToolAccess(
-  { eventStore, runtime }: Pick<Context, 'eventStore' | 'runtime'>,
-  access: { what: AccessKind; detail: string },
-): Promise<void> {
-  const cause = staffCause();
-  const command = {
-    type: 'RecordToolAccess',
-    at: runtime.now().toISOString(),
-    userId: cause.actor,
-    transactionId: null,
-    ...access,
-  } as const;
-  await createExecuteSession(eventStore)(sessionStream(cause.commandId), command, cause);
 }

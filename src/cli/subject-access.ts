@@ -5,8 +5,9 @@ import { openData } from '../audit/history/open-data.ts';
 import { plural } from '../audit/history/text.ts';
 import { paymentStream } from '../events/payment.ts';
 import { type FoundUnmatched, findByPayer } from '../personal-data/find-by-payer.ts';
+import { recordToolAccess } from './access.ts';
 import { type CommandOf, UsageError } from './command.ts';
-import { type Context, fail, recordToolAccess, withStores } from './stores.ts';
+import { type Context, fail, withStores } from './stores.ts';
 
 export const command: CommandOf<'subject-access'> = async ({ payer = '' }, _args, write) => {
   if (payer.trim() === '') throw new UsageError('Name the person with --payer');

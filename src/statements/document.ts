@@ -1,5 +1,5 @@
-/** What those who ask for the PDF of a day's collection give to what draws it (`pdf.ts`), and the totals of a statement. */
-import type { CollectedReceipt, Collection, MethodTotal } from '../projections/journal/collection-queries.ts';
+/** What those who ask for the PDF of a day's collection give to what draws it (`pdf.ts`). */
+import type { CollectedReceipt, Collection } from '../projections/journal/collection-queries.ts';
 import type { DrawReceipt } from '../receipts/file.ts';
 import type { Language } from '../receipts/texts.ts';
 
@@ -35,27 +35,3 @@ export async function gatherReceipts(found: AsyncIterable<CollectedReceipt>): Pr
   }
   return receipts;
 }
-
-/** Sorted by method name. */
-export function totalsByMethod(receipts: readonly CollectedReceipt[]): MethodTotal[] {
-  return Array.from(
-    Map.groupBy(receipts, ({ method }) => method),
-    ([method, group]) => ({
-      method,
-      receipts: group.length,
-      amountSen: sumOf(group.map(({ amountSen }) => BigInt(amountSen))),
-      chargeSen: sumOf(group.map(({ chargeSen }) => BigInt(chargeSen))),
-    }),
-  ).sort((a, b) => (a.method < b.method ? -1 : 1));
-}
-
-/** Over all methods. */
-export function grandTotal(totals: readonly MethodTotal[]): Omit<MethodTotal, 'method'> {
-  return {
-    receipts: totals.reduce((sum, { receipts }) => sum + receipts, 0),
-    amountSen: sumOf(totals.map(({ amountSen }) => amountSen)),
-    chargeSen: sumOf(totals.map(({ chargeSen }) => chargeSen)),
-  };
-}
-
-const sumOf = (amounts: readonly bigint[]) => amounts.reduce((sum, amount) => sum + amount, 0n);

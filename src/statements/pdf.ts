@@ -18,7 +18,8 @@ import { toDateTime } from '../common/malaysian-time.ts';
 import { displaySen, groupedSen } from '../common/money.ts';
 import type { CollectedReceipt, MethodTotal } from '../projections/journal/collection-queries.ts';
 import { type Language, type ReceiptTexts, texts, timeText } from '../receipts/texts.ts';
-import { type CollectionStatement, grandTotal, totalsByMethod } from './document.ts';
+import type { CollectionStatement } from './document.ts';
+import { grandTotal, totalsByMethod } from './totals.ts';
 
 type StatementTexts = typeof en;
 export const statementTexts: Readonly<Record<Language, StatementTexts>> = { en, ms };

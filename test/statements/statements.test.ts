@@ -5,14 +5,9 @@ import { parse } from 'csv-parse/sync';
 import { addSen, displaySen, formatSen, groupedSen } from '../../src/common/money.ts';
 import type { CollectedReceipt } from '../../src/projections/journal/collection-queries.ts';
 import { collectionLines } from '../../src/statements/csv.ts';
-import {
-  gatherReceipts,
-  grandTotal,
-  maxPdfReceipts,
-  TooManyReceipts,
-  totalsByMethod,
-} from '../../src/statements/document.ts';
+import { gatherReceipts, maxPdfReceipts, TooManyReceipts } from '../../src/statements/document.ts';
 import { collectionPdf, statementTexts } from '../../src/statements/pdf.ts';
+import { grandTotal, totalsByMethod } from '../../src/statements/totals.ts';
 import { hasPoppler, pagesOf, plainParts, textOf } from '../receipts/pdf-reader.ts';
 import { sen } from '../support/payments.ts';
 

@@ -1,7 +1,7 @@
 // How long callbacks of a day took, against a count over what the payments fold to.
 import test from 'ava';
 import fc from 'fast-check';
-import { callbackDelays, delayBoundsMs } from '../../src/to-do/queries.ts';
+import { callbackDelays, delayBoundsMs } from '../../src/to-do/callback-times.ts';
 import { day, emptyTables, type Filled, fillPayments, historyOfDay } from '../projections/filled.ts';
 import { createDatabase } from '../support/postgres.ts';
 import { runs } from '../support/property-runs.ts';

@@ -1,4 +1,4 @@
-/** /api/v1, the content service's own interface: a file in this folder for each kind of answer. */
+/** /api/v1, the content service's own interface: one file per endpoint in this folder. */
 import type Router from '@koa/router';
 import { NewUser } from '../../commands/user.ts';
 import { jsonBody, validate } from '../server/body.ts';
@@ -6,9 +6,10 @@ import type { RequestState } from '../server/context.ts';
 import type { Dependencies } from '../server/dependencies.ts';
 import { createApiKeyCheck } from './authenticate.ts';
 import { Project, presentUser, User } from './bodies.ts';
+import { createCreateUser } from './create-user.ts';
 import { createHealth } from './health.ts';
 import { createList } from './list.ts';
-import { createCreateUser, createShowUser } from './users.ts';
+import { createShowUser } from './show-user.ts';
 
 export function addApiRoutes(router: Router<RequestState>, dependencies: Dependencies): void {
   const { config, projects, users } = dependencies;

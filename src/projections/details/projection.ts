@@ -1,6 +1,6 @@
 /**
  * The details that merchants gave when they requested a generic payment, in columns: one row per payment, in the agency's
- * own table where there is one, or else in the shared one. An erasure leaves the rows, with what is not personal.
+ * own table where there is one, or else in the shared one.
  */
 import type { RecordedEvent } from '@ledger/event-store/event-store.ts';
 import { type OpenSealed, openOrWait } from '@ledger/personal-data/sealed.ts';
@@ -16,8 +16,8 @@ import {
   readPaymentEvent,
 } from '../../events/payment.ts';
 import type { Payer } from '../../events/personal-data.ts';
+import { scrub } from './scrub.ts';
 import {
-  allAgencyTables,
   allDetails,
   copyAgencyTables,
   type DetailsTable,
@@ -25,7 +25,6 @@ import {
   detailsTableOf,
   findAgencyTables,
   haveSameAgencyTables,
-  personalColumns,
   type StandardColumn,
   sharedDetails,
   sharedTable,
@@ -171,40 +170,5 @@ async function fittingKeys(
 function json(value: unknown): string {
   return JSON.stringify(value).replace(/\\(\\|u0000|ud[89a-f][0-9a-f]{2})/g, (found) =>
     found === '\\\\' ? found : '\\ufffd',
-  );
-}
-
-/** Throws when an agency's table refuses even that a row moves, because the data must not stay there unnoticed. */
-export async function scrub(transactionIds: readonly string[], db: Knex.Transaction): Promise<void> {
-  if (transactionIds.length === 0) return;
-  await scrubTable(db, { name: sharedTable, columns: [] }, transactionIds);
-  for (const [name, columns] of await allAgencyTables(db)) {
-    const scrubSome = (trx: Knex.Transaction, ids: readonly string[]) =>
-      scrubTable(trx, { name, columns }, ids);
-    // Rows that the table refuses move, like those that it does not take in the first place, such as for want of a value.
-    await moveScrubbed(db, name, await writeAccepted(db, transactionIds, scrubSome));
-  }
-}
-
-/** An agency's own columns go back to their default: what they hold comes from `extra`. */
-async function scrubTable(db: Knex, { name, columns }: DetailsTable, transactionIds: readonly string[]) {
-  const cleared = [
-    ...personalColumns.map((column) => `${column} = null`),
-    `extra = '{}'`,
-    ...columns.map((column) => `${quoteIdentifier(column.name)} = default`),
-  ];
-  await db.raw(`update ${quoteIdentifier(name)} set ${cleared.join(', ')} where transaction_id = any(?)`, [
-    [...transactionIds],
-  ]);
-}
-
-async function moveScrubbed(db: Knex, table: string, transactionIds: readonly string[]): Promise<void> {
-  if (transactionIds.length === 0) return;
-  const kept = standardColumns.filter((column) => !personalColumns.some((each) => each === column));
-  const list = kept.join(', ');
-  await db.raw(
-    `with moved as (delete from ${quoteIdentifier(table)} where transaction_id = any(?) returning ${list})
-     insert into ${quoteIdentifier(sharedTable)} (${list}, extra) select ${list}, '{}' from moved`,
-    [[...transactionIds]],
   );
 }

@@ -6,11 +6,10 @@ import { receiptOf } from '../../receipts/receipt.ts';
 import {
   type DeliveryTask,
   failure,
-  outcomeOfError,
-  outcomeOfRefusal,
   type PerformDelivery,
   withoutPayer,
 } from '../deliveries/delivery-task.ts';
+import { outcomeOfError, outcomeOfRefusal } from '../deliveries/receiver-answer.ts';
 
 const reasons = {
   duplicate: 'refused as a duplicate',

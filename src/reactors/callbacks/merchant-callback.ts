@@ -4,12 +4,8 @@ import { isSuccess, type PostOutbound } from '@ledger/outbound/post.ts';
 import { callbackMessage } from '../../clients/merchant/callback-message.ts';
 import type { Merchant } from '../../config/merchants.ts';
 import { adjustmentFields, eventFields, paymentFields } from '../../receipts/payment-fields.ts';
-import {
-  deliveryIdOf,
-  outcomeOfError,
-  outcomeOfRefusal,
-  type PerformDelivery,
-} from '../deliveries/delivery-task.ts';
+import { deliveryIdOf, type PerformDelivery } from '../deliveries/delivery-task.ts';
+import { outcomeOfError, outcomeOfRefusal } from '../deliveries/receiver-answer.ts';
 
 /** A merchant that is no longer registered gets plain JSON. */
 export function createMerchantCallback({

@@ -1,9 +1,4 @@
-/**
- * The contract between the delivery worker and the functions that perform its deliveries, callbacks, items and emails; and
- * what a receiver's HTTP answer means for a delivery, whoever the receiver is: content/docs/deliveries.md.
- */
-import { AddressRefused } from '@ledger/outbound/address-guard.ts';
-import { NoAnswer, type OutboundAnswer } from '@ledger/outbound/post.ts';
+/** The contract between the delivery worker and the functions that perform its deliveries: callbacks, items, emails. */
 import type { Delivery, PlannedDelivery } from '../../events/deliveries.ts';
 import type { Access, OpenPayment } from '../../events/open-payment.ts';
 
@@ -60,29 +55,4 @@ export function withoutPayer({ kind }: Access): DeliveryOutcome | null {
 /** The receiver recognises a repeat by it: `webhook-id`, and the local part of Message-ID. Contains no dot. */
 export function deliveryIdOf({ payment, delivery }: Pick<DeliveryTask, 'payment' | 'delivery'>): string {
   return `${payment.request.transactionId}-${delivery.key}`;
-}
-
-const gone = 410;
-const tooManyRequests = 429;
-
-/** For an answer with any other status. */
-export function outcomeOfRefusal({ status, retryAfter }: OutboundAnswer, now: Date): DeliveryOutcome {
-  const reason = `answered ${status}`;
-  if (status === gone) return { kind: 'abandoned', status, reason };
-  const isReceiverDown = status >= 500 || status === tooManyRequests;
-  return failure(reason, { status, isReceiverDown, retryAfterMs: readRetryAfter(retryAfter, now) });
-}
-
-/** For what PostOutbound throws; rethrows any other error. */
-export function outcomeOfError(error: unknown): DeliveryOutcome {
-  if (error instanceof NoAnswer) return failure(error.message, { isReceiverDown: true });
-  if (error instanceof AddressRefused) return failure(error.message);
-  throw error;
-}
-
-/** Takes seconds or a date; 0 for anything else. */
-function readRetryAfter(text: string, now: Date): number {
-  if (/^\d{1,9}$/.test(text)) return Number(text) * 1000;
-  const untilMs = Date.parse(text) - now.getTime();
-  return untilMs > 0 ? untilMs : 0;
 }

@@ -1,15 +1,10 @@
-/**
- * Tells staff by email what waits for them: at most once an hour, by one process of the fleet, with counts and links. What
- * they were told of is kept, so that it depends neither on the order in which rows appear nor on when this runs; the email
- * that tells of it is kept in the same transaction until everybody has it.
- */
+/** Tells staff by email what waits for them: at most once an hour, by one process of the fleet, with counts and links. */
 import { createHash } from 'node:crypto';
 import type { Log } from '@ledger/kernel/log.ts';
 import { reasonOf } from '@ledger/kernel/reason-of.ts';
 import type { Background } from '@ledger/kernel/run-until-stopped.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
 import type { Mailer } from '@ledger/outbound/mailer.ts';
-import { unlessUndefined } from '@ledger/postgres/error-codes.ts';
 import { repeatAsLeader } from '@ledger/postgres/leader-loop.ts';
 import type { Leads } from '@ledger/postgres/leads.ts';
 import type { Knex } from 'knex';
@@ -17,10 +12,9 @@ import en from '../../../content/texts/console.en.json' with { type: 'json' };
 import ms from '../../../content/texts/console.ms.json' with { type: 'json' };
 import type { Language } from '../../common/languages.ts';
 import { phrase } from '../../common/phrases.ts';
-import { sqlOf } from '../../common/sql.ts';
 import { createTemplates } from '../../common/templates.ts';
 import { type Account, maySignIn } from '../../events/user.ts';
-import { listedSql } from '../../projections/exceptions/queries.ts';
+import { makeStaffEmail, type News, noteRecipients, type StaffEmail, unsentStaffEmail } from './news.ts';
 
 type Dependencies = {
   db: Knex;
@@ -117,48 +111,4 @@ function about({ subject, kind }: News, lang: Language): { name: string; path: s
   }
   const { name } = exceptions.kinds[kind as keyof typeof exceptions.kinds];
   return { name, path: `exceptions?kind=${kind}` };
-}
-
-/** How many of one kind are new, and how many of it wait altogether. */
-type News = {
-  subject: 'exception' | 'delivery' | 'projection';
-  /** Of exceptions and deliveries; of a projection, its name. */
-  kind: string;
-  added: number;
-  waiting: number;
-};
-
-type StaffEmail = { at: Date; news: readonly News[]; recipients: readonly string[] };
-
-const tell = sqlOf('staff-news', { listed: listedSql });
-
-/** Makes the next email, unless the last one is newer than `pauseMs` or there is no news. */
-async function makeStaffEmail(
-  db: Knex,
-  { now, pauseMs, recipients }: { now: Date; pauseMs: number; recipients: readonly string[] },
-): Promise<void> {
-  await db.raw(sqlOf('staff-email-tables'));
-  const last = await db('staff_email.email').max({ at: 'at' }).first<{ at: Date | null }>();
-  if (last?.at && now.getTime() - last.at.getTime() < pauseMs) return;
-  const made = db.transaction(async (trx) => {
-    const { rows: news } = await trx.raw<{ rows: News[] }>(tell);
-    if (news.length === 0) return;
-    await trx.raw(
-      `insert into staff_email.email values (1, ?, ?, ?) on conflict (id) do update
-         set at = excluded.at, news = excluded.news, recipients = excluded.recipients`,
-      [now, JSON.stringify(news), JSON.stringify(recipients)],
-    );
-  });
-  // Until every projection has run once, there are tables missing.
-  await unlessUndefined(made, undefined);
-}
-
-/** The last email, with those who do not have it yet. */
-export async function unsentStaffEmail(db: Knex): Promise<StaffEmail | null> {
-  const query = db.raw<{ rows: StaffEmail[] }>('select at, news, recipients from staff_email.email');
-  return (await query.timeout(2_000)).rows.find(({ recipients }) => recipients.length > 0) ?? null;
-}
-
-async function noteRecipients(db: Knex, left: readonly string[]): Promise<void> {
-  await db.raw('update staff_email.email set recipients = ?', [JSON.stringify(left)]);
 }

@@ -2,7 +2,7 @@
 import test from 'ava';
 import fc from 'fast-check';
 import { delayPlot, hoursPlot, methodsPlot } from '../../../src/http/console/home/metric-plots.ts';
-import { delayBoundsMs } from '../../../src/to-do/queries.ts';
+import { delayBoundsMs } from '../../../src/to-do/callback-times.ts';
 import { sen } from '../../support/payments.ts';
 
 const count = fc.integer({ min: 0, max: 1_000_000_000 });

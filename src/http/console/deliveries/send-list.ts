@@ -1,14 +1,9 @@
-/**
- * Sends deliveries again. /console/deliveries/send-again: a whole list, after staff have seen how many it holds. POST
- * /console/payments/{id}/send-again: one, from the page of its payment or the list of deliveries.
- */
+/** /console/deliveries/send-again: sends a whole list again, after staff have seen how many deliveries it holds. */
 import { kindsOfMachines, requestDeliveries } from '../../../commands/send-again.ts';
-import { transactionIdPattern } from '../../../commands/transaction-id.ts';
-import { paymentStream } from '../../../events/payment.ts';
 import { countDeliveries, findDeliveries } from '../../../to-do/queries.ts';
 import { HttpProblem } from '../../server/context.ts';
 import { type Fields, queryOf, readForm, readQuery } from '../frame/forms-and-lists.ts';
-import { leadTo, type Page, type PageDependencies, staffCause } from '../frame/page.ts';
+import { type Page, type PageDependencies, staffCause } from '../frame/page.ts';
 import type { StaffContext } from '../frame/session.ts';
 import { canSendAgain, deliveriesFor, deliveriesPath, maxCounted, readFilter, sendListPath } from './list.ts';
 
@@ -68,14 +63,4 @@ export const sendListAgain: Page = async (ctx, dependencies) => {
     reasons,
     backUrl: `${deliveriesPath}${queryOf(fields)}`,
   });
-};
-
-export const sendAgain: Page = async (ctx, { execute, runtime }) => {
-  const { id = '' } = ctx.params;
-  if (!transactionIdPattern.test(id)) throw new HttpProblem(404, 'There is no such delivery');
-  const { back = '', delivery = '' } = readForm(ctx);
-  const command = { type: 'RequestDelivery', at: runtime.now().toISOString(), delivery } as const;
-  const { events } = await execute(paymentStream(id), command, staffCause(ctx));
-  const isList = back === deliveriesPath || back.startsWith(`${deliveriesPath}?`);
-  leadTo(ctx, isList ? back : `/console/payments/${id}`, events.length > 0 ? 'sent-again' : 'already-due');
 };

@@ -1,7 +1,7 @@
 /** The metrics of a day as plots, which views/console/home/plots.njk draws, each with its numbers for the table below it. */
 import { displaySen } from '../../../common/money.ts';
 import type { DayMetrics } from '../../../projections/payments/metrics.ts';
-import { type CallbackDelays, delayBoundsMs } from '../../../to-do/queries.ts';
+import { type CallbackDelays, delayBoundsMs } from '../../../to-do/callback-times.ts';
 import { queryOf } from '../frame/forms-and-lists.ts';
 
 type Column = {

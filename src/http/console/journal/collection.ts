@@ -10,7 +10,8 @@ import {
 } from '../../../projections/journal/collection-queries.ts';
 import { merchantAccount, merchantsWithAccount } from '../../../projections/journal/queries.ts';
 import { collectionLines } from '../../../statements/csv.ts';
-import { gatherReceipts, grandTotal, maxPdfReceipts, TooManyReceipts } from '../../../statements/document.ts';
+import { gatherReceipts, maxPdfReceipts, TooManyReceipts } from '../../../statements/document.ts';
+import { grandTotal } from '../../../statements/totals.ts';
 import { type Context, HttpProblem } from '../../server/context.ts';
 import { merchantsFor, pageOf, queryOf, readQuery } from '../frame/forms-and-lists.ts';
 import { readPageAsked } from '../frame/list.ts';
