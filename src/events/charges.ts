@@ -52,7 +52,8 @@ function returnedSen({ adjustments = [] }: RequestedPayment, resultNo: number): 
 
 /** How much of the next amount that is returned was a fee: the agency's own part goes first. */
 export function feeIn({ feeSen, leftSen }: Charge, returningSen: Sen): Sen {
-  return Math.max(0, returningSen - Math.max(0, leftSen - feeSen)) as Sen;
+  const ownSen = Math.max(0, leftSen - feeSen);
+  return Math.max(0, returningSen - ownSen) as Sen;
 }
 
 /** The charge that the bank may have taken back, as a later failure of the same attempt says; null if there is none. */

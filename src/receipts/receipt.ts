@@ -54,7 +54,8 @@ export type Receipt = Readonly<ReturnType<typeof receiptOf>>;
  */
 export function receiptOf(payment: OpenPayment, asAt: Date | null = null) {
   const { access, request, status } = payment;
-  const result = heldWrongAmounts(payment).at(-1) ?? currentResult(payment);
+  const held = heldWrongAmounts(payment);
+  const result = held.at(-1) ?? currentResult(payment);
   const attempt = attemptOf(payment, result?.sellerOrderNo ?? '');
   const mode = result ? methodOf(payment, result) : (attempt?.mode ?? '');
   const { amountSen, feeSen, totalSen } = priceOf(payment);

@@ -92,7 +92,8 @@ export function startProjections(role: RoleDependencies): Running {
     mailer: createMailer({ mail, outboxDir: join(dataDir, 'outbox'), runtime }),
     async recipients() {
       if (staffAlertsTo.length > 0) return staffAlertsTo;
-      return recipientsAmong((await admins.list({ limit: mostUsers, after: null })) ?? []);
+      const found = (await admins.list({ limit: mostUsers, after: null })) ?? [];
+      return recipientsAmong(found);
     },
   });
   return {

@@ -103,9 +103,9 @@ function rawOf(record: object): Record<string, string> {
  * with an unknown status says nothing beside a success; without one, it could be anything. Throws RegistryUnavailable.
  */
 export function answerOf(sent: readonly RegistryRecord[]): RegistryAnswer {
-  const known = sent.filter(({ eps_status }) => readRegistryStatus(eps_status) !== null);
-  const hasSuccess = known.some(({ eps_status }) => readRegistryStatus(eps_status) === 'succeeded');
-  const records = (hasSuccess ? known : sent)
+  const hasSuccess = sent.some(({ eps_status }) => readRegistryStatus(eps_status) === 'succeeded');
+  const records = sent
+    .filter(({ eps_status }) => !hasSuccess || statuses.has(eps_status))
     .map(readRecord)
     .toSorted((a, b) => (a.result.paidAt ?? '').localeCompare(b.result.paidAt ?? ''));
   const status = registryStatuses.find((candidate) => records.some((it) => it.status === candidate));

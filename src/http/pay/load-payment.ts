@@ -38,7 +38,8 @@ export function createReadPayment(channel: Channel, dependencies: Dependencies):
     ...dependencies,
   });
   return async (transactionId, told) => {
-    const { state, outdated } = transactionIdPattern.test(transactionId)
+    const isId = transactionIdPattern.test(transactionId);
+    const { state, outdated } = isId
       ? await readState(transactionId, told)
       : { state: noPayment, outdated: null };
     const payment = await openPayment(ofChannel(state, channel), personalData.open);

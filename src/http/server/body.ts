@@ -116,7 +116,8 @@ function bodyReader(types: string, options: Partial<KoaBodyMiddlewareOptions>): 
 
 /** Replaces koa-body's, which limits the fields only and accepts files of any size. */
 async function readMultipart(request: IncomingMessage): Promise<Record<string, string | string[]>> {
-  const fields = Map.groupBy(await readFormData(request, limitBytes), ([name]) => name);
+  const form = await readFormData(request, limitBytes);
+  const fields = Map.groupBy(form, ([name]) => name);
   return Object.fromEntries(
     Array.from(fields, ([name, values]) => {
       const [first = '', ...more] = values.map(([, value]) => textOf(value));

@@ -61,7 +61,8 @@ export async function dayMetrics(db: Knex, span: TimeSpan, scope: Scope) {
 export type DayMetrics = Awaited<ReturnType<typeof dayMetrics>>;
 
 async function ask<Row>(db: Knex, bindings: TimeSpan & { scope: Scope }, sql: string): Promise<Row[]> {
-  return (await db.raw<{ rows: Row[] }>(sql, bindings).timeout(10_000)).rows;
+  const query = db.raw<{ rows: Row[] }>(sql, bindings);
+  return (await query.timeout(10_000)).rows;
 }
 
 type Requested = { hour: number; mode: PaymentMode | ''; status: Standing; count: number };
