@@ -16,7 +16,7 @@ import { readCallbacks, readLandRegistry, readMail } from './callbacks-and-mail.
 import { type EnvironmentReader, readEnvironment } from './environment-reader.ts';
 import { keyForm, loadMerchants, namesBranch } from './merchants.ts';
 import { loadPaymentMethods } from './payment-methods.ts';
-import { checkEventStore, checkPostgres, checkSecrets } from './security.ts';
+import { checkEventStore, checkMail, checkPostgres, checkSecrets } from './security.ts';
 import type { VariableName } from './variables.ts';
 
 export type Config = ReturnType<typeof readConfig>;
@@ -155,6 +155,7 @@ function checkSecurity(env: EnvironmentReader, config: Config): void {
   const { registry, sandbox, gateway, dataKeys, landRegistry, linkKeys } = config;
   checkEventStore(env, config.esdbUrl);
   checkPostgres(env, config.databaseUrl);
+  checkMail(env, config.mail.smtpUrl ?? '');
   const isEncrypted = registry.url === '' || registry.url.startsWith('https:');
   env.mustInProduction('registry', 'REGISTRY_URL', isEncrypted, 'begin with https://');
   env.mustInProduction('sandbox', 'SANDBOX', !sandbox.enabled, 'be false');

@@ -6,6 +6,7 @@ import { variables } from './variables.ts';
 const insecurities = [
   'eventstore',
   'link-key',
+  'mail',
   'passkeys',
   'postgres',
   'registry',

@@ -1,4 +1,4 @@
-/** What production refuses unless ALLOW_INSECURE names it: unencrypted stores, weak secrets, the sandbox. */
+/** What production refuses unless ALLOW_INSECURE names it: unencrypted stores and emails, weak secrets, the sandbox. */
 import { digestOfConfigured } from '@ledger/kernel/key-digest.ts';
 import { orElse } from '@ledger/kernel/or-else.ts';
 import type { EnvironmentReader } from './environment-reader.ts';
@@ -36,6 +36,31 @@ export function checkEventStore(env: EnvironmentReader, url: string): void {
   );
 }
 
+/** Options of a mail server's URL. Others would send elsewhere, or log every email. */
+const mailOptions =
+  /^(authMethod|family|ignoreTLS|localAddress|name|pool|requireTLS|tls\.rejectUnauthorized|tls\.servername)$/;
+
+/** Emails go out over TLS with a verified certificate, unless the mail server is on this machine. */
+export function checkMail(env: EnvironmentReader, smtpUrl: string): void {
+  const url = URL.parse(smtpUrl);
+  const options = [...(url?.searchParams ?? [])];
+  env.must(
+    'SMTP_URL',
+    options.every(([name]) => mailOptions.test(name)),
+    'have no option but those listed',
+  );
+  const weakening = ['requireTLS', 'tls.rejectUnauthorized'];
+  const isStrict = options.every(([name, value]) => !weakening.includes(name) || value === 'true');
+  env.mustInProduction(
+    'mail',
+    'SMTP_URL',
+    isStrict || isThisMachine(url?.hostname ?? ''),
+    'not turn off TLS or its checks, except to a mail server on this machine,',
+  );
+}
+
+const isThisMachine = (host: string) => ['127.0.0.1', 'localhost', '[::1]'].includes(host);
+
 /** On this machine, which includes Unix sockets, PostgreSQL may do without TLS. */
 export function checkPostgres(env: EnvironmentReader, databaseUrl: string): void {
   const url = URL.parse(databaseUrl);
@@ -44,7 +69,7 @@ export function checkPostgres(env: EnvironmentReader, databaseUrl: string): void
   const host = last('host') || (url?.hostname ?? '').replace(/^%2f/i, '/');
   const [address = ''] = databaseUrl.split('?');
   env.must('DATABASE_URL', isDecodable(address), 'be percent-encoded as UTF-8');
-  const isLocal = host.startsWith('/') || ['127.0.0.1', 'localhost', '[::1]'].includes(host);
+  const isLocal = host.startsWith('/') || isThisMachine(host);
   env.mustInProduction(
     'postgres',
     'DATABASE_URL',

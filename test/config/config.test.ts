@@ -331,6 +331,13 @@ const insecure: readonly (readonly [
   ].map((ESDB_URL) => ['eventstore', { ESDB_URL }, 'ESDB_URL must not say tls=false'] as const),
   ['link-key', { LINK_KEY: '' }, 'LINK_KEY must be set'],
   ...[
+    'smtp://mail.example?requireTLS=false',
+    'smtp://mail.example?requireTLS=0',
+    'smtp://mail.example?requireTLS=true&requireTLS=false',
+    'smtps://mail.example?tls.rejectUnauthorized=false',
+    'smtp://localhost.evil.example?requireTLS=false',
+  ].map((SMTP_URL) => ['mail', { SMTP_URL }, 'SMTP_URL must not turn off TLS or its checks'] as const),
+  ...[
     'TRANSACTION_ID_KEY',
     'LINK_KEY',
     'LINK_KEY_PREVIOUS',
@@ -379,6 +386,11 @@ for (const [insecurity, environment, begins] of insecure)
     t.true(exceptions.get(insecurity as 'postgres')?.some((fault) => fault.startsWith(begins)));
     t.notThrows(() => loadConfig({ ...attacked, NODE_ENV: 'test' }));
   });
+
+test('production accepts a mail server on the same machine without TLS', (t) => {
+  const SMTP_URL = 'smtp://localhost:25?requireTLS=false';
+  t.is(loadConfig({ ...production(t), SMTP_URL }).mail.smtpUrl, SMTP_URL);
+});
 
 test('production asks admins for passkeys, unless told that they may do without', (t) => {
   t.true(loadConfig(production(t)).passkeysRequired);
@@ -515,7 +527,12 @@ test('emails go to files in development, and are from one address', (t) => {
       faultsOf(t, { ...complete, MAIL_FROM: sender }).some((fault) => fault.startsWith('MAIL_FROM')),
       sender,
     );
-  for (const url of ['https://mail.example', 'mail.example'])
+  for (const url of [
+    'https://mail.example',
+    'mail.example',
+    'smtp://mail.example?logger=true',
+    'smtp://mail.example?host=other.example',
+  ])
     t.true(
       faultsOf(t, { ...complete, SMTP_URL: url }).some((fault) => fault.startsWith('SMTP_URL')),
       url,
