@@ -122,12 +122,15 @@ function sendThrough(url: string, requireTls: boolean): Deliver {
   };
 }
 
+type SmtpError = { code?: string; command?: string; response?: string; responseCode?: number };
+
 /**
- * Only a 5xx about this recipient or this content means that the email is refused. The same code about our login or our
- * sender is a fault in the configuration: the email waits until that is corrected.
+ * Only a 5xx about this recipient or this content means that the email is refused. The same code about our login, our
+ * sender, or our right to send to this recipient (5.7.x of RFC 3463, such as "relay access denied") is a fault in the
+ * configuration: the email waits until that is corrected.
  */
 function failureOf(error: unknown): MailOutcome {
-  const { code, command, responseCode } = error as { code?: string; command?: string; responseCode?: number };
+  const { code, command, response = '', responseCode } = error as SmtpError;
   if (code === undefined || command === 'API') throw error;
   // nodemailer replaces the codes of TLS.
   const why = /certificate/i.test(reasonOf(error)) ? 'certificate not trusted' : code;
@@ -135,7 +138,8 @@ function failureOf(error: unknown): MailOutcome {
     return { kind: 'failed', reason: `no answer from the mail server: ${why}`, isServerDown: true };
   const reason = `the mail server answered ${responseCode} to ${command}`;
   const isAboutThis = command === 'RCPT TO' || command === 'DATA';
-  return isAboutThis && responseCode >= 500
+  const isAboutOurRights = /^5\d\d[ -]5\.7\.\d/.test(response);
+  return isAboutThis && responseCode >= 500 && !isAboutOurRights
     ? { kind: 'refused', reason }
     : { kind: 'failed', reason, isServerDown: !isAboutThis };
 }

@@ -137,6 +137,18 @@ test('a 5xx about a recipient or a content refuses the email', async (t) => {
   t.deepEqual(await sendTo(content.url), { kind: 'refused', reason: 'the mail server answered 554 to DATA' });
 });
 
+test('a server that does not let us send to a recipient refuses no email', async (t) => {
+  const denied = Object.assign(new Error('5.7.1 <aminah@example.my>: Relay access denied'), {
+    responseCode: 554,
+  });
+  const relay = await startServer(t, { onRcptTo: (_, __, done) => done(denied) });
+  t.deepEqual(await sendTo(relay.url), {
+    kind: 'failed',
+    reason: 'the mail server answered 554 to RCPT TO',
+    isServerDown: false,
+  });
+});
+
 test('greylisting and a full mailbox fail only this email, and the next attempt succeeds', async (t) => {
   let tries = 0;
   const { url, received } = await startServer(t, {
