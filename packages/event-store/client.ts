@@ -1,13 +1,13 @@
 /** Connects to EventStoreDB. Only this folder uses its client and knows how it fails. */
 import type { Log } from '@ledger/kernel/log.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
-import { confirmAbsence, readMembers } from './absence.ts';
 import { createAppend } from './append.ts';
 import { createConnection } from './connection.ts';
 import { createDeadline } from './deadline.ts';
 import { type EventStore, EventStoreFull, EventStoreUnavailable } from './event-store.ts';
 import { createClient } from './new-client.ts';
 import { createReads, readEnd } from './read.ts';
+import { confirmAbsence, readMembers } from './stream-absence.ts';
 import { eventsAfter, subscribe } from './subscription.ts';
 
 /** Without an append, nobody knows whether the disk is still full. */

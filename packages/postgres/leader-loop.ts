@@ -2,7 +2,7 @@
 import { retry } from '@ledger/kernel/retry.ts';
 import { type Background, runUntilStopped } from '@ledger/kernel/run-until-stopped.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
-import type { Leads } from './leads.ts';
+import type { Leads } from './leader-election.ts';
 
 /**
  * Calls `work` at intervals of `everyMs` while this process leads `name`, until it is stopped. A failure is told to

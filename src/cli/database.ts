@@ -10,7 +10,7 @@ import { passwordVerifier } from '@ledger/postgres/password-verifier.ts';
 import { createClient } from '@ledger/postgres/pool.ts';
 import { unsuitability } from '@ledger/postgres/requirements.ts';
 import { checkpointsSql } from '@ledger/projections/runtime/checkpoints.ts';
-import { auditTablesSql } from '../audit/check/forged-rows.ts';
+import { auditTablesSql } from '../audit/background-check/forged-rows.ts';
 import { readEnvironment } from '../config/environment-reader.ts';
 import { checkPostgres, checkSecrets } from '../config/security.ts';
 import { allProjections } from '../projections/all.ts';

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { EventStore } from '@ledger/event-store/event-store.ts';
 import { reasonOf } from '@ledger/kernel/reason-of.ts';
-import { leadNow } from '@ledger/postgres/leads.ts';
+import { leadNow } from '@ledger/postgres/leader-election.ts';
 import { longestStatementMs } from '@ledger/projections/rebuild/rebuild.ts';
 import { forAll, type KeyTerm, publicKeysIn, type SealKey, sealKeyOf } from '@ledger/transparency-log/key.ts';
 import {
@@ -12,11 +12,11 @@ import {
   readVerifier,
   type Witnesses,
 } from '@ledger/transparency-log/note.ts';
-import { recordVerified } from '../audit/check/schedule.ts';
+import { recordVerified } from '../audit/background-check/schedule.ts';
 import { keptCheckpoints, lastCheckpointFile, sealingRefused } from '../audit/seals/kept.ts';
 import { lastCheckpoint } from '../audit/seals/leaves.ts';
 import { acceptOlderLog, acknowledge } from '../audit/verify/acknowledge.ts';
-import { verifyFile } from '../audit/verify/file.ts';
+import { verifyFile } from '../audit/verify/export-file.ts';
 import { progressFile } from '../audit/verify/resume.ts';
 import { type VerifyReport, verify as verifyStores } from '../audit/verify/verify.ts';
 import { Refused } from '../commands/decider.ts';

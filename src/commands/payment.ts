@@ -20,7 +20,7 @@ import { type DeliveryCommand, decideDelivery } from './deliveries.ts';
 import { isSameContent } from './fingerprint.ts';
 import { type RecordGatewayResult, recordGatewayResult, refusalToPay } from './payment-result.ts';
 import { type RecordRequery, recordRequery } from './requery.ts';
-import { type GiveVerdict, giveVerdict } from './unknown-outcomes.ts';
+import { type GiveVerdict, giveVerdict } from './unknown-attempt-outcomes.ts';
 
 export type RequestPayment = { type: 'RequestPayment'; request: PaymentRequested };
 

@@ -12,7 +12,7 @@ import { sealingRefused } from '../audit/seals/kept.ts';
 import { toIsoWithOffset } from '../common/malaysian-time.ts';
 import { createCounters } from '../monitoring/counters.ts';
 import { createLook, type Look } from '../monitoring/health.ts';
-import { createSources } from '../monitoring/sources.ts';
+import { createSources } from '../monitoring/metric-sources.ts';
 import { allProjections } from '../projections/all.ts';
 import { toDoList } from '../to-do/projection.ts';
 import { requeryList } from '../to-do/requeries.ts';

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import type { Background } from '@ledger/kernel/run-until-stopped.ts';
 import { createMailer } from '@ledger/outbound/mailer.ts';
-import { createLeads } from '@ledger/postgres/leads.ts';
+import { createLeads } from '@ledger/postgres/leader-election.ts';
 import { connectPostgres } from '@ledger/postgres/pool.ts';
 import { createListQueries } from '@ledger/projections/runtime/list-projection.ts';
 import type { Projection } from '@ledger/projections/runtime/projection.ts';
@@ -11,7 +11,7 @@ import { createSharedReader } from '@ledger/projections/runtime/shared-reader.ts
 import { createSharedTransaction } from '@ledger/projections/runtime/shared-transaction.ts';
 import { sealKeyOf } from '@ledger/transparency-log/key.ts';
 import { offerTo } from '@ledger/transparency-log/offer.ts';
-import { startDailyVerify, startHourlyCheck } from '../audit/check/schedule.ts';
+import { startDailyVerify, startHourlyCheck } from '../audit/background-check/schedule.ts';
 import { keptCheckpoints, lastCheckpointFile } from '../audit/seals/kept.ts';
 import { startSealer } from '../audit/seals/sealer.ts';
 import { streamPrefixes } from '../events/streams.ts';

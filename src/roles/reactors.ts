@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
 import { createMailer } from '@ledger/outbound/mailer.ts';
 import { createOutbound } from '@ledger/outbound/post.ts';
-import { createLeads } from '@ledger/postgres/leads.ts';
+import { createLeads } from '@ledger/postgres/leader-election.ts';
 import { listenForNotifications } from '@ledger/postgres/notifications.ts';
 import { connectPostgres } from '@ledger/postgres/pool.ts';
 import { projectionStatus } from '@ledger/projections/runtime/checkpoints.ts';

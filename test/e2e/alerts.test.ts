@@ -8,7 +8,7 @@ import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
 import { connectPostgres } from '@ledger/postgres/pool.ts';
 import test, { type ExecutionContext } from 'ava';
 import { freePort } from '../../packages/embedded/free-port.ts';
-import { recordVerified } from '../../src/audit/check/schedule.ts';
+import { recordVerified } from '../../src/audit/background-check/schedule.ts';
 import { loadConfig } from '../../src/config/config.ts';
 import { reloadConfig } from '../../src/config/reload.ts';
 import { startHttp } from '../../src/roles/http.ts';

@@ -1,9 +1,9 @@
 /** A cluster whose leader is frozen, resumed and killed under load. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { confirmAbsence } from '@ledger/event-store/absence.ts';
 import { connectEventStore } from '@ledger/event-store/client.ts';
 import { EventStoreUnavailable } from '@ledger/event-store/event-store.ts';
 import type { Reads } from '@ledger/event-store/read.ts';
+import { confirmAbsence } from '@ledger/event-store/stream-absence.ts';
 import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
 import test from 'ava';
 import { pino } from 'pino';

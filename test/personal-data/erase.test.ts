@@ -6,7 +6,7 @@ import { keysPerBlock, wrappingKeys } from '@ledger/personal-data/key-store.ts';
 import { createPersonalData } from '@ledger/personal-data/personal-data.ts';
 import { createPostgresKeyStore, destroyedChannel } from '@ledger/personal-data/postgres-key-store.ts';
 import { KeysUnavailable } from '@ledger/personal-data/sealed.ts';
-import { leadNow } from '@ledger/postgres/leads.ts';
+import { leadNow } from '@ledger/postgres/leader-election.ts';
 import { listenForNotifications } from '@ledger/postgres/notifications.ts';
 import { compareWithFresh } from '@ledger/projections/rebuild/compare.ts';
 import { dropLeftovers } from '@ledger/projections/rebuild/leftovers.ts';

@@ -1,7 +1,7 @@
 /** A process that leads until it loses the lead. */
 import { once } from 'node:events';
 import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
-import { createLeads } from '@ledger/postgres/leads.ts';
+import { createLeads } from '@ledger/postgres/leader-election.ts';
 
 const [databaseUrl = ''] = process.argv.slice(2);
 const { signal } = new AbortController();

@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { EventStore, Position } from '@ledger/event-store/event-store.ts';
-import { candidaciesFor } from '@ledger/postgres/lead-locks.ts';
+import { candidaciesFor } from '@ledger/postgres/leader-locks.ts';
 import test, { type ExecutionContext } from 'ava';
 import { payments } from '../../src/projections/payments/projection.ts';
 import { createPaymentQueries } from '../../src/projections/payments/queries.ts';

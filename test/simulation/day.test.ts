@@ -13,7 +13,7 @@ import type { Payment, PaymentEvent } from '../../src/events/payment.ts';
 import type { ReportedResult } from '../../src/events/payment-result.ts';
 import { enter } from '../../src/events/postings.ts';
 import { nextRequeryAt, openAttempts } from '../../src/events/requery-schedule.ts';
-import { unknownOutcomesOf } from '../../src/events/unknown-outcomes.ts';
+import { unknownOutcomesOf } from '../../src/events/unknown-attempt-outcomes.ts';
 import { compareRecords } from '../../src/reconciliation/compare.ts';
 import { amountSen, choose, orderNo, record, requestPayment, result, sen } from '../support/payments.ts';
 import { runs } from '../support/property-runs.ts';

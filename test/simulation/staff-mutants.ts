@@ -34,7 +34,7 @@ export const staffMutants: Readonly<Record<string, Omit<Mutant, 'name'>>> = {
   },
   'verdict-repeated': {
     what: 'A verdict counts although a result has arrived meanwhile',
-    file: 'src/commands/unknown-outcomes.ts',
+    file: 'src/commands/unknown-attempt-outcomes.ts',
     code: 'if (settled)\n',
     becomes: 'if (no < 1)\n',
     seenBy: ['verdict-unasked'],
@@ -45,7 +45,7 @@ export const staffMutants: Readonly<Record<string, Omit<Mutant, 'name'>>> = {
   },
   'verdict-loses-number': {
     what: "A verdict counts as given although it names a gateway's number that the one before did not",
-    file: 'src/commands/unknown-outcomes.ts',
+    file: 'src/commands/unknown-attempt-outcomes.ts',
     code: '.includes(gatewayTransactionId)',
     becomes: '.length > 0',
     seenBy: ['acknowledged-lost'],

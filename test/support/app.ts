@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { connectEventStore } from '@ledger/event-store/client.ts';
 import type { EventStore, RecordedEvent } from '@ledger/event-store/event-store.ts';
-import { createKnownHeads } from '@ledger/event-store/known-heads.ts';
+import { createKnownHeads } from '@ledger/event-store/head-cache.ts';
 import { createLog } from '@ledger/kernel/log.ts';
 import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
 import type { Mail, MailOutcome } from '@ledger/outbound/mailer.ts';

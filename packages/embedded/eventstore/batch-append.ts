@@ -14,7 +14,7 @@ import {
   openDraft,
   TOO_LATE,
 } from './draft.ts';
-import type { AppendResult } from './log.ts';
+import type { AppendResult } from './log-tables.ts';
 import type { Storage } from './storage.ts';
 import {
   currentRevision,

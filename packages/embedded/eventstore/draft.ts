@@ -2,7 +2,7 @@
 
 import { status } from '@grpc/grpc-js';
 import { has, type Message, numberIn } from '@ledger/kernel/read-protobuf.ts';
-import type { AppendRequest } from './log.ts';
+import type { AppendRequest } from './log-tables.ts';
 import { type ExpectedRevision, type ProposedEvent, RequestFault } from './wire.ts';
 
 export type Draft = AppendRequest & { events: ProposedEvent[]; sizeBytes: number };

@@ -1,6 +1,6 @@
 // The filters of $all: a regular expression or prefixes, for the stream name or the event type.
 import { has, type Message, messageIn, numberIn, textIn, textsIn } from '@ledger/kernel/read-protobuf.ts';
-import type { StoredEvent } from './log.ts';
+import type { StoredEvent } from './log-tables.ts';
 import { RequestFault } from './wire.ts';
 
 export type EventFilter = {

@@ -13,7 +13,7 @@ import {
 } from '@ledger/kernel/read-protobuf.ts';
 import { encode, field, number } from '@ledger/kernel/write-protobuf.ts';
 import { type EventFilter, parseFilter } from './filter.ts';
-import { PAGE_EVENTS, type PageRequest, type StoredEvent } from './log.ts';
+import { PAGE_EVENTS, type PageRequest, type StoredEvent } from './log-tables.ts';
 import type { Storage } from './storage.ts';
 import { asBuffer, grpcError, parseStreamName, RequestFault } from './wire.ts';
 

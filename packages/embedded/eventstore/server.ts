@@ -22,11 +22,11 @@ import { StartError } from '../start-error.ts';
 import { createAppend } from './append.ts';
 import { backupService, createBackup } from './backup.ts';
 import { createBatchAppends } from './batch-append.ts';
+import { writeTogether } from './joined-writes.ts';
 import { passwordCheck } from './password.ts';
 import { createReads } from './read.ts';
 import { openStorage } from './storage.ts';
 import { asBuffer, streamsService } from './wire.ts';
-import { writeTogether } from './write-together.ts';
 
 const VERSION = '23.10.0';
 /** The client sends chunks of 3 MiB and never splits an event: an append that is too large must still arrive. */

@@ -17,7 +17,7 @@ import {
   page,
   SCHEMA,
   type StoredEvent,
-} from './log.ts';
+} from './log-tables.ts';
 import { createTail } from './tail.ts';
 
 export type Storage = ReturnType<typeof openStorage>;

@@ -1,5 +1,5 @@
 // The last events of the log, in memory: reading them from SQLite for each subscriber took a fifth of the store's CPU.
-import { PAGE_BYTES, PAGE_EVENTS, type PageRequest, type StoredEvent } from './log.ts';
+import { PAGE_BYTES, PAGE_EVENTS, type PageRequest, type StoredEvent } from './log-tables.ts';
 
 /** At most one page. It starts empty, and knows only what is committed from then on. */
 export function createTail() {

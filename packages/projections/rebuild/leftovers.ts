@@ -1,7 +1,7 @@
 /** Tables that were left behind when a rebuild or a comparison was interrupted. */
 import type { Runtime } from '@ledger/kernel/runtime.ts';
 import { emptyIfUndefined, isPostgresError } from '@ledger/postgres/error-codes.ts';
-import { leadNow } from '@ledger/postgres/leads.ts';
+import { leadNow } from '@ledger/postgres/leader-election.ts';
 import type { Knex } from 'knex';
 import { discard } from '../runtime/checkpoints.ts';
 import type { Projection } from '../runtime/projection.ts';

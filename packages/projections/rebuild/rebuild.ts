@@ -6,7 +6,7 @@ import type { Position } from '@ledger/event-store/event-store.ts';
 import { reasonOf } from '@ledger/kernel/reason-of.ts';
 import { retry } from '@ledger/kernel/retry.ts';
 import { isRefusal } from '@ledger/postgres/error-codes.ts';
-import { type LeadNow, leadNow } from '@ledger/postgres/leads.ts';
+import { type LeadNow, leadNow } from '@ledger/postgres/leader-election.ts';
 import { connectPostgres } from '@ledger/postgres/pool.ts';
 import { quoteIdentifier } from '@ledger/postgres/table.ts';
 import type { Knex } from 'knex';

@@ -10,7 +10,7 @@ import type { Runtime } from '@ledger/kernel/runtime.ts';
 import { inSpan } from '@ledger/kernel/tracing.ts';
 import type { PersonalDataReader } from '@ledger/personal-data/sealed.ts';
 import { isPostgresError } from '@ledger/postgres/error-codes.ts';
-import type { Leads } from '@ledger/postgres/leads.ts';
+import type { Leads } from '@ledger/postgres/leader-election.ts';
 import type { Knex } from 'knex';
 import type { Logger } from 'pino';
 import { readBatches } from './batches.ts';

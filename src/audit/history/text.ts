@@ -4,7 +4,7 @@ import { displaySen } from '../../common/money.ts';
 import { renderText } from '../../common/templates.ts';
 import { exceptionsOf } from '../../events/exceptions.ts';
 import type { RequestedPayment } from '../../events/payment.ts';
-import { unknownOutcomesOf } from '../../events/unknown-outcomes.ts';
+import { unknownOutcomesOf } from '../../events/unknown-attempt-outcomes.ts';
 import { entriesUntil, type History, type HistoryEntry, type Until } from './history.ts';
 
 /** Throws what `entriesUntil` throws. The verdict covers all events, even if only some are shown. */

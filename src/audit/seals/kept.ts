@@ -11,7 +11,7 @@ import type { Knex } from 'knex';
 import { sqlOf } from '../../common/sql.ts';
 import { sealsStream } from '../../events/seals.ts';
 import { streamPrefixes } from '../../events/streams.ts';
-import { auditTablesSql } from '../check/forged-rows.ts';
+import { auditTablesSql } from '../background-check/forged-rows.ts';
 import { lastEventOf, sealedWithinMs, signedSealIn, Unaccountable } from './stored-seals.ts';
 
 /** `name` says where it is kept, for a message; `note` is the signed text. */

@@ -8,7 +8,7 @@ import { reasonOf } from '@ledger/kernel/reason-of.ts';
 import { retry } from '@ledger/kernel/retry.ts';
 import { type Background, runUntilStopped } from '@ledger/kernel/run-until-stopped.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
-import type { Leads } from '@ledger/postgres/leads.ts';
+import type { Leads } from '@ledger/postgres/leader-election.ts';
 import { checkpointText, signatureLine } from '@ledger/transparency-log/note.ts';
 import type { Offer } from '@ledger/transparency-log/offer.ts';
 import { growTree, leafHash, type Range, rootOf } from '@ledger/transparency-log/tree.ts';

@@ -16,14 +16,14 @@ import type { Logger } from 'pino';
 import { sealsStream } from '../../events/seals.ts';
 import { journalBalance } from '../../projections/journal/queries.ts';
 import { openSharedNumbers } from '../../projections/journal/shared-number-queries.ts';
-import { check } from '../check/check.ts';
+import { check } from '../background-check/check.ts';
 import { sealingRefused } from '../seals/kept.ts';
 import { lastEventOf, readSignedSeal, sealedWithinMs } from '../seals/stored-seals.ts';
 import { type Acknowledgements, loadAcknowledgements } from './acknowledgements.ts';
 import { type LogResult, type VerifiedUntil, verifyLog } from './log.ts';
-import { verifyPayments } from './payments.ts';
+import { verifyPayments } from './payment-rules.ts';
+import { verifyRows } from './read-models.ts';
 import type { progressFile, VerifiedSoFar } from './resume.ts';
-import { verifyRows } from './rows.ts';
 import { type SealMark, verifySeals } from './seals.ts';
 import {
   type Checked,

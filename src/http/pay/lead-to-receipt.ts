@@ -1,6 +1,6 @@
 /** The redirect to a receipt after a write, and what the browser remembers of it. */
 import type { ExpectedRevision } from '@ledger/event-store/event-store.ts';
-import { knownForMs } from '@ledger/event-store/known-heads.ts';
+import { knownForMs } from '@ledger/event-store/head-cache.ts';
 import { transactionIdPattern } from '../../commands/transaction-id.ts';
 import type { Links } from '../../receipts/payment-links.ts';
 import { type Context, seeOther } from '../server/context.ts';

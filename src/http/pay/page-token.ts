@@ -1,5 +1,5 @@
 /** Tokens by which a page or a link proves that this service made it recently, for one payment and with one number. */
-import { knownForMs } from '@ledger/event-store/known-heads.ts';
+import { knownForMs } from '@ledger/event-store/head-cache.ts';
 import { createExpiringSignatures } from '@ledger/kernel/expiring-signature.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
 import type { LinkKeys } from '../../common/link-keys.ts';

@@ -1,6 +1,6 @@
 /** What the HTTP role needs from the rest of the program. Each handler names the few things that it uses. */
 import type { EventStore } from '@ledger/event-store/event-store.ts';
-import type { KnownHeads } from '@ledger/event-store/known-heads.ts';
+import type { KnownHeads } from '@ledger/event-store/head-cache.ts';
 import type { Log } from '@ledger/kernel/log.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
 import type { Mailer } from '@ledger/outbound/mailer.ts';

@@ -1,6 +1,6 @@
 /** Reads a state to show it: from its row in Postgres if that is recent enough, else from the stream. Decision 17. */
 import { type EventStore, EventStoreUnavailable } from '@ledger/event-store/event-store.ts';
-import type { KnownHeads } from '@ledger/event-store/known-heads.ts';
+import type { KnownHeads } from '@ledger/event-store/head-cache.ts';
 import type { Log } from '@ledger/kernel/log.ts';
 import { codeOf } from '@ledger/kernel/reason-of.ts';
 import type { Decider } from '../../commands/decider.ts';

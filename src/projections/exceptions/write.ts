@@ -8,7 +8,7 @@ import tables from '../../../content/tables/payments.json' with { type: 'json' }
 import type { Sen } from '../../common/money.ts';
 import { exceptionsOf } from '../../events/exceptions.ts';
 import type { RequestedPayment } from '../../events/payment.ts';
-import { unknownOutcomesOf } from '../../events/unknown-outcomes.ts';
+import { unknownOutcomesOf } from '../../events/unknown-attempt-outcomes.ts';
 
 type Changed = { id: string; state: RequestedPayment };
 

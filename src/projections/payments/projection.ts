@@ -18,8 +18,8 @@ import {
 } from '../../events/payment.ts';
 import { isEnded, type Standing, standingOf } from '../../events/payment-standing.ts';
 import { writeExceptions } from '../exceptions/write.ts';
-import { macOf } from './mac.ts';
 import { writePayers } from './payers.ts';
+import { macOf } from './row-mac.ts';
 import { searchKeysOf } from './search-keys.ts';
 
 export const payments: Projection = {

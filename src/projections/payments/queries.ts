@@ -18,8 +18,8 @@ import type { PaymentMode } from '../../common/payment-modes.ts';
 import type { Channel, RequestedPayment } from '../../events/payment.ts';
 import type { Standing } from '../../events/payment-standing.ts';
 import type { Scope } from '../../events/user.ts';
-import { macOf } from './mac.ts';
 import { payments } from './projection.ts';
+import { macOf } from './row-mac.ts';
 import { whereFound } from './search-keys.ts';
 
 /** A payment as far as it has been projected. `updatedAt` is the time of its last event, by the event store's clock. */

@@ -15,7 +15,7 @@ import { beginExport, readExportRequest } from '../../../src/audit/export/export
 import { checksumOf, firstChecksum } from '../../../src/audit/export/lines.ts';
 import { sealingRefused } from '../../../src/audit/seals/kept.ts';
 import { startSealer } from '../../../src/audit/seals/sealer.ts';
-import { verifyFile } from '../../../src/audit/verify/file.ts';
+import { verifyFile } from '../../../src/audit/verify/export-file.ts';
 import { paymentStream } from '../../../src/events/payment.ts';
 import { sealsStream } from '../../../src/events/seals.ts';
 import { payments } from '../../../src/projections/payments/projection.ts';

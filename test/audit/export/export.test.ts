@@ -12,7 +12,7 @@ import {
   ExportImpossible,
   readExportRequest,
 } from '../../../src/audit/export/export.ts';
-import { verifyFile } from '../../../src/audit/verify/file.ts';
+import { verifyFile } from '../../../src/audit/verify/export-file.ts';
 import { paymentStream } from '../../../src/events/payment.ts';
 import { payments } from '../../../src/projections/payments/projection.ts';
 import { temporaryFolder } from '../../embedded/helpers.ts';

@@ -2,7 +2,11 @@
 import { randomUUID } from 'node:crypto';
 import test from 'ava';
 import fc from 'fast-check';
-import { PAGE_BYTES, PAGE_EVENTS, type StoredEvent } from '../../../packages/embedded/eventstore/log.ts';
+import {
+  PAGE_BYTES,
+  PAGE_EVENTS,
+  type StoredEvent,
+} from '../../../packages/embedded/eventstore/log-tables.ts';
 import { openStorage } from '../../../packages/embedded/eventstore/storage.ts';
 import { createTail } from '../../../packages/embedded/eventstore/tail.ts';
 

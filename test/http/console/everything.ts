@@ -1,7 +1,7 @@
 /** A console with something of every kind, and the addresses of its pages. */
 import { projectionStatus } from '@ledger/projections/runtime/checkpoints.ts';
 import { sealKeyOf } from '@ledger/transparency-log/key.ts';
-import { recordVerified } from '../../../src/audit/check/schedule.ts';
+import { recordVerified } from '../../../src/audit/background-check/schedule.ts';
 import { chain, genesisHash } from '../../../src/events/envelope.ts';
 import type { PaymentEvent } from '../../../src/events/payment.ts';
 import { countIn, emptyTally, sealsStream, signedText } from '../../../src/events/seals.ts';

@@ -7,7 +7,7 @@ import { connectPostgres } from '@ledger/postgres/pool.ts';
 import { runProjection } from '@ledger/projections/runtime/run.ts';
 import test, { type ExecutionContext } from 'ava';
 import { parse } from 'csv-parse/sync';
-import { verifyFile } from '../../../src/audit/verify/file.ts';
+import { verifyFile } from '../../../src/audit/verify/export-file.ts';
 import { transactionIdOf } from '../../../src/commands/transaction-id.ts';
 import { paymentStream } from '../../../src/events/payment.ts';
 import { sessionFold } from '../../../src/events/session.ts';

@@ -1,6 +1,6 @@
 // The first page: its metrics are those of the day, and each links to as many rows as it counts.
 import test from 'ava';
-import { recordVerified } from '../../../src/audit/check/schedule.ts';
+import { recordVerified } from '../../../src/audit/background-check/schedule.ts';
 import type { Violation } from '../../../src/audit/verify/violations.ts';
 import { chain, genesisHash } from '../../../src/events/envelope.ts';
 import { sealsStream } from '../../../src/events/seals.ts';

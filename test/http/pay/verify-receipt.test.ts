@@ -13,7 +13,7 @@ import test from 'ava';
 import { createLines } from '../../../src/audit/export/lines.ts';
 import { keptCheckpoints, sealingRefused } from '../../../src/audit/seals/kept.ts';
 import { startSealer } from '../../../src/audit/seals/sealer.ts';
-import { verifyFile } from '../../../src/audit/verify/file.ts';
+import { verifyFile } from '../../../src/audit/verify/export-file.ts';
 import { paymentStream } from '../../../src/events/payment.ts';
 import { leafOf } from '../../../src/events/seals.ts';
 import { payments } from '../../../src/projections/payments/projection.ts';

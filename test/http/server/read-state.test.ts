@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { connectEventStore } from '@ledger/event-store/client.ts';
 import { EventStoreUnavailable, type RecordedEvent } from '@ledger/event-store/event-store.ts';
-import { createKnownHeads, knownForMs } from '@ledger/event-store/known-heads.ts';
+import { createKnownHeads, knownForMs } from '@ledger/event-store/head-cache.ts';
 import test from 'ava';
 import fc from 'fast-check';
 import { UnreadableEvent } from '../../../src/events/codec.ts';

@@ -1,7 +1,7 @@
 /** Reads the log as it grows, folds it with the program's own functions, and checks what must hold after each event. */
 import streams from '@eventstore/db-client/generated/streams_pb.js';
 import type { Infer } from 'superstruct';
-import type { StoredEvent } from '../../../packages/embedded/eventstore/log.ts';
+import type { StoredEvent } from '../../../packages/embedded/eventstore/log-tables.ts';
 import { genesisHash, hashIn, isChainedOnto } from '../../../src/events/envelope.ts';
 import {
   evolve,
@@ -13,7 +13,7 @@ import {
 import { type Books, type Entry, enter } from '../../../src/events/postings.ts';
 import type { DiscrepancyFound, reconciliationEvents } from '../../../src/events/reconciliation.ts';
 import { settlementFold } from '../../../src/events/settlement.ts';
-import { unknownOutcomesOf } from '../../../src/events/unknown-outcomes.ts';
+import { unknownOutcomesOf } from '../../../src/events/unknown-attempt-outcomes.ts';
 import type { History } from '../engine/history.ts';
 import type { EventStoreCluster } from '../stores/event-store.ts';
 import type { Report } from '../violations.ts';

@@ -3,7 +3,7 @@ import type { Payment } from '../../../src/events/payment.ts';
 import { registryFaults } from '../../../src/events/payment-result.ts';
 import { standingOf } from '../../../src/events/payment-standing.ts';
 import { attemptsAtTheirEnd, nextRequeryAt, openAttempts } from '../../../src/events/requery-schedule.ts';
-import { unknownOutcomesOf } from '../../../src/events/unknown-outcomes.ts';
+import { unknownOutcomesOf } from '../../../src/events/unknown-attempt-outcomes.ts';
 import type { Plan } from '../plan.ts';
 import { merchants } from '../program/configuration.ts';
 import type { Report } from '../violations.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import streams from '@eventstore/db-client/generated/streams_pb.js';
-import { SCHEMA } from '../../../packages/embedded/eventstore/log.ts';
+import { SCHEMA } from '../../../packages/embedded/eventstore/log-tables.ts';
 import { openStorage, type Storage } from '../../../packages/embedded/eventstore/storage.ts';
 import { bytesOfUuid } from '../../../packages/embedded/eventstore/wire.ts';
 

@@ -7,7 +7,7 @@ import { EventEmitter } from 'node:events';
 import gossip from '@eventstore/db-client/generated/gossip_grpc_pb.js';
 import { createAppend } from '../../../packages/embedded/eventstore/append.ts';
 import { createBatchAppends } from '../../../packages/embedded/eventstore/batch-append.ts';
-import type { StoredEvent } from '../../../packages/embedded/eventstore/log.ts';
+import type { StoredEvent } from '../../../packages/embedded/eventstore/log-tables.ts';
 import { createReads } from '../../../packages/embedded/eventstore/read.ts';
 import { openStorage, type Storage } from '../../../packages/embedded/eventstore/storage.ts';
 import { streamsService } from '../../../packages/embedded/eventstore/wire.ts';

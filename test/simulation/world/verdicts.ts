@@ -2,12 +2,12 @@
 import { Refused } from '../../../src/commands/decider.ts';
 import { createExecute } from '../../../src/commands/execute.ts';
 import { paymentDecider } from '../../../src/commands/payment.ts';
-import type { Verdict } from '../../../src/commands/unknown-outcomes.ts';
+import type { Verdict } from '../../../src/commands/unknown-attempt-outcomes.ts';
 import type { Sen } from '../../../src/common/money.ts';
 import type { Cause } from '../../../src/events/envelope.ts';
 import { paymentStream } from '../../../src/events/payment.ts';
 import { openAttempts } from '../../../src/events/requery-schedule.ts';
-import { unknownOutcomesOf } from '../../../src/events/unknown-outcomes.ts';
+import { unknownOutcomesOf } from '../../../src/events/unknown-attempt-outcomes.ts';
 import type { RoleDependencies } from '../../../src/roles/stores.ts';
 import type { LogCheck } from '../checks/log.ts';
 import type { History } from '../engine/history.ts';

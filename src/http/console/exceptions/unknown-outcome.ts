@@ -1,10 +1,10 @@
 /** /console/exceptions/attempt/{id}/{no}: an attempt whose outcome nobody knows, and the verdict of staff on it. */
 import { InvalidFields } from '../../../commands/fields.ts';
-import { type Verdict, verdicts } from '../../../commands/unknown-outcomes.ts';
+import { type Verdict, verdicts } from '../../../commands/unknown-attempt-outcomes.ts';
 import { formatSen, readAmount } from '../../../common/money.ts';
 import { phrase } from '../../../common/phrases.ts';
 import type { Payment } from '../../../events/payment.ts';
-import { type FinalOutcome, unknownOutcomesOf } from '../../../events/unknown-outcomes.ts';
+import { type FinalOutcome, unknownOutcomesOf } from '../../../events/unknown-attempt-outcomes.ts';
 import { languageOf } from '../../server/context.ts';
 import type { Fields } from '../frame/forms-and-lists.ts';
 import { exceptionForm, loadNumbered, noSuchException } from './exception-page.ts';

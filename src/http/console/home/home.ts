@@ -1,5 +1,5 @@
 /** GET /console: the metrics of a day, each a link to what it counts, and what waits for staff. */
-import { lastCheck, lateAfterMs, type Outcome } from '../../../audit/check/schedule.ts';
+import { lastCheck, lateAfterMs, type Outcome } from '../../../audit/background-check/schedule.ts';
 import { unsealed } from '../../../audit/seals/kept.ts';
 import { dayOf } from '../../../common/malaysian-time.ts';
 import { countOpenExceptions, kindsFor } from '../../../projections/exceptions/queries.ts';

@@ -9,7 +9,7 @@ import { exceptionsOf } from '../../../events/exceptions.ts';
 import { currentResult, type RequestedPayment } from '../../../events/payment.ts';
 import { attemptOf } from '../../../events/payment-result.ts';
 import { standingOf } from '../../../events/payment-standing.ts';
-import { unknownOutcomesOf } from '../../../events/unknown-outcomes.ts';
+import { unknownOutcomesOf } from '../../../events/unknown-attempt-outcomes.ts';
 import { createLinks } from '../../../receipts/payment-links.ts';
 import { languageOf } from '../../server/context.ts';
 import { loadHistory, requestedIn } from '../../server/load-history.ts';

@@ -1,6 +1,6 @@
 /**
  * Rules that hold for every payment whatever its history. The fold does not enforce them, so a forged history breaks
- * them. Reads the rows, which rows.ts compares with a fresh fold.
+ * them. Reads the rows, which read-models.ts compares with a fresh fold.
  */
 import { pagesOf } from '@ledger/kernel/pages.ts';
 import type { Knex } from 'knex';

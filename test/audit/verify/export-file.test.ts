@@ -10,7 +10,7 @@ import type { RecordedEvent } from '@ledger/event-store/event-store.ts';
 import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
 import { checksumOf, createLines, firstChecksum } from '../../../src/audit/export/lines.ts';
-import { verifyFile } from '../../../src/audit/verify/file.ts';
+import { verifyFile } from '../../../src/audit/verify/export-file.ts';
 import { temporaryFolder } from '../../embedded/helpers.ts';
 import { payer as aminah, applied, chosen, request, result } from '../../support/payments.ts';
 import { runs } from '../../support/property-runs.ts';

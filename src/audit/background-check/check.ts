@@ -23,7 +23,7 @@ import { journal } from '../../projections/journal/projection.ts';
 import { differingSums, trialBalance } from '../../projections/journal/queries.ts';
 import { payments } from '../../projections/payments/projection.ts';
 import { reconciliation } from '../../projections/reconciliation/projection.ts';
-import { differenceText } from '../verify/rows.ts';
+import { differenceText } from '../verify/read-models.ts';
 import { type Checked, createViolations, type Violation, type Violations } from '../verify/violations.ts';
 
 export const compared = [payments, journal, reconciliation];

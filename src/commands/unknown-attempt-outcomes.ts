@@ -2,7 +2,7 @@
 import type { Sen } from '../common/money.ts';
 import { evolve, type Payment, type RequestedPayment } from '../events/payment.ts';
 import { nothingReported, type ReportedResult } from '../events/payment-result.ts';
-import { unknownOutcomesOf } from '../events/unknown-outcomes.ts';
+import { unknownOutcomesOf } from '../events/unknown-attempt-outcomes.ts';
 import { type PaymentDecision, Refused } from './decider.ts';
 import { recordGatewayResult } from './payment-result.ts';
 import { endingOnly } from './requery.ts';

@@ -1,4 +1,4 @@
-import { type Candidacy, givesUp } from '@ledger/postgres/lead-shares.ts';
+import { type Candidacy, givesUp } from '@ledger/postgres/leader-shares.ts';
 import test from 'ava';
 import fc from 'fast-check';
 import { runs } from '../support/property-runs.ts';

@@ -3,19 +3,19 @@ import { randomUUID } from 'node:crypto';
 import { EventStoreUnavailable } from '@ledger/event-store/event-store.ts';
 import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
 import test, { type ExecutionContext } from 'ava';
-import { type CheckResult, check } from '../../../src/audit/check/check.ts';
+import { type CheckResult, check } from '../../../src/audit/background-check/check.ts';
 import {
   auditTablesSql,
   forgedRows,
   forgetForgedRows,
   reportForgedRow,
-} from '../../../src/audit/check/forged-rows.ts';
+} from '../../../src/audit/background-check/forged-rows.ts';
 import {
   lastCheck,
   recordVerified,
   startDailyVerify,
   startHourlyCheck,
-} from '../../../src/audit/check/schedule.ts';
+} from '../../../src/audit/background-check/schedule.ts';
 import { type PaymentEvent, paymentStream } from '../../../src/events/payment.ts';
 import { journal } from '../../../src/projections/journal/projection.ts';
 import { accountSums } from '../../../src/projections/journal/queries.ts';

@@ -5,7 +5,7 @@
 import { reasonOf } from '@ledger/kernel/reason-of.ts';
 import { type Background, runUntilStopped } from '@ledger/kernel/run-until-stopped.ts';
 import { emptyIfUndefined } from '@ledger/postgres/error-codes.ts';
-import type { Leads } from '@ledger/postgres/leads.ts';
+import type { Leads } from '@ledger/postgres/leader-election.ts';
 import { projectionStatus } from '@ledger/projections/runtime/checkpoints.ts';
 import { type LagSources, untilCaughtUp } from '@ledger/projections/runtime/lag.ts';
 import type { Knex } from 'knex';

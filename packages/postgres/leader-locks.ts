@@ -1,6 +1,6 @@
 /** The advisory locks of leads, which belong to a session of Postgres. */
 import type { Knex } from 'knex';
-import type { Candidacy } from './lead-shares.ts';
+import type { Candidacy } from './leader-shares.ts';
 import type { Client } from './pool.ts';
 
 /** Of who leads `name`. Earlier releases have the same. */

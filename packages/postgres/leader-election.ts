@@ -4,8 +4,8 @@
  * for anything: Postgres then ends its session. The lead only saves work: the checkpoint is what prevents processing twice.
  */
 import type { Runtime } from '@ledger/kernel/runtime.ts';
-import { openLeadLocks, ownProcess } from './lead-locks.ts';
-import { givesUp } from './lead-shares.ts';
+import { openLeadLocks, ownProcess } from './leader-locks.ts';
+import { givesUp } from './leader-shares.ts';
 import { createClient } from './pool.ts';
 
 const tryEveryMs = 1_000;

@@ -2,9 +2,9 @@
 import test from 'ava';
 import { Refused } from '../../src/commands/decider.ts';
 import { paymentDecider } from '../../src/commands/payment.ts';
-import type { GiveVerdict } from '../../src/commands/unknown-outcomes.ts';
+import type { GiveVerdict } from '../../src/commands/unknown-attempt-outcomes.ts';
 import { evolve, noPayment, type PaymentEvent } from '../../src/events/payment.ts';
-import { unknownOutcomesOf } from '../../src/events/unknown-outcomes.ts';
+import { unknownOutcomesOf } from '../../src/events/unknown-attempt-outcomes.ts';
 import {
   amountSen,
   applied,

@@ -5,7 +5,7 @@ import type { GaugeSource, Reading } from '@ledger/observability/metrics.ts';
 import { emptyIfUndefined } from '@ledger/postgres/error-codes.ts';
 import { selectionOf } from '@ledger/projections/runtime/projection.ts';
 import type { Knex } from 'knex';
-import { lastCheck } from '../audit/check/schedule.ts';
+import { lastCheck } from '../audit/background-check/schedule.ts';
 import { unsealed } from '../audit/seals/kept.ts';
 import { sqlOf } from '../common/sql.ts';
 import { deliveryKinds } from '../events/deliveries.ts';

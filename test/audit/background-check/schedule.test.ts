@@ -1,7 +1,7 @@
 import { systemRuntime as runtime } from '@ledger/kernel/system-runtime.ts';
 import { connectPostgres } from '@ledger/postgres/pool.ts';
 import test from 'ava';
-import { startDailyVerify } from '../../../src/audit/check/schedule.ts';
+import { startDailyVerify } from '../../../src/audit/background-check/schedule.ts';
 import { log } from '../../projections/helpers.ts';
 
 test('a process that is stopped does not wait for PostgreSQL to ask for one more lead', async (t) => {
