@@ -7,8 +7,9 @@ import { retry } from '@ledger/kernel/retry.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
 import { isPostgresError } from '@ledger/postgres/error-codes.ts';
 import type { Knex } from 'knex';
-import { discard, holdCheckpoint, lockTables } from '../runtime/checkpoints.ts';
+import { discard, holdCheckpoint } from '../runtime/checkpoints.ts';
 import type { Projection } from '../runtime/projection.ts';
+import { lockTables } from '../runtime/tables.ts';
 import { sqlOf } from '../sql.ts';
 import type { ShadowTables } from './shadow-tables.ts';
 

@@ -5,8 +5,8 @@
 import { isPostgresError, isRefusal } from '@ledger/postgres/error-codes.ts';
 import { prepared } from '@ledger/postgres/prepared.ts';
 import { quoteIdentifier } from '@ledger/postgres/table.ts';
-import { actAsOwner, lockTables } from '@ledger/projections/runtime/checkpoints.ts';
 import type { ComparedRows } from '@ledger/projections/runtime/projection.ts';
+import { actAsOwner, lockTables } from '@ledger/projections/runtime/tables.ts';
 import type { Knex } from 'knex';
 import tables from '../../../content/tables/details.json' with { type: 'json' };
 import { sqlOf } from '../../common/sql.ts';
