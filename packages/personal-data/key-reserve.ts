@@ -15,6 +15,7 @@ import {
 import { join } from 'node:path';
 import { makeFolder } from '@ledger/kernel/make-folder.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
+import { syncToDisk } from '@ledger/kernel/whole-file.ts';
 import {
   type KeyBlock,
   type KeyStore,
@@ -53,9 +54,7 @@ export function createKeyReserve(dependencies: {
         return keys instanceof Buffer ? [{ id, keys }] : [];
       });
       // Otherwise a file might be back after a power cut, and its keys be drawn again.
-      const opened = openSync(folder, 'r');
-      fsyncSync(opened);
-      closeSync(opened);
+      syncToDisk(folder);
       return taken;
     },
 
