@@ -14,6 +14,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { makeFolder } from '@ledger/kernel/make-folder.ts';
+import { codeOf } from '@ledger/kernel/reason-of.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
 import { syncToDisk } from '@ledger/kernel/whole-file.ts';
 import {
@@ -78,17 +79,18 @@ export function createKeyReserve(dependencies: {
 
 /** The content of a file that is overwritten and removed; null if another process has taken it. */
 function takeFile(path: string): Buffer | null {
-  let opened: number;
+  let opened: number | undefined;
   try {
     opened = openSync(path, 'r+');
     unlinkSync(path);
+    const content = readFileSync(opened);
+    writeSync(opened, Buffer.alloc(content.length), 0, content.length, 0);
+    fsyncSync(opened);
+    return content;
   } catch (error) {
-    if (Reflect.get(Object(error), 'code') === 'ENOENT') return null;
+    if (codeOf(error) === 'ENOENT') return null;
     throw error;
+  } finally {
+    if (opened !== undefined) closeSync(opened);
   }
-  const content = readFileSync(opened);
-  writeSync(opened, Buffer.alloc(content.length), 0, content.length, 0);
-  fsyncSync(opened);
-  closeSync(opened);
-  return content;
 }
