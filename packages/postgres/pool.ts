@@ -58,7 +58,7 @@ export function connectPostgres(dependencies: {
       // Frees the locks of a process that froze in the middle of a transaction.
       idle_in_transaction_session_timeout: 10_000,
     },
-    // After a burst, what is not used any more ends, but for one.
+    // After a burst, all connections but one end once they are idle.
     pool: {
       min: 1,
       max: 10,
