@@ -152,8 +152,7 @@ export function createKeyPool(dependencies: {
       const drawnBytes = drawnOfFirst * keyBytes;
       runtime.randomBytes(drawnBytes).copy(first.keys);
       const again = [first, ...others];
-      for (const part of portionsOf(again, blocksAtOnce))
-        await retry(() => store.add(part), pace);
+      for (const part of portionsOf(again, blocksAtOnce)) await retry(() => store.add(part), pace);
     },
 
     /** Removes the blocks of which no key was drawn, as far as the store can be reached. */

@@ -25,5 +25,8 @@ test.serial('a restore: its files, while it still counts as unfinished; the lock
   await fillDataFolder(dataDir, async (path) => writeFileSync(join(path, 'eventstore.db'), 'content'));
   t.deepEqual(synced.at(-1), { path: dataDir, found: false });
   t.true(synced.some(({ path, found }) => path === join(dataDir, 'eventstore.db') && found));
-  t.false(synced.some(({ path }) => path.endsWith('ledger.lock')), 'which would release it');
+  t.false(
+    synced.some(({ path }) => path.endsWith('ledger.lock')),
+    'which would release it',
+  );
 });

@@ -21,11 +21,14 @@ test.serial('what was written is read, and nothing else is left behind', async (
   await t.throwsAsync(readIfThere(join(folder, 'taken')), { code: 'EISDIR' });
 });
 
-test.serial('a replaced file is not the old one again after a power cut: its folder is on disk too', async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), 'ledger-whole-file-'));
-  t.teardown(() => rm(folder, { recursive: true }));
-  const file = join(folder, 'checkpoint');
-  const synced = recordSynced(t, () => readFileSync(file, 'utf8'));
-  await replaceFile(file, 'new');
-  t.deepEqual(synced, [{ path: folder, found: 'new' }]);
-});
+test.serial(
+  'a replaced file is not the old one again after a power cut: its folder is on disk too',
+  async (t) => {
+    const folder = await mkdtemp(join(tmpdir(), 'ledger-whole-file-'));
+    t.teardown(() => rm(folder, { recursive: true }));
+    const file = join(folder, 'checkpoint');
+    const synced = recordSynced(t, () => readFileSync(file, 'utf8'));
+    await replaceFile(file, 'new');
+    t.deepEqual(synced, [{ path: folder, found: 'new' }]);
+  },
+);

@@ -25,7 +25,11 @@ test('of the connections that a burst has opened, one stays', async (t) => {
 
 /** The time until the kernel asks whether the other side is still there; null if it never asks. */
 function keepAliveMs(localPort: number): number | null {
-  const isOurs = (line: string) => line.trim().split(/\s+/)[1]?.endsWith(`:${hex(localPort)}`);
+  const isOurs = (line: string) =>
+    line
+      .trim()
+      .split(/\s+/)[1]
+      ?.endsWith(`:${hex(localPort)}`);
   const line = ['tcp', 'tcp6']
     .flatMap((file) => readFileSync(`/proc/net/${file}`, 'utf8').split('\n'))
     .find(isOurs);
@@ -38,13 +42,16 @@ const hex = (port: number) => port.toString(16).toUpperCase().padStart(4, '0');
 
 /** After a failover, what listens has to connect again: keys of personal data that the old server took alone are lost. */
 const onLinux = process.platform === 'linux' ? test : test.skip;
-onLinux('a connection that only listens notices soon that the machine of the server has vanished', async (t) => {
-  const { url } = await createDatabase();
-  const client = createClient(url, 'ledger test');
-  await client.connect();
-  t.teardown(() => client.end());
-  await client.query('listen anything');
-  await until(async () => keepAliveMs(Reflect.get(client.connection.stream, 'localPort')) !== null);
-  const ms = keepAliveMs(Reflect.get(client.connection.stream, 'localPort')) ?? Number.POSITIVE_INFINITY;
-  t.true(ms <= 10_000, `${ms} ms`);
-});
+onLinux(
+  'a connection that only listens notices soon that the machine of the server has vanished',
+  async (t) => {
+    const { url } = await createDatabase();
+    const client = createClient(url, 'ledger test');
+    await client.connect();
+    t.teardown(() => client.end());
+    await client.query('listen anything');
+    await until(async () => keepAliveMs(Reflect.get(client.connection.stream, 'localPort')) !== null);
+    const ms = keepAliveMs(Reflect.get(client.connection.stream, 'localPort')) ?? Number.POSITIVE_INFINITY;
+    t.true(ms <= 10_000, `${ms} ms`);
+  },
+);
