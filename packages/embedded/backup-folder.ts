@@ -103,7 +103,10 @@ export async function fillDataFolder<T>(dataDir: string, fill: (path: string) =>
     syncToDisk(path);
     return filled;
   } catch (error) {
-    for (const name of readdirSync(path)) rmSync(join(path, name), { recursive: true });
+    // The mark last, because this process may be killed in between.
+    const others = readdirSync(path).filter((name) => name !== unfinishedRestore);
+    for (const name of [...others, unfinishedRestore])
+      rmSync(join(path, name), { recursive: true, force: true });
     throw error;
   } finally {
     release();

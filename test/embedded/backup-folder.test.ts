@@ -1,5 +1,6 @@
 /** Backups and restored data folders are complete on disk before they count as such: a power cut may follow at once. */
-import { existsSync, writeFileSync } from 'node:fs';
+import fs, { existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import test from 'ava';
 import { fillDataFolder, writeBackupFolder } from '../../packages/embedded/backup-folder.ts';
@@ -30,3 +31,28 @@ test.serial('a restore: its files, while it still counts as unfinished; the lock
     'which would release it',
   );
 });
+
+test.serial(
+  'of a restore that fails, the mark is removed last: whenever it is killed, no ledger starts on a part',
+  async (t) => {
+    const dataDir = join(await temporaryFolder(t), 'data');
+    const { rmSync } = fs;
+    const left: string[][] = [];
+    fs.rmSync = (path, options) => {
+      rmSync(path, options);
+      left.push(readdirSync(dataDir));
+    };
+    syncBuiltinESMExports();
+    t.teardown(() => {
+      fs.rmSync = rmSync;
+      syncBuiltinESMExports();
+    });
+    const fill = async (path: string) => {
+      for (const name of ['eventstore.db', 'keys.json', 'zzz']) writeFileSync(join(path, name), 'content');
+      throw new Error('no room');
+    };
+    await t.throwsAsync(fillDataFolder(dataDir, fill), { message: 'no room' });
+    t.deepEqual(left.at(-1), []);
+    t.true(left.every((names) => names.length === 0 || names.includes(unfinishedRestore)));
+  },
+);
