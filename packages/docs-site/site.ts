@@ -67,7 +67,7 @@ async function renderSite(pages: readonly Page[], { about, baseUrl, describe, na
   const referenceModel = { path: '/reference', html: referenceHtml, scripts };
   answers.set('/reference', pageAnswer(show('reference.njk', referenceModel), { scripts }));
   answers.set('/reference.md', createAnswer('text/markdown', markdown));
-  // An index for language models; and that only the documentation is for search engines.
+  // An index for language models, and the rule that search engines may index nothing but the documentation.
   for (const file of ['llms.txt', 'robots.txt'])
     answers.set(`/${file}`, createAnswer('text/plain', plainText.render(`${file}.njk`, common)));
   answers.set('/sitemap.xml', createAnswer('application/xml', show('sitemap.xml.njk', {})));

@@ -16,8 +16,9 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { makeFolder } from '@ledger/kernel/make-folder.ts';
 import { orElse } from '@ledger/kernel/or-else.ts';
+import { syncToDisk } from '@ledger/kernel/whole-file.ts';
 import { array, is, object, pattern, string } from 'superstruct';
-import { lockDataFolder, unfinishedRestore } from './data-folder.ts';
+import { lockDataFolder, lockFile, unfinishedRestore } from './data-folder.ts';
 import { StartError } from './start-error.ts';
 
 /** The file that names all others with their SHA-256, in hex. */
@@ -48,7 +49,9 @@ export async function writeBackupFolder(
     });
     const manifest = { madeAt: madeAt.toISOString(), files };
     await write(join(draft, manifestFile), [`${JSON.stringify(manifest, null, 2)}\n`]);
+    syncToDisk(draft);
     renameSync(draft, folder);
+    syncToDisk(dirname(draft));
   } finally {
     rmSync(draft, { recursive: true, force: true });
   }
@@ -95,10 +98,15 @@ export async function fillDataFolder<T>(dataDir: string, fill: (path: string) =>
   try {
     writeFileSync(mark, '');
     const filled = await fill(path);
+    for (const name of readdirSync(path)) if (name !== lockFile) syncToDisk(join(path, name));
     rmSync(mark);
+    syncToDisk(path);
     return filled;
   } catch (error) {
-    for (const name of readdirSync(path)) rmSync(join(path, name), { recursive: true });
+    // The mark last, because this process may be killed in between.
+    const others = readdirSync(path).filter((name) => name !== unfinishedRestore);
+    for (const name of [...others, unfinishedRestore])
+      rmSync(join(path, name), { recursive: true, force: true });
     throw error;
   } finally {
     release();

@@ -10,6 +10,9 @@ import { StartError } from './start-error.ts';
 /** A file in a data folder whose restore from a backup is not complete. */
 export const unfinishedRestore = 'unfinished-restore';
 
+/** Of its folder. Whoever opens and closes it anywhere else in this process releases the lock. */
+export const lockFile = 'ledger.lock';
+
 /** SQLITE_BUSY: another connection holds the lock. */
 const sqliteBusy = 5;
 
@@ -83,7 +86,7 @@ function closeToOthers(path: string): void {
 function openExclusively(path: string, pidFile: string): DatabaseSync {
   let lock: DatabaseSync | undefined;
   try {
-    lock = new DatabaseSync(join(path, 'ledger.lock'));
+    lock = new DatabaseSync(join(path, lockFile));
     lock.exec('pragma journal_mode = memory; begin exclusive');
     return lock;
   } catch (error) {

@@ -3,10 +3,11 @@
  * embedded stores that are running. Other commands that use the same data folder read both from here.
  */
 import { randomBytes } from 'node:crypto';
-import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { orElse } from '@ledger/kernel/or-else.ts';
 import { codeOf } from '@ledger/kernel/reason-of.ts';
+import { syncToDisk } from '@ledger/kernel/whole-file.ts';
 import { is, record, string } from 'superstruct';
 import { StartError } from './start-error.ts';
 
@@ -85,13 +86,5 @@ function replaceFile(folder: string, name: string, content: string): void {
   const file = join(folder, name);
   writeFileSync(`${file}.new`, content, { mode: 0o600, flush: true });
   renameSync(`${file}.new`, file);
-  syncFolder(folder);
-}
-
-/** Makes the rename survive a power cut. Windows cannot open folders, and does not need this. */
-function syncFolder(folder: string): void {
-  if (process.platform === 'win32') return;
-  const opened = openSync(folder, 'r');
-  fsyncSync(opened);
-  closeSync(opened);
+  syncToDisk(folder);
 }

@@ -42,12 +42,12 @@ export function createAppendStream(open: () => Promise<AppendCall>) {
     });
     begun.catch(() => forget());
     const forget = () => {
+      epoch = {};
       if (calling === begun) calling = undefined;
     };
     /** The outcome of everything under way is unknown; the next append begins another call. */
     function end(pending: Calling['pending'], reason: Error): void {
       forget();
-      epoch = {};
       for (const { reject } of pending.values()) reject(reason);
       pending.clear();
     }
@@ -55,8 +55,11 @@ export function createAppendStream(open: () => Promise<AppendCall>) {
   }
 
   return {
-    /** Another one after each call that was lost. */
-    epoch: () => epoch,
+    /** Another one after each call that was lost. Begins a call, without which nobody would notice a loss. */
+    epoch(): Epoch {
+      calling ??= begin();
+      return epoch;
+    },
 
     /**
      * One attempt at an append. Throws WrongExpectedRevision and AppendRefused if this attempt is not stored and never

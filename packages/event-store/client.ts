@@ -5,7 +5,7 @@ import { createAppend } from './append.ts';
 import { createConnection } from './connection.ts';
 import { createDeadline } from './deadline.ts';
 import { type EventStore, EventStoreFull, EventStoreUnavailable } from './event-store.ts';
-import { createClient } from './new-client.ts';
+import { closeClient, createClient } from './new-client.ts';
 import { createReads, readEnd } from './read.ts';
 import { confirmAbsence, readMembers } from './stream-absence.ts';
 import { eventsAfter, subscribe } from './subscription.ts';
@@ -101,9 +101,14 @@ export function connectEventStore(dependencies: {
 
     isDiskFull: () => fullAtMs !== null && runtime.monotonicMs() - fullAtMs < fullForMs,
 
-    subscribe(options) {
+    async *subscribe(options) {
       const untilClosed = AbortSignal.any([options.signal, signal]);
-      return subscribe({ ...options, signal: untilClosed }, { client: connect(), runtime, log });
+      const client = connect();
+      try {
+        yield* subscribe({ ...options, signal: untilClosed }, { client, runtime, log });
+      } finally {
+        closeClient(client);
+      }
     },
 
     async firstAfter(options) {

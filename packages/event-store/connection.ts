@@ -11,7 +11,7 @@ import { type AppendCall, createAppendStream } from './append-stream.ts';
 import { createDeadline, DeadlineExceeded } from './deadline.ts';
 import { describe, isDefinite } from './errors.ts';
 import { EventStoreUnavailable } from './event-store.ts';
-import { hooksOf } from './new-client.ts';
+import { closeClient, hooksOf } from './new-client.ts';
 
 export type Connected = ReturnType<typeof connected>;
 export type Connection = ReturnType<typeof createConnection>;
@@ -108,17 +108,10 @@ function openCall(client: EventStoreDBClient): Promise<AppendCall> {
   )();
 }
 
-/** Cancels every call, those too that are still looking for a node. */
+/** Cancels every call. */
 export function release(used: Connected): void {
   if (used.isReleased) return;
-  const { client, appends } = used;
   used.isReleased = true;
-  appends.close();
-  const { getChannel } = hooksOf(client);
-  // The channel is closed once its calls have ended: a call that has just begun does not listen for errors yet.
-  client
-    .dispose()
-    .then(getChannel)
-    .then((channel) => channel.close())
-    .catch(() => {}); // no node was found
+  used.appends.close();
+  closeClient(used.client);
 }

@@ -9,7 +9,7 @@ import type { EventStore } from './event-store.ts';
  */
 export const knownForMs = 10_000;
 
-/** Beyond this number of streams, the one used least recently is forgotten: its next reader reads the stream. */
+/** Beyond this number of streams, the head learnt longest ago is forgotten: its next reader reads the stream. */
 const maxStreams = 10_000;
 
 export type KnownHeads = ReturnType<typeof createKnownHeads>;

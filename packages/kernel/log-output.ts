@@ -4,8 +4,9 @@
  */
 import { constants, fstatSync, openSync, writeSync } from 'node:fs';
 import type { DestinationStream } from 'pino';
+import { codeOf } from './reason-of.ts';
 
-/** More than this waits for no slow reader: further lines are dropped, and their number is logged when it reads on. */
+/** While more than this waits, further lines are dropped; their number is logged once lines can be written again. */
 const maxWaitingBytes = 1024 * 1024;
 
 /** `fd` is a file descriptor, 1 for standard output. */
@@ -32,8 +33,8 @@ export function createLogOutput(fd = 1): DestinationStream {
         waiting = Buffer.from(notice);
         flush();
       } catch (error) {
-        // What a full pipe does not take waits for the next line. After any other error nobody reads any more.
-        closed = Reflect.get(Object(error), 'code') !== 'EAGAIN';
+        // What a full pipe or a full disk does not take waits for the next line, unless nobody reads any more.
+        closed = codeOf(error) === 'EPIPE';
       }
     },
   };

@@ -1,4 +1,5 @@
 /** Small files that are replaced as a whole: whoever reads one finds the old content or the new. */
+import { closeSync, fsyncSync, openSync } from 'node:fs';
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { makeFolder } from './make-folder.ts';
@@ -9,6 +10,21 @@ export async function replaceFile(path: string, content: string): Promise<void> 
   makeFolder(dirname(path));
   await writeFile(`${path}.new`, content, { flush: true });
   await rename(`${path}.new`, path);
+  syncToDisk(dirname(path));
+}
+
+/**
+ * Makes the content of a file survive a power cut; of a folder, the files that were made, renamed and removed in it.
+ * Windows cannot open folders, and does not need this.
+ */
+export function syncToDisk(path: string): void {
+  if (process.platform === 'win32') return;
+  const opened = openSync(path, 'r');
+  try {
+    fsyncSync(opened);
+  } finally {
+    closeSync(opened);
+  }
 }
 
 /** Null if there is no such file. */

@@ -27,8 +27,6 @@ const begunShare = 1 / 3;
 
 /** Blocks that are stored in one statement. */
 const blocksAtOnce = 8;
-/** If the connection is lost meanwhile, the next one begins anew. */
-const storeAgainMs = 30_000;
 
 const noReserve: KeyReserve = { take: () => [], fill: async () => undefined };
 
@@ -49,6 +47,7 @@ export function createKeyPool(dependencies: {
   let isReserveFilled = false;
   const stopping = new AbortController();
   const { signal } = stopping;
+  let storingAgain = new AbortController();
   let filling: Promise<void> | null = null;
   const filled = Promise.withResolvers<void>();
   let drawn = Promise.withResolvers<void>();
@@ -135,15 +134,25 @@ export function createKeyPool(dependencies: {
     /**
      * Stores again what the store may have lost: after a failover to a server that lagged, or a restore. Of the block in
      * use, keys that were drawn are lost then: random bytes stand in for them, since zeros would say that they were erased.
+     * Tries until it succeeds: what is sealed meanwhile could not be opened any more once this process ends. Rejects when
+     * it is called again, which begins it anew, and when the pool stops.
      */
     async storeAgain(): Promise<void> {
+      storingAgain.abort();
+      storingAgain = new AbortController();
+      const pace = {
+        runtime,
+        signal: AbortSignal.any([signal, storingAgain.signal]),
+        onFailure(error: unknown, failures: number) {
+          if (failures === 1) log.warn({ reason: reasonOf(error) }, 'data keys cannot be stored again yet');
+        },
+      };
       const [first, ...others] = blocks.map(({ id, keys }) => ({ id, keys: Buffer.from(keys) }));
       if (!first) return;
       const drawnBytes = drawnOfFirst * keyBytes;
       runtime.randomBytes(drawnBytes).copy(first.keys);
       const again = [first, ...others];
-      for (const part of portionsOf(again, blocksAtOnce))
-        await retry(() => store.add(part), { runtime, signal, giveUpAfterMs: storeAgainMs });
+      for (const part of portionsOf(again, blocksAtOnce)) await retry(() => store.add(part), pace);
     },
 
     /** Removes the blocks of which no key was drawn, as far as the store can be reached. */

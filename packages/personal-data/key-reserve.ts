@@ -14,7 +14,9 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { makeFolder } from '@ledger/kernel/make-folder.ts';
+import { codeOf } from '@ledger/kernel/reason-of.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
+import { syncToDisk } from '@ledger/kernel/whole-file.ts';
 import {
   type KeyBlock,
   type KeyStore,
@@ -53,9 +55,7 @@ export function createKeyReserve(dependencies: {
         return keys instanceof Buffer ? [{ id, keys }] : [];
       });
       // Otherwise a file might be back after a power cut, and its keys be drawn again.
-      const opened = openSync(folder, 'r');
-      fsyncSync(opened);
-      closeSync(opened);
+      syncToDisk(folder);
       return taken;
     },
 
@@ -79,17 +79,18 @@ export function createKeyReserve(dependencies: {
 
 /** The content of a file that is overwritten and removed; null if another process has taken it. */
 function takeFile(path: string): Buffer | null {
-  let opened: number;
+  let opened: number | undefined;
   try {
     opened = openSync(path, 'r+');
     unlinkSync(path);
+    const content = readFileSync(opened);
+    writeSync(opened, Buffer.alloc(content.length), 0, content.length, 0);
+    fsyncSync(opened);
+    return content;
   } catch (error) {
-    if (Reflect.get(Object(error), 'code') === 'ENOENT') return null;
+    if (codeOf(error) === 'ENOENT') return null;
     throw error;
+  } finally {
+    if (opened !== undefined) closeSync(opened);
   }
-  const content = readFileSync(opened);
-  writeSync(opened, Buffer.alloc(content.length), 0, content.length, 0);
-  fsyncSync(opened);
-  closeSync(opened);
-  return content;
 }

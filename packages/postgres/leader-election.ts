@@ -35,7 +35,7 @@ export function createLeads({ databaseUrl, runtime }: Dependencies) {
      * aborts when the lead is given to another process; then the work is begun again when this process leads again.
      * Resolves to what the work does, and to null without it: when `signal` aborts while it waits, or another process
      * leads and this one does not wait. Throws what `work` throws, and the connection's error when the session could not
-     * be opened or was lost. A process asks once at a time for a name.
+     * be opened or was lost. A process asks for a name only once at a time.
      */
     async lead<Result>(
       name: string,

@@ -3,7 +3,7 @@ import type { Knex } from 'knex';
 import type { Candidacy } from './leader-shares.ts';
 import type { Client } from './pool.ts';
 
-/** Of who leads `name`. Earlier releases have the same. */
+/** Held by the process that leads `name`. Earlier releases use the same key. */
 const leadKey = `hashtextextended('projection ' || name, 0)`;
 /** Shared by all who stand by, so that others see them. */
 const standByKey = `hashtextextended('stands by for ' || name, 0)`;

@@ -8,6 +8,7 @@ import { createClient } from './pool.ts';
 import { quoteIdentifier } from './table.ts';
 
 const retryMs = 1_000;
+const heartbeatMs = 10_000;
 
 /** Until it is stopped, calls `onNotification` with each payload, and with null after each new connection. */
 export function listenForNotifications(dependencies: {
@@ -20,23 +21,26 @@ export function listenForNotifications(dependencies: {
   const { databaseUrl, channel, onNotification, log, runtime } = dependencies;
   async function listen(signal: AbortSignal): Promise<void> {
     const client = createClient(databaseUrl, `ledger ${channel}`);
-    const ended = Promise.withResolvers<void>();
-    // Whatever is being awaited then rejects as well; this promise must not count as unhandled.
-    ended.promise.catch(() => {});
-    client.on('error', ended.reject);
-    client.on('end', () => ended.reject(new Error('The connection ended')));
+    const lost = new AbortController();
+    client.on('error', (error) => lost.abort(error));
+    client.on('end', () => lost.abort(new Error('The connection ended')));
     client.on('notification', ({ payload = '' }) => onNotification(payload));
-    const stop = () => ended.resolve();
-    signal.addEventListener('abort', stop);
+    const over = AbortSignal.any([signal, lost.signal]);
+    // Does not end the session first, because a frozen server would keep us waiting.
+    const cut = () => void client.connection.stream.destroy();
+    over.addEventListener('abort', cut);
     try {
       await client.connect();
       await client.query(`listen ${quoteIdentifier(channel)}`);
       onNotification(null);
-      await ended.promise;
+      while (!over.aborted) {
+        await runtime.sleep(heartbeatMs, over);
+        // Asks, because a server that is lost behind a proxy would never be heard of again.
+        if (!over.aborted) await client.query('select 1');
+      }
+      lost.signal.throwIfAborted();
     } finally {
-      signal.removeEventListener('abort', stop);
-      // Does not end the session first, because a frozen server would keep us waiting.
-      client.connection.stream.destroy();
+      cut();
     }
   }
 

@@ -58,7 +58,7 @@ export function connectPostgres(dependencies: {
       // Frees the locks of a process that froze in the middle of a transaction.
       idle_in_transaction_session_timeout: 10_000,
     },
-    // After a burst, what is not used any more ends, but for one.
+    // After a burst, all connections but one end once they are idle.
     pool: {
       min: 1,
       max: 10,
@@ -97,8 +97,8 @@ function safeInteger(text: string): number {
 export type Client = pg.Client;
 
 /**
- * One connection for what belongs to a session: locks and notifications. A vanished machine loses it after 25 s, and with
- * `idleMs` a process that asks for nothing loses it after so long.
+ * One connection for what belongs to a session: locks and notifications. Either side notices within 25 s that the other's
+ * machine has vanished; with `idleMs` the server also ends the session of a process that asks for nothing for so long.
  */
 export function createClient(databaseUrl: string, name: string, idleMs = 0): Client {
   const client = new pg.Client({
@@ -107,6 +107,7 @@ export function createClient(databaseUrl: string, name: string, idleMs = 0): Cli
     connectionTimeoutMillis: 2_000,
     query_timeout: 10_000,
     keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
     options: `-c tcp_keepalives_idle=10 -c tcp_keepalives_interval=5 -c tcp_keepalives_count=3 -c idle_session_timeout=${idleMs}`,
   });
   remember(client);

@@ -138,6 +138,24 @@ test('what was known before the connection was lost: not sent, as the log may be
   t.is((await store.append('payment-1', [newEvent()], 2, again)).revision, 3);
 });
 
+test('what was read before the first append counts as known over the same connection, and no longer', async (t) => {
+  const server = await startServer(t);
+  const wire = await startWire(t, server.port);
+  await open(t, server.port, patient).append('payment-1', [newEvent()], 'no_stream');
+  const store = open(t, wire.port, patient);
+  const [read] = await store.load('payment-1');
+  t.is((await store.append('payment-1', [newEvent()], 0, read?.epoch)).revision, 1);
+
+  const other = open(t, wire.port, patient);
+  const known = (await other.load('payment-1')).at(-1)?.epoch;
+  wire.cut();
+  await until(async () => wire.connections.size === 0);
+  await other.load('payment-1');
+  await t.throwsAsync(other.append('payment-1', [newEvent()], 1, known), {
+    instanceOf: WrongExpectedRevision,
+  });
+});
+
 test('the request is lost and another takes its place: a conflict, not an outage', async (t) => {
   const { wire, store, observer } = await storeOverWire(t);
   wire.lost.requests = true;

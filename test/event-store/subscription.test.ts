@@ -246,6 +246,17 @@ test.serial('breaking off and aborting each release the call: the server sends n
   t.true((await bytesOfAnAppend()) < 10_000);
 });
 
+test.serial('a subscription that has ended leaves no connection behind', async (t) => {
+  const wire = await startWire(t, (await startServer(t)).port);
+  const store = open(t, wire.port);
+  for (let round = 0; round < 3; round += 1)
+    for await (const { kind } of store.subscribe({ streamPrefixes: ['any'], after: null, signal: never }))
+      if (kind === 'caught_up') break;
+  // gRPC looks every 10 s for connections that no channel uses.
+  await until(() => wire.connections.size === 0);
+  t.pass();
+});
+
 test.serial('closing ends subscriptions', async (t) => {
   const store = open(t, (await startServer(t)).port);
   const endless = collect(store);

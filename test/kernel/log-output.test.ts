@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
+import fs, { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text as collect } from 'node:stream/consumers';
@@ -41,5 +42,30 @@ test('a file gets every line, in order', (t) => {
   for (const line of ['one\n', 'two\n']) output.write(line);
   closeSync(fd);
   t.is(readFileSync(file, 'utf8'), 'one\ntwo\n');
+  rmSync(folder, { recursive: true });
+});
+
+test('while the disk is full, lines wait; once there is room again, they are written', (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'log-output-'));
+  const file = join(folder, 'out.log');
+  const fd = openSync(file, 'a');
+  const output = createLogOutput(fd);
+  const { writeSync } = fs;
+  output.write('one\n');
+  // The disk takes half a line, and then nothing.
+  let room = 2;
+  fs.writeSync = ((to: number, bytes: Buffer) => {
+    if (room === 0) throw Object.assign(new Error('no space left on device'), { code: 'ENOSPC' });
+    room = 0;
+    return writeSync(to, bytes, 0, 2);
+  }) as typeof writeSync;
+  syncBuiltinESMExports();
+  output.write('two\n');
+  output.write('three\n');
+  fs.writeSync = writeSync;
+  syncBuiltinESMExports();
+  output.write('four\n');
+  closeSync(fd);
+  t.is(readFileSync(file, 'utf8'), 'one\ntwo\nthree\nfour\n');
   rmSync(folder, { recursive: true });
 });

@@ -88,6 +88,34 @@ test('what the store has lost is stored again: keys that were not drawn, and no 
   await pool.stop();
 });
 
+test('what the store has lost is stored again however long it takes no keys, each time from the beginning', async (t) => {
+  const store = memoryKeyStore();
+  let clockMs = 0;
+  let takesFromMs = 0;
+  const add: typeof store.add = (blocks) =>
+    clockMs < takesFromMs ? Promise.reject(new Error('the disk is full')) : store.add(blocks);
+  const sleep = async (ms: number) => {
+    clockMs += ms;
+    await new Promise(setImmediate);
+  };
+  const pool = createKeyPool({
+    store: { ...store, add },
+    onAdded: () => undefined,
+    ahead: keysPerBlock,
+    runtime: testRuntime({ monotonicMs: () => clockMs, sleep }),
+    log: pino({ level: 'silent' }),
+  });
+  await pool.start();
+  store.blocks.clear();
+  takesFromMs = clockMs + 10 * 60_000;
+  const first = pool.storeAgain();
+  const second = pool.storeAgain();
+  await t.throwsAsync(first);
+  await second;
+  t.is(store.blocks.size, 1);
+  await pool.stop();
+});
+
 test('started while the store is away: keys of the reserve, which are in the store and in no file any more', async (t) => {
   const folder = await temporaryFolder(t);
   const store = memoryKeyStore();

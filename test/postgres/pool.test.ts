@@ -1,4 +1,5 @@
-import { connectPostgres } from '@ledger/postgres/pool.ts';
+import { readFileSync } from 'node:fs';
+import { connectPostgres, createClient } from '@ledger/postgres/pool.ts';
 import test from 'ava';
 import { query, until } from '../embedded/helpers.ts';
 import { log } from '../projections/helpers.ts';
@@ -21,3 +22,36 @@ test('of the connections that a burst has opened, one stays', async (t) => {
   await until(async () => (await connections()) === 1);
   t.true(performance.now() - startMs < 15_000);
 });
+
+/** The time until the kernel asks whether the other side is still there; null if it never asks. */
+function keepAliveMs(localPort: number): number | null {
+  const isOurs = (line: string) =>
+    line
+      .trim()
+      .split(/\s+/)[1]
+      ?.endsWith(`:${hex(localPort)}`);
+  const line = ['tcp', 'tcp6']
+    .flatMap((file) => readFileSync(`/proc/net/${file}`, 'utf8').split('\n'))
+    .find(isOurs);
+  // `02:` is the timer of keep-alive, in hundredths of a second.
+  const [, hundredths] = / 02:([0-9A-F]{8}) /.exec(line ?? '') ?? [];
+  return hundredths === undefined ? null : Number.parseInt(hundredths, 16) * 10;
+}
+
+const hex = (port: number) => port.toString(16).toUpperCase().padStart(4, '0');
+
+/** After a failover, what listens has to connect again: keys of personal data that the old server took alone are lost. */
+const onLinux = process.platform === 'linux' ? test : test.skip;
+onLinux(
+  'a connection that only listens notices soon that the machine of the server has vanished',
+  async (t) => {
+    const { url } = await createDatabase();
+    const client = createClient(url, 'ledger test');
+    await client.connect();
+    t.teardown(() => client.end());
+    await client.query('listen anything');
+    await until(async () => keepAliveMs(Reflect.get(client.connection.stream, 'localPort')) !== null);
+    const ms = keepAliveMs(Reflect.get(client.connection.stream, 'localPort')) ?? Number.POSITIVE_INFINITY;
+    t.true(ms <= 10_000, `${ms} ms`);
+  },
+);

@@ -58,7 +58,8 @@ export function createBackup(storage: Pick<Storage, 'copyTo'>, file: string) {
       if (!cancelled.signal.aborted)
         call.emit('error', { code: status.INTERNAL, details: `The backup failed: ${reasonOf(error)}` });
     } finally {
-      await rm(copy, { force: true });
+      // After a fault the disk may be read-only. Thrown here, the error would end the process.
+      await rm(copy, { force: true }).catch(() => {});
       isRunning = false;
     }
   }

@@ -5,6 +5,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, readFile, realpath, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
+import { syncToDisk } from '@ledger/kernel/whole-file.ts';
 import { type Account, clusterAccount, clusterBinaries } from './binaries.ts';
 
 const run = promisify(execFile);
@@ -96,7 +97,10 @@ async function createCluster(home: string, signal: AbortSignal): Promise<void> {
   ]);
   await writeFile(join(pgData, 'pg_hba.conf'), hostBasedAccess, { flush: true });
   await writeFile(join(draft, 'password'), password, { mode: 0o600, flush: true });
+  syncToDisk(draft);
   await rename(draft, home);
+  // Otherwise a power cut could turn the cluster into a draft again, which the next start removes.
+  syncToDisk(dirname(home));
 }
 
 /** Runs statements in a cluster while no server is running. */

@@ -57,7 +57,7 @@ export async function* readBatches({
   maxEvents?: number | undefined;
   /**
    * After a batch the next one begins with the next span of so many ms of the monotonic clock, at the earliest: those of
-   * several projections then begin together. It is not waited for what is already behind.
+   * several projections then begin together. A reader that is behind does not wait.
    */
   everyMs?: number | undefined;
   /** Whether an event may wait for a moment, for others to come. */

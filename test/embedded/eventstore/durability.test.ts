@@ -2,7 +2,7 @@
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { chmod, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -165,6 +165,19 @@ test('what a kill -9 during a backup left is removed at the next start', async (
     for (const leftover of leftovers) await writeFile(leftover, 'half a copy');
     await (await startEventStore({ file, host: '127.0.0.1', port: 0 })).close();
     for (const leftover of leftovers) t.false(existsSync(leftover), leftover);
+  });
+});
+
+test('a backup whose leftover cannot be removed fails, and the store goes on', async (t) => {
+  await withFile(async (file) => {
+    // As on a disk that has become read-only: it cannot be removed as a file.
+    await mkdir(`${file}.backup`);
+    const store = await spawnStore(file);
+    const url = `esdb://127.0.0.1:${store.port}?tls=false`;
+    for (const _ of [1, 2])
+      await t.throwsAsync(text(readBackup(url)), { message: /^The backup failed: Path is a directory/ });
+    await withClient(store.port, (client) => client.appendToStream(aStream(), anEvent()));
+    await store.stop('SIGTERM');
   });
 });
 

@@ -1,0 +1,58 @@
+/** Backups and restored data folders are complete on disk before they count as such: a power cut may follow at once. */
+import fs, { existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
+import { join } from 'node:path';
+import test from 'ava';
+import { fillDataFolder, writeBackupFolder } from '../../packages/embedded/backup-folder.ts';
+import { unfinishedRestore } from '../../packages/embedded/data-folder.ts';
+import { recordSynced } from '../support/synced.ts';
+import { temporaryFolder } from './helpers.ts';
+
+test.serial('a backup: its files, then its name', async (t) => {
+  const folder = await temporaryFolder(t);
+  const backup = join(folder, 'backup');
+  const synced = recordSynced(t, () => existsSync(backup));
+  await writeBackupFolder(backup, { madeAt: new Date(), fill: (save) => save('log', ['content']) });
+  t.deepEqual(synced, [
+    { path: `${backup}.${process.pid}.part`, found: false },
+    { path: folder, found: true },
+  ]);
+});
+
+test.serial('a restore: its files, while it still counts as unfinished; the lock stays held', async (t) => {
+  const dataDir = join(await temporaryFolder(t), 'data');
+  const mark = join(dataDir, unfinishedRestore);
+  const synced = recordSynced(t, () => existsSync(mark));
+  await fillDataFolder(dataDir, async (path) => writeFileSync(join(path, 'eventstore.db'), 'content'));
+  t.deepEqual(synced.at(-1), { path: dataDir, found: false });
+  t.true(synced.some(({ path, found }) => path === join(dataDir, 'eventstore.db') && found));
+  t.false(
+    synced.some(({ path }) => path.endsWith('ledger.lock')),
+    'which would release it',
+  );
+});
+
+test.serial(
+  'of a restore that fails, the mark is removed last: whenever it is killed, no ledger starts on a part',
+  async (t) => {
+    const dataDir = join(await temporaryFolder(t), 'data');
+    const { rmSync } = fs;
+    const left: string[][] = [];
+    fs.rmSync = (path, options) => {
+      rmSync(path, options);
+      left.push(readdirSync(dataDir));
+    };
+    syncBuiltinESMExports();
+    t.teardown(() => {
+      fs.rmSync = rmSync;
+      syncBuiltinESMExports();
+    });
+    const fill = async (path: string) => {
+      for (const name of ['eventstore.db', 'keys.json', 'zzz']) writeFileSync(join(path, name), 'content');
+      throw new Error('no room');
+    };
+    await t.throwsAsync(fillDataFolder(dataDir, fill), { message: 'no room' });
+    t.deepEqual(left.at(-1), []);
+    t.true(left.every((names) => names.length === 0 || names.includes(unfinishedRestore)));
+  },
+);

@@ -1,0 +1,44 @@
+/** Listening, while the server may be gone without a word: what was announced meanwhile was missed. */
+import { listenForNotifications } from '@ledger/postgres/notifications.ts';
+import test from 'ava';
+import { query, until } from '../embedded/helpers.ts';
+import { startWire } from '../event-store/helpers.ts';
+import { log } from '../projections/helpers.ts';
+import { createDatabase } from '../support/postgres.ts';
+import { testRuntime } from '../support/runtime.ts';
+
+test('a server that is lost behind a proxy, which keeps the connection, is noticed; a stop waits for none', async (t) => {
+  const { url } = await createDatabase();
+  const wire = await startWire(t, Number(new URL(url).port));
+  const throughWire = new URL(url);
+  throughWire.port = String(wire.port);
+  const told: (string | null)[] = [];
+  const runtime = testRuntime();
+  const listener = listenForNotifications({
+    databaseUrl: throughWire.href,
+    channel: 'news',
+    onNotification: (payload) => told.push(payload),
+    log,
+    runtime: { ...runtime, sleep: (ms, signal) => runtime.sleep(Math.min(ms, 100), signal) },
+  });
+  t.teardown(listener.stop);
+  await until(() => told.length === 1);
+  await query(url, `select pg_notify('news', 'the first')`);
+  await until(() => told.length === 2);
+
+  wire.lost.answers = true;
+  const sentBefore = wire.bytes.requests;
+  await until(() => wire.bytes.requests > sentBefore);
+  await query(url, `select pg_notify('news', 'missed')`);
+  await until(() => wire.connections.size === 0);
+  wire.lost.answers = false;
+  await until(() => told.length === 3);
+  t.deepEqual(told, [null, 'the first', null]);
+
+  wire.lost.answers = true;
+  const askedBefore = wire.bytes.requests;
+  await until(() => wire.bytes.requests > askedBefore);
+  const startMs = performance.now();
+  await listener.stop();
+  t.true(performance.now() - startMs < 1_000);
+});
