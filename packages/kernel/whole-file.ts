@@ -6,9 +6,9 @@ import { makeFolder } from './make-folder.ts';
 import { codeOf } from './reason-of.ts';
 
 /** Resolves once it is on disk. Makes the folder if there is none. */
-export async function replaceFile(path: string, content: string): Promise<void> {
+export async function replaceFile(path: string, content: string, mode = 0o666): Promise<void> {
   makeFolder(dirname(path));
-  await writeFile(`${path}.new`, content, { flush: true });
+  await writeFile(`${path}.new`, content, { flush: true, mode });
   await rename(`${path}.new`, path);
   syncToDisk(dirname(path));
 }

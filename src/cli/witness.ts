@@ -1,6 +1,6 @@
 /** `ledger witness`: a witness for the checkpoints of a ledger, on a machine of somebody else. Needs no configuration. */
 import { once } from 'node:events';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { createLog } from '@ledger/kernel/log.ts';
@@ -30,7 +30,7 @@ export const command: CommandOf<'witness'> = async ({
   if (known.length === 0 || known.length < logs.length)
     throw new UsageError('--log-key is a file with the keys that `ledger seals` prints, one in a line');
   makeFolder(folder, 0o700);
-  const key = sealKeyOf(seedIn(join(folder, 'key')));
+  const key = sealKeyOf(await seedIn(join(folder, 'key')));
   const add = createWitness({
     name,
     key,
@@ -74,9 +74,12 @@ export const command: CommandOf<'witness'> = async ({
 };
 
 /** Its own key, made at the first start; 64 hexadecimal digits. */
-function seedIn(file: string): string {
-  if (!existsSync(file)) writeFileSync(file, systemRuntime.randomBytes(32).toString('hex'), { mode: 0o600 });
-  return readFileSync(file, 'utf8').trim();
+async function seedIn(file: string): Promise<string> {
+  const kept = await readIfThere(file);
+  if (kept !== null) return kept.trim();
+  const made = systemRuntime.randomBytes(32).toString('hex');
+  await replaceFile(file, made, 0o600);
+  return made;
 }
 
 function filesIn(folder: string) {

@@ -1,6 +1,6 @@
 // A file that is replaced as a whole, also in a folder that is not there yet.
 import { readFileSync } from 'node:fs';
-import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readIfThere, replaceFile } from '@ledger/kernel/whole-file.ts';
@@ -17,6 +17,8 @@ test.serial('what was written is read, and nothing else is left behind', async (
     t.is(await readIfThere(file), content);
   }
   t.deepEqual(await readdir(join(folder, 'data')), ['checkpoint']);
+  await replaceFile(join(folder, 'key'), 'a secret', 0o600);
+  t.is((await stat(join(folder, 'key'))).mode & 0o777, 0o600);
   await mkdir(join(folder, 'taken'));
   await t.throwsAsync(readIfThere(join(folder, 'taken')), { code: 'EISDIR' });
 });
