@@ -30,9 +30,8 @@ export const settlementDecider: Decider<Settlement, RecordSettlement | ReverseSe
 
 function record(
   { doubts, isConfirmed, settlement }: RecordSettlement,
-  state: Settlement,
+  { recorded, reversed }: Settlement,
 ): Decision<SettlementEvent> {
-  const { recorded, reversed } = state;
   if (recorded && !reversed) {
     if (recorded.file.sha256 === settlement.file.sha256) return [];
     return new Refused(
@@ -42,7 +41,9 @@ function record(
   }
   const fault = faultOf(settlement);
   if (fault) return new Refused('invalid_settlement', fault);
-  const reasons = reversed ? [`${settlement.reference} was recorded before, and reversed`, ...doubts] : doubts;
+  const reasons = reversed
+    ? [`${settlement.reference} was recorded before, and reversed`, ...doubts]
+    : doubts;
   if (reasons.length > 0 && !isConfirmed)
     return new Refused('settlement_recorded', `${reasons.join('; ')}: confirm that it is to be recorded`);
   return [{ type: 'SettlementRecorded', data: { ...settlement, postingRule: 1 } }];

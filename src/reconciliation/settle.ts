@@ -50,9 +50,7 @@ export async function importSettlement(
   for (const { line } of unknown) onBadRow({ line, fault: 'names a charge that is not in the books' });
   const twin = await findTwin(db, { id, ...given });
   const doubts = [
-    ...(unknown.length > 0
-      ? [`${unknown.length} of its charges are not in the books with this amount`]
-      : []),
+    ...(unknown.length > 0 ? [`${unknown.length} of its charges are not in the books with this amount`] : []),
     ...(twin ? [`${twin} of the same day has the same total`] : []),
     ...(await findOverpaid(db, parts, now)),
   ];
@@ -65,16 +63,15 @@ export async function importSettlement(
 
 /** Says which agencies would be handed on more than they are owed; nothing if none would. */
 async function findOverpaid(db: Knex, parts: readonly SettlementPart[], asOf: Date): Promise<string[]> {
-  const owed: { account: string; amount: string }[] = [];
+  const owed: [account: string, amount: string][] = [];
   for (const { account, amountSen } of parts) {
     if (!account.startsWith('merchant:')) continue;
     const { creditSen, debitSen } = await accountSums(db, account, asOf);
     const owedSen = creditSen - debitSen;
-    if (BigInt(amountSen) > owedSen) owed.push({ account, amount: signedSen(owedSen) });
+    if (BigInt(amountSen) > owedSen) owed.push([account, signedSen(owedSen)]);
   }
-  if (owed.length > 1)
-    return [`${owed.map(({ account, amount }) => `${account} (RM ${amount})`).join(', ')} are owed less`];
-  return owed.map(({ account, amount }) => `${account} is owed less, RM ${amount}`);
+  if (owed.length <= 1) return owed.map(([account, amount]) => `${account} is owed less, RM ${amount}`);
+  return [`${owed.map(([account, amount]) => `${account} (RM ${amount})`).join(', ')} are owed less`];
 }
 
 async function readFile(
