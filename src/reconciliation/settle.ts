@@ -32,9 +32,8 @@ type SettlementImport = {
 const maxRows = 100_000;
 
 /**
- * Records all of a file in one event, or nothing; the same file again changes nothing. If the books do not have all
- * charges, an agency is owed less, or it may be another settlement under a second name, staff must confirm it. Throws Refused,
- * UnreadableExport, ReadModelBehind, and the stores' errors.
+ * Records all of a file in one event, or nothing; the same file again changes nothing. Staff must confirm what is in doubt:
+ * content/docs/settlement.md. Throws Refused, UnreadableExport, ReadModelBehind, and the stores' errors.
  */
 export async function importSettlement(
   dependencies: Dependencies,
