@@ -41,9 +41,8 @@ export function isConnectionFailure(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   if (error instanceof pg.DatabaseError) return /^(08|57P|53300)/.test(codeOf(error));
   const { code = '' } = error as NodeJS.ErrnoException;
-  return (
-    error.name === 'KnexTimeoutError' || [code, error.message].some((text) => brokenConnection.test(text))
-  );
+  const reason = error.message.split(' - ').at(-1) ?? ''; // Knex puts the statement before it.
+  return error.name === 'KnexTimeoutError' || [code, reason].some((text) => brokenConnection.test(text));
 }
 
 /** The rows of a query; none where its table has not been made yet. */

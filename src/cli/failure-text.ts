@@ -39,10 +39,9 @@ export function failureText(error: unknown): string {
     return `PostgreSQL refuses: ${answer}.`;
   if (codeOf(error) === 'EADDRINUSE')
     return `${error.message}. Set PORT, SANDBOX_PORT or ADMIN_PORT to a free port.`;
-  const isExpected =
-    expected.some((type) => error instanceof type) ||
-    // Errors of the operating system have it. Errors about arguments have a `code` too, but not this.
-    'syscall' in error ||
-    isConnectionFailure(error);
+  // A connection that broke: without the statement.
+  if (isConnectionFailure(error)) return error.message.split(' - ').at(-1) ?? '';
+  // Errors of the operating system have it. Errors about arguments have a `code` too, but not this.
+  const isExpected = expected.some((type) => error instanceof type) || 'syscall' in error;
   return isExpected ? error.message : (error.stack ?? error.message);
 }

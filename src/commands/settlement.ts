@@ -10,11 +10,11 @@ import {
 import { type Decider, type Decision, Refused } from './decider.ts';
 
 export type NewSettlement = Omit<SettlementRecorded, 'postingRule'>;
-/** `doubt` says why staff must confirm it; null for none. */
+/** `doubts` say why staff must confirm it. */
 type RecordSettlement = {
   type: 'RecordSettlement';
   settlement: NewSettlement;
-  doubt: string | null;
+  doubts: readonly string[];
   isConfirmed: boolean;
 };
 /** `recordedAt` is the `at` of what is to be reversed: it may have been reversed, and recorded again, since it was seen. */
@@ -29,10 +29,9 @@ export const settlementDecider: Decider<Settlement, RecordSettlement | ReverseSe
 };
 
 function record(
-  { doubt, isConfirmed, settlement }: RecordSettlement,
-  state: Settlement,
+  { doubts, isConfirmed, settlement }: RecordSettlement,
+  { recorded, reversed }: Settlement,
 ): Decision<SettlementEvent> {
-  const { recorded, reversed } = state;
   if (recorded && !reversed) {
     if (recorded.file.sha256 === settlement.file.sha256) return [];
     return new Refused(
@@ -42,9 +41,11 @@ function record(
   }
   const fault = faultOf(settlement);
   if (fault) return new Refused('invalid_settlement', fault);
-  const reason = reversed ? `${settlement.reference} was recorded before, and reversed` : doubt;
-  if (reason && !isConfirmed)
-    return new Refused('settlement_recorded', `${reason}: confirm that it is to be recorded`);
+  const reasons = reversed
+    ? [`${settlement.reference} was recorded before, and reversed`, ...doubts]
+    : doubts;
+  if (reasons.length > 0 && !isConfirmed)
+    return new Refused('settlement_recorded', `${reasons.join('; ')}: confirm that it is to be recorded`);
   return [{ type: 'SettlementRecorded', data: { ...settlement, postingRule: 1 } }];
 }
 

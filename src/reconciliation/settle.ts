@@ -32,9 +32,8 @@ type SettlementImport = {
 const maxRows = 100_000;
 
 /**
- * Records all of a file in one event, or nothing; the same file again changes nothing. If the books do not have all
- * charges, an agency is owed less, or it may be another settlement under a second name, staff must confirm it. Throws Refused,
- * UnreadableExport, ReadModelBehind, and the stores' errors.
+ * Records all of a file in one event, or nothing; the same file again changes nothing. Staff must confirm what is in doubt:
+ * content/docs/settlement.md. Throws Refused, UnreadableExport, ReadModelBehind, and the stores' errors.
  */
 export async function importSettlement(
   dependencies: Dependencies,
@@ -49,28 +48,29 @@ export async function importSettlement(
   const { parts, unknown } = await partsOf(db, rows);
   for (const { line } of unknown) onBadRow({ line, fault: 'names a charge that is not in the books' });
   const twin = await findTwin(db, { id, ...given });
-  const doubt =
-    unknown.length > 0
-      ? `${unknown.length} of its charges are not in the books with this amount`
-      : twin
-        ? `${twin} of the same day has the same total`
-        : await findOverpaid(db, parts, now);
+  const doubts = [
+    ...(unknown.length > 0 ? [`${unknown.length} of its charges are not in the books with this amount`] : []),
+    ...(twin ? [`${twin} of the same day has the same total`] : []),
+    ...(await findOverpaid(db, parts, now)),
+  ];
   const settlement = { ...given, at: now.toISOString(), parts, file: { sha256, lines: rows.length } };
   const execute = createExecute({ eventStore, decider: settlementDecider });
-  const command = { type: 'RecordSettlement', settlement, doubt, isConfirmed } as const;
+  const command = { type: 'RecordSettlement', settlement, doubts, isConfirmed } as const;
   const { events } = await execute(settlementStream(id), command, cause);
   return { id, ...given, rows: rows.length, isNew: events.length > 0 };
 }
 
-/** Says which agency would be handed on more than it is owed; null if none would. */
-async function findOverpaid(db: Knex, parts: readonly SettlementPart[], asOf: Date): Promise<string | null> {
+/** Says which agencies would be handed on more than they are owed; nothing if none would. */
+async function findOverpaid(db: Knex, parts: readonly SettlementPart[], asOf: Date): Promise<string[]> {
+  const owed: [account: string, amount: string][] = [];
   for (const { account, amountSen } of parts) {
     if (!account.startsWith('merchant:')) continue;
     const { creditSen, debitSen } = await accountSums(db, account, asOf);
     const owedSen = creditSen - debitSen;
-    if (BigInt(amountSen) > owedSen) return `${account} is owed less, RM ${signedSen(owedSen)}`;
+    if (BigInt(amountSen) > owedSen) owed.push([account, signedSen(owedSen)]);
   }
-  return null;
+  if (owed.length <= 1) return owed.map(([account, amount]) => `${account} is owed less, RM ${amount}`);
+  return [`${owed.map(([account, amount]) => `${account} (RM ${amount})`).join(', ')} are owed less`];
 }
 
 async function readFile(

@@ -5,7 +5,7 @@ import { ConfigError } from '@ledger/kernel/yaml-file.ts';
 import test from 'ava';
 import pg from 'pg';
 import { StartError } from '../../packages/embedded/start-error.ts';
-import { failureText } from '../../src/cli/failure-text.ts';
+import { exitCodeOf, failureText } from '../../src/cli/failure-text.ts';
 import { UnreadableExport } from '../../src/reconciliation/export-format.ts';
 import { ReadModelBehind } from '../../src/reconciliation/reconcile.ts';
 
@@ -48,6 +48,12 @@ test('what PostgreSQL refuses is a sentence without the statement, unless it is 
   );
   t.is(failureText(answer('53300', 'too many clients')), 'PostgreSQL refuses: too many clients.');
   t.regex(failureText(answer('42703', 'column "a" does not exist')), /\n\s+at /);
+});
+
+test('a connection that broke is a sentence without the statement', (t) => {
+  const broken = new Error('select * from payments - Connection terminated unexpectedly');
+  t.is(failureText(broken), 'Connection terminated unexpectedly');
+  t.is(exitCodeOf(broken), 75);
 });
 
 test('a bug shows its stack, also when Node gives it a code', (t) => {

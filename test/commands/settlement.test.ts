@@ -29,8 +29,8 @@ const fromFile = (sha256: string) => ({ ...payout, file: { sha256, lines: 2 } })
 type Command = Parameters<typeof settlementDecider.decide>[0];
 const record = (
   settlement: NewSettlement,
-  { doubt = null, isConfirmed = false }: { doubt?: string | null; isConfirmed?: boolean } = {},
-): Command => ({ type: 'RecordSettlement', settlement, doubt, isConfirmed });
+  { doubts = [], isConfirmed = false }: { doubts?: readonly string[]; isConfirmed?: boolean } = {},
+): Command => ({ type: 'RecordSettlement', settlement, doubts, isConfirmed });
 const reverse = (note = 'Twice', recordedAt = at): Command => ({
   type: 'ReverseSettlement',
   at,
@@ -79,12 +79,29 @@ test('figures that do not add up are refused, and both are named', (t) => {
 });
 
 test('what is in doubt is recorded only if that is confirmed', (t) => {
-  const doubt = 'PO-2 has the same total';
-  t.is(decide(record(payout, { doubt })), 'settlement_recorded');
-  t.deepEqual(decide(record(payout, { doubt, isConfirmed: true })), ['SettlementRecorded']);
-  t.deepEqual(decide(record(payout), record(payout, { doubt })), []);
+  const doubts = ['PO-2 has the same total'];
+  t.is(decide(record(payout, { doubts })), 'settlement_recorded');
+  t.deepEqual(decide(record(payout, { doubts, isConfirmed: true })), ['SettlementRecorded']);
+  t.deepEqual(decide(record(payout), record(payout, { doubts })), []);
   const wrong = { ...payout, totalSen: sen(1) };
-  t.is(decide(record(wrong, { doubt, isConfirmed: true })), 'invalid_settlement');
+  t.is(decide(record(wrong, { doubts, isConfirmed: true })), 'invalid_settlement');
+});
+
+test('whoever confirms is told everything that is in doubt', (t) => {
+  const doubts = ['1 of its charges is not in the books', 'PO-2 has the same total'];
+  const recorded = settlementFold.evolve(settlementFold.initial, {
+    type: 'SettlementRecorded',
+    data: { ...payout, postingRule: 1 },
+  });
+  const reversed = settlementFold.evolve(recorded, {
+    type: 'SettlementReversed',
+    data: { at: payout.at, note: 'Wrong', postingRule: 1 },
+  });
+  const decided = settlementDecider.decide(record(payout, { doubts }), reversed);
+  t.is(
+    decided instanceof Refused && decided.message,
+    `PO-1 was recorded before, and reversed; ${doubts.join('; ')}: confirm that it is to be recorded`,
+  );
 });
 
 test('it is reversed once, and recorded again only if that is confirmed', (t) => {

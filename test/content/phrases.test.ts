@@ -112,6 +112,10 @@ const composed: Readonly<Record<string, string>> = {
   '09:00: 3 paid, RM 120.50': '09:00: 3 dibayar, RM 120.50',
   'from 5 s to 30 s': 'dari 5 s hingga 30 s',
   'A payout does not settle merchant:X': 'Bayaran keluar tidak menyelesaikan merchant:X',
+  'PO-1 was recorded before, and reversed; PO-2 of the same day has the same total: confirm that it is to be recorded':
+    'PO-1 pernah direkodkan, dan telah diterbalikkan; PO-2 pada tarikh yang sama mempunyai jumlah yang sama: sahkan bahawa ia perlu direkodkan',
+  'PO-1 was recorded before, and reversed; 2 of its charges are not in the books with this amount; PO-2 of the same day has the same total: confirm that it is to be recorded':
+    'PO-1 pernah direkodkan, dan telah diterbalikkan; 2 bayaran di dalamnya tiada dalam buku dengan amaun ini; PO-2 pada tarikh yang sama mempunyai jumlah yang sama: sahkan bahawa ia perlu direkodkan',
   'A remittance does not settle bank': 'Serahan tidak menyelesaikan bank',
   'The note must not be empty': 'Nota tidak boleh kosong',
   'The reason must have at most 1000 characters': 'Sebab boleh mempunyai paling banyak 1000 aksara',

@@ -1,4 +1,7 @@
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { connect, createServer, type Socket } from 'node:net';
+import { isConnectionFailure } from '@ledger/postgres/error-codes.ts';
 import { connectPostgres, createClient } from '@ledger/postgres/pool.ts';
 import test from 'ava';
 import { query, until } from '../embedded/helpers.ts';
@@ -55,3 +58,32 @@ onLinux(
     t.true(ms <= 10_000, `${ms} ms`);
   },
 );
+
+test('a connection that breaks in the middle of a statement is a failed connection, and no bug', async (t) => {
+  const { url: direct } = await createDatabase();
+  const { hostname, port } = new URL(direct);
+  const sockets: Socket[] = [];
+  const proxy = createServer((client) => {
+    const server = connect(Number(port), hostname);
+    sockets.push(client, server);
+    for (const socket of [client, server]) socket.on('error', () => undefined);
+    client.pipe(server).pipe(client);
+  }).listen(0, '127.0.0.1');
+  await once(proxy, 'listening');
+  t.teardown(() => proxy.close());
+  const address = proxy.address();
+  if (address === null || typeof address === 'string') throw new Error('No port');
+  const url = new URL(direct);
+  url.host = `127.0.0.1:${address.port}`;
+  const db = connectPostgres({ url: url.href, log });
+  t.teardown(() => db.destroy());
+  await db.raw('select 1');
+  const sleeping = "select 1 from pg_stat_activity where query = 'select pg_sleep(60)'";
+  const broken = db.raw('select pg_sleep(60)').then(
+    () => null,
+    (error: unknown) => error,
+  );
+  await until(() => query(direct, sleeping).then(({ length }) => length > 0));
+  for (const socket of sockets) socket.destroy();
+  t.true(isConnectionFailure(await broken));
+});

@@ -105,6 +105,13 @@ test.serial('a payout settles the charges that it names, once', async (t) => {
   t.like((await bring(known('PO-2'))).imported, { isNew: true });
   t.regex(String((await bring(known('PO-3'))).imported), /^PO-2 of the same day has the same total/);
   t.like((await bring(known('PO-3'), true)).imported, { isNew: true });
+
+  // Whoever confirms charges that are not in the books must also learn that it may be recorded already.
+  const underAnotherName = (await bring(rows('PO-4', '370.90'))).imported;
+  t.is(
+    underAnotherName,
+    '2 of its charges are not in the books with this amount; PO-1 of the same day has the same total: confirm that it is to be recorded',
+  );
 });
 
 test.serial('nothing is settled by rows of a log that was lost', async (t) => {
@@ -126,6 +133,8 @@ test.serial(
   async (t) => {
     const { bring, open, pay, settled } = await start(t);
     await pay(idOf(1), [chosen(1), succeeded(result(1, 'succeeded'))]);
+    const ofPort = result(1, 'succeeded', { gatewayTransactionId: 'G-port' });
+    await pay(idOf(2), [chosen(1), succeeded(ofPort, { receiptNo: 'R-port' })], 'port');
     await settled();
     const remit = (...rows: string[]) => bring(['REFERENCE,SETTLED_ON,TOTAL,MERCHANT_CODE,AMOUNT', ...rows]);
     t.deepEqual(
@@ -160,8 +169,12 @@ test.serial(
       (await remit(...tooMuch)).imported,
       'merchant:council is owed less, RM 120.50: confirm that it is to be recorded',
     );
+    t.is(
+      (await remit('RM-0,2026-11-21,300.00,council,150.00', 'RM-0,2026-11-21,300.00,port,150.00')).imported,
+      'merchant:council (RM 120.50), merchant:port (RM 120.50) are owed less: confirm that it is to be recorded',
+    );
     t.like((await remit('RM-1,2026-11-21,120.50,council,120.50')).imported, { isNew: true });
-    t.deepEqual(Object.keys(await open()), ['gateway:fpx']);
+    t.deepEqual(Object.keys(await open()), ['gateway:fpx', 'merchant:port']);
     t.regex(String((await remit('RM-2,2026-11-21,0.01,council,0.01')).imported), /is owed less, RM 0.00/);
     const header = 'REFERENCE,SETTLED_ON,TOTAL,MERCHANT_CODE,AMOUNT';
     t.like((await bring([header, 'RM-2,2026-11-21,0.01,council,0.01'], true)).imported, { isNew: true });

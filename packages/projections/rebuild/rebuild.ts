@@ -2,7 +2,7 @@
  * Makes a projection's tables again while the present ones serve: shadow tables are filled from the whole log, and a
  * cutover replaces the serving ones once they have caught up. An interrupted rebuild continues at its own checkpoint.
  */
-import type { Position } from '@ledger/event-store/event-store.ts';
+import { LogReplaced, type Position } from '@ledger/event-store/event-store.ts';
 import { reasonOf } from '@ledger/kernel/reason-of.ts';
 import { retry } from '@ledger/kernel/retry.ts';
 import { isRefusal } from '@ledger/postgres/error-codes.ts';
@@ -145,6 +145,9 @@ export async function whileAlone<Result>(
   }
 }
 
+/** After these, tables that were begun cannot be completed. */
+const useless = [LogReplaced, ProjectionHalted, ShadowTablesOutdated];
+
 async function rebuildLocked(options: RebuildOptions & { patient: Knex }): Promise<number> {
   const { projection, eventStore, db, patient, runtime, signal } = options;
   const { name, version } = projection;
@@ -174,8 +177,7 @@ async function rebuildLocked(options: RebuildOptions & { patient: Knex }): Promi
     await assertNoneLost(db, name, schema);
     await cutOver(patient, { projection, shadow, schema });
   } catch (error) {
-    // The next attempt must not continue with tables that cannot be completed.
-    if (error instanceof ProjectionHalted || error instanceof ShadowTablesOutdated) await discard(db, schema);
+    if (useless.some((type) => error instanceof type)) await discard(db, schema);
     throw error;
   }
   return shadow.events();

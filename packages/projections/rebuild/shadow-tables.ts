@@ -38,16 +38,19 @@ export async function openShadowTables({
 }: ShadowOptions & { schema: string }) {
   const target = { projection, schema, db, personalData, runtime, commitsLater: true };
   const meter = createMeter(runtime);
-  let { position, events } = await prepare(db, projection, schema);
+  let { position, events, lastEvent } = await prepare(db, projection, schema);
   await tryParkedAgain({ ...target, eventStore });
 
   /**
-   * Processes everything up to a position that the log has reached, and moves the checkpoint there unless it was past
-   * it. Resolves to the number of these events. Throws ProjectionHalted, the signal's reason, and the stores' errors.
+   * Processes everything up to a position, and moves the checkpoint there unless it was past it. Resolves to the number of
+   * these events. Throws ProjectionHalted, LogReplaced if the tables have events that the log lacks, the signal's reason,
+   * and the stores' errors.
    */
-  async function feed(upTo: Position): Promise<number> {
+  async function feed(goal: Position): Promise<number> {
     const before = events;
-    const head = (await eventStore.head()) ?? upTo;
+    const head = (await eventStore.head()) ?? { commit: 0n, prepare: 0n };
+    // The serving tables have read past the end of the log if it was replaced by an older copy.
+    const upTo = isAfter(goal, head) ? head : goal;
     const report = () => onProgress({ events, position, head, eventsPerSecond: meter(events) });
     report();
     const reading = {
@@ -55,6 +58,7 @@ export async function openShadowTables({
       selection: selectionOf(projection),
       maxEvents: projection.maxEvents,
       after: position,
+      processed: lastEvent,
       upTo,
       runtime,
       signal,
@@ -62,6 +66,7 @@ export async function openShadowTables({
     for await (const batch of readBatches(reading)) {
       await writeBatch(target, position, batch);
       position = batch.position;
+      lastEvent = batch.last ?? lastEvent;
       events += batch.events.length;
       report();
     }

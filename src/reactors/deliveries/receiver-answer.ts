@@ -23,7 +23,7 @@ export function outcomeOfError(error: unknown): DeliveryOutcome {
 
 /** Takes seconds or a date; 0 for anything else. */
 function readRetryAfter(text: string, now: Date): number {
-  if (/^\d{1,9}$/.test(text)) return Number(text) * 1000;
+  if (/^\d+$/.test(text)) return Number(text) * 1000;
   const untilMs = Date.parse(text) - now.getTime();
   return untilMs > 0 ? untilMs : 0;
 }

@@ -43,6 +43,7 @@ import {
   reached,
   run,
   type Stores,
+  startStore,
   startStores,
   statusOf,
 } from '../helpers.ts';
@@ -302,6 +303,60 @@ test.serial(
     await append(parts.store.eventStore, 'after', [paymentRequested()]);
     await older.ended;
     t.is((await rowsOf(parts, 'payments.payments')).length, 40, 'the older program writes nothing into them');
+  },
+);
+
+/** The tables of a log that was replaced by an older copy, which has one payment. */
+async function replaceLog(t: ExecutionContext, isNoticed: boolean): Promise<Stores> {
+  const parts = await start(t);
+  const running = run(t, payments, parts.store, parts.database);
+  await fill(parts, ['payments']);
+  await running.stop();
+  const store = await startStore(t);
+  await append(store.eventStore, 'kept', [paymentRequested()]);
+  const replaced = { ...parts, store };
+  if (isNoticed) await run(t, payments, store, parts.database).ended;
+  return replaced;
+}
+
+for (const isNoticed of [true, false])
+  test.serial(
+    `tables that are made again from an older copy of the log end where it ends, ${isNoticed ? 'after' : 'before'} their runner has noticed`,
+    async (t) => {
+      const parts = await replaceLog(t, isNoticed);
+      const { db } = parts.database;
+      const { eventStore } = parts.store;
+      await rebuild(options(payments, parts));
+      t.deepEqual((await statusOf(db, 'payments'))?.position, await eventStore.head());
+      run(t, payments, parts.store, parts.database);
+      await reached(
+        db,
+        'payments',
+        await append(eventStore, 'new', [paymentRequested({ reference: 'R-2' })]),
+      );
+      t.is((await rowsOf(parts, 'payments.payments')).length, 2);
+    },
+  );
+
+test.serial(
+  'a rebuild that was interrupted is begun anew if the log was replaced by an older copy',
+  async (t) => {
+    const parts = await start(t);
+    run(t, payments, parts.store, parts.database);
+    await fill(parts, ['payments']);
+    const interrupt = new AbortController();
+    const interrupted = rebuild(
+      options(payments, parts, {
+        signal: interrupt.signal,
+        onProgress: ({ events }) => events > 0 && interrupt.abort(),
+      }),
+    );
+    await t.throwsAsync(interrupted, { instanceOf: RebuildInterrupted });
+    t.deepEqual(await schemas(parts), ['payments', 'payments_rebuild']);
+    const older = await startStore(t);
+    await append(older.eventStore, 'kept', [paymentRequested()]);
+    await rebuild(options(payments, { ...parts, store: older }));
+    t.is((await rowsOf(parts, 'payments.payments')).length, 1);
   },
 );
 

@@ -172,6 +172,7 @@ test('201 and 204 are deliveries, 410 ends it', async (t) => {
 
 for (const [value, retryAfterMs] of [
   ['120', 120_000],
+  ['1000000000000', 1e15],
   ['Fri, 20 Nov 2026 01:06:02 GMT', 59_250],
   ['Fri, 20 Nov 2020 01:06:02 GMT', 0],
   ['soon', 0],
