@@ -2,7 +2,7 @@
 import { createInterface } from 'node:readline/promises';
 import { reasonOf } from '@ledger/kernel/reason-of.ts';
 import { printable } from '@ledger/pdf/printable.ts';
-import { type HeldKeys, isHolding, KeysUnavailable } from '@ledger/personal-data/sealed.ts';
+import { type HeldKeys, isHolding } from '@ledger/personal-data/sealed.ts';
 import { plural } from '../audit/history/text.ts';
 import { loadHead } from '../commands/execute.ts';
 import { paymentDecider } from '../commands/payment.ts';
@@ -30,13 +30,7 @@ export const command: CommandOf<'erase'> = async ({ payer, yes }, subjects) => {
   if (unknown !== undefined)
     throw new UsageError(`${unknown} is not the id of a payment or an unmatched result`);
   return await withStores('erase', { uses: ['dataKeys', 'mail'] }, async (context) => {
-    let listed: Listed[];
-    try {
-      listed = payer === undefined ? await load(subjects, context) : await find(payer, context);
-    } catch (error) {
-      if (!(error instanceof KeysUnavailable)) throw error;
-      return fail(`${error.message}. Nothing was erased.`);
-    }
+    const listed = payer === undefined ? await load(subjects, context) : await find(payer, context);
     return await eraseListed(listed, yes ?? false, context);
   });
 };

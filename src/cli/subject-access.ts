@@ -1,5 +1,4 @@
 /** `ledger subject-access`: what is held about one person, as JSON, to be handed out on request. */
-import { KeysUnavailable } from '@ledger/personal-data/sealed.ts';
 import { historyOf } from '../audit/history/history.ts';
 import { openData } from '../audit/history/open-data.ts';
 import { plural } from '../audit/history/text.ts';
@@ -7,21 +6,16 @@ import { paymentStream } from '../events/payment.ts';
 import { type FoundUnmatched, findByPayer } from '../personal-data/find-by-payer.ts';
 import { recordToolAccess } from './access.ts';
 import { type CommandOf, UsageError } from './command.ts';
-import { type Context, fail, withStores } from './stores.ts';
+import { type Context, withStores } from './stores.ts';
 
 export const command: CommandOf<'subject-access'> = async ({ payer = '' }, _args, write) => {
   if (payer.trim() === '') throw new UsageError('Name the person with --payer');
   return await withStores('subject-access', { uses: ['dataKeys'] }, async (context) => {
-    try {
-      const { payments, unmatched } = await findByPayer(payer, context);
-      const detail = `${plural(payments.length, 'payment')}, ${plural(unmatched.length, 'unmatched result')}`;
-      await recordToolAccess(context, { what: 'subjectAccess', detail });
-      const ids = payments.map(({ request }) => request.transactionId);
-      return await write(pieces(ids, unmatched, context));
-    } catch (error) {
-      if (!(error instanceof KeysUnavailable)) throw error;
-      return fail(`${error.message}.`);
-    }
+    const { payments, unmatched } = await findByPayer(payer, context);
+    const detail = `${plural(payments.length, 'payment')}, ${plural(unmatched.length, 'unmatched result')}`;
+    await recordToolAccess(context, { what: 'subjectAccess', detail });
+    const ids = payments.map(({ request }) => request.transactionId);
+    return await write(pieces(ids, unmatched, context));
   });
 };
 

@@ -1,6 +1,6 @@
 /** The files of payouts and remittances, recognised by their header, and how a row of each is read. */
 import { boundsOfDay } from '../common/malaysian-time.ts';
-import { readAmount, type Sen } from '../common/money.ts';
+import { isRinggit, readAmount, type Sen } from '../common/money.ts';
 import { paymentModes } from '../common/payment-modes.ts';
 import type { SettlementKind } from '../events/settlement.ts';
 import type { NamedCharge } from '../projections/journal/settlements.ts';
@@ -54,6 +54,7 @@ export function recogniseSettlement(header: readonly string[], merchants: readon
       head ??= read;
       if (JSON.stringify(head) !== JSON.stringify(read))
         return 'has another REFERENCE, SETTLED_ON or TOTAL than the first row';
+      if (!isRinggit(fields.CURRENCY ?? '')) return 'CURRENCY is not MYR';
       const amountSen = readAmount(fields.AMOUNT ?? '');
       const feeSen = readAmount(fields.FEE || '0');
       if (!amountSen || feeSen === null) return 'AMOUNT or FEE is not an amount such as 120.50';

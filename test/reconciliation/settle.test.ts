@@ -164,6 +164,10 @@ test.serial(
       /^The first row is the header of a payout and of remittances/,
     );
     t.is((await remit()).imported, 'The file has no rows');
+    const withCurrency = 'REFERENCE,SETTLED_ON,TOTAL,MERCHANT_CODE,AMOUNT,CURRENCY';
+    t.deepEqual((await bring([withCurrency, 'RM-1,2026-11-21,120.50,council,120.50,USD'])).faults, [
+      '2 CURRENCY is not MYR',
+    ]);
     const tooMuch = ['RM-0,2026-11-21,120.51,council,60.00', 'RM-0,2026-11-21,120.51,council,60.51'];
     t.is(
       (await remit(...tooMuch)).imported,
