@@ -124,7 +124,7 @@ export async function attemptDelivery(
   }
 }
 
-/** The claimed delivery, if it is due; first records those that it supersedes. */
+/** The claimed delivery, if it is due; a callback first supersedes older ones, none of which is on its way then. */
 async function findDue(
   claimed: ClaimedDelivery,
   loaded: Loaded,
@@ -134,7 +134,7 @@ async function findDue(
   const delivery = deliveries.findLast((each) => orderingKeyOf(each) === claimed.orderingKey);
   // The lease is for the delivery that was claimed: a newer one waits for a claim of its own.
   if (delivery?.key !== claimed.delivery) return null;
-  const head = await recordSuperseded(loaded, dependencies);
+  const head = delivery.kind === 'callback' ? await recordSuperseded(loaded, dependencies) : loaded.head;
   const call = loaded.calls.get(delivery.key);
   const isDue =
     delivery.state === 'due' && Date.parse(delivery.dueAt) <= dependencies.runtime.now().getTime();

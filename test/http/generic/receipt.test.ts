@@ -2,7 +2,7 @@
 import test from 'ava';
 import { evolve, noPayment } from '../../../src/events/payment.ts';
 import type { PaymentRow } from '../../../src/projections/payments/queries.ts';
-import { startApp } from '../../support/app.ts';
+import { apiKey, startApp } from '../../support/app.ts';
 import { resolving } from '../../support/payments.ts';
 import {
   carryOut,
@@ -210,6 +210,20 @@ test('the page of an error has a link to itself in the other language, with all 
   );
   t.regex(await (await fetch(url)).text(), /<html lang="ms">.* lang="en"/s);
   t.notRegex(await (await fetch(receiptUrl('0'.repeat(26)), { method: 'POST' })).text(), /hreflang/);
+});
+
+test('nobody is told to pay a request that its agency has cancelled, whatever its attempts came to', async (t) => {
+  const headers = { authorization: `Bearer ${apiKey}`, 'x-merchant-code': 'council' };
+  for (const STATUS of ['0', '2']) {
+    const id = await createPayment(app);
+    await report(id, { STATUS });
+    t.regex(textOf(await receipt(id)), /You can (try again|still pay)/);
+    const url = `${app.url}/generic/payments/${id}/cancel`;
+    t.is((await fetch(url, { method: 'POST', headers })).status, 202);
+    const text = textOf(await receipt(id));
+    t.regex(text, /this request can no longer be paid/);
+    t.notRegex(text, /You can|Try again/);
+  }
 });
 
 test('an unknown payment is a page with 404, or JSON on request', async (t) => {

@@ -1,16 +1,21 @@
 // Callbacks of one payment: one at a time, and in the order of its statuses.
 import { setTimeout as sleep } from 'node:timers/promises';
 import test from 'ava';
+import type { PaymentEvent } from '../../../src/events/payment.ts';
 import { toDoList } from '../../../src/to-do/projection.ts';
 import { createDeliveryQueue } from '../../../src/to-do/queue.ts';
 import { append, reached } from '../../projections/helpers.ts';
-import { applied, result } from '../../support/payments.ts';
+import { applied, chosen, request, result } from '../../support/payments.ts';
 import { createDatabase } from '../../support/postgres.ts';
 import { makePayment, paymentEvents, startCallbacks, startLedger, until, untilHistory } from '../helpers.ts';
 import { held, ok, startReceiver, status } from '../receiver.ts';
 
 const postgres = await createDatabase();
 const minute = 60_000;
+
+function requestedWithEmail(callbackUrl: string): PaymentEvent {
+  return { type: 'PaymentRequested', data: request({ transactionId: 'P1', callbackUrl }) };
+}
 
 test.serial('callbacks of one payment arrive in order, without superseded ones', async (t) => {
   const ledger = await startLedger(t, postgres);
@@ -72,6 +77,44 @@ test.serial('a status that comes while an older one is on its way waits for it',
     ['3', '1'],
   );
 });
+
+test.serial(
+  'the receipt email leaves a callback that is on its way to the claim that sends it',
+  async (t) => {
+    const ledger = await startLedger(t, postgres);
+    const { answer, release } = held();
+    const receiver = await startReceiver(t, answer);
+    const callbacks = startCallbacks(t, ledger);
+    const events = [requestedWithEmail(receiver.url), chosen(1), applied(result(1, 'pending'))];
+    await makePayment(ledger, 'P1', events);
+    await until(() => receiver.received.length === 1);
+    const emails = startCallbacks(t, ledger, {
+      name: 'receipt-email',
+      kind: 'email',
+      perform: async () => ({ kind: 'delivered', status: null, messageId: 'M1' }),
+    });
+    const newer = applied(result(1, 'succeeded'));
+    const position = await append(ledger.store.eventStore, 'P1', [newer], events.length - 1);
+    await reached(ledger.database.db, toDoList.name, position);
+    emails.wake();
+    await untilHistory(ledger, 'P1', 1);
+    receiver.answer = ok;
+    release();
+    await until(() => {
+      callbacks.wake();
+      return receiver.received.length === 2;
+    });
+    const history = await untilHistory(ledger, 'P1', 3);
+    t.deepEqual(
+      history.map(({ type, data }) => [type, 'delivery' in data && data.delivery]),
+      [
+        ['ReceiptEmailSent', 'email'],
+        ['CallbackDelivered', 'callback-1'],
+        ['CallbackDelivered', 'callback-2'],
+      ],
+    );
+  },
+);
 
 test.serial('a worker that gives a row back late does not end its own next claim of it', async (t) => {
   const ledger = await startLedger(t, postgres);
