@@ -97,7 +97,7 @@ function verdictOn(entries: readonly HistoryEntry[]): HistoryVerdict {
 /** The time, or the revision, up to which events count; null if all do. */
 export type Until = { at: Date } | { revision: number } | null;
 
-/** Reads one of the two as people type it; a day means the whole day. Throws InvalidFields. */
+/** Reads one of the two as people type it; a day means the whole day, a second the whole second. Throws InvalidFields. */
 export function readUntil({ at, revision }: Partial<Record<'at' | 'revision', string | undefined>>): Until {
   if (at !== undefined && revision !== undefined)
     throw new InvalidFields('Either a time or a revision can be given, not both');
@@ -108,7 +108,9 @@ export function readUntil({ at, revision }: Partial<Record<'at' | 'revision', st
   if (at === undefined) return null;
   const moment = lastMomentOf(at);
   if (moment === null) throw new InvalidFields(`at ${timeForms}`);
-  return { at: new Date(moment) };
+  // Histories show times to the second.
+  const ms = Date.parse(moment);
+  return { at: new Date(ms % 1_000 === 0 ? ms + 999 : ms) };
 }
 
 /** The end of the message about a time that cannot be read. */

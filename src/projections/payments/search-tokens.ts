@@ -22,6 +22,12 @@ export function numberOf(text: string): string {
     .replace(/[^\p{L}\p{N}]/gu, '');
 }
 
+/** The tokens of a search as somebody typed it: a number in groups, such as `900101 14 5678`, is one word. */
+export function typedTerms(text: string): string[] {
+  const groups = text.trim().split(/\s+/);
+  return termsOf(groups.every((group) => /^[\d()+-]{1,8}$/.test(group)) ? groups.join('') : text);
+}
+
 /** The tokens of a search: a payer is found when the row has all of them, in any order. */
 export function termsOf(text: string): string[] {
   const words = text

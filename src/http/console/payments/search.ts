@@ -5,7 +5,7 @@ import { transactionIdPattern } from '../../../commands/transaction-id.ts';
 import { paymentModes } from '../../../common/payment-modes.ts';
 import { indexedTokens } from '../../../projections/payments/payers.ts';
 import { type PaymentFilter, paymentsOf } from '../../../projections/payments/queries.ts';
-import { termsOf } from '../../../projections/payments/search-tokens.ts';
+import { typedTerms } from '../../../projections/payments/search-tokens.ts';
 import { seeOther } from '../../server/context.ts';
 import {
   type Fields,
@@ -83,7 +83,7 @@ async function showPayersPayments(
   payer: string,
   after?: string,
 ): Promise<void> {
-  const tokens = termsOf(payer.slice(0, maxPayerLength));
+  const tokens = typedTerms(payer.slice(0, maxPayerLength));
   if (tokens.length === 0) return seeOther(ctx, paymentsPath);
   const detail = `${tokens.length} ${tokens.length === 1 ? 'word' : 'words'}`;
   await dependencies.recordAccess(ctx, { what: 'search', transactionId: null, detail });
