@@ -324,7 +324,8 @@ test('every answer matches the description', async (t) => {
       if (operation.responses['429'])
         for (const accept of ['application/json', 'text/html']) {
           // Each time: a pause lasts a minute only.
-          for (const guess of ['/generic/check', '/landreg/pay/0']) await fetch(`${pausing.url}${guess}`);
+          for (const guess of ['/generic/check', '/landreg/pay/0'])
+            await fetch(`${pausing.url}${guess}`, { headers: { authorization: 'Bearer guess' } });
           const call = callOf(path, method, operation, { ...right, accept }, rightOf);
           const answer = await send(pausing, call);
           t.is(check(operation, answer), null);

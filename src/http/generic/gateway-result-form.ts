@@ -10,12 +10,11 @@ import type { OpenPayment } from '../../events/open-payment.ts';
 import type { RequestedPayment } from '../../events/payment.ts';
 import { standingOf } from '../../events/payment-standing.ts';
 import type { Links } from '../../receipts/payment-links.ts';
-import type { Language } from '../../receipts/texts.ts';
-import { statusName } from '../../receipts/texts.ts';
+import { type Language, statusName } from '../../receipts/texts.ts';
 import type { PaymentChannel } from '../pay/channel.ts';
 import { unlessUnknown } from '../pay/load-payment.ts';
 import { texts } from '../pay/texts.ts';
-import { type Context, languageOf } from '../server/context.ts';
+import { type Context, languageOf, queryText } from '../server/context.ts';
 
 /** `?TRANS_ID=` chooses the payment; the query may also set every other field of the result. */
 export async function showGatewayResultForm(ctx: Context, channel: PaymentChannel): Promise<void> {
@@ -77,11 +76,6 @@ function likelyResult(payment: OpenPayment, now: Date): GatewayFields {
 function givenFields(ctx: Context, fields: GatewayFields): GatewayFields {
   const given = Object.keys(fields).filter((name) => typeof ctx.query[name] === 'string');
   return Object.fromEntries(given.map((name) => [name, queryText(ctx, name)]));
-}
-
-function queryText(ctx: Context, name: string): string {
-  const value = ctx.query[name];
-  return typeof value === 'string' ? value : '';
 }
 
 function summaryOf({ request, ...payment }: RequestedPayment, links: Links) {

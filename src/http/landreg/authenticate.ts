@@ -4,14 +4,13 @@ import { digestOfConfigured, isOneOf } from '@ledger/kernel/key-digest.ts';
 import type { Next } from 'koa';
 import { createLinkCheck, type PaymentPageName } from '../../receipts/payment-links.ts';
 import { bearerOf } from '../server/bearer.ts';
-import { type Context, HttpProblem } from '../server/context.ts';
+import { type Context, HttpProblem, queryText } from '../server/context.ts';
 import type { Dependencies } from '../server/dependencies.ts';
 
 /** Koa middleware for the land registry's own calls, and for each page of a payer. Both throw HttpProblem 401. */
 export function createLandregAuth({ config, runtime }: Dependencies) {
-  const { landregAccessKeys, linkKeys } = config;
-  const checkLink = createLinkCheck(linkKeys);
-  const hasKey = (ctx: Context) => isOneOf(landregAccessKeys.map(digestOfConfigured), bearerOf(ctx));
+  const checkLink = createLinkCheck(config.linkKeys);
+  const hasKey = (ctx: Context) => isOneOf(config.landregAccessKeys.map(digestOfConfigured), bearerOf(ctx));
 
   const authenticateSystem = async (ctx: Context, next: Next): Promise<unknown> => {
     if (!hasKey(ctx)) throw new HttpProblem(401, 'Unauthorized - missing or invalid access key');
@@ -23,18 +22,12 @@ export function createLandregAuth({ config, runtime }: Dependencies) {
     (page: PaymentPageName) =>
     (ctx: Context, next: Next): Promise<unknown> => {
       if (hasKey(ctx)) return next();
-      const { sig } = ctx.query;
-      const signature = typeof sig === 'string' ? sig : '';
-      const { id = '' } = ctx.params;
-      switch (checkLink(signature, page, id, runtime.now())) {
-        case 'valid':
-          ctx.state.linkEndsAtMs = endOf(signature);
-          return next();
-        case 'expired':
-          throw new HttpProblem(401, 'This link has expired', { kind: 'linkExpired' });
-        case 'invalid':
-          throw new HttpProblem(401, 'An access key or a signed link is needed');
-      }
+      const signature = queryText(ctx, 'sig');
+      const link = checkLink(signature, page, ctx.params.id ?? '', runtime.now());
+      if (link === 'expired') throw new HttpProblem(401, 'This link has expired', { kind: 'linkExpired' });
+      if (link === 'invalid') throw new HttpProblem(401, 'An access key or a signed link is needed');
+      ctx.state.linkEndsAtMs = endOf(signature);
+      return next();
     };
 
   return { authenticateSystem, authenticatePayer };

@@ -9,6 +9,7 @@ import {
 import { Refused } from '../../commands/decider.ts';
 import { transactionIdPattern } from '../../commands/transaction-id.ts';
 import type { Config } from '../../config/config.ts';
+import { codeOf } from '../../config/merchants.ts';
 import { UnreadableEvent } from '../../events/codec.ts';
 import { paymentStream } from '../../events/payment.ts';
 import type { GatewayResultUnmatched } from '../../events/unmatched.ts';
@@ -17,7 +18,7 @@ import type { PaymentChannel } from './channel.ts';
 
 export async function recordResponse(ctx: Context, dependencies: PaymentChannel): Promise<void> {
   const { channel, config, leadToReceipt, quarantine, runtime } = dependencies;
-  const raw = fieldsOf(ctx.request.body);
+  const raw = fieldsOf(ctx.request.body ?? {});
   const verified = authenticate(raw, config.gateway);
   checkDirection(raw, config.gateway, runtime.now());
   const keepUnmatched = (reason: GatewayResultUnmatched['reason']) => {
@@ -32,12 +33,13 @@ export async function recordResponse(ctx: Context, dependencies: PaymentChannel)
     await keepUnmatched('unreadable');
     throw new HttpProblem(400, 'STATUS must be 0, 1, 2 or 3');
   }
+  const merchantCode = codeOf(config.merchants, reported.merchantCode);
   // The land registry's interface requires this; a generic payment keeps the merchant that it was requested for.
-  if (channel === 'landreg' && !config.merchants.has(reported.merchantCode)) {
+  if (channel === 'landreg' && !config.merchants.has(merchantCode)) {
     await keepUnmatched('unknown_agency');
     throw new HttpProblem(404, 'Agency not found', { kind: 'agencyNotFound' });
   }
-  const recorded = await record(ctx, reported, verified, dependencies);
+  const recorded = await record(ctx, { ...reported, merchantCode }, verified, dependencies);
   if (recorded === 'unknown_transaction') {
     await keepUnmatched(recorded);
     throw new HttpProblem(404, 'Transaction not found', { kind: 'paymentNotFound' });
@@ -68,11 +70,12 @@ async function record(
   }
 }
 
-/** Whether the checksum proves the result; false only if unsigned results are accepted. Throws HttpProblem 401. */
+/** Whether the checksum proves the result; false only if unsigned ones are accepted, and it is one. Throws HttpProblem 401. */
 function authenticate(fields: GatewayFields, gateway: Config['gateway']): boolean {
   const checksums = [gateway.secret, ...gateway.otherSecrets].map((secret) => verifyFields(fields, secret));
   if (checksums.includes('valid')) return true;
-  if (checksums.includes('missing') && gateway.acceptUnsigned) return false;
+  const isUnsigned = checksums.includes('missing') && fieldOf(fields, 'STATUS') !== '';
+  if (isUnsigned && gateway.acceptUnsigned) return false;
   throw new HttpProblem(401, 'CHECKSUM is missing or wrong');
 }
 

@@ -16,7 +16,7 @@ import {
 } from '../../receipts/check-code.ts';
 import { receiptOf } from '../../receipts/receipt.ts';
 import { noteText, statusName, timeText } from '../../receipts/texts.ts';
-import { type Context, HttpProblem, languageOf } from '../server/context.ts';
+import { type Context, HttpProblem, languageOf, queryText } from '../server/context.ts';
 import type { Dependencies } from '../server/dependencies.ts';
 
 /** How long a projection that is behind may take to catch up. */
@@ -32,8 +32,7 @@ export function createVerify(dependencies: Dependencies) {
   const find = createFind(dependencies, keys);
 
   async function findReceipt(ctx: Context) {
-    const { c: check } = ctx.query;
-    const payment = await find(ctx.params.receiptNo ?? '', typeof check === 'string' ? check : '');
+    const payment = await find(ctx.params.receiptNo ?? '', queryText(ctx, 'c'));
     if (payment?.status !== 'succeeded')
       throw new HttpProblem(404, 'Receipt not found', { kind: 'receiptNotFound' });
     const lang = languageOf(ctx);

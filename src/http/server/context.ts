@@ -47,6 +47,12 @@ export function causeOf(ctx: Context, actor: string): Cause {
   return { commandId: newId(), correlationId: requestId, causationId: requestId, actor };
 }
 
+/** A parameter of the query; `''` where it is missing or sent twice. */
+export function queryText(ctx: Context, name: string): string {
+  const value = ctx.query[name];
+  return typeof value === 'string' ? value : '';
+}
+
 export function askedLanguage(ctx: Context): Language | undefined {
   return languages.find((each) => each === ctx.query.lang);
 }

@@ -3,7 +3,9 @@ import type { Next } from 'koa';
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import { Refused } from '../../commands/decider.ts';
 import type { Config } from '../../config/config.ts';
-import { type Context, HttpProblem, type RateLimit } from './context.ts';
+import { bearerOf } from './bearer.ts';
+import { bodyText } from './body.ts';
+import { type Context, HttpProblem, queryText, type RateLimit } from './context.ts';
 import { networkOf } from './source-address.ts';
 
 const minute = 60;
@@ -77,7 +79,7 @@ export function createRateLimits({
     try {
       await next();
     } catch (error) {
-      if (isWrongCredential(error)) await recordFailure(key);
+      if (isWrongCredential(ctx, error)) await recordFailure(key);
       throw error;
     }
   };
@@ -88,10 +90,13 @@ export function pauseSeconds(count: number): number {
   return Math.min(minute * 2 ** (count - 1), longestPause);
 }
 
-/** A genuine link that has expired is not one. */
-function isWrongCredential(error: unknown): boolean {
+/** A genuine link that has expired is not one. Whoever sends no credential has not guessed any. */
+function isWrongCredential(ctx: Context, error: unknown): boolean {
   if (error instanceof Refused) return error.code === 'unknown_link' || error.code === 'passkey_refused';
-  return error instanceof HttpProblem && ['unauthorized', 'receiptNotFound'].includes(error.answer.kind);
+  const kind = error instanceof HttpProblem ? error.answer.kind : null;
+  if (kind !== 'unauthorized') return kind === 'receiptNotFound';
+  const sent = bearerOf(ctx) + bodyText(ctx, 'api_key') + bodyText(ctx, 'token') + queryText(ctx, 'sig');
+  return sent !== '';
 }
 
 function tooManyRequests({ msBeforeNext }: RateLimiterRes): HttpProblem {

@@ -90,6 +90,11 @@ for (const [name, path, init, body] of [
   });
 }
 
+for (const path of ['/generic/check', '/landreg/check', '/landreg/receipt/WHATEVER', '/api/v1/users'])
+  test(`a request to ${path} without a credential is no guess, however often it comes`, async (t) => {
+    t.deepEqual(await guess(path, newAddress(), {}), Array(7).fill(401));
+  });
+
 test('people see a page about it', async (t) => {
   const from = newAddress();
   await guess('/landreg/pay/WHATEVER?sig=1.guess', from, {});
