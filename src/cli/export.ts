@@ -2,6 +2,7 @@
 import { beginExport, readExportRequest } from '../audit/export/export.ts';
 import { plural } from '../audit/history/text.ts';
 import { InvalidFields } from '../commands/fields.ts';
+import { codeOf } from '../config/merchants.ts';
 import { recordToolAccess } from './access.ts';
 import { type CommandOf, UsageError } from './command.ts';
 import { withStores } from './stores.ts';
@@ -11,8 +12,10 @@ export const command: CommandOf<'export'> = async (
   _args,
   write,
 ) => {
-  const request = readRequest({ ...values, opened: isOpened ? 'yes' : '' });
-  return await withStores('export', { uses: ['dataKeys'] }, async (stores) => {
+  const asked = readRequest({ ...values, opened: isOpened ? 'yes' : '' });
+  return await withStores('export', { uses: ['dataKeys', 'merchants'] }, async (stores) => {
+    const merchantCode = asked.merchantCode && codeOf(stores.config.merchants, asked.merchantCode);
+    const request = { ...asked, merchantCode };
     const { pieces, totals } = await beginExport(request, stores);
     if (isOpened) {
       const detail = `${request.span.start} to ${request.span.end}`;

@@ -5,6 +5,7 @@ import { entriesUntil, historyOf, readUntil } from '../audit/history/history.ts'
 import { historyText, printable } from '../audit/history/text.ts';
 import { Refused } from '../commands/decider.ts';
 import { landregTransactionId, transactionIdOf, transactionIdPattern } from '../commands/transaction-id.ts';
+import { codeOf } from '../config/merchants.ts';
 import { paymentStream } from '../events/payment.ts';
 import { type PaymentFilter, searchPayments } from '../projections/payments/queries.ts';
 import { type CommandOf, readArgument } from './command.ts';
@@ -39,10 +40,11 @@ export const command: CommandOf<'history'> = async ({ at, revision, merchant }, 
  */
 export async function findHistory(
   named: string,
-  merchantCode: string | undefined,
+  merchant: string | undefined,
   context: Context<(typeof needs.uses)[number]>,
 ) {
   const { transactionIdKey, merchants } = context.config;
+  const merchantCode = merchant && codeOf(merchants, merchant);
   const codes = merchantCode === undefined ? [...merchants.keys()] : [merchantCode];
   const ids = [
     ...(transactionIdPattern.test(named) ? [named] : []),

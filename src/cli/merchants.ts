@@ -1,4 +1,5 @@
 /** `ledger merchants`: what is set up for a merchant outside the configuration. */
+import { codeOf } from '../config/merchants.ts';
 import {
   createDetailsTable,
   detailsSchema,
@@ -8,13 +9,14 @@ import {
 import { type CommandOf, UsageError } from './command.ts';
 import { withStores } from './stores.ts';
 
-export const command: CommandOf<'merchants'> = async (_, [action, code = '', ...more]) => {
-  if (action !== 'details-table' || code === '' || more.length > 0)
+export const command: CommandOf<'merchants'> = async (_, [action, named = '', ...more]) => {
+  if (action !== 'details-table' || named === '' || more.length > 0)
     throw new UsageError('Name the merchant that the table is for');
   return await withStores(
     'merchants',
     { uses: ['merchants'], needs: ['postgres'] },
     async ({ config, db }) => {
+      const code = codeOf(config.merchants, named);
       const table = detailsTableOf(code);
       if (!config.merchants.has(code) || !table) throw new UsageError(`No merchant has the code ${code}`);
       if (table === sharedTable) throw new UsageError(`${sharedTable} is the table that all merchants share`);

@@ -1,4 +1,5 @@
 /** `ledger statement`: what an agency collected on a day, as CSV, JSON lines or PDF. */
+import { codeOf } from '../config/merchants.ts';
 import { collectedReceipts } from '../projections/journal/collection-queries.ts';
 import { merchantsWithAccount } from '../projections/journal/queries.ts';
 import { collectionLines } from '../statements/csv.ts';
@@ -8,7 +9,7 @@ import { type CommandOf, readAsOf, readChoice, readDay, UsageError } from './com
 import { withJournal } from './stores.ts';
 
 export const command: CommandOf<'statement'> = async (
-  { json, merchant: merchantCode = '', output, ...values },
+  { json, merchant = '', output, ...values },
   _args,
   write,
 ) => {
@@ -19,8 +20,9 @@ export const command: CommandOf<'statement'> = async (
     throw new UsageError('--json is for the lines of the statement, not for its PDF');
   if (format === 'pdf' && output === undefined) throw new UsageError('--format pdf needs --output');
   const asOf = readAsOf('known-at', values['known-at']);
-  const collection = { merchantCode, day, asOf };
   return await withJournal({ asOf, whenBehind: 'refuse' }, async ({ config, db, runtime }) => {
+    const merchantCode = codeOf(config.merchants, merchant);
+    const collection = { merchantCode, day, asOf };
     const name = config.merchants.get(merchantCode)?.name;
     // An unknown code must not look like an agency that collected nothing.
     if (name === undefined && !(await merchantsWithAccount(db)).includes(merchantCode))

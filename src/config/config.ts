@@ -138,7 +138,7 @@ function readConfig(env: EnvironmentReader, seals: boolean) {
       port: env.integer('SANDBOX_PORT', { fallback: String(port === 0 ? 0 : port + 1) }),
     },
     rateLimits: {
-      failuresPerMinute: env.integer('RATE_LIMIT_FAILURES'),
+      failuresPerMinute: env.integer('RATE_LIMIT_FAILURES', { fallback: production ? '10' : '100' }),
       callsPerSecond: env.integer('RATE_LIMIT_CALLS'),
       pagesPerMinute: env.integer('RATE_LIMIT_PAGES'),
     },

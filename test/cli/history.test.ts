@@ -102,11 +102,12 @@ test.serial('a reference of several merchants is refused with a list; the mercha
   const both = await ledger('history', 'SAME');
   t.is(both.code, 1);
   t.true(both.said.includes(`${mine} of demo-app`) && both.said.includes(`${landreg} of pdtj-app`));
-  for (const [code, channel] of [
-    ['demo-app', 'generic'],
-    ['pdtj-app', 'landreg'],
+  for (const [named, code, channel] of [
+    ['demo-app', 'demo-app', 'generic'],
+    ['pdtj-app', 'pdtj-app', 'landreg'],
+    ['12', 'pdtj-app', 'landreg'],
   ] as const) {
-    const one = await ledger('history', 'SAME', '--merchant', code);
+    const one = await ledger('history', 'SAME', '--merchant', named);
     t.true(one.said.includes(`SAME of ${code} (${channel})`), one.said);
   }
 });

@@ -118,6 +118,8 @@ test.serial('a day’s statement as CSV, as of a time, and as PDF in a file of i
     'the same as JSON lines',
   );
   t.is((await ledger(...day, '--json', '--format', 'pdf', '--output', 'x.pdf')).code, 2);
+  const byId = await ledger('statement', '--merchant', '1', '--day', '2025-11-20');
+  t.is(byId.code, 0, 'an agency by its id');
 
   const output = join(folder, 'statement.pdf');
   const pdf = await ledger(...day, '--format', 'pdf', '--lang', 'en', '--output', output);

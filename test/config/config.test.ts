@@ -40,7 +40,7 @@ test('development needs only what the embedded parts provide', (t) => {
   const config = loadConfig({}, complete);
   t.is(config.baseUrl, 'http://localhost:5173');
   t.is(config.maxAmountSen as number, 100_000_000);
-  t.deepEqual(config.rateLimits, { failuresPerMinute: 10, callsPerSecond: 500, pagesPerMinute: 1_200 });
+  t.deepEqual(config.rateLimits, { failuresPerMinute: 100, callsPerSecond: 500, pagesPerMinute: 1_200 });
   t.is(config.trustedProxies, 0);
   t.true(config.sandbox.enabled);
   t.is(config.sandbox.port, 5174);
@@ -386,6 +386,10 @@ for (const [insecurity, environment, begins] of insecure)
     t.true(exceptions.get(insecurity as 'postgres')?.some((fault) => fault.startsWith(begins)));
     t.notThrows(() => loadConfig({ ...attacked, NODE_ENV: 'test' }));
   });
+
+test('production pauses an address after fewer wrong credentials than development', (t) => {
+  t.is(loadConfig(production(t)).rateLimits.failuresPerMinute, 10);
+});
 
 test('production accepts a mail server on the same machine without TLS', (t) => {
   const SMTP_URL = 'smtp://localhost:25?requireTLS=false';
