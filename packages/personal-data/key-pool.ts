@@ -48,6 +48,8 @@ export function createKeyPool(dependencies: {
   const stopping = new AbortController();
   const { signal } = stopping;
   let storingAgain = new AbortController();
+  /** What is to be stored again, by block: with the keys that were left when the store may have lost it. */
+  const lost = new Map<string, Buffer>();
   let filling: Promise<void> | null = null;
   const filled = Promise.withResolvers<void>();
   let drawn = Promise.withResolvers<void>();
@@ -135,7 +137,7 @@ export function createKeyPool(dependencies: {
      * Stores again what the store may have lost: after a failover to a server that lagged, or a restore. Of the block in
      * use, keys that were drawn are lost then: random bytes stand in for them, since zeros would say that they were erased.
      * Tries until it succeeds: what is sealed meanwhile could not be opened any more once this process ends. Rejects when
-     * it is called again, which begins it anew, and when the pool stops.
+     * it is called again, which begins it anew but keeps the keys that were drawn in between, and when the pool stops.
      */
     async storeAgain(): Promise<void> {
       storingAgain.abort();
@@ -147,12 +149,17 @@ export function createKeyPool(dependencies: {
           if (failures === 1) log.warn({ reason: reasonOf(error) }, 'data keys cannot be stored again yet');
         },
       };
-      const [first, ...others] = blocks.map(({ id, keys }) => ({ id, keys: Buffer.from(keys) }));
-      if (!first) return;
-      const drawnBytes = drawnOfFirst * keyBytes;
-      runtime.randomBytes(drawnBytes).copy(first.keys);
-      const again = [first, ...others];
-      for (const part of portionsOf(again, blocksAtOnce)) await retry(() => store.add(part), pace);
+      for (const [place, { id, keys }] of blocks.entries()) {
+        if (lost.has(id)) continue;
+        const left = Buffer.from(keys);
+        if (place === 0) runtime.randomBytes(drawnOfFirst * keyBytes).copy(left);
+        lost.set(id, left);
+      }
+      const again = Array.from(lost, ([id, keys]) => ({ id, keys }));
+      for (const part of portionsOf(again, blocksAtOnce)) {
+        await retry(() => store.add(part), pace);
+        for (const { id } of part) lost.delete(id);
+      }
     },
 
     /** Removes the blocks of which no key was drawn, as far as the store can be reached. */
@@ -162,6 +169,7 @@ export function createKeyPool(dependencies: {
       await filling;
       const unused = blocks.slice(drawnOfFirst === 0 ? 0 : 1).map(({ id }) => id);
       blocks.length = 0;
+      lost.clear();
       drawnOfFirst = 0;
       if (unused.length === 0) return;
       await store.removeUnused(unused).catch((error) => {

@@ -109,10 +109,17 @@ test('what the store has lost is stored again however long it takes no keys, eac
   store.blocks.clear();
   takesFromMs = clockMs + 10 * 60_000;
   const first = pool.storeAgain();
+  const drawn = pool.draw('begun');
   const second = pool.storeAgain();
   await t.throwsAsync(first);
   await second;
   t.is(store.blocks.size, 1);
+  const { block, index } = readKeyId(drawn.id) ?? { block: '', index: 0 };
+  t.deepEqual(
+    keyIn(store.blocks.get(block) ?? Buffer.alloc(0), index),
+    drawn.key,
+    'with the key that was drawn after the store had lost it',
+  );
   await pool.stop();
 });
 
