@@ -1,4 +1,5 @@
 /** What PostgreSQL's error codes mean to the program; the codes are in appendix A of its manual. */
+import { reasonOf } from '@ledger/kernel/reason-of.ts';
 import pg from 'pg';
 
 const codes = {
@@ -34,15 +35,20 @@ export function isOverload(error: unknown): boolean {
 }
 
 const brokenConnection =
-  /^(ECONN|ETIMEDOUT|EPIPE|ENOTFOUND|EHOSTUNREACH|ENETUNREACH)|^Connection terminated|timeout expired|^Query read timeout/;
+  /^(ECONN|ETIMEDOUT|EPIPE|ENOTFOUND|EHOSTUNREACH|ENETUNREACH|Connection terminated|timeout expired|Query read timeout|Client (has encountered a connection error|was closed))/;
 
 /** Whether there was no connection, or it broke; Postgres itself refuses one with class 08 or 57, or 53300. */
 export function isConnectionFailure(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   if (error instanceof pg.DatabaseError) return /^(08|57P|53300)/.test(codeOf(error));
   const { code = '' } = error as NodeJS.ErrnoException;
-  const reason = error.message.split(' - ').at(-1) ?? ''; // Knex puts the statement before it.
-  return error.name === 'KnexTimeoutError' || [code, reason].some((text) => brokenConnection.test(text));
+  const texts = [code, withoutStatement(error)];
+  return error.name === 'KnexTimeoutError' || texts.some((text) => brokenConnection.test(text));
+}
+
+/** What went wrong in a query: Knex puts the statement before it. */
+function withoutStatement(error: Error): string {
+  return reasonOf(error).split(' - ').at(-1) ?? '';
 }
 
 /** The rows of a query; none where its table has not been made yet. */
@@ -68,7 +74,7 @@ export async function unlessUndefined<Answer>(
  * and rights, it is known to quote no values.
  */
 export function answerOf(error: unknown): string | null {
-  return error instanceof pg.DatabaseError ? (error.message.split(' - ').at(-1) ?? '') : null;
+  return error instanceof pg.DatabaseError ? withoutStatement(error) : null;
 }
 
 function codeOf(error: unknown): string {

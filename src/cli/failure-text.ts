@@ -1,7 +1,7 @@
 /** The text on the terminal when a command fails, and its exit code. */
 import { StartError } from '@ledger/embedded/start-error.ts';
 import { EventStoreUnavailable } from '@ledger/event-store/event-store.ts';
-import { codeOf } from '@ledger/kernel/reason-of.ts';
+import { codeOf, reasonOf } from '@ledger/kernel/reason-of.ts';
 import { ConfigError } from '@ledger/kernel/yaml-file.ts';
 import { KeysUnavailable } from '@ledger/personal-data/sealed.ts';
 import { answerOf, isConnectionFailure, isPostgresError, isRefusal } from '@ledger/postgres/error-codes.ts';
@@ -40,7 +40,7 @@ export function failureText(error: unknown): string {
   if (codeOf(error) === 'EADDRINUSE')
     return `${error.message}. Set PORT, SANDBOX_PORT or ADMIN_PORT to a free port.`;
   // A connection that broke: without the statement.
-  if (isConnectionFailure(error)) return error.message.split(' - ').at(-1) ?? '';
+  if (isConnectionFailure(error)) return reasonOf(error).split(' - ').at(-1) ?? '';
   // Errors of the operating system have it. Errors about arguments have a `code` too, but not this.
   const isExpected = expected.some((type) => error instanceof type) || 'syscall' in error;
   return isExpected ? error.message : (error.stack ?? error.message);

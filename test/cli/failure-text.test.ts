@@ -54,6 +54,8 @@ test('a connection that broke is a sentence without the statement', (t) => {
   const broken = new Error('select * from payments - Connection terminated unexpectedly');
   t.is(failureText(broken), 'Connection terminated unexpectedly');
   t.is(exitCodeOf(broken), 75);
+  const refused = Object.assign(new AggregateError([]), { code: 'ECONNREFUSED' });
+  t.is(failureText(refused), 'ECONNREFUSED', 'several addresses refuse: Node gives no message');
 });
 
 test('a bug shows its stack, also when Node gives it a code', (t) => {

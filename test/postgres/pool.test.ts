@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { connect, createServer, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { isConnectionFailure } from '@ledger/postgres/error-codes.ts';
 import { connectPostgres, createClient } from '@ledger/postgres/pool.ts';
 import test from 'ava';
@@ -86,4 +87,27 @@ test('a connection that breaks in the middle of a statement is a failed connecti
   await until(() => query(direct, sleeping).then(({ length }) => length > 0));
   for (const socket of sockets) socket.destroy();
   t.true(isConnectionFailure(await broken));
+});
+
+test('a connection that breaks between two statements of a transaction is a failed connection, too', async (t) => {
+  const { url } = await createDatabase();
+  const db = connectPostgres({ url, log });
+  t.teardown(() => db.destroy());
+  const broken = await db
+    .transaction(async (trx) => {
+      const { rows } = await trx.raw('select pg_backend_pid() as pid');
+      await query(url, `select pg_terminate_backend(${rows[0].pid})`);
+      await sleep(200);
+      await trx.raw('select 1');
+    })
+    .catch((error: unknown) => error);
+  t.true(isConnectionFailure(broken), String(broken));
+});
+
+test('a bug in which a statement speaks of connections is no failed connection', (t) => {
+  for (const message of [
+    `select 'timeout expired' - undefined binding(s) detected`,
+    'insert into notes - the column has no default: timeout expired',
+  ])
+    t.false(isConnectionFailure(new Error(message)), message);
 });
