@@ -10,7 +10,7 @@ import { StartError } from './start-error.ts';
 /** A file in a data folder whose restore from a backup is not complete. */
 export const unfinishedRestore = 'unfinished-restore';
 
-/** Of its folder. Whoever opens and closes it anywhere else in this process releases the lock. */
+/** Its lock is that of the folder. To open and close it anywhere else in this process would release the lock. */
 export const lockFile = 'ledger.lock';
 
 /** SQLITE_BUSY: another connection holds the lock. */

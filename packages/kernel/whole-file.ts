@@ -14,7 +14,7 @@ export async function replaceFile(path: string, content: string, mode = 0o666): 
 }
 
 /**
- * Makes the content of a file survive a power cut; of a folder, the files that were made, renamed and removed in it.
+ * After it, the content of a file survives a power cut; for a folder, that files were made, renamed or removed in it.
  * Windows cannot open folders, and does not need this.
  */
 export function syncToDisk(path: string): void {

@@ -56,7 +56,7 @@ export function offerTo(
   };
 }
 
-/** What a witness sends has no end that this program could rely on, and a few compressed bytes may become very many. */
+/** Not all of it, because an answer may never end, and a few compressed bytes may become very many. */
 async function beginningOf({ body }: Response): Promise<string> {
   const decoder = new TextDecoder();
   let text = '';

@@ -47,7 +47,7 @@ export function checkMail(env: EnvironmentReader, smtpUrl: string): void {
   env.must(
     'SMTP_URL',
     options.every(([name]) => mailOptions.test(name)),
-    'have no option but those listed',
+    'have no options but those that content/docs/configuration.md lists',
   );
   const weakening = ['requireTLS', 'tls.rejectUnauthorized'];
   const isStrict = options.every(([name, value]) => !weakening.includes(name) || value === 'true');

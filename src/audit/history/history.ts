@@ -97,7 +97,7 @@ function verdictOn(entries: readonly HistoryEntry[]): HistoryVerdict {
 /** The time, or the revision, up to which events count; null if all do. */
 export type Until = { at: Date } | { revision: number } | null;
 
-/** Reads one of the two as people type it; a day means the whole day, a second the whole second. Throws InvalidFields. */
+/** Reads one of the two as people type it; a day or a second means all of it. Throws InvalidFields. */
 export function readUntil({ at, revision }: Partial<Record<'at' | 'revision', string | undefined>>): Until {
   if (at !== undefined && revision !== undefined)
     throw new InvalidFields('Either a time or a revision can be given, not both');

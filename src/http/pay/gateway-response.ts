@@ -70,7 +70,7 @@ async function record(
   }
 }
 
-/** Whether the checksum proves the result; false only if unsigned ones are accepted, and it is one. Throws HttpProblem 401. */
+/** Whether the checksum proves the result; false for an unsigned one, where those are accepted. Throws HttpProblem 401. */
 function authenticate(fields: GatewayFields, gateway: Config['gateway']): boolean {
   const checksums = [gateway.secret, ...gateway.otherSecrets].map((secret) => verifyFields(fields, secret));
   if (checksums.includes('valid')) return true;
