@@ -12,10 +12,10 @@ export const command: CommandOf<'export'> = async (
   _args,
   write,
 ) => {
-  const asked = readRequest({ ...values, opened: isOpened ? 'yes' : '' });
-  return await withStores('export', { uses: ['dataKeys', 'merchants'] }, async (stores) => {
-    const merchantCode = asked.merchantCode && codeOf(stores.config.merchants, asked.merchantCode);
-    const request = { ...asked, merchantCode };
+  const { merchantCode: named, ...asked } = readRequest({ ...values, opened: isOpened ? 'yes' : '' });
+  const uses = named ? (['dataKeys', 'merchants'] as const) : (['dataKeys'] as const);
+  return await withStores<'dataKeys' | 'merchants'>('export', { uses }, async (stores) => {
+    const request = { ...asked, merchantCode: named && codeOf(stores.config.merchants, named) };
     const { pieces, totals } = await beginExport(request, stores);
     if (isOpened) {
       const detail = `${request.span.start} to ${request.span.end}`;

@@ -43,6 +43,13 @@ for (const [command, ...args] of [
   });
 }
 
+test('export: the merchants file, which has keys, is needed only to know a merchant by', async (t) => {
+  const env = { ...settingsFor(nothing), MERCHANTS_FILE: '/nowhere', DATA_DIR: await temporaryFolder(t) };
+  const days = ['export', '--from', '2026-11-20', '--to', '2026-11-20'];
+  t.like(await runLedger(days, env), { code: 75 });
+  t.like(await runLedger([...days, '--merchant', '12'], env), { code: 78 });
+});
+
 test('load: no ledger answers where payments would be asked for', async (t) => {
   const env = { ...settingsFor(nothing), BASE_URL: 'http://127.0.0.1:9', DATA_DIR: await temporaryFolder(t) };
   const stderr = 'No ledger answers at http://127.0.0.1:9; PORT names another port.\n';
