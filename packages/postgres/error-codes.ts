@@ -47,7 +47,7 @@ export function isConnectionFailure(error: unknown): boolean {
 }
 
 /** What went wrong in a query: Knex puts the statement before it. */
-function withoutStatement(error: Error): string {
+export function withoutStatement(error: Error): string {
   return reasonOf(error).split(' - ').at(-1) ?? '';
 }
 

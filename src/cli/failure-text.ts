@@ -1,10 +1,16 @@
 /** The text on the terminal when a command fails, and its exit code. */
 import { StartError } from '@ledger/embedded/start-error.ts';
 import { EventStoreUnavailable } from '@ledger/event-store/event-store.ts';
-import { codeOf, reasonOf } from '@ledger/kernel/reason-of.ts';
+import { codeOf } from '@ledger/kernel/reason-of.ts';
 import { ConfigError } from '@ledger/kernel/yaml-file.ts';
 import { KeysUnavailable } from '@ledger/personal-data/sealed.ts';
-import { answerOf, isConnectionFailure, isPostgresError, isRefusal } from '@ledger/postgres/error-codes.ts';
+import {
+  answerOf,
+  isConnectionFailure,
+  isPostgresError,
+  isRefusal,
+  withoutStatement,
+} from '@ledger/postgres/error-codes.ts';
 import { PostgresUnavailable } from '@ledger/postgres/requirements.ts';
 import { ExportImpossible } from '../audit/export/export.ts';
 import { Refused } from '../commands/decider.ts';
@@ -39,8 +45,7 @@ export function failureText(error: unknown): string {
     return `PostgreSQL refuses: ${answer}.`;
   if (codeOf(error) === 'EADDRINUSE')
     return `${error.message}. Set PORT, SANDBOX_PORT or ADMIN_PORT to a free port.`;
-  // A connection that broke: without the statement.
-  if (isConnectionFailure(error)) return reasonOf(error).split(' - ').at(-1) ?? '';
+  if (isConnectionFailure(error)) return withoutStatement(error);
   // Errors of the operating system have it. Errors about arguments have a `code` too, but not this.
   const isExpected = expected.some((type) => error instanceof type) || 'syscall' in error;
   return isExpected ? error.message : (error.stack ?? error.message);
