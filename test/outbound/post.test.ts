@@ -238,6 +238,15 @@ test('an answer that is not HTTP', async (t) => {
   await t.throwsAsync(post(request(url)), { instanceOf: NoAnswer });
 });
 
+test('a receiver that speaks no TLS which this service accepts', async (t) => {
+  const receiver = await startReceiver(t, () => status(200));
+  const url = receiver.url.replace('http:', 'https:');
+  await t.throwsAsync(post(request(url)), {
+    instanceOf: NoAnswer,
+    message: 'no TLS connection that both sides accept',
+  });
+});
+
 test('nobody listens', async (t) => {
   const server = createServer();
   server.listen(0, '127.0.0.1');
