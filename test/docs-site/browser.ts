@@ -144,6 +144,8 @@ test.serial('diagrams follow the theme; an invalid one stays text', async (t) =>
   t.not(await fill(), light);
   t.is(await drawn(page).count(), 1);
   t.true(await page.getByText('no diagram').isVisible());
+  const undrawn = "document.querySelector('figure.diagram:not([data-drawn])')";
+  t.is(await page.evaluate(`${undrawn}.scrollHeight - ${undrawn}.clientHeight`), 0, 'no empty room below it');
   t.deepEqual(complaints, []);
 });
 
