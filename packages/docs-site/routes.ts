@@ -18,6 +18,7 @@ type Options = SiteOptions & {
 export const paths = [
   '/docs',
   '/docs/',
+  '/docs.md',
   '/docs/*path',
   '/reference',
   '/reference/',

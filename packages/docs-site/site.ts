@@ -56,6 +56,7 @@ async function renderSite(pages: readonly Page[], { about, baseUrl, describe, na
   const show = (view: string, model: object) => html.render(view, { ...common, ...model });
 
   answers.set('/docs', pageAnswer(show('overview.njk', { path: '/docs' })));
+  answers.set('/docs.md', createAnswer('text/markdown', plainText.render('llms.txt.njk', common)));
   rendered.forEach(({ page, html }, index) => {
     const contents = page.sections.filter(({ level }) => level === 2 || level === 3);
     const [previous = null, next = null] = [pages[index - 1], pages[index + 1]];

@@ -133,8 +133,10 @@ test('programs find each page as markdown, an index of all pages, and a sitemap'
   const markdown = await fetch(`${base}/docs/a.md`);
   t.is(markdown.headers.get('content-type'), 'text/markdown; charset=utf-8');
   t.is(await markdown.text(), await readFile(join(folder, 'a.md'), 'utf8'));
+  const index = await (await fetch(`${base}/llms.txt`)).text();
+  t.is(await (await fetch(`${base}/docs.md`)).text(), index);
   t.is(
-    await (await fetch(`${base}/llms.txt`)).text(),
+    index,
     [
       '# Payment ledger',
       '',
