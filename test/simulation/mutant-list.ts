@@ -152,6 +152,7 @@ export const mutants: Readonly<Record<string, Omit<Mutant, 'name'>>> = {
     code: 'const holder = runtime.uuid();',
     becomes: 'const holder = (attempts.holder ??= runtime.uuid());',
     seenBy: ['callback-doubled'],
+    plan: 'late-end-of-claim',
     fault: 'receiver',
     payments: 60,
     seeds: 20,
