@@ -11,7 +11,7 @@ import { temporaryFolder } from '../embedded/helpers.ts';
 
 import { emptyJournal, feed, paid, recorded } from '../projections/journals.ts';
 import { hasPoppler, textOf } from '../receipts/pdf-reader.ts';
-import { runLedger, settingsFor } from '../support/ledger.ts';
+import { clockAt, runLedger, settingsFor } from '../support/ledger.ts';
 import { createDatabase } from '../support/postgres.ts';
 
 const postgres = await createDatabase();
@@ -33,14 +33,6 @@ async function startShell(t: ExecutionContext) {
   const ledger = (...args: string[]) => runLedger(args, environment);
   return { db, environment, ledger, folder };
 }
-
-/** A module after which the clock of the process says that it is this time, and stands still. */
-const clockAt = (time: string) => `data:text/javascript,
-  const { Date } = globalThis;
-  globalThis.Date = class extends Date {
-    constructor(...given) { super(...(given.length > 0 ? given : ['${time}'])); }
-    static now() { return Date.parse('${time}'); }
-  };`;
 
 /** Into the log, which no projection follows here. */
 async function append(transactionId: string, events: readonly PaymentEvent[]): Promise<void> {
@@ -91,7 +83,7 @@ test.serial('a trial balance that does not balance says so, with exit code 1', a
 
 test.serial('now is the time of PostgreSQL, however wrong the clock of the machine is', async (t) => {
   const { environment, ledger } = await startShell(t);
-  const nodeOptions = ['--import', clockAt('2025-11-22T00:00:00Z')];
+  const nodeOptions = clockAt('2025-11-22T00:00:00Z');
   const { code, stderr, stdout } = await runLedger(['balances'], environment, { nodeOptions });
   t.is(code, 0, stderr);
   t.regex(stdout, /merchant:council +0\.00 +30\.06/, 'with what was recorded on 23 November');
