@@ -8,6 +8,7 @@ import {
   type KeyBlock,
   type KeyStore,
   keyBytes,
+  keyIdOf,
   keyIn,
   keyInSealed,
   readKeyId,
@@ -47,13 +48,23 @@ export function createPostgresKeyStore(dependencies: {
   const wrap = (block: KeyBlock) => wrapBlock(block, wrapping, runtime);
   const unwrap = (stored: StoredBlock) => unwrapBlock(stored, wrapping);
 
-  /** Changes a block while nobody else can; `update` returns what to write, or null. */
-  async function change(id: string, update: (stored: StoredBlock) => StoredBlock | null): Promise<boolean> {
+  /**
+   * Changes a block while nobody else can, and nobody adds one; `update` returns what to write, or null. `instead` is added
+   * if there is no such block.
+   */
+  async function change(
+    id: string,
+    update: (stored: StoredBlock) => StoredBlock | null,
+    instead: readonly StoredBlock[] = [],
+  ): Promise<boolean> {
     return await db.transaction(async (trx) => {
+      await trx.raw('select pg_advisory_xact_lock(hashtextextended(?, 0))', [keySchema]);
       const [stored] = await rows(trx).where({ id }).forUpdate();
       const updated = stored && update(stored);
-      if (!updated) return false;
-      await rows(trx).where({ id }).update(updated);
+      const added = stored ? [] : [...instead];
+      if (updated) await rows(trx).where({ id }).update(updated);
+      else if (added.length > 0) await rows(trx).insert(added).onConflict('id').ignore();
+      else return false;
       await trx.raw('select pg_notify(?, ?)', [destroyedChannel, '']);
       return true;
     });
@@ -69,13 +80,39 @@ export function createPostgresKeyStore(dependencies: {
     return keys ? wrap({ id: stored.id, keys }) : stored;
   }
 
-  async function insert(blocks: readonly KeyBlock[]): Promise<void> {
-    await tables();
-    await rows().insert(blocks.map(wrap)).onConflict('id').ignore().timeout(10_000);
+  /**
+   * That a key was destroyed while its block was missing, for when the block is stored again: a block of this one key,
+   * under the key's id, so that backups and `rewrap` take it along.
+   */
+  const destroyedAlone = (block: string, index: number) =>
+    wrap({ id: keyIdOf(block, index), keys: Buffer.alloc(keyBytes) });
+
+  /** Zeros the keys of the blocks that were destroyed while they were missing. Until the transaction ends, no more are. */
+  async function withoutDestroyed(blocks: readonly KeyBlock[], trx: Knex.Transaction): Promise<KeyBlock[]> {
+    await trx.raw('select pg_advisory_xact_lock_shared(hashtextextended(?, 0))', [keySchema]);
+    const alone = rows(trx).joinRaw(
+      `join unnest(?::text[]) as block on id > block || '.' and id < block || '/'`,
+      [blocks.map(({ id }) => id)],
+    );
+    const keyIds: string[] = await alone.pluck('id').timeout(2_000);
+    const found = Map.groupBy(
+      keyIds.map(readKeyId).filter((each) => each !== null),
+      (each) => each.block,
+    );
+    return blocks.map(({ id, keys }) => {
+      const left = Buffer.from(keys);
+      for (const { index } of found.get(id) ?? []) keyIn(left, index).fill(0);
+      return { id, keys: left };
+    });
+  }
+
+  async function insert(blocks: readonly KeyBlock[], on: Knex = db): Promise<void> {
+    await rows(on).insert(blocks.map(wrap)).onConflict('id').ignore().timeout(10_000);
   }
 
   /** Every database has this block, and `rewrap` moves it too. Undefined if its bytes were changed. */
   async function readIndex(): Promise<Buffer | KeysUnavailable | undefined> {
+    await tables();
     await insert([{ id: indexBlock, keys: runtime.randomBytes(keyBytes) }]);
     return (await store.read([indexBlock])).get(indexBlock);
   }
@@ -85,7 +122,7 @@ export function createPostgresKeyStore(dependencies: {
       const index = await readIndex();
       // Whoever has another data key than the other processes would seal what none of them can read.
       if (index instanceof KeysUnavailable) throw new ConfigError([index.message]);
-      await insert(blocks);
+      await db.transaction(async (trx) => await insert(await withoutDestroyed(blocks, trx), trx));
     },
     async read(ids) {
       await tables();
@@ -105,7 +142,8 @@ export function createPostgresKeyStore(dependencies: {
       let changed = 0;
       for (const [block, keys] of Map.groupBy(named, (each) => each.block)) {
         const indexes = keys.map(({ index }) => index);
-        if (await change(block, (stored) => destroyed(stored, indexes))) changed += 1;
+        const alone = indexes.map((index) => destroyedAlone(block, index));
+        if (await change(block, (stored) => destroyed(stored, indexes), alone)) changed += 1;
       }
       // Frees the old versions of the rows, so that they are overwritten. If it fails, autovacuum does it later.
       if (changed > 0) await db.raw(`vacuum ${keySchema}.key_blocks`).catch(() => undefined);

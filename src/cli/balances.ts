@@ -7,8 +7,7 @@ import { type CommandOf, readAsOf } from './command.ts';
 import { withJournal } from './stores.ts';
 
 export const command: CommandOf<'balances'> = async ({ at, ageing: byAge }) => {
-  const asOf = readAsOf('at', at);
-  return await withJournal({ asOf, whenBehind: 'warn' }, async ({ db }) => {
+  return await withJournal({ asOf: readAsOf('at', at), whenBehind: 'warn' }, async ({ asOf, db }) => {
     if (byAge) {
       const data = await ageing(db, asOf);
       const rows = data.map(({ account, figures }) => [account, ...figures.map(signedSen)]);

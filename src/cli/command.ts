@@ -1,6 +1,5 @@
 /** What a command of the `ledger` program is, and how it reads days, times and names as people type them. */
 import { faultOfFile } from '@ledger/kernel/readable-file.ts';
-import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
 import { boundsOfDay, parseAsOf, readSpan } from '../common/malaysian-time.ts';
 import type { CommandName, Declarations } from './help.ts';
 
@@ -51,12 +50,11 @@ export function readDay(name: string, text = ''): string {
   return text;
 }
 
-/** The as-of time: the end of a day, never later than now, and now if no day is given. */
-export function readAsOf(name: string, text: string | undefined): Date {
-  const now = systemRuntime.now();
-  const asOf = text === undefined ? now : parseAsOf(text, now);
-  if (!asOf) throw new UsageError(`--${name} ${timeForms}`);
-  return asOf;
+/** The as-of time at a given present: the end of a day, never later than now, and now if no day is given. */
+export function readAsOf(name: string, text: string | undefined): (now: Date) => Date {
+  if (text === undefined) return (now) => now;
+  if (!parseAsOf(text, new Date(0))) throw new UsageError(`--${name} ${timeForms}`);
+  return (now) => parseAsOf(text, now) ?? now;
 }
 
 /** The only argument of a command; `otherwise` is the message when there is none or more than one. */

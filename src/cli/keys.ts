@@ -60,34 +60,26 @@ async function replaceSealKey(): Promise<Outcome> {
   );
 }
 
-/** Destroys every key that the log names as destroyed; resolves to their number. Throws EventStoreUnavailable. */
+/**
+ * Destroys every key that the log names as destroyed, in batches; resolves to their number. Throws EventStoreUnavailable and
+ * UnreadableEvent.
+ */
 export async function destroyErased(
   store: Pick<KeyStore, 'destroy'>,
   eventStore: Pick<EventStore, 'subscribe'>,
 ): Promise<number> {
-  let count = 0;
-  for await (const ids of readErasedKeys(eventStore)) {
-    await store.destroy(ids);
-    count += ids.length;
-  }
-  return count;
-}
-
-/**
- * The keys that have been destroyed according to the log, in batches, from the beginning of the log to its end. Throws
- * EventStoreUnavailable and UnreadableEvent.
- */
-async function* readErasedKeys(eventStore: Pick<EventStore, 'subscribe'>): AsyncGenerator<string[]> {
-  let batch: string[] = [];
   const { signal } = new AbortController();
   const streamPrefixes = [paymentStreamPrefix, unmatchedFold.prefix];
+  let batch: string[] = [];
+  let count = 0;
   for await (const event of eventsToEnd(eventStore, { streamPrefixes, after: null, signal })) {
     if (event.type !== 'PersonalDataErased') continue;
     batch.push(...readErasure(event).data.keys);
-    if (batch.length >= batchSize) {
-      yield batch;
-      batch = [];
-    }
+    if (batch.length < batchSize) continue;
+    await store.destroy(batch);
+    count += batch.length;
+    batch = [];
   }
-  yield batch;
+  await store.destroy(batch);
+  return count + batch.length;
 }

@@ -16,7 +16,7 @@ export const command: CommandOf<'reconcile'> = async (
 ) => {
   const path = readableFile(readArgument(args, 'Name one file'));
   const period = readRange(range);
-  const madeAt = made === undefined ? null : readAsOf('made-at', made).toISOString();
+  const madeAt = made === undefined ? null : readAsOf('made-at', made);
   const badRows: BadRow[] = [];
   const discrepancies: (DiscrepancyFound & { id: string })[] = [];
   const lines: string[] = [];
@@ -27,7 +27,7 @@ export const command: CommandOf<'reconcile'> = async (
         {
           file: createReadStream(path),
           period,
-          madeAt,
+          madeAt: madeAt?.(stores.runtime.now()).toISOString() ?? null,
           dryRun,
           waitMs: 20_000,
           newCause: staffCause,

@@ -1,12 +1,11 @@
 /** `ledger send-again`: sends the callbacks and receipts of a payment or a period again. */
-import type { Knex } from 'knex';
 import { createExecute } from '../commands/execute.ts';
 import { paymentDecider } from '../commands/payment.ts';
 import { type DeliveryId, kindsOfMachines, requestDeliveries } from '../commands/send-again.ts';
 import { transactionIdPattern } from '../commands/transaction-id.ts';
 import { type DeliveryFilter, deliveriesOf, findDeliveries } from '../to-do/queries.ts';
 import { type CommandOf, readChoice, readRange, UsageError } from './command.ts';
-import { fail, staffCause, withStores } from './stores.ts';
+import { type Context, fail, staffCause, withStores } from './stores.ts';
 
 type Options = Record<string, string | undefined>;
 
@@ -16,7 +15,7 @@ const maxInRange = 10_000;
 export const command: CommandOf<'send-again'> = async (options, args) => {
   const find = args.length > 0 ? findOne(options, args) : findInRange(options);
   return await withStores('send-again', {}, async ({ db, eventStore, runtime }) => {
-    const found = await find(db);
+    const found = await find({ db, runtime });
     if (found.length > maxInRange)
       return fail(`The range has more than ${maxInRange} deliveries; none is sent again.`);
     const execute = createExecute({ eventStore, decider: paymentDecider });
@@ -30,7 +29,7 @@ export const command: CommandOf<'send-again'> = async (options, args) => {
   });
 };
 
-type Find = (db: Knex) => Promise<DeliveryId[]>;
+type Find = (stores: Pick<Context, 'db' | 'runtime'>) => Promise<DeliveryId[]>;
 
 function findOne(options: Options, [transactionId = '', delivery = '', ...more]: readonly string[]): Find {
   if (!transactionIdPattern.test(transactionId) || delivery === '' || more.length > 0)
@@ -43,11 +42,13 @@ function findOne(options: Options, [transactionId = '', delivery = '', ...more]:
 function findInRange({ state, kind, receiver, ...range }: Options): Find {
   const { from, to } = readRange(range);
   if (from === null) throw new UsageError('Name one delivery, or give a range of time with --from');
-  const filter: DeliveryFilter = {
+  const filter: Omit<DeliveryFilter, 'called'> = {
     states: [readChoice('state', state, ['abandoned', 'delivered'])],
     kinds: kind === undefined ? kindsOfMachines : [readChoice('kind', kind, ['callback', 'item', 'email'])],
     receiver: receiver ?? null,
-    called: { start: from, end: to ?? new Date().toISOString() },
   };
-  return (db) => findDeliveries(deliveriesOf(db, filter), maxInRange + 1);
+  return ({ db, runtime }) => {
+    const called = { start: from, end: to ?? runtime.now().toISOString() };
+    return findDeliveries(deliveriesOf(db, { ...filter, called }), maxInRange + 1);
+  };
 }

@@ -19,8 +19,8 @@ export const command: CommandOf<'statement'> = async (
   if (format === 'pdf' && json)
     throw new UsageError('--json is for the lines of the statement, not for its PDF');
   if (format === 'pdf' && output === undefined) throw new UsageError('--format pdf needs --output');
-  const asOf = readAsOf('known-at', values['known-at']);
-  return await withJournal({ asOf, whenBehind: 'refuse' }, async ({ config, db, runtime }) => {
+  const knownAt = readAsOf('known-at', values['known-at']);
+  return await withJournal({ asOf: knownAt, whenBehind: 'refuse' }, async ({ asOf, config, db, runtime }) => {
     const merchantCode = codeOf(config.merchants, merchant);
     const collection = { merchantCode, day, asOf };
     const name = config.merchants.get(merchantCode)?.name;

@@ -59,6 +59,7 @@ export async function withStores<Used extends Part = never>(
   const stores = openStores({ ...config, dataKeys }, log, systemRuntime, longestQuery);
   const personalData = hasKeys ? stores.personalData : null;
   try {
+    if (needs.includes('postgres')) await stores.clock.start();
     // A command that uses the keys has them: otherwise the configuration would be at fault.
     const [outcome] = await Promise.all([work({ ...stores, personalData } as Context<Used>), asserted]);
     return outcome;
@@ -74,14 +75,17 @@ export async function withStores<Used extends Part = never>(
  * command still runs: an amount on the terminal may be incomplete, a document may not.
  */
 export async function withJournal(
-  { asOf, whenBehind }: { asOf: Date; whenBehind: 'warn' | 'refuse' },
-  work: (context: Context<'merchants'>) => Promise<Outcome>,
+  { asOf: asOfAt, whenBehind }: { asOf: (now: Date) => Date; whenBehind: 'warn' | 'refuse' },
+  work: (context: Context<'merchants'> & { asOf: Date }) => Promise<Outcome>,
 ): Promise<Outcome> {
   const { journalGap } = await import('../projections/journal/queries.ts');
   return await withStores('journal', { uses: ['merchants'], onlyReads: true }, async (context) => {
+    const asOf = asOfAt(context.runtime.now());
     const gap = await journalGap(asOf, context);
     if (gap) process.stderr.write(`${gap.message}.\n`);
-    return gap && !gap.isParked && (gap.isMissing || whenBehind === 'refuse') ? 1 : await work(context);
+    return gap && !gap.isParked && (gap.isMissing || whenBehind === 'refuse')
+      ? 1
+      : await work({ ...context, asOf });
   });
 }
 

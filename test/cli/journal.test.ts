@@ -11,7 +11,7 @@ import { temporaryFolder } from '../embedded/helpers.ts';
 
 import { emptyJournal, feed, paid, recorded } from '../projections/journals.ts';
 import { hasPoppler, textOf } from '../receipts/pdf-reader.ts';
-import { runLedger, settingsFor } from '../support/ledger.ts';
+import { clockAt, runLedger, settingsFor } from '../support/ledger.ts';
 import { createDatabase } from '../support/postgres.ts';
 
 const postgres = await createDatabase();
@@ -31,7 +31,7 @@ async function startShell(t: ExecutionContext) {
     DATA_DIR: folder,
   };
   const ledger = (...args: string[]) => runLedger(args, environment);
-  return { db, ledger, folder };
+  return { db, environment, ledger, folder };
 }
 
 /** Into the log, which no projection follows here. */
@@ -79,6 +79,19 @@ test.serial('a trial balance that does not balance says so, with exit code 1', a
   const { code, stdout } = await ledger('balances');
   t.is(code, 1);
   t.regex(stdout, /\nDEBITS AND CREDITS DIFFER by RM 0\.07, /);
+});
+
+test.serial('now is the time of PostgreSQL, however wrong the clock of the machine is', async (t) => {
+  const { environment, ledger } = await startShell(t);
+  const nodeOptions = clockAt('2025-11-22T00:00:00Z');
+  const { code, stderr, stdout } = await runLedger(['balances'], environment, { nodeOptions });
+  t.is(code, 0, stderr);
+  t.regex(stdout, /merchant:council +0\.00 +30\.06/, 'with what was recorded on 23 November');
+  t.regex(stderr, /the clock of this machine is wrong; the time of PostgreSQL is used/);
+  const day = ['statement', '--merchant', 'council', '--day', '2025-11-20'];
+  const there = await runLedger(day, environment, { nodeOptions });
+  t.is(there.code, 0);
+  t.deepEqual(rowsOf(there.stdout), rowsOf((await ledger(...day)).stdout));
 });
 
 test('a trial balance without accounts, and one past the safe integers', (t) => {

@@ -143,6 +143,57 @@ test('a destroyed key opens in no process, and its neighbours still do', async (
   }
 });
 
+test('a key that was destroyed while its block was missing does not come back with the block', async (t) => {
+  const database = await createDatabase();
+  const [writer, eraser] = [startProcess(t, database), startProcess(t, database)];
+  await writer.start();
+  const db = connectPostgres({ url: database.url, log });
+  t.teardown(() => db.destroy());
+  const blocks = () => db('personal_data.key_blocks');
+  // As a failover to a server that lagged does it; the writer stores again what it still has.
+  await blocks().whereNot({ id: 'index' }).delete();
+  const [gone, kept] = [sealedBy(writer, 'Aminah'), sealedBy(writer, 'Bala')];
+  const { block = '', index = 0 } = readKeyId(gone.key) ?? {};
+  await eraser.store.destroy([gone.key]);
+  await eraser.store.destroy([gone.key]);
+  const keys = await writer.store.read([block]);
+  t.is(keys.size, 0);
+
+  const lost = Buffer.alloc(keysPerBlock * 32, 7);
+  await writer.store.add([{ id: block, keys: lost }]);
+  const stored = (await eraser.store.read([block])).get(block);
+  const expected = Buffer.from(lost);
+  expected.fill(0, index * 32, (index + 1) * 32);
+  t.deepEqual(stored, expected);
+  t.deepEqual(await eraser.open(gone, place), { kind: 'erased' });
+  t.is((await eraser.open(kept, place)).kind, 'unavailable', 'another key of the block is not erased');
+  t.deepEqual(await eraser.store.rewrap(), { moved: 0, left: 0 });
+});
+
+test('destroyed while its block is stored again: the key is gone, whichever comes first', async (t) => {
+  const database = await createDatabase();
+  const { store } = startProcess(t, database);
+  const blocks = Array.from({ length: 6 }, (_, number) => ({
+    id: `block-${number}`,
+    keys: Buffer.alloc(keysPerBlock * 32, 7),
+  }));
+  await Promise.all(
+    blocks.map((block, number) =>
+      Promise.all(
+        number % 2 === 0
+          ? [store.add([block]), store.destroy([`${block.id}.5`])]
+          : [store.destroy([`${block.id}.5`]), store.add([block])],
+      ),
+    ),
+  );
+  const stored = await store.read(blocks.map(({ id }) => id));
+  for (const { id } of blocks) {
+    const keys = stored.get(id);
+    t.true(keys instanceof Buffer && keys.subarray(5 * 32, 6 * 32).every((byte) => byte === 0), id);
+    t.true(keys instanceof Buffer && keys[0] === 7);
+  }
+});
+
 test('a destroyed key no longer opens after a minute, even if its notification was lost', async (t) => {
   const database = await createDatabase();
   const clock = { nowMs: 0 };

@@ -2,7 +2,7 @@
 import test from 'ava';
 import { paymentStream } from '../../src/events/payment.ts';
 import { until } from '../embedded/helpers.ts';
-import { runLedger, settingsFor } from '../support/ledger.ts';
+import { clockAt, runLedger, settingsFor } from '../support/ledger.ts';
 import { createDatabase } from '../support/postgres.ts';
 import { makePayment, paymentEvents, startCallbacks, startLedger, untilHistory } from './helpers.ts';
 import { startReceiver, status } from './receiver.ts';
@@ -65,6 +65,15 @@ test('one delivery, a range, and what makes no sense', async (t) => {
   t.is(
     (await ledgerSendAgain(...range, '--receiver', 'https://x.example')).stdout,
     '0 deliveries are due again, 0 refused.\n',
+  );
+
+  const aMinuteAgo = new Date(Date.now() - 60_000);
+  await db('reactor_deliveries.deliveries').where({ kind: 'email' }).update({ called_at: aMinuteAgo });
+  const open = ['send-again', '--from', '2000-01-01', '--kind', 'email'];
+  t.like(
+    await runLedger(open, settings, { nodeOptions: clockAt('2001-01-01T00:00:00Z') }),
+    { stdout: '0 deliveries are due again, 1 refused.\n' },
+    'without --to, the range ends now, whatever the clock of the machine says',
   );
 
   t.like(await ledgerSendAgain(id, 'callback-7'), {

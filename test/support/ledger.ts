@@ -33,6 +33,17 @@ type Options = {
   channel?: boolean;
 };
 
+/** Options of Node with which the clock of the process says that it is this time, and stands still. */
+export const clockAt = (time: string): readonly string[] => [
+  '--import',
+  `data:text/javascript,
+    const { Date } = globalThis;
+    globalThis.Date = class extends Date {
+      constructor(...given) { super(...(given.length > 0 ? given : ['${time}'])); }
+      static now() { return Date.parse('${time}'); }
+    };`,
+];
+
 /** As ava.config.js has them for test files, and for the same reason. */
 const rareCollections = ['--single-threaded-gc', '--min-semi-space-size=32', '--max-semi-space-size=64'];
 
