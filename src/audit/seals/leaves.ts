@@ -41,6 +41,15 @@ export async function checkpointBefore(
   return await lastWhere(eventStore, last, isBefore);
 }
 
+/** The last seal that was made by this time; null if none with a tree was. Throws Unaccountable. */
+export async function checkpointUntil(
+  eventStore: Pick<EventStore, 'load'>,
+  time: Date,
+  last: TreeSeal,
+): Promise<TreeSeal | null> {
+  return await lastWhere(eventStore, last, async ({ at }) => Date.parse(at) <= time.getTime());
+}
+
 /** The checkpoint of this size; null if there is none. Throws Unaccountable. */
 export async function checkpointOfSize(
   eventStore: Pick<EventStore, 'load'>,
@@ -96,6 +105,7 @@ export async function* leavesBetween(
 ): AsyncGenerator<{ event: RecordedEvent; leaf: Leaf }> {
   const after = from && (await lastEventOf(from, eventStore)).position;
   let size = from?.count ?? 0;
+  if (size >= to.count) return;
   let awaited = await checkpointAfter(eventStore, from);
   const prefixes = [...new Set([...streamPrefixes, ...to.streams])];
   const reading = { streamPrefixes: prefixes, after, signal, maxFailures: 4 };
@@ -120,9 +130,8 @@ export async function proveSince(
   const from = last && (await checkpointOfSize(eventStore, size, last));
   if (!from) return null;
   const since: Buffer[] = [];
-  if (from.count < last.count)
-    for await (const { leaf } of leavesBetween(eventStore, { from, to: last, signal }))
-      since.push(leafHash(leafEntry(leaf)));
+  for await (const { leaf } of leavesBetween(eventStore, { from, to: last, signal }))
+    since.push(leafHash(leafEntry(leaf)));
   return proveConsistency({ range: from.checkpoint.range, leaves: [...since, ...leaves] });
 }
 
