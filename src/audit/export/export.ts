@@ -20,7 +20,7 @@ import { payments } from '../../projections/payments/projection.ts';
 import { paymentsInOrder } from '../../projections/payments/queries.ts';
 import { timeForms } from '../history/history.ts';
 import { openData } from '../history/open-data.ts';
-import { checkpointUntil, lastCheckpoint, leavesBetween, type TreeSeal } from '../seals/leaves.ts';
+import { lastCheckpoint, lastSealWhere, leavesBetween, type TreeSeal } from '../seals/leaves.ts';
 import { csvHead, csvRows } from './csv.ts';
 import { createLines, type ExportRange, type LeafEntry } from './lines.ts';
 
@@ -118,7 +118,8 @@ async function* leafLines(
   { last, numbers, range }: { last: TreeSeal; numbers: ReadonlyMap<string, number>; range: AskedRange },
   { eventStore }: Dependencies,
 ): AsyncGenerator<string> {
-  const from = await checkpointUntil(eventStore, new Date(Date.parse(range.from) - disorderMs), last);
+  const untilMs = Date.parse(range.from) - disorderMs;
+  const from = await lastSealWhere(eventStore, last, ({ at }) => Date.parse(at) <= untilMs);
   const { size, roots } = from?.checkpoint.range ?? emptyRange;
   const [sealed] = from ? await eventStore.load(sealsStream, from.revision, 1) : [];
   yield lines.tree({

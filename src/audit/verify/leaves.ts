@@ -27,7 +27,6 @@ export function createLeafCheck(
   const tags = new Map<string, string>();
   let tree: ReturnType<typeof growTree> | null = null;
   let checkpoint: Checkpoint | null = null;
-  let hasBegun = false;
   /** Whether something in the file has a proof of its own. */
   let hasProofs = false;
   let unproven = 0;
@@ -98,7 +97,8 @@ export function createLeafCheck(
       const before = { size: start.size, roots: bytesOf(start.roots) };
       if (!isRangeOf(before, rootOf(before))) return 'It is not a part of a tree';
       checkpoint = said;
-      hasBegun = start.size === 0 || isBeforeRange(start, rootOf(before));
+      if (start.size > 0 && !isBeforeRange(start, rootOf(before)))
+        return 'The leaves begin too late: payments before them may have been left out';
       tree = growTree(before);
       return null;
     },
@@ -125,7 +125,7 @@ export function createLeafCheck(
       if (!tree || !checkpoint) return null;
       if (tree.size() !== checkpoint.size || !tree.root().equals(checkpoint.root))
         return 'The events of the file and the leaves between them are not what the checkpoint was signed for';
-      return hasBegun ? null : 'The leaves begin too late: payments before them may have been left out';
+      return null;
     },
     /** How many events nothing proves, and the first of them; whether the file shows that it lacks none. */
     result() {
