@@ -84,10 +84,15 @@ export function signedAt({ text, signatures }: Note, verifier: Verifier): number
 /** How many of these must have signed a checkpoint. */
 export type Witnesses = { known: readonly Verifier[]; needed: number };
 
-/** A sentence if too few witnesses have signed the note; otherwise null. */
-export function lackOfWitnesses(text: string, { known, needed }: Witnesses): string | null {
+/** A sentence if too few witnesses have signed the note by this time, in seconds since 1970; otherwise null. */
+export function lackOfWitnesses(
+  text: string,
+  { known, needed }: Witnesses,
+  untilSeconds = Infinity,
+): string | null {
   const note = parseNote(text);
-  const signed = known.filter((each) => note && signedAt(note, each) !== null).map(({ name }) => name);
+  const isSignedBy = (each: Verifier) => ((note && signedAt(note, each)) ?? Number.NaN) <= untilSeconds;
+  const signed = known.filter(isSignedBy).map(({ name }) => name);
   if (signed.length >= needed) return null;
   return `Of ${known.length} witnesses ${needed} must have signed the last seal, and these have: ${signed.join(', ') || 'none'}`;
 }

@@ -23,7 +23,7 @@ import { paymentEvents } from '../reactors/helpers.ts';
 import { hang, startReceiver, status } from '../reactors/receiver.ts';
 import { startServerProcess } from '../support/event-store.ts';
 import { settingsFor } from '../support/ledger.ts';
-import { chosen, mismatched, request, result } from '../support/payments.ts';
+import { applied, chosen, mismatched, request, result } from '../support/payments.ts';
 import { createDatabase } from '../support/postgres.ts';
 
 const rulesFile = 'ops/alerts.yml';
@@ -101,6 +101,42 @@ withPrometheus(
     ];
     const file = join(await temporaryFolder(t), 'tests.yml');
     // JSON is YAML.
+    writeFileSync(file, JSON.stringify({ rule_files: [resolve(rulesFile)], tests }));
+    t.regex(execFileSync('promtool', ['test', 'rules', file], { encoding: 'utf8' }), /SUCCESS/);
+  },
+);
+
+withPrometheus(
+  'one receiver that is down opens a ticket, and pages nobody while deliveries are attempted (skipped without prometheus)',
+  async (t) => {
+    const runbook_url = 'https://payments.example/docs/operations#callbacks-pile-up';
+    const stuck = {
+      exp_labels: { severity: 'page', kind: 'callback' },
+      exp_annotations: {
+        summary: 'A delivery (callback) has been due for 25m 0s, and none is attempted',
+        runbook_url,
+      },
+    };
+    const waits = {
+      exp_labels: { severity: 'ticket', kind: 'callback' },
+      exp_annotations: {
+        summary: 'A delivery (callback) has been due for 25m 0s: mostly its receiver is down',
+        runbook_url,
+      },
+    };
+    const due = (attempts: string, isStuck: boolean) => ({
+      interval: '1m',
+      input_series: [
+        { series: 'ledger_deliveries_oldest_due_seconds{kind="callback"}', values: '0+60x25' },
+        { series: 'ledger_delivery_attempts_total{kind="callback",outcome="failed"}', values: attempts },
+      ],
+      alert_rule_test: [
+        { eval_time: '25m', alertname: 'LedgerDeliveriesStuck', exp_alerts: isStuck ? [stuck] : [] },
+        { eval_time: '25m', alertname: 'LedgerDeliveriesWait', exp_alerts: [waits] },
+      ],
+    });
+    const file = join(await temporaryFolder(t), 'tests.yml');
+    const tests = [due('0+1x25', false), due('7x25', true)];
     writeFileSync(file, JSON.stringify({ rule_files: [resolve(rulesFile)], tests }));
     t.regex(execFileSync('promtool', ['test', 'rules', file], { encoding: 'utf8' }), /SUCCESS/);
   },
@@ -338,7 +374,14 @@ withPrometheus(
     for (const id of ['FAILS-1', 'FAILS-2', 'FAILS-3'])
       await append(eventStore, id, paymentEvents(id, failing.url, 'succeeded'));
     // For the reactors it has been due for nine days, as long as the attempt hangs.
-    await append(eventStore, 'STUCK', paymentEvents('STUCK', hanging.url, 'succeeded'));
+    await append(eventStore, 'WAITS', paymentEvents('WAITS', hanging.url, 'succeeded'));
+    // Nobody attempts it: LANDREG_BASE_URL is not set.
+    const parcel = request({ transactionId: 'STUCK', channel: 'landreg', callbackUrl: '' });
+    await append(eventStore, 'STUCK', [
+      { type: 'PaymentRequested', data: parcel },
+      chosen(1),
+      applied(result(1, 'succeeded')),
+    ]);
     await whileRepeating(
       async () => {
         for (const endMs = Date.now() + 600; Date.now() < endMs; );
@@ -348,7 +391,7 @@ withPrometheus(
     );
     await untilFired([
       ...['LedgerNotReady', 'LedgerProjectionStopped', 'LedgerProjectionBehind', 'LedgerStreamParked'],
-      ...['LedgerDeliveriesStuck', 'LedgerDeliveriesFail', 'LedgerDeliveriesGivenUp'],
+      ...['LedgerDeliveriesStuck', 'LedgerDeliveriesWait', 'LedgerDeliveriesFail', 'LedgerDeliveriesGivenUp'],
       ...['LedgerExceptionsOpen', 'LedgerRequeriesStuck'],
       ...[
         'LedgerConfigurationRefused',

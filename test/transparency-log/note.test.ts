@@ -4,6 +4,7 @@ import { sealKeyOf } from '@ledger/transparency-log/key.ts';
 import {
   checkpointText,
   cosignatureLine,
+  lackOfWitnesses,
   parseCheckpoint,
   parseNote,
   readVerifier,
@@ -78,6 +79,11 @@ test('our own cosignature verifies, and states its time', (t) => {
   const publicKey = Buffer.from(key.publicKey, 'base64').subarray(-32);
   const own = verifierText({ kind: 'witness', name, publicKey });
   t.is(check(`${goText}\n${goLine}${cosignatureLine(goText, name, key, at)}`, own), 1_795_136_400);
+  const note = `${goText}\n${goLine}${cosignatureLine(goText, name, key, at)}`;
+  const witnesses = { known: [{ kind: 'witness', name, publicKey } as const], needed: 1 };
+  t.is(lackOfWitnesses(note, witnesses), null);
+  t.is(lackOfWitnesses(note, witnesses, 1_795_136_400), null);
+  t.regex(lackOfWitnesses(note, witnesses, 1_795_136_399) ?? '', /these have: none$/, 'it signed later');
 });
 
 test('what does not have the form of a note, a key or a checkpoint is refused', (t) => {

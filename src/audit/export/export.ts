@@ -14,12 +14,13 @@ import { InvalidFields } from '../../commands/fields.ts';
 import { readSpan } from '../../common/malaysian-time.ts';
 import { metadataValue } from '../../events/envelope.ts';
 import { paymentStream } from '../../events/payment.ts';
+import { sealsStream } from '../../events/seals.ts';
 import type { Scope } from '../../events/user.ts';
 import { payments } from '../../projections/payments/projection.ts';
-import { lastPaymentBefore, paymentsInOrder } from '../../projections/payments/queries.ts';
+import { paymentsInOrder } from '../../projections/payments/queries.ts';
 import { timeForms } from '../history/history.ts';
 import { openData } from '../history/open-data.ts';
-import { checkpointBefore, lastCheckpoint, leavesBetween, type TreeSeal } from '../seals/leaves.ts';
+import { lastCheckpoint, lastSealWhere, leavesBetween, type TreeSeal } from '../seals/leaves.ts';
 import { csvHead, csvRows } from './csv.ts';
 import { createLines, type ExportRange, type LeafEntry } from './lines.ts';
 
@@ -93,7 +94,7 @@ export async function beginExport(request: ExportRequest, dependencies: Dependen
   const lines = createLines();
   let plainAfterErasure = 0;
   async function* pieces(): AsyncGenerator<string> {
-    yield lines.head({ version: 2, ...range, exportedAt: now.toISOString() });
+    yield lines.head({ version: 3, ...range, exportedAt: now.toISOString() });
     // Before any stream is loaded, so that none lacks an event of the checkpoint.
     const last = await lastCheckpoint(eventStore);
     const numbers = new Map<string, number>();
@@ -115,14 +116,17 @@ const leavesInLine = 500;
 async function* leafLines(
   lines: ReturnType<typeof createLines>,
   { last, numbers, range }: { last: TreeSeal; numbers: ReadonlyMap<string, number>; range: AskedRange },
-  { db, eventStore }: Dependencies,
+  { eventStore }: Dependencies,
 ): AsyncGenerator<string> {
-  const from = await checkpointBeforeRange(range, last, { db, eventStore });
+  const untilMs = Date.parse(range.from) - disorderMs;
+  const from = await lastSealWhere(eventStore, last, ({ at }) => Date.parse(at) <= untilMs);
   const { size, roots } = from?.checkpoint.range ?? emptyRange;
+  const [sealed] = from ? await eventStore.load(sealsStream, from.revision, 1) : [];
   yield lines.tree({
     size,
     roots: roots.map((each) => each.toString('base64')),
     checkpoint: last.checkpoint.note,
+    ...(sealed && { seal: { type: sealed.type, data: sealed.data, metadata: sealed.metadata } }),
   });
   let leaves: LeafEntry[] = [];
   const signal = new AbortController().signal;
@@ -143,18 +147,8 @@ async function* leafLines(
 
 type AskedRange = Pick<ExportRange, 'from' | 'to' | 'merchant'>;
 
-/** Payments are in the log in the order of their requests, give or take this. */
+/** No clock differs from the sealer's by more: what a payment's request says, and when it came into the log. */
 export const disorderMs = 60 * 60_000;
-
-async function checkpointBeforeRange(
-  { from }: AskedRange,
-  last: TreeSeal,
-  { db, eventStore }: Pick<Dependencies, 'db' | 'eventStore'>,
-): Promise<TreeSeal | null> {
-  const before = await lastPaymentBefore(db, new Date(Date.parse(from) - disorderMs));
-  const [first] = before === null ? [] : await eventStore.load(paymentStream(before), 0, 1);
-  return first ? await checkpointBefore(eventStore, first.position, last) : null;
-}
 
 /** Whether the label is that of a payment that was requested in the range. */
 export function isAskedFor(label: string, { from, to, merchant }: AskedRange): boolean {

@@ -18,6 +18,7 @@ import {
   optional,
   string,
   tuple,
+  type,
   union,
   unknown,
 } from 'superstruct';
@@ -29,8 +30,8 @@ const line = { line: count, checksum: string() };
 
 /** Payments requested from `from` on and before `to`; of all merchants where `merchant` is null. */
 const Range = object({
-  /** Version 1 had no proofs. */
-  version: enums([1, 2]),
+  /** Version 1 had no proofs; in version 2 nothing showed when the leaves began. */
+  version: enums([1, 2, 3]),
   from: utc,
   to: utc,
   merchant: nullable(string()),
@@ -60,10 +61,18 @@ export const EventLine = object({
 export type EventLine = Infer<typeof EventLine>;
 export const EndLine = object({ ...line, end: object({ events: count, payments: count }) });
 
-/** The tree before the first leaf that follows, its roots in base64, and the checkpoint after the last one. */
+/**
+ * The tree before the first leaf that follows, its roots in base64, and the checkpoint after the last one. `seal` is the
+ * event that sealed that tree, and says when; without it the leaves begin with the log.
+ */
 export const TreeLine = object({
   ...line,
-  tree: object({ size: count, roots: array(string()), checkpoint: string() }),
+  tree: object({
+    size: count,
+    roots: array(string()),
+    checkpoint: string(),
+    seal: optional(type({ type: string(), data: unknown(), metadata: unknown() })),
+  }),
 });
 export type TreeStart = Infer<typeof TreeLine>['tree'];
 

@@ -1,5 +1,5 @@
 /** The leaves of the log's tree between two checkpoints, read from the log, and proofs made from them. Decision 37. */
-import type { EventStore, Position, RecordedEvent } from '@ledger/event-store/event-store.ts';
+import type { EventStore, RecordedEvent } from '@ledger/event-store/event-store.ts';
 import { eventsToEnd } from '@ledger/event-store/events-to-end.ts';
 import { isAfter } from '@ledger/event-store/position.ts';
 import {
@@ -30,36 +30,28 @@ export async function lastCheckpoint({ loadLast }: Pick<EventStore, 'loadLast'>)
   return stored && treeSealIn(stored);
 }
 
-/** The last seal that ends before a position; null if none with a tree does. Throws Unaccountable. */
-export async function checkpointBefore(
-  eventStore: Pick<EventStore, 'load'>,
-  position: Position,
-  last: TreeSeal,
-): Promise<TreeSeal | null> {
-  const isBefore = async (seal: PlacedSeal) =>
-    isAfter(position, (await lastEventOf(seal, eventStore)).position);
-  return await lastWhere(eventStore, last, isBefore);
-}
-
 /** The checkpoint of this size; null if there is none. Throws Unaccountable. */
 export async function checkpointOfSize(
   eventStore: Pick<EventStore, 'load'>,
   size: number,
   last: TreeSeal,
 ): Promise<TreeSeal | null> {
-  const found = await lastWhere(
+  const found = await lastSealWhere(
     eventStore,
     last,
-    async ({ checkpoint, count }) => !checkpoint || count <= size,
+    ({ checkpoint, count }) => !checkpoint || count <= size,
   );
   return found?.count === size ? found : null;
 }
 
-/** The last seal that `isBefore` is true of. It must be true of all seals before that one, too: the search is binary. */
-async function lastWhere(
+/**
+ * The last seal up to `last` that `isBefore` is true of; null if there is none with a tree. It must be true of all seals
+ * before that one, too: the search is binary. Throws Unaccountable.
+ */
+export async function lastSealWhere(
   eventStore: Pick<EventStore, 'load'>,
   last: TreeSeal,
-  isBefore: (seal: PlacedSeal) => Promise<boolean>,
+  isBefore: (seal: PlacedSeal) => boolean | Promise<boolean>,
 ): Promise<TreeSeal | null> {
   let found: TreeSeal | null = null;
   let [from, to] = [0, last.revision];
@@ -96,6 +88,7 @@ export async function* leavesBetween(
 ): AsyncGenerator<{ event: RecordedEvent; leaf: Leaf }> {
   const after = from && (await lastEventOf(from, eventStore)).position;
   let size = from?.count ?? 0;
+  if (size >= to.count) return;
   let awaited = await checkpointAfter(eventStore, from);
   const prefixes = [...new Set([...streamPrefixes, ...to.streams])];
   const reading = { streamPrefixes: prefixes, after, signal, maxFailures: 4 };
@@ -120,9 +113,8 @@ export async function proveSince(
   const from = last && (await checkpointOfSize(eventStore, size, last));
   if (!from) return null;
   const since: Buffer[] = [];
-  if (from.count < last.count)
-    for await (const { leaf } of leavesBetween(eventStore, { from, to: last, signal }))
-      since.push(leafHash(leafEntry(leaf)));
+  for await (const { leaf } of leavesBetween(eventStore, { from, to: last, signal }))
+    since.push(leafHash(leafEntry(leaf)));
   return proveConsistency({ range: from.checkpoint.range, leaves: [...since, ...leaves] });
 }
 
@@ -143,7 +135,9 @@ export async function proveEvents(
   const wanted = new Set(events.map(({ id }) => id));
   while (proofs.length < events.length) {
     const first = events[proofs.length] as RecordedEvent;
-    const from = last && (await checkpointBefore(eventStore, first.position, last));
+    const isBefore = async (seal: PlacedSeal) =>
+      isAfter(first.position, (await lastEventOf(seal, eventStore)).position);
+    const from = last && (await lastSealWhere(eventStore, last, isBefore));
     const to = last && (await checkpointAfter(eventStore, from));
     if (!to) return events.map((_, at) => proofs[at] ?? null);
     const range = from?.checkpoint.range ?? emptyRange;

@@ -10,6 +10,7 @@ import { growTree, isRangeOf, leafHash, rootOf, rootOfInclusion } from '@ledger/
 import { type Leaf, leafEntry } from '../../events/seals.ts';
 import { disorderMs, isAskedFor } from '../export/export.ts';
 import type { ExportRange, LeafEntry, Proof, TreeStart } from '../export/lines.ts';
+import { readSignedSeal } from '../seals/stored-seals.ts';
 
 const bytesOf = (hashes: readonly string[]) => hashes.map((each) => Buffer.from(each, 'base64'));
 
@@ -26,7 +27,6 @@ export function createLeafCheck(
   const tags = new Map<string, string>();
   let tree: ReturnType<typeof growTree> | null = null;
   let checkpoint: Checkpoint | null = null;
-  let hasBegun = false;
   /** Whether something in the file has a proof of its own. */
   let hasProofs = false;
   let unproven = 0;
@@ -36,8 +36,8 @@ export function createLeafCheck(
   /** When the last payment among the leaves was requested. */
   let lastRequest = '';
 
-  const open = (note: string) =>
-    (witnesses && lackOfWitnesses(note, witnesses)) ?? openCheckpoint(note, trusted);
+  const open = (note: string, untilSeconds = Infinity) =>
+    (witnesses && lackOfWitnesses(note, witnesses, untilSeconds)) ?? openCheckpoint(note, trusted);
 
   function faultOf(hash: Buffer, { checkpoint: note, hashes, index }: Proof): string | null {
     hasProofs = true;
@@ -57,8 +57,15 @@ export function createLeafCheck(
       return `A payment of ${label} is in the log, and was left out of the file`;
     const [at = ''] = label.split(' ');
     if (at > lastRequest) lastRequest = at;
-    if (label !== '') hasBegun ||= Date.parse(at) < Date.parse(request.from) - disorderMs;
     return null;
+  }
+
+  /** Whether the tree was sealed, and signed by witnesses, before any payment of the range could come after it. */
+  function isBeforeRange({ seal: stored }: TreeStart, root: Buffer): boolean {
+    const seal = stored && readSignedSeal(stored);
+    const fromMs = Date.parse(range()?.from ?? '');
+    if (!seal?.checkpoint?.root.equals(root) || !(Date.parse(seal.at) <= fromMs - disorderMs)) return false;
+    return typeof open(seal.checkpoint.note, fromMs / 1000) !== 'string';
   }
 
   return {
@@ -90,7 +97,8 @@ export function createLeafCheck(
       const before = { size: start.size, roots: bytesOf(start.roots) };
       if (!isRangeOf(before, rootOf(before))) return 'It is not a part of a tree';
       checkpoint = said;
-      hasBegun = start.size === 0;
+      if (start.size > 0 && !isBeforeRange(start, rootOf(before)))
+        return 'The leaves begin too late: payments before them may have been left out';
       tree = growTree(before);
       return null;
     },
@@ -117,7 +125,7 @@ export function createLeafCheck(
       if (!tree || !checkpoint) return null;
       if (tree.size() !== checkpoint.size || !tree.root().equals(checkpoint.root))
         return 'The events of the file and the leaves between them are not what the checkpoint was signed for';
-      return hasBegun ? null : 'The leaves begin too late: payments before them may have been left out';
+      return null;
     },
     /** How many events nothing proves, and the first of them; whether the file shows that it lacks none. */
     result() {

@@ -158,12 +158,6 @@ export async function findExpired(
   return await unlessUndefined(query.pluck('transaction_id').timeout(10_000), []);
 }
 
-/** The id of the last payment that was requested before a time; null if there is none. */
-export async function lastPaymentBefore(db: Knex, time: Date): Promise<string | null> {
-  const query = rows(db).where('requested_at', '<', time).orderBy('requested_at', 'desc').limit(1);
-  return (await query.pluck('transaction_id'))[0] ?? null;
-}
-
 const pageSize = 500;
 
 /**

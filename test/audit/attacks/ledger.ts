@@ -69,7 +69,10 @@ async function fillLedger(): Promise<string> {
   return text;
 }
 
-export async function exportOf(eventStore: EventStore, fields: { opened?: string } = {}): Promise<string> {
+export async function exportOf(
+  eventStore: EventStore,
+  fields: { from?: string; to?: string; opened?: string } = {},
+): Promise<string> {
   const asked = readExportRequest({ from: '2026-11-20', to: '2026-11-20', ...fields }, null);
   const { pieces } = await beginExport(asked, { eventStore, db, personalData, runtime: systemRuntime });
   let text = '';

@@ -6,10 +6,12 @@ import { forAll } from '@ledger/transparency-log/key.ts';
 import test from 'ava';
 import { checksumOf, createLines, firstChecksum, tailLength } from '../../../src/audit/export/lines.ts';
 import { proveEvents } from '../../../src/audit/seals/leaves.ts';
+import { readSignedSeal } from '../../../src/audit/seals/stored-seals.ts';
 import { paymentStream } from '../../../src/events/payment.ts';
-import { leafOf } from '../../../src/events/seals.ts';
+import { leafOf, sealsStream } from '../../../src/events/seals.ts';
 import { createErase } from '../../../src/personal-data/erase.ts';
 import { temporaryFolder } from '../../embedded/helpers.ts';
+import { append } from '../../projections/helpers.ts';
 import { applied, chosen, payer, request, result } from '../../support/payments.ts';
 import { createDatabase } from '../../support/postgres.ts';
 import { stored } from '../helpers.ts';
@@ -158,6 +160,54 @@ test.serial(
       (await verified(t, content)).violation?.reason ?? '',
       /is in the log, and was left out of the file/,
     );
+  },
+);
+
+test.serial(
+  'payments left out of an export: the leaves begin after them, with a payment of an earlier time',
+  async (t) => {
+    const { eventStore } = await tampered(t, file, () => {});
+    const own = sealing((await createDatabase()).url, await temporaryFolder(t));
+    t.teardown(() => own.db.destroy());
+    const past = request({ at: '2026-10-01T01:00:00.000Z', transactionId: paymentId(60) });
+    await append(eventStore, paymentId(60), [{ type: 'PaymentRequested', data: past }]);
+    await sealAll(eventStore, own, filled + 1);
+    const seals = await eventStore.load(sealsStream);
+    const [before, last] = seals.slice(-2).map((event) => readSignedSeal(event)?.checkpoint);
+    const { size, roots } = before?.range ?? { size: 0, roots: [] };
+    t.is(size, filled);
+    const [added] = await eventStore.load(paymentStream(paymentId(60)));
+    const { type, data, metadata } = seals.at(-2) as RecordedEvent;
+    const forgedFor = (span: { from: string; to: string }, seal: object) =>
+      relined(exported, (lines) => [
+        headOf(lines, span),
+        {
+          tree: {
+            size,
+            roots: roots.map((each) => each.toString('base64')),
+            checkpoint: last?.note,
+            ...seal,
+          },
+        },
+        { leaves: [leafOf(added as RecordedEvent)] },
+        { end: { events: 0, payments: 0 } },
+      ]);
+    const day = { from: '2026-11-20T00:00:00.000Z', to: '2026-11-21T00:00:00.000Z' };
+    const reasonFor = async (seal: object) =>
+      (await verified(t, forgedFor(day, seal))).violation?.reason ?? '';
+    t.regex(await reasonFor({}), /The leaves begin too late/);
+    t.regex(await reasonFor({ seal: { type, data, metadata } }), /The leaves begin too late/);
+    const earlier = { ...Object(data), at: '2026-11-19T00:00:00.000Z' };
+    t.regex(await reasonFor({ seal: { type, data: earlier, metadata } }), /The leaves begin too late/);
+    const nextDay = { from: '2026-11-21T00:00:00.000Z', to: '2026-11-22T00:00:00.000Z' };
+    t.is((await verified(t, forgedFor(nextDay, { seal: { type, data, metadata } }))).violation, null);
+
+    // A clock that was wrong once does not harm the exports that come after.
+    const content = await exportOf(eventStore);
+    t.like(await verified(t, content), { violation: null, payments: 9, unproven: 0 });
+    const later = await exportOf(eventStore, { from: '2026-11-22', to: '2026-11-22' });
+    t.regex(later, /"tree":{"size":46,/);
+    t.like(await verified(t, later), { violation: null, payments: 0, unproven: 0 });
   },
 );
 

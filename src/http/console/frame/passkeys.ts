@@ -92,7 +92,7 @@ export function createPasskeys(dependencies: Dependencies) {
   };
 }
 
-/** Challenges are signed and not stored. Each serves once, because what it opens or registers does so once. */
+/** Challenges are signed and not stored. An answer serves once, because what it opens or registers does so once. */
 function createChallenges({ config: { baseUrl, linkKeys }, runtime }: Dependencies) {
   const signatures = createExpiringSignatures(linkKeys, 'console passkey');
   const { hostname, origin } = new URL(baseUrl);
