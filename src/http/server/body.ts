@@ -1,29 +1,68 @@
 /** Reads request bodies, each within a limit. A body that cannot be read is an HttpProblem. */
 import type { IncomingMessage } from 'node:http';
 import { parseNumbersAsText } from '@ledger/kernel/numbers-as-text.ts';
-import type { Middleware } from 'koa';
+import type { Next } from 'koa';
 import koaBody, { HttpMethodEnum, type KoaBodyMiddlewareOptions } from 'koa-body';
 import type { Struct } from 'superstruct';
 import { readFields } from '../../commands/fields.ts';
 import { type Context, HttpProblem } from './context.ts';
 import { bodyProblem } from './errors.ts';
+import { networkOf } from './source-address.ts';
+
+/** Koa middleware that reads the body of a request. Throws HttpProblem. */
+export type ReadBody = (ctx: Context, next: Next) => Promise<void>;
 
 const limitBytes = 64 * 1024;
 
-/** At most this many bodies may arrive at once in this process, to limit the memory that they take. */
-const maxBodies = 1_000;
-let bodies = 0;
+/** What all bodies together may hold while they are received by this process. */
+const maxHeldBytes = 64 * 1024 * 1024;
+/** A piece of a body takes about this much beside its bytes, which matters where a body is sent byte by byte. */
+const pieceBytes = 256;
 
-/** Receives one body. Throws HttpProblem 503 while too many others are being received. */
-async function receive<Body>(read: () => Promise<Body>): Promise<Body> {
-  if (bodies >= maxBodies)
-    throw new HttpProblem(503, 'The service is busy at the moment; try again in a few seconds');
-  bodies += 1;
+type Receiving = { network: string; heldBytes: number; end: (problem: HttpProblem) => void };
+const receiving = new Set<Receiving>();
+let heldBytes = 0;
+
+/**
+ * Receives one body. While all bodies together would hold more than `maxHeldBytes`, the address that holds the most loses
+ * its largest body: HttpProblem 503. A body that cannot be read is an HttpProblem, too.
+ */
+async function receive<Body>(ctx: Context, read: () => Promise<Body>): Promise<Body> {
+  const { promise: ended, reject: end } = Promise.withResolvers<never>();
+  const body: Receiving = { network: networkOf(ctx.state.address), heldBytes: 0, end };
+  const countPiece = ({ length }: Buffer) => {
+    if (!receiving.has(body)) return;
+    body.heldBytes += length + pieceBytes;
+    heldBytes += length + pieceBytes;
+    if (heldBytes > maxHeldBytes) endLargest();
+  };
+  receiving.add(body);
+  ctx.req.on('data', countPiece);
   try {
-    return await read();
+    return await Promise.race([read(), ended]);
+  } catch (error) {
+    // The rest would otherwise keep the connection, and what was received, until it has arrived.
+    if (!receiving.has(body)) ctx.set('Connection', 'close');
+    throw bodyProblem(error);
   } finally {
-    bodies -= 1;
+    ctx.req.off('data', countPiece);
+    release(body);
   }
+}
+
+function release(body: Receiving): void {
+  if (receiving.delete(body)) heldBytes -= body.heldBytes;
+}
+
+function endLargest(): void {
+  const bytesOf = (bodies: readonly Receiving[]) => bodies.reduce((sum, body) => sum + body.heldBytes, 0);
+  const [most = []] = [...Map.groupBy(receiving, ({ network }) => network).values()].toSorted(
+    (a, b) => bytesOf(b) - bytesOf(a),
+  );
+  const [largest] = most.toSorted((a, b) => b.heldBytes - a.heldBytes);
+  if (!largest) return;
+  release(largest);
+  largest.end(new HttpProblem(503, 'The service is busy at the moment; try again in a few seconds'));
 }
 
 const forms: Partial<KoaBodyMiddlewareOptions> = {
@@ -48,7 +87,7 @@ const anyBodyWithItsText = bodyReader(anyTypes, { ...forms, ...json, includeUnpa
 const maxResultFields = 999;
 
 /** For the gateway, whose encoding is not documented. A number in JSON becomes its text, which is what was signed. */
-export const gatewayBody: Middleware = (ctx, next) =>
+export const gatewayBody: ReadBody = (ctx, next) =>
   anyBodyWithItsText(ctx, () => {
     const { rawBody }: { rawBody?: unknown } = ctx.request;
     if (ctx.is('json') && typeof rawBody === 'string' && rawBody !== '')
@@ -63,19 +102,19 @@ function textsOf(json: string): unknown {
   try {
     return parseNumbersAsText(json);
   } catch (error) {
-    throw bodyProblem(error instanceof Error ? error : new Error());
+    throw bodyProblem(error);
   }
 }
 
 /** For GET /generic/check, whose Content-Type is optional. */
-export const checkBody: Middleware = (ctx, next) => {
+export const checkBody: ReadBody = (ctx, next) => {
   ctx.req.headers['content-type'] ??= 'application/json';
   return anyBody(ctx, next);
 };
 
 /** Koa middleware: reads the fields of the body into `ctx.state.body`. Throws InvalidFields. */
-export function validate<T>(struct: Struct<T, unknown>): Middleware {
-  return (ctx, next) => {
+export function validate<T>(struct: Struct<T, unknown>) {
+  return (ctx: Context<{ body: T }>, next: Next): Promise<void> => {
     ctx.state.body = readFields(ctx.request.body, struct);
     return next();
   };
@@ -88,7 +127,7 @@ export function bodyText(ctx: Context, name: string): string {
   return typeof value === 'string' ? value : '';
 }
 
-function bodyReader(types: string, options: Partial<KoaBodyMiddlewareOptions>): Middleware {
+function bodyReader(types: string, options: Partial<KoaBodyMiddlewareOptions>): ReadBody {
   const read = koaBody({
     json: false,
     text: false,
@@ -97,16 +136,13 @@ function bodyReader(types: string, options: Partial<KoaBodyMiddlewareOptions>): 
     ...options,
     // A body on GET is unusual, but documented for GET /generic/check.
     parsedMethods: [HttpMethodEnum.GET, HttpMethodEnum.POST],
-    onError(error) {
-      throw bodyProblem(error);
-    },
   });
   return async (ctx, next) => {
     if (options.urlencoded && ctx.is('multipart/form-data')) {
-      ctx.request.body = await readMultipart(ctx.req);
+      ctx.request.body = await readMultipart(ctx);
       return next();
     }
-    await receive(() => read(ctx, async () => {}));
+    await receive(ctx, () => read(ctx, async () => {}));
     const hasBody = ctx.get('Transfer-Encoding') !== '' || (ctx.request.length ?? 0) > 0;
     if (ctx.request.body === undefined && hasBody)
       throw new HttpProblem(415, `The Content-Type must be ${types}`);
@@ -115,8 +151,8 @@ function bodyReader(types: string, options: Partial<KoaBodyMiddlewareOptions>): 
 }
 
 /** Replaces koa-body's, which limits the fields only and accepts files of any size. */
-async function readMultipart(request: IncomingMessage): Promise<Record<string, string | string[]>> {
-  const form = await readFormData(request, limitBytes);
+async function readMultipart(ctx: Context): Promise<Record<string, string | string[]>> {
+  const form = await readFormData(ctx, limitBytes);
   const fields = Map.groupBy(form, ([name]) => name);
   return Object.fromEntries(
     Array.from(fields, ([name, values]) => {
@@ -127,11 +163,11 @@ async function readMultipart(request: IncomingMessage): Promise<Record<string, s
 }
 
 /** A form with its files, held in memory. Throws HttpProblem. */
-export async function readFormData(request: IncomingMessage, maxBytes: number): Promise<FormData> {
-  const bytes = await receive(() => readLimited(request, maxBytes));
-  const headers = { 'content-type': request.headers['content-type'] ?? '' };
-  return await new Response(bytes, { headers }).formData().catch((error) => {
-    throw bodyProblem(error);
+export async function readFormData(ctx: Context, maxBytes: number): Promise<FormData> {
+  return await receive(ctx, async () => {
+    const bytes = await readLimited(ctx.req, maxBytes);
+    const headers = { 'content-type': ctx.get('Content-Type') };
+    return await new Response(bytes, { headers }).formData();
   });
 }
 
