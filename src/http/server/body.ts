@@ -41,12 +41,13 @@ async function receive<Body>(ctx: Context, read: () => Promise<Body>): Promise<B
   try {
     return await Promise.race([read(), ended]);
   } catch (error) {
-    // The rest would otherwise keep the connection, and what was received, until it has arrived.
+    // What was received would otherwise be held until the rest has arrived.
     if (!receiving.has(body)) ctx.set('Connection', 'close');
     throw bodyProblem(error);
   } finally {
-    ctx.req.off('data', countPiece);
     release(body);
+    // The rest of a body that is refused is read and dropped, so that its sender gets to read the answer.
+    ctx.req.off('data', countPiece).resume();
   }
 }
 
