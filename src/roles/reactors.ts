@@ -64,11 +64,8 @@ export function startReactors(role: RoleDependencies): Running {
   );
   const eventTypes = [...toDoList.eventTypes, ...requeryList.eventTypes];
   const reader = createSharedReader(eventStore, { eventTypes });
-  const following = {
-    ...common,
-    eventStore: reader,
-    election: createLeaderElection({ databaseUrl, runtime }),
-  };
+  const election = createLeaderElection({ databaseUrl, runtime });
+  const following = { ...common, eventStore: reader, election };
   const requeryRun = runProjection({ projection: requeries, ...following, everyMs: 1_000 });
   const list = runProjection({
     projection,

@@ -38,9 +38,8 @@ export function addGenericRoutes(router: Router<RequestState>, dependencies: Dep
   router.get('/generic/check', checkBody, merchant, (ctx: Context<FromMerchant>) =>
     confirmCredentials(ctx, channel, { merchant_code: ctx.state.merchant.code }),
   );
-  const request = validate(paymentRequestBody(config));
   const askPayment = step(requestPayment);
-  router.post('/generic/request', jsonBody, merchant, request, askPayment);
+  router.post('/generic/request', jsonBody, merchant, validate(paymentRequestBody(config)), askPayment);
   // The id depends on the merchant's code: no reference leads to another merchant's payment.
   router.get('/generic/requery/:reference', checkBody, merchant, (ctx: Context<FromMerchant>) => {
     const { code } = ctx.state.merchant;
@@ -51,9 +50,8 @@ export function addGenericRoutes(router: Router<RequestState>, dependencies: Dep
   router.get('/generic/payments/:id', merchant, own, step(showOwnPayment));
   router.post('/generic/payments/:id/deliveries/:delivery/send-again', merchant, own, step(sendAgain));
   router.post('/generic/payments/:id/cancel', merchant, own, step(cancel));
-  const test = validate(testCallbackBody(config));
   const sendTest = step(sendTestCallback);
-  router.post('/generic/test-callback', jsonBody, merchant, test, sendTest);
+  router.post('/generic/test-callback', jsonBody, merchant, validate(testCallbackBody(config)), sendTest);
   const rotation = validate(Rotation);
   const rotateCredential = step(rotate);
   router.post('/generic/credentials/:kind/rotate', jsonBody, merchant, readKind, rotation, rotateCredential);

@@ -11,11 +11,9 @@ import type { LoadedPayment } from './load-payment.ts';
 /** About 30 KB each. */
 const maxKept = 500;
 
-export function createDownload({
-  config,
-  documents,
-  runtime,
-}: Pick<Dependencies, 'config' | 'documents' | 'runtime'>) {
+type Needed = Pick<Dependencies, 'config' | 'documents' | 'runtime'>;
+
+export function createDownload({ config, documents, runtime }: Needed) {
   const receiptFile = createReceiptFiles(config, documents.receipt);
   /** By what they say, in order of use: drawing one takes some 10 ms of CPU. */
   const kept = new RecentMap<ReturnType<typeof receiptFile>>(maxKept);

@@ -39,11 +39,10 @@ export function createErrorAnswers({ log }: Dependencies, presenterOf: (path: st
       await next();
     } catch (error) {
       const { answer } = problemOf(error);
-      const { requestId } = ctx.state;
-      // Of a refusal, such as one for lack of room, the place in the program says nothing.
       if (answer.status >= 500 && error instanceof HttpProblem)
-        log.warn({ reason: error.message, requestId }, 'request refused');
-      else if (answer.status >= 500) log.error({ err: error, requestId }, 'request failed');
+        log.warn({ reason: error.message, requestId: ctx.state.requestId }, 'request refused');
+      else if (answer.status >= 500)
+        log.error({ err: error, requestId: ctx.state.requestId }, 'request failed');
       return answerWith(ctx, answer);
     }
     // The router leaves a bare status where no route matches.
