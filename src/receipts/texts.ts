@@ -83,10 +83,7 @@ export function headingOf({ status }: Pick<Receipt, 'status'>, lang: Language): 
 }
 
 /** What a payer may do now; of a closed payment, nothing but contact the agency. */
-export function explanationOf(
-  { isClosed, status }: Pick<Receipt, 'isClosed' | 'status'>,
-  lang: Language,
-): string {
+export function explanationOf({ isClosed, status }: Receipt, lang: Language): string {
   const { explanations } = texts[lang].receipt;
   if (isClosed && status === 'partlyPaid') return explanations.closedInPart;
   if (isClosed && (status === 'failed' || status === 'cancelled')) return explanations.closed;
