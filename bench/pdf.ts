@@ -7,6 +7,7 @@ import type { Row } from './row.ts';
 
 const receipt: Receipt = {
   isOfficial: true,
+  isClosed: false,
   status: 'succeeded',
   asAt: '',
   agency: 'Example City Council',

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connectEventStore } from '@ledger/event-store/client.ts';
 import { systemRuntime as runtime } from '@ledger/kernel/system-runtime.ts';
-import { createLeads } from '@ledger/postgres/leader-election.ts';
+import { createLeaderElection } from '@ledger/postgres/leader-election.ts';
 import { connectPostgres } from '@ledger/postgres/pool.ts';
 import { forAll, sealKeyOf } from '@ledger/transparency-log/key.ts';
 import { pino } from 'pino';
@@ -54,7 +54,7 @@ async function seal(): Promise<number> {
   const kept = keptCheckpoints(db, join(folder, 'last-checkpoint'));
   const sealer = startSealer({
     eventStore,
-    leads: createLeads({ databaseUrl, runtime }),
+    election: createLeaderElection({ databaseUrl, runtime }),
     kept,
     origin: 'bench/log',
     keys: () => keys,

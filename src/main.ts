@@ -68,11 +68,10 @@ async function readArgs(name: CommandName, args: string[]) {
 /** Prints what a command reports; returns the exit code. */
 function show(outcome: Outcome, asJson: unknown): number {
   if (typeof outcome === 'number') return outcome;
-  const { data, exitCode = 0, text } = outcome;
   const plain = (_: string, value: unknown) => (typeof value === 'bigint' ? Number(value) : value);
-  const shown = asJson ? JSON.stringify(data, plain, 2) : text;
+  const shown = asJson ? JSON.stringify(outcome.data, plain, 2) : outcome.text;
   if (shown !== '') process.stdout.write(`${shown}\n`);
-  return exitCode;
+  return outcome.exitCode ?? 0;
 }
 
 // When the reader closes the pipe (`| head`), ends without an error message, as other programs do.

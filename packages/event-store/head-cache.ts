@@ -12,9 +12,9 @@ export const knownForMs = 10_000;
 /** Beyond this number of streams, the head learnt longest ago is forgotten: its next reader reads the stream. */
 const maxStreams = 10_000;
 
-export type KnownHeads = ReturnType<typeof createKnownHeads>;
+export type HeadCache = ReturnType<typeof createHeadCache>;
 
-export function createKnownHeads(
+export function createHeadCache(
   runtime: Pick<Runtime, 'monotonicMs'>,
   { most = maxStreams }: { most?: number } = {},
 ) {

@@ -1,7 +1,7 @@
 /**
  * One process at a time does a piece of work; the others stand by. The locks belong to a Postgres session, one for all
- * leads of a process, so they are released as soon as it dies. A process that stands still, stopped or frozen, cannot ask
- * for anything: Postgres then ends its session. The lead only saves work: the checkpoint is what prevents processing twice.
+ * leaderships of a process, so they are released as soon as it dies. A process that stands still, stopped or frozen, cannot
+ * ask for anything: Postgres then ends its session. Leading only saves work: the checkpoint is what prevents processing twice.
  */
 import type { Runtime } from '@ledger/kernel/runtime.ts';
 import { openLeadLocks, ownProcess } from './leader-locks.ts';
@@ -13,10 +13,10 @@ const heartbeatMs = 5_000;
 const deadAfterMs = 20_000;
 const yieldMs = 2 * tryEveryMs;
 const closeWithinMs = 1_000;
-/** What has failed may fail again: for so long nobody gives this process that lead, but it takes one that is free. */
+/** What has failed may fail again: for so long nobody gives this process that leadership, but it takes one that is free. */
 const doubtMs = 60_000;
 
-export type Leads = ReturnType<typeof createLeads>;
+export type LeaderElection = ReturnType<typeof createLeaderElection>;
 
 type Dependencies = {
   databaseUrl: string;
@@ -24,15 +24,15 @@ type Dependencies = {
 };
 
 /** For all that a process leads. It has a session while something is led or waited for. */
-export function createLeads({ databaseUrl, runtime }: Dependencies) {
+export function createLeaderElection({ databaseUrl, runtime }: Dependencies) {
   const doubtedUntilMs = new Map<string, number>();
   const isInDoubt = (name: string) => (doubtedUntilMs.get(name) ?? 0) > runtime.monotonicMs();
   let session: Session | null = null;
 
   return {
     /**
-     * Runs `work` once this process leads `name`; its signal aborts when the lead is lost or `signal` aborts. It also
-     * aborts when the lead is given to another process; then the work is begun again when this process leads again.
+     * Runs `work` once this process leads `name`; its signal aborts when the leadership is lost or `signal` aborts. It also
+     * aborts when the leadership is given to another process; then the work is begun again when this process leads again.
      * Resolves to what the work does, and to null without it: when `signal` aborts while it waits, or another process
      * leads and this one does not wait. Throws what `work` throws, and the connection's error when the session could not
      * be opened or was lost. A process asks for a name only once at a time.
@@ -79,7 +79,7 @@ export async function leadNow<Result>(
   { name, signal, ...dependencies }: LeadNow,
   work: (leading: AbortSignal) => Promise<Result>,
 ): Promise<Result | null> {
-  return await createLeads(dependencies).lead(name, { signal, waits: false }, work);
+  return await createLeaderElection(dependencies).lead(name, { signal, waits: false }, work);
 }
 
 type Candidate = ReturnType<typeof createCandidate>;
@@ -92,7 +92,7 @@ const createCandidate = (name: string, waits: boolean) => ({
   leads: false,
   /** Others see that it stands by. */
   isShown: false,
-  /** Aborts when it has to give up the lead. */
+  /** Aborts when it has to give up the leadership. */
   giving: new AbortController(),
 });
 
@@ -107,10 +107,10 @@ async function turnOf({ turn }: Candidate, signal: AbortSignal): Promise<boolean
 type Session = ReturnType<typeof openSession>;
 
 function openSession({ databaseUrl, runtime }: Dependencies, isInDoubt: (name: string) => boolean) {
-  const client = createClient(databaseUrl, 'ledger leads', deadAfterMs);
+  const client = createClient(databaseUrl, 'ledger leader election', deadAfterMs);
   const lost = new AbortController();
   client.on('error', (error) => lost.abort(error));
-  client.on('end', () => lost.abort(new Error('The connection that held the leads has ended')));
+  client.on('end', () => lost.abort(new Error('The connection that held the leaderships has ended')));
   const locks = openLeadLocks(client);
   const candidates = new Map<string, Candidate>();
   const those = (is: (candidate: Candidate) => boolean) => [...candidates.values()].filter(is);
@@ -153,7 +153,7 @@ function openSession({ databaseUrl, runtime }: Dependencies, isInDoubt: (name: s
     if (left.length > 0) await locks.giveBack(left);
   }
 
-  /** Gives up leads of which another process should have some. */
+  /** Gives up leaderships of which another process should have some. */
   async function share(): Promise<void> {
     const led = those(({ leads }) => leads);
     if (led.length < 2) return;

@@ -1,4 +1,4 @@
-/** The advisory locks of leads, which belong to a session of Postgres. */
+/** The advisory locks of leaders, which belong to a session of Postgres. */
 import type { Knex } from 'knex';
 import type { Candidacy } from './leader-shares.ts';
 import type { Client } from './pool.ts';

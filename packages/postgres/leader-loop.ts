@@ -2,7 +2,7 @@
 import { retry } from '@ledger/kernel/retry.ts';
 import { type Background, runUntilStopped } from '@ledger/kernel/run-until-stopped.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
-import type { Leads } from './leader-election.ts';
+import type { LeaderElection } from './leader-election.ts';
 
 /**
  * Calls `work` at intervals of `everyMs` while this process leads `name`, until it is stopped. A failure is told to
@@ -10,7 +10,7 @@ import type { Leads } from './leader-election.ts';
  */
 export function repeatAsLeader(
   options: {
-    leads: Leads;
+    election: LeaderElection;
     name: string;
     everyMs: number;
     runtime: Runtime;
@@ -18,10 +18,10 @@ export function repeatAsLeader(
   },
   work: (leading: AbortSignal) => Promise<void>,
 ): Background {
-  const { leads, name, everyMs, runtime, onFailure } = options;
+  const { election, name, everyMs, runtime, onFailure } = options;
   return runUntilStopped(async (signal) => {
     const lead = (onProgress: () => void) =>
-      leads.lead(name, { signal }, async (leading) => {
+      election.lead(name, { signal }, async (leading) => {
         for (;;) {
           await runtime.sleep(everyMs, leading);
           if (leading.aborted) return;

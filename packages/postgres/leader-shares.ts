@@ -1,10 +1,10 @@
-/** How processes share the leads. */
+/** How processes share the leaderships. */
 
 /** A process that leads `name`, or stands by for it. */
 export type Candidacy = { name: string; process: string; leads: boolean };
 
 /**
- * Whether a process has to give up the lead of `name`: if a process that stands by for it leads at least two fewer. Of
+ * Whether a process has to give up the leadership of `name`: if a process that stands by for it leads at least two fewer. Of
  * those that it could give to the process with the fewest, it gives up the first by name, half of the difference. What
  * nobody leads at the moment counts for everyone who stands by for it, so that no more is given up than will stay given up.
  */

@@ -19,7 +19,11 @@ export const command: CommandOf<'reconcile'> = async (
   const madeAt = made === undefined ? null : readAsOf('made-at', made);
   const badRows: BadRow[] = [];
   const discrepancies: (DiscrepancyFound & { id: string })[] = [];
-  const lines: string[] = [];
+  // Made from the findings at the end, so that an import of many does not hold them twice.
+  const findings = () => [
+    ...badRows.map(({ line, fault }) => `unreadable      line ${line} ${fault}`),
+    ...discrepancies.map((each) => discrepancyText(each.id, each)),
+  ];
   try {
     return await withStores('reconcile', needs, async ({ config: { transactionIdKey }, ...stores }) => {
       const summary = await importExport(
@@ -31,25 +35,21 @@ export const command: CommandOf<'reconcile'> = async (
           dryRun,
           waitMs: 20_000,
           newCause: staffCause,
-          onBadRow(row) {
-            badRows.push(row);
-            lines.push(`unreadable      line ${row.line} ${row.fault}`);
-          },
-          onDiscrepancy(id, discrepancy) {
-            discrepancies.push({ id, ...discrepancy });
-            lines.push(discrepancyText(id, discrepancy));
-          },
+          onBadRow: (row) => badRows.push(row),
+          onDiscrepancy: (id, discrepancy) => discrepancies.push({ id, ...discrepancy }),
         },
       );
       const note = dryRun ? ['This was a dry run: nothing was recorded.'] : [];
       return {
         data: { ...summary, dryRun, unreadable: badRows, discrepancies },
-        text: [...lines, '', summaryText(summary), ...note].join('\n'),
+        get text() {
+          return [...findings(), '', summaryText(summary), ...note].join('\n');
+        },
         exitCode: isAllMatched(summary) ? 0 : 1,
       };
     });
   } catch (error) {
-    for (const text of [...lines, failureText(error)]) process.stderr.write(`${text}\n`);
+    for (const text of [...findings(), failureText(error)]) process.stderr.write(`${text}\n`);
     // Not 1, which means discrepancies: a scheduler must be able to tell them from a file that cannot be read.
     return Math.max(2, exitCodeOf(error));
   }

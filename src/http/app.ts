@@ -69,9 +69,10 @@ export async function createApp(dependencies: Dependencies): Promise<Koa<Request
   app.use(createRateLimits(rateLimits));
   app.use(router.routes());
   app.use(router.allowedMethods());
-  // What fails outside the error answers, such as an error page that cannot be rendered. A reader who leaves is no fault.
-  app.on('error', (err: unknown) => {
-    if (codeOf(err) !== 'ERR_STREAM_PREMATURE_CLOSE') log.warn({ err }, 'answer failed');
+  // What fails outside the error answers, such as an error page that cannot be rendered. A caller who leaves is no fault.
+  app.on('error', (err: unknown, { req }: Context) => {
+    const hasLeft = err === req.socket.errored || codeOf(err) === 'ERR_STREAM_PREMATURE_CLOSE';
+    if (!hasLeft) log.warn({ err }, 'answer failed');
   });
   return app;
 }

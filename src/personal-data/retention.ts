@@ -9,7 +9,7 @@ import type { Background } from '@ledger/kernel/run-until-stopped.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
 import type { Erasure, Erasures } from '@ledger/personal-data/key-store.ts';
 import type { ErasureReason } from '@ledger/personal-data/sealed.ts';
-import type { Leads } from '@ledger/postgres/leader-election.ts';
+import type { LeaderElection } from '@ledger/postgres/leader-election.ts';
 import { repeatAsLeader } from '@ledger/postgres/leader-loop.ts';
 import type { Knex } from 'knex';
 import type { Logger } from 'pino';
@@ -40,11 +40,11 @@ const pageSize = 100;
 type Until = { unlessSince?: Date };
 
 /** Runs until stopped. One process erases, the others stand by. */
-export function startRetention(dependencies: Dependencies & { leads: Leads }): Background {
-  const { leads, log, runtime } = dependencies;
+export function startRetention(dependencies: Dependencies & { election: LeaderElection }): Background {
+  const { election, log, runtime } = dependencies;
   const onFailure = (error: unknown, failures: number) =>
     log.warn({ reason: reasonOf(error), failures }, 'erasing by retention is interrupted');
-  const options = { leads, name: 'retention', everyMs: pollMs, runtime, onFailure };
+  const options = { election, name: 'retention', everyMs: pollMs, runtime, onFailure };
   return repeatAsLeader(options, createRetentionPass(dependencies));
 }
 

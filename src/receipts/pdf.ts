@@ -31,6 +31,7 @@ import { amountInWords } from './amount-in-words.ts';
 import type { Printed } from './file.ts';
 import type { Receipt } from './receipt.ts';
 import {
+  explanationOf,
   factsOf,
   headingOf,
   historyText,
@@ -38,7 +39,6 @@ import {
   type Language,
   otherChargeTexts,
   type ReceiptTexts,
-  statusName,
   texts,
   timeText,
 } from './texts.ts';
@@ -60,7 +60,7 @@ export function receiptPdf(receipt: Receipt, { lang, verifyUrl }: Printed): Node
     ...otherChargeTexts(receipt, lang),
   ];
   for (const warning of warnings) drawText(sheet, sheet.root, 'P', warning, styles.warning);
-  drawText(sheet, sheet.root, 'P', words.receipt.explanations[statusName(receipt.status)], styles.label);
+  drawText(sheet, sheet.root, 'P', explanationOf(receipt, lang), styles.label);
   if (receipt.asAt !== '') {
     const asAt = format(words.receipt.asAt, { time: timeText(receipt.asAt, lang) });
     drawText(sheet, sheet.root, 'P', asAt, styles.warning);

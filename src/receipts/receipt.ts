@@ -6,7 +6,7 @@ import { methodOf, priceOf } from '../events/charges.ts';
 import type { OpenPayment } from '../events/open-payment.ts';
 import { currentResult, type RequestedPayment } from '../events/payment.ts';
 import { attemptOf } from '../events/payment-result.ts';
-import { heldWrongAmounts, type Standing, standingOf } from '../events/payment-standing.ts';
+import { heldWrongAmounts, isClosed, type Standing, standingOf } from '../events/payment-standing.ts';
 import type { RecordedResult, Resolution } from '../events/recorded-result.ts';
 import { openAttempts } from '../events/requery-schedule.ts';
 
@@ -50,9 +50,10 @@ export type Receipt = Readonly<ReturnType<typeof receiptOf>>;
 
 /**
  * The receipt of a payment that succeeded, or the statement of a payment in any other state. Texts are `''` if there is
- * nothing to say. Amounts read `RM 1,234.50`, times are UTC. `asAt` is given if what happened later may be missing.
+ * nothing to say. Amounts read `RM 1,234.50`, times are UTC. `asAt` is given if what happened later may be
+ * missing, `now` where it matters whether the payment can still be paid.
  */
-export function receiptOf(payment: OpenPayment, asAt: Date | null = null) {
+export function receiptOf(payment: OpenPayment, asAt: Date | null = null, now: Date | null = null) {
   const { access, request, status } = payment;
   const held = heldWrongAmounts(payment);
   const result = held.at(-1) ?? currentResult(payment);
@@ -64,6 +65,7 @@ export function receiptOf(payment: OpenPayment, asAt: Date | null = null) {
     /** False for a statement, which is not a receipt. */
     isOfficial: status === 'succeeded',
     status: toldOf(payment),
+    isClosed: now !== null && isClosed(payment, now.toISOString()),
     /** `''` if nothing is missing. */
     asAt: asAt?.toISOString() ?? '',
     agency: request.merchant.name,

@@ -82,6 +82,14 @@ export function headingOf({ status }: Pick<Receipt, 'status'>, lang: Language): 
   return texts[lang].receipt.headings[statusName(status)];
 }
 
+/** What a payer may do now; of a closed payment, nothing but contact the agency. */
+export function explanationOf({ isClosed, status }: Receipt, lang: Language): string {
+  const { explanations } = texts[lang].receipt;
+  if (isClosed && status === 'partlyPaid') return explanations.closedInPart;
+  if (isClosed && (status === 'failed' || status === 'cancelled')) return explanations.closed;
+  return explanations[statusName(status)];
+}
+
 /** Why a receipt does not say who has paid; `''` if it does. */
 export function withheldText({ access }: { access: Access }, lang: Language): string {
   const { erased, erasedOn, unavailable } = texts[lang].personalData;

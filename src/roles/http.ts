@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { type EventStore, EventStoreUnavailable } from '@ledger/event-store/event-store.ts';
-import { createKnownHeads } from '@ledger/event-store/head-cache.ts';
+import { createHeadCache } from '@ledger/event-store/head-cache.ts';
 import { createDrain, namingHost } from '@ledger/kernel/http-server.ts';
 import { createMailer } from '@ledger/outbound/mailer.ts';
 import { createOutbound } from '@ledger/outbound/post.ts';
@@ -56,7 +56,7 @@ const listsWithinMs = 10_000;
 /** Starts the HTTP role; resolves when it listens. */
 export async function startHttp(role: RoleDependencies): Promise<Running & { port: number }> {
   const { clock, config, log, personalData, runtime } = role;
-  const heads = createKnownHeads(runtime);
+  const heads = createHeadCache(runtime);
   const closing = new AbortController();
   const checked = assertKeys(config, { ...role, signal: closing.signal });
   const eventStore = heads.watch(appendOnceChecked(role.eventStore, checked));

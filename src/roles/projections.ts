@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import type { Background } from '@ledger/kernel/run-until-stopped.ts';
 import { createMailer } from '@ledger/outbound/mailer.ts';
-import { createLeads } from '@ledger/postgres/leader-election.ts';
+import { createLeaderElection } from '@ledger/postgres/leader-election.ts';
 import { connectPostgres } from '@ledger/postgres/pool.ts';
 import { createListQueries } from '@ledger/projections/runtime/list-projection.ts';
 import type { Projection } from '@ledger/projections/runtime/projection.ts';
@@ -42,8 +42,8 @@ export function startProjections(role: RoleDependencies): Running {
   const runs = new Map<string, Background>();
   const halted = new Set<string>();
   const reader = createSharedReader(eventStore, { streamPrefixes });
-  const leads = createLeads({ databaseUrl, runtime });
-  const common = { ...role, db, databaseUrl, leads };
+  const election = createLeaderElection({ databaseUrl, runtime });
+  const common = { ...role, db, databaseUrl, election };
   // Under load, rows lag by this much: most of a batch's cost is the same for one event and for many.
   const everyMs = 200;
   const transaction = createSharedTransaction(db, runtime);

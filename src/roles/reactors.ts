@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
 import { createMailer } from '@ledger/outbound/mailer.ts';
 import { createOutbound } from '@ledger/outbound/post.ts';
-import { createLeads } from '@ledger/postgres/leader-election.ts';
+import { createLeaderElection } from '@ledger/postgres/leader-election.ts';
 import { listenForNotifications } from '@ledger/postgres/notifications.ts';
 import { connectPostgres } from '@ledger/postgres/pool.ts';
 import { projectionStatus } from '@ledger/projections/runtime/checkpoints.ts';
@@ -64,7 +64,8 @@ export function startReactors(role: RoleDependencies): Running {
   );
   const eventTypes = [...toDoList.eventTypes, ...requeryList.eventTypes];
   const reader = createSharedReader(eventStore, { eventTypes });
-  const following = { ...common, eventStore: reader, leads: createLeads({ databaseUrl, runtime }) };
+  const election = createLeaderElection({ databaseUrl, runtime });
+  const following = { ...common, eventStore: reader, election };
   const requeryRun = runProjection({ projection: requeries, ...following, everyMs: 1_000 });
   const list = runProjection({
     projection,

@@ -33,7 +33,7 @@ import { streamPrefixes } from '../../src/events/streams.ts';
 import { userStream } from '../../src/events/user.ts';
 import { temporaryFolder, until } from '../embedded/helpers.ts';
 import { log } from '../projections/helpers.ts';
-import { leadsOn } from '../support/leads.ts';
+import { electionOn } from '../support/leader-election.ts';
 import { payer as aminah, choose, record, requestPayment, result } from '../support/payments.ts';
 import { personalData } from '../support/personal-data.ts';
 import { testRuntime } from '../support/runtime.ts';
@@ -119,7 +119,7 @@ const delivered = (delivery: string) =>
 export function sealing(databaseUrl: string, folder: string) {
   const db = connectPostgres({ url: databaseUrl, log });
   const kept = keptCheckpoints(db, join(folder, 'last-checkpoint'));
-  return { databaseUrl, leads: leadsOn(databaseUrl), db, kept, origin: 'ledger.example/log' };
+  return { databaseUrl, election: electionOn(databaseUrl), db, kept, origin: 'ledger.example/log' };
 }
 
 /** Runs a sealer until everything is sealed. */

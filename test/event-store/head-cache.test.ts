@@ -1,7 +1,7 @@
 // What this process knows of the ends of streams: only what it saw, not for long, and of so many streams.
 import { randomUUID } from 'node:crypto';
 import { connectEventStore } from '@ledger/event-store/client.ts';
-import { createKnownHeads, knownForMs } from '@ledger/event-store/head-cache.ts';
+import { createHeadCache, knownForMs } from '@ledger/event-store/head-cache.ts';
 import test from 'ava';
 import { log } from '../projections/helpers.ts';
 import { startServer } from '../support/event-store.ts';
@@ -18,7 +18,7 @@ const event = () => ({ id: randomUUID(), type: 'Tested', data: {}, metadata: {} 
 
 function start(most?: number) {
   let nowMs = 0;
-  const heads = createKnownHeads({ monotonicMs: () => nowMs }, most === undefined ? {} : { most });
+  const heads = createHeadCache({ monotonicMs: () => nowMs }, most === undefined ? {} : { most });
   return { heads, store: heads.watch(eventStore), pass: (ms: number) => (nowMs += ms) };
 }
 

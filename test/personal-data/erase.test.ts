@@ -34,7 +34,7 @@ import { unmatched } from '../../src/projections/unmatched/projection.ts';
 import { createEraser } from '../../src/roles/eraser.ts';
 import { temporaryFolder, until } from '../embedded/helpers.ts';
 import { emptyDatabase, log, reached, startStore } from '../projections/helpers.ts';
-import { leadsOn } from '../support/leads.ts';
+import { electionOn } from '../support/leader-election.ts';
 import {
   choose,
   payer,
@@ -128,7 +128,7 @@ async function start(t: ExecutionContext) {
           projection,
           eventStore,
           db,
-          leads: leadsOn(url),
+          election: electionOn(url),
           personalData,
           log,
           runtime,

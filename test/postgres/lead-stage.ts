@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
 import type { Knex } from 'knex';
-import { leadsOn } from '../support/leads.ts';
+import { electionOn } from '../support/leader-election.ts';
 
 type Work = { process: string; name: string; begunMs: number; fail(): void };
 
@@ -36,12 +36,12 @@ export function createStage(db: Knex, url: string, runtime: Runtime) {
 
   function join(process: string) {
     // Its sessions have its name.
-    const leads = leadsOn(`${url}?application_name=${process}`, runtime);
+    const election = electionOn(`${url}?application_name=${process}`, runtime);
     const asked = new Map<string, { leaving: AbortController; ended: Promise<void> }>();
 
     async function ask(name: string, signal: AbortSignal, waits: boolean): Promise<void> {
       do
-        await leads
+        await election
           .lead(name, { signal, waits }, (leading) => work(process, name, leading))
           .catch(() => sleep(1));
       while (waits && !signal.aborted);

@@ -1,11 +1,11 @@
 /** A process that leads until it loses the lead. */
 import { once } from 'node:events';
 import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
-import { createLeads } from '@ledger/postgres/leader-election.ts';
+import { createLeaderElection } from '@ledger/postgres/leader-election.ts';
 
 const [databaseUrl = ''] = process.argv.slice(2);
 const { signal } = new AbortController();
-await createLeads({ databaseUrl, runtime: systemRuntime })
+await createLeaderElection({ databaseUrl, runtime: systemRuntime })
   .lead('work', { signal }, async (leading) => {
     process.send?.('leads');
     await once(leading, 'abort');

@@ -4,7 +4,7 @@ import { type AddressInfo, connect, createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { retry } from '@ledger/kernel/retry.ts';
 import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
-import type { Leads } from '@ledger/postgres/leader-election.ts';
+import type { LeaderElection } from '@ledger/postgres/leader-election.ts';
 import { candidaciesFor } from '@ledger/postgres/leader-locks.ts';
 import { repeatAsLeader } from '@ledger/postgres/leader-loop.ts';
 import { connectPostgres } from '@ledger/postgres/pool.ts';
@@ -12,7 +12,7 @@ import test from 'ava';
 import { until } from '../embedded/helpers.ts';
 import { startWire } from '../event-store/helpers.ts';
 import { log } from '../projections/helpers.ts';
-import { leadsOn } from '../support/leads.ts';
+import { electionOn } from '../support/leader-election.ts';
 import { createDatabase } from '../support/postgres.ts';
 import { testRuntime } from '../support/runtime.ts';
 
@@ -24,7 +24,7 @@ test('a leader that is stopped loses the lead, and does not take it for kept whe
   t.deepEqual(await once(child, 'message').then(([message]) => message), 'leads');
   child.kill('SIGSTOP');
   const { signal } = new AbortController();
-  t.true(await leadsOn(url).lead('work', { signal }, async () => true));
+  t.true(await electionOn(url).lead('work', { signal }, async () => true));
   const lost = once(child, 'message');
   child.kill('SIGCONT');
   t.deepEqual((await lost)[0], 'lost');
@@ -38,7 +38,7 @@ const faster = (times: number) =>
     sleep: (ms, signal) => systemRuntime.sleep(ms / times, signal),
   });
 
-test('a process that joins is given half of the leads, one at a time has each, and they come back when it leaves', async (t) => {
+test('a process that joins is given half of the leaderships, one at a time has each, and they come back when it leaves', async (t) => {
   const { url } = await createDatabase();
   const runtime = faster(20);
   const leading = new Map<string, string[]>(names.map((name) => [name, []]));
@@ -46,9 +46,9 @@ test('a process that joins is given half of the leads, one at a time has each, a
   const join = (process: string) => {
     const leaving = new AbortController();
     const { signal } = leaving;
-    const leads = leadsOn(url, runtime);
+    const election = electionOn(url, runtime);
     const all = names.map((name) =>
-      leads.lead(name, { signal }, async (lead) => {
+      election.lead(name, { signal }, async (lead) => {
         const leaders = leading.get(name) ?? [];
         leaders.push(process);
         changes += 1;
@@ -85,17 +85,17 @@ test('nobody gives a lead to a process whose work has failed, until a minute has
   const { signal } = leading;
   t.teardown(() => leading.abort());
   const leaders: string[] = [];
-  const lead = (process: string, leads: Leads, name: string) =>
-    leads.lead(name, { signal }, async (led) => {
+  const lead = (process: string, election: LeaderElection, name: string) =>
+    election.lead(name, { signal }, async (led) => {
       leaders.push(process);
       if (!led.aborted) await once(led, 'abort');
     });
   const pair = ['details', 'journal'];
-  const ill = leadsOn(url, runtime);
+  const ill = electionOn(url, runtime);
   const fails = () => Promise.reject(new Error('It cannot work'));
   for (const name of pair)
     await t.throwsAsync(ill.lead(name, { signal }, fails), { message: 'It cannot work' });
-  const well = leadsOn(url, runtime);
+  const well = electionOn(url, runtime);
   const all = pair.map((name) => lead('well', well, name));
   await until(() => leaders.length === 2);
   all.push(...pair.map((name) => lead('ill', ill, name)));
@@ -121,11 +121,11 @@ test('a process that does not end its work quietly when it gives up a lead stand
   const runtime = { ...quick, monotonicMs: () => Math.min(quick.monotonicMs(), stoppedMs) };
   const { signal } = leaving;
   const pair = ['details', 'journal'];
-  const join = (leads: Leads) => {
+  const join = (election: LeaderElection) => {
     for (const name of pair)
       void retry(
         () =>
-          leads.lead(name, { signal }, async (leading) => {
+          election.lead(name, { signal }, async (leading) => {
             await once(leading, 'abort');
             // No time passes any more, so a minute neither.
             stoppedMs = quick.monotonicMs();
@@ -136,20 +136,20 @@ test('a process that does not end its work quietly when it gives up a lead stand
   };
   const led = async (is: boolean) =>
     (await candidaciesFor(db, pair)).filter(({ leads }) => leads === is).length;
-  join(leadsOn(url, runtime));
+  join(electionOn(url, runtime));
   await until(async () => (await led(true)) === 2);
-  join(leadsOn(url, runtime));
+  join(electionOn(url, runtime));
   await until(() => stoppedMs < Number.POSITIVE_INFINITY);
   await until(async () => (await led(true)) === 2 && (await led(false)) === 2);
   t.pass();
 });
 
-test('all leads of a process are in one session: they are lost together, and one that is done is free', async (t) => {
+test('all leaderships of a process are in one session: they are lost together, and one that is done is free', async (t) => {
   const { url } = await createDatabase();
   const db = connectPostgres({ url, log });
   t.teardown(() => db.destroy());
   const { signal } = new AbortController();
-  const one = leadsOn(url);
+  const one = electionOn(url);
   let begun = 0;
   const work = async (led: AbortSignal) => {
     begun += 1;
@@ -162,10 +162,10 @@ test('all leads of a process are in one session: they are lost together, and one
   const sessions = () =>
     db('pg_stat_activity')
       .select('pid')
-      .where({ application_name: 'ledger leads' })
+      .where({ application_name: 'ledger leader election' })
       .whereRaw('datname = current_database()');
   t.is((await sessions()).length, 1);
-  const two = leadsOn(url);
+  const two = electionOn(url);
   t.is(await two.lead('first', { signal, waits: false }, async () => 'led'), null);
   done.resolve();
   await first;
@@ -190,7 +190,7 @@ test('work is repeated by one process at a time, after a failure too, and by ano
   const start = (process: string) =>
     repeatAsLeader(
       {
-        leads: leadsOn(url, runtime),
+        election: electionOn(url, runtime),
         name: 'repeated',
         everyMs: 10,
         runtime,
@@ -226,11 +226,11 @@ test('a lead that is taken for one that leaves meanwhile is free again', async (
   await once(relay, 'listening');
   const slowUrl = new URL(url);
   slowUrl.port = String((relay.address() as AddressInfo).port);
-  const leads = leadsOn(slowUrl.href);
+  const election = electionOn(slowUrl.href);
   const enter = (name: string) => {
     const leaving = new AbortController();
     const { signal } = leaving;
-    const ended = leads.lead(
+    const ended = election.lead(
       name,
       { signal },
       async (led) => void (led.aborted || (await once(led, 'abort'))),
@@ -256,19 +256,19 @@ test('a lead that is taken for one that leaves meanwhile is free again', async (
   t.is(await led(), 0);
 });
 
-test('all leads are lost when PostgreSQL stops answering, whatever one of them still does', async (t) => {
+test('all leaderships are lost when PostgreSQL stops answering, whatever one of them still does', async (t) => {
   t.timeout(60_000);
   const { url } = await createDatabase();
   const relayUrl = new URL(url);
   const wire = await startWire(t, Number(relayUrl.port));
   relayUrl.port = String(wire.port);
-  const leads = leadsOn(relayUrl.href);
+  const election = electionOn(relayUrl.href);
   const { signal } = new AbortController();
   const longer = Promise.withResolvers<void>();
   let begun = 0;
   let abortedMs = 0;
   const works = names.map((name) =>
-    leads.lead(name, { signal }, async (led) => {
+    election.lead(name, { signal }, async (led) => {
       begun += 1;
       await once(led, 'abort');
       abortedMs = performance.now();

@@ -5,7 +5,7 @@ import { runs } from '../support/property-runs.ts';
 
 const names = ['details', 'journal', 'payments', 'projects', 'unmatched', 'users'];
 
-test('leads spread evenly over the processes that wait for them, and then stay', (t) => {
+test('leaderships spread evenly over the processes that wait for them, and then stay', (t) => {
   const scenario = fc.record({
     joined: fc.array(fc.constantFrom('a', 'b', 'c', 'd'), { minLength: 1, maxLength: 4 }),
     choices: fc.infiniteStream(fc.nat()),

@@ -29,7 +29,7 @@ import {
 import type { RequestDetails } from '../../src/events/personal-data.ts';
 import { until } from '../embedded/helpers.ts';
 import { startServer, startServerProcess } from '../support/event-store.ts';
-import { leadsOn } from '../support/leads.ts';
+import { electionOn } from '../support/leader-election.ts';
 import { personalData } from '../support/personal-data.ts';
 import { testRuntime } from '../support/runtime.ts';
 import type { Owner } from '../support/whole-file.ts';
@@ -106,7 +106,7 @@ export function run(
     projection,
     eventStore,
     db,
-    leads: leadsOn(url),
+    election: electionOn(url),
     personalData,
     log,
     runtime: systemRuntime,

@@ -117,7 +117,7 @@ test.serial('one process leads; the other takes over when it is killed', async (
   const candidacies = () => candidaciesFor(database.db, ['event_counts', 'payments']);
   const led = async () => (await candidacies()).filter(({ leads }) => leads).map(({ name }) => name);
   const both = ['event_counts', 'payments'];
-  // Not at every moment: the processes share the leads, and one that is given up is taken a little later.
+  // Not at every moment: the processes share the leaderships, and one that is given up is taken a little later.
   const bothAreLed = () => until(async () => isDeepStrictEqual((await led()).toSorted(), both));
 
   const first = startRunner(t, store, database);

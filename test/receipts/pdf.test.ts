@@ -27,7 +27,7 @@ for (const lang of ['en', 'ms'] as const) {
     ];
     const receipt = receiptAfter(charged, { channel: 'landreg' });
     const text = textOf(await pdfOf(receipt, lang));
-    const { isOfficial, status, at, history, items, mode, amount, access, ...rest } = receipt;
+    const { isOfficial, isClosed, status, at, history, items, mode, amount, access, ...rest } = receipt;
     const { totalSen, feeSen, notes, receivedSen, otherCharges, ...facts } = rest;
     for (const fact of Object.values(facts)) t.true(text.includes(fact), fact);
     for (const fact of items.flatMap((item) => Object.values(item))) t.true(text.includes(fact), fact);
@@ -46,6 +46,13 @@ for (const lang of ['en', 'ms'] as const) {
     t.true(text.includes(verifyUrl));
     t.true(text.includes(format(words.pdf.page, { page: 1, pages: 1 })));
     t.false(text.includes('900101145678'), 'the IC number is masked');
+  });
+
+  reading(`a statement of a payment that nobody can pay any more says so, in ${lang}`, async (t) => {
+    const { failed } = unpaid;
+    const { closed, failed: tryAgain } = words.receipt.explanations;
+    t.true(textOf(await pdfOf(failed, lang)).includes(tryAgain));
+    t.true(textOf(await pdfOf({ ...failed, isClosed: true }, lang)).includes(closed));
   });
 
   for (const [state, receipt] of Object.entries(unpaid)) {

@@ -3,6 +3,7 @@ import test from 'ava';
 import { evolve, noPayment, type PaymentEvent } from '../../src/events/payment.ts';
 import { statusCodeOf } from '../../src/receipts/payment-fields.ts';
 import { receiptOf } from '../../src/receipts/receipt.ts';
+import { explanationOf } from '../../src/receipts/texts.ts';
 import {
   payer as aminah,
   applied,
@@ -46,6 +47,50 @@ test('before any result it is a statement of what is known', (t) => {
     orderNo: '',
     history: [{ at: requestedAt, kind: 'requested' }],
   });
+});
+
+test('once it has expired, or its agency has cancelled it, it says that nobody can pay any more', (t) => {
+  const expiresAt = '2026-11-21T00:00:00.000Z';
+  const wrong = mismatched(result(1, 'succeeded', { amountSen: sen(12_000) }));
+  const credited: PaymentEvent = {
+    type: 'AmountMismatchCredited',
+    data: {
+      ...{
+        at: requestedAt,
+        by: 'staff:A',
+        postingRule: 3,
+        merchantCode: 'council',
+        deliveries: [],
+        note: 'x',
+      },
+      ...{ resultNo: 1, amountSen: sen(12_000), effect: 'partlyPaid', paidSen: sen(12_000) },
+      ...{ paidAt: requestedAt, receiptNo: '' },
+    },
+  };
+  const explained = (now: string, ...events: PaymentEvent[]) => {
+    const payment = [
+      { type: 'PaymentRequested', data: request({ expiresAt }) } as const,
+      chosen(1),
+      ...events,
+    ].reduce(evolve, noPayment);
+    if (payment.status === 'none') throw new Error('no payment');
+    return explanationOf(receiptOf(opened(payment), null, new Date(now)), 'en');
+  };
+  const [before, after] = ['2026-11-20T23:59:59.999Z', expiresAt];
+  const byPayer = applied(result(1, 'cancelled'));
+  const cancelled = { ...byPayer, data: { ...byPayer.data, source: 'merchant' } } as PaymentEvent;
+  t.regex(explained(before, failed(1)), /You can try again/);
+  t.regex(
+    explained(after, failed(1)),
+    /^No payment has been received, and this request can no longer be paid/,
+  );
+  t.regex(
+    explained(before, cancelled),
+    /^No payment has been received, and this request can no longer be paid/,
+  );
+  t.regex(explained(before, wrong, credited), /The rest is still to be paid/);
+  t.regex(explained(after, wrong, credited), /^A part .* this request can no longer be paid/);
+  t.regex(explained(after, succeeded(1)), /^The payment has been received/);
 });
 
 test('a success is official, and its total includes the fee of its own attempt', (t) => {

@@ -6,8 +6,8 @@ export const mutants: Readonly<Record<string, Omit<Mutant, 'name'>>> = {
   'json-numbers': {
     what: 'A result sent as JSON numbers is refused',
     file: 'src/http/server/body.ts',
-    code: 'parseNumbersAsText(json)',
-    becomes: 'JSON.parse(json)',
+    code: 'parseNumbersAsText(rawBody)',
+    becomes: 'JSON.parse(rawBody)',
     seenBy: ['signed-result-refused'],
     payments: 40,
     seeds: 20,

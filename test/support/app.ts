@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { connectEventStore } from '@ledger/event-store/client.ts';
 import type { EventStore, RecordedEvent } from '@ledger/event-store/event-store.ts';
-import { createKnownHeads } from '@ledger/event-store/head-cache.ts';
+import { createHeadCache } from '@ledger/event-store/head-cache.ts';
 import { createLog } from '@ledger/kernel/log.ts';
 import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
 import type { Mail, MailOutcome } from '@ledger/outbound/mailer.ts';
@@ -183,7 +183,7 @@ export async function startApp(
     ...(changes.clock && { now: changes.clock }),
     ...(changes.monotonicMs && { monotonicMs: changes.monotonicMs }),
   });
-  const heads = createKnownHeads(runtime);
+  const heads = createHeadCache(runtime);
   const parts = heads.watch({ ...eventStore, ...changes.eventStore });
   const mails: Mail[] = [];
   const send = async (mail: Mail): Promise<MailOutcome> => {

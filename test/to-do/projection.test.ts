@@ -29,7 +29,7 @@ import {
 } from '../projections/helpers.ts';
 import { results } from '../support/arbitraries.ts';
 import { countLoads } from '../support/count-loads.ts';
-import { leadsOn } from '../support/leads.ts';
+import { electionOn } from '../support/leader-election.ts';
 import {
   payer as aminah,
   applied,
@@ -122,7 +122,7 @@ test.serial('only the request of a payment with events of version 1 is loaded, a
     projection,
     eventStore,
     db,
-    leads: leadsOn(url),
+    election: electionOn(url),
     personalData,
     log,
     runtime: systemRuntime,

@@ -10,7 +10,7 @@ import type { Runtime } from '@ledger/kernel/runtime.ts';
 import { inSpan } from '@ledger/kernel/tracing.ts';
 import type { PersonalDataReader } from '@ledger/personal-data/sealed.ts';
 import { isPostgresError } from '@ledger/postgres/error-codes.ts';
-import type { Leads } from '@ledger/postgres/leader-election.ts';
+import type { LeaderElection } from '@ledger/postgres/leader-election.ts';
 import type { Knex } from 'knex';
 import type { Logger } from 'pino';
 import { readBatches } from './batches.ts';
@@ -25,7 +25,7 @@ type Dependencies = {
   projection: Projection;
   eventStore: Pick<EventStore, 'load' | 'subscribe'>;
   db: Knex;
-  leads: Leads;
+  election: LeaderElection;
   personalData: PersonalDataReader;
   log: Logger;
   runtime: Runtime;
@@ -53,9 +53,9 @@ export function runProjection(dependencies: Dependencies): Background {
 type Run = Dependencies & { schema: string; overloads: Map<string, number> };
 
 async function keepRunning(run: Run, signal: AbortSignal): Promise<void> {
-  const { leads, schema, log, runtime } = run;
+  const { election, schema, log, runtime } = run;
   const lead = (onProgress: () => void) =>
-    leads.lead(schema, { signal }, (leading) => follow(run, leading, onProgress));
+    election.lead(schema, { signal }, (leading) => follow(run, leading, onProgress));
   try {
     await retry(lead, {
       runtime,

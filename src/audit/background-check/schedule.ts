@@ -5,7 +5,7 @@
 import { reasonOf } from '@ledger/kernel/reason-of.ts';
 import { type Background, runUntilStopped } from '@ledger/kernel/run-until-stopped.ts';
 import { emptyIfUndefined } from '@ledger/postgres/error-codes.ts';
-import type { Leads } from '@ledger/postgres/leader-election.ts';
+import type { LeaderElection } from '@ledger/postgres/leader-election.ts';
 import { projectionStatus } from '@ledger/projections/runtime/checkpoints.ts';
 import { type LagSources, untilCaughtUp } from '@ledger/projections/runtime/lag.ts';
 import type { Knex } from 'knex';
@@ -15,7 +15,7 @@ import { type CheckResult, check, compared } from './check.ts';
 import { auditTablesSql, forgedRows, forgetForgedRows } from './forged-rows.ts';
 
 type Dependencies = Parameters<typeof check>[0] &
-  Pick<LagSources, 'eventStore'> & { leads: Leads; log: Logger };
+  Pick<LagSources, 'eventStore'> & { election: LeaderElection; log: Logger };
 
 const hourMs = 60 * 60_000;
 const dayMs = 24 * hourMs;
@@ -36,7 +36,7 @@ export function startHourlyCheck(dependencies: Dependencies): Background {
   return inOneProcess('hourly-check', check, dependencies);
 }
 
-type VerifyDependencies = Pick<Dependencies, 'leads' | 'db' | 'log' | 'runtime'> & {
+type VerifyDependencies = Pick<Dependencies, 'election' | 'db' | 'log' | 'runtime'> & {
   /** The time of day in Malaysia, such as `02:30`. */
   at: string;
   /** Verifies everything, and records what it found (`recordVerified`). */
@@ -69,13 +69,13 @@ export function startDailyVerify({ at, verify, ...dependencies }: VerifyDependen
 function inOneProcess(
   name: string,
   work: (leading: AbortSignal) => Promise<void>,
-  { leads, log, runtime }: Pick<Dependencies, 'leads' | 'log' | 'runtime'>,
+  { election, log, runtime }: Pick<Dependencies, 'election' | 'log' | 'runtime'>,
 ): Background {
   return runUntilStopped(async (signal) => {
     for (;;) {
       await runtime.sleep(lookMs, signal);
       if (signal.aborted) return;
-      await leads
+      await election
         .lead(name, { signal, waits: false }, work)
         .catch((error) => log.warn({ check: name, reason: reasonOf(error) }, 'a check was interrupted'));
     }

@@ -8,7 +8,7 @@ import { reasonOf } from '@ledger/kernel/reason-of.ts';
 import { retry } from '@ledger/kernel/retry.ts';
 import { type Background, runUntilStopped } from '@ledger/kernel/run-until-stopped.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
-import type { Leads } from '@ledger/postgres/leader-election.ts';
+import type { LeaderElection } from '@ledger/postgres/leader-election.ts';
 import { checkpointText, signatureLine } from '@ledger/transparency-log/note.ts';
 import type { Offer } from '@ledger/transparency-log/offer.ts';
 import { growTree, leafHash, type Range, rootOf } from '@ledger/transparency-log/tree.ts';
@@ -34,7 +34,7 @@ import { type SealKeys, signersAfter } from './succession.ts';
 
 type Dependencies = {
   eventStore: Pick<EventStore, 'append' | 'load' | 'loadLast' | 'subscribe'>;
-  leads: Leads;
+  election: LeaderElection;
   kept: KeptCheckpoints;
   /** The name of the log in its checkpoints, unless earlier ones have another. */
   origin: string;
@@ -63,12 +63,12 @@ export function startSealer(dependencies: Dependencies): Background {
 }
 
 async function keepSealing(dependencies: Dependencies, signal: AbortSignal): Promise<void> {
-  const { kept, leads, runtime, log } = dependencies;
+  const { kept, election, runtime, log } = dependencies;
   while (!signal.aborted) {
     try {
       await retry(
         (onProgress) =>
-          leads.lead('sealer', { signal }, (leading) => sealWhile(leading, dependencies, onProgress)),
+          election.lead('sealer', { signal }, (leading) => sealWhile(leading, dependencies, onProgress)),
         {
           runtime,
           signal,

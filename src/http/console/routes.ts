@@ -4,8 +4,7 @@
  */
 import type Router from '@koa/router';
 import { send } from '@ledger/web/answers.ts';
-import type { Middleware } from 'koa';
-import { formBody } from '../server/body.ts';
+import { formBody, type ReadBody } from '../server/body.ts';
 import { type Context, type RequestState, seeOther } from '../server/context.ts';
 import { showAccessLog } from './audit/access-log.ts';
 import { paymentExport } from './audit/export.ts';
@@ -68,7 +67,7 @@ export type ConsoleRoute = {
   forScope: ForScope;
   handle: Page;
   /** Reads the body of a POST. */
-  body: Middleware;
+  body: ReadBody;
 };
 
 const route =
@@ -78,7 +77,7 @@ const route =
     permission: Permission,
     forScope: ForScope,
     handle: Page,
-    body: Middleware = formBody,
+    body: ReadBody = formBody,
   ): ConsoleRoute => ({ method, path, permission, forScope, handle, body });
 const get = route('get');
 const post = route('post');

@@ -34,12 +34,12 @@ export function addGenericRoutes(router: Router<RequestState>, dependencies: Dep
   const payment = step(loadPayment);
   const head = step(loadPaymentWithHead);
 
-  // For merchants.
+  // For merchants. The steps that take a validated body are named first, so that its type is checked against theirs.
   router.get('/generic/check', checkBody, merchant, (ctx: Context<FromMerchant>) =>
     confirmCredentials(ctx, channel, { merchant_code: ctx.state.merchant.code }),
   );
-  const request = validate(paymentRequestBody(config));
-  router.post('/generic/request', jsonBody, merchant, request, step(requestPayment));
+  const askPayment = step(requestPayment);
+  router.post('/generic/request', jsonBody, merchant, validate(paymentRequestBody(config)), askPayment);
   // The id depends on the merchant's code: no reference leads to another merchant's payment.
   router.get('/generic/requery/:reference', checkBody, merchant, (ctx: Context<FromMerchant>) => {
     const { code } = ctx.state.merchant;
@@ -50,10 +50,11 @@ export function addGenericRoutes(router: Router<RequestState>, dependencies: Dep
   router.get('/generic/payments/:id', merchant, own, step(showOwnPayment));
   router.post('/generic/payments/:id/deliveries/:delivery/send-again', merchant, own, step(sendAgain));
   router.post('/generic/payments/:id/cancel', merchant, own, step(cancel));
-  const test = validate(testCallbackBody(config));
-  router.post('/generic/test-callback', jsonBody, merchant, test, step(sendTestCallback));
+  const sendTest = step(sendTestCallback);
+  router.post('/generic/test-callback', jsonBody, merchant, validate(testCallbackBody(config)), sendTest);
   const rotation = validate(Rotation);
-  router.post('/generic/credentials/:kind/rotate', jsonBody, merchant, readKind, rotation, step(rotate));
+  const rotateCredential = step(rotate);
+  router.post('/generic/credentials/:kind/rotate', jsonBody, merchant, readKind, rotation, rotateCredential);
   router.post('/generic/credentials/:kind/end-overlap', merchant, readKind, step(endOverlap));
 
   // For payers and the gateway.

@@ -11,14 +11,16 @@ import type { LoadedPayment } from './load-payment.ts';
 /** About 30 KB each. */
 const maxKept = 500;
 
-export function createDownload({ config, documents }: Pick<Dependencies, 'config' | 'documents'>) {
+type Needed = Pick<Dependencies, 'config' | 'documents' | 'runtime'>;
+
+export function createDownload({ config, documents, runtime }: Needed) {
   const receiptFile = createReceiptFiles(config, documents.receipt);
   /** By what they say, in order of use: drawing one takes some 10 ms of CPU. */
   const kept = new RecentMap<ReturnType<typeof receiptFile>>(maxKept);
 
   return async (ctx: Context<LoadedPayment>): Promise<void> => {
     const { payment, asAt } = ctx.state;
-    const receipt = receiptOf(payment, asAt);
+    const receipt = receiptOf(payment, asAt, runtime.now());
     const lang = languageOf(ctx, chosenLanguage(payment));
     const key = hash('sha256', JSON.stringify([lang, receipt]), 'base64');
     let file = kept.get(key);

@@ -8,6 +8,7 @@ import { openAttempts } from '../../events/requery-schedule.ts';
 import { statusCodeOf } from '../../receipts/payment-fields.ts';
 import { receiptOf } from '../../receipts/receipt.ts';
 import {
+  explanationOf,
   factsOf,
   headingOf,
   historyText,
@@ -35,7 +36,7 @@ export function drawReceipt(
   { config, emailTokens, links, runtime }: PaymentChannel,
 ): Promise<void> {
   const lang = languageOf(ctx, chosenLanguage(payment));
-  const receipt = receiptOf(payment, asAt);
+  const receipt = receiptOf(payment, asAt, runtime.now());
   const { status, transactionId } = receipt;
   const { linkEndsAtMs } = ctx.state;
   const ownUrl = links.receipt(transactionId, lang, linkEndsAtMs);
@@ -51,6 +52,7 @@ export function drawReceipt(
     ...receipt,
     status: statusName(status),
     heading: headingOf(receipt, lang),
+    explanation: explanationOf(receipt, lang),
     otherCharges: otherChargeTexts(receipt, lang),
     asAt: receipt.asAt && timeText(receipt.asAt, lang),
     facts: factsOf(receipt, lang),

@@ -1,39 +1,56 @@
 /** Reads request bodies, each within a limit. A body that cannot be read is an HttpProblem. */
-import type { IncomingMessage } from 'node:http';
+import { createByteBudget } from '@ledger/kernel/byte-budget.ts';
+import { networkOf } from '@ledger/kernel/network-of.ts';
 import { parseNumbersAsText } from '@ledger/kernel/numbers-as-text.ts';
-import type { Middleware } from 'koa';
+import { readAtMost } from '@ledger/kernel/read-at-most.ts';
+import type { Next } from 'koa';
 import koaBody, { HttpMethodEnum, type KoaBodyMiddlewareOptions } from 'koa-body';
 import type { Struct } from 'superstruct';
 import { readFields } from '../../commands/fields.ts';
 import { type Context, HttpProblem } from './context.ts';
 import { bodyProblem } from './errors.ts';
 
+/** Koa middleware that reads the body of a request. Throws HttpProblem. */
+export type ReadBody = (ctx: Context, next: Next) => Promise<void>;
+
 const limitBytes = 64 * 1024;
 
-/** At most this many bodies may arrive at once in this process, to limit the memory that they take. */
-const maxBodies = 1_000;
-let bodies = 0;
+/** What all bodies together may hold while they are received by this process. */
+const budget = createByteBudget(64 * 1024 * 1024);
+/** A piece of a body takes about this much beside its bytes, which matters where a body is sent byte by byte. */
+const pieceBytes = 256;
 
-/** Receives one body. Throws HttpProblem 503 while too many others are being received. */
-async function receive<Body>(read: () => Promise<Body>): Promise<Body> {
-  if (bodies >= maxBodies)
-    throw new HttpProblem(503, 'The service is busy at the moment; try again in a few seconds');
-  bodies += 1;
+/** Receives one body. Throws HttpProblem, 503 if the budget is used up and this is the body that it ends. */
+async function receive<Body>(ctx: Context, read: () => Promise<Body>): Promise<Body> {
+  const { promise: ended, reject } = Promise.withResolvers<never>();
+  const held = budget.open(networkOf(ctx.state.address), () => {
+    // What was received would otherwise be held until the rest has arrived.
+    ctx.set('Connection', 'close');
+    reject(new HttpProblem(503, 'The service is busy at the moment; try again in a few seconds'));
+  });
+  const countPiece = ({ length }: Buffer) => held.add(length + pieceBytes);
+  ctx.req.on('data', countPiece);
   try {
-    return await read();
+    return await Promise.race([read(), ended]);
+  } catch (error) {
+    throw bodyProblem(error);
   } finally {
-    bodies -= 1;
+    held.close();
+    // The rest of a body that is refused is read and dropped, so that its sender gets to read the answer.
+    ctx.req.off('data', countPiece).resume();
   }
 }
 
-const forms: Partial<KoaBodyMiddlewareOptions> = {
+type Options = Partial<KoaBodyMiddlewareOptions>;
+
+const forms: Options = {
   urlencoded: true,
   formLimit: limitBytes,
   // Names stay as they were sent: a checksum covers brackets and dots, which are never structure.
   queryString: { depth: 0, allowDots: false, parseArrays: false, plainObjects: true },
 };
 
-const json: Partial<KoaBodyMiddlewareOptions> = { json: true, jsonLimit: limitBytes, jsonTypes: ['json'] };
+const json: Options = { json: true, jsonLimit: limitBytes, jsonTypes: ['json'] };
 
 export const jsonBody = bodyReader('application/json', json);
 
@@ -42,40 +59,33 @@ export const formBody = bodyReader('application/x-www-form-urlencoded or multipa
 const anyTypes = 'application/json, application/x-www-form-urlencoded or multipart/form-data';
 
 const anyBody = bodyReader(anyTypes, { ...forms, ...json });
-const anyBodyWithItsText = bodyReader(anyTypes, { ...forms, ...json, includeUnparsed: true });
+/** A number in JSON becomes its text, which is what was signed. */
+const textBody = bodyReader(anyTypes, { ...forms, ...json, includeUnparsed: true }, (ctx) => {
+  const { rawBody }: { rawBody?: unknown } = ctx.request;
+  if (ctx.is('json') && typeof rawBody === 'string' && rawBody !== '')
+    Object.assign(ctx.request, { body: parseNumbersAsText(rawBody) });
+});
 
 /** Far more than a gateway sends, and one less than the parser of forms reads, so that it is noticed if it leaves some out. */
 const maxResultFields = 999;
 
-/** For the gateway, whose encoding is not documented. A number in JSON becomes its text, which is what was signed. */
-export const gatewayBody: Middleware = (ctx, next) =>
-  anyBodyWithItsText(ctx, () => {
-    const { rawBody }: { rawBody?: unknown } = ctx.request;
-    if (ctx.is('json') && typeof rawBody === 'string' && rawBody !== '')
-      Object.assign(ctx.request, { body: textsOf(rawBody) });
+/** For the gateway, whose encoding is not documented. */
+export const gatewayBody: ReadBody = (ctx, next) =>
+  textBody(ctx, () => {
     if (Object.keys(ctx.request.body ?? {}).length > maxResultFields)
       throw new HttpProblem(400, `A result must have at most ${maxResultFields} fields`);
     return next();
   });
 
-/** Throws HttpProblem 400 for thousands of nested lists, on which JSON.parse with a reviver overflows the stack. */
-function textsOf(json: string): unknown {
-  try {
-    return parseNumbersAsText(json);
-  } catch (error) {
-    throw bodyProblem(error instanceof Error ? error : new Error());
-  }
-}
-
 /** For GET /generic/check, whose Content-Type is optional. */
-export const checkBody: Middleware = (ctx, next) => {
+export const checkBody: ReadBody = (ctx, next) => {
   ctx.req.headers['content-type'] ??= 'application/json';
   return anyBody(ctx, next);
 };
 
 /** Koa middleware: reads the fields of the body into `ctx.state.body`. Throws InvalidFields. */
-export function validate<T>(struct: Struct<T, unknown>): Middleware {
-  return (ctx, next) => {
+export function validate<T>(struct: Struct<T, unknown>) {
+  return (ctx: Context<{ body: T }>, next: Next): Promise<void> => {
     ctx.state.body = readFields(ctx.request.body, struct);
     return next();
   };
@@ -88,7 +98,8 @@ export function bodyText(ctx: Context, name: string): string {
   return typeof value === 'string' ? value : '';
 }
 
-function bodyReader(types: string, options: Partial<KoaBodyMiddlewareOptions>): Middleware {
+/** `revise` changes what was read; what it throws means that the body is malformed. */
+function bodyReader(types: string, options: Options, revise = (_: Context): void => {}): ReadBody {
   const read = koaBody({
     json: false,
     text: false,
@@ -97,16 +108,13 @@ function bodyReader(types: string, options: Partial<KoaBodyMiddlewareOptions>): 
     ...options,
     // A body on GET is unusual, but documented for GET /generic/check.
     parsedMethods: [HttpMethodEnum.GET, HttpMethodEnum.POST],
-    onError(error) {
-      throw bodyProblem(error);
-    },
   });
   return async (ctx, next) => {
     if (options.urlencoded && ctx.is('multipart/form-data')) {
-      ctx.request.body = await readMultipart(ctx.req);
+      ctx.request.body = await readMultipart(ctx);
       return next();
     }
-    await receive(() => read(ctx, async () => {}));
+    await receive(ctx, () => read(ctx, async () => revise(ctx)));
     const hasBody = ctx.get('Transfer-Encoding') !== '' || (ctx.request.length ?? 0) > 0;
     if (ctx.request.body === undefined && hasBody)
       throw new HttpProblem(415, `The Content-Type must be ${types}`);
@@ -115,8 +123,8 @@ function bodyReader(types: string, options: Partial<KoaBodyMiddlewareOptions>): 
 }
 
 /** Replaces koa-body's, which limits the fields only and accepts files of any size. */
-async function readMultipart(request: IncomingMessage): Promise<Record<string, string | string[]>> {
-  const form = await readFormData(request, limitBytes);
+async function readMultipart(ctx: Context): Promise<Record<string, string | string[]>> {
+  const form = await readFormData(ctx, limitBytes);
   const fields = Map.groupBy(form, ([name]) => name);
   return Object.fromEntries(
     Array.from(fields, ([name, values]) => {
@@ -127,30 +135,16 @@ async function readMultipart(request: IncomingMessage): Promise<Record<string, s
 }
 
 /** A form with its files, held in memory. Throws HttpProblem. */
-export async function readFormData(request: IncomingMessage, maxBytes: number): Promise<FormData> {
-  const bytes = await receive(() => readLimited(request, maxBytes));
-  const headers = { 'content-type': request.headers['content-type'] ?? '' };
-  return await new Response(bytes, { headers }).formData().catch((error) => {
-    throw bodyProblem(error);
+export async function readFormData(ctx: Context, maxBytes: number): Promise<FormData> {
+  return await receive(ctx, async () => {
+    const bytes = ctx.request.length > maxBytes ? null : await readAtMost(ctx.req, maxBytes);
+    if (!bytes) throw new HttpProblem(413, 'The request body is too large');
+    const headers = { 'content-type': ctx.get('Content-Type') };
+    return await new Response(bytes, { headers }).formData();
   });
 }
 
 function textOf(value: string | Blob): string {
   if (typeof value === 'string') return value;
   throw new HttpProblem(400, 'Files are not taken');
-}
-
-/** Refuses a body whose announced length is too large before reading any of it, and any other once it grows too large. */
-async function readLimited(request: IncomingMessage, maxBytes: number): Promise<Uint8Array<ArrayBuffer>> {
-  const tooLarge = () => bodyProblem(Object.assign(new Error(), { status: 413 }));
-  if (Number(request.headers['content-length']) > maxBytes) throw tooLarge();
-  const chunks: Buffer[] = [];
-  let length = 0;
-  // The request is not destroyed, because the refusal is sent on the same connection.
-  for await (const chunk of request.iterator({ destroyOnReturn: false })) {
-    length += chunk.length;
-    if (length > maxBytes) throw tooLarge();
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
 }

@@ -1,6 +1,6 @@
 /** What the HTTP role needs from the rest of the program. Each handler names the few things that it uses. */
 import type { EventStore } from '@ledger/event-store/event-store.ts';
-import type { KnownHeads } from '@ledger/event-store/head-cache.ts';
+import type { HeadCache } from '@ledger/event-store/head-cache.ts';
 import type { Log } from '@ledger/kernel/log.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
 import type { Mailer } from '@ledger/outbound/mailer.ts';
@@ -32,7 +32,7 @@ export type Dependencies = PaymentQueries &
     execute: ExecuteOf<typeof paymentDecider>;
     eventStore: EventStore;
     /** Of the streams that `eventStore` writes and reads. */
-    heads: Pick<KnownHeads, 'revisionOf'>;
+    heads: Pick<HeadCache, 'revisionOf'>;
     personalData: PersonalDataReader & { seal: SealEvents };
     registry: TransactionRegistry;
     recordAnswer: RecordAnswer;

@@ -39,7 +39,10 @@ export function createErrorAnswers({ log }: Dependencies, presenterOf: (path: st
       await next();
     } catch (error) {
       const { answer } = problemOf(error);
-      if (answer.status >= 500) log.error({ err: error, requestId: ctx.state.requestId }, 'request failed');
+      if (answer.status >= 500 && error instanceof HttpProblem)
+        log.warn({ reason: error.message, requestId: ctx.state.requestId }, 'request refused');
+      else if (answer.status >= 500)
+        log.error({ err: error, requestId: ctx.state.requestId }, 'request failed');
       return answerWith(ctx, answer);
     }
     // The router leaves a bare status where no route matches.
@@ -49,10 +52,11 @@ export function createErrorAnswers({ log }: Dependencies, presenterOf: (path: st
   };
 }
 
-/** What koa-body's parsers throw. Their messages quote the body, so none is passed on. */
-export function bodyProblem(error: Error): HttpProblem {
-  const status: unknown = Reflect.get(error, 'status') ?? Reflect.get(error, 'httpCode');
-  if (status === 413) return new HttpProblem(413, 'The request body is too large');
+/** About what reading a body throws. The messages of parsers quote the body, so none is passed on. */
+export function bodyProblem(error: unknown): HttpProblem {
+  if (error instanceof HttpProblem) return error;
+  if (error instanceof Error && 'status' in error && error.status === 413)
+    return new HttpProblem(413, 'The request body is too large');
   return new HttpProblem(400, 'The request body is malformed');
 }
 

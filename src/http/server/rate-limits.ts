@@ -1,4 +1,5 @@
 /** How often one address and one credential may ask. content/docs/decisions/0033-rate-limits.md has the reasons. */
+import { networkOf } from '@ledger/kernel/network-of.ts';
 import type { Next } from 'koa';
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import { Refused } from '../../commands/decider.ts';
@@ -6,7 +7,6 @@ import type { Config } from '../../config/config.ts';
 import { bearerOf } from './bearer.ts';
 import { bodyText } from './body.ts';
 import { type Context, HttpProblem, queryText, type RateLimit } from './context.ts';
-import { networkOf } from './source-address.ts';
 
 const minute = 60;
 const longestPause = 60 * minute;

@@ -1,6 +1,6 @@
 /** Reads a state to show it: from its row in Postgres if that is recent enough, else from the stream. Decision 17. */
 import { type EventStore, EventStoreUnavailable } from '@ledger/event-store/event-store.ts';
-import type { KnownHeads } from '@ledger/event-store/head-cache.ts';
+import type { HeadCache } from '@ledger/event-store/head-cache.ts';
 import type { Log } from '@ledger/kernel/log.ts';
 import { codeOf } from '@ledger/kernel/reason-of.ts';
 import type { Decider } from '../../commands/decider.ts';
@@ -28,7 +28,7 @@ export function createReadState<State, Event, ItsRow extends Row<State>>(depende
   /** Whether the status is the last: what may follow are notes for the reader, which a row may lack for a while. */
   isFinal: (state: ItsRow['state']) => boolean;
   eventStore: Pick<EventStore, 'load'>;
-  heads: Pick<KnownHeads, 'revisionOf'>;
+  heads: Pick<HeadCache, 'revisionOf'>;
   log: Log;
 }) {
   const { streamOf, decider, findRow, isFinal, eventStore, heads, log } = dependencies;

@@ -5,7 +5,7 @@ import { reasonOf } from '@ledger/kernel/reason-of.ts';
 import type { Background } from '@ledger/kernel/run-until-stopped.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
 import type { Mailer } from '@ledger/outbound/mailer.ts';
-import type { Leads } from '@ledger/postgres/leader-election.ts';
+import type { LeaderElection } from '@ledger/postgres/leader-election.ts';
 import { repeatAsLeader } from '@ledger/postgres/leader-loop.ts';
 import type { Knex } from 'knex';
 import en from '../../../content/texts/console.en.json' with { type: 'json' };
@@ -38,11 +38,11 @@ export const recipientsAmong = (accounts: readonly Account[]): string[] =>
     .map(({ email }) => email);
 
 /** Runs until stopped. One process sends, the others stand by. */
-export function startStaffEmail(dependencies: Dependencies & { leads: Leads }): Background {
-  const { leads, log, runtime } = dependencies;
+export function startStaffEmail(dependencies: Dependencies & { election: LeaderElection }): Background {
+  const { election, log, runtime } = dependencies;
   const onFailure = (error: unknown) =>
     log.warn({ reason: reasonOf(error) }, 'staff cannot be told of what waits for them');
-  const options = { leads, name: 'staff-email', everyMs: pollMs, runtime, onFailure };
+  const options = { election, name: 'staff-email', everyMs: pollMs, runtime, onFailure };
   return repeatAsLeader(options, (leading) => tellStaff(dependencies, leading));
 }
 

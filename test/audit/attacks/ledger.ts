@@ -21,7 +21,7 @@ import { sealsStream } from '../../../src/events/seals.ts';
 import { payments } from '../../../src/projections/payments/projection.ts';
 import { temporaryFolder, until } from '../../embedded/helpers.ts';
 import { log, reached } from '../../projections/helpers.ts';
-import { leadsOn } from '../../support/leads.ts';
+import { electionOn } from '../../support/leader-election.ts';
 import { createDatabase } from '../../support/postgres.ts';
 import { wholeFile } from '../../support/whole-file.ts';
 import { fill, filled, key, openStore, paymentId, sealAll, sealing, tampered } from '../ledger.ts';
@@ -56,7 +56,7 @@ async function fillLedger(): Promise<string> {
   await sealAll(eventStore, place, filled);
   const projection = runProjection({
     ...stores,
-    leads: leadsOn(stores.databaseUrl),
+    election: electionOn(stores.databaseUrl),
     projection: payments,
     eventStore,
     personalData,

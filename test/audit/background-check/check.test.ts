@@ -24,7 +24,7 @@ import { importSettlement } from '../../../src/reconciliation/settle.ts';
 import { until } from '../../embedded/helpers.ts';
 import { log, reached, run, statusOf } from '../../projections/helpers.ts';
 import { idOf, pieces, startLedger } from '../../reconciliation/helpers.ts';
-import { leadsOn } from '../../support/leads.ts';
+import { electionOn } from '../../support/leader-election.ts';
 import {
   chosen,
   contradicted,
@@ -235,7 +235,7 @@ test.serial('one process of several checks, once an hour, and keeps the result',
     },
   });
   const both = [1, 2].map(() =>
-    startHourlyCheck({ ...dependencies, leads: leadsOn(url, slow), runtime: slow, log }),
+    startHourlyCheck({ ...dependencies, election: electionOn(url, slow), runtime: slow, log }),
   );
   t.teardown(() => Promise.all(both.map((each) => each.stop())));
   t.is(await lastCheck(db), null);
@@ -280,7 +280,7 @@ test.serial(
       },
     });
     const dependencies = { db, log, runtime: quick, at: '12:30', verify };
-    const both = [1, 2].map(() => startDailyVerify({ ...dependencies, leads: leadsOn(url, quick) }));
+    const both = [1, 2].map(() => startDailyVerify({ ...dependencies, election: electionOn(url, quick) }));
     t.teardown(() => Promise.all(both.map((each) => each.stop())));
     const lookedAgain = async () => {
       const before = sleeps;
@@ -326,8 +326,8 @@ test.serial('a process that cannot reach the log lets another check after an hou
     },
   };
   const begin = (given: Partial<typeof dependencies>) => {
-    const leads = leadsOn(url, given.runtime);
-    const check = startHourlyCheck({ ...dependencies, ...given, leads, log });
+    const election = electionOn(url, given.runtime);
+    const check = startHourlyCheck({ ...dependencies, ...given, election, log });
     t.teardown(check.stop);
   };
   begin({ eventStore: unreachable, runtime: stuck });
@@ -355,7 +355,7 @@ test.serial('nothing is compared while a read model is behind', async (t) => {
   const hourly = startHourlyCheck({
     eventStore,
     db,
-    leads: leadsOn(url, quick),
+    election: electionOn(url, quick),
     personalData,
     runtime: quick,
     log,

@@ -11,7 +11,14 @@ test('a process that is stopped does not wait for PostgreSQL to ask for one more
     return null;
   };
   const db = connectPostgres({ url: 'postgres://127.0.0.1:9/none', log });
-  const daily = startDailyVerify({ db, leads: { lead }, log, runtime, at: '02:30', verify: async () => {} });
+  const daily = startDailyVerify({
+    db,
+    election: { lead },
+    log,
+    runtime,
+    at: '02:30',
+    verify: async () => {},
+  });
   await daily.stop();
   t.is(asked, 0);
 });

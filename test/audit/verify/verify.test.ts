@@ -32,7 +32,7 @@ import { createToDoList, toDoList } from '../../../src/to-do/projection.ts';
 import { requeries } from '../../../src/to-do/requeries.ts';
 import { query, temporaryFolder } from '../../embedded/helpers.ts';
 import { log, reached } from '../../projections/helpers.ts';
-import { leadsOn } from '../../support/leads.ts';
+import { electionOn } from '../../support/leader-election.ts';
 import { runLedger, settingsFor, spawnLedger } from '../../support/ledger.ts';
 import { createDatabase } from '../../support/postgres.ts';
 import { testRuntime } from '../../support/runtime.ts';
@@ -86,7 +86,7 @@ async function project(eventStore: EventStore, databaseUrl: string): Promise<voi
   const head = await eventStore.head();
   const projections = [...allProjections, createToDoList({ eventStore }).projection, requeries];
   const runs = projections.map((projection) =>
-    runProjection({ ...stores, leads: leadsOn(databaseUrl), projection, eventStore, db }),
+    runProjection({ ...stores, election: electionOn(databaseUrl), projection, eventStore, db }),
   );
   if (head) for (const { name } of projections) await reached(db, name, head);
   for (const run of runs) await run.stop();

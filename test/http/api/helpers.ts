@@ -16,7 +16,7 @@ import { startServer } from '../../event-store/helpers.ts';
 import { log, type Postgres } from '../../projections/helpers.ts';
 import { type Changes, startApp, type TestApp } from '../../support/app.ts';
 import type { Server } from '../../support/event-store.ts';
-import { leadsOn } from '../../support/leads.ts';
+import { electionOn } from '../../support/leader-election.ts';
 import { personalData } from '../../support/personal-data.ts';
 import { testRuntime } from '../../support/runtime.ts';
 
@@ -74,7 +74,7 @@ export async function startService(
             projection,
             eventStore,
             db,
-            leads: leadsOn(postgres.url),
+            election: electionOn(postgres.url),
             personalData,
             log,
             runtime: systemRuntime,

@@ -18,7 +18,7 @@ import { patienceMs, temporaryFolder } from '../../embedded/helpers.ts';
 import { log, reached } from '../../projections/helpers.ts';
 import { startApp, type TestApp, transactionIdKey } from '../../support/app.ts';
 import { type Member, signIn } from '../../support/console.ts';
-import { leadsOn } from '../../support/leads.ts';
+import { electionOn } from '../../support/leader-election.ts';
 import { applied, request, result } from '../../support/payments.ts';
 import { personalData } from '../../support/personal-data.ts';
 import { createDatabase } from '../../support/postgres.ts';
@@ -35,7 +35,7 @@ const projection = runProjection({
   projection: payments,
   eventStore,
   db,
-  leads: leadsOn(url),
+  election: electionOn(url),
   personalData,
   log,
   runtime: systemRuntime,

@@ -17,7 +17,7 @@ import { createToDoList } from '../../../src/to-do/projection.ts';
 import { patienceMs, until } from '../../embedded/helpers.ts';
 import { type Database, emptyDatabase, log, type Postgres, statusOf } from '../../projections/helpers.ts';
 import { type Changes, startApp, type TestApp } from '../../support/app.ts';
-import { leadsOn } from '../../support/leads.ts';
+import { electionOn } from '../../support/leader-election.ts';
 import {
   chosen,
   duplicated,
@@ -81,7 +81,7 @@ export async function startPopulated(
       projection,
       eventStore,
       db,
-      leads: leadsOn(databaseUrl),
+      election: electionOn(databaseUrl),
       personalData,
       log,
       runtime: systemRuntime,

@@ -13,7 +13,7 @@ import { until } from '../../embedded/helpers.ts';
 import { append, emptyDatabase, log, paymentRequested, reached } from '../../projections/helpers.ts';
 import { startApp } from '../../support/app.ts';
 import { signIn } from '../../support/console.ts';
-import { leadsOn } from '../../support/leads.ts';
+import { electionOn } from '../../support/leader-election.ts';
 import { personalData } from '../../support/personal-data.ts';
 import { createDatabase } from '../../support/postgres.ts';
 import { testRuntime } from '../../support/runtime.ts';
@@ -33,7 +33,7 @@ test.serial('a rebuild is requested on the page, watched, and done', async (t) =
     projection: payments,
     eventStore,
     db,
-    leads: leadsOn(url),
+    election: electionOn(url),
     personalData,
     log,
     runtime: systemRuntime,

@@ -21,7 +21,7 @@ import { hasPoppler, textOf } from '../../receipts/pdf-reader.ts';
 import { type Changes, linkKeys, startApp, type TestApp } from '../../support/app.ts';
 import { countLoads } from '../../support/count-loads.ts';
 import { startServer, startServerProcess } from '../../support/event-store.ts';
-import { leadsOn } from '../../support/leads.ts';
+import { electionOn } from '../../support/leader-election.ts';
 import { personalData } from '../../support/personal-data.ts';
 import { createDatabase, folderWithCluster } from '../../support/postgres.ts';
 import { listOf, registryRecord, startRegistry } from '../../support/registry.ts';
@@ -66,7 +66,7 @@ async function start(t: ExecutionContext, { server, postgres }: Stores) {
         projection,
         eventStore,
         db,
-        leads: leadsOn(postgres.url),
+        election: electionOn(postgres.url),
         personalData,
         log,
         runtime: systemRuntime,

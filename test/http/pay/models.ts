@@ -53,6 +53,7 @@ export const receiptPage = {
   otherLanguageUrl: 'https://pay.example/generic/receipt/01ABC?lang=ms',
   status: 'success',
   heading: 'Official receipt',
+  explanation: 'The payment has been received.',
   isOfficial: true,
   agency: 'Example City Council',
   ...nothingElse,

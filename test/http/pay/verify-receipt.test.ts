@@ -22,7 +22,7 @@ import { verificationCheck, verificationKeys } from '../../../src/receipts/check
 import { until } from '../../embedded/helpers.ts';
 import { log } from '../../projections/helpers.ts';
 import { linkKeys, startApp } from '../../support/app.ts';
-import { leadsOn } from '../../support/leads.ts';
+import { electionOn } from '../../support/leader-election.ts';
 import { resolving } from '../../support/payments.ts';
 import { personalData } from '../../support/personal-data.ts';
 import { createDatabase } from '../../support/postgres.ts';
@@ -42,7 +42,7 @@ const project = () =>
     projection: payments,
     eventStore: app.eventStore,
     db,
-    leads: leadsOn(databaseUrl),
+    election: electionOn(databaseUrl),
     personalData,
     log,
     runtime: systemRuntime,
@@ -186,7 +186,7 @@ test.serial(
     const sealKey = sealKeyOf('5ea1'.repeat(16));
     const witnessKey = sealKeyOf('717e'.repeat(16));
     const sealer = startSealer({
-      ...{ eventStore: app.eventStore, leads: leadsOn(databaseUrl), origin: 'ledger.example/log', log },
+      ...{ eventStore: app.eventStore, election: electionOn(databaseUrl), origin: 'ledger.example/log', log },
       keys: () => ({ current: sealKey, previous: null }),
       kept: keptCheckpoints(db, join(folder, 'last-checkpoint')),
       offer: async (note) =>

@@ -1,8 +1,9 @@
 // Guessing credentials, floods of requests, and an invented source address. The library reads the clock itself, so
 // pauses are taken as the answers name them.
+
+import { networkOf } from '@ledger/kernel/network-of.ts';
 import test, { type ExecutionContext } from 'ava';
 import { pauseSeconds } from '../../../src/http/server/rate-limits.ts';
-import { networkOf } from '../../../src/http/server/source-address.ts';
 import { landregAccessKey, startApp, type TestApp } from '../../support/app.ts';
 import {
   chooseMethod,

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { connectEventStore } from '@ledger/event-store/client.ts';
 import { EventStoreUnavailable, type RecordedEvent } from '@ledger/event-store/event-store.ts';
-import { createKnownHeads, knownForMs } from '@ledger/event-store/head-cache.ts';
+import { createHeadCache, knownForMs } from '@ledger/event-store/head-cache.ts';
 import test from 'ava';
 import fc from 'fast-check';
 import { UnreadableEvent } from '../../../src/events/codec.ts';
@@ -71,7 +71,7 @@ test('nobody is shown less than was told, and nothing outdated without saying so
         return eventStore.load(name);
       };
       const startProcess = () => {
-        const heads = createKnownHeads({ monotonicMs: () => nowMs });
+        const heads = createHeadCache({ monotonicMs: () => nowMs });
         const watched = heads.watch({ append: eventStore.append, load });
         const findRow = () => (isUp.postgres ? Promise.resolve(row) : Promise.reject(new Error('down')));
         const read = createReadState({

@@ -28,7 +28,7 @@ import { createDetailsTable } from '../../../src/projections/details/tables.ts';
 import { payments } from '../../../src/projections/payments/projection.ts';
 import { createToDoList } from '../../../src/to-do/projection.ts';
 import { until } from '../../embedded/helpers.ts';
-import { leadsOn } from '../../support/leads.ts';
+import { electionOn } from '../../support/leader-election.ts';
 import { result, succeeded } from '../../support/payments.ts';
 import { personalData } from '../../support/personal-data.ts';
 import { createDatabase } from '../../support/postgres.ts';
@@ -104,7 +104,7 @@ test.serial('the rows are the same after, and the runner goes on without a word'
     projection: payments,
     eventStore,
     db,
-    leads: leadsOn(url),
+    election: electionOn(url),
     personalData,
     log: loud,
     runtime: systemRuntime,

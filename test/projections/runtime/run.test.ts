@@ -510,7 +510,7 @@ test.serial('a run that stands by ends when it is stopped', async (t) => {
 
   async function leaderConnections(): Promise<number> {
     const [row] = await db('pg_stat_activity')
-      .where({ application_name: 'ledger leads' })
+      .where({ application_name: 'ledger leader election' })
       .whereRaw('datname = current_database()')
       .count({ connections: '*' });
     return Number(row?.connections);

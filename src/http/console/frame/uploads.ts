@@ -1,6 +1,5 @@
 /** Forms with a file: each is held in memory, and only one import runs at a time. */
-import type { Middleware } from 'koa';
-import { readFormData } from '../../server/body.ts';
+import { type ReadBody, readFormData } from '../../server/body.ts';
 import { HttpProblem } from '../../server/context.ts';
 import type { Page } from './page.ts';
 
@@ -9,9 +8,9 @@ const maxUploadBytes = 20 * 1024 * 1024;
 /** The file of each upload; the texts of its form are in the body, as with every form. */
 const uploads = new WeakMap<object, Blob>();
 
-export const readUpload: Middleware = async (ctx, next) => {
+export const readUpload: ReadBody = async (ctx, next) => {
   if (!ctx.is('multipart/form-data')) throw new HttpProblem(415, 'Send the form of the page');
-  const form = await readFormData(ctx.req, maxUploadBytes);
+  const form = await readFormData(ctx, maxUploadBytes);
   const file = form.get('file');
   if (file instanceof Blob) uploads.set(ctx, file);
   ctx.request.body = Object.fromEntries(
