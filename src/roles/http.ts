@@ -18,7 +18,7 @@ import { createCredentials } from '../commands/credentials.ts';
 import { createExecute } from '../commands/execute.ts';
 import { assertKeys } from '../commands/key-fingerprint.ts';
 import { paymentDecider } from '../commands/payment.ts';
-import { createRecordAnswer } from '../commands/record-requery.ts';
+import { createRecordAnswer } from '../commands/record-answer.ts';
 import { paymentStream } from '../events/payment.ts';
 import type { Project } from '../events/project.ts';
 import type { Account } from '../events/user.ts';

@@ -16,7 +16,7 @@ import { createCredentials } from '../commands/credentials.ts';
 import { createExecute } from '../commands/execute.ts';
 import { assertKeys } from '../commands/key-fingerprint.ts';
 import { paymentDecider } from '../commands/payment.ts';
-import { createRecordAnswer } from '../commands/record-requery.ts';
+import { createRecordAnswer } from '../commands/record-answer.ts';
 import type { LandRegistryConfig } from '../config/callbacks-and-mail.ts';
 import { createLandRegistryCallback } from '../reactors/callbacks/land-registry-callback.ts';
 import { createMerchantCallback } from '../reactors/callbacks/merchant-callback.ts';

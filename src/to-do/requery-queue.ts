@@ -47,7 +47,7 @@ type CountedRow = { status: CountedAnswers['status'] | null; count: number; at: 
 
 const addSql = sqlOf('count-answer');
 
-/** The port of commands/record-requery.ts. While Postgres is down, nothing is counted, and nothing rejects. */
+/** The port of commands/record-answer.ts. While Postgres is down, nothing is counted, and nothing rejects. */
 export function createAnswerCounts(db: Knex) {
   return {
     async read(transactionId: string): Promise<CountedAnswers | null | 'none'> {

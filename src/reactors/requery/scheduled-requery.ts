@@ -12,7 +12,7 @@ import { RegistryUnavailable } from '../../clients/transaction-registry/answer.t
 import type { TransactionRegistry } from '../../clients/transaction-registry/registry.ts';
 import { loadHead } from '../../commands/execute.ts';
 import { paymentDecider } from '../../commands/payment.ts';
-import type { RecordAnswer } from '../../commands/record-requery.ts';
+import type { RecordAnswer } from '../../commands/record-answer.ts';
 import type { RecordRequery } from '../../commands/requery.ts';
 import { UnreadableEvent } from '../../events/codec.ts';
 import { ownCause } from '../../events/envelope.ts';
