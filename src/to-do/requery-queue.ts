@@ -6,7 +6,7 @@ import { emptyIfUndefined } from '@ledger/postgres/error-codes.ts';
 import type { Knex } from 'knex';
 import { sqlOf } from '../common/sql.ts';
 import type { CountedAnswers } from '../events/requery.ts';
-import { requeryList } from './requeries.ts';
+import { requeryList } from './requery-list.ts';
 
 /** A row claimed by one reactor until its lease ends. */
 export type ClaimedRequery = {

@@ -19,7 +19,8 @@ import { payments } from '../../projections/payments/projection.ts';
 import { lastPaymentBefore, paymentsInOrder } from '../../projections/payments/queries.ts';
 import { timeForms } from '../history/history.ts';
 import { openData } from '../history/open-data.ts';
-import { checkpointBefore, lastCheckpoint, leavesBetween, type TreeSeal } from '../seals/leaves.ts';
+import { checkpointBefore, lastCheckpoint, type TreeSeal } from '../seals/find-seals.ts';
+import { leavesBetween } from '../seals/leaves.ts';
 import { csvHead, csvRows } from './csv.ts';
 import { createLines, type ExportRange, type LeafEntry } from './lines.ts';
 

@@ -10,8 +10,8 @@ import { shareDone } from '@ledger/projections/rebuild/progress.ts';
 import { type RebuildOptions, RebuildRefused, RebuildUnderWay } from '@ledger/projections/rebuild/rebuild.ts';
 import { describeFailure, ProjectionHalted } from '@ledger/projections/runtime/failures.ts';
 import { allProjections } from '../../projections/all.ts';
-import { createToDoList } from '../../to-do/projection.ts';
-import { requeries } from '../../to-do/requeries.ts';
+import { createDeliveryList } from '../../to-do/delivery-list.ts';
+import { requeries } from '../../to-do/requery-list.ts';
 import type { VerifiedSoFar } from './resume.ts';
 import { type Checked, createViolations, type VerifyProgress, type Violations } from './violations.ts';
 
@@ -28,7 +28,7 @@ export async function verifyRows(
   onProgress: (progress: VerifyProgress) => void,
   { done, onDone }: { done: VerifiedSoFar['rows']; onDone: () => void },
 ): Promise<Checked[]> {
-  for (const projection of [...allProjections, createToDoList(stores).projection, requeries]) {
+  for (const projection of [...allProjections, createDeliveryList(stores).projection, requeries]) {
     const { name } = projection;
     if (done[name]) continue;
     const found = createViolations();

@@ -15,9 +15,9 @@ import type { paymentDecider } from '../../commands/payment.ts';
 import { UnreadableEvent } from '../../events/codec.ts';
 import { type Cause, metadataText } from '../../events/envelope.ts';
 import { type Payment, paymentStream } from '../../events/payment.ts';
-import type { PlacedEvent } from '../../to-do/projection.ts';
-import type { ClaimedDelivery } from '../../to-do/queue.ts';
-import { orderingKeyOf } from '../../to-do/table.ts';
+import type { ClaimedDelivery } from '../../to-do/delivery-queue.ts';
+import { orderingKeyOf } from '../../to-do/delivery-rows.ts';
+import type { PlacedEvent } from '../../to-do/known-deliveries.ts';
 import {
   after,
   type CalledDelivery,

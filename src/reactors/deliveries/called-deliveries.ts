@@ -15,9 +15,9 @@ import {
   readPaymentEvent,
   withoutPersonalData,
 } from '../../events/payment.ts';
-import type { PlacedEvent } from '../../to-do/projection.ts';
-import type { ClaimedDelivery } from '../../to-do/queue.ts';
-import { attemptsOf } from '../../to-do/table.ts';
+import type { ClaimedDelivery } from '../../to-do/delivery-queue.ts';
+import { attemptsOf } from '../../to-do/delivery-rows.ts';
+import type { PlacedEvent } from '../../to-do/known-deliveries.ts';
 
 /** The event that called for a delivery, what it says of it, and the payment as that event left it. */
 type Call = { cause: RecordedEvent; planned: PlannedDelivery; payment: RequestedPayment };

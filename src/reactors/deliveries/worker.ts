@@ -4,8 +4,8 @@
  */
 import { reasonOf } from '@ledger/kernel/reason-of.ts';
 import type { DeliveryKind } from '../../events/deliveries.ts';
-import type { PlacedEvent } from '../../to-do/projection.ts';
-import type { ClaimedDelivery, DeliveryQueue } from '../../to-do/queue.ts';
+import type { ClaimedDelivery, DeliveryQueue } from '../../to-do/delivery-queue.ts';
+import type { PlacedEvent } from '../../to-do/known-deliveries.ts';
 import { type AttemptDependencies, attemptDelivery } from './attempt.ts';
 import { createBreaker } from './breaker.ts';
 import type { DeliveryOutcome } from './delivery-task.ts';

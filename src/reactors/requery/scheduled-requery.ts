@@ -1,6 +1,6 @@
 /**
  * Asks the transaction registry on schedule what became of open attempts, so that results that never arrived are found.
- * The to-do list (src/to-do/requeries.ts) says which payments are due; the payment's own fold decides. Any number of
+ * The to-do list (src/to-do/requery-list.ts) says which payments are due; the payment's own fold decides. Any number of
  * processes may run this: they share the list and the rate.
  */
 import type { EventStore } from '@ledger/event-store/event-store.ts';

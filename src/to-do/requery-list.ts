@@ -3,24 +3,25 @@
  * results close them. The reactors role runs it beside the list of deliveries; it is not rebuilt either, because its rows
  * also hold leases, and answers that have only been counted. requery-queue.ts claims its rows.
  */
+import { holdsNothing } from '@ledger/personal-data/sealed.ts';
 import { prepared } from '@ledger/postgres/prepared.ts';
 import { createTables, indexesOf, insertGiven } from '@ledger/postgres/table.ts';
 import type { Followed, Projection } from '@ledger/projections/runtime/projection.ts';
 import type { Knex } from 'knex';
 import tables from '../../content/tables/requeries.json' with { type: 'json' };
 import type { Sen } from '../common/money.ts';
-import type { PaymentMode } from '../common/payment-modes.ts';
 import { sqlOf } from '../common/sql.ts';
-import { adjustmentEvents, isAdjustmentEvent, statusAfter, withStatusAfter } from '../events/adjustments.ts';
-import { type PaymentEvent, paymentIdOf, paymentStreamPrefix, readPaymentEvent } from '../events/payment.ts';
-import { orderOf } from '../events/payment-result.ts';
+import { adjustmentEvents } from '../events/adjustments.ts';
 import {
-  identified,
-  inferenceOf,
-  type RecordedResult,
-  resultRoles,
-  withChanged,
-} from '../events/recorded-result.ts';
+  type Attempt,
+  evolve,
+  type Payment,
+  type PaymentEvent,
+  paymentIdOf,
+  paymentStreamPrefix,
+  readPaymentEvent,
+} from '../events/payment.ts';
+import { type RecordedResult, resultRoles } from '../events/recorded-result.ts';
 import { requeryEvents } from '../events/requery.ts';
 import { type AskedPayment, attemptsToAsk, nextRequeryAt } from '../events/requery-schedule.ts';
 
@@ -37,14 +38,13 @@ export const requeryList = {
   ],
 } as const satisfies Followed;
 
-/** What is known of a payment, as far as its questions depend on it. Plain JSON, no personal data. */
-type Known = Omit<AskedPayment, 'attempts' | 'results'> & {
+/** The part of a payment that its questions depend on. Plain JSON, no personal data. */
+type KnownAttempts = Omit<AskedPayment, 'attempts' | 'results'> & {
   paidSen?: Sen;
-  /** Of the last event that was processed. */
+  /** Of the last event that was folded. */
   revision: number;
-  attempts: readonly { sellerOrderNo: string; at: string; mode: PaymentMode }[];
-  results: readonly (AskedPayment['results'][number] &
-    Pick<RecordedResult, 'gatewayTransactionId' | 'isOrderInferred'>)[];
+  attempts: readonly Pick<Attempt, 'at' | 'mode' | 'sellerOrderNo'>[];
+  results: readonly (AskedPayment['results'][number] & Pick<RecordedResult, 'isOrderInferred'>)[];
 };
 
 export const countingGrant = sqlOf('counting-grant');
@@ -63,24 +63,24 @@ export const requeries: Projection = {
   },
   async project(events, db) {
     const ours = events.filter(({ streamName }) => streamName.startsWith(paymentStreamPrefix));
-    const { rows } = await prepared<{ rows: { id: string; known: Known }[] }>(
+    const { rows } = await prepared<{ rows: { id: string; known: KnownAttempts }[] }>(
       db,
       'select transaction_id as id, known from requeries where transaction_id = any(?)',
       [[...new Set(ours.map(({ streamName }) => paymentIdOf(streamName)))]],
     );
     const stored = new Map(rows.map(({ id, known }) => [id, known]));
-    const changed = new Map<string, Known>();
+    const changed = new Map<string, KnownAttempts>();
     for (const event of ours) {
       const id = paymentIdOf(event.streamName);
       const known = changed.get(id) ?? stored.get(id) ?? nothingKnown;
       if (event.revision > known.revision)
-        changed.set(id, { ...next(known, readPaymentEvent(event)), revision: event.revision });
+        changed.set(id, takeEvent(known, readPaymentEvent(event), event.revision));
     }
     await write(changed, db);
   },
 };
 
-const nothingKnown: Known = {
+const nothingKnown: KnownAttempts = {
   status: 'requested',
   revision: -1,
   attempts: [],
@@ -88,51 +88,39 @@ const nothingKnown: Known = {
   lastRequery: null,
 };
 
-/** As `evolve` of a payment, for what is known. */
-function next(known: Known, event: PaymentEvent): Known {
-  switch (event.type) {
-    case 'PaymentMethodChosen': {
-      const { at, mode, sellerOrderNo } = event.data;
-      return { ...known, attempts: [...known.attempts, { at, mode, sellerOrderNo }] };
-    }
-    case 'GatewayResultIdentified': {
-      const { data } = event;
-      return { ...known, results: withChanged(known.results, data.resultNo, (it) => identified(it, data)) };
-    }
-    case 'RequeryAnswered':
-    case 'RequeryRepeated':
-    case 'RequeryUnanswered':
-      return { ...known, lastRequery: { at: event.data.at } };
-    case 'AttemptOutcomeUnknown': {
-      const { orderNo } = event.data;
-      return { ...known, unknownOutcomes: [...(known.unknownOutcomes ?? []), { orderNo }] };
-    }
-    default:
-      if (isAdjustmentEvent(event)) return withStatusAfter(known, event);
-      return 'result' in event.data ? withResult(known, event as ResultEvent) : known;
-  }
-}
+/** What the rows do not keep: nothing in the part that they do keep depends on it. */
+const notKept = {
+  request: { channel: 'generic', callbackUrl: '', items: [], emailReceipt: false },
+  receipt: null,
+  closedAttempts: 0,
+  deliveries: [],
+  personalData: holdsNothing,
+};
 
-type ResultEvent = Extract<PaymentEvent, { type: keyof typeof resultRoles }>;
-
-function withResult(known: Known, { type, data }: ResultEvent): Known {
-  const role = resultRoles[type];
-  // As in `evolve`: a success is final.
-  if (role === 'applied' && known.status === 'succeeded') return known;
-  const { at, source, result } = data;
-  const { gatewayTransactionId, mode, outcome } = result;
-  const order = { sellerOrderNo: orderOf(known, data), ...inferenceOf(known, data) };
-  const added = { ...order, gatewayTransactionId, mode, outcome, role, at };
+/** By the payment's own fold, of which only the part that is kept is taken. */
+function takeEvent(known: KnownAttempts, event: PaymentEvent, revision: number): KnownAttempts {
+  const payment = evolve({ ...notKept, ...known } as unknown as Payment, event);
+  if (payment.status === 'none') throw new Error('No event takes a payment back');
+  const { attempts, lastRequery, paidSen, results, status, unknownOutcomes } = payment;
   return {
     ...known,
-    status:
-      role !== 'applied' ? known.status : outcome === 'succeeded' ? outcome : statusAfter(known, outcome),
-    results: [...known.results, added],
-    lastRequery: source === 'requery' && role !== 'ended' ? { at } : known.lastRequery,
+    status,
+    revision,
+    attempts: attempts.map(({ at, mode, sellerOrderNo }) => ({ at, mode, sellerOrderNo })),
+    results: results.map(keptOf),
+    lastRequery: lastRequery && { at: lastRequery.at },
+    ...(paidSen !== undefined && { paidSen }),
+    ...(unknownOutcomes && { unknownOutcomes: unknownOutcomes.map(({ orderNo }) => ({ orderNo })) }),
   };
 }
 
-async function write(changed: ReadonlyMap<string, Known>, db: Knex.Transaction): Promise<void> {
+function keptOf(result: RecordedResult): KnownAttempts['results'][number] {
+  const { at, gatewayTransactionId, isOrderInferred, mode, outcome, role, sellerOrderNo } = result;
+  const order = { sellerOrderNo, ...(isOrderInferred && { isOrderInferred }) };
+  return { ...order, gatewayTransactionId, mode, outcome, role, at };
+}
+
+async function write(changed: ReadonlyMap<string, KnownAttempts>, db: Knex.Transaction): Promise<void> {
   if (changed.size === 0) return;
   const rows = Array.from(changed, ([id, known]) => {
     const dueAt = nextRequeryAt(known);
