@@ -3,10 +3,10 @@
  * them. Reads the rows, which read-models.ts compares with a fresh fold.
  */
 import { pagesOf } from '@ledger/kernel/pages.ts';
-import type { Knex } from 'knex';
 import type { Payment, RequestedPayment } from '../../events/payment.ts';
 import { payments } from '../../projections/payments/projection.ts';
-import type { Checked, VerifyProgress, Violations } from './violations.ts';
+import type { DerivedCheck } from './verification.ts';
+import type { Violations } from './violations.ts';
 
 /** Longer than any pause of the retry schedule: a delivery that has been due for longer was not attempted. */
 const overdueAfterMs = 24 * 60 * 60_000;
@@ -15,12 +15,8 @@ const pageSize = 1000;
 type PaymentState = { id: string; state: Payment };
 
 /** Throws what the signal was aborted with, and the database's error. */
-export async function verifyPayments(
-  { db, now, signal }: { db: Knex; now: Date; signal: AbortSignal },
-  violations: Violations,
-  onProgress: (progress: VerifyProgress) => void,
-): Promise<Checked[]> {
-  const overdueBeforeMs = now.getTime() - overdueAfterMs;
+export const verifyPayments: DerivedCheck = async ({ db, onProgress, report, runtime, signal }) => {
+  const overdueBeforeMs = runtime.now().getTime() - overdueAfterMs;
   const paymentsChecked = { what: 'payments, each with a receipt if it is paid', count: 0 };
   const deliveriesChecked = { what: 'deliveries, in order and not overdue', count: 0 };
   const load = async (after: PaymentState | null) => {
@@ -37,12 +33,12 @@ export async function verifyPayments(
       if (!isPayment(state)) continue;
       paymentsChecked.count += 1;
       deliveriesChecked.count += state.deliveries.length;
-      checkPayment(id, state, overdueBeforeMs, violations);
+      checkPayment(id, state, overdueBeforeMs, report.violations);
     }
     onProgress({ step: 'payments', done: paymentsChecked.count, share: null });
   }
   return [paymentsChecked, deliveriesChecked];
-}
+};
 
 /** False for a state that somebody has replaced: the comparison of rows reports it. */
 function isPayment(state: unknown): state is RequestedPayment {

@@ -10,6 +10,8 @@ const failuresToPause = 5;
 const firstPauseMs = 5_000;
 const longestPauseMs = 60_000;
 
+export type Breaker = ReturnType<typeof createBreaker>;
+
 /** It knows only what this process has seen. */
 export function createBreaker(runtime: Pick<Runtime, 'now'>) {
   const failing = new Map<string, { failures: number; pausedUntilMs: number }>();
