@@ -92,7 +92,7 @@ function recordSuccess(command: RecordGatewayResult, state: RequestedPayment): r
   /** What reported this money before, and what settled other money of this gateway transaction. */
   const [known, ...others] = sameSuccesses(state, result);
   const settled = successesOfTransaction(state, result).find(
-    (each) => isBooked(each) || each.recorded.resolved?.resolution === 'refunded',
+    (each) => isBooked(each) || each.resolved?.resolution === 'refunded',
   );
 
   const isOpen = !settled && !(known && (isBooked(known) || wasSettled(known, result)));
@@ -103,7 +103,7 @@ function recordSuccess(command: RecordGatewayResult, state: RequestedPayment): r
   }
   const contradicted = known ? changesFee(known, result, state) && known : settled;
   if (contradicted) {
-    const orderNo = result.sellerOrderNo || contradicted.recorded.sellerOrderNo;
+    const orderNo = result.sellerOrderNo || contradicted.sellerOrderNo;
     if (others.some(isContradictionAbout(orderNo))) return [];
     return [{ type: 'GatewayResultContradicted', data: { ...data, orderNo, standing: 'succeeded' } }];
   }
@@ -134,7 +134,7 @@ function supersede({ at, result }: RecordGatewayResult, state: RequestedPayment)
 
 /** Whether it names an order with another fee than that of the inferred order, with which the payment is in the books. */
 function changesFee(
-  { recorded: { isOrderInferred, role, sellerOrderNo } }: RecordedSuccess,
+  { isOrderInferred, role, sellerOrderNo }: RecordedSuccess,
   result: PaymentResult,
   state: RequestedPayment,
 ): boolean {
@@ -148,12 +148,11 @@ function identify(
   { at, source, result }: RecordGatewayResult,
   known: RecordedSuccess,
 ): readonly PaymentEvent[] {
-  const { resultNo, recorded } = known;
   const { gatewayTransactionId, sellerOrderNo } = result;
-  const namesTransaction = recorded.gatewayTransactionId === '' && gatewayTransactionId !== '';
-  const namesOrder = recorded.isOrderInferred === true && sellerOrderNo !== '';
+  const namesTransaction = known.gatewayTransactionId === '' && gatewayTransactionId !== '';
+  const namesOrder = known.isOrderInferred === true && sellerOrderNo !== '';
   if ((!namesTransaction && !namesOrder) || (!isBooked(known) && !isOpenMismatch(known))) return [];
-  const data = { at, source, resultNo, gatewayTransactionId, sellerOrderNo };
+  const data = { at, source, resultNo: known.resultNo, gatewayTransactionId, sellerOrderNo };
   return [{ type: 'GatewayResultIdentified', data }];
 }
 

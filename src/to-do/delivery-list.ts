@@ -9,7 +9,7 @@ import {
   EventStoreUnavailable,
   type RecordedEvent,
 } from '@ledger/event-store/event-store.ts';
-import { pagesOf, portionsOf } from '@ledger/kernel/pages.ts';
+import { mapInPortions, pagesOf } from '@ledger/kernel/pages.ts';
 import { prepared } from '@ledger/postgres/prepared.ts';
 import { createTables, indexesOf } from '@ledger/postgres/table.ts';
 import type { Followed, Projection } from '@ledger/projections/runtime/projection.ts';
@@ -26,6 +26,9 @@ import {
   requestIn,
   takeEvent,
 } from './known-deliveries.ts';
+
+/** How many streams are loaded at a time. */
+const loadsAtOnce = 16;
 
 export const deliveryList = {
   name: toDoSchema,
@@ -106,7 +109,7 @@ async function loadRequests(
   ids: ReadonlySet<string>,
   { load }: Pick<EventStore, 'load'>,
 ): Promise<Map<string, Pick<KnownDeliveries, 'request'>>> {
-  const requests = await inPortions([...ids], async (id) => {
+  const requests = await mapInPortions([...ids], loadsAtOnce, async (id) => {
     const [first] = await load(paymentStream(id), 0, 1);
     if (!first) throw new EventStoreUnavailable(`Of ${id} an event was read, and no stream is found`);
     return [id, requestIn(readPaymentEvent(first))] as const;
@@ -125,21 +128,9 @@ async function loadAhead(
   payments: readonly Ahead[],
   { load }: Pick<EventStore, 'load'>,
 ): Promise<RecordedEvent[]> {
-  const streams = await inPortions(payments, async ({ transactionId, after, upTo }) => {
+  const streams = await mapInPortions(payments, loadsAtOnce, async ({ transactionId, after, upTo }) => {
     const events = await load(paymentStream(transactionId), after + 1);
     return events.filter(({ revision, type }) => revision <= upTo && followedEvents.includes(type));
   });
   return streams.flat();
-}
-
-/** How many streams are loaded at a time. */
-const loadsAtOnce = 16;
-
-async function inPortions<Of, Result>(
-  all: readonly Of[],
-  load: (each: Of) => Promise<Result>,
-): Promise<Result[]> {
-  const loaded: Result[] = [];
-  for (const portion of portionsOf(all, loadsAtOnce)) loaded.push(...(await Promise.all(portion.map(load))));
-  return loaded;
 }

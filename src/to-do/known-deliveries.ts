@@ -76,7 +76,8 @@ function withCalled(known: KnownDeliveries, event: PaymentEvent): KnownDeliverie
   // As in `evolve`: a success is final.
   if (!deliveries || (known.isPaid && setsStatus)) return known;
   const isByRule1 = deliveries === 'rule 1';
-  const isPaid = known.isPaid || pays(event);
+  const pays = event.type === 'PaymentSucceeded' || ('effect' in event.data && event.data.effect === 'paid');
+  const isPaid = known.isPaid || pays;
   const changes = known.changes + 1;
   const planned = isByRule1 ? plannedByRule1(known, isPaid, changes) : deliveries;
   const added = planned.map((each) => ({ ...newDelivery(each, changes, at), receiver: receiverOf(each) }));
@@ -87,10 +88,6 @@ function withCalled(known: KnownDeliveries, event: PaymentEvent): KnownDeliverie
     changes,
     deliveries: [...known.deliveries, ...added],
   };
-}
-
-function pays({ type, data }: PaymentEvent): boolean {
-  return type === 'PaymentSucceeded' || ('effect' in data && data.effect === 'paid');
 }
 
 /** Deliveries are limited by receiver, so that one that hangs or is down does not delay the others. */

@@ -13,7 +13,6 @@ import type { Sen } from '../common/money.ts';
 import { sqlOf } from '../common/sql.ts';
 import { adjustmentEvents } from '../events/adjustments.ts';
 import {
-  type Attempt,
   evolve,
   type Payment,
   type PaymentEvent,
@@ -38,14 +37,8 @@ export const requeryList = {
   ],
 } as const satisfies Followed;
 
-/** The part of a payment that its questions depend on. Plain JSON, no personal data. */
-type KnownAttempts = Omit<AskedPayment, 'attempts' | 'results'> & {
-  paidSen?: Sen;
-  /** Of the last event that was folded. */
-  revision: number;
-  attempts: readonly Pick<Attempt, 'at' | 'mode' | 'sellerOrderNo'>[];
-  results: readonly (AskedPayment['results'][number] & Pick<RecordedResult, 'isOrderInferred'>)[];
-};
+/** The part of a payment that its questions depend on, up to a revision. Plain JSON, no personal data. */
+type KnownAttempts = AskedPayment & { paidSen?: Sen; revision: number };
 
 export const countingGrant = sqlOf('counting-grant');
 
@@ -72,7 +65,7 @@ export const requeries: Projection = {
     const changed = new Map<string, KnownAttempts>();
     for (const event of ours) {
       const id = paymentIdOf(event.streamName);
-      const known = changed.get(id) ?? stored.get(id) ?? nothingKnown;
+      const known = changed.get(id) ?? stored.get(id) ?? unknown;
       if (event.revision > known.revision)
         changed.set(id, takeEvent(known, readPaymentEvent(event), event.revision));
     }
@@ -80,13 +73,7 @@ export const requeries: Projection = {
   },
 };
 
-const nothingKnown: KnownAttempts = {
-  status: 'requested',
-  revision: -1,
-  attempts: [],
-  results: [],
-  lastRequery: null,
-};
+const unknown = { status: 'requested', revision: -1, attempts: [], results: [], lastRequery: null } as const;
 
 /** What the rows do not keep: nothing in the part that they do keep depends on it. */
 const notKept = {
@@ -124,14 +111,8 @@ async function write(changed: ReadonlyMap<string, KnownAttempts>, db: Knex.Trans
   if (changed.size === 0) return;
   const rows = Array.from(changed, ([id, known]) => {
     const dueAt = nextRequeryAt(known);
-    const isOpen = attemptsToAsk(known).length > 0;
-    return {
-      transaction_id: id,
-      known: JSON.stringify(known),
-      due_at: dueAt,
-      is_open: isOpen,
-      wake_at: dueAt,
-    };
+    const row = { transaction_id: id, known: JSON.stringify(known), due_at: dueAt, wake_at: dueAt };
+    return { ...row, is_open: attemptsToAsk(known).length > 0 };
   });
   await prepared(db, upsertRows, [JSON.stringify(rows)]);
 }

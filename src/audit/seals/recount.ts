@@ -21,18 +21,8 @@ type Era = { until: number; streams: readonly string[] };
 /** The tree that is counted, and the position of its last leaf. */
 type Begin = { range: Range; after: Position | null; eras: readonly Era[] };
 
-export type Recount = {
-  last: LastSeal;
-  /** The name of the log in the checkpoints so far; null if there are none. */
-  origin: string | null;
-  /** The events to count: those of these streams after this position. */
-  streams: readonly string[];
-  after: Position | null;
-  tree: ReturnType<typeof checkedTree>;
-};
-
 /** Throws Unaccountable if what was sealed, or is kept, is missing or was changed. */
-export async function beginRecount(eventStore: Store, kept: KeptCheckpoints): Promise<Recount> {
+export async function beginRecount(eventStore: Store, kept: KeptCheckpoints) {
   await kept.createTable();
   const last = await loadLastSeal(eventStore);
   const sealed = last.seal?.checkpoint ? { ...last.seal.checkpoint, name: `seal ${last.revision}` } : null;
@@ -44,7 +34,9 @@ export async function beginRecount(eventStore: Store, kept: KeptCheckpoints): Pr
       : { range: emptyRange, after: null, eras: await allEras(eventStore) };
   return {
     last,
-    origin: expected[0]?.origin ?? null,
+    /** The name of the log in the checkpoints so far. */
+    origin: expected[0]?.origin,
+    /** The events to count: those of these streams after this position. */
     streams: [...new Set([...begin.eras.flatMap(({ streams }) => streams), ...streamPrefixes])],
     after: begin.after,
     tree: checkedTree(begin, expected),

@@ -5,25 +5,19 @@ import { sealsStream } from '../../events/seals.ts';
 import { lastEventOf } from '../seals/find-seals.ts';
 import { sealedWithinMs } from '../seals/sealing-status.ts';
 import { readSignedSeal } from '../seals/stored-seals.ts';
-import { type Acknowledgements, loadAcknowledgements } from './acknowledgements.ts';
+import { loadAcknowledgements } from './acknowledgements.ts';
 import { type LogResult, type VerifiedUntil, verifyLog } from './log.ts';
 import type { VerifiedSoFar } from './resume.ts';
 import { type SealMark, verifySeals } from './seals.ts';
 import type { Verification } from './verification.ts';
-import { createViolations, type Violations } from './violations.ts';
+import { createViolations } from './violations.ts';
 
-type SealedLog = {
-  acknowledgements: Acknowledgements;
-  /** Where the log was verified from; null from its first event. */
-  from: VerifiedUntil | null;
-  /** False if only a part of the log could be read, so that nothing can be said about what is made from it. */
-  isComplete: boolean;
-  soFar: VerifiedSoFar;
-};
-
-/** Verifies from the first event, from `since`, or from where an interrupted run has verified the log. */
-export async function verifySealedLog(verification: Verification): Promise<SealedLog> {
-  const { eventStore, progress, report, runtime, since, trusted } = verification;
+/**
+ * Verifies from the first event, from `since`, or from where an interrupted run has verified the log; `from` is null for
+ * the first event. Not `isComplete` if only a part can be read, so that nothing can be said about what is made from it.
+ */
+export async function verifySealedLog(verification: Verification) {
+  const { eventStore, onProgress, progress, report, runtime, signal, since, trusted } = verification;
   const { checked, notes, violations } = report;
   const { keys, marks } = await verifySeals(eventStore, trusted, violations);
   await verifyWitnesses(verification);
@@ -32,52 +26,27 @@ export async function verifySealedLog(verification: Verification): Promise<Seale
   const start = since ? { size: since.size, root: since.root.toString('hex') } : saved?.log;
   const from = start ? await findVerified(start, marks, eventStore) : null;
   const isResumed = saved !== null && (from !== null || !saved.log);
-  const soFar: VerifiedSoFar = isResumed
-    ? saved
-    : { startedAt: runtime.now().toISOString(), trusted: JSON.stringify(trusted), log: null, rows: {} };
-  const resumed = { events: soFar.log?.events ?? 0, models: Object.keys(soFar.rows).length };
+  const anew = {
+    startedAt: runtime.now().toISOString(),
+    trusted: JSON.stringify(trusted),
+    log: null,
+    rows: {},
+  };
+  const soFar: VerifiedSoFar = isResumed ? saved : anew;
+  const counts = soFar.log;
 
-  // Those of the log are kept with the progress: the seals are verified by every run.
+  // Those of the log alone: they are kept with the progress, while every run verifies the seals.
   const found = createViolations();
   const acknowledgements = await loadAcknowledgements(eventStore, keys, found);
+  const { explained } = acknowledgements;
   if (since && !from) {
     const what = `It has no seal of the checkpoint of ${since.size} events from which it was to be verified`;
     found.add('the log', what);
   }
-  const log = await verifyEvents(verification, { acknowledgements, from, marks, soFar, found });
-  violations.addAll(found.all());
-  checked.push(
-    { what: 'events, each with its hash and its place in its stream', count: log.events },
-    { what: 'streams, each without gaps', count: log.streams },
-    { what: 'seals, each with its signature and what it counted', count: log.seals.met() },
-  );
-  noteUnsealed(log, verification);
-  if (isResumed) {
-    const done = `the first ${resumed.events} events and the rows of ${resumed.models} read models`;
-    notes.push(`A run that began at ${soFar.startedAt} and was interrupted had verified ${done}.`);
-  }
-  return { acknowledgements, from, isComplete: log.complete, soFar };
-}
-
-async function verifyWitnesses({ eventStore, report, witnesses }: Verification): Promise<void> {
-  if (!witnesses) return;
-  const last = await eventStore.loadLast(sealsStream);
-  const lack = lackOfWitnesses((last && readSignedSeal(last)?.checkpoint?.note) ?? '', witnesses);
-  if (lack !== null) report.violations.add('witnesses', lack);
-}
-
-/** Goes on from what `soFar` has, and keeps in it what has been verified up to each seal. */
-async function verifyEvents(
-  { eventStore, onProgress, progress, signal, since }: Verification,
-  given: Omit<SealedLog, 'isComplete'> & { found: Violations; marks: readonly SealMark[] },
-): Promise<LogResult> {
-  const { acknowledgements, found, from, marks, soFar } = given;
-  const { explained } = acknowledgements;
-  const counts = soFar.log;
   found.addAll(counts?.violations ?? []);
   if (counts) explained.splice(0, explained.length, ...counts.explained);
   const sealed = marks.at(-1)?.count ?? 0;
-  return await verifyLog({
+  const log = await verifyLog({
     eventStore,
     acknowledgements,
     marks,
@@ -94,6 +63,24 @@ async function verifyEvents(
         return soFar;
       }),
   });
+  violations.addAll(found.all());
+  checked.push(
+    { what: 'events, each with its hash and its place in its stream', count: log.events },
+    { what: 'streams, each without gaps', count: log.streams },
+    { what: 'seals, each with its signature and what it counted', count: log.seals.met() },
+  );
+  noteUnsealed(log, verification);
+  const done = `the first ${counts?.events ?? 0} events and the rows of ${Object.keys(soFar.rows).length} read models`;
+  if (isResumed)
+    notes.push(`A run that began at ${soFar.startedAt} and was interrupted had verified ${done}.`);
+  return { acknowledgements, from, isComplete: log.complete, soFar };
+}
+
+async function verifyWitnesses({ eventStore, report, witnesses }: Verification): Promise<void> {
+  if (!witnesses) return;
+  const last = await eventStore.loadLast(sealsStream);
+  const lack = lackOfWitnesses((last && readSignedSeal(last)?.checkpoint?.note) ?? '', witnesses);
+  if (lack !== null) report.violations.add('witnesses', lack);
 }
 
 /** The seal of a checkpoint; null if the log has none. */

@@ -5,9 +5,8 @@
 import { positionText } from '@ledger/event-store/position.ts';
 import { check } from '../background-check/check.ts';
 import { sealingRefused } from '../seals/sealing-status.ts';
-import { verifyJournal } from './journal-rules.ts';
-import { verifyPayments } from './payment-rules.ts';
 import { reportHalted, verifyRows } from './read-models.ts';
+import { verifyJournal, verifyPayments } from './rules.ts';
 import { verifySealedLog } from './sealed-log.ts';
 import { type DerivedCheck, type Report, unlessRefused, type VerifyDependencies } from './verification.ts';
 import { createViolations, type VerifyProgress } from './violations.ts';

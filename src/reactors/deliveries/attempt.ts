@@ -82,7 +82,8 @@ export async function attemptDelivery(
   dependencies: AttemptDependencies,
 ): Promise<AttemptEnd> {
   const { eventStore, log, openSealed, runtime } = dependencies;
-  let open: (OpenDelivery & { correlationId: string }) | null = null;
+  const { orderingKey, receiver, transactionId } = claimed;
+  let correlationId: string | undefined;
   let isBegun = false;
   try {
     const loaded = await loadDeliveries(claimed, eventStore);
@@ -99,7 +100,8 @@ export async function attemptDelivery(
       const afterMs = stopping.aborted ? 0 : postponeMs;
       return { outcome: null, row: { kind: 'givenBack', afterMs, stream: loaded?.head.events ?? null } };
     }
-    open = { ...opened, correlationId: correlationOf(opened.cause) };
+    correlationId = correlationOf(opened.cause);
+    const open = { ...opened, correlationId };
     const startedMs = runtime.monotonicMs();
     const outcome = await send(open, stopping, dependencies);
     isBegun = true;
@@ -107,13 +109,18 @@ export async function attemptDelivery(
     // If there was no answer and `stopping` aborted, we interrupted the attempt; the receiver did not fail it.
     const isInterrupted = stopping.aborted && outcome.kind === 'failed' && outcome.status === null;
     const head = await record(open, isInterrupted ? interrupted : outcome, durationMs, dependencies);
-    logAttempt(claimed, open, { outcome, isInterrupted, durationMs }, log);
+    const { key: delivery, attempts } = open.delivery;
+    const { kind, status, reason } = { reason: undefined, ...outcome };
+    const result = { attempt: attempts + 1, durationMs, outcome: isInterrupted ? 'interrupted' : kind };
+    log.info(
+      { correlationId, transactionId, delivery, receiver, ...result, status, reason },
+      'delivery attempted',
+    );
     return { outcome, row: recordedRow(head) };
   } catch (error) {
-    const { transactionId, orderingKey } = claimed;
     const isUnreadable = error instanceof UnreadableEvent;
     log[isUnreadable ? 'warn' : 'error'](
-      { err: error, correlationId: open?.correlationId, transactionId, orderingKey, isBegun },
+      { err: error, correlationId, transactionId, orderingKey, isBegun },
       'a delivery could not be attempted or recorded',
     );
     // A claim after an interruption is kept, because the interruption must still be recorded.
@@ -217,23 +224,6 @@ async function record(
     shouldRetry: (error) => error instanceof EventStoreUnavailable,
   });
   return afterCommand(head, recorded);
-}
-
-function logAttempt(
-  { receiver, transactionId }: ClaimedDelivery,
-  { correlationId, delivery }: OpenDelivery & { correlationId: string },
-  attempt: { outcome: DeliveryOutcome; isInterrupted: boolean; durationMs: number },
-  log: Logger,
-): void {
-  const { durationMs, isInterrupted, outcome } = attempt;
-  const { kind, status, reason } = { reason: undefined, ...outcome };
-  const result = {
-    attempt: delivery.attempts + 1,
-    durationMs,
-    outcome: isInterrupted ? 'interrupted' : kind,
-  };
-  const about = { correlationId, transactionId, delivery: delivery.key, receiver };
-  log.info({ ...about, ...result, status, reason }, 'delivery attempted');
 }
 
 /** The id of the request that led to the event, if it can be in a header; else the event's. */

@@ -1,6 +1,7 @@
 /** How many attempts a worker may have under way at a time: in all, at one receiver, and for one merchant. */
+
+import type { Breaker } from '@ledger/outbound/breaker.ts';
 import type { Claim, ClaimedDelivery } from '../../to-do/delivery-queue.ts';
-import type { Breaker } from './breaker.ts';
 
 /** A merchant may name any number of receivers, which together get no more than its part. */
 export type Concurrency = { total: number; perReceiver: number; perMerchant: number };

@@ -1,16 +1,17 @@
 /**
- * Works through one kind of delivery: claims what is due (claim), attempts each (attempt.ts), and then releases its row
- * (release.ts). Any number of processes may run the same worker. After a crash the lease ends, and another worker continues
- * under the same delivery id.
+ * Works through one kind of delivery: claims what is due, as far as there are places (places.ts), attempts each
+ * (attempt.ts), and then releases its row. Any number of processes may run the same worker. After a crash the lease ends,
+ * and another worker continues under the same delivery id.
  */
 import { reasonOf } from '@ledger/kernel/reason-of.ts';
+import type { Runtime } from '@ledger/kernel/runtime.ts';
+import { createBreaker } from '@ledger/outbound/breaker.ts';
 import type { DeliveryKind } from '../../events/deliveries.ts';
 import type { ClaimedDelivery, DeliveryQueue } from '../../to-do/delivery-queue.ts';
-import { type AttemptDependencies, attemptDelivery } from './attempt.ts';
-import { createBreaker } from './breaker.ts';
+import type { PlacedEvent } from '../../to-do/known-deliveries.ts';
+import { type AttemptDependencies, attemptDelivery, type RowEnd } from './attempt.ts';
 import type { DeliveryOutcome } from './delivery-task.ts';
 import { type Concurrency, createPlaces } from './places.ts';
-import { createRelease } from './release.ts';
 
 export type WorkerTask = Pick<AttemptDependencies, 'name' | 'perform'> & { kind: DeliveryKind };
 
@@ -30,6 +31,8 @@ type Dependencies = WorkerTask &
 /** How often it polls, for retries that become due. */
 const pollMs = 1_000;
 const drainMs = 10_000;
+/** How long the list has to come to what an attempt recorded before the worker itself settles the row. */
+const settleAfterMs = 1_000;
 
 export function startDeliveryWorker(dependencies: Dependencies) {
   const { concurrency, countAttempt, kind, name, queue, ready, runtime, leaseMs = 60_000 } = dependencies;
@@ -41,7 +44,7 @@ export function startDeliveryWorker(dependencies: Dependencies) {
   const stopping = new AbortController();
   let wakeUp = new AbortController();
   const wake = () => wakeUp.abort();
-  const { release, settled } = createRelease({ queue, runtime, stopping: stopping.signal, wake });
+  const { release, settled } = createRelease(queue, runtime, stopping.signal, wake);
 
   async function work(): Promise<void> {
     await ready;
@@ -93,5 +96,45 @@ export function startDeliveryWorker(dependencies: Dependencies) {
       await settled();
       cancelTimer();
     },
+  };
+}
+
+/**
+ * Does with a claimed row what is left to do after its attempt; `wake` is called when it can be claimed again at once.
+ * Nothing here rejects: if PostgreSQL does not answer, a lease ends by itself, and the list comes to the last event.
+ */
+function createRelease(queue: DeliveryQueue, runtime: Runtime, stopping: AbortSignal, wake: () => void) {
+  const unsettled = new Map<ClaimedDelivery, readonly PlacedEvent[]>();
+  let settling: Promise<void> | undefined;
+
+  async function settle(claimed: ClaimedDelivery, stream: readonly PlacedEvent[]): Promise<void> {
+    await queue.settle(claimed, stream).catch(() => {});
+  }
+
+  /** Usually the list comes to the end of a stream within milliseconds: only the rows that it leaves are written. */
+  async function settleLeft(): Promise<void> {
+    await runtime.sleep(settleAfterMs, stopping);
+    const waiting = new Map(unsettled);
+    unsettled.clear();
+    settling = undefined;
+    const left = await queue.stillHeld([...waiting.keys()]).catch(() => []);
+    await Promise.all(left.map((row) => settle(row, waiting.get(row) ?? [])));
+  }
+
+  return {
+    async release(claimed: ClaimedDelivery, row: RowEnd): Promise<void> {
+      if (row.kind === 'kept') return;
+      if (row.kind === 'recorded') {
+        unsettled.set(claimed, row.stream);
+        settling ??= settleLeft();
+        return;
+      }
+      if (row.stream) await settle(claimed, row.stream);
+      const until = new Date(runtime.now().getTime() + row.afterMs);
+      await queue.postpone(claimed, until).catch(() => {});
+      if (row.afterMs === 0) wake();
+    },
+    /** Resolves when the rows of all recorded attempts are settled. */
+    settled: async () => await settling,
   };
 }
