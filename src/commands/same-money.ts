@@ -46,9 +46,7 @@ function isSuperseded({ resolved }: RecordedResult): boolean {
   return resolved?.resolution === 'superseded';
 }
 
-type Money = Pick<PaymentResult, 'amountSen' | 'currency'>;
-
-function isSameAmount(one: Money, other: Money): boolean {
+function isSameAmount(one: PaymentResult, other: PaymentResult): boolean {
   return one.amountSen === other.amountSen && isRinggit(one.currency) === isRinggit(other.currency);
 }
 

@@ -2,7 +2,7 @@
  * The tree of the log as the sealer counts it once more, before it signs anything: from a seal before all that was signed
  * or is kept, or from the first event. It must agree with what was signed or is kept.
  */
-import type { EventStore, Position, RecordedEvent } from '@ledger/event-store/event-store.ts';
+import type { EventStore, RecordedEvent } from '@ledger/event-store/event-store.ts';
 import { eventsToEnd } from '@ledger/event-store/events-to-end.ts';
 import type { Checkpoint } from '@ledger/transparency-log/note.ts';
 import { emptyRange, growTree, leafHash, type Range } from '@ledger/transparency-log/tree.ts';
@@ -18,9 +18,6 @@ type Store = Pick<EventStore, 'load' | 'loadLast'>;
 /** The leaves up to `until` are the events of these streams. */
 type Era = { until: number; streams: readonly string[] };
 
-/** The tree that is counted, and the position of its last leaf. */
-type Begin = { range: Range; after: Position | null; eras: readonly Era[] };
-
 /** Throws Unaccountable if what was sealed, or is kept, is missing or was changed. */
 export async function beginRecount(eventStore: Store, kept: KeptCheckpoints) {
   await kept.createTable();
@@ -28,7 +25,7 @@ export async function beginRecount(eventStore: Store, kept: KeptCheckpoints) {
   const sealed = last.seal?.checkpoint ? { ...last.seal.checkpoint, name: `seal ${last.revision}` } : null;
   const expected = [...(sealed ? [sealed] : []), ...(await kept.load())];
   const before = await fromSealBefore(last, eventStore);
-  const begin =
+  const { after, eras, range } =
     before && expected.every(({ size }) => size >= before.range.size)
       ? before
       : { range: emptyRange, after: null, eras: await allEras(eventStore) };
@@ -37,14 +34,18 @@ export async function beginRecount(eventStore: Store, kept: KeptCheckpoints) {
     /** The name of the log in the checkpoints so far. */
     origin: expected[0]?.origin,
     /** The events to count: those of these streams after this position. */
-    streams: [...new Set([...begin.eras.flatMap(({ streams }) => streams), ...streamPrefixes])],
-    after: begin.after,
-    tree: checkedTree(begin, expected),
+    streams: [...new Set([...eras.flatMap(({ streams }) => streams), ...streamPrefixes])],
+    after,
+    tree: checkedTree(range, eras, expected),
   };
 }
 
 /** A tree that throws Unaccountable as soon as it does not agree with a checkpoint of its size. */
-function checkedTree({ eras, range }: Begin, expected: readonly (Checkpoint & { name: string })[]) {
+function checkedTree(
+  range: Range,
+  eras: readonly Era[],
+  expected: readonly (Checkpoint & { name: string })[],
+) {
   const tree = growTree(range);
   const missing = () => expected.find(({ size }) => size > tree.size());
   return {
@@ -71,7 +72,7 @@ function checkedTree({ eras, range }: Begin, expected: readonly (Checkpoint & { 
 }
 
 /** From the seal before the last; null if that is not one of a tree. */
-async function fromSealBefore({ seal, revision }: LastSeal, eventStore: Store): Promise<Begin | null> {
+async function fromSealBefore({ seal, revision }: LastSeal, eventStore: Store) {
   if (!seal?.checkpoint || revision === 'no_stream' || revision === 0) return null;
   const [stored, lastStored] = await eventStore.load(sealsStream, revision - 1, 2);
   if (!stored || !lastStored || hashIn(stored) !== previousHashIn(lastStored))

@@ -13,8 +13,7 @@ import type { Knex } from 'knex';
 import { allProjections } from '../../projections/all.ts';
 import { createDeliveryList } from '../../to-do/delivery-list.ts';
 import { requeries } from '../../to-do/requery-list.ts';
-import type { VerifiedSoFar } from './resume.ts';
-import type { DerivedCheck, Verification } from './verification.ts';
+import type { DerivedCheck } from './verification.ts';
 import { type Checked, createViolations, placeText } from './violations.ts';
 
 /** For each projection; further violations are only counted. */
@@ -22,13 +21,12 @@ const maxDifferences = 1000;
 
 /** Needs DATA_KEY, and an account of PostgreSQL that may make schemas. Throws the stores' errors. */
 export const verifyRows: DerivedCheck = async (verification) => {
-  const { db, demandsRows = false, personalData, progress, report, soFar } = verification;
+  const { db, demandsRows = false, personalData, report, soFar } = verification;
   const { notes, violations } = report;
   let checked: Checked[] = [];
-  if (personalData && (await mayMakeTables(db))) {
-    const onDone = () => progress?.save(() => soFar, true);
-    checked = await compareRows({ ...verification, personalData }, soFar.rows, onDone);
-  } else {
+  if (personalData && (await mayMakeTables(db)))
+    checked = await compareRows({ ...verification, personalData });
+  else {
     if (demandsRows) violations.add('rows of every read model', 'They were not compared with the log');
     notes.push(
       'Rows were not compared with the log: that takes DATA_KEY, and an account of PostgreSQL that may make schemas.',
@@ -46,16 +44,12 @@ async function mayMakeTables(db: Knex): Promise<boolean> {
   return rows[0]?.may;
 }
 
-/**
- * The number of rows compared in each projection. What is in `done` was compared before; `onDone` is called with what is
- * added to it.
- */
+/** The number of rows compared in each projection, also by the run before, whose progress `soFar` has. */
 async function compareRows(
-  verification: Omit<Verification, 'personalData'> & { personalData: PersonalDataReader },
-  done: VerifiedSoFar['rows'],
-  onDone: () => void,
+  verification: Parameters<DerivedCheck>[0] & { personalData: PersonalDataReader },
 ): Promise<Checked[]> {
-  const { onProgress, report } = verification;
+  const { onProgress, progress, report, soFar } = verification;
+  const done = soFar.rows;
   for (const projection of [...allProjections, createDeliveryList(verification).projection, requeries]) {
     const { name } = projection;
     if (done[name]) continue;
@@ -78,7 +72,7 @@ async function compareRows(
       if (!mayNotLock) found.add(`rows of ${name}`, reasonNotCompared(error));
     }
     done[name] = { checked, violations: found.all() };
-    onDone();
+    progress?.save(() => soFar, true);
   }
   for (const each of Object.values(done)) report.violations.addAll(each.violations);
   return Object.values(done).flatMap(({ checked }) => checked ?? []);

@@ -59,7 +59,7 @@ export type AttemptEnd = {
 export type RowEnd =
   /** The stream, whose events these are, has what came of the attempt; the row follows. */
   | { kind: 'recorded'; stream: readonly PlacedEvent[] }
-  /** Not attempted: the row moves to the end of its stream if that was read, and can be claimed again after `afterMs`. */
+  /** It can be claimed again after `afterMs`; before that it moves to the end of its stream if that has been read whole. */
   | { kind: 'givenBack'; afterMs: number; stream: readonly PlacedEvent[] | null }
   /** Its lease ends, and the next claim reports the attempt as interrupted. */
   | { kind: 'kept' };

@@ -1,19 +1,17 @@
 /** How many attempts a worker may have under way at a time: in all, at one receiver, and for one merchant. */
 
 import type { Breaker } from '@ledger/outbound/breaker.ts';
-import type { Claim, ClaimedDelivery } from '../../to-do/delivery-queue.ts';
+import type { ClaimedDelivery } from '../../to-do/delivery-queue.ts';
 
 /** A merchant may name any number of receivers, which together get no more than its part. */
 export type Concurrency = { total: number; perReceiver: number; perMerchant: number };
-
-type Limits = Omit<Claim, 'kind' | 'now' | 'leaseUntil' | 'holder'>;
 
 export function createPlaces({ total, perMerchant, perReceiver }: Concurrency, breaker: Breaker) {
   /** By the attempts that were under way at the last claim, and those that it began. Some may have ended since. */
   let taken: readonly ClaimedDelivery[] = [];
   return {
     /** How many more may be claimed beside the attempts under way. */
-    left(underWay: readonly ClaimedDelivery[]): Limits {
+    left(underWay: readonly ClaimedDelivery[]) {
       const receivers = underWay.map(({ receiver }) => receiver);
       const merchants = underWay.map(({ merchantCode }) => merchantCode);
       return {

@@ -18,7 +18,6 @@ export type WorkerTask = Pick<AttemptDependencies, 'name' | 'perform'> & { kind:
 type Dependencies = WorkerTask &
   AttemptDependencies & {
     queue: DeliveryQueue;
-    /** The most attempts at a time. */
     concurrency: Concurrency;
     /** Told of each attempt. */
     countAttempt?: ((kind: DeliveryKind, outcome: DeliveryOutcome['kind']) => void) | undefined;
