@@ -24,3 +24,14 @@ export function* portionsOf<Item>(
 ): Generator<readonly Item[], void, void> {
   for (let start = 0; start < items.length; start += size) yield items.slice(start, start + size);
 }
+
+/** What `map` gives for each item, in order; at most `atOnce` are under way at a time. */
+export async function mapInPortions<Item, Result>(
+  items: readonly Item[],
+  atOnce: number,
+  map: (item: Item) => Promise<Result>,
+): Promise<Result[]> {
+  const results: Result[] = [];
+  for (const portion of portionsOf(items, atOnce)) results.push(...(await Promise.all(portion.map(map))));
+  return results;
+}

@@ -14,8 +14,8 @@ import { auditTablesSql } from '../audit/background-check/forged-rows.ts';
 import { readEnvironment } from '../config/environment-reader.ts';
 import { checkPostgres, checkSecrets } from '../config/security.ts';
 import { allProjections } from '../projections/all.ts';
-import { toDoList } from '../to-do/projection.ts';
-import { countingGrant, requeryList } from '../to-do/requeries.ts';
+import { deliveryList } from '../to-do/delivery-list.ts';
+import { countingGrant, requeryList } from '../to-do/requery-list.ts';
 import { type CommandOf, UsageError } from './command.ts';
 
 const roles = ['HTTP', 'PROJECTIONS', 'REACTORS'] as const;
@@ -70,7 +70,7 @@ function grantsOf(name: string): string {
     auditTables: auditTablesSql,
     keyTables: keyTablesSql.trim(),
     readModels: allProjections.map((each) => each.name).join('|'),
-    toDoLists: [toDoList.name, requeryList.name].join('|'),
+    toDoLists: [deliveryList.name, requeryList.name].join('|'),
     countingGrant: countingGrant.trim(),
   });
 }

@@ -11,8 +11,8 @@ import {
   describeRebuildFailure,
   rebuildOnRecord,
 } from '../reactors/rebuilds/perform.ts';
-import { createToDoList, toDoList } from '../to-do/projection.ts';
-import { requeries, requeryList } from '../to-do/requeries.ts';
+import { createDeliveryList, deliveryList } from '../to-do/delivery-list.ts';
+import { requeries, requeryList } from '../to-do/requery-list.ts';
 import { type CommandOf, type Report, UsageError } from './command.ts';
 import { openRebuildProgress } from './progress.ts';
 import { type Context, fail, staffCause, withStores } from './stores.ts';
@@ -54,7 +54,7 @@ export const command: CommandOf<'rebuild'> = async ({ 'dry-run': isDry, parked: 
 async function tryAllParkedAgain(stores: Context<'dataKeys'>): Promise<Report> {
   const data: object[] = [];
   const lines: string[] = [];
-  for (const projection of [...allProjections, createToDoList(stores).projection, requeries])
+  for (const projection of [...allProjections, createDeliveryList(stores).projection, requeries])
     for (const each of await tryParkedAgain({ ...stores, projection, schema: projection.name })) {
       const { message, revision, stream, type } = each;
       data.push({ projection: projection.name, stream, revision, type, message });
@@ -66,7 +66,7 @@ async function tryAllParkedAgain(stores: Context<'dataKeys'>): Promise<Report> {
 }
 
 function choose(names: readonly string[]): readonly Projection[] {
-  for (const { name } of [toDoList, requeryList])
+  for (const { name } of [deliveryList, requeryList])
     if (names.includes(name))
       throw new UsageError(
         `${name} is the to-do list of the reactors and no read model: it is never rebuilt`,

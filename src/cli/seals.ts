@@ -1,8 +1,8 @@
 /** `ledger seals`: the public key and the seals so far, for an auditor to keep elsewhere. */
 import { forAll, sealKeyOf, termText } from '@ledger/transparency-log/key.ts';
 import { rawKeyOf, verifierText } from '@ledger/transparency-log/note.ts';
-import { lastCheckpoint } from '../audit/seals/leaves.ts';
-import { allSeals, readSignedSeal, type Seal } from '../audit/seals/stored-seals.ts';
+import { allSeals, lastCheckpoint } from '../audit/seals/find-seals.ts';
+import { readSignedSeal, type Seal } from '../audit/seals/stored-seals.ts';
 import { followKeys } from '../audit/seals/succession.ts';
 import { toIsoWithOffset } from '../common/malaysian-time.ts';
 import type { CommandOf } from './command.ts';

@@ -3,7 +3,7 @@ import { createExecute } from '../commands/execute.ts';
 import { paymentDecider } from '../commands/payment.ts';
 import { type DeliveryId, kindsOfMachines, requestDeliveries } from '../commands/send-again.ts';
 import { transactionIdPattern } from '../commands/transaction-id.ts';
-import { type DeliveryFilter, deliveriesOf, findDeliveries } from '../to-do/queries.ts';
+import { type DeliveryFilter, deliveriesOf, findDeliveries } from '../to-do/delivery-queries.ts';
 import { type CommandOf, readChoice, readRange, UsageError } from './command.ts';
 import { type Context, fail, staffCause, withStores } from './stores.ts';
 

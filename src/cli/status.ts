@@ -8,7 +8,7 @@ import { projectionStatus } from '@ledger/projections/runtime/checkpoints.ts';
 import type { Knex } from 'knex';
 import program from '../../package.json' with { type: 'json' };
 import { lastCheck, type Outcome } from '../audit/background-check/schedule.ts';
-import { sealingRefused, unsealed } from '../audit/seals/kept.ts';
+import { sealingRefused, unsealed } from '../audit/seals/sealing-status.ts';
 import { readSignedSeal } from '../audit/seals/stored-seals.ts';
 import { renderText } from '../common/templates.ts';
 import { sealsStream } from '../events/seals.ts';
@@ -16,8 +16,8 @@ import { createLook } from '../monitoring/health.ts';
 import { waitingDeliveries } from '../monitoring/metric-sources.ts';
 import { allProjections } from '../projections/all.ts';
 import { countOpenExceptions } from '../projections/exceptions/queries.ts';
-import { toDoList } from '../to-do/projection.ts';
-import { requeryList } from '../to-do/requeries.ts';
+import { deliveryList } from '../to-do/delivery-list.ts';
+import { requeryList } from '../to-do/requery-list.ts';
 import { lastBackupFile } from './backup.ts';
 import type { CommandOf } from './command.ts';
 import { type Context, withStores } from './stores.ts';
@@ -38,7 +38,7 @@ type Status = Awaited<ReturnType<typeof readStatus>>;
 async function readStatus({ clock, config, db, eventStore, log, runtime }: Context) {
   const look = createLook({
     eventStore,
-    projections: [...allProjections, toDoList, requeryList],
+    projections: [...allProjections, deliveryList, requeryList],
     projectionStatus: () => projectionStatus(db),
     sealingRefused: () => sealingRefused(db),
     clockDifferenceMs: clock.differenceMs,

@@ -13,8 +13,9 @@ import {
   type Witnesses,
 } from '@ledger/transparency-log/note.ts';
 import { recordVerified } from '../audit/background-check/schedule.ts';
-import { keptCheckpoints, lastCheckpointFile, sealingRefused } from '../audit/seals/kept.ts';
-import { lastCheckpoint } from '../audit/seals/leaves.ts';
+import { lastCheckpoint } from '../audit/seals/find-seals.ts';
+import { keptCheckpoints, lastCheckpointFile } from '../audit/seals/kept.ts';
+import { sealingRefused } from '../audit/seals/sealing-status.ts';
 import { acceptOlderLog, acknowledge } from '../audit/verify/acknowledge.ts';
 import { verifyFile } from '../audit/verify/export-file.ts';
 import { progressFile } from '../audit/verify/resume.ts';

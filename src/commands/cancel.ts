@@ -4,7 +4,8 @@ import { nothingReported } from '../events/payment-result.ts';
 import { isClosed, isEnded, standingOf } from '../events/payment-standing.ts';
 import { openAttempts } from '../events/requery-schedule.ts';
 import { type PaymentDecision, Refused } from './decider.ts';
-import { refusalToPay, setInMotion } from './payment-result.ts';
+import { setInMotion } from './planned-deliveries.ts';
+import { refusalToBegin, refusalToPay } from './refusal-to-pay.ts';
 
 /** What a payer has cancelled can still be paid; after the other two, nobody can begin to pay. */
 export type CancelPayment = { type: 'CancelPayment'; at: string; source: 'payer' | 'merchant' | 'expiry' };
@@ -14,7 +15,7 @@ export function cancelPayment({ at, source }: CancelPayment, state: RequestedPay
   const isPayer = source === 'payer';
   // Who asks for it has read the time in a row, which somebody may have changed.
   if (source === 'expiry' && !isClosed(state, at)) return [];
-  const refusal = refusalToPay(state) ?? (isPayer ? refusalIfClosed(state, at) : null);
+  const refusal = isPayer ? refusalToBegin(state, at) : refusalToPay(state);
   if (refusal) return refusal;
   if (openAttempts(state).length > 0)
     return new Refused('attempt_open', 'An attempt whose outcome is not known cannot be cancelled');
@@ -27,11 +28,4 @@ export function cancelPayment({ at, source }: CancelPayment, state: RequestedPay
   const sealed = { personal: { plain: { buyerName: '' } }, evidence: { plain: {} } };
   const said = { at, source, verified: true, result, ...sealed, orderNo: '' } as const;
   return [{ type: 'PaymentCancelled', data: { ...said, ...setInMotion(state, 'cancelled') } }];
-}
-
-/** Why nobody can begin to pay it; null if somebody can. */
-export function refusalIfClosed(state: RequestedPayment, at: string): Refused | null {
-  return isClosed(state, at)
-    ? new Refused('payment_closed', 'The agency has cancelled this payment, or it has expired')
-    : null;
 }

@@ -1,7 +1,7 @@
 /** What a decider is, and how it refuses a command. */
 import type refusals from '../../content/refusals.json';
 import type { Fold } from '../events/codec.ts';
-import type { PaymentEvent } from '../events/payment.ts';
+import { evolve, type Payment, type PaymentEvent, type RequestedPayment } from '../events/payment.ts';
 
 export type Decider<State, Command, Event> = Fold<State, Event> & {
   /** Only part of a stream is loaded for it. */
@@ -13,6 +13,11 @@ export type Decider<State, Command, Event> = Fold<State, Event> & {
 /** The events, none if the command has already taken effect; or why it is refused. */
 export type Decision<Event> = readonly Event[] | Refused;
 export type PaymentDecision = Decision<PaymentEvent>;
+
+/** The payment as events leave it that are decided, and not stored yet. */
+export function afterEvents(payment: RequestedPayment, events: readonly PaymentEvent[]): RequestedPayment {
+  return events.reduce<Payment>(evolve, payment) as RequestedPayment;
+}
 
 /** Why a command was refused: content/refusals.json also has the status that http answers. */
 export type RefusalCode = keyof typeof refusals;

@@ -1,4 +1,7 @@
-/** What a reported result does to a payment, whether the gateway, the registry or staff report it. */
+/**
+ * What a reported result does to a payment, whether the gateway, the registry or staff report it. same-money.ts says which
+ * earlier success reported the same money, same-attempt.ts which earlier result was about the same attempt.
+ */
 import { derivedId } from '@ledger/kernel/derived-id.ts';
 import { toDigits } from '../common/malaysian-time.ts';
 import { addSen, isRinggit, type Sen } from '../common/money.ts';
@@ -7,7 +10,6 @@ import {
   type Attempt,
   type Channel,
   currentResult,
-  evolve,
   type Payment,
   type PaymentEvent,
   type RequestedPayment,
@@ -19,12 +21,11 @@ import {
   type ReportedResult,
   type Source,
 } from '../events/payment-result.ts';
-import { standingOf } from '../events/payment-standing.ts';
 import { postingRule } from '../events/postings.ts';
 import { openPendings } from '../events/requery-schedule.ts';
 import { orderByRule1 } from '../events/upcast-rules.ts';
-import { type PaymentDecision, Refused } from './decider.ts';
-import { announcement, deliveriesFor } from './planned-deliveries.ts';
+import { afterEvents, type PaymentDecision, Refused } from './decider.ts';
+import { announcement, setInMotion } from './planned-deliveries.ts';
 import { correctOrders, isRepeat, isSameAttempt, reopenedAt } from './same-attempt.ts';
 import {
   isBooked,
@@ -52,13 +53,12 @@ export function recordGatewayResult(given: RecordGatewayResult, state: Payment):
   const result = { ...given.result, paidAt: plausibleTime(given) };
   const command = { ...given, result };
   const corrections = correctOrders(command, state);
-  const corrected = corrections.reduce<Payment>(evolve, state) as RequestedPayment;
-  return [
-    ...corrections,
-    ...(result.outcome === 'succeeded'
+  const corrected = afterEvents(state, corrections);
+  const decided =
+    result.outcome === 'succeeded'
       ? recordSuccess(command, corrected)
-      : recordOther(command, result.outcome, corrected)),
-  ];
+      : recordOther(command, result.outcome, corrected);
+  return [...corrections, ...decided];
 }
 
 /** Null for a time a day or more ahead: until then the receipt would be in no statement. The evidence keeps it. */
@@ -87,25 +87,23 @@ function recordSuccess(command: RecordGatewayResult, state: RequestedPayment): r
   const { result } = command;
   const data = recorded(command, state);
   const attempt = attemptOf(state, data.orderNo);
-  // After a wrong amount that was credited in full, another charge of what was asked for is a second one.
-  const isCredited = currentResult(state)?.credited === 'paid';
-  const askedSen = isCredited ? state.request.amountSen : outstandingSen(state);
-  const expectedSen = addSen(askedSen, attempt?.chargeSen ?? (0 as Sen));
+  const expectedSen = addSen(chargeableSen(state), attempt?.chargeSen ?? (0 as Sen));
   const matches = result.amountSen === expectedSen && isRinggit(result.currency);
+  /** What reported this money before, and what settled other money of this gateway transaction. */
   const [known, ...others] = sameSuccesses(state, result);
-  const booked = successesOfTransaction(state, result).find(
-    (each) => isBooked(each) || each.recorded.resolved?.resolution === 'refunded',
+  const settled = successesOfTransaction(state, result).find(
+    (each) => isBooked(each) || each.resolved?.resolution === 'refunded',
   );
-  const isNew = !booked && !(known && (isBooked(known) || wasSettled(known, result)));
-  if (matches && state.status !== 'succeeded' && isNew) {
-    const receiptNo = receiptNoFor(command, state);
-    const changed = { ...data, ...setInMotion(state, 'succeeded'), postingRule };
-    const paid = { ...changed, receiptNo, late: isLate(state, attempt) };
+
+  const isOpen = !settled && !(known && (isBooked(known) || wasSettled(known, result)));
+  if (matches && isOpen && state.status !== 'succeeded') {
+    const receipt = { receiptNo: receiptNoFor(command, state), late: isLate(state, attempt) };
+    const paid = { ...data, ...setInMotion(state, 'succeeded'), postingRule, ...receipt };
     return [...supersede(command, state), { type: 'PaymentSucceeded', data: paid }];
   }
-  const contradicted = known ? changesFee(known, result, state) && known : booked;
+  const contradicted = known ? changesFee(known, result, state) && known : settled;
   if (contradicted) {
-    const orderNo = result.sellerOrderNo || contradicted.recorded.sellerOrderNo;
+    const orderNo = result.sellerOrderNo || contradicted.sellerOrderNo;
     if (others.some(isContradictionAbout(orderNo))) return [];
     return [{ type: 'GatewayResultContradicted', data: { ...data, orderNo, standing: 'succeeded' } }];
   }
@@ -120,19 +118,23 @@ function recordSuccess(command: RecordGatewayResult, state: RequestedPayment): r
   return [...supersede(command, state), suspended];
 }
 
+/** Without a fee. After a wrong amount that was credited in full, another charge of what was asked for is a second one. */
+function chargeableSen(state: RequestedPayment): Sen {
+  return currentResult(state)?.credited === 'paid' ? state.request.amountSen : outstandingSen(state);
+}
+
 /** Takes the money of an earlier report out of suspense: the new report puts the same money into the books. */
 function supersede({ at, result }: RecordGatewayResult, state: RequestedPayment): PaymentEvent[] {
   const same = [...successesOfTransaction(state, result), ...sameSuccesses(state, result)];
   const found = same.find(isOpenMismatch);
   if (!found) return [];
-  const { resultNo } = found;
-  const data = { at, resultNo, resolution: 'superseded', note: '', postingRule } as const;
+  const data = { at, resultNo: found.resultNo, resolution: 'superseded', note: '', postingRule } as const;
   return [{ type: 'ExceptionResolved', data }];
 }
 
 /** Whether it names an order with another fee than that of the inferred order, with which the payment is in the books. */
 function changesFee(
-  { recorded: { isOrderInferred, role, sellerOrderNo } }: RecordedSuccess,
+  { isOrderInferred, role, sellerOrderNo }: RecordedSuccess,
   result: PaymentResult,
   state: RequestedPayment,
 ): boolean {
@@ -146,12 +148,11 @@ function identify(
   { at, source, result }: RecordGatewayResult,
   known: RecordedSuccess,
 ): readonly PaymentEvent[] {
-  const { resultNo, recorded } = known;
   const { gatewayTransactionId, sellerOrderNo } = result;
-  const namesTransaction = recorded.gatewayTransactionId === '' && gatewayTransactionId !== '';
-  const namesOrder = recorded.isOrderInferred === true && sellerOrderNo !== '';
+  const namesTransaction = known.gatewayTransactionId === '' && gatewayTransactionId !== '';
+  const namesOrder = known.isOrderInferred === true && sellerOrderNo !== '';
   if ((!namesTransaction && !namesOrder) || (!isBooked(known) && !isOpenMismatch(known))) return [];
-  const data = { at, source, resultNo, gatewayTransactionId, sellerOrderNo };
+  const data = { at, source, resultNo: known.resultNo, gatewayTransactionId, sellerOrderNo };
   return [{ type: 'GatewayResultIdentified', data }];
 }
 
@@ -163,24 +164,6 @@ export function recorded(
   const { buyerName, raw, ...result } = reported;
   const sealed = { personal: { plain: { buyerName } }, evidence: { plain: raw } };
   return { at, source, verified, result, ...sealed, orderNo: orderByRule1(state, result) };
-}
-
-/** Why nothing can be paid any more, or for the time being; null if it can. */
-export function refusalToPay(payment: RequestedPayment): Refused | null {
-  switch (standingOf(payment)) {
-    case 'succeeded':
-      return new Refused('payment_succeeded', 'This payment is already paid');
-    case 'pending':
-      return new Refused('payment_pending', 'This payment is waiting for authorisation at the bank');
-    case 'wrongAmount':
-      return new Refused('wrong_amount', 'Another amount was received for this payment');
-    default:
-      return null;
-  }
-}
-
-export function setInMotion(state: RequestedPayment, outcome: Outcome) {
-  return { merchantCode: state.request.merchant.code, deliveries: deliveriesFor(state, outcome) };
 }
 
 const eventOf = {

@@ -14,11 +14,12 @@ import {
 } from '../events/payment.ts';
 import { openAttempts } from '../events/requery-schedule.ts';
 import { type DecideApproval, decideApproval, type TakeAction, takeAction } from './approvals.ts';
-import { type CancelPayment, cancelPayment, refusalIfClosed } from './cancel.ts';
+import { type CancelPayment, cancelPayment } from './cancel.ts';
 import { type Decider, type PaymentDecision, Refused } from './decider.ts';
 import { type DeliveryCommand, decideDelivery } from './deliveries.ts';
 import { isSameContent } from './fingerprint.ts';
-import { type RecordGatewayResult, recordGatewayResult, refusalToPay } from './payment-result.ts';
+import { type RecordGatewayResult, recordGatewayResult } from './payment-result.ts';
+import { refusalToBegin } from './refusal-to-pay.ts';
 import { type RecordRequery, recordRequery } from './requery.ts';
 import { type GiveVerdict, giveVerdict } from './unknown-attempt-outcomes.ts';
 
@@ -118,7 +119,7 @@ function contentOf(request: RequestedPayment['request']): string {
 
 function choosePaymentMethod(command: ChoosePaymentMethod, state: RequestedPayment): PaymentDecision {
   const { at, mode, bankCode, chargeSen, lang } = command;
-  const refusal = refusalToPay(state) ?? refusalIfClosed(state, at);
+  const refusal = refusalToBegin(state, at);
   if (refusal) return refusal;
   if (chosenAttempt(state, command)) return [];
   if (isUnconfirmed(command, state))

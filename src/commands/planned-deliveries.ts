@@ -33,9 +33,12 @@ export function callbackAbout(
   return [{ key: `callback-${changesOf(payment) + 1}`, kind: 'callback', url, about }];
 }
 
-/** What to add to an event about a wrong amount; nothing once the payment is paid. */
+/** What an event about such an outcome says of its deliveries. */
+export function setInMotion(payment: RequestedPayment, outcome: Outcome | 'wrongAmount') {
+  return { merchantCode: payment.request.merchant.code, deliveries: deliveriesFor(payment, outcome) };
+}
+
+/** The same for an event about a wrong amount; nothing once the payment is paid. */
 export function announcement(payment: RequestedPayment) {
-  if (payment.status === 'succeeded') return {};
-  const deliveries = deliveriesFor(payment, 'wrongAmount');
-  return { merchantCode: payment.request.merchant.code, deliveries };
+  return payment.status === 'succeeded' ? {} : setInMotion(payment, 'wrongAmount');
 }

@@ -1,24 +1,11 @@
 /** What the transaction registry's answer does to a payment, or its failure to answer. */
-import {
-  type Channel,
-  evolve,
-  type Payment,
-  type PaymentEvent,
-  type RequestedPayment,
-} from '../events/payment.ts';
-import type { PaymentResult, RegistryAnswer, RegistryFault } from '../events/payment-result.ts';
-import { differ } from '../events/recorded-result.ts';
+import type { Channel, Payment, PaymentEvent, RequestedPayment } from '../events/payment.ts';
+import type { RegistryAnswer, RegistryFault } from '../events/payment-result.ts';
 import type { CountedAnswers } from '../events/requery.ts';
-import { attemptsAtTheirEnd, openAttempts, openPendings } from '../events/requery-schedule.ts';
-import { orderByRule1 } from '../events/upcast-rules.ts';
-import { type PaymentDecision, Refused } from './decider.ts';
-import {
-  isPaymentOf,
-  type RecordGatewayResult,
-  recorded,
-  recordGatewayResult,
-  setInMotion,
-} from './payment-result.ts';
+import { attemptsAtTheirEnd } from '../events/requery-schedule.ts';
+import { endAttempts, endingOnly } from './attempt-end.ts';
+import { afterEvents, type PaymentDecision, Refused } from './decider.ts';
+import { isPaymentOf, type RecordGatewayResult, recordGatewayResult } from './payment-result.ts';
 
 export type RecordRequery = {
   type: 'RecordRequery';
@@ -37,28 +24,33 @@ const sameAnswerMs = 60_000;
 /**
  * Each result in the answer is decided like one from the gateway, and each other failure ends its attempt. An attempt
  * that is asked about for the last time and stays open is left to staff. Returns `[]` if the answer is the same as the
- * last one: it is then counted (record-requery.ts).
+ * last one: it is then counted (record-answer.ts).
  */
 export function recordRequery(command: RecordRequery, state: Payment): PaymentDecision {
   if (!isPaymentOf(command, state)) return new Refused('unmatched_result', 'No such transaction');
-  const { at, answer } = command;
-  const earlier = unrecorded(command, state);
-  if (answer === null) return earlier ? [repeated(earlier)] : [];
+  const { answer, at, channel, merchantCode } = command;
+  const counted = unrecorded(command, state);
+  if (answer === null) return counted ? [repeated(counted)] : [];
+
+  const source = { source: 'requery', verified: true } as const;
+  const given = { type: 'RecordGatewayResult', at, ...source, channel, merchantCode } as const;
+  const { results, others } = 'fault' in answer ? { results: [], others: [] } : answer;
+  const decided = decideResults(given, results, state);
+  if (decided instanceof Refused) return decided;
+  const ended = endAttempts(given, { results, others }, afterEvents(state, decided));
+  const unknown = attemptsAtTheirEnd(afterEvents(state, [...decided, ...ended]), at).map(
+    ({ sellerOrderNo: orderNo }): PaymentEvent => ({ type: 'AttemptOutcomeUnknown', data: { at, orderNo } }),
+  );
+  const changes = [...decided, ...ended, ...unknown];
 
   const status = 'fault' in answer ? answer.fault : answer.status;
-  const isRepeat = status === (earlier?.status ?? state.lastRequery?.status);
-  const { results, others } = 'fault' in answer ? { results: [], others: [] } : answer;
-  const decided = decide(command, results, state);
-  if (decided instanceof Refused) return decided;
-  const ended = endAttempts(command, { results, others }, fold(state, decided));
-  const open = attemptsAtTheirEnd(fold(state, [...decided, ...ended]), at);
-  const changes = [...decided, ...ended, ...open.map((attempt) => outcomeUnknown(attempt, at))];
+  const isRepeat = status === (counted?.status ?? state.lastRequery?.status);
   if (isRepeat && changes.length === 0 && isCounted(command, state)) return [];
   // A result that sets the status, or goes to staff, is the answer.
   const isAnswered = decided.some(({ type }) => type !== 'AttemptEnded');
   if (isRepeat && !isAnswered)
-    return [repeated({ status, at, count: (earlier?.count ?? 0) + 1 }), ...changes];
-  const before = earlier ? [repeated(earlier)] : [];
+    return [repeated({ status, at, count: (counted?.count ?? 0) + 1 }), ...changes];
+  const before = counted ? [repeated(counted)] : [];
   return isAnswered ? [...before, ...changes] : [...before, answered(at, answer), ...changes];
 }
 
@@ -73,10 +65,6 @@ function isCounted({ at, counted }: RecordRequery, { lastRequery }: RequestedPay
   return lastRequery !== null && Date.parse(at) - Date.parse(lastRequery.at) < sameAnswerMs;
 }
 
-function outcomeUnknown({ sellerOrderNo: orderNo }: { sellerOrderNo: string }, at: string): PaymentEvent {
-  return { type: 'AttemptOutcomeUnknown', data: { at, orderNo } };
-}
-
 function repeated(data: CountedAnswers): PaymentEvent {
   return { type: 'RequeryRepeated', data };
 }
@@ -86,53 +74,20 @@ function answered(at: string, answer: RegistryAnswer | { fault: RegistryFault })
   return { type: 'RequeryAnswered', data: { at, status: answer.status, evidence: { plain: answer.raw } } };
 }
 
-const fold = (state: RequestedPayment, events: readonly PaymentEvent[]) =>
-  events.reduce<Payment>(evolve, state) as RequestedPayment;
-
 /** The events of the results that decide the status, without what is not news. */
-function decide(
-  command: RecordRequery,
+function decideResults(
+  given: Omit<RecordGatewayResult, 'result'>,
   results: RegistryAnswer['results'],
   state: RequestedPayment,
 ): PaymentEvent[] | Refused {
   const news: PaymentEvent[] = [];
   for (const result of results) {
-    const known = fold(state, news);
-    const events = recordGatewayResult(resultOf(command, result), known);
+    const known = afterEvents(state, news);
+    const events = recordGatewayResult({ ...given, result }, known);
     if (events instanceof Refused) return events;
     news.push(...events.flatMap((event) => endingOnly(event, known)).filter(isNews));
   }
   return news;
-}
-
-function resultOf(command: RecordRequery, result: RecordGatewayResult['result']): RecordGatewayResult {
-  const { answer: _, counted: __, ...asked } = command;
-  return { ...asked, type: 'RecordGatewayResult', source: 'requery', verified: true, result };
-}
-
-/** A failure of an attempt that is still open contradicts no other attempt: it ends that one, once. */
-export function endingOnly(event: PaymentEvent, state: RequestedPayment): PaymentEvent[] {
-  if (event.type !== 'GatewayResultContradicted') return [event];
-  if (event.data.result.outcome !== 'failed' && event.data.result.outcome !== 'cancelled') return [event];
-  const { standing: _, ...data } = event.data;
-  if (openAttempts(state).some(({ sellerOrderNo }) => sellerOrderNo === data.orderNo))
-    return isPendingOtherwise(data.orderNo, data.result, state) ? [] : [{ type: 'AttemptEnded', data }];
-  const isRepeat = state.results.some(
-    ({ role, sellerOrderNo }) => role === 'ended' && sellerOrderNo === data.orderNo,
-  );
-  return isRepeat ? [] : [event];
-}
-
-/** Whether the attempt is pending in another transaction of the gateway, which a failure of this one does not end. */
-function isPendingOtherwise(
-  orderNo: string | null,
-  { gatewayTransactionId }: Pick<PaymentResult, 'gatewayTransactionId'>,
-  state: RequestedPayment,
-): boolean {
-  return openPendings(state).some(
-    (pending) =>
-      pending.sellerOrderNo === orderNo && differ(pending.gatewayTransactionId, gatewayTransactionId),
-  );
 }
 
 /** A registry that lags behind the gateway, or reports a cancellation as a failure, contradicts nothing. */
@@ -140,62 +95,4 @@ function isNews(event: PaymentEvent): boolean {
   if (event.type !== 'GatewayResultContradicted') return true;
   const { result, standing } = event.data;
   return result.outcome === 'succeeded' || (result.outcome === 'failed' && standing !== 'cancelled');
-}
-
-type OtherRecord = RegistryAnswer['others'][number];
-
-/**
- * The open attempts that the registry's other records report as failed. Records name no order: one whose gateway
- * transaction is known is about that order; the rest are about the open attempts by their method, the latest record about
- * the latest attempt.
- */
-function endAttempts(
-  command: RecordRequery,
-  { others, results }: Pick<RegistryAnswer, 'others' | 'results'>,
-  state: RequestedPayment,
-): PaymentEvent[] {
-  const open = new Map(openAttempts(state).map((attempt) => [attempt.sellerOrderNo, attempt]));
-  // A pending result has its attempt already.
-  for (const result of results) open.delete(orderByRule1(state, result));
-  const ended: PaymentEvent[] = [];
-  const end = (record: OtherRecord, orderNo: string) => {
-    open.delete(orderNo);
-    if (isPendingOtherwise(orderNo, record, state)) return;
-    const { status: _, ...result } = record;
-    const given = recorded(resultOf(command, { outcome: 'failed', ...result }), state);
-    ended.push(ending({ ...given, orderNo }, fold(state, ended)));
-  };
-  const unknown = others.filter((record) => {
-    const known = state.results.find((result) => isSameRecord(record, result));
-    if (known && record.status === 'failed' && open.has(known.sellerOrderNo))
-      end(record, known.sellerOrderNo);
-    return !known;
-  });
-  for (const [mode, records] of Map.groupBy(unknown, (record) => record.mode)) {
-    const attempts = [...open.values()]
-      .filter((attempt) => mode === '' || attempt.mode === mode)
-      .toReversed();
-    for (const [index, record] of records.toReversed().entries()) {
-      const attempt = attempts[index];
-      if (attempt && record.status === 'failed') end(record, attempt.sellerOrderNo);
-    }
-  }
-  return ended;
-}
-
-/** The end of an attempt. It is that of the payment, too, if nothing else of a pending payment is pending. */
-function ending(data: ReturnType<typeof recorded>, state: RequestedPayment): PaymentEvent {
-  const ended: PaymentEvent = { type: 'AttemptEnded', data };
-  const isAll =
-    state.status === 'pending' &&
-    openPendings(state).length > 0 &&
-    openPendings(fold(state, [ended])).length === 0;
-  return isAll ? { type: 'PaymentFailed', data: { ...data, ...setInMotion(state, 'failed') } } : ended;
-}
-
-/** Whether a recorded result is of the same gateway transaction; where neither has one, of the same method and time. */
-function isSameRecord(record: OtherRecord, result: RequestedPayment['results'][number]): boolean {
-  if (record.gatewayTransactionId !== '' || result.gatewayTransactionId !== '')
-    return record.gatewayTransactionId === result.gatewayTransactionId;
-  return result.source === 'requery' && result.mode === record.mode && result.paidAt === record.paidAt;
 }

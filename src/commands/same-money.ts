@@ -4,8 +4,8 @@ import type { RequestedPayment } from '../events/payment.ts';
 import type { PaymentResult } from '../events/payment-result.ts';
 import type { RecordedResult } from '../events/recorded-result.ts';
 
-/** Its number among the payment's recorded results, counted from 1. */
-export type RecordedSuccess = { resultNo: number; recorded: RecordedResult };
+/** With its number among the payment's recorded results, counted from 1. */
+export type RecordedSuccess = RecordedResult & { resultNo: number };
 
 /**
  * The recorded successes of this money and amount, those that are known best first: none if the result is new. What was
@@ -13,20 +13,20 @@ export type RecordedSuccess = { resultNo: number; recorded: RecordedResult };
  */
 export function sameSuccesses(state: RequestedPayment, result: PaymentResult): RecordedSuccess[] {
   return successesOf(state)
-    .map((success) => ({ ...success, certainty: certaintyOf(success.recorded, result) }))
-    .filter(({ certainty, recorded }) => certainty > 0 && isSameAmount(recorded, result))
+    .map((success) => ({ ...success, certainty: certaintyOf(success, result) }))
+    .filter((success) => success.certainty > 0 && isSameAmount(success, result))
     .toSorted((a, b) => Number(isSuperseded(a)) - Number(isSuperseded(b)) || b.certainty - a.certainty);
 }
 
 export function successesOfTransaction(state: RequestedPayment, result: PaymentResult): RecordedSuccess[] {
   const id = result.gatewayTransactionId;
-  return successesOf(state).filter(({ recorded }) => id !== '' && recorded.gatewayTransactionId === id);
+  return successesOf(state).filter(({ gatewayTransactionId }) => id !== '' && gatewayTransactionId === id);
 }
 
 function successesOf({ results }: RequestedPayment): RecordedSuccess[] {
   return results
-    .map((recorded, index) => ({ resultNo: index + 1, recorded }))
-    .filter(({ recorded }) => recorded.outcome === 'succeeded');
+    .map((recorded, index) => ({ ...recorded, resultNo: index + 1 }))
+    .filter(({ outcome }) => outcome === 'succeeded');
 }
 
 /**
@@ -38,17 +38,15 @@ function certaintyOf(earlier: RecordedResult, result: PaymentResult): 0 | 1 | 2 
   if (one !== '' && other !== '') return one === other ? 3 : 0;
   const named = earlier.isOrderInferred ? '' : earlier.sellerOrderNo;
   // A later report has already been found to be the same money as a superseded one: no other money may pass for it.
-  if (named === '' || result.sellerOrderNo === '') return isSuperseded({ recorded: earlier }) ? 0 : 1;
+  if (named === '' || result.sellerOrderNo === '') return isSuperseded(earlier) ? 0 : 1;
   return named === result.sellerOrderNo ? 2 : 0;
 }
 
-function isSuperseded({ recorded }: Pick<RecordedSuccess, 'recorded'>): boolean {
-  return recorded.resolved?.resolution === 'superseded';
+function isSuperseded({ resolved }: RecordedResult): boolean {
+  return resolved?.resolution === 'superseded';
 }
 
-type Money = Pick<PaymentResult, 'amountSen' | 'currency'>;
-
-function isSameAmount(one: Money, other: Money): boolean {
+function isSameAmount(one: PaymentResult, other: PaymentResult): boolean {
   return one.amountSen === other.amountSen && isRinggit(one.currency) === isRinggit(other.currency);
 }
 
@@ -56,7 +54,7 @@ function isSameAmount(one: Money, other: Money): boolean {
  * Whether its money is in suspense, or was credited from there without effect on the payment, as in earlier versions: what
  * a later report of the same money supersedes.
  */
-export function isOpenMismatch({ recorded: { credited, role, resolved } }: RecordedSuccess): boolean {
+export function isOpenMismatch({ credited, resolved, role }: RecordedResult): boolean {
   const isCredited = resolved?.resolution === 'credited' && credited === undefined;
   return role === 'amountMismatch' && (resolved === null || isCredited);
 }
@@ -66,23 +64,22 @@ export function isOpenMismatch({ recorded: { credited, role, resolved } }: Recor
  * is outstanding. Money of an inferred order may have been explained because that order was the wrong one.
  */
 export function wasSettled(
-  { recorded }: RecordedSuccess,
-  { gatewayTransactionId: id, sellerOrderNo }: PaymentResult,
+  { gatewayTransactionId, isOrderInferred, resolved, sellerOrderNo }: RecordedResult,
+  { gatewayTransactionId: id, sellerOrderNo: orderNo }: PaymentResult,
 ): boolean {
-  const { isOrderInferred = false, resolved } = recorded;
-  const isOfTransaction = id !== '' && recorded.gatewayTransactionId === id;
-  const isOfOrder = !isOrderInferred && sellerOrderNo !== '' && recorded.sellerOrderNo === sellerOrderNo;
+  const isOfTransaction = id !== '' && gatewayTransactionId === id;
+  const isOfOrder = !isOrderInferred && orderNo !== '' && sellerOrderNo === orderNo;
   if (!isOfTransaction && !isOfOrder) return false;
   return resolved?.resolution === 'refunded' || (resolved?.resolution === 'explained' && !isOrderInferred);
 }
 
 /** Whether the books have its money as a payment or a duplicate, for good. */
-export function isBooked({ recorded: { credited, role } }: RecordedSuccess): boolean {
+export function isBooked({ credited, role }: RecordedResult): boolean {
   return role === 'applied' || role === 'duplicate' || credited !== undefined;
 }
 
 /** Whether staff have been told already that a report of this money contradicts another by naming this order. */
 export function isContradictionAbout(orderNo: string) {
-  return ({ recorded: { role, sellerOrderNo } }: RecordedSuccess): boolean =>
+  return ({ role, sellerOrderNo }: RecordedResult): boolean =>
     role === 'contradiction' && sellerOrderNo === orderNo;
 }

@@ -1,11 +1,11 @@
 /** The verdict of staff on an attempt whose outcome nobody else knows. */
 import type { Sen } from '../common/money.ts';
-import { evolve, type Payment, type RequestedPayment } from '../events/payment.ts';
+import type { RequestedPayment } from '../events/payment.ts';
 import { nothingReported, type ReportedResult } from '../events/payment-result.ts';
 import { unknownOutcomesOf } from '../events/unknown-attempt-outcomes.ts';
-import { type PaymentDecision, Refused } from './decider.ts';
+import { endingOnly } from './attempt-end.ts';
+import { afterEvents, type PaymentDecision, Refused } from './decider.ts';
 import { recordGatewayResult } from './payment-result.ts';
-import { endingOnly } from './requery.ts';
 
 /** The payer was charged, or was not. */
 export const verdicts = ['succeeded', 'failed'] as const;
@@ -56,8 +56,8 @@ export function giveVerdict(
   const contradicts = events.some(({ type }) => type === 'GatewayResultContradicted');
   const decided = events.flatMap((event) => endingOnly(event, state));
   // It may only name what an earlier report lacked, and leave this attempt open.
-  const after = decided.reduce<Payment>(evolve, state) as RequestedPayment;
-  const isSettled = unknownOutcomesOf(after).some((each) => each.no === no && each.settled);
+  const outcomes = unknownOutcomesOf(afterEvents(state, decided));
+  const isSettled = outcomes.some((each) => each.no === no && each.settled);
   if (!isSettled || (outcome === 'succeeded' && contradicts))
     return new Refused('charge_recorded', 'This charge is already recorded, for another attempt');
   return decided;

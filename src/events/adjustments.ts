@@ -110,7 +110,7 @@ export function evolveAdjustments<Payment extends Adjusted>(
 type Paying = Pick<Adjusted, 'status' | 'paidSen'>;
 
 /** What the event does to the status, and to what has been paid. */
-export function withStatusAfter<Payment extends Paying>(payment: Payment, event: AdjustmentEvent): Payment {
+function withStatusAfter<Payment extends Paying>(payment: Payment, event: AdjustmentEvent): Payment {
   const { status } = payment;
   if (status === 'succeeded') return payment;
   const statusOf = (paidSen: Sen) => {

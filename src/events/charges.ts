@@ -4,7 +4,7 @@ import type { PaymentMode } from '../common/payment-modes.ts';
 import { outstandingSen } from './adjustments.ts';
 import { currentResult, type RequestedPayment } from './payment.ts';
 import { attemptOf } from './payment-result.ts';
-import type { RecordedResult } from './recorded-result.ts';
+import { differ, type RecordedResult } from './recorded-result.ts';
 
 export type Charge = {
   /** The number of the recorded result that brought it, counted from 1. */
@@ -61,13 +61,12 @@ export function chargeContradictedBy(payment: RequestedPayment, resultNo: number
   const failure = payment.results[resultNo - 1];
   if (failure?.role !== 'contradiction') return null;
   if (failure.outcome !== 'failed' && failure.outcome !== 'cancelled') return null;
-  const isSame = (one: string, other: string) => one === '' || other === '' || one === other;
   const found = chargesOf(payment).find(
     (charge) =>
       charge.resultNo < resultNo &&
       charge.leftSen > 0 &&
       payment.results[charge.resultNo - 1]?.sellerOrderNo === failure.sellerOrderNo &&
-      isSame(charge.gatewayTransactionId, failure.gatewayTransactionId),
+      !differ(charge.gatewayTransactionId, failure.gatewayTransactionId),
   );
   return found ?? null;
 }

@@ -9,7 +9,7 @@ export type AskedPayment = {
   attempts: readonly { sellerOrderNo: string; at: string; mode: PaymentMode | '' }[];
   results: readonly Pick<
     RecordedResult,
-    'sellerOrderNo' | 'gatewayTransactionId' | 'outcome' | 'role' | 'mode' | 'at'
+    'sellerOrderNo' | 'isOrderInferred' | 'gatewayTransactionId' | 'mode' | 'outcome' | 'role' | 'at'
   >[];
   lastRequery: { at: string } | null;
   unknownOutcomes?: readonly { orderNo: string }[];
@@ -65,7 +65,7 @@ export function openPendings<Result extends Reported>(payment: { results: readon
   return payment.results.filter(isOpen);
 }
 
-type Reported = Omit<AskedPayment['results'][number], 'mode' | 'at'>;
+type Reported = Omit<AskedPayment['results'][number], 'isOrderInferred' | 'mode' | 'at'>;
 
 function ends({ gatewayTransactionId, outcome, sellerOrderNo }: Reported, pending: Reported): boolean {
   if (outcome === 'pending' || sellerOrderNo !== pending.sellerOrderNo) return false;

@@ -6,7 +6,7 @@ import { emptyIfUndefined } from '@ledger/postgres/error-codes.ts';
 import { selectionOf } from '@ledger/projections/runtime/projection.ts';
 import type { Knex } from 'knex';
 import { lastCheck } from '../audit/background-check/schedule.ts';
-import { unsealed } from '../audit/seals/kept.ts';
+import { unsealed } from '../audit/seals/sealing-status.ts';
 import { sqlOf } from '../common/sql.ts';
 import { deliveryKinds } from '../events/deliveries.ts';
 import { sealsStream } from '../events/seals.ts';

@@ -7,8 +7,8 @@ import type { Knex } from 'knex';
 import type { Config } from '../config/config.ts';
 import { createErase } from '../personal-data/erase.ts';
 import { allProjections } from '../projections/all.ts';
-import { toDoList } from '../to-do/projection.ts';
-import { requeryList } from '../to-do/requeries.ts';
+import { deliveryList } from '../to-do/delivery-list.ts';
+import { requeryList } from '../to-do/requery-list.ts';
 import type { RoleDependencies } from './stores.ts';
 
 type Dependencies = Pick<RoleDependencies, 'eventStore' | 'personalData' | 'runtime'> & {
@@ -20,7 +20,7 @@ export function createEraser({ config, eventStore, personalData, runtime }: Depe
   const { signal } = new AbortController();
   const leftovers = { db, databaseUrl: config.databaseUrl, runtime, signal };
   /** `ledger verify` makes shadow tables of the to-do lists, too. */
-  const made = [...allProjections, toDoList, requeryList];
+  const made = [...allProjections, deliveryList, requeryList];
   const drop = (unlessSince: Date | null = null) => dropLeftovers(made, { ...leftovers, unlessSince });
   const erase = createErase({
     store,

@@ -12,13 +12,13 @@ import { projectionStatus } from '@ledger/projections/runtime/checkpoints.ts';
 import { untilCaughtUp } from '@ledger/projections/runtime/lag.ts';
 import { createListQueries } from '@ledger/projections/runtime/list-projection.ts';
 import { reportForgedRow } from '../audit/background-check/forged-rows.ts';
-import { sealingRefused } from '../audit/seals/kept.ts';
+import { sealingRefused } from '../audit/seals/sealing-status.ts';
 import { createTransactionRegistry } from '../clients/transaction-registry/registry.ts';
 import { createCredentials } from '../commands/credentials.ts';
 import { createExecute } from '../commands/execute.ts';
 import { assertKeys } from '../commands/key-fingerprint.ts';
 import { paymentDecider } from '../commands/payment.ts';
-import { createRecordAnswer } from '../commands/record-requery.ts';
+import { createRecordAnswer } from '../commands/record-answer.ts';
 import { paymentStream } from '../events/payment.ts';
 import type { Project } from '../events/project.ts';
 import type { Account } from '../events/user.ts';
@@ -28,8 +28,8 @@ import { allProjections } from '../projections/all.ts';
 import { createPaymentQueries } from '../projections/payments/queries.ts';
 import { projects } from '../projections/projects/projection.ts';
 import { users } from '../projections/users/projection.ts';
-import { toDoList } from '../to-do/projection.ts';
-import { requeryList } from '../to-do/requeries.ts';
+import { deliveryList } from '../to-do/delivery-list.ts';
+import { requeryList } from '../to-do/requery-list.ts';
 import { createAnswerCounts } from '../to-do/requery-queue.ts';
 import { createEraser } from './eraser.ts';
 import { endProcess, type Running } from './lifecycle.ts';
@@ -95,7 +95,7 @@ export async function startHttp(role: RoleDependencies): Promise<Running & { por
     registry: createTransactionRegistry({ config: config.registry, log, runtime }),
     users: createListQueries<Account>(db, users.name),
     projects: createListQueries<Project>(db, projects.name),
-    projections: [...allProjections, toDoList, requeryList],
+    projections: [...allProjections, deliveryList, requeryList],
     projectionStatus: () => projectionStatus(db),
     sealingRefused: () => sealingRefused(db),
     clockDifferenceMs: clock.differenceMs,

@@ -8,14 +8,14 @@ import { createMetrics, type GaugeSource } from '@ledger/observability/metrics.t
 import { connectPostgres } from '@ledger/postgres/pool.ts';
 import { projectionStatus } from '@ledger/projections/runtime/checkpoints.ts';
 import gauges from '../../content/metrics.json' with { type: 'json' };
-import { sealingRefused } from '../audit/seals/kept.ts';
+import { sealingRefused } from '../audit/seals/sealing-status.ts';
 import { toIsoWithOffset } from '../common/malaysian-time.ts';
 import { createCounters } from '../monitoring/counters.ts';
 import { createLook, type Look } from '../monitoring/health.ts';
 import { createSources } from '../monitoring/metric-sources.ts';
 import { allProjections } from '../projections/all.ts';
-import { toDoList } from '../to-do/projection.ts';
-import { requeryList } from '../to-do/requeries.ts';
+import { deliveryList } from '../to-do/delivery-list.ts';
+import { requeryList } from '../to-do/requery-list.ts';
 import type { RoleDependencies } from './stores.ts';
 
 export const { version }: { version: string } = JSON.parse(
@@ -26,7 +26,7 @@ export const { version }: { version: string } = JSON.parse(
 const work = {
   http: { follows: [], measures: [] },
   projections: { follows: allProjections, measures: ['projections', 'exceptions', 'seals', 'check'] },
-  reactors: { follows: [toDoList, requeryList], measures: ['projections', 'deliveries', 'requeries'] },
+  reactors: { follows: [deliveryList, requeryList], measures: ['projections', 'deliveries', 'requeries'] },
 } as const;
 export type RoleName = keyof typeof work;
 

@@ -16,7 +16,7 @@ import { createCredentials } from '../commands/credentials.ts';
 import { createExecute } from '../commands/execute.ts';
 import { assertKeys } from '../commands/key-fingerprint.ts';
 import { paymentDecider } from '../commands/payment.ts';
-import { createRecordAnswer } from '../commands/record-requery.ts';
+import { createRecordAnswer } from '../commands/record-answer.ts';
 import type { LandRegistryConfig } from '../config/callbacks-and-mail.ts';
 import { createLandRegistryCallback } from '../reactors/callbacks/land-registry-callback.ts';
 import { createMerchantCallback } from '../reactors/callbacks/merchant-callback.ts';
@@ -24,11 +24,11 @@ import { startDeliveryWorker, type WorkerTask } from '../reactors/deliveries/wor
 import { createReceiptEmail } from '../reactors/email/receipt-email.ts';
 import { startExpiry } from '../reactors/expiry.ts';
 import { startScheduledRequery } from '../reactors/requery/scheduled-requery.ts';
-import { createToDoList, toDoList } from '../to-do/projection.ts';
-import { createDeliveryQueue } from '../to-do/queue.ts';
-import { requeries, requeryList } from '../to-do/requeries.ts';
+import { createDeliveryList, deliveryList } from '../to-do/delivery-list.ts';
+import { createDeliveryQueue } from '../to-do/delivery-queue.ts';
+import { dueChannel } from '../to-do/delivery-rows.ts';
+import { requeries, requeryList } from '../to-do/requery-list.ts';
 import { createAnswerCounts, createRequeryQueue } from '../to-do/requery-queue.ts';
-import { dueChannel } from '../to-do/table.ts';
 import { endProcess, type Running } from './lifecycle.ts';
 import { pdfThreads } from './pdf-threads.ts';
 import { roleCommand } from './role-command.ts';
@@ -44,7 +44,7 @@ export function startReactors(role: RoleDependencies): Running {
   const db = connectPostgres({ url: databaseUrl, log, keepsPlans: true });
   const stopping = new AbortController();
   const announcer = runtime.uuid();
-  const { projection, takeDue } = createToDoList({ eventStore, announcer });
+  const { projection, takeDue } = createDeliveryList({ eventStore, announcer });
   const execute = createExecute({ eventStore, decider: paymentDecider, seal: personalData.seal });
   const common = { ...role, databaseUrl, db, execute };
   const awaited = { ...common, projectionStatus: () => projectionStatus(db), signal: stopping.signal };
@@ -62,7 +62,7 @@ export function startReactors(role: RoleDependencies): Running {
   const workers = new Map(
     tasksOf(role).map((task) => [task.kind, startDeliveryWorker({ ...delivering, ...task })]),
   );
-  const eventTypes = [...toDoList.eventTypes, ...requeryList.eventTypes];
+  const eventTypes = [...deliveryList.eventTypes, ...requeryList.eventTypes];
   const reader = createSharedReader(eventStore, { eventTypes });
   const election = createLeaderElection({ databaseUrl, runtime });
   const following = { ...common, eventStore: reader, election };

@@ -6,7 +6,7 @@ import { emptyIfUndefined } from '@ledger/postgres/error-codes.ts';
 import type { Knex } from 'knex';
 import { sqlOf } from '../common/sql.ts';
 import type { CountedAnswers } from '../events/requery.ts';
-import { requeryList } from './requeries.ts';
+import { requeryList } from './requery-list.ts';
 
 /** A row claimed by one reactor until its lease ends. */
 export type ClaimedRequery = {
@@ -47,7 +47,7 @@ type CountedRow = { status: CountedAnswers['status'] | null; count: number; at: 
 
 const addSql = sqlOf('count-answer');
 
-/** The port of commands/record-requery.ts. While Postgres is down, nothing is counted, and nothing rejects. */
+/** The port of commands/record-answer.ts. While Postgres is down, nothing is counted, and nothing rejects. */
 export function createAnswerCounts(db: Knex) {
   return {
     async read(transactionId: string): Promise<CountedAnswers | null | 'none'> {

@@ -5,7 +5,7 @@ import test from 'ava';
 import pg from 'pg';
 import { freePort } from '../../packages/embedded/free-port.ts';
 import { users } from '../../src/projections/users/projection.ts';
-import { requeries } from '../../src/to-do/requeries.ts';
+import { requeries } from '../../src/to-do/requery-list.ts';
 import {
   gatewayResult,
   gatewaySecret,

@@ -17,7 +17,7 @@ import { journal } from '../../src/projections/journal/projection.ts';
 import { payments } from '../../src/projections/payments/projection.ts';
 import { reconciliation } from '../../src/projections/reconciliation/projection.ts';
 import { unmatched } from '../../src/projections/unmatched/projection.ts';
-import { createToDoList } from '../../src/to-do/projection.ts';
+import { createDeliveryList } from '../../src/to-do/delivery-list.ts';
 import { query } from '../embedded/helpers.ts';
 import { personalData } from '../support/personal-data.ts';
 import { emptyDatabase, type Postgres } from './helpers.ts';
@@ -25,7 +25,7 @@ import { history } from './histories.ts';
 
 /** The streams that were fed, for a projection that loads them. */
 const streams = new Map<string, RecordedEvent[]>();
-const toDo = createToDoList({ eventStore: { load: async (name) => streams.get(name) ?? [] } });
+const toDo = createDeliveryList({ eventStore: { load: async (name) => streams.get(name) ?? [] } });
 
 /** Empty tables of `payments`, `journal`, `unmatched`, `reconciliation` and the to-do list. */
 export async function emptyTables(t: ExecutionContext, postgres: Postgres): Promise<Knex> {

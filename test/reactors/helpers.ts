@@ -15,9 +15,9 @@ import type { Merchant } from '../../src/config/merchants.ts';
 import { type PaymentEvent, paymentStream, readPaymentEvent } from '../../src/events/payment.ts';
 import { createMerchantCallback } from '../../src/reactors/callbacks/merchant-callback.ts';
 import { startDeliveryWorker } from '../../src/reactors/deliveries/worker.ts';
-import { createToDoList, toDoList } from '../../src/to-do/projection.ts';
-import { createDeliveryQueue } from '../../src/to-do/queue.ts';
-import { dueChannel } from '../../src/to-do/table.ts';
+import { createDeliveryList, deliveryList } from '../../src/to-do/delivery-list.ts';
+import { createDeliveryQueue } from '../../src/to-do/delivery-queue.ts';
+import { dueChannel } from '../../src/to-do/delivery-rows.ts';
 import { until } from '../embedded/helpers.ts';
 import {
   append,
@@ -69,7 +69,7 @@ export async function startLedger(t: ExecutionContext, postgres: Postgres): Prom
 
 /** The to-do list, as the reactors role runs it; it ends with the test. */
 export function runToDo(t: ExecutionContext, { store, database }: Ledger): void {
-  run(t, createToDoList({ eventStore: store.eventStore }).projection, store, database);
+  run(t, createDeliveryList({ eventStore: store.eventStore }).projection, store, database);
 }
 
 type Changes = Partial<Parameters<typeof startDeliveryWorker>[0]> & {
@@ -159,7 +159,7 @@ export async function makePayment(
   events: readonly PaymentEvent[],
 ): Promise<void> {
   const position = await append(store.eventStore, transactionId, events);
-  await reached(database.db, toDoList.name, position);
+  await reached(database.db, deliveryList.name, position);
 }
 
 /** What the stream says of a payment's deliveries. */

@@ -3,7 +3,7 @@ import { createSharedClock } from '@ledger/postgres/shared-clock.ts';
 import test, { type ExecutionContext } from 'ava';
 import { loadConfig } from '../../src/config/config.ts';
 import { startReactors } from '../../src/roles/reactors.ts';
-import { createToDoList } from '../../src/to-do/projection.ts';
+import { createDeliveryList } from '../../src/to-do/delivery-list.ts';
 import { until } from '../embedded/helpers.ts';
 import {
   append,
@@ -51,7 +51,7 @@ async function assertWoken(t: ExecutionContext, isStandingBy: boolean): Promise<
   const store = await startStore(t);
   const database = await emptyDatabase(t, postgres);
   const receiver = await startReceiver(t);
-  const { projection } = createToDoList({ eventStore: store.eventStore, announcer: 'another-process' });
+  const { projection } = createDeliveryList({ eventStore: store.eventStore, announcer: 'another-process' });
   if (isStandingBy) run(t, projection, store, database);
   startRole(t, store, database);
   await append(store.eventStore, 'FIRST', paymentEvents('FIRST', receiver.url, 'succeeded'));

@@ -25,8 +25,8 @@ export const staffMutants: Readonly<Record<string, Omit<Mutant, 'name'>>> = {
   'outcome-untold': {
     what: 'Staff are not told of an attempt whose schedule has ended',
     file: 'src/commands/requery.ts',
-    code: 'attemptsAtTheirEnd(fold(state, [...decided, ...ended]), at);',
-    becomes: 'attemptsAtTheirEnd(fold(state, [...decided, ...ended]), at).slice(0, 0);',
+    code: 'attemptsAtTheirEnd(afterEvents(state, [...decided, ...ended]), at).map(',
+    becomes: 'attemptsAtTheirEnd(afterEvents(state, [...decided, ...ended]), at).slice(0, 0).map(',
     seenBy: ['charge-unknown', 'attempt-untold'],
     fault: 'verdicts',
     payments: 20,

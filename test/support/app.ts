@@ -16,7 +16,7 @@ import { pino } from 'pino';
 import { createCredentials } from '../../src/commands/credentials.ts';
 import { createExecute } from '../../src/commands/execute.ts';
 import { paymentDecider } from '../../src/commands/payment.ts';
-import { createRecordAnswer } from '../../src/commands/record-requery.ts';
+import { createRecordAnswer } from '../../src/commands/record-answer.ts';
 import { agencyPageOf } from '../../src/config/agency-page.ts';
 import type { Merchant } from '../../src/config/merchants.ts';
 import { loadPaymentMethods } from '../../src/config/payment-methods.ts';

@@ -20,7 +20,8 @@ import { payments } from '../../projections/payments/projection.ts';
 import { paymentsInOrder } from '../../projections/payments/queries.ts';
 import { timeForms } from '../history/history.ts';
 import { openData } from '../history/open-data.ts';
-import { lastCheckpoint, lastSealWhere, leavesBetween, type TreeSeal } from '../seals/leaves.ts';
+import { lastCheckpoint, lastSealWhere, type TreeSeal } from '../seals/find-seals.ts';
+import { leavesBetween } from '../seals/leaves.ts';
 import { csvHead, csvRows } from './csv.ts';
 import { createLines, type ExportRange, type LeafEntry } from './lines.ts';
 

@@ -8,7 +8,8 @@ import { endOf } from '../../commands/execute.ts';
 import { UnreadableEvent } from '../../events/codec.ts';
 import { paymentStream } from '../../events/payment.ts';
 import { leafOf } from '../../events/seals.ts';
-import { checkpointOfSize, lastCheckpoint, proveEvents } from '../seals/leaves.ts';
+import { checkpointOfSize, lastCheckpoint } from '../seals/find-seals.ts';
+import { proveEvents } from '../seals/leaves.ts';
 import { createLines } from './lines.ts';
 
 type ReceiptProof = {

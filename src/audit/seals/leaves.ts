@@ -1,7 +1,6 @@
 /** The leaves of the log's tree between two checkpoints, read from the log, and proofs made from them. Decision 37. */
 import type { EventStore, RecordedEvent } from '@ledger/event-store/event-store.ts';
 import { eventsToEnd } from '@ledger/event-store/events-to-end.ts';
-import { isAfter } from '@ledger/event-store/position.ts';
 import {
   emptyRange,
   leafHash,
@@ -9,74 +8,19 @@ import {
   proveInclusion,
   rootOfInclusion,
 } from '@ledger/transparency-log/tree.ts';
-import { isCovered, type Leaf, leafEntry, leafOf, sealsStream } from '../../events/seals.ts';
+import { isCovered, type Leaf, leafEntry, leafOf } from '../../events/seals.ts';
 import { streamPrefixes } from '../../events/streams.ts';
-import { disagreement, lastEventOf, type PlacedSeal, type Seal, signedSealIn } from './stored-seals.ts';
+import {
+  checkpointAfter,
+  checkpointBefore,
+  checkpointOfSize,
+  lastCheckpoint,
+  lastEventOf,
+  type TreeSeal,
+} from './find-seals.ts';
+import { disagreement } from './stored-seals.ts';
 
 type Reader = Pick<EventStore, 'load' | 'loadLast' | 'subscribe'>;
-
-/** A seal with a tree. */
-export type TreeSeal = PlacedSeal & { checkpoint: NonNullable<Seal['checkpoint']> };
-
-/** Null for a seal with a running hash. Throws Unaccountable for one that was changed. */
-function treeSealIn(stored: RecordedEvent): TreeSeal | null {
-  const seal = signedSealIn(stored);
-  return seal.checkpoint && { ...seal, checkpoint: seal.checkpoint };
-}
-
-/** Null if there is none. Throws Unaccountable. */
-export async function lastCheckpoint({ loadLast }: Pick<EventStore, 'loadLast'>): Promise<TreeSeal | null> {
-  const stored = await loadLast(sealsStream);
-  return stored && treeSealIn(stored);
-}
-
-/** The checkpoint of this size; null if there is none. Throws Unaccountable. */
-export async function checkpointOfSize(
-  eventStore: Pick<EventStore, 'load'>,
-  size: number,
-  last: TreeSeal,
-): Promise<TreeSeal | null> {
-  const found = await lastSealWhere(
-    eventStore,
-    last,
-    ({ checkpoint, count }) => !checkpoint || count <= size,
-  );
-  return found?.count === size ? found : null;
-}
-
-/**
- * The last seal up to `last` that `isBefore` is true of; null if there is none with a tree. It must be true of all seals
- * before that one, too: the search is binary. Throws Unaccountable.
- */
-export async function lastSealWhere(
-  eventStore: Pick<EventStore, 'load'>,
-  last: TreeSeal,
-  isBefore: (seal: PlacedSeal) => boolean | Promise<boolean>,
-): Promise<TreeSeal | null> {
-  let found: TreeSeal | null = null;
-  let [from, to] = [0, last.revision];
-  while (from <= to) {
-    const middle = Math.floor((from + to) / 2);
-    const [stored] = await eventStore.load(sealsStream, middle, 1);
-    if (stored && (await isBefore(signedSealIn(stored)))) {
-      found = treeSealIn(stored);
-      from = middle + 1;
-    } else to = middle - 1;
-  }
-  return found;
-}
-
-/** The seal right after another, or the first one with a tree. Throws Unaccountable. */
-async function checkpointAfter(
-  eventStore: Pick<EventStore, 'load'>,
-  before: TreeSeal | null,
-): Promise<TreeSeal | null> {
-  for (let revision = (before?.revision ?? -1) + 1; ; revision += 1) {
-    const [stored] = await eventStore.load(sealsStream, revision, 1);
-    const sealed = stored ? treeSealIn(stored) : null;
-    if (!stored || sealed) return sealed;
-  }
-}
 
 /**
  * The events that are leaves, in order, after one seal (null: from the first event) up to another. Throws Unaccountable
@@ -135,9 +79,7 @@ export async function proveEvents(
   const wanted = new Set(events.map(({ id }) => id));
   while (proofs.length < events.length) {
     const first = events[proofs.length] as RecordedEvent;
-    const isBefore = async (seal: PlacedSeal) =>
-      isAfter(first.position, (await lastEventOf(seal, eventStore)).position);
-    const from = last && (await lastSealWhere(eventStore, last, isBefore));
+    const from = last && (await checkpointBefore(eventStore, first.position, last));
     const to = last && (await checkpointAfter(eventStore, from));
     if (!to) return events.map((_, at) => proofs[at] ?? null);
     const range = from?.checkpoint.range ?? emptyRange;

@@ -3,7 +3,6 @@
  * by recounting what the last seal covers, and never signs what does not continue a checkpoint that was signed before.
  */
 import type { EventStore, RecordedEvent } from '@ledger/event-store/event-store.ts';
-import { eventsToEnd } from '@ledger/event-store/events-to-end.ts';
 import { reasonOf } from '@ledger/kernel/reason-of.ts';
 import { retry } from '@ledger/kernel/retry.ts';
 import { type Background, runUntilStopped } from '@ledger/kernel/run-until-stopped.ts';
@@ -11,25 +10,16 @@ import type { Runtime } from '@ledger/kernel/runtime.ts';
 import type { LeaderElection } from '@ledger/postgres/leader-election.ts';
 import { checkpointText, signatureLine } from '@ledger/transparency-log/note.ts';
 import type { Offer } from '@ledger/transparency-log/offer.ts';
-import { growTree, leafHash, type Range, rootOf } from '@ledger/transparency-log/tree.ts';
+import { type Range, rootOf } from '@ledger/transparency-log/tree.ts';
 import type { Logger } from 'pino';
 import { chain, hashIn, ownCause } from '../../events/envelope.ts';
-import {
-  type CheckpointSigned,
-  countIn,
-  emptyTally,
-  isCovered,
-  type LogSealedEvent,
-  leafEntry,
-  leafOf,
-  sealsStream,
-  signedText,
-} from '../../events/seals.ts';
+import { type CheckpointSigned, type LogSealedEvent, sealsStream, signedText } from '../../events/seals.ts';
 import { streamPrefixes } from '../../events/streams.ts';
+import type { LastSeal } from './find-seals.ts';
 import type { KeptCheckpoints } from './kept.ts';
 import { proveSince } from './leaves.ts';
-import { findStart } from './start.ts';
-import { disagreement, type LastSeal, readSignedSeal, Unaccountable } from './stored-seals.ts';
+import { beginRecount, recountRunningHash } from './recount.ts';
+import { readSignedSeal, Unaccountable } from './stored-seals.ts';
 import { type SealKeys, signersAfter } from './succession.ts';
 
 type Dependencies = {
@@ -87,71 +77,51 @@ async function keepSealing(dependencies: Dependencies, signal: AbortSignal): Pro
   }
 }
 
-/**
- * Throws Unaccountable, and what ended the run: WrongExpectedRevision when another process has sealed meanwhile. Over 70
- * lines: counting and sealing share the tree.
- */
+/** Throws Unaccountable, and what ended the run: WrongExpectedRevision when another process has sealed meanwhile. */
 async function sealWhile(
   leading: AbortSignal,
   dependencies: Dependencies,
   onSealed: () => void,
 ): Promise<void> {
   const { eventStore, keys, kept, runtime, log, pace = usualPace } = dependencies;
-  const start = await findStart(dependencies);
-  const { last, expected, eras } = start;
+  const { after, last, streams, tree, ...recount } = await beginRecount(eventStore, kept);
   await signersAfter(last, keys(), eventStore);
-  await recountOld(last, eventStore, leading);
-  if (start.range.size === 0) log.info({}, 'the tree of the log is made from its first event');
-  const mustReach = Math.max(0, ...expected.map(({ size }) => size));
-  const origin = start.origin ?? dependencies.origin;
-  const tree = growTree(start.range);
+  await recountRunningHash(last, eventStore, { signal: leading, maxFailures });
+  if (tree.size() === 0) log.info({}, 'the tree of the log is made from its first event');
+  const origin = recount.origin ?? dependencies.origin;
   let sealed = last;
-  /** Since the last seal, for witnesses. */
-  let leaves: Buffer[] = [];
+  /** Since the last seal. Leaves are kept for witnesses only. */
   let newest: RecordedEvent | null = null;
+  let leaves: Buffer[] = [];
   let turn: Promise<void> = Promise.resolve();
-
-  const isRecounting = () => tree.size() < mustReach;
 
   /** Seals up to the newest event, if it is not sealed. */
   const sealNow = () => {
     turn = turn.then(async () => {
-      if (!newest || isRecounting() || tree.size() <= (sealed.seal?.checkpoint?.size ?? 0)) return;
-      const range = tree.range();
-      const added = leaves;
+      if (!newest || !tree.isRecounted() || tree.size() <= sizeOf(sealed)) return;
+      const sealing = { origin, range: tree.range(), lastEvent: newest, leaves };
       leaves = [];
-      sealed = await append(dependencies, sealed, { origin, range, lastEvent: newest, leaves: added });
-      log.debug({ seal: sealed.revision, count: range.size }, 'the log is sealed');
+      sealed = await append(dependencies, sealed, sealing);
+      log.debug({ seal: sealed.revision, count: sealing.range.size }, 'the log is sealed');
       onSealed();
     });
     return turn;
   };
 
-  function take(event: RecordedEvent): void {
-    const era = eras.find(({ until }) => tree.size() < until);
-    if (!isCovered(event, era?.streams ?? streamPrefixes)) return;
-    newest = event;
-    const leaf = leafHash(leafEntry(leafOf(event)));
-    tree.add(leaf);
-    if (dependencies.offer && tree.size() > (last.seal?.checkpoint?.size ?? 0)) leaves.push(leaf);
-    for (const { size, root, name } of expected)
-      if (size === tree.size() && !root.equals(tree.root())) throw disagreement(name);
-  }
-
   async function count(signal: AbortSignal): Promise<void> {
-    const prefixes = new Set([...eras.flatMap(({ streams }) => streams), ...streamPrefixes]);
-    const reading = { streamPrefixes: [...prefixes], after: start.after };
-    for await (const message of eventStore.subscribe({ ...reading, signal, maxFailures })) {
+    const reading = { streamPrefixes: streams, after, signal, maxFailures };
+    for await (const message of eventStore.subscribe(reading)) {
       if (message.kind === 'caught_up') {
-        const missing = expected.find(({ size }) => size > tree.size());
-        if (missing) throw disagreement(missing.name);
+        tree.assertRecounted();
         await kept.refuse(null);
         await sealNow();
       }
       if (message.kind !== 'event') continue;
-      take(message.event);
-      const unsealed = tree.size() - (sealed.seal?.checkpoint?.size ?? 0);
-      if (unsealed >= pace.everyEvents) await sealNow();
+      const leaf = tree.add(message.event);
+      if (!leaf) continue;
+      newest = message.event;
+      if (dependencies.offer && tree.size() > sizeOf(last)) leaves.push(leaf);
+      if (tree.size() - sizeOf(sealed) >= pace.everyEvents) await sealNow();
     }
   }
 
@@ -169,21 +139,8 @@ async function sealWhile(
   await Promise.all(both);
 }
 
-/** The first checkpoint must not cover another log than the last seal with a running hash. Throws Unaccountable. */
-async function recountOld(
-  { seal, revision }: LastSeal,
-  eventStore: Pick<EventStore, 'subscribe'>,
-  signal: AbortSignal,
-) {
-  if (!seal || seal.checkpoint) return;
-  let tally = emptyTally;
-  const reading = { streamPrefixes: seal.streams, after: null, signal, maxFailures };
-  for await (const event of eventsToEnd(eventStore, reading)) {
-    tally = countIn(tally, event);
-    if (tally.count === seal.count) break;
-  }
-  if (tally.runningHash !== seal.hash) throw disagreement(`seal ${revision}`);
-}
+/** How many events its tree has; 0 before the first tree. */
+const sizeOf = ({ seal }: LastSeal): number => seal?.checkpoint?.size ?? 0;
 
 /**
  * Keeps the checkpoint outside the event store before it appends it, at the expected revision, so that there is one chain

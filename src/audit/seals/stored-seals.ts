@@ -1,6 +1,5 @@
-/** Stored seals, and the last of them, from which sealing continues. */
-import type { EventStore, ExpectedRevision, RecordedEvent } from '@ledger/event-store/event-store.ts';
-import { pagesOf } from '@ledger/kernel/pages.ts';
+/** What a stored seal says, if it is what was signed. find-seals.ts finds them. */
+import type { RecordedEvent } from '@ledger/event-store/event-store.ts';
 import { isSigned } from '@ledger/transparency-log/key.ts';
 import {
   type Checkpoint,
@@ -11,8 +10,7 @@ import {
 } from '@ledger/transparency-log/note.ts';
 import { isRangeOf, type Range } from '@ledger/transparency-log/tree.ts';
 import { tryRead, UnreadableEvent } from '../../events/codec.ts';
-import { genesisHash, hashIn } from '../../events/envelope.ts';
-import { type LogSealed, readSeal, sealsStream, signedText } from '../../events/seals.ts';
+import { type LogSealed, readSeal, signedText } from '../../events/seals.ts';
 
 /** The log does not agree with the last seal: run `ledger verify`. No personal data. */
 export class Unaccountable extends Error {
@@ -33,11 +31,6 @@ export type Seal = Pick<LogSealed, 'at' | 'lastEvent' | 'streams' | 'publicKey'>
 
 /** A seal at its place in the stream of seals. */
 export type PlacedSeal = Seal & { revision: number };
-
-/** The last seal: the next one is chained onto it and continues its count. */
-export type LastSeal = { seal: Seal | null; revision: ExpectedRevision; hash: string };
-
-const pageSize = 500;
 
 /** Null unless the key that it names has signed it. */
 export function readSignedSeal(stored: Pick<RecordedEvent, 'type' | 'data' | 'metadata'>): Seal | null {
@@ -68,32 +61,7 @@ export function readSignedSeal(stored: Pick<RecordedEvent, 'type' | 'data' | 'me
   };
 }
 
-export async function* allSeals(eventStore: Pick<EventStore, 'load'>): AsyncGenerator<RecordedEvent> {
-  const load = (after: RecordedEvent | null) =>
-    eventStore.load(sealsStream, (after?.revision ?? -1) + 1, pageSize);
-  for await (const page of pagesOf(pageSize, load)) yield* page;
-}
-
 /** Throws Unaccountable. */
-export async function loadLastSeal(eventStore: Pick<EventStore, 'loadLast'>): Promise<LastSeal> {
-  const stored = await eventStore.loadLast(sealsStream);
-  if (!stored) return { seal: null, revision: 'no_stream', hash: genesisHash };
-  return { seal: signedSealIn(stored), revision: stored.revision, hash: hashIn(stored) };
-}
-
-/**
- * The seal's last event, whose position in a restored copy of the log is not what it was when it was sealed. Throws
- * Unaccountable.
- */
-export async function lastEventOf(
-  { lastEvent, revision }: Pick<PlacedSeal, 'lastEvent' | 'revision'>,
-  eventStore: Pick<EventStore, 'load'>,
-): Promise<RecordedEvent> {
-  const [event] = await eventStore.load(lastEvent.stream, lastEvent.revision, 1);
-  if (event?.id === lastEvent.id) return event;
-  throw new Unaccountable(`The last event of seal ${revision} is not in the log`);
-}
-
 export function signedSealIn(stored: RecordedEvent): PlacedSeal {
   const { revision } = stored;
   const seal = readSignedSeal(stored);
@@ -105,6 +73,3 @@ export function signedSealIn(stored: RecordedEvent): PlacedSeal {
 export function disagreement(what: string): Unaccountable {
   return new Unaccountable(`The log does not agree with ${what}`);
 }
-
-/** The sealer seals at least every ten minutes; when an event waits longer than this, sealing has stopped. */
-export const sealedWithinMs = 30 * 60_000;

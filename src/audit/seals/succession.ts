@@ -4,7 +4,8 @@ import { isAfter } from '@ledger/event-store/position.ts';
 import type { KeyTerm, SealKey } from '@ledger/transparency-log/key.ts';
 import { fingerprintOf } from '../../commands/key-fingerprint.ts';
 import { keyFingerprintFold, keyFingerprintStream } from '../../events/key-fingerprint.ts';
-import { allSeals, type LastSeal, type Seal, Unaccountable } from './stored-seals.ts';
+import { allSeals, type LastSeal } from './find-seals.ts';
+import { type Seal, Unaccountable } from './stored-seals.ts';
 
 export type SealKeys = { current: SealKey; previous: SealKey | null };
 

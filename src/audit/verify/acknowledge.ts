@@ -8,8 +8,8 @@ import {
 } from '../../events/acknowledgements.ts';
 import { type Cause, chain, hashIn } from '../../events/envelope.ts';
 import { signedText } from '../../events/seals.ts';
+import { checkpointOfSize, lastCheckpoint } from '../seals/find-seals.ts';
 import type { KeptCheckpoint, KeptCheckpoints } from '../seals/kept.ts';
-import { checkpointOfSize, lastCheckpoint } from '../seals/leaves.ts';
 import { faultsOf, hashBefore, noEvents } from './log.ts';
 
 type Stores = { eventStore: Pick<EventStore, 'append' | 'load' | 'loadLast'>; key: SealKey };

@@ -21,7 +21,7 @@ import {
   tail,
   tailLength,
 } from '../export/lines.ts';
-import { createLeafCheck } from './leaves.ts';
+import { createLeafCheck } from './export-leaves.ts';
 
 type FileViolation = {
   /** Counted from 1, as in the file. */

@@ -2,40 +2,62 @@
  * Compares the rows of every read model, and of the reactors' to-do lists, with rows freshly made from the log, and
  * reports those that differ.
  */
-import type { EventStore } from '@ledger/event-store/event-store.ts';
-import { KeysUnavailable } from '@ledger/personal-data/sealed.ts';
+import { KeysUnavailable, type PersonalDataReader } from '@ledger/personal-data/sealed.ts';
 import { isPostgresError, isRefusal } from '@ledger/postgres/error-codes.ts';
 import { compareWithFresh, type RowDifference } from '@ledger/projections/rebuild/compare.ts';
 import { shareDone } from '@ledger/projections/rebuild/progress.ts';
-import { type RebuildOptions, RebuildRefused, RebuildUnderWay } from '@ledger/projections/rebuild/rebuild.ts';
+import { RebuildRefused, RebuildUnderWay } from '@ledger/projections/rebuild/rebuild.ts';
+import { projectionStatus } from '@ledger/projections/runtime/checkpoints.ts';
 import { describeFailure, ProjectionHalted } from '@ledger/projections/runtime/failures.ts';
+import type { Knex } from 'knex';
 import { allProjections } from '../../projections/all.ts';
-import { createToDoList } from '../../to-do/projection.ts';
-import { requeries } from '../../to-do/requeries.ts';
-import type { VerifiedSoFar } from './resume.ts';
-import { type Checked, createViolations, type VerifyProgress, type Violations } from './violations.ts';
+import { createDeliveryList } from '../../to-do/delivery-list.ts';
+import { requeries } from '../../to-do/requery-list.ts';
+import type { DerivedCheck } from './verification.ts';
+import { type Checked, createViolations, placeText } from './violations.ts';
 
 /** For each projection; further violations are only counted. */
 const maxDifferences = 1000;
 
-/**
- * The number of rows compared in each projection. What is in `done` was compared before; `onDone` is called with what is
- * added to it. Throws the stores' errors.
- */
-export async function verifyRows(
-  stores: Omit<RebuildOptions, 'projection' | 'onProgress'> & { eventStore: Pick<EventStore, 'load'> },
-  violations: Violations,
-  onProgress: (progress: VerifyProgress) => void,
-  { done, onDone }: { done: VerifiedSoFar['rows']; onDone: () => void },
+/** Needs DATA_KEY, and an account of PostgreSQL that may make schemas. Throws the stores' errors. */
+export const verifyRows: DerivedCheck = async (verification) => {
+  const { db, demandsRows = false, personalData, report, soFar } = verification;
+  const { notes, violations } = report;
+  let checked: Checked[] = [];
+  if (personalData && (await mayMakeTables(db)))
+    checked = await compareRows({ ...verification, personalData });
+  else {
+    if (demandsRows) violations.add('rows of every read model', 'They were not compared with the log');
+    notes.push(
+      'Rows were not compared with the log: that takes DATA_KEY, and an account of PostgreSQL that may make schemas.',
+    );
+  }
+  for (const [name, rows] of Object.entries(soFar.rows))
+    if (rows.checked === null && rows.violations.length === 0)
+      notes.push(`The rows of ${name} were not compared: the account of PostgreSQL may not lock them.`);
+  return checked;
+};
+
+/** A fresh fold needs tables of its own. */
+async function mayMakeTables(db: Knex): Promise<boolean> {
+  const { rows } = await db.raw(`select has_database_privilege(current_database(), 'create') as may`);
+  return rows[0]?.may;
+}
+
+/** The number of rows compared in each projection, also by the run before, whose progress `soFar` has. */
+async function compareRows(
+  verification: Parameters<DerivedCheck>[0] & { personalData: PersonalDataReader },
 ): Promise<Checked[]> {
-  for (const projection of [...allProjections, createToDoList(stores).projection, requeries]) {
+  const { onProgress, progress, report, soFar } = verification;
+  const done = soFar.rows;
+  for (const projection of [...allProjections, createDeliveryList(verification).projection, requeries]) {
     const { name } = projection;
     if (done[name]) continue;
     const found = createViolations();
     let checked: Checked | null = null;
     try {
       const { rows, differences, more } = await compareWithFresh({
-        ...stores,
+        ...verification,
         projection,
         limit: maxDifferences,
         onProgress: (progress) =>
@@ -50,11 +72,23 @@ export async function verifyRows(
       if (!mayNotLock) found.add(`rows of ${name}`, reasonNotCompared(error));
     }
     done[name] = { checked, violations: found.all() };
-    onDone();
+    progress?.save(() => soFar, true);
   }
-  for (const each of Object.values(done)) violations.addAll(each.violations);
+  for (const each of Object.values(done)) report.violations.addAll(each.violations);
   return Object.values(done).flatMap(({ checked }) => checked ?? []);
 }
+
+/** A projection that has halted, or parked a stream, has rows that nobody has checked. */
+export const reportHalted: DerivedCheck = async ({ acknowledgements, db, report }) => {
+  for (const { name, fault, parked } of await projectionStatus(db)) {
+    if (fault) report.notes.push(`The projection ${name} has halted: what came after was not checked.`);
+    for (const each of parked) {
+      const sentence = `${name} has parked ${placeText(each)}: ${each.message}`;
+      acknowledgements.report('parked streams', each, sentence, report.violations);
+    }
+  }
+  return [];
+};
 
 /** Throws an error that is not about the log, the tables or another comparison. */
 function reasonNotCompared(error: unknown): string {

@@ -60,8 +60,8 @@ async function record(
   if (!transactionIdPattern.test(transactionId)) return 'unknown_transaction';
   const at = runtime.now().toISOString();
   try {
-    const about = { at, source: 'gateway', verified, channel, merchantCode, result } as const;
-    const command = { type: 'RecordGatewayResult', ...about } as const;
+    const given = { at, source: 'gateway', verified, channel, merchantCode, result } as const;
+    const command = { type: 'RecordGatewayResult', ...given } as const;
     return (await execute(paymentStream(transactionId), command, causeOf(ctx, 'gateway'))).revision;
   } catch (error) {
     if (error instanceof Refused && error.code === 'unmatched_result') return 'unknown_transaction';

@@ -12,7 +12,7 @@ import type { TransactionRegistry } from '../../clients/transaction-registry/reg
 import type { Credentials } from '../../commands/credentials.ts';
 import type { ExecuteOf } from '../../commands/execute.ts';
 import type { paymentDecider } from '../../commands/payment.ts';
-import type { RecordAnswer } from '../../commands/record-requery.ts';
+import type { RecordAnswer } from '../../commands/record-answer.ts';
 import type { Config } from '../../config/config.ts';
 import type { Project } from '../../events/project.ts';
 import type { Account } from '../../events/user.ts';

@@ -1,4 +1,7 @@
-/** One attempt at a claimed delivery: load its stream, perform it, record the outcome. */
+/**
+ * One attempt at a claimed delivery: load its stream, send it if it is due, record the outcome. What then becomes of the row
+ * is the worker's work.
+ */
 import {
   type EventStore,
   EventStoreUnavailable,
@@ -15,21 +18,21 @@ import type { paymentDecider } from '../../commands/payment.ts';
 import { UnreadableEvent } from '../../events/codec.ts';
 import { type Cause, metadataText } from '../../events/envelope.ts';
 import { type Payment, paymentStream } from '../../events/payment.ts';
-import type { PlacedEvent } from '../../to-do/projection.ts';
-import type { ClaimedDelivery } from '../../to-do/queue.ts';
-import { orderingKeyOf } from '../../to-do/table.ts';
+import type { ClaimedDelivery } from '../../to-do/delivery-queue.ts';
+import { orderingKeyOf } from '../../to-do/delivery-rows.ts';
+import type { PlacedEvent } from '../../to-do/known-deliveries.ts';
+import { type DeliveryOutcome, failure, type PerformDelivery } from './delivery-task.ts';
 import {
-  after,
-  type CalledDelivery,
+  afterCommand,
   findInterrupted,
   isBehind,
-  type Loaded,
-  loadCalls,
+  type LoadedDeliveries,
+  type LoadedDelivery,
+  loadDeliveries,
   type OpenDelivery,
   openDelivery,
   type Stream,
-} from './called-deliveries.ts';
-import { type DeliveryOutcome, failure, type PerformDelivery } from './delivery-task.ts';
+} from './loaded-deliveries.ts';
 import { interrupted, recordedOutcome } from './retry-schedule.ts';
 
 export type AttemptDependencies = {
@@ -43,15 +46,23 @@ export type AttemptDependencies = {
   scheduleMs: readonly number[];
   runtime: Runtime;
   log: Logger;
-  /** When it was claimed, by the monotonic clock. Its lease did not begin before. */
-  claimedMs: number;
-  /** Gives up the claim; the delivery can be claimed again after `afterMs`. Never rejects. */
-  giveBack(claimed: ClaimedDelivery, afterMs: number): Promise<void>;
-  /** Moves the row that was claimed to the end of its stream, whose events these are. Never rejects. */
-  settle(claimed: ClaimedDelivery, stream: readonly PlacedEvent[]): Promise<void>;
-  /** The same, unless the list does it within a moment. */
-  settleLater(claimed: ClaimedDelivery, stream: readonly PlacedEvent[]): void;
 };
+
+/** What came of a claim. */
+export type AttemptEnd = {
+  /** Null when nothing was sent, or the outcome could not be recorded. */
+  outcome: DeliveryOutcome | null;
+  row: RowEnd;
+};
+
+/** What is left to do with the claimed row. */
+export type RowEnd =
+  /** The stream, whose events these are, has what came of the attempt; the row follows. */
+  | { kind: 'recorded'; stream: readonly PlacedEvent[] }
+  /** It can be claimed again after `afterMs`; before that it moves to the end of its stream if that has been read whole. */
+  | { kind: 'givenBack'; afterMs: number; stream: readonly PlacedEvent[] | null }
+  /** Its lease ends, and the next claim reports the attempt as interrupted. */
+  | { kind: 'kept' };
 
 const timeoutMs = 40_000;
 /** A process that stood still for longer sends nothing: its lease may end before the attempt, and others send meanwhile. */
@@ -62,74 +73,74 @@ const postponeMs = 5_000;
 const unreadableMs = 10 * 60_000;
 
 /**
- * Never rejects. Returns null when nothing was attempted, or the outcome could not be recorded. A claim that is not
- * given back ends when its outcome is recorded, or with its lease; the next claim then reports it as interrupted.
- * `stopping` aborts when the process has to end.
+ * Never rejects. `claimedMs` is when it was claimed, by the monotonic clock: its lease did not begin before. `stopping`
+ * aborts when the process has to end.
  */
 export async function attemptDelivery(
   claimed: ClaimedDelivery,
-  stopping: AbortSignal,
+  { claimedMs, stopping }: { claimedMs: number; stopping: AbortSignal },
   dependencies: AttemptDependencies,
-): Promise<DeliveryOutcome | null> {
-  const { claimedMs, giveBack, log, runtime, settle, settleLater } = dependencies;
-  let isBegun = false;
+): Promise<AttemptEnd> {
+  const { eventStore, log, openSealed, runtime } = dependencies;
+  const { orderingKey, receiver, transactionId } = claimed;
   let correlationId: string | undefined;
-  const end = async ({ events }: Stream<Payment>) => {
-    // If others have appended meanwhile, the next claim reads the stream again.
-    if (events) settleLater(claimed, events);
-    else await giveBack(claimed, 0);
-  };
+  let isBegun = false;
   try {
-    const loaded = await loadCalls(claimed, dependencies.eventStore);
+    const loaded = await loadDeliveries(claimed, eventStore);
     const current = loaded && isBehind(claimed, loaded) ? null : loaded;
     const unrecorded = current && findInterrupted(claimed, current);
     if (unrecorded) {
-      await end(await record(unrecorded, interrupted, 0, dependencies));
-      return null;
+      const head = await record(unrecorded, interrupted, 0, dependencies);
+      return { outcome: null, row: recordedRow(head) };
     }
     const due = current && (await findDue(claimed, current, dependencies));
-    const open = due && (await openDelivery(due, dependencies.openSealed));
+    const opened = due && (await openDelivery(due, openSealed));
     const isLate = runtime.monotonicMs() - claimedMs > beginWithinMs;
-    if (!open || stopping.aborted || isLate) {
-      if (loaded?.head.events) await settle(claimed, loaded.head.events);
-      await giveBack(claimed, stopping.aborted ? 0 : postponeMs);
-      return null;
+    if (!opened || stopping.aborted || isLate) {
+      const afterMs = stopping.aborted ? 0 : postponeMs;
+      return { outcome: null, row: { kind: 'givenBack', afterMs, stream: loaded?.head.events ?? null } };
     }
-    correlationId = correlationOf(open.cause);
+    correlationId = correlationOf(opened.cause);
+    const open = { ...opened, correlationId };
     const startedMs = runtime.monotonicMs();
-    const outcome = await perform({ ...open, correlationId }, stopping, dependencies);
+    const outcome = await send(open, stopping, dependencies);
     isBegun = true;
     const durationMs = Math.round(runtime.monotonicMs() - startedMs);
     // If there was no answer and `stopping` aborted, we interrupted the attempt; the receiver did not fail it.
     const isInterrupted = stopping.aborted && outcome.kind === 'failed' && outcome.status === null;
-    await end(await record(open, isInterrupted ? interrupted : outcome, durationMs, dependencies));
+    const head = await record(open, isInterrupted ? interrupted : outcome, durationMs, dependencies);
     const { key: delivery, attempts } = open.delivery;
-    const { transactionId, receiver } = claimed;
     const { kind, status, reason } = { reason: undefined, ...outcome };
     const result = { attempt: attempts + 1, durationMs, outcome: isInterrupted ? 'interrupted' : kind };
-    const about = { correlationId, transactionId, delivery, receiver, ...result, status, reason };
-    log.info(about, 'delivery attempted');
-    return outcome;
+    log.info(
+      { correlationId, transactionId, delivery, receiver, ...result, status, reason },
+      'delivery attempted',
+    );
+    return { outcome, row: recordedRow(head) };
   } catch (error) {
-    const { transactionId, orderingKey } = claimed;
     const isUnreadable = error instanceof UnreadableEvent;
     log[isUnreadable ? 'warn' : 'error'](
       { err: error, correlationId, transactionId, orderingKey, isBegun },
       'a delivery could not be attempted or recorded',
     );
     // A claim after an interruption is kept, because the interruption must still be recorded.
-    if (!isBegun && claimed.interrupted === null)
-      await giveBack(claimed, isUnreadable ? unreadableMs : postponeMs);
-    return null;
+    if (isBegun || claimed.interrupted !== null) return { outcome: null, row: { kind: 'kept' } };
+    const afterMs = isUnreadable ? unreadableMs : postponeMs;
+    return { outcome: null, row: { kind: 'givenBack', afterMs, stream: null } };
   }
+}
+
+/** If others have appended meanwhile, the next claim reads the stream again. */
+function recordedRow({ events }: Stream<Payment>): RowEnd {
+  return events ? { kind: 'recorded', stream: events } : { kind: 'givenBack', afterMs: 0, stream: null };
 }
 
 /** The claimed delivery, if it is due; a callback first supersedes older ones, none of which is on its way then. */
 async function findDue(
   claimed: ClaimedDelivery,
-  loaded: Loaded,
+  loaded: LoadedDeliveries,
   dependencies: AttemptDependencies,
-): Promise<CalledDelivery | null> {
+): Promise<LoadedDelivery | null> {
   const { deliveries } = loaded.head.state;
   const delivery = deliveries.findLast((each) => orderingKeyOf(each) === claimed.orderingKey);
   // The lease is for the delivery that was claimed: a newer one waits for a claim of its own.
@@ -143,7 +154,7 @@ async function findDue(
 
 /** Records that callbacks overtaken by a newer status are not sent any more. Returns the new end of the stream. */
 async function recordSuperseded(
-  { head, calls }: Loaded,
+  { head, calls }: LoadedDeliveries,
   dependencies: AttemptDependencies,
 ): Promise<Stream<Payment>> {
   const { request, deliveries } = head.state;
@@ -158,7 +169,7 @@ async function recordSuperseded(
       causeOf(call.cause, dependencies),
       { from },
     );
-    from = after(from, superseded);
+    from = afterCommand(from, superseded);
   }
   return from;
 }
@@ -167,7 +178,7 @@ async function recordSuperseded(
  * A fault of the program counts as a failure: it would recur at every attempt, and must eventually reach staff. Throws
  * EventStoreUnavailable and KeysUnavailable if the secrets to sign with cannot be read: nothing has been sent then.
  */
-async function perform(
+async function send(
   due: OpenDelivery & { correlationId: string },
   stopping: AbortSignal,
   { log, name, perform, runtime }: AttemptDependencies,
@@ -190,7 +201,7 @@ async function perform(
  * `durationMs` is 0 if it is unknown. Returns the new end of the stream.
  */
 async function record(
-  { delivery, payment, cause, head }: CalledDelivery,
+  { cause, delivery, head, payment }: LoadedDelivery | OpenDelivery,
   outcome: DeliveryOutcome | typeof interrupted,
   durationMs: number,
   dependencies: AttemptDependencies,
@@ -212,7 +223,7 @@ async function record(
     maxAttempts: 4,
     shouldRetry: (error) => error instanceof EventStoreUnavailable,
   });
-  return after(head, recorded);
+  return afterCommand(head, recorded);
 }
 
 /** The id of the request that led to the event, if it can be in a header; else the event's. */

@@ -1,22 +1,24 @@
 /**
- * Works through one kind of delivery: claims what is due and attempts it (attempt.ts). Any number of processes may run
- * the same worker. After a crash the lease ends, and another worker continues under the same delivery id.
+ * Works through one kind of delivery: claims what is due, as far as there are places (places.ts), attempts each
+ * (attempt.ts), and then releases its row. Any number of processes may run the same worker. After a crash the lease ends,
+ * and another worker continues under the same delivery id.
  */
 import { reasonOf } from '@ledger/kernel/reason-of.ts';
+import type { Runtime } from '@ledger/kernel/runtime.ts';
+import { createBreaker } from '@ledger/outbound/breaker.ts';
 import type { DeliveryKind } from '../../events/deliveries.ts';
-import type { PlacedEvent } from '../../to-do/projection.ts';
-import type { ClaimedDelivery, DeliveryQueue } from '../../to-do/queue.ts';
-import { type AttemptDependencies, attemptDelivery } from './attempt.ts';
-import { createBreaker } from './breaker.ts';
+import type { ClaimedDelivery, DeliveryQueue } from '../../to-do/delivery-queue.ts';
+import type { PlacedEvent } from '../../to-do/known-deliveries.ts';
+import { type AttemptDependencies, attemptDelivery, type RowEnd } from './attempt.ts';
 import type { DeliveryOutcome } from './delivery-task.ts';
+import { type Concurrency, createPlaces } from './places.ts';
 
 export type WorkerTask = Pick<AttemptDependencies, 'name' | 'perform'> & { kind: DeliveryKind };
 
 type Dependencies = WorkerTask &
-  Omit<AttemptDependencies, 'claimedMs' | 'giveBack' | 'settle' | 'settleLater'> & {
+  AttemptDependencies & {
     queue: DeliveryQueue;
-    /** The most attempts at a time; a merchant may name any number of receivers, which together get no more than its part. */
-    concurrency: { total: number; perReceiver: number; perMerchant: number };
+    concurrency: Concurrency;
     /** Told of each attempt. */
     countAttempt?: ((kind: DeliveryKind, outcome: DeliveryOutcome['kind']) => void) | undefined;
     /** Nothing is claimed before it resolves: the list must know what was delivered already. */
@@ -32,94 +34,85 @@ const drainMs = 10_000;
 const settleAfterMs = 1_000;
 
 export function startDeliveryWorker(dependencies: Dependencies) {
-  const { concurrency, kind, name, queue, ready, runtime, leaseMs = 60_000 } = dependencies;
+  const { concurrency, countAttempt, kind, name, queue, ready, runtime, leaseMs = 60_000 } = dependencies;
   const log = dependencies.log.child({ reactor: name });
   const breaker = createBreaker(runtime);
-  const unsettled = new Map<ClaimedDelivery, readonly PlacedEvent[]>();
-  let settling: Promise<void> | undefined;
-  const attempts = new Map<Promise<void>, ClaimedDelivery>();
-  /** The attempts that were under way at the last claim, and those that it began. Some may have ended since. */
-  let placesTaken: readonly ClaimedDelivery[] = [];
+  const places = createPlaces(concurrency, breaker);
+  const attempts = new Map<ClaimedDelivery, Promise<void>>();
   const interrupting = new AbortController();
-  let wakeUp = new AbortController();
   const stopping = new AbortController();
-  const ofAttempts = { ...dependencies, log, giveBack, settle, settleLater };
+  let wakeUp = new AbortController();
+  const wake = () => wakeUp.abort();
+  const { release, settled } = createRelease(queue, runtime, stopping.signal, wake);
 
   async function work(): Promise<void> {
     await ready;
     while (!stopping.signal.aborted) {
       const claimedMs = runtime.monotonicMs();
-      for (const claimed of await claim()) begin(claimed, claimedMs);
+      for (const claimed of await claim()) attempts.set(claimed, attempt(claimed, claimedMs));
       if (!stopping.signal.aborted) await runtime.sleep(pollMs, wakeUp.signal);
       wakeUp = new AbortController();
     }
   }
 
   async function claim(): Promise<ClaimedDelivery[]> {
-    const { total, perReceiver, perMerchant } = concurrency;
-    const underWay = [...attempts.values()];
-    const limit = total - underWay.length;
-    if (limit === 0) return [];
+    const underWay = [...attempts.keys()];
+    const limits = places.left(underWay);
+    if (limits.limit === 0) return [];
     const now = runtime.now();
     const leaseUntil = new Date(now.getTime() + leaseMs);
-    const receivers = underWay.map(({ receiver }) => receiver);
-    const merchants = underWay.map(({ merchantCode }) => merchantCode);
-    const limits = {
-      limitPerReceiver: perReceiver,
-      receiverLimits: remaining(receivers, perReceiver, breaker.limits()),
-      limitPerMerchant: perMerchant,
-      merchantLimits: remaining(merchants, perMerchant),
-    };
     const holder = runtime.uuid();
-    const claimed = await queue.claim({ kind, now, leaseUntil, holder, limit, ...limits }).catch((error) => {
+    const claimed = await queue.claim({ kind, now, leaseUntil, holder, ...limits }).catch((error) => {
       log.warn({ reason: reasonOf(error) }, 'no deliveries can be claimed for now');
       return [];
     });
-    placesTaken = [...underWay, ...claimed];
+    places.take([...underWay, ...claimed]);
     return claimed;
   }
 
-  function begin(claimed: ClaimedDelivery, claimedMs: number): void {
-    const its = { ...ofAttempts, claimedMs };
-    const attempt = attemptDelivery(claimed, interrupting.signal, its).then((outcome) => {
-      const hadNoRoom = hasNoRoom(claimed);
-      if (outcome) dependencies.countAttempt?.(kind, outcome.kind);
-      if (outcome) breaker.record(claimed.receiver, outcome.kind === 'failed' && outcome.isReceiverDown);
-      attempts.delete(attempt);
-      if (hadNoRoom) wakeUp.abort();
-    });
-    attempts.set(attempt, claimed);
+  async function attempt(claimed: ClaimedDelivery, claimedMs: number): Promise<void> {
+    const limits = { claimedMs, stopping: interrupting.signal };
+    const { outcome, row } = await attemptDelivery(claimed, limits, { ...dependencies, log });
+    await release(claimed, row);
+    const lackedPlaces = places.lackedFor(claimed);
+    if (outcome) countAttempt?.(kind, outcome.kind);
+    if (outcome) breaker.record(claimed.receiver, outcome.kind === 'failed' && outcome.isReceiverDown);
+    attempts.delete(claimed);
+    if (lackedPlaces) wake();
   }
 
-  /** Whether the last claim may have left something for want of places, so that the end of an attempt makes room for it. */
-  function hasNoRoom({ receiver, merchantCode }: ClaimedDelivery): boolean {
-    const { total, perReceiver, perMerchant } = concurrency;
-    const atReceiver = placesTaken.filter((each) => each.receiver === receiver).length;
-    const ofMerchant = placesTaken.filter((each) => each.merchantCode === merchantCode).length;
-    const limit = breaker.limits().get(receiver) ?? perReceiver;
-    return placesTaken.length >= total || atReceiver >= limit || ofMerchant >= perMerchant;
-  }
+  const working = work();
+  return {
+    /** Looks for work now, because something became due. */
+    wake,
+    /** Claims nothing more, and gives the attempts under way ten seconds before it interrupts them. */
+    async stop(): Promise<void> {
+      stopping.abort();
+      wake();
+      await working;
+      const cancelTimer = runtime.setTimer(drainMs, () => interrupting.abort());
+      await Promise.all(attempts.values());
+      await settled();
+      cancelTimer();
+    },
+  };
+}
 
-  async function giveBack(claimed: ClaimedDelivery, afterMs: number): Promise<void> {
-    const until = new Date(runtime.now().getTime() + afterMs);
-    // If this fails, the lease ends by itself.
-    await queue.postpone(claimed, until).catch(() => {});
-    if (afterMs === 0) wakeUp.abort();
-  }
+/**
+ * Does with a claimed row what is left to do after its attempt; `wake` is called when it can be claimed again at once.
+ * Nothing here rejects: if PostgreSQL does not answer, a lease ends by itself, and the list comes to the last event.
+ */
+function createRelease(queue: DeliveryQueue, runtime: Runtime, stopping: AbortSignal, wake: () => void) {
+  const unsettled = new Map<ClaimedDelivery, readonly PlacedEvent[]>();
+  let settling: Promise<void> | undefined;
 
   async function settle(claimed: ClaimedDelivery, stream: readonly PlacedEvent[]): Promise<void> {
-    // If this fails, the list does it when it comes to the last event.
     await queue.settle(claimed, stream).catch(() => {});
-  }
-
-  function settleLater(claimed: ClaimedDelivery, stream: readonly PlacedEvent[]): void {
-    unsettled.set(claimed, stream);
-    settling ??= settleLeft();
   }
 
   /** Usually the list comes to the end of a stream within milliseconds: only the rows that it leaves are written. */
   async function settleLeft(): Promise<void> {
-    await runtime.sleep(settleAfterMs, stopping.signal);
+    await runtime.sleep(settleAfterMs, stopping);
     const waiting = new Map(unsettled);
     unsettled.clear();
     settling = undefined;
@@ -127,25 +120,20 @@ export function startDeliveryWorker(dependencies: Dependencies) {
     await Promise.all(left.map((row) => settle(row, waiting.get(row) ?? [])));
   }
 
-  const working = work();
   return {
-    /** Looks for work now, because something became due. */
-    wake: () => wakeUp.abort(),
-    /** Claims nothing more, and gives the attempts under way ten seconds before it interrupts them. */
-    async stop(): Promise<void> {
-      stopping.abort();
-      wakeUp.abort();
-      await working;
-      const cancelTimer = runtime.setTimer(drainMs, () => interrupting.abort());
-      await Promise.all(attempts.keys());
-      await settling;
-      cancelTimer();
+    async release(claimed: ClaimedDelivery, row: RowEnd): Promise<void> {
+      if (row.kind === 'kept') return;
+      if (row.kind === 'recorded') {
+        unsettled.set(claimed, row.stream);
+        settling ??= settleLeft();
+        return;
+      }
+      if (row.stream) await settle(claimed, row.stream);
+      const until = new Date(runtime.now().getTime() + row.afterMs);
+      await queue.postpone(claimed, until).catch(() => {});
+      if (row.afterMs === 0) wake();
     },
+    /** Resolves when the rows of all recorded attempts are settled. */
+    settled: async () => await settling,
   };
-}
-
-/** How many more each receiver or merchant may have besides the attempts under way; `limits` has some already. */
-function remaining(names: readonly string[], usual: number, limits = new Map<string, number>()) {
-  for (const name of names) limits.set(name, Math.max(0, (limits.get(name) ?? usual) - 1));
-  return limits;
 }

@@ -1,6 +1,6 @@
 /**
  * Asks the transaction registry on schedule what became of open attempts, so that results that never arrived are found.
- * The to-do list (src/to-do/requeries.ts) says which payments are due; the payment's own fold decides. Any number of
+ * The to-do list (src/to-do/requery-list.ts) says which payments are due; the payment's own fold decides. Any number of
  * processes may run this: they share the list and the rate.
  */
 import type { EventStore } from '@ledger/event-store/event-store.ts';
@@ -12,7 +12,7 @@ import { RegistryUnavailable } from '../../clients/transaction-registry/answer.t
 import type { TransactionRegistry } from '../../clients/transaction-registry/registry.ts';
 import { loadHead } from '../../commands/execute.ts';
 import { paymentDecider } from '../../commands/payment.ts';
-import type { RecordAnswer } from '../../commands/record-requery.ts';
+import type { RecordAnswer } from '../../commands/record-answer.ts';
 import type { RecordRequery } from '../../commands/requery.ts';
 import { UnreadableEvent } from '../../events/codec.ts';
 import { ownCause } from '../../events/envelope.ts';

@@ -12,7 +12,7 @@ import { offerTo } from '@ledger/transparency-log/offer.ts';
 import { growTree, leafHash } from '@ledger/transparency-log/tree.ts';
 import { createWitness } from '@ledger/transparency-log/witness.ts';
 import test from 'ava';
-import { lastCheckpoint } from '../../../src/audit/seals/leaves.ts';
+import { lastCheckpoint } from '../../../src/audit/seals/find-seals.ts';
 import { verify } from '../../../src/audit/verify/verify.ts';
 import { sealsStream } from '../../../src/events/seals.ts';
 import { temporaryFolder } from '../../embedded/helpers.ts';

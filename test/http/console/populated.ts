@@ -13,7 +13,7 @@ import { payments } from '../../../src/projections/payments/projection.ts';
 import { createPaymentQueries } from '../../../src/projections/payments/queries.ts';
 import { reconciliation } from '../../../src/projections/reconciliation/projection.ts';
 import { unmatched } from '../../../src/projections/unmatched/projection.ts';
-import { createToDoList } from '../../../src/to-do/projection.ts';
+import { createDeliveryList } from '../../../src/to-do/delivery-list.ts';
 import { patienceMs, until } from '../../embedded/helpers.ts';
 import { type Database, emptyDatabase, log, type Postgres, statusOf } from '../../projections/helpers.ts';
 import { type Changes, startApp, type TestApp } from '../../support/app.ts';
@@ -75,7 +75,7 @@ export async function startPopulated(
   const { findOfMerchant } = createPaymentQueries(db, personalData, async () => {});
   const app = await startApp({ findOfMerchant, ...changes, console: { db } });
   const { eventStore } = app;
-  const projections = [...readModels, createToDoList({ eventStore }).projection];
+  const projections = [...readModels, createDeliveryList({ eventStore }).projection];
   const runs = projections.map((projection) =>
     runProjection({
       projection,

@@ -1,7 +1,7 @@
 // The page of seals: newest first, page by page, and what is no longer a seal.
 import { sealKeyOf } from '@ledger/transparency-log/key.ts';
 import test from 'ava';
-import { sealedWithinMs } from '../../../src/audit/seals/stored-seals.ts';
+import { sealedWithinMs } from '../../../src/audit/seals/sealing-status.ts';
 import { chain, genesisHash } from '../../../src/events/envelope.ts';
 import { countIn, emptyTally, sealsStream, signedText } from '../../../src/events/seals.ts';
 import { streamPrefixes } from '../../../src/events/streams.ts';

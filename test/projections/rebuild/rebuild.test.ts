@@ -26,7 +26,7 @@ import type { PaymentEvent } from '../../../src/events/payment.ts';
 import { details } from '../../../src/projections/details/projection.ts';
 import { createDetailsTable } from '../../../src/projections/details/tables.ts';
 import { payments } from '../../../src/projections/payments/projection.ts';
-import { createToDoList } from '../../../src/to-do/projection.ts';
+import { createDeliveryList } from '../../../src/to-do/delivery-list.ts';
 import { until } from '../../embedded/helpers.ts';
 import { electionOn } from '../../support/leader-election.ts';
 import { result, succeeded } from '../../support/payments.ts';
@@ -564,7 +564,7 @@ test.serial('whatever is parked and tried again, the rows are those of a log rea
   const { eventStore } = parts.store;
   const { db } = parts.database;
   const unknown = { type: 'PaymentTeleported', data: {} };
-  const plain = [payments, createToDoList({ eventStore }).projection];
+  const plain = [payments, createDeliveryList({ eventStore }).projection];
   /** As a newer program processes them, which knows what the unknown events mean. */
   const mended = plain.map(
     (projection): Projection => ({

@@ -2,8 +2,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
 import test from 'ava';
-import { toDoList } from '../../../src/to-do/projection.ts';
-import { createDeliveryQueue } from '../../../src/to-do/queue.ts';
+import { deliveryList } from '../../../src/to-do/delivery-list.ts';
+import { createDeliveryQueue } from '../../../src/to-do/delivery-queue.ts';
 import { append, reached } from '../../projections/helpers.ts';
 import { createDatabase } from '../../support/postgres.ts';
 import { testRuntime } from '../../support/runtime.ts';
@@ -119,13 +119,13 @@ test.serial('a merchant with many hanging receivers takes no other merchant’s 
       await append(ledger.store.eventStore, id, events);
     }
   const last = await append(ledger.store.eventStore, 'P1', paymentEvents('P1', healthy.url, 'succeeded'));
-  await reached(ledger.database.db, toDoList.name, last);
+  await reached(ledger.database.db, deliveryList.name, last);
   const reactor = startCallbacks(t, ledger);
   const hung = () => hanging.reduce((sum, { received }) => sum + received.length, 0);
   await until(() => hung() >= 32);
   t.like((await untilHistory(ledger, 'P1', 1))[0], { type: 'CallbackDelivered' });
   const second = await append(ledger.store.eventStore, 'P2', paymentEvents('P2', healthy.url, 'succeeded'));
-  await reached(ledger.database.db, toDoList.name, second);
+  await reached(ledger.database.db, deliveryList.name, second);
   reactor.wake();
   t.like((await untilHistory(ledger, 'P2', 1))[0], { type: 'CallbackDelivered' });
   t.is(hung(), 32, 'no more than its share at a time');

@@ -1,7 +1,7 @@
 // Reactors that are killed or stopped, and a PostgreSQL that is, while a callback is on its way.
 import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
 import test from 'ava';
-import { toDoList } from '../../../src/to-do/projection.ts';
+import { deliveryList } from '../../../src/to-do/delivery-list.ts';
 import { postgresPids } from '../../embedded/helpers.ts';
 import { append, end, reached } from '../../projections/helpers.ts';
 import { applied, result } from '../../support/payments.ts';
@@ -60,7 +60,7 @@ test.serial(
     receiver.answer = ok;
     const newer = applied(result(1, 'succeeded'));
     const position = await append(ledger.store.eventStore, 'P1', [newer], events.length - 1);
-    await reached(ledger.database.db, toDoList.name, position);
+    await reached(ledger.database.db, deliveryList.name, position);
     forkCallbacks(t, ledger, 1_000);
     const history = await untilHistory(ledger, 'P1', 3);
     t.deepEqual(

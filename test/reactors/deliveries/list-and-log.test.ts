@@ -7,7 +7,7 @@ import { untilCaughtUp } from '@ledger/projections/runtime/lag.ts';
 import test from 'ava';
 import { genesisHash, hashOf } from '../../../src/events/envelope.ts';
 import { type PaymentEvent, paymentStream } from '../../../src/events/payment.ts';
-import { createToDoList, toDoList } from '../../../src/to-do/projection.ts';
+import { createDeliveryList, deliveryList } from '../../../src/to-do/delivery-list.ts';
 import { query } from '../../embedded/helpers.ts';
 import { append, emptyDatabase, log, reached, run, startStore } from '../../projections/helpers.ts';
 import { applied, plain, result } from '../../support/payments.ts';
@@ -46,7 +46,7 @@ test.serial('rows dropped and projected anew: nothing is sent again', async (t) 
   await query(postgres.url, 'drop schema reactor_deliveries cascade; drop table checkpoints');
   runToDo(t, ledger);
   const last = await append(ledger.store.eventStore, 'Q', paymentEvents('Q', receiver.url, 'succeeded'));
-  await reached(ledger.database.db, toDoList.name, last);
+  await reached(ledger.database.db, deliveryList.name, last);
   await untilHistory(ledger, 'Q', 1);
   t.is(receiver.received.length, sentBefore + 1);
 });
@@ -92,7 +92,7 @@ test.serial('the first start on the log of version 1: what was delivered is not 
     const events = paymentEvents(id, receiver.url, 'succeeded');
     await appendVersion1(ledger, id, index % 3 === 0 ? events : [...events, delivered]);
   }
-  const ready = untilCaughtUp(toDoList, {
+  const ready = untilCaughtUp(deliveryList, {
     eventStore: ledger.store.eventStore,
     projectionStatus: () => projectionStatus(database.db),
     runtime: systemRuntime,
@@ -119,7 +119,7 @@ test.serial('a row that is behind its stream is not sent', async (t) => {
   const { db } = ledger.database;
   const [before] = await db('reactor_deliveries.deliveries');
   const last = await append(ledger.store.eventStore, 'P1', [delivered], events.length - 1);
-  await reached(db, toDoList.name, last);
+  await reached(db, deliveryList.name, last);
   const { state, attempts, settled_at } = before;
   await db('reactor_deliveries.deliveries').update({ state, attempts, settled_at });
   startCallbacks(t, ledger);
@@ -133,7 +133,7 @@ test.serial('a payment’s deliveries go on while the list does not follow the l
   const ledger = { database, store: await startStore(t), clock: stillClock() };
   const { db } = database;
   const { eventStore } = ledger.store;
-  const { projection } = createToDoList({ eventStore });
+  const { projection } = createDeliveryList({ eventStore });
   const list = run(t, projection, ledger.store, database);
   const receiver = await startReceiver(t, status(503));
   const events = paymentEvents('P1', receiver.url, 'pending');
@@ -179,7 +179,7 @@ test.serial('a payment’s deliveries go on while the list does not follow the l
     data: { delivery: 'callback-2' },
   });
   const last = await append(eventStore, 'R', paymentEvents('R', receiver.url, 'succeeded'));
-  await reached(db, toDoList.name, last);
+  await reached(db, deliveryList.name, last);
   await untilHistory(ledger, 'R', 1);
   t.is(receiver.received.length, 5);
   t.deepEqual((await compare()).differences, []);

@@ -2,8 +2,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import test from 'ava';
 import type { PaymentEvent } from '../../../src/events/payment.ts';
-import { toDoList } from '../../../src/to-do/projection.ts';
-import { createDeliveryQueue } from '../../../src/to-do/queue.ts';
+import { deliveryList } from '../../../src/to-do/delivery-list.ts';
+import { createDeliveryQueue } from '../../../src/to-do/delivery-queue.ts';
 import { append, reached } from '../../projections/helpers.ts';
 import { applied, chosen, request, result } from '../../support/payments.ts';
 import { createDatabase } from '../../support/postgres.ts';
@@ -31,7 +31,7 @@ test.serial('callbacks of one payment arrive in order, without superseded ones',
   const revision = events.length;
   const stream = ledger.store.eventStore;
   const position = await append(stream, 'P1', [applied(failure), applied(success)], revision);
-  await reached(ledger.database.db, toDoList.name, position);
+  await reached(ledger.database.db, deliveryList.name, position);
   ledger.clock.set(ledger.clock.now().getTime() + 10 * minute);
   reactor.wake();
 
@@ -65,7 +65,7 @@ test.serial('a status that comes while an older one is on its way waits for it',
     [applied(result(1, 'succeeded'))],
     events.length - 1,
   );
-  await reached(ledger.database.db, toDoList.name, position);
+  await reached(ledger.database.db, deliveryList.name, position);
   reactor.wake();
   await sleep(100);
   t.is(receiver.received.length, 1);
@@ -95,7 +95,7 @@ test.serial(
     });
     const newer = applied(result(1, 'succeeded'));
     const position = await append(ledger.store.eventStore, 'P1', [newer], events.length - 1);
-    await reached(ledger.database.db, toDoList.name, position);
+    await reached(ledger.database.db, deliveryList.name, position);
     emails.wake();
     await untilHistory(ledger, 'P1', 1);
     receiver.answer = ok;

@@ -3,10 +3,10 @@ import test, { type ExecutionContext } from 'ava';
 import { createTransactionRegistry } from '../../../src/clients/transaction-registry/registry.ts';
 import { createExecute } from '../../../src/commands/execute.ts';
 import { paymentDecider } from '../../../src/commands/payment.ts';
-import { createRecordAnswer } from '../../../src/commands/record-requery.ts';
+import { createRecordAnswer } from '../../../src/commands/record-answer.ts';
 import { paymentStream } from '../../../src/events/payment.ts';
 import { createRequeries, startScheduledRequery } from '../../../src/reactors/requery/scheduled-requery.ts';
-import { requeries } from '../../../src/to-do/requeries.ts';
+import { requeries } from '../../../src/to-do/requery-list.ts';
 import { createAnswerCounts, createRequeryQueue } from '../../../src/to-do/requery-queue.ts';
 import { until } from '../../embedded/helpers.ts';
 import {

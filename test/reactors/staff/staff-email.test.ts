@@ -5,7 +5,7 @@ import test from 'ava';
 import { allProjections } from '../../../src/projections/all.ts';
 import { unsentStaffEmail } from '../../../src/reactors/staff/news.ts';
 import { recipientsAmong, tellStaff } from '../../../src/reactors/staff/staff-email.ts';
-import { createToDoList } from '../../../src/to-do/projection.ts';
+import { createDeliveryList } from '../../../src/to-do/delivery-list.ts';
 import { emptyDatabase, log } from '../../projections/helpers.ts';
 import { createDatabase } from '../../support/postgres.ts';
 import { testRuntime } from '../../support/runtime.ts';
@@ -35,7 +35,7 @@ test('one email for all that is new, then silence, then what came since; a failu
     return sent.map(({ to }) => to);
   };
   t.deepEqual(await look(), [], 'no projection has run yet');
-  const { projection: toDo } = createToDoList({ eventStore: { load: async () => [] } });
+  const { projection: toDo } = createDeliveryList({ eventStore: { load: async () => [] } });
   for (const each of [...allProjections, toDo]) await prepare(db, each, each.name);
   t.deepEqual(await look(), [], 'nothing waits');
 

@@ -19,8 +19,8 @@ import { createLook } from '../../../src/monitoring/health.ts';
 import { allProjections } from '../../../src/projections/all.ts';
 import { reconcile } from '../../../src/reconciliation/reconcile.ts';
 import { openStores } from '../../../src/roles/stores.ts';
-import { toDoList } from '../../../src/to-do/projection.ts';
-import { requeryList } from '../../../src/to-do/requeries.ts';
+import { deliveryList } from '../../../src/to-do/delivery-list.ts';
+import { requeryList } from '../../../src/to-do/requery-list.ts';
 import type { LogCheck } from '../checks/log.ts';
 import type { History } from '../engine/history.ts';
 import type { SimulatedProcess } from '../engine/process.ts';
@@ -122,7 +122,7 @@ export function createStaff({
     look: createLook({
       sealingRefused: async () => null,
       eventStore,
-      projections: [...allProjections, toDoList, requeryList],
+      projections: [...allProjections, deliveryList, requeryList],
       projectionStatus: () => projectionStatus(db),
       clockDifferenceMs: () => 0,
       runtime,

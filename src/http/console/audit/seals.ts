@@ -1,6 +1,6 @@
 /** GET /console/seals: the seals of the log, newest first, and how long events have been waiting for one. */
 import type { RecordedEvent } from '@ledger/event-store/event-store.ts';
-import { unsealed } from '../../../audit/seals/kept.ts';
+import { unsealed } from '../../../audit/seals/sealing-status.ts';
 import { readSignedSeal } from '../../../audit/seals/stored-seals.ts';
 import { paymentStreamPrefix } from '../../../events/payment.ts';
 import { sealsStream } from '../../../events/seals.ts';

@@ -1,7 +1,7 @@
 /** GET /console/deliveries: callbacks and receipts, filtered and counted. */
 import type { Knex } from 'knex';
 import lists from '../../../../content/tables/lists.json' with { type: 'json' };
-import { type DeliveryFilter, deliveriesOf, type ListedDelivery } from '../../../to-do/queries.ts';
+import { type DeliveryFilter, deliveriesOf, type ListedDelivery } from '../../../to-do/delivery-queries.ts';
 import { type Fields, keysOf, queryOf, readChoice, readQuery, readText } from '../frame/forms-and-lists.ts';
 import { readDays, readList, rowsFor } from '../frame/list.ts';
 import type { Page } from '../frame/page.ts';

@@ -1,6 +1,6 @@
 /** /console/deliveries/send-again: sends a whole list again, after staff have seen how many deliveries it holds. */
 import { kindsOfMachines, requestDeliveries } from '../../../commands/send-again.ts';
-import { countDeliveries, findDeliveries } from '../../../to-do/queries.ts';
+import { countDeliveries, findDeliveries } from '../../../to-do/delivery-queries.ts';
 import { HttpProblem } from '../../server/context.ts';
 import { type Fields, queryOf, readForm, readQuery } from '../frame/forms-and-lists.ts';
 import { type Page, type PageDependencies, staffCause } from '../frame/page.ts';

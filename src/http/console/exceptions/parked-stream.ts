@@ -2,8 +2,8 @@
 import { type ProjectionStatus, projectionStatus } from '@ledger/projections/runtime/checkpoints.ts';
 import { tryParkedAgain } from '@ledger/projections/runtime/parking.ts';
 import { allProjections } from '../../../projections/all.ts';
-import { createToDoList } from '../../../to-do/projection.ts';
-import { requeries } from '../../../to-do/requeries.ts';
+import { createDeliveryList } from '../../../to-do/delivery-list.ts';
+import { requeries } from '../../../to-do/requery-list.ts';
 import { HttpProblem } from '../../server/context.ts';
 import { leadTo, type Page } from '../frame/page.ts';
 import { textsOf } from '../texts.ts';
@@ -22,7 +22,7 @@ export const retryParkedStream: Page = async (ctx, dependencies) => {
   const { askReadModels, db } = dependencies;
   const { stream = '' } = ctx.params;
   const retry = async () => {
-    for (const projection of [...allProjections, createToDoList(dependencies).projection, requeries])
+    for (const projection of [...allProjections, createDeliveryList(dependencies).projection, requeries])
       await tryParkedAgain({ ...dependencies, projection, schema: projection.name }, stream);
     return await projectionStatus(db);
   };

@@ -1,11 +1,11 @@
 /** GET /console: the metrics of a day, each a link to what it counts, and what waits for staff. */
 import { lastCheck, lateAfterMs, type Outcome } from '../../../audit/background-check/schedule.ts';
-import { unsealed } from '../../../audit/seals/kept.ts';
+import { unsealed } from '../../../audit/seals/sealing-status.ts';
 import { dayOf } from '../../../common/malaysian-time.ts';
 import { countOpenExceptions, kindsFor } from '../../../projections/exceptions/queries.ts';
 import { dayMetrics } from '../../../projections/payments/metrics.ts';
 import { callbackDelays } from '../../../to-do/callback-times.ts';
-import { countDeliveries } from '../../../to-do/queries.ts';
+import { countDeliveries } from '../../../to-do/delivery-queries.ts';
 import { deliveriesFor, maxCounted } from '../deliveries/list.ts';
 import { queryOf, readQuery, spanOfDay } from '../frame/forms-and-lists.ts';
 import type { Page } from '../frame/page.ts';

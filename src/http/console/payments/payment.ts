@@ -2,8 +2,7 @@
 import { isHolding } from '@ledger/personal-data/sealed.ts';
 import { shownDeliveries } from '../../../audit/history/deliveries.ts';
 import { entriesUntil, readUntil } from '../../../audit/history/history.ts';
-import { refusalIfClosed } from '../../../commands/cancel.ts';
-import { refusalToPay } from '../../../commands/payment-result.ts';
+import { refusalToBegin } from '../../../commands/refusal-to-pay.ts';
 import { chargesOf } from '../../../events/charges.ts';
 import { exceptionsOf } from '../../../events/exceptions.ts';
 import { currentResult, type RequestedPayment } from '../../../events/payment.ts';
@@ -40,7 +39,7 @@ export const showPayment: Page = async (ctx, { config, eventStore, runtime, show
     later,
     summary: payment && summaryOf(payment),
     payUrl:
-      payment && !(refusalToPay(payment) ?? refusalIfClosed(payment, runtime.now().toISOString()))
+      payment && !refusalToBegin(payment, runtime.now().toISOString())
         ? createLinks({ ...config, runtime })[payment.request.channel].pay(id)
         : null,
     notes: events.filter((event) => event?.type === 'StaffNoteAdded').length,

@@ -1,4 +1,4 @@
-/** What a payment's stream says of the deliveries that its events called for. */
+/** A payment's stream as a reactor loads it before an attempt, and what it says of the deliveries that its events called for. */
 import type { EventStore, RecordedEvent } from '@ledger/event-store/event-store.ts';
 import type { OpenSealed } from '@ledger/personal-data/sealed.ts';
 import { type Executed, endOf, type Head } from '../../commands/execute.ts';
@@ -15,24 +15,25 @@ import {
   readPaymentEvent,
   withoutPersonalData,
 } from '../../events/payment.ts';
-import type { PlacedEvent } from '../../to-do/projection.ts';
-import type { ClaimedDelivery } from '../../to-do/queue.ts';
-import { attemptsOf } from '../../to-do/table.ts';
+import type { ClaimedDelivery } from '../../to-do/delivery-queue.ts';
+import { attemptsOf } from '../../to-do/delivery-rows.ts';
+import type { PlacedEvent } from '../../to-do/known-deliveries.ts';
 
 /** The event that called for a delivery, what it says of it, and the payment as that event left it. */
 type Call = { cause: RecordedEvent; planned: PlannedDelivery; payment: RequestedPayment };
 /** A stream's end, and all its events; null when others appended since it was read. */
 export type Stream<State> = Head<State> & { events: readonly PlacedEvent[] | null };
-export type Loaded = { head: Stream<RequestedPayment>; calls: ReadonlyMap<string, Call> };
-/** `head` is the end of the payment's stream. */
-export type CalledDelivery = Call & { delivery: Delivery; head: Stream<Payment> };
-export type OpenDelivery = Omit<CalledDelivery, 'payment'> & { payment: OpenPayment };
+/** `calls` has the call for each delivery, by its key. */
+export type LoadedDeliveries = { head: Stream<RequestedPayment>; calls: ReadonlyMap<string, Call> };
+/** One of them; `head` is the end of the payment's stream. */
+export type LoadedDelivery = Call & { delivery: Delivery; head: Stream<Payment> };
+export type OpenDelivery = Omit<LoadedDelivery, 'payment'> & { payment: OpenPayment };
 
 /** Null when the log lacks the payment. Throws EventStoreUnavailable and UnreadableEvent. */
-export async function loadCalls(
+export async function loadDeliveries(
   { transactionId }: ClaimedDelivery,
   eventStore: Pick<EventStore, 'load'>,
-): Promise<Loaded | null> {
+): Promise<LoadedDeliveries | null> {
   const stored = await eventStore.load(paymentStream(transactionId));
   const calls = new Map<string, Call>();
   const events: PlacedEvent[] = [];
@@ -50,12 +51,12 @@ export async function loadCalls(
 }
 
 /** The stream has attempts that the row lacks. */
-export function isBehind({ orderingKey, attempts }: ClaimedDelivery, { head }: Loaded): boolean {
+export function isBehind({ orderingKey, attempts }: ClaimedDelivery, { head }: LoadedDeliveries): boolean {
   return attemptsOf(orderingKey, head.state.deliveries) !== attempts;
 }
 
 /** The stream after a command. */
-export function after(
+export function afterCommand(
   { events, revision }: Stream<Payment>,
   { events: added, ...head }: Executed<Payment, PaymentEvent>,
 ): Stream<Payment> {
@@ -67,8 +68,8 @@ export function after(
 /** The delivery whose attempt was interrupted before this claim, if that is still to be recorded. */
 export function findInterrupted(
   { interrupted }: ClaimedDelivery,
-  { head, calls }: Loaded,
-): CalledDelivery | null {
+  { head, calls }: LoadedDeliveries,
+): LoadedDelivery | null {
   const delivery = head.state.deliveries.find(({ key }) => key === interrupted);
   const call = delivery && calls.get(delivery.key);
   return call && delivery.state === 'due' ? { ...call, delivery, head } : null;
@@ -76,7 +77,7 @@ export function findInterrupted(
 
 /** With the personal data that it needs; null while those cannot be read, because they would be missing in what is sent. */
 export async function openDelivery(
-  { payment: calledPayment, ...due }: CalledDelivery,
+  { payment: calledPayment, ...due }: LoadedDelivery,
   openSealed: OpenSealed,
 ): Promise<OpenDelivery | null> {
   const { state } = due.head;

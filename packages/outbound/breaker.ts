@@ -1,6 +1,6 @@
 /**
- * Pauses receivers that are down, so that attempts bound to fail take no places from others. Their deliveries keep
- * their place in the queue. After each pause one delivery is attempted, and its success ends the pause for all.
+ * Pauses receivers that are down, so that attempts bound to fail take no places from others. What is for them keeps its
+ * place in the queue. After each pause one attempt is made, and its success ends the pause for all.
  *
  * Not cockatiel: its breakers wrap a call and read Date.now, while ours limits what is claimed, by the runtime's clock.
  */
@@ -9,6 +9,8 @@ import type { Runtime } from '@ledger/kernel/runtime.ts';
 const failuresToPause = 5;
 const firstPauseMs = 5_000;
 const longestPauseMs = 60_000;
+
+export type Breaker = ReturnType<typeof createBreaker>;
 
 /** It knows only what this process has seen. */
 export function createBreaker(runtime: Pick<Runtime, 'now'>) {

@@ -1,6 +1,6 @@
 /**
- * The rows of the to-do list: one for each thing that the outcomes of a payment set in motion. projection.ts writes them,
- * queue.ts claims them, queries.ts lists them.
+ * The rows of the list of deliveries: one for each thing that the outcomes of a payment set in motion; and for each payment
+ * what is known of it.
  */
 import { prepared } from '@ledger/postgres/prepared.ts';
 import { indexable, insertGiven, type Row, upsertGiven } from '@ledger/postgres/table.ts';
@@ -8,6 +8,7 @@ import type { Knex } from 'knex';
 import tables from '../../content/tables/to-do.json' with { type: 'json' };
 import { sqlOf } from '../common/sql.ts';
 import type { Delivery, DeliveryKind } from '../events/deliveries.ts';
+import type { KnownDeliveries } from './known-deliveries.ts';
 
 /** The schema of the list's tables, and the name of the projection that fills them. */
 export const toDoSchema = 'reactor_deliveries';
@@ -32,19 +33,9 @@ export function attemptsOf(orderingKey: string, deliveries: readonly Delivery[])
     .reduce((sum, { attempts }) => sum + attempts, 0);
 }
 
-/** A delivery, and whom it goes to. */
-export type AddressedDelivery = Delivery & { receiver: string };
-
-/** All deliveries of a payment so far. */
-export type PaymentDeliveries = {
-  transactionId: string;
-  merchantCode: string;
-  deliveries: readonly AddressedDelivery[];
-};
-
 /** Resolves to the kinds of which something is or becomes due; other processes are told by `announcer`, unless it is `''`. */
 export async function writePayments(
-  payments: readonly PaymentDeliveries[],
+  payments: readonly KnownDeliveries[],
   announcer: string,
   db: Knex.Transaction,
 ): Promise<DeliveryKind[]> {
@@ -61,7 +52,7 @@ export async function writePayments(
  * holds the lease on this ordering key. The list then skips those events. Announces all that is due.
  */
 export async function settleDeliveries(
-  known: PaymentDeliveries & { revision: number },
+  known: KnownDeliveries,
   { orderingKey, holder }: { orderingKey: string; holder: string },
   db: Knex,
 ): Promise<void> {
@@ -71,7 +62,7 @@ export async function settleDeliveries(
 }
 
 /** The newest delivery of each ordering key. */
-function rowsOf(payment: PaymentDeliveries): Row<keyof typeof derivedColumns>[] {
+function rowsOf(payment: KnownDeliveries): Row<keyof typeof derivedColumns>[] {
   const { transactionId, merchantCode, deliveries } = payment;
   const newest = new Map(deliveries.map((delivery) => [orderingKeyOf(delivery), delivery]));
   return Array.from(newest, ([orderingKey, delivery]) => ({

@@ -1,26 +1,40 @@
 /**
- * Rules that hold for every payment whatever its history. The fold does not enforce them, so a forged history breaks
- * them. Reads the rows, which read-models.ts compares with a fresh fold.
+ * Rules of the journal, and those that hold for every payment whatever its history. The fold does not enforce them, so a
+ * forged history breaks them. Reads the rows, which read-models.ts compares with a fresh fold.
  */
 import { pagesOf } from '@ledger/kernel/pages.ts';
-import type { Knex } from 'knex';
 import type { Payment, RequestedPayment } from '../../events/payment.ts';
+import { journalBalance } from '../../projections/journal/queries.ts';
+import { openSharedNumbers } from '../../projections/journal/shared-number-queries.ts';
 import { payments } from '../../projections/payments/projection.ts';
-import type { Checked, VerifyProgress, Violations } from './violations.ts';
+import type { DerivedCheck } from './verification.ts';
+import type { Violations } from './violations.ts';
 
 /** Longer than any pause of the retry schedule: a delivery that has been due for longer was not attempted. */
 const overdueAfterMs = 24 * 60 * 60_000;
 const pageSize = 1000;
 
+/** Debits equal credits, and no two payments share a number without an explanation. */
+export const verifyJournal: DerivedCheck = async ({ db, report: { violations } }) => {
+  const { debitSen, creditSen, unbalanced } = await journalBalance(db);
+  if (unbalanced > 0)
+    violations.add('the journal', 'The journal has entries whose debits are not their credits', unbalanced);
+  else if (debitSen !== creditSen)
+    violations.add('the journal', `All debits are ${debitSen} sen, all credits ${creditSen}`);
+  const { count, first } = await openSharedNumbers(db);
+  if (first) {
+    const what = first.kind === 'sharedReceiptNo' ? 'receipt number' : 'gateway transaction';
+    const payments = `Payments ${first.firstTransactionId} and ${first.transactionId}`;
+    violations.add('shared numbers', `${payments} have the same ${what}, and nobody has explained it`, count);
+  }
+  return [{ what: 'sen of debits against as many of credits', count: Number(debitSen) }];
+};
+
 type PaymentState = { id: string; state: Payment };
 
 /** Throws what the signal was aborted with, and the database's error. */
-export async function verifyPayments(
-  { db, now, signal }: { db: Knex; now: Date; signal: AbortSignal },
-  violations: Violations,
-  onProgress: (progress: VerifyProgress) => void,
-): Promise<Checked[]> {
-  const overdueBeforeMs = now.getTime() - overdueAfterMs;
+export const verifyPayments: DerivedCheck = async ({ db, onProgress, report, runtime, signal }) => {
+  const overdueBeforeMs = runtime.now().getTime() - overdueAfterMs;
   const paymentsChecked = { what: 'payments, each with a receipt if it is paid', count: 0 };
   const deliveriesChecked = { what: 'deliveries, in order and not overdue', count: 0 };
   const load = async (after: PaymentState | null) => {
@@ -37,12 +51,12 @@ export async function verifyPayments(
       if (!isPayment(state)) continue;
       paymentsChecked.count += 1;
       deliveriesChecked.count += state.deliveries.length;
-      checkPayment(id, state, overdueBeforeMs, violations);
+      checkPayment(id, state, overdueBeforeMs, report.violations);
     }
     onProgress({ step: 'payments', done: paymentsChecked.count, share: null });
   }
   return [paymentsChecked, deliveriesChecked];
-}
+};
 
 /** False for a state that somebody has replaced: the comparison of rows reports it. */
 function isPayment(state: unknown): state is RequestedPayment {

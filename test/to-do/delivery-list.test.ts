@@ -12,9 +12,9 @@ import { paymentDecider } from '../../src/commands/payment.ts';
 import { type PaymentEvent, paymentStream } from '../../src/events/payment.ts';
 import { channels } from '../../src/events/payment-request.ts';
 import { payments } from '../../src/projections/payments/projection.ts';
-import { createToDoList, toDoList } from '../../src/to-do/projection.ts';
-import { createDeliveryQueue } from '../../src/to-do/queue.ts';
-import { orderingKeyOf } from '../../src/to-do/table.ts';
+import { createDeliveryList, deliveryList } from '../../src/to-do/delivery-list.ts';
+import { createDeliveryQueue } from '../../src/to-do/delivery-queue.ts';
+import { orderingKeyOf } from '../../src/to-do/delivery-rows.ts';
 import { until } from '../embedded/helpers.ts';
 import { emptyTables, feedToDo } from '../projections/filled.ts';
 import {
@@ -116,7 +116,7 @@ test.serial('only the request of a payment with events of version 1 is loaded, a
   const pending = applied(result(1, 'pending'));
   const first = await append(eventStore, 'OLD', [requested(), pending]);
   const counted = countLoads(eventStore);
-  const { projection, takeDue } = createToDoList(counted);
+  const { projection, takeDue } = createDeliveryList(counted);
   const due: string[] = [];
   const running = runProjection({
     projection,
@@ -129,8 +129,8 @@ test.serial('only the request of a payment with events of version 1 is loaded, a
     onCommitted: () => due.push(...takeDue()),
   });
   t.teardown(running.stop);
-  await reached(db, toDoList.name, first);
-  await reached(db, toDoList.name, await append(eventStore, 'OLD', [applied(result(1, 'failed'))], 1));
+  await reached(db, deliveryList.name, first);
+  await reached(db, deliveryList.name, await append(eventStore, 'OLD', [applied(result(1, 'failed'))], 1));
   t.deepEqual(
     ['NEW', 'OLD'].map((id) => counted.loadsOf(paymentStream(id))),
     [0, 1],
@@ -149,12 +149,12 @@ test.serial('only the request of a payment with events of version 1 is loaded, a
 
 test.serial('an index that a later release adds is made for the tables of an earlier one', async (t) => {
   const { db } = await emptyDatabase(t, postgres);
-  const { projection } = createToDoList({ eventStore: { load: async () => [] } });
+  const { projection } = createDeliveryList({ eventStore: { load: async () => [] } });
   const indexes = () =>
-    db('pg_indexes').where('schemaname', toDoList.name).orderBy('indexname').pluck('indexname');
-  await prepare(db, { ...projection, indexes: projection.indexes?.slice(2) ?? [] }, toDoList.name);
+    db('pg_indexes').where('schemaname', deliveryList.name).orderBy('indexname').pluck('indexname');
+  await prepare(db, { ...projection, indexes: projection.indexes?.slice(2) ?? [] }, deliveryList.name);
   const before = await indexes();
-  await prepare(db, projection, toDoList.name);
+  await prepare(db, projection, deliveryList.name);
   const after = await indexes();
   t.is(after.length, before.length + 2);
   t.true(after.includes('deliveries_due_to'));
@@ -167,11 +167,11 @@ test.serial('payments that are ahead of the list are loaded in portions, each on
     loaded.push(stream);
     return [];
   };
-  const { projection } = createToDoList({ eventStore: { load } });
-  for (const schema of [toDoList.name, 'fresh']) await prepare(db, projection, schema);
+  const { projection } = createDeliveryList({ eventStore: { load } });
+  for (const schema of [deliveryList.name, 'fresh']) await prepare(db, projection, schema);
   await db.raw(
     `insert into ??.payments select lpad(n::text, 4, '0'), '{"transactionId":"","revision":3}' from generate_series(1, 1100) as n`,
-    [toDoList.name],
+    [deliveryList.name],
   );
   const portions: string[][] = [];
   for await (const events of projection.eventsAhead?.(db, 'fresh', false) ?? []) {
@@ -189,7 +189,7 @@ test.serial('payments that are ahead of the list are loaded in portions, each on
 test.serial('an event store that goes away while an old payment is loaded halts nothing', async (t) => {
   const { database, store } = await startStores(t, postgres);
   let failures = 0;
-  const { projection } = createToDoList({
+  const { projection } = createDeliveryList({
     eventStore: {
       async load(streamName) {
         failures += 1;
@@ -201,11 +201,11 @@ test.serial('an event store that goes away while an old payment is loaded halts 
   run(t, projection, store, database);
   await reached(
     database.db,
-    toDoList.name,
+    deliveryList.name,
     await append(store.eventStore, 'P', [requested(), applied(result(1, 'failed'))]),
   );
   t.is(failures, 3);
-  t.is((await statusOf(database.db, toDoList.name))?.fault, null);
+  t.is((await statusOf(database.db, deliveryList.name))?.fault, null);
   t.is((await database.db('reactor_deliveries.deliveries')).length, 1);
 });
 
@@ -214,11 +214,11 @@ test.serial('rebuilds of payments under load touch no due row', async (t) => {
   const { db, url } = database;
   const { eventStore } = store;
   run(t, payments, store, database);
-  run(t, createToDoList({ eventStore }).projection, store, database);
+  run(t, createDeliveryList({ eventStore }).projection, store, database);
   const pay = (id: string) => append(eventStore, id, [requested(), applied(result(1, 'failed'))]);
   for (let index = 0; index < 40; index += 1) await pay(`P${index}`);
   await Promise.all(
-    [payments, toDoList].map(async ({ name }) => reached(db, name, await pay(`last-${name}`))),
+    [payments, deliveryList].map(async ({ name }) => reached(db, name, await pay(`last-${name}`))),
   );
   const now = new Date();
   const claimed = await createDeliveryQueue(db).claim({
@@ -281,17 +281,17 @@ test.serial('the list has caught up once it holds what was recorded before the q
     signal: stopping.signal,
   };
   let rows = -1;
-  const caughtUp = untilCaughtUp(toDoList, sources).then(async () => {
+  const caughtUp = untilCaughtUp(deliveryList, sources).then(async () => {
     rows = (await database.db('reactor_deliveries.deliveries')).length;
   });
   await systemRuntime.sleep(300);
   t.is(rows, -1, 'it has never run');
-  run(t, createToDoList({ eventStore }).projection, store, database);
+  run(t, createDeliveryList({ eventStore }).projection, store, database);
   await caughtUp;
   t.is(rows, 1);
 
   await database.db('checkpoints').update({ version: 0 });
-  const given = untilCaughtUp(toDoList, sources);
+  const given = untilCaughtUp(deliveryList, sources);
   stopping.abort();
   await t.notThrowsAsync(given, 'who stops does not wait');
 });

@@ -1,6 +1,6 @@
 // Receivers that are down: held back after some failures, probed one try at a time, let go by a success.
+import { createBreaker } from '@ledger/outbound/breaker.ts';
 import test from 'ava';
-import { createBreaker } from '../../../src/reactors/deliveries/breaker.ts';
 
 function breakerAt() {
   let nowMs = 0;

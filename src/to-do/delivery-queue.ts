@@ -1,11 +1,11 @@
-/** How reactors claim rows of the to-do list, any number of them at a time. */
+/** How reactors claim rows of the list of deliveries, any number of them at a time. */
 import { emptyIfUndefined } from '@ledger/postgres/error-codes.ts';
 import { prepared } from '@ledger/postgres/prepared.ts';
 import type { Knex } from 'knex';
 import { sqlOf } from '../common/sql.ts';
 import type { DeliveryKind } from '../events/deliveries.ts';
-import { foldStream, type PlacedEvent } from './projection.ts';
-import { settleDeliveries, toDoSchema } from './table.ts';
+import { settleDeliveries, toDoSchema } from './delivery-rows.ts';
+import { foldStream, type PlacedEvent } from './known-deliveries.ts';
 
 /** A row claimed by one reactor until its lease ends. */
 export type ClaimedDelivery = {

@@ -6,7 +6,7 @@ import { unlessUndefined } from '@ledger/postgres/error-codes.ts';
 import { matching, type TimeSpan, within } from '@ledger/postgres/table.ts';
 import type { Knex } from 'knex';
 import type { Delivery, DeliveryKind } from '../events/deliveries.ts';
-import { toDoSchema } from './table.ts';
+import { toDoSchema } from './delivery-rows.ts';
 
 /** Null, or an empty list, means all. */
 export type DeliveryFilter = {

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { evolve, noPayment, type PaymentEvent } from '../../src/events/payment.ts';
 import { nextRequeryAt } from '../../src/events/requery-schedule.ts';
 import { createSources } from '../../src/monitoring/metric-sources.ts';
-import { requeries } from '../../src/to-do/requeries.ts';
+import { requeries } from '../../src/to-do/requery-list.ts';
 import { createAnswerCounts, createRequeryQueue } from '../../src/to-do/requery-queue.ts';
 import { append, log, reached, run, startStores } from '../projections/helpers.ts';
 import { events } from '../support/arbitraries.ts';

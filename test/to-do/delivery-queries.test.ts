@@ -12,8 +12,8 @@ import {
   deliveriesOf,
   findDeliveries,
   type ListedDelivery,
-} from '../../src/to-do/queries.ts';
-import { attemptsOf, orderingKeyOf } from '../../src/to-do/table.ts';
+} from '../../src/to-do/delivery-queries.ts';
+import { attemptsOf, orderingKeyOf } from '../../src/to-do/delivery-rows.ts';
 import { day, emptyTables, type Filled, fillPayments, historyOfDay } from '../projections/filled.ts';
 import { createDatabase } from '../support/postgres.ts';
 import { runs } from '../support/property-runs.ts';

@@ -1,0 +1,111 @@
+/** The first part of `ledger verify`: the seals, and the log by its chains and by them. */
+import type { EventStore } from '@ledger/event-store/event-store.ts';
+import { lackOfWitnesses } from '@ledger/transparency-log/note.ts';
+import { sealsStream } from '../../events/seals.ts';
+import { lastEventOf } from '../seals/find-seals.ts';
+import { sealedWithinMs } from '../seals/sealing-status.ts';
+import { readSignedSeal } from '../seals/stored-seals.ts';
+import { loadAcknowledgements } from './acknowledgements.ts';
+import { type LogResult, type VerifiedUntil, verifyLog } from './log.ts';
+import type { VerifiedSoFar } from './resume.ts';
+import { type SealMark, verifySeals } from './seals.ts';
+import type { Verification } from './verification.ts';
+import { createViolations } from './violations.ts';
+
+/**
+ * Verifies from the first event, from `since`, or from where an interrupted run has verified the log; `from` is null for
+ * the first event. Not `isComplete` if only a part can be read, so that nothing can be said about what is made from it.
+ */
+export async function verifySealedLog(verification: Verification) {
+  const { eventStore, onProgress, progress, report, runtime, signal, since, trusted } = verification;
+  const { checked, notes, violations } = report;
+  const { keys, marks } = await verifySeals(eventStore, trusted, violations);
+  await verifyWitnesses(verification);
+
+  const saved = since ? null : (progress?.load(trusted) ?? null);
+  const start = since ? { size: since.size, root: since.root.toString('hex') } : saved?.log;
+  const from = start ? await findVerified(start, marks, eventStore) : null;
+  const isResumed = saved !== null && (from !== null || !saved.log);
+  const anew = {
+    startedAt: runtime.now().toISOString(),
+    trusted: JSON.stringify(trusted),
+    log: null,
+    rows: {},
+  };
+  const soFar: VerifiedSoFar = isResumed ? saved : anew;
+  const counts = soFar.log;
+
+  // Those of the log alone: they are kept with the progress, while every run verifies the seals.
+  const found = createViolations();
+  const acknowledgements = await loadAcknowledgements(eventStore, keys, found);
+  const { explained } = acknowledgements;
+  if (since && !from) {
+    const what = `It has no seal of the checkpoint of ${since.size} events from which it was to be verified`;
+    found.add('the log', what);
+  }
+  found.addAll(counts?.violations ?? []);
+  if (counts) explained.splice(0, explained.length, ...counts.explained);
+  const sealed = marks.at(-1)?.count ?? 0;
+  const log = await verifyLog({
+    eventStore,
+    acknowledgements,
+    marks,
+    from: from && { ...from, counts },
+    violations: found,
+    signal,
+    onProgress(done) {
+      const share = since || sealed === 0 ? null : Math.min(1, done / sealed);
+      onProgress({ step: 'events of the log', done, share });
+    },
+    onSealed: ({ count: size, hash: root }, counted) =>
+      progress?.save(() => {
+        soFar.log = { size, root, ...counted, violations: found.all(), explained: [...explained] };
+        return soFar;
+      }),
+  });
+  violations.addAll(found.all());
+  checked.push(
+    { what: 'events, each with its hash and its place in its stream', count: log.events },
+    { what: 'streams, each without gaps', count: log.streams },
+    { what: 'seals, each with its signature and what it counted', count: log.seals.met() },
+  );
+  noteUnsealed(log, verification);
+  const done = `the first ${counts?.events ?? 0} events and the rows of ${Object.keys(soFar.rows).length} read models`;
+  if (isResumed)
+    notes.push(`A run that began at ${soFar.startedAt} and was interrupted had verified ${done}.`);
+  return { acknowledgements, from, isComplete: log.complete, soFar };
+}
+
+async function verifyWitnesses({ eventStore, report, witnesses }: Verification): Promise<void> {
+  if (!witnesses) return;
+  const last = await eventStore.loadLast(sealsStream);
+  const lack = lackOfWitnesses((last && readSignedSeal(last)?.checkpoint?.note) ?? '', witnesses);
+  if (lack !== null) report.violations.add('witnesses', lack);
+}
+
+/** The seal of a checkpoint; null if the log has none. */
+async function findVerified(
+  { size, root }: { size: number; root: string },
+  marks: readonly SealMark[],
+  eventStore: Pick<EventStore, 'load'>,
+): Promise<VerifiedUntil | null> {
+  const mark = marks.find(({ isTree, count, hash }) => isTree && count === size && hash === root);
+  const [stored] = mark ? await eventStore.load(sealsStream, mark.revision, 1) : [];
+  const range = stored && readSignedSeal(stored)?.checkpoint?.range;
+  if (!mark || !range) return null;
+  return { mark, range, after: (await lastEventOf(mark, eventStore)).position, counts: null };
+}
+
+function noteUnsealed({ seals }: LogResult, { report, runtime, trusted }: Verification): void {
+  const { notes, violations } = report;
+  const { events, since } = seals.unsealed();
+  const uncovered = seals.uncovered();
+  if (since && runtime.now().getTime() - since.getTime() > sealedWithinMs)
+    violations.add('unsealed events', `The ${events} events since ${since.toISOString()} are not sealed`);
+  if (!trusted) notes.push('No public key was given: whose key signed the seals was not checked.');
+  if (events > 0) notes.push(`${events} events are not sealed yet: only their chains protect them.`);
+  if (uncovered > 0)
+    notes.push(
+      `${uncovered} events are of streams that their sealer did not know: only their chains protect them.`,
+    );
+}

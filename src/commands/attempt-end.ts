@@ -1,0 +1,94 @@
+/** The end of one attempt without success, which leaves the payment's status to the other attempts. */
+import type { PaymentEvent, RequestedPayment } from '../events/payment.ts';
+import type { PaymentResult, RegistryAnswer } from '../events/payment-result.ts';
+import { differ } from '../events/recorded-result.ts';
+import { openAttempts, openPendings } from '../events/requery-schedule.ts';
+import { orderByRule1 } from '../events/upcast-rules.ts';
+import { afterEvents } from './decider.ts';
+import { type RecordGatewayResult, recorded } from './payment-result.ts';
+import { setInMotion } from './planned-deliveries.ts';
+
+/**
+ * What to record in place of an event that `recordGatewayResult` has decided: a failure of an attempt that is still open
+ * contradicts no other attempt, but ends that one, once.
+ */
+export function endingOnly(event: PaymentEvent, state: RequestedPayment): PaymentEvent[] {
+  if (event.type !== 'GatewayResultContradicted') return [event];
+  const { standing: _, ...data } = event.data;
+  const { orderNo, result } = data;
+  if (result.outcome !== 'failed' && result.outcome !== 'cancelled') return [event];
+  if (openAttempts(state).some(({ sellerOrderNo }) => sellerOrderNo === orderNo))
+    return isPendingOtherwise(orderNo, result, state) ? [] : [{ type: 'AttemptEnded', data }];
+  const isRepeat = state.results.some(
+    ({ role, sellerOrderNo }) => role === 'ended' && sellerOrderNo === orderNo,
+  );
+  return isRepeat ? [] : [event];
+}
+
+/** Whether the attempt is pending in another transaction of the gateway, which a failure of this one does not end. */
+function isPendingOtherwise(
+  orderNo: string | null,
+  { gatewayTransactionId }: Pick<PaymentResult, 'gatewayTransactionId'>,
+  state: RequestedPayment,
+): boolean {
+  return openPendings(state).some(
+    (pending) =>
+      pending.sellerOrderNo === orderNo && differ(pending.gatewayTransactionId, gatewayTransactionId),
+  );
+}
+
+type OtherRecord = RegistryAnswer['others'][number];
+
+/**
+ * Ends the open attempts that the registry's other records report as failed; `given` is what all of these results share.
+ * Records name no order: one whose gateway transaction is known is about that order; the rest are about the open attempts
+ * by their method, the latest record about the latest attempt.
+ */
+export function endAttempts(
+  given: Omit<RecordGatewayResult, 'result'>,
+  { others, results }: Pick<RegistryAnswer, 'others' | 'results'>,
+  state: RequestedPayment,
+): PaymentEvent[] {
+  const open = new Map(openAttempts(state).map((attempt) => [attempt.sellerOrderNo, attempt]));
+  // A pending result has its attempt already.
+  for (const result of results) open.delete(orderByRule1(state, result));
+  const ended: PaymentEvent[] = [];
+  const end = (record: OtherRecord, orderNo: string) => {
+    open.delete(orderNo);
+    if (isPendingOtherwise(orderNo, record, state)) return;
+    const { status: _, ...result } = record;
+    const data = recorded({ ...given, result: { outcome: 'failed', ...result } }, state);
+    ended.push(ending({ ...data, orderNo }, afterEvents(state, ended)));
+  };
+  const unknown = others.filter((record) => {
+    const known = state.results.find((result) => isSameRecord(record, result));
+    if (known && record.status === 'failed' && open.has(known.sellerOrderNo))
+      end(record, known.sellerOrderNo);
+    return !known;
+  });
+  for (const [mode, records] of Map.groupBy(unknown, (record) => record.mode)) {
+    const attempts = [...open.values()].filter((attempt) => mode === '' || attempt.mode === mode);
+    for (const record of records.toReversed()) {
+      const attempt = attempts.pop();
+      if (attempt && record.status === 'failed') end(record, attempt.sellerOrderNo);
+    }
+  }
+  return ended;
+}
+
+/** The end of an attempt. It is that of the payment, too, if nothing else of a pending payment is pending. */
+function ending(data: ReturnType<typeof recorded>, state: RequestedPayment): PaymentEvent {
+  const ended: PaymentEvent = { type: 'AttemptEnded', data };
+  const isAll =
+    state.status === 'pending' &&
+    openPendings(state).length > 0 &&
+    openPendings(afterEvents(state, [ended])).length === 0;
+  return isAll ? { type: 'PaymentFailed', data: { ...data, ...setInMotion(state, 'failed') } } : ended;
+}
+
+/** Whether a recorded result is of the same gateway transaction; where neither has one, of the same method and time. */
+function isSameRecord(record: OtherRecord, result: RequestedPayment['results'][number]): boolean {
+  if (record.gatewayTransactionId !== '' || result.gatewayTransactionId !== '')
+    return record.gatewayTransactionId === result.gatewayTransactionId;
+  return result.source === 'requery' && result.mode === record.mode && result.paidAt === record.paidAt;
+}

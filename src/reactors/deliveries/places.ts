@@ -1,0 +1,45 @@
+/** How many attempts a worker may have under way at a time: in all, at one receiver, and for one merchant. */
+
+import type { Breaker } from '@ledger/outbound/breaker.ts';
+import type { ClaimedDelivery } from '../../to-do/delivery-queue.ts';
+
+/** A merchant may name any number of receivers, which together get no more than its part. */
+export type Concurrency = { total: number; perReceiver: number; perMerchant: number };
+
+export function createPlaces({ total, perMerchant, perReceiver }: Concurrency, breaker: Breaker) {
+  /** By the attempts that were under way at the last claim, and those that it began. Some may have ended since. */
+  let taken: readonly ClaimedDelivery[] = [];
+  return {
+    /** How many more may be claimed beside the attempts under way. */
+    left(underWay: readonly ClaimedDelivery[]) {
+      const receivers = underWay.map(({ receiver }) => receiver);
+      const merchants = underWay.map(({ merchantCode }) => merchantCode);
+      return {
+        limit: total - underWay.length,
+        limitPerReceiver: perReceiver,
+        receiverLimits: remaining(receivers, perReceiver, breaker.limits()),
+        limitPerMerchant: perMerchant,
+        merchantLimits: remaining(merchants, perMerchant),
+      };
+    },
+
+    /** To be called after a claim, with the attempts that are then under way. */
+    take(underWay: readonly ClaimedDelivery[]): void {
+      taken = underWay;
+    },
+
+    /** Whether the last claim may have left something for want of places, so that the end of an attempt makes room for it. */
+    lackedFor({ merchantCode, receiver }: ClaimedDelivery): boolean {
+      const atReceiver = taken.filter((each) => each.receiver === receiver).length;
+      const ofMerchant = taken.filter((each) => each.merchantCode === merchantCode).length;
+      const limit = breaker.limits().get(receiver) ?? perReceiver;
+      return taken.length >= total || atReceiver >= limit || ofMerchant >= perMerchant;
+    },
+  };
+}
+
+/** How many more each receiver or merchant may have besides the attempts under way; `limits` has some already. */
+function remaining(names: readonly string[], usual: number, limits = new Map<string, number>()) {
+  for (const name of names) limits.set(name, Math.max(0, (limits.get(name) ?? usual) - 1));
+  return limits;
+}
