@@ -71,6 +71,22 @@ test.serial('only the requested prefixes, in order, from the given position, the
   await rest.stop();
 });
 
+test.serial('subscriptions that are behind come on alike', async (t) => {
+  const store = open(t, (await startServer(t)).port);
+  const text = 'x'.repeat(1_500);
+  for (const stream of range(16))
+    await store.append(
+      `payment-${stream}`,
+      range(500).map((n) => ({ ...newEvent(n), data: { text } })),
+      'no_stream',
+    );
+  const readers = range(4).map(() => collect(store));
+  await until(() => readers.some((reader) => reader.messages.length > 4_000));
+  const counts = readers.map((reader) => reader.messages.length);
+  t.true(Math.min(...counts) > 1_500, counts.join(', '));
+  for (const reader of readers) await reader.stop();
+});
+
 test.serial('only the requested types, of whatever stream, and none that merely begin alike', async (t) => {
   const store = open(t, (await startServer(t)).port);
   const typed = (type: string) => ({ ...newEvent(), type });
