@@ -1,7 +1,7 @@
 /**
  * The journal: double-entry bookkeeping in sen, made from payments' events by the rule in events/postings.ts, and from
  * those of settlements. A row per posting, never changed; the sums of each account and day, for quick balances; and the
- * books of each payment and settlement, on which its next entries depend.
+ * books of each payment and settlement, on which its next entries depend. Also which charges each payout in effect has.
  */
 import type { RecordedEvent } from '@ledger/event-store/event-store.ts';
 import { prepared } from '@ledger/postgres/prepared.ts';
