@@ -1,23 +1,27 @@
--- The charge that has the number of the line; for a line without one, the first charge that is left of its payment. A
--- charge that is named more often than it was booked is found as often as it was booked. The charges are looked up line by
--- line, because PostgreSQL cannot know how many lines are given, and a join of 100,000 of them may take minutes.
+-- The charge that has the number of the line; for a line without one, the first charge that is left of its payment, and
+-- those that no other settlement has paid out come first. A charge that is named more often than it was booked is found as
+-- often as it was booked. The charges are looked up line by line, because PostgreSQL cannot know how many lines are given,
+-- and a join of 100,000 of them may take minutes.
 with candidates as (
-  select named.*, charge.*, bool_or(revision = charged) over (partition by id, charged) as is_taken
+  select named.*, charge.*, bool_or(revision = charged) over (partition by id, charged) as is_taken,
+    exists (select from journal.paid_out where paid_out.charge = charge_name and settlement_id <> ?) as is_paid_out
   from (
     select line, amount_sen, coalesce(nullif(given.transaction_id, ''), numbers.transaction_id) as id, numbers.revision
     from {given} left join journal.numbers on numbers.id = number_id
     where given.transaction_id in ('', coalesce(numbers.transaction_id, given.transaction_id))
   ) named
   cross join lateral (
-    select revision as charged, account, opened_on from journal.postings
+    select revision as charged, account, opened_on,
+      left(encode(sha256(convert_to(transaction_id || '/' || revision, 'UTF8')), 'base64'), 8) as charge_name
+    from journal.postings
     where transaction_id = named.id and account like 'gateway:%' and debit_sen > 0 and debit_sen = named.amount_sen
   ) charge
 )
-select line, account, opened_on::text as "openedOn"
+select line, account, opened_on::text as "openedOn", charge_name as charge
 from (
   select *,
     dense_rank() over (partition by id, amount_sen, revision order by line) as line_no,
-    row_number() over (partition by line order by charged) as charge_no
+    row_number() over (partition by line order by is_paid_out, charged) as charge_no
   from candidates
   where revision = charged or (revision is null and is_taken is not true)
 ) matched

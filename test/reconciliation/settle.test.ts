@@ -5,6 +5,9 @@ import { projectionStatus } from '@ledger/projections/runtime/checkpoints.ts';
 import { isReady } from '@ledger/projections/runtime/lag.ts';
 import test, { type ExecutionContext } from 'ava';
 import { Refused } from '../../src/commands/decider.ts';
+import { createExecute, loadHead } from '../../src/commands/execute.ts';
+import { settlementDecider } from '../../src/commands/settlement.ts';
+import { dayOf } from '../../src/common/malaysian-time.ts';
 import { settlementIdOf, settlementStream } from '../../src/events/settlement.ts';
 import { ageing } from '../../src/projections/journal/ageing.ts';
 import { journal } from '../../src/projections/journal/projection.ts';
@@ -79,7 +82,8 @@ test.serial('a payout settles the charges that it names, once', async (t) => {
     'The amounts less the fees are RM 370.90, and the total is RM 372.00',
   );
   t.deepEqual(await bring(rows('PO-1', '370.90')), {
-    imported: '2 of its charges are not in the books with this amount: confirm that it is to be recorded',
+    imported:
+      '2 of its charges are not in the books with this amount; gateway:dnqr owes less, RM 0.00: confirm that it is to be recorded',
     faults: ['4', '5'].map((line) => `${line} names a charge that is not in the books`),
   });
   t.is((await open())['gateway:fpx'], 24_100n);
@@ -101,18 +105,120 @@ test.serial('a payout settles the charges that it names, once', async (t) => {
   t.is(stream.length, 1);
 
   t.regex(String((await bring([...rows('po-1', '370.90'), ''], true)).imported), /already recorded/);
-  const known = (reference: string) => [header, `${reference},2026-11-21,1.00,,,dnqr,1.00,`];
+  const known = (reference: string) => [header, `${reference},2026-11-21,0.50,,,cc,0.50,`];
   t.like((await bring(known('PO-2'))).imported, { isNew: true });
-  t.regex(String((await bring(known('PO-3'))).imported), /^PO-2 of the same day has the same total/);
+  t.regex(
+    String((await bring(known('PO-3'))).imported),
+    /^PO-2 of the same day has the same total; gateway:cc owes less, RM 0.00:/,
+  );
   t.like((await bring(known('PO-3'), true)).imported, { isNew: true });
 
   // Whoever confirms charges that are not in the books must also learn that it may be recorded already.
   const underAnotherName = (await bring(rows('PO-4', '370.90'))).imported;
   t.is(
     underAnotherName,
-    '2 of its charges are not in the books with this amount; PO-1 of the same day has the same total: confirm that it is to be recorded',
+    '2 of its charges are not in the books with this amount; 4 of its charges are already in PO-1; PO-1 of the same day has the same total; gateway:fpx (RM 0.00), gateway:dnqr (RM -1.00) owe less: confirm that it is to be recorded',
   );
 });
+
+test.serial(
+  'a charge that another payout has is named, and recorded only if that is confirmed',
+  async (t) => {
+    const { bring, dependencies, open, pay, settled } = await start(t);
+    for (const no of [1, 2, 3]) {
+      const reported = result(1, 'succeeded', { gatewayTransactionId: `G${no}` });
+      await pay(idOf(no), [chosen(1), succeeded(reported, { receiptNo: `R-${no}` })]);
+    }
+    await settled();
+    const payout = (reference: string, ...charges: string[]) => {
+      const first = `${reference},2026-11-21,${(120.5 * charges.length).toFixed(2)}`;
+      return [header, ...charges.map((charge) => `${first},${charge},fpx,120.50,`)];
+    };
+    const unconfirmed = 'confirm that it is to be recorded';
+    t.like((await bring(payout('PO-1', ',G1'))).imported, { isNew: true });
+    t.deepEqual((await bring(payout('PO-1', ',G1'))).faults, [], 'the same file again');
+    // By our own id, and beside other money of the day that is still open.
+    t.deepEqual(await bring(payout('PO-2', `${idOf(1)},`, ',G2')), {
+      imported: `1 of its charges are already in PO-1: ${unconfirmed}`,
+      faults: ['2 names a charge that is already in PO-1'],
+    });
+    t.is((await open())['gateway:fpx'], 24_100n);
+    t.like((await bring(payout('PO-2', `${idOf(1)},`, ',G2'), true)).imported, { isNew: true });
+    t.is(
+      (await bring(payout('PO-3', ',G1', ',G2'))).imported,
+      `2 of its charges are already in PO-1, PO-2; PO-2 of the same day has the same total; gateway:fpx owes less, RM 0.00: ${unconfirmed}`,
+    );
+
+    // What is reversed has paid out nothing.
+    const execute = createExecute({ eventStore: dependencies.eventStore, decider: settlementDecider });
+    const reverse = async (reference: string) => {
+      const stream = settlementStream(settlementIdOf('payout', reference));
+      const { recorded } = (await loadHead(dependencies.eventStore, stream, settlementDecider)).state;
+      const given = { at: new Date().toISOString(), note: 'Wrong', recordedAt: recorded?.at ?? '' };
+      await execute(stream, { type: 'ReverseSettlement', ...given }, cause());
+      await settled();
+    };
+    await reverse('PO-2');
+    t.like((await bring(payout('PO-4', ',G2'), true)).imported, { isNew: true });
+    t.is(
+      (await bring(payout('PO-2', `${idOf(1)},`, ',G2'))).imported,
+      `PO-2 was recorded before, and reversed; 2 of its charges are already in PO-1, PO-4; gateway:fpx owes less, RM 120.50: ${unconfirmed}`,
+    );
+    await reverse('PO-1');
+    t.like((await bring(payout('PO-5', ',G1'), true)).imported, { isNew: true });
+
+    // Twice in one file, it was booked once; and nobody knows it yet in the first of two payouts.
+    const twice = await bring(payout('PO-6', ',G3', ',G3'));
+    t.deepEqual(twice.faults, ['3 names a charge that is not in the books']);
+    t.like((await bring(payout('PO-7', ',G8'), true)).imported, { isNew: true });
+    const late = result(1, 'succeeded', { gatewayTransactionId: 'G8' });
+    await pay(idOf(8), [chosen(1), succeeded(late, { receiptNo: 'R-8' })]);
+    await settled();
+    t.deepEqual((await bring(payout('PO-8', `${idOf(8)},G8`))).faults, [
+      '2 names a charge that is already in PO-7',
+    ]);
+  },
+);
+
+test.serial(
+  'a payout above what the gateway owes, and one before its money, must be confirmed',
+  async (t) => {
+    const { bring, pay, settled } = await start(t);
+    await pay(idOf(1), [chosen(1), succeeded(result(1, 'succeeded', { gatewayTransactionId: 'G1' }))]);
+    await settled();
+    const unconfirmed = 'confirm that it is to be recorded';
+    const sum = (on: string, total: string, ...rows: string[]) =>
+      bring([
+        'REFERENCE,SETTLED_ON,TOTAL,PAYMENT_MODE,AMOUNT',
+        ...rows.map((row) => `PO-1,${on},${total},${row}`),
+      ]);
+    const { imported } = await sum('2026-11-21', '120.51', 'fpx,60.00', 'fpx,60.51');
+    t.is(imported, `gateway:fpx owes less, RM 120.50: ${unconfirmed}`);
+    t.is(
+      (await sum('2026-11-21', '121.51', 'fpx,120.51', 'cc,1.00')).imported,
+      `gateway:fpx (RM 120.50), gateway:cc (RM 0.00) owe less: ${unconfirmed}`,
+    );
+    t.deepEqual((await sum('2026-11-21', '0.00', 'fpx,0.00', 'fpx,-1.00')).faults, [
+      '2 AMOUNT or FEE is not an amount such as 120.50',
+      '3 AMOUNT or FEE is not an amount such as 120.50',
+    ]);
+    const early = `it is dated before the first of its money came, on 2026-11-20: ${unconfirmed}`;
+    t.is((await sum('1999-12-31', '120.50', 'fpx,120.50')).imported, early);
+    t.is((await bring([header, 'PO-2,2026-11-19,120.50,,G1,,120.50,'])).imported, early);
+    t.is(
+      (await bring([header, 'PO-2,1999-12-31,9.00,,G9,wallet,9.00,'])).imported,
+      `1 of its charges are not in the books with this amount; ${early}`,
+    );
+    const remittance = ['REFERENCE,SETTLED_ON,TOTAL,MERCHANT_CODE,AMOUNT', 'R,2026-11-19,1.00,council,1.00'];
+    t.is((await bring(remittance)).imported, early);
+    t.is(
+      (await sum(dayOf(new Date(Date.now() + 2 * 86_400_000).toISOString()), '120.50', 'fpx,120.50'))
+        .imported,
+      'The day is in the future',
+    );
+    t.like((await sum('2026-11-20', '120.50', 'fpx,120.50')).imported, { isNew: true });
+  },
+);
 
 test.serial('nothing is settled by rows of a log that was lost', async (t) => {
   const { dependencies, pay, settled } = await start(t);

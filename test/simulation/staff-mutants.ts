@@ -97,6 +97,16 @@ export const staffMutants: Readonly<Record<string, Omit<Mutant, 'name'>>> = {
     payments: 20,
     seeds: 20,
   },
+  'paid-out-again': {
+    what: 'Nobody is told that another payout has a charge already',
+    file: 'src/reconciliation/settle.ts',
+    code: 'await findPaidOut(db, given.id, settled);',
+    becomes: 'await findPaidOut(db, given.id, []);',
+    seenBy: ['settlement-misjudged'],
+    fault: 'settle',
+    payments: 40,
+    seeds: 20,
+  },
   'settlement-again': {
     what: 'Another file of a payout is recorded beside the first',
     file: 'src/commands/settlement.ts',

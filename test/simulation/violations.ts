@@ -9,7 +9,8 @@ export const safety = {
   'decided-alone': 'Somebody approved what was proposed by the same person, or what was decided already',
   'verdict-unasked': 'A verdict was recorded on an attempt about which staff were not, or no longer, asked',
   'settled-twice': 'The books hold a payout or a remittance twice',
-  'settlement-misjudged': 'Staff were told wrongly which charges of a payout the books lack',
+  'settlement-misjudged':
+    'Staff were told wrongly which charges of a payout the books lack, or another payout has',
   unbalanced: 'The debits of an entry are not its credits',
   'status-backwards': 'A payment that had succeeded no longer has',
   'receipt-changed': 'The receipt number of a paid payment changed',

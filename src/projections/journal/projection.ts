@@ -1,7 +1,7 @@
 /**
  * The journal: double-entry bookkeeping in sen, made from payments' events by the rule in events/postings.ts, and from
  * those of settlements. A row per posting, never changed; the sums of each account and day, for quick balances; and the
- * books of each payment and settlement, on which its next entries depend.
+ * books of each payment and settlement, on which its next entries depend. Also which charges each payout in effect has.
  */
 import type { RecordedEvent } from '@ledger/event-store/event-store.ts';
 import { prepared } from '@ledger/postgres/prepared.ts';
@@ -16,15 +16,15 @@ import { deliveryEvents } from '../../events/deliveries.ts';
 import { paymentIdOf, paymentStreamPrefix, readPaymentEvent } from '../../events/payment.ts';
 import { type Books, type Entry, enter, type Posting } from '../../events/postings.ts';
 import { requeryEvents } from '../../events/requery.ts';
-import { enterSettlement, type Settlement, settlementFold } from '../../events/settlement.ts';
+import { chargesIn, enterSettlement, type Settlement, settlementFold } from '../../events/settlement.ts';
 import { sharedNumberFold } from '../../events/shared-number.ts';
 import { type Claim, claimsOf, writeClaims, writeExplanations } from './shared-numbers.ts';
 
-const { postings: postingsTable, books: booksTable } = tables;
+const { postings: postingsTable, books: booksTable, paidOut: paidOutTable } = tables;
 
 export const journal: Projection = {
   name: 'journal',
-  version: 8,
+  version: 9,
   streamPrefixes: [paymentStreamPrefix, sharedNumberFold.prefix, settlementFold.prefix],
 
   createTables: (db) => createTables(db, ...Object.values(tables)),
@@ -54,11 +54,23 @@ async function project(relevant: readonly RecordedEvent[], db: Knex.Transaction)
        from books where transaction_id = any(?)`,
     [[...ids]],
   );
-  const { changed, postings, claims } = fold(rows, relevant);
+  const { changed, postings, claims, paidOut } = fold(rows, relevant);
   const updated = ['revision', 'reference', 'receipt_no', 'state', 'opened'] as const;
   await upsert(db, booksTable, changed.map(rowOf), updated);
   if (postings.length > 0) await prepared(db, insertPostings, [JSON.stringify(postings)]);
   await writeClaims(claims, db);
+  if (paidOut.size > 0) await writePaidOut(paidOut, db);
+}
+
+/** What each settlement that changed has paid out: nothing once it is reversed. */
+type PaidOut = Map<string, readonly string[]>;
+
+async function writePaidOut(paidOut: PaidOut, db: Knex.Transaction): Promise<void> {
+  await prepared(db, 'delete from paid_out where settlement_id = any(?)', [[...paidOut.keys()]]);
+  const rows = [...paidOut].flatMap(([id, charges]) =>
+    charges.map((charge) => ({ settlement_id: id, charge })),
+  );
+  await upsert(db, paidOutTable, rows);
 }
 
 const isSettlement = (streamName: string) => streamName.startsWith(settlementFold.prefix);
@@ -84,6 +96,7 @@ function fold(rows: readonly Folded[], events: readonly RecordedEvent[]) {
   const changed = new Map<string, Folded>();
   const postings: PostingRow[] = [];
   const claims: Claim[] = [];
+  const paidOut: PaidOut = new Map();
   for (const recorded of events) {
     const transactionId = idOf(recorded.streamName);
     const { revision } = recorded;
@@ -97,8 +110,9 @@ function fold(rows: readonly Folded[], events: readonly RecordedEvent[]) {
     if (step.entry) postings.push(...rowsOf(step.entry, { ...step, transactionId, revision }, opened));
     changed.set(transactionId, { transactionId, revision, reference, receiptNo, state, opened });
     claims.push(...step.claims);
+    if (step.paidOut) paidOut.set(transactionId, step.paidOut);
   }
-  return { changed: [...changed.values()], postings, claims };
+  return { changed: [...changed.values()], postings, claims, paidOut };
 }
 
 // The casts of states are safe: the streams of payments and of settlements have different ids.
@@ -115,7 +129,16 @@ function takePayment(before: Folded | null, recorded: RecordedEvent) {
   const { revision } = recorded;
   const claims = claimsOf(event, { transactionId, revision, books, isFirstSuccess: !last?.isPaid });
   const { merchantCode } = books;
-  return { state: books, reference, receiptNo, merchantCode, entry, at: event.data.at, claims };
+  return {
+    state: books,
+    reference,
+    receiptNo,
+    merchantCode,
+    entry,
+    at: event.data.at,
+    claims,
+    paidOut: null,
+  };
 }
 
 function takeSettlement(before: Folded | null, recorded: RecordedEvent) {
@@ -124,7 +147,9 @@ function takeSettlement(before: Folded | null, recorded: RecordedEvent) {
   const state = settlementFold.evolve(last, event);
   const entry = enterSettlement(last, event);
   const reference = state.recorded?.reference ?? '';
-  return { state, reference, receiptNo: '', merchantCode: '', entry, at: event.data.at, claims: [] };
+  const paidOut = event.type === 'SettlementRecorded' ? chargesIn(event.data) : [];
+  const { at } = event.data;
+  return { state, reference, receiptNo: '', merchantCode: '', entry, at, claims: [], paidOut };
 }
 
 type PostingRow = Row<keyof typeof postingsTable.columns | 'day'>;

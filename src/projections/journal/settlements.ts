@@ -4,7 +4,7 @@ import type { Knex } from 'knex';
 import { boundsOfDay } from '../../common/malaysian-time.ts';
 import type { Sen } from '../../common/money.ts';
 import { sqlOf } from '../../common/sql.ts';
-import type { SettlementKind } from '../../events/settlement.ts';
+import { chargeNameOf, type SettlementKind } from '../../events/settlement.ts';
 import { numberIdOf } from '../../events/shared-number.ts';
 
 /** The reference of another one of the same day with the same total that is not reversed; null if there is none. */
@@ -27,24 +27,61 @@ export type NamedCharge = {
 };
 
 /**
- * By line: the account of the gateway in which a charge of this amount was booked, and on which day. A charge that is
- * named more often than it was booked is found as often as it was booked.
+ * By line: the account of the gateway in which a charge of this amount was booked, on which day, and its `chargeNameOf`. A
+ * charge that is named more often than it was booked is found as often as it was booked. `id` is that of the settlement.
  */
-export async function findCharges(db: Knex, charges: readonly NamedCharge[]) {
-  const given = charges.map(({ amountSen, gatewayTransactionId: number, line, transactionId }) => ({
+export async function findCharges(db: Knex, id: string, charges: readonly NamedCharge[]) {
+  const given = charges.map(({ amountSen, gatewayTransactionId, line, transactionId }) => ({
     line,
     transaction_id: indexable(transactionId),
-    number_id:
-      number && numberIdOf({ kind: 'sharedGatewayTransaction', merchantCode: '', number: indexable(number) }),
+    number_id: gatewayTransactionId && numberIdOfCharge(gatewayTransactionId),
     amount_sen: amountSen,
   }));
   const { rows } = await db
-    .raw<{ rows: { line: number; account: string; openedOn: string }[] }>(chargesOfLines, [
+    .raw<{ rows: { line: number; account: string; openedOn: string; charge: string }[] }>(chargesOfLines, [
+      id,
       JSON.stringify(given),
     ])
     .timeout(30_000);
   return new Map(rows.map(({ line, ...charge }) => [line, charge]));
 }
 
+const numberIdOfCharge = (number: string) =>
+  numberIdOf({ kind: 'sharedGatewayTransaction', merchantCode: '', number: indexable(number) });
 const columns = { line: 'integer', transaction_id: 'text', number_id: 'text', amount_sen: 'bigint' };
 const chargesOfLines = sqlOf('settled-charges', { given: givenRows(columns) });
+
+/** The `chargeNameOf` of a charge by what its line says, for one that the books do not have; `''` of a sum. */
+export function givenName({ gatewayTransactionId, transactionId }: NamedCharge): string {
+  const key = gatewayTransactionId ? numberIdOfCharge(gatewayTransactionId) : transactionId;
+  return key && chargeNameOf(key);
+}
+
+/**
+ * By line: the reference of another payout that has the charge, also if the books did not have it then, and is not
+ * reversed. `id` is that of the settlement.
+ */
+export async function findPaidOut(
+  db: Knex,
+  id: string,
+  rows: readonly (NamedCharge & { charge: string })[],
+): Promise<Map<number, string>> {
+  const given = rows.flatMap((row) =>
+    [row.charge, givenName(row)].map((charge) => ({ line: row.line, charge })),
+  );
+  const found = await db
+    .raw<{ rows: { line: number; reference: string }[] }>(paidOut, [JSON.stringify(given), id])
+    .timeout(30_000);
+  return new Map(found.rows.map(({ line, reference }) => [line, reference]));
+}
+
+const paidOut = sqlOf('paid-out', { given: givenRows({ line: 'integer', charge: 'text' }) });
+
+/** The first day on which money came to one of the accounts, or to any if none came to these; null in empty books. */
+export async function firstMoney(db: Knex, accounts: readonly string[]): Promise<string | null> {
+  const given = { accounts: accounts.map(indexable) };
+  const { rows } = await db
+    .raw<{ rows: { day: string | null }[] }>(sqlOf('first-money'), given)
+    .timeout(5_000);
+  return rows[0]?.day ?? null;
+}

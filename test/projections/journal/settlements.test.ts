@@ -4,11 +4,11 @@ import test from 'ava';
 import fc from 'fast-check';
 import type { Knex } from 'knex';
 import type { PaymentEvent } from '../../../src/events/payment.ts';
-import { type SettlementEvent, settlementStream } from '../../../src/events/settlement.ts';
+import { chargeNameOf, type SettlementEvent, settlementStream } from '../../../src/events/settlement.ts';
 import { schemaVersion } from '../../../src/events/upcast.ts';
 import { ageing } from '../../../src/projections/journal/ageing.ts';
 import { journalBalance, trialBalance } from '../../../src/projections/journal/queries.ts';
-import { findCharges, findTwin } from '../../../src/projections/journal/settlements.ts';
+import { findCharges, findPaidOut, findTwin } from '../../../src/projections/journal/settlements.ts';
 import { duplicated, mismatched, result, sen, superseded } from '../../support/payments.ts';
 import { createDatabase } from '../../support/postgres.ts';
 import { clearJournal, emptyJournal, feed, paid, recorded } from '../journals.ts';
@@ -39,6 +39,7 @@ function settlement(
   day: number,
   parts: readonly Part[],
   reference = 'S',
+  charges?: string,
 ): SettlementEvent {
   const net = parts.reduce(
     (sum, { account, amountSen }) => sum + (account.startsWith('fees:') ? -amountSen : amountSen),
@@ -53,6 +54,7 @@ function settlement(
       settledOn: nameOf(day),
       totalSen: sen(net),
       parts: parts.map((each) => ({ ...each, amountSen: sen(each.amountSen) })),
+      ...(charges && { charges }),
       file: { sha256: 'a'.repeat(64), lines: 1 },
       postingRule: 1,
     },
@@ -229,7 +231,7 @@ test.serial('a charge is found by either id, as often as it was booked', async (
     gatewayTransactionId,
     amountSen: sen(amount),
   });
-  const found = await findCharges(db, [
+  const found = await findCharges(db, '', [
     charge(2, 'P'),
     charge(3, '', 'G2'),
     charge(4, 'P'),
@@ -239,13 +241,17 @@ test.serial('a charge is found by either id, as often as it was booked', async (
     charge(8, '', 'nobody'),
     charge(9, "' or true --\0"),
   ]);
-  const first = { account: 'gateway:fpx', openedOn: nameOf(0) };
+  const first = (id: string, day: number) => ({
+    account: 'gateway:fpx',
+    openedOn: nameOf(day),
+    charge: chargeNameOf(`${id}/2`),
+  });
   t.deepEqual(
     [...found].sort(([one], [other]) => one - other),
     [
-      [2, first],
-      [3, { account: 'gateway:cc', openedOn: nameOf(3) }],
-      [7, { ...first, openedOn: nameOf(1) }],
+      [2, first('P', 0)],
+      [3, { account: 'gateway:cc', openedOn: nameOf(3), charge: chargeNameOf('P/3') }],
+      [7, first('Q', 1)],
     ],
     'a third one, another amount, the number of another payment and unknown ones are not found',
   );
@@ -266,14 +272,19 @@ test.serial(
       gatewayTransactionId,
       amountSen: sen(1_001),
     });
-    const first = { account: 'gateway:fpx', openedOn: nameOf(0) };
-    const other = { account: 'gateway:cc', openedOn: nameOf(3) };
+    const first = { account: 'gateway:fpx', openedOn: nameOf(0), charge: chargeNameOf('P/2') };
+    const other = { account: 'gateway:cc', openedOn: nameOf(3), charge: chargeNameOf('P/3') };
     const found = async (...rows: ReturnType<typeof named>[]) =>
-      Object.fromEntries(await findCharges(db, rows));
+      Object.fromEntries(await findCharges(db, '', rows));
     t.deepEqual(await found(named(2, 'P1')), { 2: first });
     t.deepEqual(await found(named(2, 'G2', 'P')), { 2: other });
     t.deepEqual(await found(named(2, 'G2'), named(3, 'G2')), { 2: other }, 'it was booked once');
     t.deepEqual(await found(named(2, '', 'P'), named(3, 'P1')), { 2: other, 3: first });
+
+    const part = { account: 'gateway:fpx', openedOn: nameOf(0), amountSen: 1_001 };
+    await feed(db, settled('A', settlement('payout', 4, [part], 'PO-A', first.charge)));
+    t.deepEqual(await found(named(2, '', 'P')), { 2: other }, 'the other one is paid out');
+    t.deepEqual(await found(named(2, '', 'P'), named(3, '', 'P')), { 2: other, 3: first });
   },
 );
 
@@ -298,8 +309,8 @@ test.serial(
       const log = recorded('P', events);
       for (let start = 0; start < log.length; start += size) await feed(db, log.slice(start, start + size));
       const rows = [{ line: 2, transactionId: '', gatewayTransactionId: 'P1', amountSen: sen(1_001) }];
-      t.deepEqual(Object.fromEntries(await findCharges(db, rows)), {
-        2: { account: 'gateway:cc', openedOn: nameOf(2) },
+      t.deepEqual(Object.fromEntries(await findCharges(db, '', rows)), {
+        2: { account: 'gateway:cc', openedOn: nameOf(2), charge: chargeNameOf('P/4') },
       });
     }
   },
@@ -322,7 +333,7 @@ test.serial('a payout of tens of thousands of charges is looked up line by line'
     amountSen: sen(1_000),
   }));
   // It fails after 30 s, as it does if each line is compared with each charge.
-  t.is((await findCharges(db, rows)).size, count);
+  t.is((await findCharges(db, '', rows)).size, count);
 });
 
 test.serial('another settlement of the day with the same total is found unless it is reversed', async (t) => {
@@ -342,6 +353,30 @@ test.serial('another settlement of the day with the same total is found unless i
   await feed(db, settled('A', payout, reversed(3), settlement('payout', 2, parts, 's')));
   t.is(await twinOf('B', 'payout', 2, 200), 's', 'as it was spelled last');
 });
+
+test.serial(
+  'a charge is in a payout until that is reversed, and again if it is recorded again',
+  async (t) => {
+    const db = await emptyJournal(t, postgres);
+    const [one, other] = ['P/2', 'Q/2'].map(chargeNameOf);
+    const parts = [{ account: 'gateway:fpx', openedOn: null, amountSen: 200 }];
+    const payout = (charges: string) => settlement('payout', 2, parts, 'PO-A', charges);
+    const row = { transactionId: 'R', gatewayTransactionId: '', amountSen: sen(1) };
+    const asked = [one, other].map((charge = '', index) => ({ ...row, line: index + 2, charge }));
+    const found = async (id = 'B') => Object.fromEntries(await findPaidOut(db, id, asked));
+    const events = [payout(`${one}${other}`), reversed(3), payout(`${other}`)];
+    await feed(db, settled('A', ...events.slice(0, 1)));
+    t.deepEqual(await found(), { 2: 'PO-A', 3: 'PO-A' });
+    t.deepEqual(await found('A'), {}, 'the payout itself is no other');
+    await feed(db, settled('A', ...events.slice(0, 2)));
+    t.deepEqual(await found(), {});
+    await feed(db, settled('A', ...events));
+    t.deepEqual(await found(), { 3: 'PO-A' });
+    await clearJournal(db);
+    await feed(db, settled('A', ...events));
+    t.deepEqual(await found(), { 3: 'PO-A' }, 'also where all of it is read at once');
+  },
+);
 
 test.serial(
   'more settled than came shows as a negative amount, and as of an earlier time it did not',

@@ -8,6 +8,8 @@ import { ringgit } from './gateway.ts';
 export type SettledRow = {
   /** Of the payment, also where the file leaves it out; `''` in a row of a remittance. */
   transactionId: string;
+  /** The gateway's id of the charge, where the file has it. */
+  chargeId: string;
   amountSen: number;
   /** Whether the row names the payment itself, not only the gateway's transaction. */
   namesPayment: boolean;
@@ -45,25 +47,29 @@ export function createPayouts({ bank, nowMs }: { bank: Bank; nowMs: () => number
   return {
     all: (): readonly Settlement[] => settlements,
 
-    /** Pays out most of what was charged and not taken back. */
+    /** Pays out most of what was charged and not taken back; at times a charge that it has paid out before. */
     payOut(random: Random): void {
       const due = bank.charges.filter((charge) => charge.reversedAtMs === null && !paidOut.has(charge));
+      const before = bank.charges.filter((charge) => paidOut.has(charge));
+      const again = before.length > 0 && random.chance(0.2) ? [random.pick(before)] : [];
       const rows = due
         .filter(() => random.chance(0.9))
+        .concat(again)
         .map((charge) => {
           paidOut.add(charge);
           const { amountSen, id, mode, transactionId } = charge;
           const names = random.pick(['both', 'both', 'both', 'payment', 'transaction'] as const);
+          const chargeId = names === 'payment' ? '' : id;
           const feeSen = random.pick([0, 50]);
           const cells = [
             names === 'transaction' ? '' : transactionId,
-            names === 'payment' ? '' : id,
+            chargeId,
             random.chance(0.1) ? '' : mode,
             ringgit(amountSen),
             ringgit(feeSen),
           ];
           const namesPayment = names !== 'transaction';
-          return { transactionId, amountSen, netSen: amountSen - feeSen, namesPayment, cells };
+          return { transactionId, chargeId, amountSen, netSen: amountSen - feeSen, namesPayment, cells };
         });
       if (rows.length === 0) return;
       const about = { kind: 'payout', reference: `PO-${settlements.length + 1}` } as const;
@@ -83,7 +89,14 @@ export function createPayouts({ bank, nowMs }: { bank: Bank; nowMs: () => number
         .map((code) => {
           const amountSen = random.integer(100, 100_000);
           const cells = [code, ringgit(amountSen)];
-          return { transactionId: '', amountSen, netSen: amountSen, namesPayment: false, cells };
+          return {
+            transactionId: '',
+            chargeId: '',
+            amountSen,
+            netSen: amountSen,
+            namesPayment: false,
+            cells,
+          };
         });
       if (rows.length === 0) return;
       const about = { kind: 'remittance', reference: `Batch ${settlements.length + 1}` } as const;

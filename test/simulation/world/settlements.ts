@@ -83,17 +83,24 @@ export function createSettlements({
     return await untilTold(what, async () => {
       const judge = createJudge(file);
       const named: number[] = [];
+      const repeated: number[] = [];
+      const judgeRepeated = createRepeatJudge(settlement, file);
       const stream = textOf(file.text);
-      const onBadRow = ({ line }: { line: number }) => void named.push(line);
+      const onBadRow = ({ fault, line }: { fault: string; line: number }) =>
+        void (/is already in/.test(fault) ? repeated : named).push(line);
       let isNew: boolean;
       try {
         const given = { file: stream, isConfirmed, cause: causeOf(by), onBadRow };
         ({ isNew } = await importSettlement({ eventStore, db, runtime }, given));
       } catch (error) {
-        if (error instanceof Refused && error.code === 'settlement_recorded') judge(reference, named);
+        if (error instanceof Refused && error.code === 'settlement_recorded') {
+          judge(reference, named);
+          judgeRepeated(repeated);
+        }
         throw error;
       }
       judge(reference, named);
+      judgeRepeated(repeated);
       if (isNew) checkParts(settlement, file, named);
       return 'recorded';
     });
@@ -126,6 +133,34 @@ export function createSettlements({
           report('settlement-misjudged', reference, `${what} counts as missing, and was booked before`);
       }
     };
+  }
+
+  /** Compares which charges are named as paid out before with what other payouts in effect had before the import and after it. */
+  function createRepeatJudge({ reference }: Settlement, { rows }: SettlementFile) {
+    const isDoubtful = servesOldState();
+    const before = paidOutBeside(reference);
+    return (repeated: readonly number[]) => {
+      if (isDoubtful || servesOldState()) return;
+      const after = paidOutBeside(reference);
+      for (const [index, { chargeId, transactionId }] of rows.entries()) {
+        if (!before.has(chargeId) || !after.has(chargeId) || isOdd(transactionId)) continue;
+        if (!repeated.includes(index + 2))
+          report('settlement-misjudged', reference, `${chargeId} counts as new, and another payout has it`);
+      }
+    };
+  }
+
+  /** The ids of the charges that are named so in other payouts that the log has. */
+  function paidOutBeside(reference: string): ReadonlySet<string> {
+    logCheck.look();
+    const files = payouts.all().flatMap((other) => {
+      const { recorded, reversed } = logCheck.settlements.find(other);
+      if (other.reference === reference || !recorded || reversed) return [];
+      return other.files.filter((file) =>
+        [file, respelled(file, other.reference)].some((each) => hashOf(each) === recorded.file.sha256),
+      );
+    });
+    return new Set(files.flatMap(({ rows }) => rows.flatMap(({ chargeId }) => chargeId || [])));
   }
 
   function timesBooked({ amountSen, transactionId }: SettlementFile['rows'][number]): number {
@@ -180,8 +215,7 @@ export function createSettlements({
     const { files, reference } = settlement;
     const pick = (): SettlementFile => {
       const file = random.pick(files);
-      const spelled = reference.toLowerCase().replace('-', ' -');
-      return random.chance(0.25) ? { ...file, text: file.text.replaceAll(reference, spelled) } : file;
+      return random.chance(0.25) ? respelled(file, reference) : file;
     };
     const file = pick();
     const both = random.chance(0.3) ? [file, random.chance(0.5) ? file : pick()] : [file];
@@ -243,6 +277,11 @@ export function createSettlements({
     },
   };
 }
+
+const respelled = (file: SettlementFile, reference: string): SettlementFile => ({
+  ...file,
+  text: file.text.replaceAll(reference, reference.toLowerCase().replace('-', ' -')),
+});
 
 const hashOf = ({ text }: SettlementFile) => createHash('sha256').update(text).digest('hex');
 
