@@ -66,7 +66,7 @@ export function createLeafCheck(
     const fromMs = Date.parse(range()?.from ?? '');
     if (!seal?.checkpoint?.root.equals(root) || !(Date.parse(seal.at) <= fromMs - disorderMs)) return false;
     // Of several keys that have signed the checkpoint, the one that has signed the time must be trusted.
-    const keys = trusted && trusted.filter(({ publicKey }) => publicKey === seal.publicKey);
+    const keys = trusted?.filter(({ publicKey }) => publicKey === seal.publicKey);
     return typeof open(seal.checkpoint.note, keys, fromMs / 1000) !== 'string';
   }
 
