@@ -171,7 +171,7 @@ function checkSecurity(env: EnvironmentReader, config: Config): void {
     ['SEAL_KEY_PREVIOUS', [config.sealKeys.previous]],
     ['GATEWAY_SECRET', [gateway.secret], gateway.otherSecrets],
     ['REGISTRY_TOKEN', [registry.token]],
-    ['LANDREG_ACCESS_KEY', config.landregAccessKeys.slice(0, 1), config.landregAccessKeys.slice(1)],
+    ['LANDREG_ACCESS_KEY', [env.text('LANDREG_ACCESS_KEY')], env.list('LANDREG_ACCESS_KEY_PREVIOUS')],
     ['LANDREG_ACCESS_TOKEN', [landRegistry?.accessToken ?? '']],
     ['API_KEYS', config.apiKeys],
     ...[...config.merchants.values()].flatMap(

@@ -50,8 +50,8 @@ export type Receipt = Readonly<ReturnType<typeof receiptOf>>;
 
 /**
  * The receipt of a payment that succeeded, or the statement of a payment in any other state. Texts are `''` if there is
- * nothing to say. Amounts read `RM 1,234.50`, times are UTC. `asAt` is given if what happened later may be
- * missing, `now` where it matters whether the payment can still be paid.
+ * nothing to say. Amounts read `RM 1,234.50`, times are UTC. `asAt` is given if what happened later may be missing, `now`
+ * where it matters whether the payment can still be paid.
  */
 export function receiptOf(payment: OpenPayment, asAt: Date | null = null, now: Date | null = null) {
   const { access, request, status } = payment;

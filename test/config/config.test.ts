@@ -711,6 +711,11 @@ test('the land registry has a public key in development, and a secret in product
   t.regex(inProduction('landreg-key').join(), /LANDREG_ACCESS_KEY must have at least 32 characters/);
   for (const key of ['a key that nobody else has'.replaceAll(' ', '-').repeat(2), hashed.replace('b', 'c')])
     t.notRegex(inProduction(key).join(), /LANDREG_ACCESS_KEY/);
+  const previous = { LANDREG_ACCESS_KEY: '', LANDREG_ACCESS_KEY_PREVIOUS: 'landreg-key' };
+  t.regex(
+    faultsOf(t, { ...production(t), ...previous }).join(),
+    /LANDREG_ACCESS_KEY_PREVIOUS must have at least 32 characters/,
+  );
 });
 
 test('a change of the payment methods is adopted, and the addresses at the foot of pages are checked', (t) => {

@@ -120,7 +120,7 @@ withPrometheus(
     const waits = {
       exp_labels: { severity: 'ticket', kind: 'callback' },
       exp_annotations: {
-        summary: 'A delivery (callback) has been due for 25m 0s: mostly its receiver is down',
+        summary: 'A delivery (callback) has been due for 25m 0s, usually because its receiver is down',
         runbook_url,
       },
     };

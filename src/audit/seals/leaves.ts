@@ -30,9 +30,9 @@ export async function* leavesBetween(
   eventStore: Reader,
   { from, to, signal }: { from: TreeSeal | null; to: TreeSeal; signal: AbortSignal },
 ): AsyncGenerator<{ event: RecordedEvent; leaf: Leaf }> {
-  const after = from && (await lastEventOf(from, eventStore)).position;
   let size = from?.count ?? 0;
   if (size >= to.count) return;
+  const after = from && (await lastEventOf(from, eventStore)).position;
   let awaited = await checkpointAfter(eventStore, from);
   const prefixes = [...new Set([...streamPrefixes, ...to.streams])];
   const reading = { streamPrefixes: prefixes, after, signal, maxFailures: 4 };

@@ -39,7 +39,7 @@ type Dependencies = {
 };
 
 const usualPace = { everyEvents: 10_000, everyMs: 10 * 60_000 };
-/** After this many failed reads in a row, the process gives up the lead: another one may reach the log. */
+/** After this many failed reads in a row, the process gives up leading: another one may reach the log. */
 const maxFailures = 4;
 /** How often it looks whether sealing can go on; each time that it cannot, it logs an error. */
 const lookAgainMs = 60_000;
@@ -90,8 +90,8 @@ async function sealWhile(
   if (tree.size() === 0) log.info({}, 'the tree of the log is made from its first event');
   const origin = recount.origin ?? dependencies.origin;
   let sealed = last;
-  /** Since the last seal. Leaves are kept for witnesses only. */
   let newest: RecordedEvent | null = null;
+  /** Since the last seal, for witnesses. */
   let leaves: Buffer[] = [];
   let turn: Promise<void> = Promise.resolve();
 

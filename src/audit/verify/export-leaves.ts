@@ -36,8 +36,8 @@ export function createLeafCheck(
   /** When the last payment among the leaves was requested. */
   let lastRequest = '';
 
-  const open = (note: string, untilSeconds = Infinity) =>
-    (witnesses && lackOfWitnesses(note, witnesses, untilSeconds)) ?? openCheckpoint(note, trusted);
+  const open = (note: string, keys = trusted, untilSeconds = Infinity) =>
+    (witnesses && lackOfWitnesses(note, witnesses, untilSeconds)) ?? openCheckpoint(note, keys);
 
   function faultOf(hash: Buffer, { checkpoint: note, hashes, index }: Proof): string | null {
     hasProofs = true;
@@ -65,7 +65,9 @@ export function createLeafCheck(
     const seal = stored && readSignedSeal(stored);
     const fromMs = Date.parse(range()?.from ?? '');
     if (!seal?.checkpoint?.root.equals(root) || !(Date.parse(seal.at) <= fromMs - disorderMs)) return false;
-    return typeof open(seal.checkpoint.note, fromMs / 1000) !== 'string';
+    // Of several keys that have signed the checkpoint, the one that has signed the time must be trusted.
+    const keys = trusted?.filter(({ publicKey }) => publicKey === seal.publicKey);
+    return typeof open(seal.checkpoint.note, keys, fromMs / 1000) !== 'string';
   }
 
   return {

@@ -104,7 +104,7 @@ export function startDeliveryWorker(dependencies: Dependencies) {
  */
 function createRelease(queue: DeliveryQueue, runtime: Runtime, stopping: AbortSignal, wake: () => void) {
   const unsettled = new Map<ClaimedDelivery, readonly PlacedEvent[]>();
-  let settling: Promise<void> | undefined;
+  let settled = Promise.resolve();
 
   async function settle(claimed: ClaimedDelivery, stream: readonly PlacedEvent[]): Promise<void> {
     await queue.settle(claimed, stream).catch(() => {});
@@ -115,7 +115,6 @@ function createRelease(queue: DeliveryQueue, runtime: Runtime, stopping: AbortSi
     await runtime.sleep(settleAfterMs, stopping);
     const waiting = new Map(unsettled);
     unsettled.clear();
-    settling = undefined;
     const left = await queue.stillHeld([...waiting.keys()]).catch(() => []);
     await Promise.all(left.map((row) => settle(row, waiting.get(row) ?? [])));
   }
@@ -124,8 +123,9 @@ function createRelease(queue: DeliveryQueue, runtime: Runtime, stopping: AbortSi
     async release(claimed: ClaimedDelivery, row: RowEnd): Promise<void> {
       if (row.kind === 'kept') return;
       if (row.kind === 'recorded') {
+        const isFirst = unsettled.size === 0;
         unsettled.set(claimed, row.stream);
-        settling ??= settleLeft();
+        if (isFirst) settled = Promise.all([settled, settleLeft()]).then(() => undefined);
         return;
       }
       if (row.stream) await settle(claimed, row.stream);
@@ -134,6 +134,6 @@ function createRelease(queue: DeliveryQueue, runtime: Runtime, stopping: AbortSi
       if (row.afterMs === 0) wake();
     },
     /** Resolves when the rows of all recorded attempts are settled. */
-    settled: async () => await settling,
+    settled: () => settled,
   };
 }

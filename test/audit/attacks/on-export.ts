@@ -3,12 +3,13 @@ import type { RecordedEvent } from '@ledger/event-store/event-store.ts';
 import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
 import { isDestroyed, keyIn, readKeyId } from '@ledger/personal-data/key-store.ts';
 import { forAll } from '@ledger/transparency-log/key.ts';
+import { parseNote, signatureLine } from '@ledger/transparency-log/note.ts';
 import test from 'ava';
 import { checksumOf, createLines, firstChecksum, tailLength } from '../../../src/audit/export/lines.ts';
 import { proveEvents } from '../../../src/audit/seals/leaves.ts';
 import { readSignedSeal } from '../../../src/audit/seals/stored-seals.ts';
 import { paymentStream } from '../../../src/events/payment.ts';
-import { leafOf, sealsStream } from '../../../src/events/seals.ts';
+import { leafOf, sealsStream, signedText } from '../../../src/events/seals.ts';
 import { createErase } from '../../../src/personal-data/erase.ts';
 import { temporaryFolder } from '../../embedded/helpers.ts';
 import { append } from '../../projections/helpers.ts';
@@ -199,6 +200,14 @@ test.serial(
     t.regex(await reasonFor({ seal: { type, data, metadata } }), /The leaves begin too late/);
     const earlier = { ...Object(data), at: '2026-11-19T00:00:00.000Z' };
     t.regex(await reasonFor({ seal: { type, data: earlier, metadata } }), /The leaves begin too late/);
+    // A stranger adds a signature to the genuine checkpoint, and seals it with an earlier time.
+    const { signature: _, ...unsigned } = Object(data);
+    const { text = '' } = parseNote(before?.note ?? '') ?? {};
+    const checkpoint = before?.note + signatureLine(text, 'ledger.example/log', otherKey);
+    const strangers = { ...unsigned, at: earlier.at, checkpoint, publicKey: otherKey.publicKey };
+    const resealed = { ...strangers, signature: otherKey.sign(signedText(strangers)) };
+    t.truthy(readSignedSeal({ type, data: resealed, metadata }));
+    t.regex(await reasonFor({ seal: { type, data: resealed, metadata } }), /The leaves begin too late/);
     const nextDay = { from: '2026-11-21T00:00:00.000Z', to: '2026-11-22T00:00:00.000Z' };
     t.is((await verified(t, forgedFor(nextDay, { seal: { type, data, metadata } }))).violation, null);
 

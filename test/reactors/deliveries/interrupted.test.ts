@@ -2,6 +2,7 @@
 import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
 import test from 'ava';
 import { deliveryList } from '../../../src/to-do/delivery-list.ts';
+import { createDeliveryQueue, type DeliveryQueue } from '../../../src/to-do/delivery-queue.ts';
 import { postgresPids } from '../../embedded/helpers.ts';
 import { append, end, reached } from '../../projections/helpers.ts';
 import { applied, result } from '../../support/payments.ts';
@@ -125,6 +126,26 @@ test.serial('a stop lets an attempt end and be recorded', async (t) => {
   release();
   await stopped;
   t.is((await historyOf(ledger, 'P1')).length, 1);
+});
+
+test.serial('a stop settles the rows of recorded attempts that the list has not come to', async (t) => {
+  const ledger = await startLedger(t, postgres);
+  const receiver = await startReceiver(t, ok);
+  const ofPostgres = createDeliveryQueue(ledger.database.db);
+  const settled: string[] = [];
+  const queue: DeliveryQueue = {
+    ...ofPostgres,
+    stillHeld: async (rows) => rows.slice(),
+    async settle(claimed, stream) {
+      await ofPostgres.settle(claimed, stream);
+      settled.push(claimed.transactionId);
+    },
+  };
+  const reactor = startCallbacks(t, ledger, { queue });
+  await makePayment(ledger, 'P1', paymentEvents('P1', receiver.url, 'succeeded'));
+  await untilHistory(ledger, 'P1', 1);
+  await reactor.stop();
+  t.deepEqual(settled, ['P1']);
 });
 
 test.serial(
