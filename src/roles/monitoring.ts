@@ -70,7 +70,12 @@ export async function startMonitoring<Role extends RoleDependencies>(
       ['ledger_configuration_refused', config.refused.length > 0 ? 1 : 0],
     ];
   });
-  const sources = createSources({ ...standing, db, folder: config.dataDir });
+  const sources = createSources({
+    ...standing,
+    db,
+    folder: config.dataDir,
+    witnesses: config.witnessUrls.length,
+  });
   for (const source of new Set(['machine' as const, ...roles.flatMap((each) => work[each].measures)]))
     add(source, sources[source]);
 
