@@ -3,10 +3,18 @@ import { createHmac, hkdfSync } from 'node:crypto';
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
 import type { KeyTerm } from '@ledger/transparency-log/key.ts';
+import type { EarlyEvents } from './recorded-times.ts';
 import type { Checked, Violation } from './violations.ts';
 
-/** How much of the log was read up to a seal: events, streams, seals met, and events that no seal covers. */
-export type LogCounts = { events: number; streams: number; seals: number; uncovered: number };
+/** How much of the log was read up to a seal: events, streams, seals met, events that no seal covers, and early ones. */
+export type LogCounts = {
+  events: number;
+  streams: number;
+  seals: number;
+  uncovered: number;
+  /** Missing in the file of an earlier release. */
+  early?: EarlyEvents;
+};
 
 export type VerifiedSoFar = {
   startedAt: string;
