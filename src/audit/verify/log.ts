@@ -16,8 +16,8 @@ import { sealsStream } from '../../events/seals.ts';
 import { streamKinds, streamPrefixes } from '../../events/streams.ts';
 import type { Reign } from '../seals/succession.ts';
 import { type Acknowledgements, acknowledgedIn } from './acknowledgements.ts';
-import type { LogCounts } from './resume.ts';
 import { createTimeCheck } from './recorded-times.ts';
+import type { LogCounts } from './resume.ts';
 import { createSealCheck, type SealMark } from './seals.ts';
 import type { Violations } from './violations.ts';
 
@@ -83,7 +83,13 @@ export async function verifyLog(task: LogToVerify) {
       const mark = await seals.take(event);
       times.take(event, mark);
       events += 1;
-      const soFar = { events, streams, seals: seals.met(), uncovered: seals.uncovered(), early: times.found() };
+      const soFar = {
+        events,
+        streams,
+        seals: seals.met(),
+        uncovered: seals.uncovered(),
+        early: times.found(),
+      };
       if (mark) onSealed?.(mark, soFar);
       onProgress(events);
     }

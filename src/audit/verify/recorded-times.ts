@@ -22,7 +22,11 @@ export const reachedMs = ({ at }: SealMark, last: Pick<RecordedEvent, 'data'>) =
   Math.min(Date.parse(at), recordedMs(last) || 0);
 
 /** To be told of each event with the seal that ends with it; begins after what was sealed by `sealedMs`. */
-export function createTimeCheck(sealedMs: number, found: EarlyEvents, nameOf: (event: RecordedEvent) => string) {
+export function createTimeCheck(
+  sealedMs: number,
+  found: EarlyEvents,
+  nameOf: (event: RecordedEvent) => string,
+) {
   let reached = sealedMs;
   let { count, first } = found;
   return {
