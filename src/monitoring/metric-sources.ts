@@ -4,11 +4,9 @@ import type { EventStore } from '@ledger/event-store/event-store.ts';
 import type { GaugeSource, Reading } from '@ledger/observability/metrics.ts';
 import { emptyIfUndefined } from '@ledger/postgres/error-codes.ts';
 import { selectionOf } from '@ledger/projections/runtime/projection.ts';
-import { cosignersOf } from '@ledger/transparency-log/note.ts';
 import type { Knex } from 'knex';
 import { lastCheck } from '../audit/background-check/schedule.ts';
-import { unsealed } from '../audit/seals/sealing-status.ts';
-import { readSignedSeal } from '../audit/seals/stored-seals.ts';
+import { unsealed, witnessesMissing } from '../audit/seals/sealing-status.ts';
 import { sqlOf } from '../common/sql.ts';
 import { deliveryKinds } from '../events/deliveries.ts';
 import { sealsStream } from '../events/seals.ts';
@@ -74,12 +72,11 @@ export function createSources(dependencies: Dependencies) {
       const ageOf = (since: Date) => Math.max(0, secondsSince(since.getTime()));
       const last = await eventStore.loadLast(sealsStream);
       const open = await unsealed(eventStore, db, { now: runtime.now(), signal });
-      const cosigners = last && cosignersOf(readSignedSeal(last)?.checkpoint?.note ?? '');
       return [
         ...(last ? [['ledger_seal_age_seconds', ageOf(last.created)] as const] : []),
         ['ledger_unsealed_seconds', 'since' in open ? ageOf(open.since) : 0],
         ['ledger_seal_unaccountable', open.state === 'unaccountable' ? 1 : 0],
-        ['ledger_witnesses_missing', cosigners ? Math.max(0, dependencies.witnesses - cosigners.length) : 0],
+        ['ledger_witnesses_missing', last ? witnessesMissing(last, dependencies.witnesses) : 0],
       ];
     },
 

@@ -47,6 +47,7 @@ export async function startMonitoring<Role extends RoleDependencies>(
     projectionStatus: () => projectionStatus(db),
     sealingRefused: () => sealingRefused(db),
     clockDifferenceMs: clock.differenceMs,
+    witnesses: config.witnessUrls.length,
     runtime,
   };
   const look = createLook({ ...standing, log });
@@ -70,12 +71,7 @@ export async function startMonitoring<Role extends RoleDependencies>(
       ['ledger_configuration_refused', config.refused.length > 0 ? 1 : 0],
     ];
   });
-  const sources = createSources({
-    ...standing,
-    db,
-    folder: config.dataDir,
-    witnesses: config.witnessUrls.length,
-  });
+  const sources = createSources({ ...standing, db, folder: config.dataDir });
   for (const source of new Set(['machine' as const, ...roles.flatMap((each) => work[each].measures)]))
     add(source, sources[source]);
 

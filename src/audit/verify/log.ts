@@ -63,7 +63,7 @@ export async function verifyLog(task: LogToVerify) {
   const heads = createHeads(eventStore, { kept: headsKept, isComplete: from === null });
   const counts = from?.counts;
   const seals = createSealCheck(marks, violations, eventStore, from);
-  const times = createTimeCheck(from?.reachedMs ?? 0, counts?.early ?? { count: 0, first: '' }, nameOf);
+  const times = createTimeCheck(from?.reachedMs ?? 0, counts?.early ?? { count: 0, first: '' });
   const after = from?.after ?? null;
   let events = counts?.events ?? 0;
   let streams = counts?.streams ?? 0;

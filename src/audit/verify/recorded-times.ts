@@ -1,9 +1,8 @@
 /** Finds events that say that they were recorded long before what had been sealed before them. */
 import type { RecordedEvent } from '@ledger/event-store/event-store.ts';
+import type { EarlyEvents } from './resume.ts';
 import type { SealMark } from './seals.ts';
-
-/** `first` is the place of the first one; `''` if there is none. */
-export type EarlyEvents = { count: number; first: string };
+import { placeText } from './violations.ts';
 
 /** Processes share one clock, and a command is recorded within seconds. */
 const toleratedMs = 60 * 60_000;
@@ -22,18 +21,14 @@ export const reachedMs = ({ at }: SealMark, last: Pick<RecordedEvent, 'data'>) =
   Math.min(Date.parse(at), recordedMs(last) || 0);
 
 /** To be told of each event with the seal that ends with it; begins after what was sealed by `sealedMs`. */
-export function createTimeCheck(
-  sealedMs: number,
-  found: EarlyEvents,
-  nameOf: (event: RecordedEvent) => string,
-) {
+export function createTimeCheck(sealedMs: number, found: EarlyEvents) {
   let reached = sealedMs;
   let { count, first } = found;
   return {
     take(event: RecordedEvent, mark: SealMark | null): void {
       if (recordedMs(event) < reached - toleratedMs) {
         count += 1;
-        first ||= nameOf(event);
+        first ||= placeText({ stream: event.streamName, revision: event.revision });
       }
       if (mark) reached = Math.max(reached, reachedMs(mark, event));
     },

@@ -3,8 +3,10 @@ import { createHmac, hkdfSync } from 'node:crypto';
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
 import type { KeyTerm } from '@ledger/transparency-log/key.ts';
-import type { EarlyEvents } from './recorded-times.ts';
 import type { Checked, Violation } from './violations.ts';
+
+/** Events with a time long before what was sealed before them; `first` is the place of the first, `''` if there is none. */
+export type EarlyEvents = { count: number; first: string };
 
 /** How much of the log was read up to a seal: events, streams, seals met, events that no seal covers, and early ones. */
 export type LogCounts = {

@@ -519,10 +519,7 @@ test.serial('as a command: exit code 0 or 1, by the key that an auditor keeps', 
   await append(eventStore, paymentId(92), [paymentRequested({ at: '2026-10-20T01:00:00.000Z' })]);
   for (const since of [[], ['--since', checkpoint]]) {
     const { code, said } = await ledger(t, url, 'verify', '--public-key', kept, ...since);
-    t.regex(
-      said,
-      /^1 events say that they were recorded more than an hour before .* 0 \(PaymentRequested\):/m,
-    );
+    t.regex(said, /^1 events say that they were recorded more than an hour before .* revision 0:/m);
     t.is(code, 0, said);
   }
 });
