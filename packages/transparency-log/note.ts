@@ -97,6 +97,14 @@ export function lackOfWitnesses(
   return `Of ${known.length} witnesses ${needed} must have signed the last seal, and these have: ${signed.join(', ') || 'none'}`;
 }
 
+/** The names of those that have signed a log's checkpoint beside the log, whether or not the signatures are right. */
+export function cosignersOf(checkpoint: string): string[] {
+  const { text = '', signatures = [] } = parseNote(checkpoint) ?? {};
+  const names = new Set(signatures.map(({ name }) => name));
+  names.delete(text.slice(0, text.indexOf('\n')));
+  return [...names];
+}
+
 const cosignedText = (text: string, seconds: number) => `cosignature/v1\ntime ${seconds}\n${text}`;
 
 /** The line that a log adds to a note's text. */

@@ -34,7 +34,8 @@ export function offerTo(
       sizes.set(url, Number(text));
       return await ask(url, note, prove, Number(text));
     }
-    if (response.status !== 200 || !parseNote(note + text)) throw new Error(`It answered ${response.status}`);
+    if (response.status !== 200 || text === '' || !parseNote(note + text))
+      throw new Error(`It answered ${response.status}`);
     return text;
   }
 

@@ -1,10 +1,10 @@
 /** `ledger projects`: staff register a project, which GET /api/v1/projects lists. */
-import type { EventStore } from '@ledger/event-store/event-store.ts';
 import { createExecute } from '../commands/execute.ts';
 import { readFields } from '../commands/fields.ts';
 import { NewProject, projectDecider, projectIdOf } from '../commands/project.ts';
 import type { Config } from '../config/config.ts';
 import { projectStream } from '../events/project.ts';
+import type { OpenStores } from '../roles/stores.ts';
 import { type CommandOf, UsageError } from './command.ts';
 import { staffCause, withStores } from './stores.ts';
 
@@ -12,9 +12,9 @@ const needs = { uses: ['transactionIdKey'], needs: ['eventStore'] } as const;
 
 export const command: CommandOf<'projects'> = async ({ stars = '0', ...values }, args) => {
   if (args.join(' ') !== 'add') throw new UsageError('`ledger projects` has one action: add');
-  return await withStores('projects', needs, async ({ eventStore, config }) => {
+  return await withStores('projects', needs, async (context) => {
     const project = { ...values, stars: /^\d+$/.test(stars) ? Number(stars) : stars };
-    const { id, isNew } = await register(eventStore, config, readFields(project, NewProject));
+    const { id, isNew } = await register(context, readFields(project, NewProject));
     return {
       data: { id, isNew },
       text: `Project ${id} is ${isNew ? 'registered' : 'registered already'}.`,
@@ -22,7 +22,9 @@ export const command: CommandOf<'projects'> = async ({ stars = '0', ...values },
   });
 };
 
-type Key = Pick<Config, 'transactionIdKey'>;
+type ProjectsContext = Pick<OpenStores, 'eventStore' | 'runtime'> & {
+  config: Pick<Config, 'transactionIdKey'>;
+};
 
 const samples: readonly NewProject[] = [
   { name: 'Payment ledger', status: 'active', stars: 128 },
@@ -32,16 +34,16 @@ const samples: readonly NewProject[] = [
 ];
 
 /** Gives the list some content in development. Samples that are already registered stay unchanged. */
-export async function registerSampleProjects(eventStore: EventStore, config: Key): Promise<void> {
-  for (const project of samples) await register(eventStore, config, project);
+export async function registerSampleProjects(context: ProjectsContext): Promise<void> {
+  for (const project of samples) await register(context, project);
 }
 
-async function register(eventStore: EventStore, { transactionIdKey }: Key, project: NewProject) {
-  const id = projectIdOf(transactionIdKey, project.name);
+async function register({ config, eventStore, runtime }: ProjectsContext, project: NewProject) {
+  const id = projectIdOf(config.transactionIdKey, project.name);
   const execute = createExecute({ eventStore, decider: projectDecider });
   const { events } = await execute(
     projectStream(id),
-    { type: 'RegisterProject', at: new Date().toISOString(), id, project },
+    { type: 'RegisterProject', at: runtime.now().toISOString(), id, project },
     staffCause(),
     { creates: true },
   );

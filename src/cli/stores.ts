@@ -59,7 +59,8 @@ export async function withStores<Used extends Part = never>(
   const stores = openStores({ ...config, dataKeys }, log, systemRuntime, longestQuery);
   const personalData = hasKeys ? stores.personalData : null;
   try {
-    if (needs.includes('postgres')) await stores.clock.start();
+    // A command that records something tells the time by PostgreSQL, also where it needs nothing else of it.
+    if (needs.includes('postgres') || !onlyReads) await stores.clock.start();
     // A command that uses the keys has them: otherwise the configuration would be at fault.
     const [outcome] = await Promise.all([work({ ...stores, personalData } as Context<Used>), asserted]);
     return outcome;

@@ -5,6 +5,7 @@
  */
 import { hash as digestOf } from 'node:crypto';
 import { canonicalJson } from '@ledger/kernel/canonical-json.ts';
+import { orElse } from '@ledger/kernel/or-else.ts';
 import { type EventOf, utc } from '@ledger/kernel/structs.ts';
 import { array, type Infer, integer, min, object, optional, pattern, string } from 'superstruct';
 import { readerOf } from './codec.ts';
@@ -92,7 +93,8 @@ const sha256Of = (text: string) => digestOf('sha256', text, 'hex');
 function labelOf(data: unknown): string {
   const textAt = (value: unknown, name: string) =>
     typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
-  return `${textAt(data, 'at')} ${textAt(textAt(data, 'merchant'), 'code')}`;
+  // Whoever writes to the store may have put there what no text can be made of, such as {"toString":1}.
+  return orElse(() => `${textAt(data, 'at')} ${textAt(textAt(data, 'merchant'), 'code')}`, '');
 }
 
 /** The bytes that are hashed as a leaf. */

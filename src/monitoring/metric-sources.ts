@@ -6,7 +6,7 @@ import { emptyIfUndefined } from '@ledger/postgres/error-codes.ts';
 import { selectionOf } from '@ledger/projections/runtime/projection.ts';
 import type { Knex } from 'knex';
 import { lastCheck } from '../audit/background-check/schedule.ts';
-import { unsealed } from '../audit/seals/sealing-status.ts';
+import { unsealed, witnessesMissing } from '../audit/seals/sealing-status.ts';
 import { sqlOf } from '../common/sql.ts';
 import { deliveryKinds } from '../events/deliveries.ts';
 import { sealsStream } from '../events/seals.ts';
@@ -21,6 +21,8 @@ type Dependencies = Omit<LookDependencies, 'eventStore' | 'log' | 'sealingRefuse
   db: Knex;
   /** On the disk that is measured. */
   folder: string;
+  /** How many are to sign each seal. */
+  witnesses: number;
 };
 
 /** Over 70 lines: one function for each subject, and nothing else. */
@@ -74,6 +76,7 @@ export function createSources(dependencies: Dependencies) {
         ...(last ? [['ledger_seal_age_seconds', ageOf(last.created)] as const] : []),
         ['ledger_unsealed_seconds', 'since' in open ? ageOf(open.since) : 0],
         ['ledger_seal_unaccountable', open.state === 'unaccountable' ? 1 : 0],
+        ['ledger_witnesses_missing', last ? witnessesMissing(last, dependencies.witnesses) : 0],
       ];
     },
 

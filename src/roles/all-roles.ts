@@ -22,7 +22,7 @@ export async function startAllRoles(
   const { role } = monitoring;
   started(startProjections(role));
   if (!config.production)
-    await registerSampleProjects(role.eventStore, config).catch((err: unknown) =>
+    await registerSampleProjects(role).catch((err: unknown) =>
       log.warn({ err }, 'the sample projects could not be registered'),
     );
   started(startReactors(role));

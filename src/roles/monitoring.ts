@@ -47,6 +47,7 @@ export async function startMonitoring<Role extends RoleDependencies>(
     projectionStatus: () => projectionStatus(db),
     sealingRefused: () => sealingRefused(db),
     clockDifferenceMs: clock.differenceMs,
+    witnesses: config.witnessUrls.length,
     runtime,
   };
   const look = createLook({ ...standing, log });

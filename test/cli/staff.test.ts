@@ -1,5 +1,6 @@
 // `ledger users` and `ledger projects`, as staff type them.
 import { randomUUID } from 'node:crypto';
+import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
 import test, { type ExecutionContext } from 'ava';
 import { registerSampleProjects } from '../../src/cli/projects.ts';
 import { createExecute } from '../../src/commands/execute.ts';
@@ -9,20 +10,25 @@ import { userStream } from '../../src/events/user.ts';
 import { temporaryFolder } from '../embedded/helpers.ts';
 import { open, startServer } from '../event-store/helpers.ts';
 import { transactionIdKey } from '../support/app.ts';
-import { runLedger, settingsFor } from '../support/ledger.ts';
+import { clockAt, runLedger, settingsFor } from '../support/ledger.ts';
+import { createDatabase } from '../support/postgres.ts';
 
 /** A command line on an event store of the test's own. */
-async function startShell(t: ExecutionContext) {
+async function startShell(
+  t: ExecutionContext,
+  databaseUrl = 'postgres://127.0.0.1:9/nowhere',
+  options: Parameters<typeof runLedger>[2] = {},
+) {
   const { port } = await startServer(t);
   const environment = {
     ...settingsFor({
       esdbUrl: `esdb://127.0.0.1:${port}?tls=false`,
-      databaseUrl: 'postgres://127.0.0.1:9/nowhere',
+      databaseUrl,
     }),
     DATA_DIR: await temporaryFolder(t),
   };
   const ledger = async (...args: string[]) => {
-    const { code, stdout, stderr } = await runLedger(args, environment);
+    const { code, stdout, stderr } = await runLedger(args, environment, options);
     return { code, said: code === 0 ? stdout : stderr };
   };
   return { ledger, store: open(t, port) };
@@ -181,7 +187,11 @@ test('wrong arguments are answered with the usage', async (t) => {
 test('the samples of development are registered once, however often it is started', async (t) => {
   const store = open(t, (await startServer(t)).port);
   for (let start = 1; start <= 2; start += 1)
-    await registerSampleProjects(store, { transactionIdKey: 'a key of this test' });
+    await registerSampleProjects({
+      config: { transactionIdKey: 'a key of this test' },
+      eventStore: store,
+      runtime: systemRuntime,
+    });
   let after = null;
   const names = new Set<unknown>();
   for (let projects = 0; projects < 4; projects += 1) {
@@ -194,4 +204,21 @@ test('the samples of development are registered once, however often it is starte
   t.is(names.size, 4);
   const signal = new AbortController().signal;
   t.is(await store.firstAfter({ streamPrefixes: ['project-'], after, signal }), null);
+});
+
+test('what staff record has the time of PostgreSQL, where that answers', async (t) => {
+  const nodeOptions = clockAt('2001-01-01T00:00:00.000Z');
+  for (const [databaseUrl, isTold] of [
+    [(await createDatabase()).url, true],
+    [undefined, false],
+  ] as const) {
+    const { ledger, store } = await startShell(t, databaseUrl, { nodeOptions });
+    const user = await ledger('users', 'add', '--email', 'aminah@agency.example', '--role', 'viewer');
+    const project = await ledger('projects', 'add', '--name', 'Receipts', '--status', 'active');
+    for (const [kind, { said }] of Object.entries({ user, project })) {
+      const [id] = /\w{26}/.exec(said) ?? [];
+      const [event] = await store.load(`${kind}-${id}`);
+      t.is(Object(event?.data).at > '2001-01-02', isTold, said);
+    }
+  }
 });

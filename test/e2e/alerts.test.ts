@@ -2,6 +2,8 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readFileSync, statfsSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
@@ -218,6 +220,19 @@ async function startRoles(t: ExecutionContext, environment: Record<string, strin
   };
 }
 
+/** A witness that signs until it is told to refuse. What it signs with is not looked at. */
+async function startWitness(t: ExecutionContext) {
+  const signs = { isRefusing: false };
+  const server = createServer((request, response) => {
+    request.resume();
+    if (signs.isRefusing) response.writeHead(409).end();
+    else response.end('— witness.example/1 AAAAAAAA\n');
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  t.teardown(() => void server.close());
+  return { signs, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+}
+
 /** Does something again and again until something else has ended, in whatever way. */
 async function whileRepeating(repeated: () => Promise<unknown>, work: () => Promise<void>): Promise<void> {
   let isEnding = false;
@@ -301,8 +316,10 @@ withPrometheus(
     const database = await emptyDatabase(t, await createDatabase());
     const store = await startServerProcess(t);
     const disk = await smallDisk(t);
+    const witness = await startWitness(t);
     const { faults, ports, http, eventStore, refuse } = await startRoles(t, {
       ...settingsFor({ esdbUrl: store.url, databaseUrl: database.url }),
+      WITNESS_URLS: witness.url,
       DATA_DIR: disk ?? (await temporaryFolder(t)),
     });
     await recordVerified(database.db, new Date(), { checked: [], violations: [] });
@@ -405,7 +422,8 @@ withPrometheus(
     ]);
     await release();
 
-    // PostgreSQL takes nobody.
+    // PostgreSQL takes nobody. When it does again, the sealer goes on, and the witness has stopped signing.
+    witness.signs.isRefusing = true;
     const name = new URL(database.url).pathname.slice(1);
     const server = new URL(database.url);
     server.pathname = '/postgres';
@@ -416,6 +434,7 @@ withPrometheus(
     );
     await untilFired(['LedgerPostgresDown', 'LedgerChecksMissing']);
     await query(server.href, `alter database "${name}" with allow_connections true`);
+    await untilFired(['LedgerWitnessMissing']);
 
     // The event store does not answer.
     store.signal('SIGSTOP');

@@ -4,6 +4,7 @@ import { sealKeyOf } from '@ledger/transparency-log/key.ts';
 import {
   checkpointText,
   cosignatureLine,
+  cosignersOf,
   lackOfWitnesses,
   parseCheckpoint,
   parseNote,
@@ -55,6 +56,18 @@ test('the published notes are signed by their keys, and by nobody else', (t) => 
   t.is(check(example, goKey), null);
   t.is(check(example.replace('This', 'That'), exampleKey), null);
   for (const key of [goKey, exampleKey, log, witness]) t.is(verifierText(verifier(key)), key);
+});
+
+test('a checkpoint names whoever has signed it beside its log, each once', (t) => {
+  const witnesses = [
+    'transparency.dev/DEV:witness-little-garden',
+    'witness1.smartit.nu/witness1',
+    'remora.n621.de',
+    'witness.stagemole.eu',
+  ];
+  t.deepEqual(cosignersOf(cosigned), witnesses);
+  t.deepEqual(cosignersOf(`${cosigned}${cosigned.split('\n').at(-2)}\n`), witnesses);
+  t.deepEqual(cosignersOf('no note'), []);
 });
 
 test('a signature is that of the published note, byte for byte', (t) => {

@@ -33,3 +33,12 @@ test('an endless answer is read for its first 4 KB, also where it is compressed'
   t.is(await offer('a note\n\n', async () => []), '');
   t.deepEqual(warned, ['It answered 200']);
 });
+
+test('an answer of 200 without a signature is not taken for one', async (t) => {
+  const warned: string[] = [];
+  const log = pino({}, { write: (line: string) => void warned.push(JSON.parse(line).reason) });
+  const post = async () => new Response('');
+  const offer = offerTo(['http://witness.example'], { post, runtime: systemRuntime, log });
+  t.is(await offer('a note\n\n— log.example AAAAAAAA\n', async () => []), '');
+  t.deepEqual(warned, ['It answered 200']);
+});

@@ -5,7 +5,7 @@
 import { isAfter } from '@ledger/event-store/position.ts';
 import { retry } from '@ledger/kernel/retry.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
-import { isPostgresError } from '@ledger/postgres/error-codes.ts';
+import { emptyIfUndefined, isPostgresError } from '@ledger/postgres/error-codes.ts';
 import type { Knex } from 'knex';
 import { discard, holdCheckpoint } from '../runtime/checkpoints.ts';
 import type { Projection } from '../runtime/projection.ts';
@@ -21,14 +21,23 @@ export class ShadowTablesOutdated extends Error {
 /** Where the replaced tables stay until nobody reads them any more. */
 export const retiredSchema = ({ name }: Pick<Projection, 'name'>) => `${name}_old`;
 
+/** By what, and for which request, the serving tables were made: kept with their checkpoint. */
+export type LastRebuild = { request: string | null; durationMs: number; events: number };
+
+/** Null if no rebuild has made them. */
+export async function lastRebuild(db: Knex, { name }: Pick<Projection, 'name'>): Promise<LastRebuild | null> {
+  const query = `select to_json(checkpoints) -> 'rebuilt' as rebuilt from checkpoints where name = ?`;
+  const [row] = await emptyIfUndefined<{ rebuilt: LastRebuild | null }>(db.raw(query, [name]));
+  return row?.rebuilt ?? null;
+}
+
+type Cutover = { projection: Projection; shadow: ShadowTables; schema: string } & Omit<LastRebuild, 'events'>;
+
 /**
  * Holds the runner of the serving tables, feeds the shadow tables up to its position, and lets it continue on them.
  * They must not be far behind, because the runner waits. Throws ShadowTablesOutdated.
  */
-export async function cutOver(
-  db: Knex,
-  { projection, shadow, schema }: { projection: Projection; shadow: ShadowTables; schema: string },
-): Promise<void> {
+export async function cutOver(db: Knex, { projection, shadow, schema, ...made }: Cutover): Promise<void> {
   const { name } = projection;
   await db.transaction(async (trx) => {
     // The runner is waiting, so starting again is better than a long wait for a lock.
@@ -52,7 +61,8 @@ export async function cutOver(
       await trx.raw('alter schema ?? rename to ??', [name, retiredSchema(projection)]);
     }
     await trx.raw('alter schema ?? rename to ??', [schema, name]);
-    await trx.raw(sqlOf('cut-over-checkpoint'), [name, schema]);
+    const rebuilt = JSON.stringify({ ...made, events: shadow.events() } satisfies LastRebuild);
+    await trx.raw(sqlOf('cut-over-checkpoint'), { name, schema, rebuilt });
     await trx.raw('delete from checkpoints where name = ?', [schema]);
   });
 }

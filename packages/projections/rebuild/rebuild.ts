@@ -16,7 +16,7 @@ import { ProjectionHalted } from '../runtime/failures.ts';
 import { parkedOnlyIn } from '../runtime/parking.ts';
 import type { Projection } from '../runtime/projection.ts';
 import { createIndexes } from '../runtime/tables.ts';
-import { cutOver, dropRetired, ShadowTablesOutdated } from './cutover.ts';
+import { cutOver, dropRetired, lastRebuild, ShadowTablesOutdated } from './cutover.ts';
 import { type RebuildProgress, rebuildSchema } from './progress.ts';
 import { openShadowTables, type ShadowOptions } from './shadow-tables.ts';
 
@@ -62,8 +62,11 @@ const maxOutdated = 4;
 
 /** Called while no other rebuild of the projection can begin. */
 type RebuildHooks = {
-  /** Before the work begins, and again after an outage. An error from it ends the rebuild. */
-  onBegin?: () => Promise<void>;
+  /**
+   * Before the work begins, and again after an outage. Resolves to what identifies the request: if the serving tables were
+   * made for it, nothing is made again. An error from it ends the rebuild.
+   */
+  onBegin?: () => Promise<string>;
   /** Once the new tables serve. */
   onSwapped?: (rebuilt: Rebuilt) => Promise<void>;
 };
@@ -90,9 +93,14 @@ export async function rebuild(options: RebuildOptions & RebuildHooks): Promise<R
       options.onProgress(progress);
     };
     return whileAlone(options, rebuildSchema(name), async (patient, leading) => {
-      await onBegin?.();
-      const events = await rebuildLocked({ ...options, patient, signal: leading, onProgress });
-      const serving = { events, durationMs: Math.round(runtime.monotonicMs() - startedMs) };
+      const request = (await onBegin?.()) ?? null;
+      const last = request === null ? null : await lastRebuild(options.db, projection);
+      const durationMs = () => Math.round(runtime.monotonicMs() - startedMs);
+      const run = { ...options, request, durationMs, patient, signal: leading, onProgress };
+      // A process may have ended, or lost its connection, right after its cutover.
+      const isDone = last !== null && last.request === request;
+      const events = isDone ? last.events : await rebuildLocked(run);
+      const serving = { events, durationMs: isDone ? last.durationMs : durationMs() };
       await onSwapped?.(serving);
       rebuilt = serving;
       await dropRetired(patient, { projection, runtime, signal: leading });
@@ -148,8 +156,10 @@ export async function whileAlone<Result>(
 /** After these, tables that were begun cannot be completed. */
 const useless = [LogReplaced, ProjectionHalted, ShadowTablesOutdated];
 
-async function rebuildLocked(options: RebuildOptions & { patient: Knex }): Promise<number> {
-  const { projection, eventStore, db, patient, runtime, signal } = options;
+type LockedRun = RebuildOptions & { patient: Knex; request: string | null; durationMs: () => number };
+
+async function rebuildLocked(options: LockedRun): Promise<number> {
+  const { projection, eventStore, db, patient, request, durationMs, runtime, signal } = options;
   const { name, version } = projection;
   const schema = rebuildSchema(name);
   await dropRetired(patient, { projection, runtime, signal });
@@ -175,7 +185,7 @@ async function rebuildLocked(options: RebuildOptions & { patient: Knex }): Promi
     await shadow.catchUp(goal);
     signal.throwIfAborted();
     await assertNoneLost(db, name, schema);
-    await cutOver(patient, { projection, shadow, schema });
+    await cutOver(patient, { projection, shadow, schema, request, durationMs: durationMs() });
   } catch (error) {
     if (useless.some((type) => error instanceof type)) await discard(db, schema);
     throw error;

@@ -13,11 +13,12 @@ do $$ begin
   end if;
   if (
     select count(*) from pg_attribute
-    where attrelid = to_regclass('checkpoints') and attname in ('events', 'last_event', 'parked')
-  ) < 3 then
+    where attrelid = to_regclass('checkpoints') and attname in ('events', 'last_event', 'parked', 'rebuilt')
+  ) < 4 then
     alter table checkpoints
       add column if not exists events bigint not null default 0,
       add column if not exists last_event json,
-      add column if not exists parked json not null default '[]';
+      add column if not exists parked json not null default '[]',
+      add column if not exists rebuilt json;
   end if;
 end $$

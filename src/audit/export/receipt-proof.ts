@@ -3,7 +3,7 @@
  * the event, which names the payment, and whose content is nobody else's business.
  */
 import type { EventStore } from '@ledger/event-store/event-store.ts';
-import { openCheckpoint, parseNote } from '@ledger/transparency-log/note.ts';
+import { cosignersOf, openCheckpoint } from '@ledger/transparency-log/note.ts';
 import { endOf } from '../../commands/execute.ts';
 import { UnreadableEvent } from '../../events/codec.ts';
 import { paymentStream } from '../../events/payment.ts';
@@ -46,10 +46,9 @@ export async function proveReceipt(
   if (!proof || typeof checkpoint === 'string' || !last) return null;
   const { origin, size } = checkpoint;
   const sealedAt = (await checkpointOfSize(eventStore, size, last))?.at ?? '';
-  const names = parseNote(proof.checkpoint)?.signatures.map(({ name }) => name) ?? [];
   const lines = createLines();
   const range = { from: sealedAt, to: sealedAt, merchant: null, exportedAt: sealedAt };
   const file = [lines.head({ version: 2, ...range }), lines.leaf(leafOf(success), proof), lines.end()];
-  const witnesses = names.filter((name) => name !== origin);
+  const witnesses = cosignersOf(proof.checkpoint);
   return { number: proof.index + 1, origin, size, sealedAt, witnesses, file: file.join('') };
 }

@@ -1,11 +1,12 @@
 /** Whether the log is being sealed, as other processes and staff see it. */
-import type { EventStore } from '@ledger/event-store/event-store.ts';
+import type { EventStore, RecordedEvent } from '@ledger/event-store/event-store.ts';
 import { emptyIfUndefined } from '@ledger/postgres/error-codes.ts';
+import { cosignersOf } from '@ledger/transparency-log/note.ts';
 import type { Knex } from 'knex';
 import { sealsStream } from '../../events/seals.ts';
 import { streamPrefixes } from '../../events/streams.ts';
 import { lastEventOf } from './find-seals.ts';
-import { signedSealIn, Unaccountable } from './stored-seals.ts';
+import { readSignedSeal, signedSealIn, Unaccountable } from './stored-seals.ts';
 
 /** The sealer seals at least every ten minutes; when an event waits longer than this, sealing has stopped. */
 export const sealedWithinMs = 30 * 60_000;
@@ -47,3 +48,7 @@ export async function unsealed(
     throw error;
   }
 }
+
+/** How many of the witnesses that are to sign each seal have not signed this one. */
+export const witnessesMissing = (seal: RecordedEvent, witnesses: number) =>
+  Math.max(0, witnesses - cosignersOf(readSignedSeal(seal)?.checkpoint?.note ?? '').length);

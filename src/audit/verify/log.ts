@@ -16,6 +16,7 @@ import { sealsStream } from '../../events/seals.ts';
 import { streamKinds, streamPrefixes } from '../../events/streams.ts';
 import type { Reign } from '../seals/succession.ts';
 import { type Acknowledgements, acknowledgedIn } from './acknowledgements.ts';
+import { createTimeCheck } from './recorded-times.ts';
 import type { LogCounts } from './resume.ts';
 import { createSealCheck, type SealMark } from './seals.ts';
 import type { Violations } from './violations.ts';
@@ -26,13 +27,14 @@ export type LogResult = Awaited<ReturnType<typeof verifyLog>>;
 const maxFailures = 6;
 
 /**
- * A seal up to which the log has been verified before, its tree, and the position of its last event; `counts` if that
- * is part of this verification.
+ * A seal up to which the log has been verified before, its tree, the position of its last event, and the time that the log
+ * had reached; `counts` if that is part of this verification.
  */
 export type VerifiedUntil = {
   mark: SealMark;
   range: Range;
   after: Position;
+  reachedMs: number;
   counts: LogCounts | null;
 };
 
@@ -61,11 +63,12 @@ export async function verifyLog(task: LogToVerify) {
   const heads = createHeads(eventStore, { kept: headsKept, isComplete: from === null });
   const counts = from?.counts;
   const seals = createSealCheck(marks, violations, eventStore, from);
+  const times = createTimeCheck(from?.reachedMs ?? 0, counts?.early ?? { count: 0, first: '' });
   const after = from?.after ?? null;
   let events = counts?.events ?? 0;
   let streams = counts?.streams ?? 0;
   let last: RecordedEvent | null = null;
-  const result = (complete: boolean) => ({ events, streams, seals, complete });
+  const result = (complete: boolean) => ({ events, streams, seals, early: times.found(), complete });
   try {
     for await (const event of eventsToEnd(eventStore, { streamPrefixes, after, signal, maxFailures })) {
       last = event;
@@ -78,8 +81,16 @@ export async function verifyLog(task: LogToVerify) {
         acknowledgements.report(kind, { stream: event.streamName, revision: event.revision }, sentence);
       heads.keep(event);
       const mark = await seals.take(event);
+      times.take(event, mark);
       events += 1;
-      if (mark) onSealed?.(mark, { events, streams, seals: seals.met(), uncovered: seals.uncovered() });
+      const soFar = {
+        events,
+        streams,
+        seals: seals.met(),
+        uncovered: seals.uncovered(),
+        early: times.found(),
+      };
+      if (mark) onSealed?.(mark, soFar);
       onProgress(events);
     }
     for (const stream of await hiddenStreams(eventStore, signal))

@@ -5,8 +5,18 @@ import type { Runtime } from '@ledger/kernel/runtime.ts';
 import type { KeyTerm } from '@ledger/transparency-log/key.ts';
 import type { Checked, Violation } from './violations.ts';
 
-/** How much of the log was read up to a seal: events, streams, seals met, and events that no seal covers. */
-export type LogCounts = { events: number; streams: number; seals: number; uncovered: number };
+/** Events with a time long before what was sealed before them; `first` is the place of the first, `''` if there is none. */
+export type EarlyEvents = { count: number; first: string };
+
+/** How much of the log was read up to a seal: events, streams, seals met, events that no seal covers, and early ones. */
+export type LogCounts = {
+  events: number;
+  streams: number;
+  seals: number;
+  uncovered: number;
+  /** Missing in the file of an earlier release. */
+  early?: EarlyEvents;
+};
 
 export type VerifiedSoFar = {
   startedAt: string;

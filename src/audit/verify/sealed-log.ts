@@ -7,6 +7,7 @@ import { sealedWithinMs } from '../seals/sealing-status.ts';
 import { readSignedSeal } from '../seals/stored-seals.ts';
 import { loadAcknowledgements } from './acknowledgements.ts';
 import { type LogResult, type VerifiedUntil, verifyLog } from './log.ts';
+import { reachedMs } from './recorded-times.ts';
 import type { VerifiedSoFar } from './resume.ts';
 import { type SealMark, verifySeals } from './seals.ts';
 import type { Verification } from './verification.ts';
@@ -93,10 +94,11 @@ async function findVerified(
   const [stored] = mark ? await eventStore.load(sealsStream, mark.revision, 1) : [];
   const range = stored && readSignedSeal(stored)?.checkpoint?.range;
   if (!mark || !range) return null;
-  return { mark, range, after: (await lastEventOf(mark, eventStore)).position, counts: null };
+  const last = await lastEventOf(mark, eventStore);
+  return { mark, range, after: last.position, reachedMs: reachedMs(mark, last), counts: null };
 }
 
-function noteUnsealed({ seals }: LogResult, { report, runtime, trusted }: Verification): void {
+function noteUnsealed({ early, seals }: LogResult, { report, runtime, trusted }: Verification): void {
   const { notes, violations } = report;
   const { events, since } = seals.unsealed();
   const uncovered = seals.uncovered();
@@ -104,6 +106,10 @@ function noteUnsealed({ seals }: LogResult, { report, runtime, trusted }: Verifi
     violations.add('unsealed events', `The ${events} events since ${since.toISOString()} are not sealed`);
   if (!trusted) notes.push('No public key was given: whose key signed the seals was not checked.');
   if (events > 0) notes.push(`${events} events are not sealed yet: only their chains protect them.`);
+  if (early.count > 0)
+    notes.push(
+      `${early.count} events say that they were recorded more than an hour before events that had been sealed before them, the first of them ${early.first}: a clock was wrong, or somebody appended them with an earlier time.`,
+    );
   if (uncovered > 0)
     notes.push(
       `${uncovered} events are of streams that their sealer did not know: only their chains protect them.`,

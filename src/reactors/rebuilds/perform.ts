@@ -42,7 +42,9 @@ export async function rebuildAsRequested(options: Omit<RecordedRebuild, 'onProgr
       onProgress: () => undefined,
       async onBegin() {
         log.info({ projection: name }, 'rebuilding');
-        if (!(await openRequest(eventStore, name))) throw new RebuildRefused('It was done meanwhile');
+        const open = await openRequest(eventStore, name);
+        if (!open) throw new RebuildRefused('It was done meanwhile');
+        return open.id;
       },
     });
     log.info({ projection: name, events, durationMs }, 'rebuilt');
@@ -75,7 +77,7 @@ export function createExecuteRebuild(eventStore: Pick<EventStore, 'append' | 'lo
 export async function rebuildOnRecord({
   cause,
   ...options
-}: RecordedRebuild & { cause: Cause; onBegin: () => Promise<void> }): Promise<Rebuilt> {
+}: RecordedRebuild & { cause: Cause; onBegin: () => Promise<string> }): Promise<Rebuilt> {
   const { eventStore, projection, runtime } = options;
   return await rebuild({
     ...options,

@@ -478,6 +478,39 @@ test.serial(
   },
 );
 
+test('an event of which no text can be made is sealed and verified like any other', async (t) => {
+  const { eventStore } = await tampered(t, file, () => {});
+  await append(eventStore, paymentId(91), [{ type: 'PaymentRequested', data: { at: { toString: 1 } } }]);
+  const sealedIn = sealing((await createDatabase()).url, await temporaryFolder(t));
+  t.teardown(() => sealedIn.db.destroy());
+  await sealAll(eventStore, sealedIn, filled + 1);
+  const { found, result } = await verdictOn(eventStore);
+  t.deepEqual(
+    found.map(({ kind }) => kind),
+    ['unreadable events'],
+  );
+  t.is(result.seals.unsealed().events, 0);
+});
+
+test('an event with a time long before that of what was sealed before it is told, and where it is', async (t) => {
+  const { eventStore } = await tampered(t, file, () => {});
+  // More than an hour before the seals, but not before the events in them: a sealer may have been away.
+  await append(eventStore, paymentId(90), [paymentRequested({ at: '2026-11-20T00:30:00.000Z' })]);
+  t.deepEqual((await verdictOn(eventStore)).result.early, { count: 0, first: '' });
+  for (const [id, at] of [
+    [paymentId(92), '2026-10-20T01:00:00.000Z'],
+    [paymentId(93), '2026-11-19T23:59:00.000Z'],
+  ] as const)
+    await append(eventStore, id, [paymentRequested({ at })]);
+  const early = { count: 2, first: `${paymentStream(paymentId(92))} revision 0` };
+  t.deepEqual((await verdictOn(eventStore)).result.early, early);
+  // Also once they are sealed themselves.
+  const sealedIn = sealing((await createDatabase()).url, await temporaryFolder(t));
+  t.teardown(() => sealedIn.db.destroy());
+  await sealAll(eventStore, sealedIn, filled + 3);
+  t.deepEqual((await verdictOn(eventStore)).result.early, early);
+});
+
 test('a term counts however the file was saved, and is never left out', (t) => {
   const term = { publicKey: key.publicKey, from: 0, to: 9 };
   for (const between of ['\n', '\r\n', ' \r\n', '\n\n'])

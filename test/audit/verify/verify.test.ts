@@ -31,7 +31,7 @@ import { openStores } from '../../../src/roles/stores.ts';
 import { createDeliveryList, deliveryList } from '../../../src/to-do/delivery-list.ts';
 import { requeries } from '../../../src/to-do/requery-list.ts';
 import { query, temporaryFolder } from '../../embedded/helpers.ts';
-import { log, reached } from '../../projections/helpers.ts';
+import { append, log, paymentRequested, reached } from '../../projections/helpers.ts';
 import { electionOn } from '../../support/leader-election.ts';
 import { runLedger, settingsFor, spawnLedger } from '../../support/ledger.ts';
 import { createDatabase } from '../../support/postgres.ts';
@@ -514,6 +514,14 @@ test.serial('as a command: exit code 0 or 1, by the key that an auditor keeps', 
   t.is(listed.code, 0);
   t.true(listed.said.startsWith(pemOf(key)));
   t.regex(listed.said, /^ +8 {2}2026-11-20T10:00:00\+08:00 +45 events {2}[0-9a-f]{64}\n9 seals\.$/m);
+  const checkpoint = join(folderOfKeys, 'checkpoint');
+  await writeFile(checkpoint, (await ledger(t, url, 'seals', '--last')).said);
+  await append(eventStore, paymentId(92), [paymentRequested({ at: '2026-10-20T01:00:00.000Z' })]);
+  for (const since of [[], ['--since', checkpoint]]) {
+    const { code, said } = await ledger(t, url, 'verify', '--public-key', kept, ...since);
+    t.regex(said, /^1 events say that they were recorded more than an hour before .* revision 0:/m);
+    t.is(code, 0, said);
+  }
 });
 
 test.serial('as the daily verification: in a process of its own, which records what it found', async (t) => {

@@ -216,9 +216,10 @@ test.serial('one rebuild of a projection at a time', async (t) => {
   await fill(parts, ['payments']);
   const begun = Promise.withResolvers<void>();
   const go = Promise.withResolvers<void>();
-  const onBegin = () => {
+  const onBegin = async () => {
     begun.resolve();
-    return go.promise;
+    await go.promise;
+    return 'a request';
   };
   const first = rebuild({ ...options(payments, parts), onBegin });
   await begun.promise;
@@ -242,10 +243,12 @@ test.serial(
     await discard(db, schema);
     const another = await openShadowTables({ ...options(payments, parts), schema });
     t.is(another.position(), null);
-    await t.throwsAsync(cutOver(db, { projection: payments, shadow, schema }), { message: /begun anew/ });
+    await t.throwsAsync(cutOver(db, { projection: payments, shadow, schema, request: null, durationMs: 1 }), {
+      message: /begun anew/,
+    });
     t.is((await rowsOf(parts, 'payments.payments')).length, 40);
     await another.catchUp(parts.store.eventStore.head);
-    await cutOver(db, { projection: payments, shadow: another, schema });
+    await cutOver(db, { projection: payments, shadow: another, schema, request: null, durationMs: 1 });
     t.is((await rowsOf(parts, 'payments.payments')).length, 40);
   },
 );

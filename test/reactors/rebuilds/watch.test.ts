@@ -1,11 +1,16 @@
 /** Rebuilds that staff ask for: done, recorded, and taken up again by whoever comes next. */
 import { randomUUID } from 'node:crypto';
+import { rebuild } from '@ledger/projections/rebuild/rebuild.ts';
 import type { Projection } from '@ledger/projections/runtime/projection.ts';
 import test, { type ExecutionContext } from 'ava';
 import type { Metadata } from '../../../src/events/envelope.ts';
 import { projectionStream, type Rebuilds, rebuildFold } from '../../../src/events/rebuild.ts';
 import { payments } from '../../../src/projections/payments/projection.ts';
-import { createExecuteRebuild, rebuildAsRequested } from '../../../src/reactors/rebuilds/perform.ts';
+import {
+  createExecuteRebuild,
+  openRequest,
+  rebuildAsRequested,
+} from '../../../src/reactors/rebuilds/perform.ts';
 import { startRebuilds } from '../../../src/reactors/rebuilds/watch.ts';
 import { until } from '../../embedded/helpers.ts';
 import {
@@ -125,6 +130,45 @@ test.serial('a role that stops during a rebuild leaves the request to the next',
   t.is((await stateOf(parts)).requestedAt, '2026-11-20T01:00:00.000Z', 'still open');
   startRole(t, parts);
   t.like(await ended(parts), { outcome: 'rebuilt', events: 2 });
+});
+
+/** The request is open, and the process that performs it is killed once the new tables serve. */
+async function killedAfterCutover(parts: Stores, projection: Projection): Promise<void> {
+  const killed = new AbortController();
+  const rebuilding = rebuild({
+    projection,
+    eventStore: parts.store.eventStore,
+    db: parts.database.db,
+    databaseUrl: parts.database.url,
+    personalData,
+    log,
+    runtime: testRuntime(),
+    signal: killed.signal,
+    onProgress: () => undefined,
+    onBegin: async () => (await openRequest(parts.store.eventStore, projection.name))?.id ?? '',
+    async onSwapped() {
+      killed.abort();
+      throw new Error('killed');
+    },
+  });
+  await rebuilding.catch(() => {});
+}
+
+const fails = { ...payments, project: () => Promise.reject(new Error('made again')) } satisfies Projection;
+
+test.serial('what was killed right after its cutover is recorded as done, and not done again', async (t) => {
+  const parts = await start(t);
+  await request(parts);
+  await killedAfterCutover(parts, payments);
+  t.truthy((await stateOf(parts)).requestedAt, 'still open');
+  // Of a release that does not know the new tables, as while one is deployed.
+  const role = startRole(t, parts, { ...fails, version: payments.version - 1 });
+  t.like(await ended(parts), { outcome: 'rebuilt', events: 2 });
+  await role.stop();
+  // The next request is another one.
+  await request(parts);
+  startRole(t, parts, fails);
+  await until(async () => (await stateOf(parts)).last?.outcome === 'failed');
 });
 
 test.serial('two roles do it once', async (t) => {
