@@ -90,7 +90,8 @@ test('a locked data folder is refused with the pid of its holder until it is rel
   lockDataFolder(folder).release();
 });
 
-test('a folder that this account may not read is not taken for one that no ledger uses', async (t) => {
+// By itself, because it changes the account of the whole process.
+test.serial('a folder that this account may not read is not taken for one that no ledger uses', async (t) => {
   const folder = await temporaryFolder(t);
   const { path, release } = lockDataFolder(join(folder, 'data'));
   t.teardown(release);
