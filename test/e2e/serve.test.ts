@@ -1,5 +1,5 @@
 // `npm start` as a newcomer and as an accident meets it.
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { chmod, readdir, readFile, stat, writeFile } from 'node:fs/promises';
@@ -157,6 +157,14 @@ test.serial('the first answer of a first start has the lists, and a new user is 
   const body = JSON.stringify({ name: 'Aminah', email: 'aminah@agency.example' });
   t.is((await fetch(users, { method: 'POST', headers, body })).status, 201);
   t.is(((await (await fetch(users, { headers })).json()) as unknown[]).length, 1);
+});
+
+test.serial('the shell of `npm start` becomes the ledger, so that a signal to npm reaches it', async (t) => {
+  const { scripts } = JSON.parse(await readFile(new URL('../../package.json', import.meta.url), 'utf8'));
+  const command = String(scripts.start).replace('src/ledger.js serve', '--print process.pid');
+  // As npm runs a script.
+  const shell = spawn('sh', ['-c', command], { stdio: ['ignore', 'pipe', 'inherit'] });
+  t.is((await text(shell.stdout)).trim(), String(shell.pid));
 });
 
 test.serial('the data folder is for its owner alone, also one that was there before', async (t) => {
