@@ -24,10 +24,11 @@ export function createByteBudget(maxBytes: number) {
           if (!holders.has(holder)) return;
           holder.heldBytes += bytes;
           heldBytes += bytes;
-          if (heldBytes <= maxBytes) return;
-          const largest = largestOf(holders);
-          release(largest);
-          largest.end();
+          while (heldBytes > maxBytes) {
+            const largest = largestOf(holders);
+            release(largest);
+            largest.end();
+          }
         },
         close: () => release(holder),
       };

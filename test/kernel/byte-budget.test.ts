@@ -27,3 +27,12 @@ test('the owner that holds the most loses its largest, and whoever holds little 
   one.add(80);
   t.deepEqual(ended, ['two', 'small'], 'what was closed is free again');
 });
+
+test('as many are ended as it takes, however little each of them holds', (t) => {
+  let ended = 0;
+  const budget = createByteBudget(100);
+  for (let held = 0; held < 10; held += 1) budget.open('hoarder', () => (ended += 1)).add(10);
+  const large = budget.open('newcomer', () => t.fail('it holds less'));
+  large.add(40);
+  t.is(ended, 4);
+});
