@@ -9,7 +9,7 @@ import { allProjections } from '../projections/all.ts';
 import {
   createExecuteRebuild,
   describeRebuildFailure,
-  openRequest,
+  openRequestId,
   rebuildOnRecord,
 } from '../reactors/rebuilds/perform.ts';
 import { createDeliveryList, deliveryList } from '../to-do/delivery-list.ts';
@@ -97,7 +97,7 @@ async function rebuildOne(projection: Projection, run: Run): Promise<Report> {
       async onBegin() {
         begun = true;
         await execute(stream, { type: 'RequestRebuild', at: now(), projection: name }, staffCause());
-        return (await openRequest(run.eventStore, name))?.id ?? '';
+        return await openRequestId(run.eventStore, name);
       },
     }).finally(progress.end);
     const seconds = (durationMs / 1000).toFixed(1);

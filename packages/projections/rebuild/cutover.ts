@@ -22,7 +22,7 @@ export class ShadowTablesOutdated extends Error {
 export const retiredSchema = ({ name }: Pick<Projection, 'name'>) => `${name}_old`;
 
 /** By what, and for which request, the serving tables were made: kept with their checkpoint. */
-export type LastRebuild = { request: string | null; durationMs: number; events: number };
+type LastRebuild = { request: string | null; durationMs: number; events: number };
 
 /** Null if no rebuild has made them. */
 export async function lastRebuild(db: Knex, { name }: Pick<Projection, 'name'>): Promise<LastRebuild | null> {

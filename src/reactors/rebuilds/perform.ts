@@ -42,9 +42,7 @@ export async function rebuildAsRequested(options: Omit<RecordedRebuild, 'onProgr
       onProgress: () => undefined,
       async onBegin() {
         log.info({ projection: name }, 'rebuilding');
-        const open = await openRequest(eventStore, name);
-        if (!open) throw new RebuildRefused('It was done meanwhile');
-        return open.id;
+        return await openRequestId(eventStore, name);
       },
     });
     log.info({ projection: name, events, durationMs }, 'rebuilt');
@@ -67,6 +65,13 @@ export async function openRequest(eventStore: Pick<EventStore, 'load'>, name: st
   const events = await eventStore.load(projectionStream(name));
   const { requestedAt } = events.map(rebuildFold.read).reduce(rebuildFold.evolve, rebuildFold.initial);
   return requestedAt === null ? null : (events.at(-1) ?? null);
+}
+
+/** Its id. Throws RebuildRefused if there is none any more. */
+export async function openRequestId(eventStore: Pick<EventStore, 'load'>, name: string): Promise<string> {
+  const open = await openRequest(eventStore, name);
+  if (!open) throw new RebuildRefused('It was done meanwhile');
+  return open.id;
 }
 
 export function createExecuteRebuild(eventStore: Pick<EventStore, 'append' | 'load'>) {
