@@ -91,7 +91,10 @@ export function lackOfWitnesses(
   untilSeconds = Infinity,
 ): string | null {
   const note = parseNote(text);
-  const isSignedBy = (each: Verifier) => ((note && signedAt(note, each)) ?? Number.NaN) <= untilSeconds;
+  const isSignedBy = (each: Verifier) => {
+    const seconds = note && signedAt(note, each);
+    return seconds !== null && seconds <= untilSeconds;
+  };
   const signed = known.filter(isSignedBy).map(({ name }) => name);
   if (signed.length >= needed) return null;
   return `Of ${known.length} witnesses ${needed} must have signed the last seal, and these have: ${signed.join(', ') || 'none'}`;

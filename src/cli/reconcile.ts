@@ -19,7 +19,6 @@ export const command: CommandOf<'reconcile'> = async (
   const madeAt = made === undefined ? null : readAsOf('made-at', made);
   const badRows: BadRow[] = [];
   const discrepancies: (DiscrepancyFound & { id: string })[] = [];
-  // Made from the findings at the end, so that an import of many does not hold them twice.
   const findings = () => [
     ...badRows.map(({ line, fault }) => `unreadable      line ${line} ${fault}`),
     ...discrepancies.map((each) => discrepancyText(each.id, each)),
@@ -42,9 +41,7 @@ export const command: CommandOf<'reconcile'> = async (
       const note = dryRun ? ['This was a dry run: nothing was recorded.'] : [];
       return {
         data: { ...summary, dryRun, unreadable: badRows, discrepancies },
-        get text() {
-          return [...findings(), '', summaryText(summary), ...note].join('\n');
-        },
+        text: [...findings(), '', summaryText(summary), ...note].join('\n'),
         exitCode: isAllMatched(summary) ? 0 : 1,
       };
     });
