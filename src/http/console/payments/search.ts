@@ -4,7 +4,7 @@ import lists from '../../../../content/tables/lists.json' with { type: 'json' };
 import { transactionIdPattern } from '../../../commands/transaction-id.ts';
 import { paymentModes } from '../../../common/payment-modes.ts';
 import { indexedTokens } from '../../../projections/payments/payers.ts';
-import { type PaymentFilter, paymentsOf } from '../../../projections/payments/queries.ts';
+import { narrowed, type PaymentFilter, paymentsOf } from '../../../projections/payments/queries.ts';
 import { typedTerms } from '../../../projections/payments/search-tokens.ts';
 import { seeOther } from '../../server/context.ts';
 import {
@@ -25,8 +25,21 @@ export const paymentsPath = '/console/payments';
 const maxPayerLength = 500;
 const notSearchable = 'Payments cannot be searched at the moment. Enter a transaction id to open its payment';
 
-/** The list that the fields of the form ask for; of the payments of a payer where there are tokens. */
-export function paymentList(typed: Fields, searchTokens: readonly string[] = []): List {
+/** The list that the fields of the form ask for. */
+export function paymentList(typed: Fields): List {
+  const { fields, filter } = readFilter(typed, []);
+  return listOf(fields, filter);
+}
+
+const listOf = (fields: List['fields'], filter: PaymentFilter): List => ({
+  listing: lists.payments,
+  path: paymentsPath,
+  fields,
+  all: (db) => paymentsOf(db, filter),
+});
+
+/** Of the payments of a payer where there are tokens. */
+function readFilter(typed: Fields, searchTokens: readonly string[]) {
   const [days, range] = [readDays(typed), readAmounts(typed)];
   const fields = {
     q: readText(typed.q),
@@ -46,7 +59,7 @@ export function paymentList(typed: Fields, searchTokens: readonly string[] = [])
     amounts: range.amounts,
     searchTokens,
   };
-  return { listing: lists.payments, path: paymentsPath, fields, all: (db) => paymentsOf(db, filter) };
+  return { fields, filter };
 }
 
 export const showPayments: Page = async (ctx, dependencies) => {
@@ -62,8 +75,10 @@ export const find: Page = async (ctx, dependencies) => {
   const { q = '' } = readForm(ctx);
   const text = q.trim().slice(0, maxPayerLength).toWellFormed();
   const { askReadModels, db } = dependencies;
-  const rows = rowsFor(ctx, lists.payments, paymentsOf(db, { named: text }));
-  const search = () => readPage(db, rows, lists.payments, { limit: 1, after: null });
+  const search = async () => {
+    const all = paymentsOf(db, await narrowed(db, { named: text }));
+    return await readPage(db, rowsFor(ctx, lists.payments, all), lists.payments, { limit: 1, after: null });
+  };
   const isId = transactionIdPattern.test(text.toUpperCase());
   const [found] = isId ? [[]] : await askReadModels(ctx, [search()], notSearchable);
   if (isId || text === '' || found.length > 0)
@@ -98,7 +113,9 @@ async function showFound(
 ): Promise<void> {
   const { askReadModels, db, personalData } = dependencies;
   const [tokens] = await askReadModels(ctx, [indexedTokens(payer.tokens, db, personalData)], notSearchable);
-  const list = paymentList(typed, tokens);
+  const { fields, filter } = readFilter(typed, tokens);
+  const [found] = await askReadModels(ctx, [narrowed(db, filter)], notSearchable);
+  const list = listOf(fields, found);
   await dependencies.show(ctx, 'payments/payments.njk', {
     isPayments: true,
     merchants: merchantsFor(ctx, dependencies.config.merchants),
