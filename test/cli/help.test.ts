@@ -84,7 +84,7 @@ test('a file that cannot be read is named in a sentence, before anything is conn
     }
 });
 
-test('what one option demands is not left undone because of another', async (t) => {
+test('options that make no sense, by themselves or together, are refused before anything is begun', async (t) => {
   const refused = [
     [['verify', '--witnesses', '2'], '--witnesses needs --witness-keys'],
     [
@@ -92,6 +92,7 @@ test('what one option demands is not left undone because of another', async (t) 
       '--since and --record are about the log, not about a file',
     ],
     [['rebuild', '--parked', '--dry-run'], '--parked takes no projection and no --dry-run'],
+    [['witness', '--name', 'w/1', '--port', '99999'], '--port must be a number from 0 to 65535'],
     [['rebuild', '--parked', 'payments'], '--parked takes no projection and no --dry-run'],
   ] as const;
   for (const [args, fault] of refused) {
