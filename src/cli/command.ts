@@ -63,6 +63,13 @@ export function readArgument([value = '', ...more]: readonly string[], otherwise
   return value;
 }
 
+/** The value of --port; 0 is any that is free. */
+export function readPort(text: string): number {
+  if (!/^\d{1,5}$/.test(text) || Number(text) > 65_535)
+    throw new UsageError('--port must be a number from 0 to 65535');
+  return Number(text);
+}
+
 /** The path of a file that somebody named. Throws UsageError if it cannot be read. */
 export function readableFile(path: string): string {
   const fault = faultOfFile(path);

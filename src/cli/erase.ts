@@ -4,6 +4,7 @@ import { reasonOf } from '@ledger/kernel/reason-of.ts';
 import { printable } from '@ledger/pdf/printable.ts';
 import { type HeldKeys, isHolding } from '@ledger/personal-data/sealed.ts';
 import { plural } from '../audit/history/text.ts';
+import { Refused } from '../commands/decider.ts';
 import { loadHead } from '../commands/execute.ts';
 import { paymentDecider } from '../commands/payment.ts';
 import { transactionIdPattern } from '../commands/transaction-id.ts';
@@ -40,6 +41,7 @@ function isSubject(text: string): boolean {
   return unmatchedId === null ? transactionIdPattern.test(text) : placeOfUnmatched(unmatchedId) !== null;
 }
 
+/** Throws Refused if one of them does not exist. */
 async function load(subjects: readonly string[], { eventStore }: EraseContext): Promise<Listed[]> {
   const loaded = await Promise.all(
     subjects.map(async (subject) => {
@@ -52,6 +54,9 @@ async function load(subjects: readonly string[], { eventStore }: EraseContext): 
       return state.status === 'none' ? null : ofPayment(state);
     }),
   );
+  const missing = subjects.filter((_, index) => loaded[index] === null);
+  if (missing.length > 0)
+    throw new Refused('unknown_payment', `Nothing was erased: there is no ${missing.join(' and no ')}`);
   return loaded.filter((each) => each !== null);
 }
 

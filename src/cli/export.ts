@@ -3,9 +3,10 @@ import { beginExport, readExportRequest } from '../audit/export/export.ts';
 import { plural } from '../audit/history/text.ts';
 import { InvalidFields } from '../commands/fields.ts';
 import { codeOf } from '../config/merchants.ts';
+import { searchPayments } from '../projections/payments/queries.ts';
 import { recordToolAccess } from './access.ts';
 import { type CommandOf, UsageError } from './command.ts';
-import { withStores } from './stores.ts';
+import { type Context, withStores } from './stores.ts';
 
 export const command: CommandOf<'export'> = async (
   { output: _, 'with-personal-data': isOpened = false, ...values },
@@ -15,7 +16,10 @@ export const command: CommandOf<'export'> = async (
   const { merchantCode: named, ...asked } = readRequest({ ...values, opened: isOpened ? 'yes' : '' });
   const uses = named ? (['dataKeys', 'merchants'] as const) : (['dataKeys'] as const);
   return await withStores<'dataKeys' | 'merchants'>('export', { uses }, async (stores) => {
-    const request = { ...asked, merchantCode: named && codeOf(stores.config.merchants, named) };
+    const merchantCode = named && codeOf(stores.config.merchants, named);
+    if (merchantCode !== null && !(await isMerchant(merchantCode, stores)))
+      throw new UsageError(`No merchant has the code ${merchantCode}`);
+    const request = { ...asked, merchantCode };
     const { pieces, totals } = await beginExport(request, stores);
     if (isOpened) {
       const detail = `${request.span.start} to ${request.span.end}`;
@@ -32,6 +36,12 @@ export const command: CommandOf<'export'> = async (
     return 0;
   });
 };
+
+/** An unknown code must not look like a merchant without payments. One that is no longer configured has some. */
+async function isMerchant(merchantCode: string, { config, db }: Context<'dataKeys' | 'merchants'>) {
+  if (config.merchants.has(merchantCode)) return true;
+  return (await searchPayments(db, { merchantCode }, { limit: 1, after: null })).length > 0;
+}
 
 function readRequest(values: Parameters<typeof readExportRequest>[0]) {
   try {

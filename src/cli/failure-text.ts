@@ -13,7 +13,9 @@ import {
 } from '@ledger/postgres/error-codes.ts';
 import { PostgresUnavailable } from '@ledger/postgres/requirements.ts';
 import { ExportImpossible } from '../audit/export/export.ts';
+import { Unaccountable } from '../audit/seals/stored-seals.ts';
 import { Refused } from '../commands/decider.ts';
+import { UnreadableEvent } from '../events/codec.ts';
 import { UnreadableExport } from '../reconciliation/export-format.ts';
 import { ReadModelBehind } from '../reconciliation/reconcile.ts';
 import { configurationExitCode } from '../roles/lifecycle.ts';
@@ -40,6 +42,8 @@ const sentences = [ExportImpossible, Refused, TooManyReceipts];
 export function failureText(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (sentences.some((type) => error instanceof type)) return `${error.message}.`;
+  if (error instanceof Unaccountable || error instanceof UnreadableEvent)
+    return `${error.message}. Run \`ledger verify\`.`;
   const answer = answerOf(error);
   if (answer !== null && (!isRefusal(error) || isPostgresError(error, 'insufficientPrivilege')))
     return `PostgreSQL refuses: ${answer}.`;

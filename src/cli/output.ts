@@ -1,16 +1,18 @@
 /** Where a command's document goes: the terminal, or a file that `--output` names. */
 import { existsSync } from 'node:fs';
 import { open, rename, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { pipeline } from 'node:stream/promises';
+import { syncToDisk } from '@ledger/kernel/whole-file.ts';
 import { UsageError, type WriteDocument } from './command.ts';
 
 /**
  * A file is first written under another name, and renamed once it is completely on disk, so that an interrupted one is
- * never mistaken for a complete one. Only this account can read it. Throws UsageError at once when it exists, because it
- * is never overwritten.
+ * never mistaken for a complete one. Only this account can read it. Throws UsageError when it exists, at once or by the
+ * time that it is renamed, because it is never overwritten.
  */
 export function openOutput(path: string | undefined): WriteDocument {
-  if (path !== undefined && existsSync(path)) throw new UsageError(`${path} exists and is not overwritten`);
+  if (path !== undefined) assertFree(path);
   return async (pieces) => {
     if (path === undefined) await pipeline(pieces, process.stdout, { end: false });
     else await writeWhole(pieces, path);
@@ -18,12 +20,19 @@ export function openOutput(path: string | undefined): WriteDocument {
   };
 }
 
+function assertFree(path: string): void {
+  if (existsSync(path)) throw new UsageError(`${path} exists and is not overwritten`);
+}
+
 async function writeWhole(pieces: AsyncIterable<string | Uint8Array>, path: string): Promise<void> {
   const draft = `${path}.${process.pid}.part`;
   const file = await open(draft, 'wx', 0o600);
   try {
     await pipeline(pieces, file.createWriteStream({ flush: true }));
+    // Writing may take minutes. Not a link, which would fail by itself: a memory stick has none.
+    assertFree(path);
     await rename(draft, path);
+    syncToDisk(dirname(path));
   } catch (error) {
     await rm(draft, { force: true });
     throw error;

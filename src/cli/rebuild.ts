@@ -22,6 +22,8 @@ import { type Context, fail, staffCause, withStores } from './stores.ts';
 const maxShown = 50;
 
 export const command: CommandOf<'rebuild'> = async ({ 'dry-run': isDry, parked: isForParked }, names) => {
+  if (isForParked && (isDry || names.length > 0))
+    throw new UsageError('--parked takes no projection and no --dry-run');
   if (isForParked) return await withStores('rebuild', { uses: ['dataKeys'] }, tryAllParkedAgain);
   const chosen = choose(names);
   setPriority(constants.priority.PRIORITY_BELOW_NORMAL);

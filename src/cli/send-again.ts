@@ -34,7 +34,7 @@ type Find = (stores: Pick<Context, 'db' | 'runtime'>) => Promise<DeliveryId[]>;
 function findOne(options: Options, [transactionId = '', delivery = '', ...more]: readonly string[]): Find {
   if (!transactionIdPattern.test(transactionId) || delivery === '' || more.length > 0)
     throw new UsageError('Name a transaction id and one delivery, such as callback-1, item-01 or email');
-  if (Object.keys(options).length > 0)
+  if (Object.keys(options).some((name) => name !== 'json'))
     throw new UsageError('Name either one delivery or a range of time, not both');
   return async () => [{ transactionId, delivery }];
 }

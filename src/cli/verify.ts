@@ -34,6 +34,10 @@ export const command: CommandOf<'verify'> = async (options) => {
   if (accepts) return await acceptLog(reason);
   if (place !== undefined || reason !== undefined) return await acknowledgeFaults(place, reason);
   const { 'public-key': publicKey, 'witness-keys': keyFile, record = false } = options;
+  if (options.witnesses !== undefined && keyFile === undefined)
+    throw new UsageError('--witnesses needs --witness-keys');
+  if (file !== undefined && (record || since !== undefined))
+    throw new UsageError('--since and --record are about the log, not about a file');
   const given = publicKey === undefined ? null : keysOf(publicKey);
   const witnesses = keyFile === undefined ? null : witnessesIn(keyFile, options.witnesses);
   if (file !== undefined) return await verifyExport(file, given, witnesses);
@@ -174,6 +178,8 @@ async function verifyExport(
   // Without the leaves between its events, nothing shows that a file with more than one subject lacks nothing.
   const isProven = unproven === 0 && (checkpoint !== null || payments + alone.length === 1);
   const data = { ...found, isProven };
-  const text = renderText('verified-file.txt', { ...data, isTrusted: trusted !== null });
-  return { data, text, exitCode: trusted && !isProven ? 1 : 0 };
+  // Whoever names a key or witnesses wants every event proven: an export without any proof has no signature to check.
+  const mustBeProven = trusted !== null || witnesses !== null;
+  const text = renderText('verified-file.txt', { ...data, mustBeProven, isTrusted: trusted !== null });
+  return { data, text, exitCode: mustBeProven && !isProven ? 1 : 0 };
 }

@@ -12,7 +12,7 @@ import { sealKeyOf } from '@ledger/transparency-log/key.ts';
 import { rawKeyOf, readVerifier, verifierText } from '@ledger/transparency-log/note.ts';
 import { createWitness } from '@ledger/transparency-log/witness.ts';
 import { runUntilSignal } from '../roles/lifecycle.ts';
-import { type CommandOf, readableFile, UsageError } from './command.ts';
+import { type CommandOf, readableFile, readPort, UsageError } from './command.ts';
 
 const maxBody = 64 * 1024;
 
@@ -24,6 +24,7 @@ export const command: CommandOf<'witness'> = async ({
   port = '8700',
 }) => {
   if (!/^[^\s+]+$/.test(name)) throw new UsageError('--name is such as witness.example.my/1');
+  const chosenPort = readPort(port);
   const logs =
     logKey === '' ? [] : readFileSync(readableFile(logKey), 'utf8').trim().split('\n').map(readVerifier);
   const known = logs.filter((each) => each !== null);
@@ -62,7 +63,7 @@ export const command: CommandOf<'witness'> = async ({
         response.writeHead(500).end();
       }
     });
-    await once(server.listen(Number(port), host), 'listening');
+    await once(server.listen(chosenPort, host), 'listening');
     log.info({ key: own, address: server.address() }, 'witness listening');
     started({
       async stop() {

@@ -7,7 +7,7 @@ import { createLog, type Log } from '@ledger/kernel/log.ts';
 import { makeFolder } from '@ledger/kernel/make-folder.ts';
 import { orElse } from '@ledger/kernel/or-else.ts';
 import { ConfigError } from '@ledger/kernel/yaml-file.ts';
-import { type CommandOf, UsageError } from '../cli/command.ts';
+import { type CommandOf, readPort, UsageError } from '../cli/command.ts';
 import { readEnvironment } from '../config/environment-reader.ts';
 import { checkSecrets } from '../config/security.ts';
 import { runUntilSignal, warnOfExceptions } from './lifecycle.ts';
@@ -28,15 +28,14 @@ export const command: CommandOf<'eventstore'> = async (
     return 0;
   }
   if (args.length > 0 || user !== undefined) throw new UsageError('--user belongs to the only action: acl');
-  if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535)
-    throw new UsageError('--port must be a number from 0 to 65535');
+  const chosenPort = readPort(port);
   const log = createLog('info', 'eventstore');
   const password = checkedPassword(files['password-file'], host, log);
   // Only this account may read its files.
   process.umask(0o077);
   makeFolder(dirname(data));
   return runUntilSignal(log, async (started) => {
-    const server = await startEventStore({ file: data, host, port: Number(port), password });
+    const server = await startEventStore({ file: data, host, port: chosenPort, password });
     log.info({ address: `esdb://${host}:${server.port}?tls=false`, file: data }, 'event store listening');
     started({ stop: () => server.close() });
     process.send?.({ ready: { port: server.port } });

@@ -5,7 +5,9 @@ import { ConfigError } from '@ledger/kernel/yaml-file.ts';
 import test from 'ava';
 import pg from 'pg';
 import { StartError } from '../../packages/embedded/start-error.ts';
+import { Unaccountable } from '../../src/audit/seals/stored-seals.ts';
 import { exitCodeOf, failureText } from '../../src/cli/failure-text.ts';
+import { UnreadableEvent } from '../../src/events/codec.ts';
 import { UnreadableExport } from '../../src/reconciliation/export-format.ts';
 import { ReadModelBehind } from '../../src/reconciliation/reconcile.ts';
 
@@ -32,6 +34,15 @@ for (const [title, error] of Object.entries(sentences)) {
     t.is(failureText(error), (error as Error).message);
   });
 }
+
+for (const error of [
+  new Unaccountable('The log does not agree with seal 3'),
+  new UnreadableEvent('PaymentRequested at revision 0 was changed'),
+])
+  test(`a log that somebody has changed is no bug: ${error.name}`, (t) => {
+    t.is(failureText(error), `${error.message}. Run \`ledger verify\`.`);
+    t.is(exitCodeOf(error), 1);
+  });
 
 test('a port that is taken: the sentence names the variables', (t) => {
   const message = 'listen EADDRINUSE: address already in use 127.0.0.1:5174';

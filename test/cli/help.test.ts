@@ -84,6 +84,23 @@ test('a file that cannot be read is named in a sentence, before anything is conn
     }
 });
 
+test('options that make no sense, by themselves or together, are refused before anything is begun', async (t) => {
+  const refused = [
+    [['verify', '--witnesses', '2'], '--witnesses needs --witness-keys'],
+    [
+      ['verify', '--file', '/dev/null', '--since', '/dev/null'],
+      '--since and --record are about the log, not about a file',
+    ],
+    [['rebuild', '--parked', '--dry-run'], '--parked takes no projection and no --dry-run'],
+    [['witness', '--name', 'w/1', '--port', '99999'], '--port must be a number from 0 to 65535'],
+    [['rebuild', '--parked', 'payments'], '--parked takes no projection and no --dry-run'],
+  ] as const;
+  for (const [args, fault] of refused) {
+    const { code, stdout, stderr } = await runLedger(args, {});
+    t.deepEqual([code, stdout, stderr], [2, '', `${fault}\n${usageOf(args[0])}\n`]);
+  }
+});
+
 test('a pipe is a file that can be read', async (t) => {
   const pipe = join(await temporaryFolder(t), 'pipe');
   execFileSync('mkfifo', [pipe]);

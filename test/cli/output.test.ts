@@ -1,9 +1,13 @@
 // What a command does when what it prints cannot be written.
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import test from 'ava';
+import { openOutput } from '../../src/cli/output.ts';
+import { temporaryFolder } from '../embedded/helpers.ts';
 
 const program = fileURLToPath(new URL('../../src/ledger.js', import.meta.url));
 
@@ -20,4 +24,17 @@ hasFull('a full disk is a sentence and exit code 1', async (t) => {
 
 hasFull('a command whose remarks cannot be written goes on', async (t) => {
   t.is(await shell('"$0" "$1" nonsense 2>/dev/full; echo $?'), '2\n');
+});
+
+test('a file that somebody else has made meanwhile is not overwritten', async (t) => {
+  const folder = await temporaryFolder(t);
+  const path = join(folder, 'november.jsonl');
+  const write = openOutput(path);
+  async function* pieces() {
+    yield 'of one';
+    await writeFile(path, 'of another');
+  }
+  await t.throwsAsync(write(pieces()), { message: `${path} exists and is not overwritten` });
+  t.is(await readFile(path, 'utf8'), 'of another');
+  t.deepEqual(await readdir(folder), ['november.jsonl']);
 });

@@ -238,6 +238,11 @@ test.serial('without a confirmation nothing is erased; ids are checked first', a
   t.regex(await (await fetch(`${baseUrl}/generic/receipt/${id}`)).text(), /Zulaikha/);
   t.is((await ledger('erase', 'nonsense')).code, 2);
   t.is((await ledger('erase')).code, 2);
+  // A mistyped id must not be left out without a word.
+  const none = '0'.repeat(26);
+  const mistyped = await ledger('erase', id, none, '--yes');
+  t.like(mistyped, { code: 1, output: `Nothing was erased: there is no ${none}.\n` });
+  t.regex(await (await fetch(`${baseUrl}/generic/receipt/${id}`)).text(), /Zulaikha/);
   t.is((await ledger('keys', 'rewrap')).code, 0);
   const destroyed = await ledger('keys', 'destroy-erased');
   t.regex(destroyed.output, /^7 keys/);

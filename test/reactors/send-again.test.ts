@@ -80,6 +80,8 @@ test('one delivery, a range, and what makes no sense', async (t) => {
     code: 1,
     stderr: 'This payment has no such delivery.\n',
   });
+  const asJson = await ledgerSendAgain(id, 'callback-1', '--json');
+  t.deepEqual(JSON.parse(asJson.stdout || 'null'), { asked: 1, refused: 0, reasons: [] }, asJson.stderr);
   const wrong = [
     [],
     ['x', 'y'],

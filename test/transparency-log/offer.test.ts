@@ -9,6 +9,28 @@ import { offerTo } from '@ledger/transparency-log/offer.ts';
 import test from 'ava';
 import { pino } from 'pino';
 
+for (const status of [302, 307])
+  test(`a witness that answers ${status} sends nobody to another address`, async (t) => {
+    const asked: (string | undefined)[] = [];
+    const server = createServer((request, response) => {
+      asked.push(request.url);
+      request.resume();
+      response.writeHead(status, { Location: '/inside' }).end();
+    });
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    t.teardown(() => {
+      server.closeAllConnections();
+      server.close();
+    });
+    const warned: string[] = [];
+    const log = pino({}, { write: (line: string) => void warned.push(JSON.parse(line).reason) });
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const offer = offerTo([url], { post: fetch, runtime: systemRuntime, log });
+    t.is(await offer('a note\n\n', async () => []), '');
+    t.deepEqual(asked, ['/add-checkpoint']);
+    t.deepEqual(warned, [`It answered ${status}`]);
+  });
+
 test('an endless answer is read for its first 4 KB, also where it is compressed', async (t) => {
   const server = createServer((request, response) => {
     request.resume();

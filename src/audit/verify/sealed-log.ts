@@ -4,7 +4,7 @@ import { lackOfWitnesses } from '@ledger/transparency-log/note.ts';
 import { sealsStream } from '../../events/seals.ts';
 import { lastEventOf } from '../seals/find-seals.ts';
 import { sealedWithinMs } from '../seals/sealing-status.ts';
-import { readSignedSeal } from '../seals/stored-seals.ts';
+import { readSignedSeal, Unaccountable } from '../seals/stored-seals.ts';
 import { loadAcknowledgements } from './acknowledgements.ts';
 import { type LogResult, type VerifiedUntil, verifyLog } from './log.ts';
 import { reachedMs } from './recorded-times.ts';
@@ -42,7 +42,7 @@ export async function verifySealedLog(verification: Verification) {
   const { explained } = acknowledgements;
   if (since && !from) {
     const what = `It has no seal of the checkpoint of ${since.size} events from which it was to be verified`;
-    found.add('the log', what);
+    found.add('the log', `${what}, or lacks the last event of that seal`);
   }
   found.addAll(counts?.violations ?? []);
   if (counts) explained.splice(0, explained.length, ...counts.explained);
@@ -84,7 +84,7 @@ async function verifyWitnesses({ eventStore, report, witnesses }: Verification):
   if (lack !== null) report.violations.add('witnesses', lack);
 }
 
-/** The seal of a checkpoint; null if the log has none. */
+/** The seal of a checkpoint; null if the log has none, or lacks the seal's last event, as it then reports when it is read. */
 async function findVerified(
   { size, root }: { size: number; root: string },
   marks: readonly SealMark[],
@@ -94,8 +94,11 @@ async function findVerified(
   const [stored] = mark ? await eventStore.load(sealsStream, mark.revision, 1) : [];
   const range = stored && readSignedSeal(stored)?.checkpoint?.range;
   if (!mark || !range) return null;
-  const last = await lastEventOf(mark, eventStore);
-  return { mark, range, after: last.position, reachedMs: reachedMs(mark, last), counts: null };
+  const last = await lastEventOf(mark, eventStore).catch((error) => {
+    if (error instanceof Unaccountable) return null;
+    throw error;
+  });
+  return last && { mark, range, after: last.position, reachedMs: reachedMs(mark, last), counts: null };
 }
 
 function noteUnsealed({ early, seals }: LogResult, { report, runtime, trusted }: Verification): void {

@@ -41,6 +41,26 @@ test.serial(
   },
 );
 
+test.serial('the last event of the seal that an auditor kept is removed: verify finds it', async (t) => {
+  const untouched = await tampered(t, file, () => {});
+  const kept = await lastCheckpoint(untouched.eventStore);
+  const { stream = '', revision = 0 } = kept?.lastEvent ?? {};
+  const { eventStore } = await tampered(t, file, (sqlite) =>
+    sqlite.exec(`delete from events where stream = ${streamIn(stream)} and revision = ${revision}`),
+  );
+  const given = { eventStore, db, databaseUrl: place.databaseUrl, personalData, log, signal };
+  const trusted = [forAll(key.publicKey)];
+  const since = kept?.checkpoint ?? null;
+  const { violations } = await verify({ ...given, trusted, since, runtime: systemRuntime }, () => {});
+  t.regex(violations[0]?.first ?? '', /of 45 events .* or lacks the last event of that seal$/);
+  t.regex(
+    violations.find(({ kind }) => kind === 'what was sealed')?.first ?? '',
+    new RegExp(
+      `^${stream} revision ${revision}, the last event of seal \\d+ .* is not at its place in the log$`,
+    ),
+  );
+});
+
 test.serial(
   'witnesses: what contradicts the checkpoint that they signed is not signed, and its verification fails',
   async (t) => {

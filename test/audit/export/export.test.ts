@@ -1,6 +1,6 @@
 // `ledger export` on running stores: complete, in order and verifiable, or not made at all.
 import { randomUUID } from 'node:crypto';
-import { readdir, stat, writeFile } from 'node:fs/promises';
+import { readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { EventStore, Position } from '@ledger/event-store/event-store.ts';
 import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
@@ -265,6 +265,12 @@ test.serial(
     t.is((await stat(path)).mode & 0o077, 0, 'for the eyes of one account');
     const refused = await runLedger([...command, path], settings);
     t.is(refused.code, 2, `what is there is not written over: ${refused.output}`);
+    const mistyped = await runLedger([...command, `${path}.2`, '--merchant', 'concil'], settings);
+    t.is(mistyped.code, 2, mistyped.output);
+    t.true(mistyped.stderr.startsWith('No merchant has the code concil\n'), mistyped.stderr);
+    const former = await runLedger([...command, `${path}.3`, '--merchant', 'council'], settings);
+    t.true(former.stderr.startsWith('300 payments'), former.stderr);
+    await rm(`${path}.3`);
     await database.db.raw(
       "update payments.payments set transaction_id = 'P000149Z' where transaction_id = 'P000150'",
     );

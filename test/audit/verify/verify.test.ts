@@ -507,6 +507,18 @@ test.serial('as a command: exit code 0 or 1, by the key that an auditor keeps', 
   const unwitnessed = await ledger(t, url, 'verify', '--file', ofReceipt, '--witness-keys', witnesses);
   t.regex(unwitnessed.said, /^VIOLATION line 2: Of 1 witnesses 1 must have signed .*: none\.$/m);
   t.is(unwitnessed.code, 1);
+  // Where nothing is proven, there is no checkpoint that a witness could have left unsigned.
+  const bare = createLines();
+  const events = await eventStore.load(paymentStream(paymentId(1)));
+  const range = { from: at, to: '2026-11-21T00:00:00.000Z', merchant: null, exportedAt: at };
+  await writeFile(
+    forgedProof,
+    [bare.head({ version: 1, ...range }), bare.payment(events), bare.end()].join(''),
+  );
+  t.is((await ledger(t, url, 'verify', '--file', forgedProof)).code, 0);
+  const unproven = await ledger(t, url, 'verify', '--file', forgedProof, '--witness-keys', witnesses);
+  t.regex(unproven.said, /^VIOLATION \d events, the first of them .* are not proven to be from the log/m);
+  t.is(unproven.code, 1);
   t.is((await ledger(t, url, 'verify', '--file', ofReceipt, '--public-key', wrong)).code, 1);
   await writeFile(forgedProof, (proof?.file ?? '').replace('"index":', '"index":1'));
   t.is((await ledger(t, url, 'verify', '--file', forgedProof)).code, 1);
