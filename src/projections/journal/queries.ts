@@ -4,7 +4,7 @@
  */
 import { EventStoreUnavailable } from '@ledger/event-store/event-store.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
-import { type Listed, type ListPage, readPage } from '@ledger/postgres/listing.ts';
+import { type Listed, readPage } from '@ledger/postgres/listing.ts';
 import { indexable, within } from '@ledger/postgres/table.ts';
 import { projectionStatus } from '@ledger/projections/runtime/checkpoints.ts';
 import { isReady, type LagSources, recordedUntil } from '@ledger/projections/runtime/lag.ts';
