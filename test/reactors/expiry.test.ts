@@ -57,5 +57,8 @@ test('requests expire once, and their merchants are told', async (t) => {
     [never, 1],
   ] as const)
     t.is((await typesOf(id)).length, length);
-  t.false(looked.has(paymentStream(open)), 'its stream is not loaded at each pass, as long as its attempt is open');
+  t.false(
+    looked.has(paymentStream(open)),
+    'its stream is not loaded at each pass, as long as its attempt is open',
+  );
 });

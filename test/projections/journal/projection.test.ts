@@ -225,7 +225,11 @@ test.serial('pages of a day and of a statement come to the whole, each line once
     }
     t.is(lines.length, 23);
     t.is(lines.at(-1)?.balanceSen, 23n * 1_000n + 276n);
-    t.is(added, isGiven ? 0 : 4, 'the lines before a page are added up only where nobody knows their balance');
+    t.is(
+      added,
+      isGiven ? 0 : 4,
+      'the lines before a page are added up only where nobody knows their balance',
+    );
   }
 });
 
