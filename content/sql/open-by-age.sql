@@ -6,7 +6,8 @@ select account,
 from (
   select account, opened_on, debit_sen, credit_sen from journal.daily_sums where day < :day
   union all
-  select account, opened_on, debit_sen, credit_sen from journal.postings
+  select account, opened_on, debit_sen, credit_sen
+  from (select distinct account from journal.daily_sums) accounts join journal.postings using (account)
   where at >= :dayStart and at <= :asOf
 ) both_parts
 where account like 'gateway:%' or account like 'merchant:%' or account like 'suspense:%'

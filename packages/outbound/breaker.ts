@@ -4,17 +4,20 @@
  *
  * Not cockatiel: its breakers wrap a call and read Date.now, while ours limits what is claimed, by the runtime's clock.
  */
+import { RecentMap } from '@ledger/kernel/recent-map.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
 
 const failuresToPause = 5;
 const firstPauseMs = 5_000;
 const longestPauseMs = 60_000;
+/** Others name the receivers: one that failed long ago, and to which nothing more is sent, must not stay for ever. */
+const mostFailing = 10_000;
 
 export type Breaker = ReturnType<typeof createBreaker>;
 
 /** It knows only what this process has seen. */
 export function createBreaker(runtime: Pick<Runtime, 'now'>) {
-  const failing = new Map<string, { failures: number; pausedUntilMs: number }>();
+  const failing = new RecentMap<{ failures: number; pausedUntilMs: number }>(mostFailing);
   return {
     record(receiver: string, isDown: boolean): void {
       if (!isDown) {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { EventStore } from '@ledger/event-store/event-store.ts';
 import { reasonOf } from '@ledger/kernel/reason-of.ts';
 import { leadNow } from '@ledger/postgres/leader-election.ts';
-import { longestStatementMs } from '@ledger/projections/rebuild/rebuild.ts';
+import { longestStatementMs } from '@ledger/projections/runtime/tables.ts';
 import { forAll, type KeyTerm, publicKeysIn, type SealKey, sealKeyOf } from '@ledger/transparency-log/key.ts';
 import {
   type Checkpoint,

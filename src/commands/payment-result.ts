@@ -81,7 +81,7 @@ export function isPaymentOf(
 /**
  * A success of the right amount always pays an open payment, whatever came before it. One gateway transaction is in the
  * books once: a later report of it supersedes an amount mismatch, and contradicts what has paid, was a duplicate or was
- * refunded.
+ * refunded, if it names another amount or follows a failure.
  */
 function recordSuccess(command: RecordGatewayResult, state: RequestedPayment): readonly PaymentEvent[] {
   const { result } = command;
@@ -101,7 +101,8 @@ function recordSuccess(command: RecordGatewayResult, state: RequestedPayment): r
     const paid = { ...data, ...setInMotion(state, 'succeeded'), postingRule, ...receipt };
     return [...supersede(command, state), { type: 'PaymentSucceeded', data: paid }];
   }
-  const contradicted = known ? changesFee(known, result, state) && known : settled;
+  const isSettled = known && !changesFee(known, result, state) && !isPaidAgain(known, result, state);
+  const contradicted = isSettled ? null : (known ?? settled);
   if (contradicted) {
     const orderNo = result.sellerOrderNo || contradicted.sellerOrderNo;
     if (others.some(isContradictionAbout(orderNo))) return [];
@@ -141,6 +142,26 @@ function changesFee(
   if (role !== 'applied' || !isOrderInferred || result.sellerOrderNo === '') return false;
   const feeOf = (orderNo: string) => attemptOf(state, orderNo)?.chargeSen ?? 0;
   return feeOf(sellerOrderNo) !== feeOf(result.sellerOrderNo);
+}
+
+/**
+ * Whether a charge that is in the books is reported at a later time than a failure of it: the bank may have taken it back,
+ * and charged the payer after all.
+ */
+function isPaidAgain(known: RecordedSuccess, result: PaymentResult, state: RequestedPayment): boolean {
+  const { gatewayTransactionId, paidAt: paidBefore } = known;
+  const { paidAt } = result;
+  const isSame = gatewayTransactionId !== '' && gatewayTransactionId === result.gatewayTransactionId;
+  if (!isSame || !isBooked(known) || paidBefore === null || paidAt === null) return false;
+  return state.results.some(
+    (each) =>
+      each.role === 'contradiction' &&
+      (each.outcome === 'failed' || each.outcome === 'cancelled') &&
+      isSameAttempt(each, known, state) &&
+      each.paidAt !== null &&
+      paidBefore < each.paidAt &&
+      each.paidAt < paidAt,
+  );
 }
 
 /** Another report of known money may name the gateway transaction or the order that the first one lacked. */

@@ -25,7 +25,7 @@ export function startExpiry({ db, execute, log, runtime }: Dependencies): Backgr
     try {
       await execute(paymentStream(transactionId), { type: 'CancelPayment', at, source: 'expiry' }, cause);
     } catch (error) {
-      // An attempt is open: the next pass tries again. An event that cannot be read is reported elsewhere.
+      // The stream is ahead of its row: a later pass sees. An event that cannot be read is reported elsewhere.
       if (!(error instanceof Refused || error instanceof UnreadableEvent)) throw error;
     }
   }

@@ -185,11 +185,16 @@ function pairUp(
 /** A later report of the same money, which must be in the export, is in the books in its place. */
 const wasReplaced = ({ result }: Ours) => result.resolved?.resolution === 'superseded';
 
-/** Among the results of the record's transaction: one of the same money, else a success, else the last. */
+/**
+ * Among the results of the record's transaction: one of the same money, else a success, else the last. If the bank took a
+ * charge back, a record that is no success is about the result that said so.
+ */
 function sameTransaction(record: ExportRecord, results: readonly Ours[]): Ours | null {
   const { gatewayTransactionId: id } = record;
   if (id === '') return null;
   const same = results.filter(({ result }) => result.gatewayTransactionId === id);
+  const reversal = same.find(({ result }) => result.resolved?.resolution === 'reversed');
+  if (reversal && record.status !== 'succeeded') return reversal;
   const successes = same.filter(({ result }) => result.outcome === 'succeeded');
   return successes.find(({ result }) => isSameMoney(record, result)) ?? successes[0] ?? same.at(-1) ?? null;
 }

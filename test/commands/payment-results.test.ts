@@ -29,6 +29,8 @@ const pending = result(1, 'pending');
 const pendingAgain = result(1, 'pending', { gatewayTransactionId: 'P9' });
 const later = '2026-11-21T01:00:00.000Z';
 const late = { late: true };
+const reversal = result(1, 'failed', { paidAt: '2026-11-20T02:00:00.000Z' });
+const paidAgain = result(1, 'succeeded', { paidAt: '2026-11-20T03:00:00.000Z' });
 
 /** Without the request, which each channel puts in front of what is given. */
 const cases: Record<string, Case> = {
@@ -111,6 +113,40 @@ const cases: Record<string, Case> = {
     given: [chosen(1), applied(failure), succeeded(success, late)],
     when: result(1, 'failed', { paidAt: '2026-11-21T01:00:00.000Z' }),
     expect: [contradicted(result(1, 'failed', { paidAt: '2026-11-21T01:00:00.000Z' }), 'succeeded')],
+  },
+  'paid, then failed: a success at a later time may be another charge of the same transaction': {
+    given: [chosen(1), succeeded(success), contradicted(reversal, 'succeeded')],
+    when: paidAgain,
+    expect: [contradicted(paidAgain, 'succeeded')],
+  },
+  'paid, then failed, then paid again: a repeat of that': {
+    given: [
+      chosen(1),
+      succeeded(success),
+      contradicted(reversal, 'succeeded'),
+      contradicted(paidAgain, 'succeeded'),
+    ],
+    when: paidAgain,
+    expect: [],
+  },
+  'paid, then failed: the success from before arrives once more': {
+    given: [chosen(1), succeeded(success), contradicted(reversal, 'succeeded')],
+    when: success,
+    expect: [],
+  },
+  'paid, then failed: a success without a time is a repeat': {
+    given: [chosen(1), succeeded(success), contradicted(reversal, 'succeeded')],
+    when: { ...success, paidAt: null },
+    expect: [],
+  },
+  'paid after a failure that arrives late: a repeat of the success': {
+    given: [
+      chosen(1),
+      succeeded(success),
+      contradicted({ ...reversal, paidAt: '2026-11-20T01:00:00.000Z' }, 'succeeded'),
+    ],
+    when: paidAgain,
+    expect: [],
   },
 };
 

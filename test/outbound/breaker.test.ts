@@ -55,3 +55,11 @@ test('one success ends the pause, and other receivers are never affected', (t) =
   breaker.record('a', false);
   t.deepEqual([...breaker.limits()], []);
 });
+
+test('of any number of receivers that never answer, so many are remembered', (t) => {
+  const { breaker } = breakerAt();
+  for (let no = 0; no < 10_002; no += 1)
+    for (let failure = 0; failure < 5; failure += 1) breaker.record(`https://${no}.example`, true);
+  t.is(breaker.limits().size, 10_000);
+  t.false(breaker.limits().has('https://1.example'), 'those that failed longest ago are forgotten');
+});

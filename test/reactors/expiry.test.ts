@@ -4,6 +4,7 @@ import test from 'ava';
 import { pino } from 'pino';
 import { createExecute } from '../../src/commands/execute.ts';
 import { paymentDecider } from '../../src/commands/payment.ts';
+import { paymentStream } from '../../src/events/payment.ts';
 import { startExpiry } from '../../src/reactors/expiry.ts';
 import { until } from '../embedded/helpers.ts';
 import { startPopulated } from '../http/console/populated.ts';
@@ -31,7 +32,12 @@ test('requests expire once, and their merchants are told', async (t) => {
     ...systemRuntime,
     sleep: (_: number, signal?: AbortSignal) => systemRuntime.sleep(20, signal),
   };
-  const expiry = startExpiry({ db, execute, log, runtime });
+  const looked = new Set<string>();
+  const counted: typeof execute = (stream, ...rest) => {
+    looked.add(stream);
+    return execute(stream, ...rest);
+  };
+  const expiry = startExpiry({ db, execute: counted, log, runtime });
   t.teardown(expiry.stop);
   const typesOf = async (id: string) => (await app.events(id)).map(({ type }) => type);
   await until(async () => (await typesOf(failed)).includes('PaymentCancelled'));
@@ -51,4 +57,8 @@ test('requests expire once, and their merchants are told', async (t) => {
     [never, 1],
   ] as const)
     t.is((await typesOf(id)).length, length);
+  t.false(
+    looked.has(paymentStream(open)),
+    'its stream is not loaded at each pass, as long as its attempt is open',
+  );
 });

@@ -14,6 +14,7 @@ import {
   applied,
   chosen,
   record as command,
+  contradicted,
   duplicated,
   mismatched,
   orderNo,
@@ -58,6 +59,28 @@ const cancelled = fold(chosen(1), applied(result(1, 'cancelled')));
 const pending = fold(chosen(1), applied(result(1, 'pending')));
 const twice = fold(chosen(1), succeeded(result(1, 'succeeded')), duplicated(result(2, 'succeeded'), 'P1'));
 const mismatch = fold(chosen(1), mismatched(result(1, 'succeeded', { amountSen: sen(1) })));
+const reversed: PaymentEvent = {
+  type: 'PaymentReversed',
+  data: {
+    at: '2026-11-21T01:00:00.000Z',
+    by: 'staff:A',
+    resultNo: 2,
+    note: 'letter 7',
+    chargeNo: 1,
+    amountSen,
+    feeSen: sen(0),
+    mode: 'fpx',
+    postingRule: 3,
+    merchantCode: 'council',
+    deliveries: [],
+  },
+};
+const takenBack = fold(
+  chosen(1),
+  succeeded(result(1, 'succeeded')),
+  contradicted(result(1, 'failed'), 'succeeded'),
+  reversed,
+);
 const unnamed = fold(chosen(1), succeeded(result(1, 'succeeded', { gatewayTransactionId: '' })));
 
 const cases: [string, Payment, ExportRecord[], string[], ExportSource?][] = [
@@ -94,6 +117,19 @@ const cases: [string, Payment, ExportRecord[], string[], ExportSource?][] = [
     paid,
     [theirs('P1'), theirs('P1', { status: 'failed' })],
     ['matched P1 1', 'statusDiffers P1 1'],
+  ],
+  ['paid, then taken back: so it is here', takenBack, [theirs('P1', { status: 'failed' })], ['matched P1 2']],
+  [
+    'paid, then taken back: both rows',
+    takenBack,
+    [theirs('P1'), theirs('P1', { status: 'failed' })],
+    ['matched P1 1', 'matched P1 2'],
+  ],
+  [
+    'taken back here, pending there',
+    takenBack,
+    [theirs('P1', { status: 'pending' })],
+    ['statusDiffers P1 2'],
   ],
   [
     'a failed try beside the paid one',

@@ -15,7 +15,7 @@ import { discard, projectionStatus } from '../runtime/checkpoints.ts';
 import { ProjectionHalted } from '../runtime/failures.ts';
 import { parkedOnlyIn } from '../runtime/parking.ts';
 import type { Projection } from '../runtime/projection.ts';
-import { createIndexes } from '../runtime/tables.ts';
+import { createIndexes, longestStatementMs } from '../runtime/tables.ts';
 import { cutOver, dropRetired, lastRebuild, ShadowTablesOutdated } from './cutover.ts';
 import { type RebuildProgress, rebuildSchema } from './progress.ts';
 import { openShadowTables, type ShadowOptions } from './shadow-tables.ts';
@@ -54,8 +54,6 @@ export async function isUnderWay(lock: LeadNow): Promise<boolean> {
   return (await leadNow(free, async () => true)) === null;
 }
 
-/** A statement over all rows, such as making an index, may take this long. */
-export const longestStatementMs = 60 * 60_000;
 const maxFailuresInARow = 10;
 /** After this many changes of the serving tables, shadow tables cannot be made to match them. */
 const maxOutdated = 4;

@@ -41,6 +41,9 @@ export async function actAsOwner(trx: Knex.Transaction, schema: string): Promise
   if (rows[0]) await trx.raw('set local role ??', [rows[0].owner]);
 }
 
+/** A statement over all rows, such as making an index, may take this long. */
+export const longestStatementMs = 60 * 60_000;
+
 /** For tables that an earlier release made. Looked up first, because making an index waits for who writes. */
 export async function createMissingIndexes(
   trx: Knex.Transaction,
@@ -52,6 +55,7 @@ export async function createMissingIndexes(
   const missing = indexes.filter((index) => !found.has(index.split(' ')[0]));
   if (missing.length === 0) return;
   await trx.raw('set local search_path to ??', [schema]);
+  await trx.raw(`set local statement_timeout = ${longestStatementMs}`);
   await createIndexes(trx, { indexes: missing });
 }
 
@@ -59,5 +63,6 @@ export async function createIndexes(
   trx: Knex.Transaction,
   { indexes = [] }: Pick<Projection, 'indexes'>,
 ): Promise<void> {
-  for (const index of indexes) await trx.raw(`create index if not exists ${index}`);
+  for (const index of indexes)
+    await trx.raw(`create index if not exists ${index}`).options({ query_timeout: longestStatementMs });
 }

@@ -4,7 +4,7 @@
  */
 import { EventStoreUnavailable } from '@ledger/event-store/event-store.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
-import { type Listed, type ListPage, readPage } from '@ledger/postgres/listing.ts';
+import { type Listed, readPage } from '@ledger/postgres/listing.ts';
 import { indexable, within } from '@ledger/postgres/table.ts';
 import { projectionStatus } from '@ledger/projections/runtime/checkpoints.ts';
 import { isReady, type LagSources, recordedUntil } from '@ledger/projections/runtime/lag.ts';
@@ -93,12 +93,12 @@ export async function trialBalance(
 }
 
 /**
- * The lines of an account recorded on the Malaysian days `from` to `to`, both included: at most `limit`, after `after`.
- * All of it is from one snapshot.
+ * The lines of an account recorded on the Malaysian days `from` to `to`, both included: at most `limit`, after `after`,
+ * whose balance is added up from all lines before it unless it is given. All of it is from one snapshot.
  */
 export async function accountStatement(
   db: Knex,
-  asked: Period & { account: string } & Omit<ListPage, 'sort'>,
+  asked: Period & { account: string; limit: number; after: { cursor: string; balanceSen?: bigint } | null },
 ) {
   const account = indexable(asked.account);
   const { from, to, after, limit } = asked;
@@ -108,16 +108,17 @@ export async function accountStatement(
   return await db.transaction(
     async (trx) => {
       const openingSen = await balanceOf(trx, beforeDay, [account, from]);
-      const passedSen = after
-        ? await balanceOf(trx, upToLine, [account, start, ...JSON.parse(after.cursor)])
-        : 0n;
+      const passedSen =
+        after && after.balanceSen === undefined
+          ? await balanceOf(trx, upToLine, [account, start, ...JSON.parse(after.cursor)])
+          : 0n;
       const lines = trx.from(trx.raw(`${postings} posting join ${books} using (transaction_id)`));
       within(lines.where({ account }), 'at', { start, end });
       const page = { limit: limit + 1, after, sort: 'recorded' };
       const found = await readPage<FoundLine>(trx, lines, lists.accountLines, page);
       return {
         openingSen,
-        lines: withBalances(found.slice(0, limit), openingSen + passedSen),
+        lines: withBalances(found.slice(0, limit), after?.balanceSen ?? openingSen + passedSen),
         /** Whether there are lines after these. */
         more: found.length > limit,
         closingSen: await balanceOf(trx, beforeDay, [account, dayOf(end)]),
@@ -134,7 +135,7 @@ export async function* accountPages(
   db: Knex,
   asked: Period & { account: string },
 ): AsyncGenerator<AccountStatement, void, void> {
-  let after: ListPage['after'] = null;
+  let after: AccountStatement['lines'][number] | null = null;
   for (;;) {
     const page: AccountStatement = await accountStatement(db, { ...asked, after, limit: 5_000 });
     yield page;

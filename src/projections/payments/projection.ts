@@ -17,6 +17,7 @@ import {
   readPaymentEvent,
 } from '../../events/payment.ts';
 import { isEnded, type Standing, standingOf } from '../../events/payment-standing.ts';
+import { openAttempts } from '../../events/requery-schedule.ts';
 import { writeExceptions } from '../exceptions/write.ts';
 import { writePayers } from './payers.ts';
 import { macOf } from './row-mac.ts';
@@ -25,7 +26,7 @@ import { searchKeysOf } from './search-keys.ts';
 export const payments: Projection = {
   ...streamProjection({
     name: 'payments',
-    version: 15,
+    version: 16,
     streamPrefix: paymentStreamPrefix,
     idColumn: 'transaction_id',
     evolve(state: RequestedPayment | null, event) {
@@ -43,7 +44,7 @@ export const payments: Projection = {
         mode: currentResult(state)?.mode || (state.attempts.at(-1)?.mode ?? ''),
         amount_sen: priceOf(state).amountSen,
         keys: searchKeysOf(id, state),
-        expires_at: unpaid.includes(standingOf(state)) && !isEnded(state) ? request.expiresAt : null,
+        expires_at: canExpire(state) ? request.expiresAt : null,
         receipt_no: receipt && indexable(receipt.receiptNo),
         requested_at: request.at,
         paid_at: state.status === 'succeeded' ? paidAt(state) : null,
@@ -63,6 +64,11 @@ export const payments: Projection = {
 
 /** The states in which a payment expires. */
 const unpaid: readonly Standing[] = ['requested', 'failed', 'cancelled'];
+
+/** Not while an attempt is open, whose end brings another event: it would be loaded in vain until then. */
+function canExpire(payment: RequestedPayment): boolean {
+  return unpaid.includes(standingOf(payment)) && !isEnded(payment) && openAttempts(payment).length === 0;
+}
 
 /** When the gateway says it was paid, else when it was recorded; null for a year that Postgres cannot store. */
 function paidAt(payment: RequestedPayment): Date | null {

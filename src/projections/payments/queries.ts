@@ -129,6 +129,7 @@ async function pageOfMerchant(
   if (last && found.length > limit) return { rows: page, nextAfter: last.transaction_id };
   const end: string[] = await scanned
     .offset(maxScanned - 1)
+    .limit(1)
     .pluck('transaction_id')
     .timeout(5_000);
   return { rows: page, nextAfter: end[0] ?? null };
