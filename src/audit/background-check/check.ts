@@ -118,14 +118,17 @@ async function changedSince(
   return { names: [...names], until };
 }
 
-/** The streams of the newest ones, without quarantine and shared numbers, which `ledger verify` compares. */
+/**
+ * The streams of the newest ones, without quarantine and shared numbers, which `ledger verify` compares, and without parked
+ * streams, whose rows stand still.
+ */
 async function openExceptions(db: Knex): Promise<string[]> {
   const filter = { state: 'open', kind: null, merchantCode: null, recorded: null } as const;
   const open = await listExceptions(db, filter, { limit: maxOpen, after: null });
   return open.flatMap(({ id }) => {
     const [source, name = ''] = id.split('/');
     if (source === 'difference') return reconciliationStream(name);
-    return source === 'unmatched' || source === 'shared' ? [] : paymentStream(name);
+    return ['unmatched', 'shared', 'parked'].includes(source ?? '') ? [] : paymentStream(name);
   });
 }
 
