@@ -94,7 +94,9 @@ export function createSources(dependencies: Dependencies) {
 
     async erasures() {
       type Row = { keys: number };
-      const query = db.raw<{ rows: Row[] }>('select coalesce(sum(keys), 0)::int as keys from erased_keys.returned');
+      const query = db.raw<{ rows: Row[] }>(
+        'select coalesce(sum(keys), 0)::int as keys from erased_keys.returned',
+      );
       const [row] = await emptyIfUndefined(query.timeout(2_000));
       return [['ledger_erased_keys_returned', row?.keys ?? 0]];
     },
