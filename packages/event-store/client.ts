@@ -1,6 +1,7 @@
 /** Connects to EventStoreDB. Only this folder uses its client and knows how it fails. */
 import type { Log } from '@ledger/kernel/log.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
+import { sharedAnswer } from '@ledger/kernel/shared-answer.ts';
 import { createAppend } from './append.ts';
 import { createConnection } from './connection.ts';
 import { createDeadline } from './deadline.ts';
@@ -12,6 +13,8 @@ import { eventsAfter, subscribe } from './subscription.ts';
 
 /** Without an append, nobody knows whether the disk is still full. */
 const fullForMs = 60_000;
+/** Many may ask at once for what does not exist, as an import does. Nodes seldom come and go. */
+const membersFreshMs = 100;
 
 /**
  * `url` is an esdb:// connection string. A call to the store may take `callDeadlineMs`, after which another node is
@@ -60,7 +63,11 @@ export function connectEventStore(dependencies: {
     nodes.set(address, node);
     return node.reads;
   };
-  const members = () => connection.use(({ client }) => readMembers(client));
+  const members = sharedAnswer(
+    () => connection.use(({ client }) => readMembers(client)),
+    membersFreshMs,
+    runtime,
+  );
   const reads = isCluster(url) ? confirmAbsence({ leader, members, readsOf, runtime }) : leader;
   const append = createAppend({
     attempt: (encoded) => connection.use(({ appends }) => appends.send(encoded)),

@@ -26,10 +26,11 @@ export type KeyStore = {
    */
   read(ids: readonly string[]): Promise<ReadonlyMap<string, Buffer | KeysUnavailable>>;
   /**
-   * Overwrites keys with zeros. Destroying them again changes nothing. In a block whose bytes were changed, the place of
-   * the key is overwritten, because the rest might be decrypted without the check. Throws KeysUnavailable.
+   * Overwrites keys with zeros; resolves to how many of them were there. Destroying them again changes nothing. In a block
+   * whose bytes were changed, the place of the key is overwritten, because the rest might be decrypted without the check.
+   * Throws KeysUnavailable.
    */
-  destroy(keyIds: readonly string[]): Promise<void>;
+  destroy(keyIds: readonly string[]): Promise<number>;
   /** Removes blocks of which no key was ever used. */
   removeUnused(ids: readonly string[]): Promise<void>;
   /** The key of the blind index, made when it is first asked for: 32 bytes. Throws KeysUnavailable. */

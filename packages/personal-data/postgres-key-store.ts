@@ -70,14 +70,15 @@ export function createPostgresKeyStore(dependencies: {
     });
   }
 
-  function destroyed(stored: StoredBlock, indexes: readonly number[]): StoredBlock | null {
+  /** The block without these keys, null if it has none of them; and how many of them it had. */
+  function destroyed(stored: StoredBlock, indexes: readonly number[]) {
     const keys = unwrap(stored);
     if (keys instanceof KeysUnavailable) throw keys;
     const places = indexes.map((index) => (keys ? keyIn(keys, index) : keyInSealed(stored.sealed, index)));
     const live = places.filter((place) => !isDestroyed(place));
     for (const place of live) place.fill(0);
-    if (live.length === 0) return null;
-    return keys ? wrap({ id: stored.id, keys }) : stored;
+    if (live.length === 0) return { block: null, count: 0 };
+    return { block: keys ? wrap({ id: stored.id, keys }) : stored, count: live.length };
   }
 
   /**
@@ -140,13 +141,20 @@ export function createPostgresKeyStore(dependencies: {
       await tables();
       const named = keyIds.map(readKeyId).filter((each) => each !== null);
       let changed = 0;
+      let there = 0;
       for (const [block, keys] of Map.groupBy(named, (each) => each.block)) {
         const indexes = keys.map(({ index }) => index);
         const alone = indexes.map((index) => destroyedAlone(block, index));
-        if (await change(block, (stored) => destroyed(stored, indexes), alone)) changed += 1;
+        const update = (stored: StoredBlock) => {
+          const without = destroyed(stored, indexes);
+          there += without.count;
+          return without.block;
+        };
+        if (await change(block, update, alone)) changed += 1;
       }
       // Frees the old versions of the rows, so that they are overwritten. If it fails, autovacuum does it later.
       if (changed > 0) await db.raw(`vacuum ${keySchema}.key_blocks`).catch(() => undefined);
+      return there;
     },
     async removeUnused(ids) {
       await rows()

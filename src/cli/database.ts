@@ -13,6 +13,7 @@ import { checkpointsSql } from '@ledger/projections/runtime/checkpoints.ts';
 import { auditTablesSql } from '../audit/background-check/forged-rows.ts';
 import { readEnvironment } from '../config/environment-reader.ts';
 import { checkPostgres, checkSecrets } from '../config/security.ts';
+import { erasedKeysList } from '../personal-data/erased-keys.ts';
 import { allProjections } from '../projections/all.ts';
 import { deliveryList } from '../to-do/delivery-list.ts';
 import { countingGrant, requeryList } from '../to-do/requery-list.ts';
@@ -69,7 +70,7 @@ function grantsOf(name: string): string {
     checkpoints: checkpointsSql.trim(),
     auditTables: auditTablesSql,
     keyTables: keyTablesSql.trim(),
-    readModels: allProjections.map((each) => each.name).join('|'),
+    readModels: [...allProjections, erasedKeysList].map((each) => each.name).join('|'),
     toDoLists: [deliveryList.name, requeryList.name].join('|'),
     countingGrant: countingGrant.trim(),
   });

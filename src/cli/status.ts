@@ -14,6 +14,7 @@ import { renderText } from '../common/templates.ts';
 import { sealsStream } from '../events/seals.ts';
 import { createLook } from '../monitoring/health.ts';
 import { waitingDeliveries } from '../monitoring/metric-sources.ts';
+import { erasedKeysList } from '../personal-data/erased-keys.ts';
 import { allProjections } from '../projections/all.ts';
 import { countOpenExceptions } from '../projections/exceptions/queries.ts';
 import { deliveryList } from '../to-do/delivery-list.ts';
@@ -39,7 +40,7 @@ async function readStatus({ clock, config, db, eventStore, log, runtime }: Conte
   await clock.start();
   const look = createLook({
     eventStore,
-    projections: [...allProjections, deliveryList, requeryList],
+    projections: [...allProjections, erasedKeysList, deliveryList, requeryList],
     projectionStatus: () => projectionStatus(db),
     sealingRefused: () => sealingRefused(db),
     // The roles report the clocks of their own machines.

@@ -92,6 +92,15 @@ export function createSources(dependencies: Dependencies) {
       return [...(await readings('check')), ...(await readings('verify'))];
     },
 
+    async erasures() {
+      type Row = { keys: number };
+      const query = db.raw<{ rows: Row[] }>(
+        'select coalesce(sum(keys), 0)::int as keys from erased_keys.returned',
+      );
+      const [row] = await emptyIfUndefined(query.timeout(2_000));
+      return [['ledger_erased_keys_returned', row?.keys ?? 0]];
+    },
+
     async deliveries() {
       const rows = await waitingDeliveries(db, runtime);
       return rows.flatMap(({ kind, due, givenUp, overdue }): Reading[] => [

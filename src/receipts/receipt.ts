@@ -65,7 +65,8 @@ export function receiptOf(payment: OpenPayment, asAt: Date | null = null, now: D
     /** False for a statement, which is not a receipt. */
     isOfficial: status === 'succeeded',
     status: toldOf(payment),
-    isClosed: now !== null && isClosed(payment, now.toISOString()),
+    /** Not while the payer may have just paid, although nobody may begin to. */
+    isClosed: now !== null && isClosed(payment, now.toISOString()) && !isAwaited(payment),
     /** `''` if nothing is missing. */
     asAt: asAt?.toISOString() ?? '',
     agency: request.merchant.name,
@@ -108,10 +109,13 @@ export function receiptOf(payment: OpenPayment, asAt: Date | null = null, now: D
 }
 
 /** The standing, as payers may rely on it: while an attempt is open, nobody knows that nothing was charged. */
-function toldOf(payment: RequestedPayment): Standing {
-  const standing = standingOf(payment);
-  const isUnpaid = standing === 'failed' || standing === 'cancelled';
-  return isUnpaid && openAttempts(payment).length > 0 ? 'requested' : standing;
+const toldOf = (payment: RequestedPayment): Standing =>
+  isAwaited(payment) ? 'requested' : standingOf(payment);
+
+/** Whether nothing is known of the money but that an attempt is open. */
+function isAwaited(payment: RequestedPayment): boolean {
+  const isUnpaid = ['requested', 'failed', 'cancelled'].includes(standingOf(payment));
+  return isUnpaid && openAttempts(payment).length > 0;
 }
 
 function receivedSenOf(payment: RequestedPayment): Sen | null {

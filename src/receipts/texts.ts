@@ -86,7 +86,7 @@ export function headingOf({ status }: Pick<Receipt, 'status'>, lang: Language): 
 export function explanationOf({ isClosed, status }: Receipt, lang: Language): string {
   const { explanations } = texts[lang].receipt;
   if (isClosed && status === 'partlyPaid') return explanations.closedInPart;
-  if (isClosed && (status === 'failed' || status === 'cancelled')) return explanations.closed;
+  if (isClosed && ['requested', 'failed', 'cancelled'].includes(status)) return explanations.closed;
   return explanations[statusName(status)];
 }
 

@@ -13,6 +13,7 @@ import { toIsoWithOffset } from '../common/malaysian-time.ts';
 import { createCounters } from '../monitoring/counters.ts';
 import { createLook, type Look } from '../monitoring/health.ts';
 import { createSources } from '../monitoring/metric-sources.ts';
+import { erasedKeysList } from '../personal-data/erased-keys.ts';
 import { allProjections } from '../projections/all.ts';
 import { deliveryList } from '../to-do/delivery-list.ts';
 import { requeryList } from '../to-do/requery-list.ts';
@@ -25,7 +26,10 @@ export const { version }: { version: string } = JSON.parse(
 /** The projections that a role runs, without which it cannot do its work; and what it measures, beside its machine. */
 const work = {
   http: { follows: [], measures: [] },
-  projections: { follows: allProjections, measures: ['projections', 'exceptions', 'seals', 'check'] },
+  projections: {
+    follows: [...allProjections, erasedKeysList],
+    measures: ['projections', 'exceptions', 'seals', 'check', 'erasures'],
+  },
   reactors: { follows: [deliveryList, requeryList], measures: ['projections', 'deliveries', 'requeries'] },
 } as const;
 export type RoleName = keyof typeof work;

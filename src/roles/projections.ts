@@ -16,6 +16,7 @@ import { keptCheckpoints, lastCheckpointFile } from '../audit/seals/kept.ts';
 import { startSealer } from '../audit/seals/sealer.ts';
 import { streamPrefixes } from '../events/streams.ts';
 import type { Account } from '../events/user.ts';
+import { createErasedKeys } from '../personal-data/erased-keys.ts';
 import { startRetention } from '../personal-data/retention.ts';
 import { allProjections } from '../projections/all.ts';
 import { users } from '../projections/users/projection.ts';
@@ -35,7 +36,7 @@ const mostUsers = 1_000;
  * stores, and stands by while another process leads.
  */
 export function startProjections(role: RoleDependencies): Running {
-  const { clock, config, eventStore, log, runtime } = role;
+  const { clock, config, eventStore, log, personalData, runtime } = role;
   const { databaseUrl } = config;
   void clock.start();
   const db = connectPostgres({ url: databaseUrl, log });
@@ -80,6 +81,11 @@ export function startProjections(role: RoleDependencies): Running {
   // Here, because only the owner of the tables may drop what a rebuild has left.
   const eraser = createEraser(role, db);
   const retention = startRetention({ ...common, ...eraser, retention: config.retention });
+  const erasedKeys = runProjection({
+    ...common,
+    eventStore: reader,
+    projection: createErasedKeys({ store: personalData.store, log }),
+  });
   const hourly = startHourlyCheck(common);
   const { verifyAt } = config;
   const daily =
@@ -101,7 +107,9 @@ export function startProjections(role: RoleDependencies): Running {
       // First, because it may start projections.
       await rebuilds.stop();
       await Promise.all(
-        [...runs.values(), sealer, hourly, ...daily, retention, staffEmail].map((each) => each.stop()),
+        [...runs.values(), sealer, erasedKeys, hourly, ...daily, retention, staffEmail].map((each) =>
+          each.stop(),
+        ),
       );
       await db.destroy();
     },

@@ -118,6 +118,24 @@ test('a stream is said not to exist only if more than half of the nodes answer',
   });
 });
 
+test('who asks for many streams at once that do not exist asks once which nodes there are', async (t) => {
+  const cluster = await startEventStoreCluster();
+  const store = connectEventStore({
+    url: cluster.url,
+    log: pino({ enabled: false }),
+    runtime: systemRuntime,
+  });
+  t.teardown(async () => {
+    await store.close();
+    await cluster.close();
+  });
+  await store.load('payment-0');
+  const before = cluster.timesAsked();
+  const found = await Promise.all(range(50).map((number) => store.load(`payment-${number}`)));
+  t.deepEqual(found.flat(), []);
+  t.true(cluster.timesAsked() - before < 5, 'once, or again after a tenth of a second');
+});
+
 test('where nobody says which nodes there are, absence is not known: the store counts as unavailable', async (t) => {
   const empty = { load: async () => [], loadLast: async () => null, head: async () => null };
   const members = () => Promise.reject(new Error('14 UNAVAILABLE: Connection dropped'));

@@ -2,7 +2,13 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { keysPerBlock, wrappingKeys } from '@ledger/personal-data/key-store.ts';
+import {
+  isDestroyed,
+  keyIn,
+  keysPerBlock,
+  readKeyId,
+  wrappingKeys,
+} from '@ledger/personal-data/key-store.ts';
 import { createPersonalData } from '@ledger/personal-data/personal-data.ts';
 import { createPostgresKeyStore, destroyedChannel } from '@ledger/personal-data/postgres-key-store.ts';
 import { KeysUnavailable } from '@ledger/personal-data/sealed.ts';
@@ -24,6 +30,7 @@ import { openPayment } from '../../src/events/open-payment.ts';
 import { paymentStream, type RequestedPayment } from '../../src/events/payment.ts';
 import { quarantineFold, unmatchedIdOf } from '../../src/events/unmatched.ts';
 import { createErase, unmatchedSubject } from '../../src/personal-data/erase.ts';
+import { createErasedKeys, erasedKeysList } from '../../src/personal-data/erased-keys.ts';
 import { findByPayer } from '../../src/personal-data/find-by-payer.ts';
 import { createRetentionPass } from '../../src/personal-data/retention.ts';
 import { details } from '../../src/projections/details/projection.ts';
@@ -189,6 +196,76 @@ test.serial(
     t.like((await ledger.open(other)).request, { payer }, 'another payment of the same person');
   },
 );
+
+test.serial(
+  'keys of erased data that an older copy of PostgreSQL brings back are destroyed again',
+  async (t) => {
+    const { db, erase, asked, eventStore, load, parts, pay, url, ...ledger } = await start(t);
+    const follow = () => {
+      const projection = createErasedKeys({ store: parts.store, log });
+      return runProjection({ projection, ...ledger, eventStore, db, election: electionOn(url), log });
+    };
+    const returned = async () => (await db('erased_keys.returned')).map(({ keys }) => keys);
+    const tables = ['personal_data.key_blocks', 'checkpoints', 'erased_keys.returned'];
+    const ids = [await pay(1), await pay(2), await pay(3)];
+    const keys = (await Promise.all(ids.map(load))).map(({ personalData }) => personalData.keys);
+    const areDestroyed = async () => {
+      const read = keys.flat().map(async (keyId) => {
+        const { block, index } = readKeyId(keyId) ?? { block: '', index: 0 };
+        const found = (await parts.store.read([block])).get(block);
+        return found instanceof Buffer && isDestroyed(keyIn(found, index));
+      });
+      return await Promise.all(read);
+    };
+    const erased = async (id: string) => {
+      await erase(asked(id));
+      const head = await eventStore.head();
+      if (head) await reached(db, erasedKeysList.name, head);
+    };
+
+    const first = follow();
+    await erased(idOf(1));
+    const copy = await Promise.all(tables.map(async (table) => [table, await db(table)] as const));
+    await erased(idOf(2));
+    t.deepEqual(await returned(), [], 'a usual erasure is none that was undone');
+    await first.stop();
+
+    for (const [table, rows] of copy) {
+      await db(table).delete();
+      if (rows.length > 0) await db(table).insert(rows.map(asStored));
+    }
+    const isOf = (id: string) => keys.flatMap((own, index) => own.map(() => ids[index] === id));
+    t.deepEqual(await areDestroyed(), isOf(idOf(1)), 'the copy is from before the second erasure');
+    const second = follow();
+    const [, own = [], kept = []] = keys;
+    await until(async () => (await returned()).length > 0);
+    t.deepEqual(await returned(), [own.length]);
+    t.deepEqual(
+      await areDestroyed(),
+      keys.flatMap((each) => each.map(() => each !== kept)),
+    );
+    await second.stop();
+
+    await db('checkpoints').where({ name: erasedKeysList.name }).delete();
+    await db.raw('drop schema erased_keys cascade');
+    const third = follow();
+    t.teardown(third.stop);
+    const head = await eventStore.head();
+    if (head) await reached(db, erasedKeysList.name, head);
+    t.deepEqual(await returned(), [], 'read again from the start, nothing is found twice');
+  },
+);
+
+/** jsonb travels as text. */
+const asStored = (row: Record<string, unknown>) =>
+  Object.fromEntries(
+    Object.entries(row).map(([name, value]) => [
+      name,
+      value === null || value instanceof Date || Buffer.isBuffer(value) || typeof value !== 'object'
+        ? value
+        : JSON.stringify(value),
+    ]),
+  );
 
 test.serial('erasing again changes nothing, and an unknown payment is refused', async (t) => {
   const ledger = await start(t);

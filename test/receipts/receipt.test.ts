@@ -3,7 +3,7 @@ import test from 'ava';
 import { evolve, noPayment, type PaymentEvent } from '../../src/events/payment.ts';
 import { statusCodeOf } from '../../src/receipts/payment-fields.ts';
 import { receiptOf } from '../../src/receipts/receipt.ts';
-import { explanationOf } from '../../src/receipts/texts.ts';
+import { explanationOf, type Language } from '../../src/receipts/texts.ts';
 import {
   payer as aminah,
   applied,
@@ -67,18 +67,21 @@ test('once it has expired, or its agency has cancelled it, it says that nobody c
       ...{ paidAt: requestedAt, receiptNo: '' },
     },
   };
-  const explained = (now: string, ...events: PaymentEvent[]) => {
-    const payment = [
-      { type: 'PaymentRequested', data: request({ expiresAt }) } as const,
-      chosen(1),
-      ...events,
-    ].reduce(evolve, noPayment);
+  const said = (now: string, events: PaymentEvent[], lang: Language = 'en') => {
+    const asked = { type: 'PaymentRequested', data: request({ expiresAt }) } as const;
+    const payment = [asked, ...events].reduce(evolve, noPayment);
     if (payment.status === 'none') throw new Error('no payment');
-    return explanationOf(receiptOf(opened(payment), null, new Date(now)), 'en');
+    return explanationOf(receiptOf(opened(payment), null, new Date(now)), lang);
   };
+  const explained = (now: string, ...events: PaymentEvent[]) => said(now, [chosen(1), ...events]);
   const [before, after] = ['2026-11-20T23:59:59.999Z', expiresAt];
   const byPayer = applied(result(1, 'cancelled'));
   const cancelled = { ...byPayer, data: { ...byPayer.data, source: 'merchant' } } as PaymentEvent;
+  t.regex(said(before, []), /^If you have just paid/);
+  t.regex(explained(after), /^If you have just paid/, 'at the bank, while it expired');
+  t.regex(explained(after, failed(1), chosen(2)), /^If you have just paid/);
+  t.regex(said(after, []), /^No payment has been received, and this request can no longer be paid/);
+  t.regex(said(after, [], 'ms'), /^Tiada bayaran diterima, dan permintaan ini tidak boleh dibayar lagi/);
   t.regex(explained(before, failed(1)), /You can try again/);
   t.regex(
     explained(after, failed(1)),

@@ -50,6 +50,8 @@ export async function startEventStoreCluster({
   const storage = openStorage(file);
   const nodes: Node[] = [];
   let leader: number | null = 0;
+  /** How often a node was asked which nodes there are. */
+  let timesAsked = 0;
 
   for (const number of [0, 1, 2]) nodes.push(await startNode(number));
 
@@ -120,6 +122,7 @@ export async function startEventStoreCluster({
   }
 
   function membersSeenBy({ believes }: Node) {
+    timesAsked += 1;
     const { FOLLOWER, LEADER, UNKNOWN } = gossipMessages.MemberInfo.VNodeState;
     return nodes.map(({ number, port, gate }) => ({
       host: '127.0.0.1',
@@ -151,6 +154,7 @@ export async function startEventStoreCluster({
     url: `esdb://${nodes.map(({ port }) => `127.0.0.1:${port}`).join(',')}?tls=false`,
     /** All that is stored, of whatever node. */
     storage,
+    timesAsked: () => timesAsked,
 
     /** Resolves when the leader is back and knows that another one leads. */
     async freezeLeader(forMs: number): Promise<void> {

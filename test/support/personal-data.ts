@@ -24,10 +24,14 @@ export function memoryKeyStore(): KeyStore & { blocks: Map<string, Buffer> } {
       return new Map(ids.flatMap((id) => (blocks.has(id) ? [[id, Buffer.from(blocks.get(id) ?? [])]] : [])));
     },
     async destroy(keyIds) {
+      let there = 0;
       for (const { block, index } of keyIds.map(readKeyId).filter((each) => each !== null)) {
         const keys = blocks.get(block);
-        if (keys && !isDestroyed(keyIn(keys, index))) keyIn(keys, index).fill(0);
+        if (!keys || isDestroyed(keyIn(keys, index))) continue;
+        keyIn(keys, index).fill(0);
+        there += 1;
       }
+      return there;
     },
     async removeUnused(ids) {
       for (const id of ids) blocks.delete(id);
@@ -53,8 +57,9 @@ export async function startPersonalData(store: KeyStore = memoryKeyStore()): Pro
   const announcing: KeyStore = {
     ...store,
     async destroy(keyIds) {
-      await store.destroy(keyIds);
+      const there = await store.destroy(keyIds);
       for (const each of forget) each('');
+      return there;
     },
   };
   const personalData = createPersonalData({

@@ -113,18 +113,19 @@ async function keepResult(db: Knex, of: Kind, result: Outcome): Promise<void> {
   );
 }
 
-export type Outcome = Pick<CheckResult, 'at' | 'checked' | 'violations'>;
+/** Only a verification has notes, and not one of an earlier release. */
+export type Outcome = Pick<CheckResult, 'at' | 'checked' | 'violations'> & { notes?: string[] };
 
 /** What `ledger verify` found, for the console and for metrics. */
 export async function recordVerified(db: Knex, at: Date, found: Omit<Outcome, 'at'>): Promise<void> {
-  const { checked, violations } = found;
-  await keepResult(db, 'verify', { at: at.toISOString(), checked, violations });
+  const { checked, notes = [], violations } = found;
+  await keepResult(db, 'verify', { at: at.toISOString(), checked, notes, violations });
 }
 
 const countsOf = ({ violations }: Outcome) => violations.map(({ kind, count }) => ({ kind, count }));
 
 /** The last result, for the console and for metrics; null before the first. Rejects when Postgres is down. */
-export async function lastCheck(db: Knex, of: Kind = 'check'): Promise<CheckResult | null> {
-  const query = db.raw<{ rows: { result: CheckResult }[] }>(`select result from last_${of}`);
+export async function lastCheck(db: Knex, of: Kind = 'check'): Promise<(CheckResult & Outcome) | null> {
+  const query = db.raw<{ rows: { result: CheckResult & Outcome }[] }>(`select result from last_${of}`);
   return (await emptyIfUndefined(query.timeout(2_000)))[0]?.result ?? null;
 }

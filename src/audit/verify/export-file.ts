@@ -22,6 +22,9 @@ import {
   tailLength,
 } from '../export/lines.ts';
 import { createLeafCheck } from './export-leaves.ts';
+import { recordedMs, toleratedMs } from './recorded-times.ts';
+import type { EarlyEvents } from './resume.ts';
+import { placeText } from './violations.ts';
 
 type FileViolation = {
   /** Counted from 1, as in the file. */
@@ -66,7 +69,7 @@ function createFileCheck(trusted: readonly KeyTerm[] | null, witnesses: Witnesse
     lines: 0,
     ended: false,
     /** The event of the line before. */
-    last: null as { stream: string; revision: number; hash: string } | null,
+    last: null as { stream: string; revision: number; hash: string; reachedMs: number } | null,
   };
   /** Up to the violation. */
   const totals = {
@@ -74,6 +77,8 @@ function createFileCheck(trusted: readonly KeyTerm[] | null, witnesses: Witnesse
     payments: 0,
     /** Whether the file has data in readable form, which nothing proves. */
     isOpened: false,
+    /** Recorded long before an earlier event of their payment, as they say: only the whole log shows all such events. */
+    early: { count: 0, first: '' } satisfies EarlyEvents,
     /** The range that the file says it holds; null if it does not begin like an export. */
     range: null as ExportRange | null,
     /** Of the last valid line. For a complete file it covers every byte, so that two copies can be compared. */
@@ -142,7 +147,13 @@ function createFileCheck(trusted: readonly KeyTerm[] | null, witnesses: Witnesse
       requested = { atMs, stream };
       totals.payments += 1;
     }
-    state.last = { stream, revision, hash: hashIn(event) };
+    const reachedMs = previous?.reachedMs ?? 0;
+    const atMs = recordedMs(event);
+    if (atMs < reachedMs - toleratedMs) {
+      totals.early.count += 1;
+      totals.early.first ||= placeText({ stream, revision });
+    }
+    state.last = { stream, revision, hash: hashIn(event), reachedMs: Math.max(reachedMs, atMs || 0) };
     totals.events += 1;
     totals.isOpened ||= event.opened !== undefined;
     return leaves.takeEvent(stream, revision, leafOf({ ...event, streamName: stream }), event.proof);

@@ -5,10 +5,10 @@ import type { SealMark } from './seals.ts';
 import { placeText } from './violations.ts';
 
 /** Processes share one clock, and a command is recorded within seconds. */
-const toleratedMs = 60 * 60_000;
+export const toleratedMs = 60 * 60_000;
 
 /** When an event says that it was recorded, in milliseconds since 1970; NaN if it does not. */
-function recordedMs({ data }: Pick<RecordedEvent, 'data'>): number {
+export function recordedMs({ data }: Pick<RecordedEvent, 'data'>): number {
   const at: unknown = Reflect.get(Object(data), 'at');
   return typeof at === 'string' ? Date.parse(at) : Number.NaN;
 }

@@ -51,6 +51,18 @@ async function verdictOn(t: ExecutionContext, content: string | Buffer) {
   return verifyFile(path);
 }
 
+test('an event with a time long before an earlier one of its payment is counted, and no violation', async (t) => {
+  const after = (outcome: 'failed' | 'succeeded', at: string) => {
+    const event = applied(result(1, outcome));
+    return { ...event, data: { ...event.data, at } } as typeof event;
+  };
+  const asked = { type: 'PaymentRequested', data: request({ at: '2026-11-20T02:00:00.000Z' }) } as const;
+  const early = [after('failed', '2026-11-20T00:59:59.999Z'), after('succeeded', '2026-11-20T01:00:00.000Z')];
+  const verdict = await verdictOn(t, exported([stored([asked, ...early], 'P1')]));
+  t.like(verdict, { violation: null, events: 3, early: { count: 1, first: 'payment-P1 revision 1' } });
+  t.like(await verdictOn(t, whole), { early: { count: 0, first: '' } });
+});
+
 test('a whole export is whole, and says what it holds', async (t) => {
   const verdict = await verdictOn(t, whole);
   t.like(verdict, { violation: null, events: 9, payments: 3, range });

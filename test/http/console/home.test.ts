@@ -126,8 +126,8 @@ test.serial('the first page says what the last check found', async (t) => {
     await db.raw('create table last_check (id integer primary key, result json not null)');
     await db.raw('insert into last_check values (1, ?)', [JSON.stringify({ checked: [], ...result })]);
   };
-  const verified = async (at: string, violations: Violation[]) =>
-    await recordVerified(db, new Date(at), { checked: [], violations });
+  const verified = async (at: string, violations: Violation[], notes: string[] = []) =>
+    await recordVerified(db, new Date(at), { checked: [], notes, violations });
   const now = new Date().toISOString();
   await keep({ at: now, violations: [] });
   t.regex(await page(), /Books, rows and exceptions agreed at/);
@@ -145,11 +145,18 @@ test.serial('the first page says what the last check found', async (t) => {
     await page(),
     /Books, rows and exceptions agreed at.*The whole log, its seals and all rows were verified at/,
   );
+  const note = (count: number) => `${count} events are not sealed yet: only their chains protect them.`;
+  await verified(now, [], [note(7)]);
+  t.regex(await page(), /verified at [^,]*, with notes: 1.*7 events are not sealed yet/);
   await verified('2026-01-01T00:00:00.000Z', []);
   t.regex(await page(), /The whole log was last verified at/);
-  await verified(now, [{ kind: 'changed events', count: 1, first: 'X revision 0 is not what was written' }]);
+  await verified(
+    now,
+    [{ kind: 'changed events', count: 1, first: 'X revision 0 is not what was written' }],
+    [note(8)],
+  );
   t.regex(
     await page(),
-    /The verification of .* found what does not agree.*X revision 0 is not what was written/,
+    /The verification of .* found what does not agree.*X revision 0 is not what was written.*8 events are not/,
   );
 });

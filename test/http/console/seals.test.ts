@@ -1,5 +1,7 @@
 // The page of seals: newest first, page by page, and what is no longer a seal.
 import { sealKeyOf } from '@ledger/transparency-log/key.ts';
+import { checkpointText, cosignatureLine, signatureLine } from '@ledger/transparency-log/note.ts';
+import { growTree, leafHash } from '@ledger/transparency-log/tree.ts';
 import test from 'ava';
 import { sealedWithinMs } from '../../../src/audit/seals/sealing-status.ts';
 import { chain, genesisHash } from '../../../src/events/envelope.ts';
@@ -60,6 +62,45 @@ test('seals are listed, newest first, with whether each is valid and whether the
   t.is((await viewer.get('/console/seals?up_to=x')).status, 400);
   const beyond = await (await viewer.get('/console/seals?up_to=999999999')).text();
   t.deepEqual(numbersIn(beyond), numbersIn(first));
+});
+
+test('each seal names its witnesses, and a witness that signed before and not the last one is named above', async (t) => {
+  const app = await startApp();
+  t.teardown(app.close);
+  const viewer = await signIn(app, 'viewer');
+  const page = async () => (await (await viewer.get('/console/seals')).text()).replace(/<[^>]+>|\s+/g, ' ');
+  const [event] = await app.eventStore.load(userStream(viewer.id));
+  if (!event) throw new Error('no user');
+  const origin = 'ledger.example/log';
+  const tree = growTree({ size: 0, roots: [] });
+  let before = genesisHash;
+  const seal = async (...witnesses: string[]) => {
+    tree.add(leafHash(Buffer.from('an event')));
+    const text = checkpointText({ origin, size: tree.size(), root: tree.root() });
+    const lines = witnesses.map((name) => cosignatureLine(text, name, key, new Date()));
+    const content = {
+      at: '2026-11-20T01:00:00.000Z',
+      checkpoint: `${text}\n${signatureLine(text, origin, key)}${lines.join('')}`,
+      range: tree.range().roots.map((each) => each.toString('base64')),
+      lastEvent: { stream: event.streamName, revision: event.revision, id: event.id },
+      streams: [...streamPrefixes],
+      publicKey: key.publicKey,
+    };
+    const data = { ...content, signature: key.sign(signedText(content)) };
+    const sealed = chain([{ type: 'CheckpointSigned', data }], before, cause());
+    await app.eventStore.append(sealsStream, sealed, tree.size() === 1 ? 'no_stream' : tree.size() - 2);
+    before = sealed[0]?.metadata.hash ?? '';
+  };
+  await seal();
+  t.notRegex(await page(), /Witnesses/, 'without any, nothing is said of them');
+  await seal('one.example', 'two.example');
+  t.regex(await page(), /Witnesses.*one\.example, two\.example/);
+  t.notRegex(await page(), /lacks the signature/);
+  await seal('two.example');
+  t.regex(
+    await page(),
+    /The last seal lacks the signature of one\.example, which signed earlier ones\. +What to do/,
+  );
 });
 
 const numbersIn = (html: string) =>

@@ -418,6 +418,9 @@ test.serial('a merchant cancels a request that nobody paid, and an expired one c
   const late = await chooseMethod(app, tried, { ...choice, token });
   t.is(late.headers.get('location'), `${app.url}/generic/receipt/${tried}`);
   t.is((await app.events(tried)).length, 1);
+  const closed = await (await fetch(`${app.url}/generic/receipt/${tried}`)).text();
+  t.regex(closed, /this request can no longer be paid/);
+  t.notRegex(closed, /If you have just paid/, 'nobody can have paid without an attempt');
   await postResult(app, signed(resultFields(paid)));
   t.is((await app.events(paid)).at(-1)?.type, 'PaymentSucceeded', 'what comes is taken');
 

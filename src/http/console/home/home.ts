@@ -68,12 +68,14 @@ export const showHome: Page = async (ctx, { askReadModels, db, eventStore, runti
 const otherwise = { check: '/console/journal', verify: '/docs/seals#what-verify-checks' } as const;
 
 /** Each violation with a link to the payment that it names, or to the books or what a violation means. */
-function checkModel(is: keyof typeof lateAfterMs, { at, checked, violations }: Outcome, now: Date) {
+function checkModel(is: keyof typeof lateAfterMs, outcome: Outcome, now: Date) {
+  const { at, checked, notes = [], violations } = outcome;
   return {
     is,
     at,
     isLate: now.getTime() - Date.parse(at) > lateAfterMs[is],
     checked,
+    notes,
     violations: violations.map(({ count, first, kind }) => {
       const [id] = kind.startsWith('rows of payments') ? (/\b[0-9A-Z]{26}\b/.exec(first) ?? []) : [];
       return { text: first, more: count - 1, url: id ? `/console/payments/${id}` : otherwise[is] };

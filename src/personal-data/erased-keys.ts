@@ -1,0 +1,42 @@
+/**
+ * Keeps the keys of erased personal data destroyed. A failover or a restore of PostgreSQL can bring back an older copy with
+ * such keys. The checkpoint of this list is in the same copy, so the erasures since then are read again, and their keys
+ * destroyed again. Decision 66.
+ */
+import type { KeyStore } from '@ledger/personal-data/key-store.ts';
+import { KeysUnavailable } from '@ledger/personal-data/sealed.ts';
+import type { Followed, Projection } from '@ledger/projections/runtime/projection.ts';
+import type { Logger } from 'pino';
+import { readErasure } from '../events/personal-data.ts';
+
+export const erasedKeysList = {
+  name: 'erased_keys',
+  version: 1,
+  isToDoList: true,
+  eventTypes: ['PersonalDataErased'],
+} as const satisfies Followed;
+
+/** The table `returned` says when keys were back, and how many. */
+export function createErasedKeys(dependencies: {
+  store: Pick<KeyStore, 'destroy'>;
+  log: Pick<Logger, 'warn'>;
+}): Projection {
+  const { store, log } = dependencies;
+  return {
+    ...erasedKeysList,
+    maxEvents: 500,
+    async createTables(db) {
+      await db.raw('create table returned (at timestamptz not null default now(), keys integer not null)');
+    },
+    async project(events, db) {
+      const named = events.flatMap((event) => readErasure(event).data.keys);
+      // Whatever keeps them from being destroyed now is tried again: no erasure is passed over.
+      const keys = await store.destroy(named).catch((cause: unknown) => {
+        throw new KeysUnavailable('Keys of erased personal data cannot be destroyed now', { cause });
+      });
+      if (keys === 0) return;
+      log.warn({ keys }, 'keys of erased personal data were back in PostgreSQL, and are destroyed again');
+      await db.raw('insert into returned (keys) values (?)', [keys]);
+    },
+  };
+}
