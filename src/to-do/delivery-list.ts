@@ -53,10 +53,10 @@ export function createDeliveryList(dependencies: {
     // Nothing is left to do after these.
     canWait: ({ type }) => type === 'CallbackDelivered' || type === 'ReceiptEmailSent',
     createTables: (db) => createTables(db, tables.payments, tables.deliveries),
-    async *eventsAhead(db, fresh, holds) {
-      if (holds) await db.raw(`lock table ${toDoSchema}.payments in share mode`);
+    async *eventsAhead(db, fresh, since) {
+      if (since !== null) await db.raw(`lock table ${toDoSchema}.payments in share mode`);
       const load = async (last: Ahead | null) =>
-        (await db.raw<{ rows: Ahead[] }>(paymentsAhead, [fresh, last?.transactionId ?? ''])).rows;
+        (await db.raw<{ rows: Ahead[] }>(paymentsAhead, [fresh, last?.transactionId ?? '', since])).rows;
       for await (const rows of pagesOf(aheadAtOnce, load)) yield await loadAhead(rows, eventStore);
     },
     async project(events, db) {

@@ -88,9 +88,12 @@ const writeInto = (deliveries: string, condition: string, before: string) => {
 const upsertKnown = upsertGiven(tables.payments, ['known']);
 const upsertAndAnnounce = writeInto('deliveries', '', `with known as (${upsertKnown}),`);
 
-/** As a query reads it from what is known of a payment, which may hold a text that `->>` cannot read (U+0000). */
+/**
+ * As a query reads it from what is known of a payment, which may hold a text that `->>` cannot read (U+0000). A regular
+ * expression takes six times as long.
+ */
 export const revisionIn = (known: string) =>
-  `substring(${known}::text from '^{"transactionId":"[^"]*","revision":([0-9]+)')::integer`;
+  `split_part(split_part(${known}::text, '"revision":', 2), ',', 1)::integer`;
 
 const moved = `
   with moved as (

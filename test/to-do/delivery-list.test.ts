@@ -7,6 +7,7 @@ import { untilCaughtUp } from '@ledger/projections/runtime/lag.ts';
 import { runProjection } from '@ledger/projections/runtime/run.ts';
 import test from 'ava';
 import fc from 'fast-check';
+import type { Knex } from 'knex';
 import { Refused } from '../../src/commands/decider.ts';
 import { paymentDecider } from '../../src/commands/payment.ts';
 import { type PaymentEvent, paymentStream } from '../../src/events/payment.ts';
@@ -170,20 +171,39 @@ test.serial('payments that are ahead of the list are loaded in portions, each on
   const { projection } = createDeliveryList({ eventStore: { load } });
   for (const schema of [deliveryList.name, 'fresh']) await prepare(db, projection, schema);
   await db.raw(
-    `insert into ??.payments select lpad(n::text, 4, '0'), '{"transactionId":"","revision":3}' from generate_series(1, 1100) as n`,
+    `insert into ??.payments select lpad(n::text, 4, '0'), '{"transactionId":"","revision":3,"merchantCode":""}' from generate_series(1, 1100) as n`,
     [deliveryList.name],
   );
   const portions: string[][] = [];
-  for await (const events of projection.eventsAhead?.(db, 'fresh', false) ?? []) {
-    t.deepEqual(events, []);
-    portions.push(loaded);
-    loaded = [];
+  async function read(from: Knex, since: string | null): Promise<void> {
+    for await (const events of projection.eventsAhead?.(from, 'fresh', since) ?? []) {
+      t.deepEqual(events, []);
+      portions.push(loaded);
+      loaded = [];
+    }
   }
+  await read(db, null);
   t.deepEqual(
     portions.map(({ length }) => length),
     [500, 500, 100],
   );
   t.is(new Set(portions.flat()).size, 1_100);
+
+  // Then only those of rows that were written since, and no others are written meanwhile.
+  portions.splice(0);
+  const { rows } = await db.raw('select pg_snapshot_xmin(pg_current_snapshot())::xid as oldest');
+  const settled = ['0007', '0800'];
+  await db(`${deliveryList.name}.payments`)
+    .whereIn('transaction_id', settled)
+    .update({ known: db.ref('known') });
+  await db.transaction(async (trx) => {
+    await read(trx, rows[0].oldest);
+    const write = db.raw(`set lock_timeout to '100ms'; update ??.payments set known = known`, [
+      deliveryList.name,
+    ]);
+    await t.throwsAsync(write, { message: /lock timeout/ });
+  });
+  t.deepEqual(portions, [settled.map((id) => `payment-${id}`)]);
 });
 
 test.serial('an event store that goes away while an old payment is loaded halts nothing', async (t) => {

@@ -85,19 +85,22 @@ async function compareLocked(options: LockedOptions): Promise<Comparison> {
     return position;
   });
   // Most of it while nobody waits.
-  await foldAhead(options, patient);
+  const since = await oldestTransaction(db);
+  await foldAhead(options, null, patient);
 
   const snapshot = await patient.transaction(undefined, {
     isolationLevel: 'repeatable read',
     readOnly: true,
   });
   try {
+    // It waits for the last events, however many.
+    await snapshot.raw(`set local idle_in_transaction_session_timeout to '10min'`);
     const serving = await db.transaction(async (trx) => {
       const { parked, position } = await servingCheckpoint(trx, projection);
       if (position) await shadow.feed(position);
       const fresh = (await projectionStatus(db)).find(({ name }) => name === schema);
       assertParkedAlike(parked, fresh?.parked ?? []);
-      await foldAhead(options, trx);
+      await foldAhead(options, since, trx);
       // The first query takes the snapshot.
       await snapshot.raw('select 1');
       return await schemaId(trx, projection.name);
@@ -111,10 +114,16 @@ async function compareLocked(options: LockedOptions): Promise<Comparison> {
   }
 }
 
+/** Every transaction before it has ended. */
+async function oldestTransaction(db: Knex): Promise<string> {
+  const { rows } = await db.raw('select pg_snapshot_xmin(pg_current_snapshot())::xid as oldest');
+  return rows[0].oldest;
+}
+
 /** What cannot be folded is left out, and its rows will differ. */
-async function foldAhead(options: LockedOptions, db: Knex): Promise<void> {
+async function foldAhead(options: LockedOptions, since: string | null, db: Knex): Promise<void> {
   const { patient, projection, schema } = options;
-  for await (const events of projection.eventsAhead?.(db, schema, db !== patient) ?? [])
+  for await (const events of projection.eventsAhead?.(db, schema, since) ?? [])
     await patient.transaction(async (trx) => {
       const parked = (await holdCheckpoint(trx, schema))?.parked ?? [];
       await projectOrPark(trx, options, events, parked);

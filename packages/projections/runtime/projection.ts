@@ -35,9 +35,10 @@ type Tables = {
   notDerived?: Readonly<Record<string, readonly string[]>>;
   /**
    * The events by which rows are ahead of the checkpoint, compared with those in the schema `fresh`; of a limited number
-   * of streams at a time. With `holds` those rows stay as they are until the transaction ends.
+   * of streams at a time. With `since`, the id of a transaction, only those of rows that were written from then on; all
+   * rows stay as they are until the transaction ends.
    */
-  eventsAhead?(db: Knex, fresh: string, holds: boolean): AsyncIterable<readonly RecordedEvent[]>;
+  eventsAhead?(db: Knex, fresh: string, since: string | null): AsyncIterable<readonly RecordedEvent[]>;
   /** The rows that are compared with freshly made ones, where that is not simply table by table. */
   comparedIn?(db: Knex.Transaction, schema: string): Promise<readonly ComparedRows[]>;
   /**
