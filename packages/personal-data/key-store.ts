@@ -31,6 +31,11 @@ export type KeyStore = {
    * Throws KeysUnavailable.
    */
   destroy(keyIds: readonly string[]): Promise<number>;
+  /**
+   * Frees the old versions of blocks, in which destroyed keys still are, so that they are overwritten. `destroy` does so
+   * itself, but in vain while a transaction is open that is older. Never rejects.
+   */
+  freeOldVersions(): Promise<void>;
   /** Removes blocks of which no key was ever used. */
   removeUnused(ids: readonly string[]): Promise<void>;
   /** The key of the blind index, made when it is first asked for: 32 bytes. Throws KeysUnavailable. */

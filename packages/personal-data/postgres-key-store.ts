@@ -139,7 +139,9 @@ export function createPostgresKeyStore(dependencies: {
     },
     async destroy(keyIds) {
       await tables();
-      const named = keyIds.map(readKeyId).filter((each) => each !== null);
+      const found = keyIds.map(readKeyId).filter((each) => each !== null);
+      // Nobody may have the key of the blind index destroyed with an event that names it.
+      const named = found.filter(({ block }) => block !== indexBlock);
       let changed = 0;
       let there = 0;
       for (const [block, keys] of Map.groupBy(named, (each) => each.block)) {
@@ -152,9 +154,12 @@ export function createPostgresKeyStore(dependencies: {
         };
         if (await change(block, update, alone)) changed += 1;
       }
-      // Frees the old versions of the rows, so that they are overwritten. If it fails, autovacuum does it later.
-      if (changed > 0) await db.raw(`vacuum ${keySchema}.key_blocks`).catch(() => undefined);
+      if (changed > 0) await store.freeOldVersions();
       return there;
+    },
+    async freeOldVersions() {
+      // If it fails, autovacuum does it later.
+      await db.raw(`vacuum ${keySchema}.key_blocks`).catch(() => undefined);
     },
     async removeUnused(ids) {
       await rows()

@@ -17,10 +17,10 @@ export const command: CommandOf<'export'> = async (
   const uses = named ? (['dataKeys', 'merchants'] as const) : (['dataKeys'] as const);
   return await withStores<'dataKeys' | 'merchants'>('export', { uses }, async (stores) => {
     const merchantCode = named && codeOf(stores.config.merchants, named);
-    if (merchantCode !== null && !(await isMerchant(merchantCode, stores)))
-      throw new UsageError(`No merchant has the code ${merchantCode}`);
     const request = { ...asked, merchantCode };
     const { pieces, totals } = await beginExport(request, stores);
+    if (merchantCode !== null && !(await isMerchant(merchantCode, stores)))
+      throw new UsageError(`No merchant has the code ${merchantCode}`);
     if (isOpened) {
       const detail = `${request.span.start} to ${request.span.end}`;
       await recordToolAccess(stores, { what: 'exportOpened', detail });
@@ -37,7 +37,10 @@ export const command: CommandOf<'export'> = async (
   });
 };
 
-/** An unknown code must not look like a merchant without payments. One that is no longer configured has some. */
+/**
+ * An unknown code must not look like a merchant without payments. One that is no longer configured has some, which the read
+ * model has once an export can begin.
+ */
 async function isMerchant(merchantCode: string, { config, db }: Context<'dataKeys' | 'merchants'>) {
   if (config.merchants.has(merchantCode)) return true;
   return (await searchPayments(db, { merchantCode }, { limit: 1, after: null })).length > 0;

@@ -5,6 +5,7 @@ import { RebuildInterrupted, RebuildUnderWay } from '@ledger/projections/rebuild
 import { tryParkedAgain } from '@ledger/projections/runtime/parking.ts';
 import type { Projection } from '@ledger/projections/runtime/projection.ts';
 import { projectionStream } from '../events/rebuild.ts';
+import { createErasedKeys } from '../personal-data/erased-keys.ts';
 import { allProjections } from '../projections/all.ts';
 import {
   createExecuteRebuild,
@@ -57,7 +58,8 @@ export const command: CommandOf<'rebuild'> = async ({ 'dry-run': isDry, parked: 
 async function tryAllParkedAgain(stores: Context<'dataKeys'>): Promise<Report> {
   const data: object[] = [];
   const lines: string[] = [];
-  for (const projection of [...allProjections, createDeliveryList(stores).projection, requeries])
+  const erasedKeys = createErasedKeys({ ...stores, store: stores.personalData.store });
+  for (const projection of [...allProjections, createDeliveryList(stores).projection, requeries, erasedKeys])
     for (const each of await tryParkedAgain({ ...stores, projection, schema: projection.name })) {
       const { message, revision, stream, type } = each;
       data.push({ projection: projection.name, stream, revision, type, message });

@@ -18,7 +18,7 @@ export const erasedKeysList = {
 
 /** The table `returned` says when keys were back, and how many. */
 export function createErasedKeys(dependencies: {
-  store: Pick<KeyStore, 'destroy'>;
+  store: Pick<KeyStore, 'destroy' | 'freeOldVersions'>;
   log: Pick<Logger, 'warn'>;
 }): Projection {
   const { store, log } = dependencies;
@@ -32,11 +32,14 @@ export function createErasedKeys(dependencies: {
       const named = events.flatMap((event) => readErasure(event).data.keys);
       // Whatever keeps them from being destroyed now is tried again: no erasure is passed over.
       const keys = await store.destroy(named).catch((cause: unknown) => {
+        if (cause instanceof KeysUnavailable) throw cause;
         throw new KeysUnavailable('Keys of erased personal data cannot be destroyed now', { cause });
       });
       if (keys === 0) return;
       log.warn({ keys }, 'keys of erased personal data were back in PostgreSQL, and are destroyed again');
       await db.raw('insert into returned (keys) values (?)', [keys]);
+      // Until this transaction ends, PostgreSQL keeps the versions of the blocks that still have the keys.
+      void db.executionPromise.then(store.freeOldVersions, () => undefined);
     },
   };
 }

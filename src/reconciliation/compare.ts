@@ -178,12 +178,24 @@ function pairUp(
       taken.add(found.resultNo);
     }
   }
-  const uncovered = successes.filter((ours) => !taken.has(ours.resultNo) && !wasReplaced(ours));
+  const uncovered = successes.filter(
+    (ours) => !taken.has(ours.resultNo) && !wasReplaced(ours) && !isSameCharge(ours, successes),
+  );
   return { pairs, uncovered };
 }
 
 /** A later report of the same money, which must be in the export, is in the books in its place. */
 const wasReplaced = ({ result }: Ours) => result.resolved?.resolution === 'superseded';
+
+/** A charge that was reported again after a failure of it, or for another order, is one charge. */
+const isSameCharge = ({ result }: Ours, successes: readonly Ours[]) =>
+  result.role === 'contradiction' &&
+  successes.some(
+    ({ result: other }) =>
+      other.role !== 'contradiction' &&
+      other.gatewayTransactionId === result.gatewayTransactionId &&
+      other.amountSen === result.amountSen,
+  );
 
 /**
  * Among the results of the record's transaction: one of the same money, else a success, else the last. If the bank took a

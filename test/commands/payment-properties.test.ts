@@ -143,7 +143,8 @@ test('a recorded result that names an order or a transaction never adds anything
         (command, index) =>
           added[index]?.some((event) => !isCorrection(event)) &&
           command.type === 'RecordGatewayResult' &&
-          isNamed(command.result),
+          isNamed(command.result) &&
+          !mayEndAgain(command.result, added.slice(index + 1).flat()),
       );
       return recorded.every((command) => eventsOf(command, state).length === 0);
     }),
@@ -151,6 +152,10 @@ test('a recorded result that names an order or a transaction never adds anything
   );
   t.pass();
 });
+
+/** A failure without a time also ends an attempt that has become pending since. */
+const mayEndAgain = ({ outcome, paidAt }: ReportedResult, since: readonly PaymentEvent[]) =>
+  (outcome === 'failed' || outcome === 'cancelled') && paidAt === null && count(since, 'PaymentPending') > 0;
 
 function isNamed({ sellerOrderNo, gatewayTransactionId }: ReportedResult): boolean {
   return sellerOrderNo !== '' || gatewayTransactionId !== '';

@@ -201,8 +201,15 @@ test.serial(
   'keys of erased data that an older copy of PostgreSQL brings back are destroyed again',
   async (t) => {
     const { db, erase, asked, eventStore, load, parts, pay, url, ...ledger } = await start(t);
+    const freed: number[] = [];
+    const store = {
+      ...parts.store,
+      async freeOldVersions() {
+        freed.push((await returned()).length);
+      },
+    };
     const follow = () => {
-      const projection = createErasedKeys({ store: parts.store, log });
+      const projection = createErasedKeys({ store, log });
       return runProjection({ projection, ...ledger, eventStore, db, election: electionOn(url), log });
     };
     const returned = async () => (await db('erased_keys.returned')).map(({ keys }) => keys);
@@ -245,6 +252,8 @@ test.serial(
       keys.flatMap((each) => each.map(() => each !== kept)),
     );
     await second.stop();
+    await until(() => freed.length > 0);
+    t.deepEqual(freed, [1], 'once it is committed: no transaction needs the old versions then');
 
     await db('checkpoints').where({ name: erasedKeysList.name }).delete();
     await db.raw('drop schema erased_keys cascade');
@@ -255,6 +264,23 @@ test.serial(
     t.deepEqual(await returned(), [], 'read again from the start, nothing is found twice');
   },
 );
+
+test('that keys cannot be destroyed is said in the words of the store, if it knows why', async (t) => {
+  // It needs neither before the keys are destroyed.
+  const none = [] as unknown as [never, never];
+  const projecting = async (failure: Error) => {
+    const store = { destroy: () => Promise.reject(failure), freeOldVersions: async () => undefined };
+    return await t.throwsAsync(async () => await createErasedKeys({ store, log }).project([], ...none), {
+      instanceOf: KeysUnavailable,
+    });
+  };
+  const known = new KeysUnavailable('They are under another DATA_KEY');
+  t.is(await projecting(known), known);
+  t.is(
+    (await projecting(new TypeError('x')))?.message,
+    'Keys of erased personal data cannot be destroyed now',
+  );
+});
 
 /** jsonb travels as text. */
 const asStored = (row: Record<string, unknown>) =>

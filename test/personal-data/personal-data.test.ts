@@ -143,6 +143,13 @@ test('a destroyed key opens in no process, and its neighbours still do', async (
   }
 });
 
+test('the key of the blind index is never destroyed, whatever an event names', async (t) => {
+  const { store } = startProcess(t, await createDatabase());
+  const key = await store.indexKey();
+  t.is(await store.destroy(['index.0']), 0);
+  t.deepEqual(await store.indexKey(), key);
+});
+
 test('a key that was destroyed while its block was missing does not come back with the block', async (t) => {
   const database = await createDatabase();
   const [writer, eraser] = [startProcess(t, database), startProcess(t, database)];

@@ -81,6 +81,12 @@ const takenBack = fold(
   contradicted(result(1, 'failed'), 'succeeded'),
   reversed,
 );
+const paidAgain = fold(
+  chosen(1),
+  succeeded(result(1, 'succeeded')),
+  contradicted(result(1, 'failed', { paidAt: '2026-11-20T02:00:00.000Z' }), 'succeeded'),
+  contradicted(result(1, 'succeeded', { paidAt: '2026-11-20T03:00:00.000Z' }), 'succeeded'),
+);
 const unnamed = fold(chosen(1), succeeded(result(1, 'succeeded', { gatewayTransactionId: '' })));
 
 const cases: [string, Payment, ExportRecord[], string[], ExportSource?][] = [
@@ -124,6 +130,13 @@ const cases: [string, Payment, ExportRecord[], string[], ExportSource?][] = [
     takenBack,
     [theirs('P1'), theirs('P1', { status: 'failed' })],
     ['matched P1 1', 'matched P1 2'],
+  ],
+  ['paid, taken back, paid again: one charge, which is missing once', paidAgain, [], ['missingThere - 1']],
+  [
+    'paid, taken back, paid again: a record without a number is about that charge',
+    paidAgain,
+    [theirs('')],
+    ['matched X1 1'],
   ],
   [
     'taken back here, pending there',

@@ -33,6 +33,7 @@ export function memoryKeyStore(): KeyStore & { blocks: Map<string, Buffer> } {
       }
       return there;
     },
+    freeOldVersions: async () => undefined,
     async removeUnused(ids) {
       for (const id of ids) blocks.delete(id);
     },

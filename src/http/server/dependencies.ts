@@ -5,7 +5,8 @@ import type { Log } from '@ledger/kernel/log.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
 import type { Mailer } from '@ledger/outbound/mailer.ts';
 import type { PostOutbound } from '@ledger/outbound/post.ts';
-import type { PersonalDataReader, SealEvents } from '@ledger/personal-data/sealed.ts';
+import type { PersonalData } from '@ledger/personal-data/personal-data.ts';
+import type { PersonalDataReader } from '@ledger/personal-data/sealed.ts';
 import type { ListQueries } from '@ledger/projections/runtime/list-projection.ts';
 import type { Knex } from 'knex';
 import type { TransactionRegistry } from '../../clients/transaction-registry/registry.ts';
@@ -33,7 +34,7 @@ export type Dependencies = PaymentQueries &
     eventStore: EventStore;
     /** Of the streams that `eventStore` writes and reads. */
     heads: Pick<HeadCache, 'revisionOf'>;
-    personalData: PersonalDataReader & { seal: SealEvents };
+    personalData: PersonalDataReader & Pick<PersonalData, 'seal' | 'store'>;
     registry: TransactionRegistry;
     recordAnswer: RecordAnswer;
     /** Sends a merchant a test callback, to an address that the merchant chose. */

@@ -243,7 +243,7 @@ test.serial(
       description: 'x'.repeat(50_000),
     }));
     const last = await askAll(store.eventStore, all);
-    run(t, payments, store, database);
+    const following = run(t, payments, store, database);
     await reached(database.db, 'payments', last);
     const folder = await temporaryFolder(t);
     const path = join(folder, 'november.jsonl');
@@ -271,6 +271,15 @@ test.serial(
     const former = await runLedger([...command, `${path}.3`, '--merchant', 'council'], settings);
     t.true(former.stderr.startsWith('300 payments'), former.stderr);
     await rm(`${path}.3`);
+    await following.stop();
+    const rename = (from: string, to: string) =>
+      database.db.raw(
+        `alter schema ${from} rename to ${to}; update checkpoints set name = '${to}' where name = '${from}'`,
+      );
+    await rename('payments', 'away');
+    const early = await runLedger([...command, `${path}.4`, '--merchant', 'council'], settings);
+    t.true(early.stderr.startsWith('The read model of payments is behind'), early.stderr);
+    await rename('away', 'payments');
     await database.db.raw(
       "update payments.payments set transaction_id = 'P000149Z' where transaction_id = 'P000150'",
     );

@@ -596,6 +596,10 @@ test.serial('a parked stream is an exception, and administrators have it tried a
   await tryParkedAgain({ ...stores, projection: mended, schema: 'payments' });
   t.false((await (await viewer.get(path)).text()).includes('<th scope="row">payments</th>'));
   await db.raw(`update checkpoints set parked = '[]' where name = 'journal'`);
+  // The list of erased keys follows the same streams.
+  await db.raw(`insert into checkpoints (name, version, commit_position, prepare_position, events, parked)
+    select 'erased_keys', 1, commit_position, prepare_position, 0, '[{"stream":"payment-${id}","revision":1}]'
+    from checkpoints where name = 'journal'`);
   const done = await admin.post(`${path}/retry`);
   t.is(done.headers.get('location'), '/console/exceptions?notice=unparked');
 });

@@ -1,6 +1,7 @@
 /** /console/exceptions/parked/{stream}: a stream that projections have parked. It is open until all of them process it again. */
 import { type ProjectionStatus, projectionStatus } from '@ledger/projections/runtime/checkpoints.ts';
 import { tryParkedAgain } from '@ledger/projections/runtime/parking.ts';
+import { createErasedKeys } from '../../../personal-data/erased-keys.ts';
 import { allProjections } from '../../../projections/all.ts';
 import { createDeliveryList } from '../../../to-do/delivery-list.ts';
 import { requeries } from '../../../to-do/requery-list.ts';
@@ -17,12 +18,14 @@ export const showParkedStream: Page = async (ctx, { askReadModels, db, show }) =
   await show(ctx, 'exceptions/parked-stream.njk', { title, meaning, stream, parked });
 };
 
-/** In all read models, and in the to-do lists of the reactors. */
+/** In all read models, in the to-do lists of the reactors, and in that of erased keys. */
 export const retryParkedStream: Page = async (ctx, dependencies) => {
   const { askReadModels, db } = dependencies;
   const { stream = '' } = ctx.params;
   const retry = async () => {
-    for (const projection of [...allProjections, createDeliveryList(dependencies).projection, requeries])
+    const { projection: deliveries } = createDeliveryList(dependencies);
+    const erasedKeys = createErasedKeys({ ...dependencies, store: dependencies.personalData.store });
+    for (const projection of [...allProjections, deliveries, requeries, erasedKeys])
       await tryParkedAgain({ ...dependencies, projection, schema: projection.name }, stream);
     return await projectionStatus(db);
   };
