@@ -600,6 +600,12 @@ test.serial('a parked stream is an exception, and administrators have it tried a
   await db.raw(`insert into checkpoints (name, version, commit_position, prepare_position, events, parked)
     select 'erased_keys', 1, commit_position, prepare_position, 0, '[{"stream":"payment-${id}","revision":1}]'
     from checkpoints where name = 'journal'`);
+  // As for the account of http, where each role has one.
+  await db.raw('revoke update on checkpoints from current_user');
+  const refused = await admin.post(`${path}/retry`);
+  t.is(refused.status, 503);
+  t.true((await refused.text()).includes('ledger rebuild --parked'));
+  await db.raw('grant update on checkpoints to current_user');
   const done = await admin.post(`${path}/retry`);
   t.is(done.headers.get('location'), '/console/exceptions?notice=unparked');
 });

@@ -18,6 +18,9 @@ export const showParkedStream: Page = async (ctx, { askReadModels, db, show }) =
   await show(ctx, 'exceptions/parked-stream.njk', { title, meaning, stream, parked });
 };
 
+/** Where each role has an account, that of http may not write what it takes. */
+const impossible = 'It cannot be tried again from here: run `npx ledger rebuild --parked`';
+
 /** In all read models, in the to-do lists of the reactors, and in that of erased keys. */
 export const retryParkedStream: Page = async (ctx, dependencies) => {
   const { askReadModels, db } = dependencies;
@@ -29,7 +32,7 @@ export const retryParkedStream: Page = async (ctx, dependencies) => {
       await tryParkedAgain({ ...dependencies, projection, schema: projection.name }, stream);
     return await projectionStatus(db);
   };
-  const [statuses] = await askReadModels(ctx, [retry()]);
+  const [statuses] = await askReadModels(ctx, [retry()], impossible);
   if (parkedIn(statuses, stream).length === 0) return leadTo(ctx, '/console/exceptions', 'unparked');
   leadTo(ctx, `/console/exceptions/parked/${encodeURIComponent(stream)}`, 'still-parked');
 };
