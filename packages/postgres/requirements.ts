@@ -1,5 +1,6 @@
 /** What is needed of PostgreSQL, checked before a program begins its work. */
 import { reasonOf } from '@ledger/kernel/reason-of.ts';
+import type { Knex } from 'knex';
 import { isPostgresError } from './error-codes.ts';
 import { createClient } from './pool.ts';
 
@@ -46,6 +47,14 @@ export async function unsuitability(databaseUrl: string, oldest = oldestVersion)
   } finally {
     await client.end().catch(() => {});
   }
+}
+
+/** Whether the server takes no writes, as a replica that a failover has not promoted. Rejects when it is down. */
+export async function isReadOnly(db: Knex): Promise<boolean> {
+  const { rows } = await db
+    .raw(`select current_setting('transaction_read_only') = 'on' as found`)
+    .timeout(2_000);
+  return rows[0].found;
 }
 
 /** Whether another client gets the session while the first is between two statements. */

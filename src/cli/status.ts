@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { EventStore } from '@ledger/event-store/event-store.ts';
 import { readIfThere } from '@ledger/kernel/whole-file.ts';
 import { candidaciesFor } from '@ledger/postgres/leader-locks.ts';
+import { isReadOnly } from '@ledger/postgres/requirements.ts';
 import { projectionStatus } from '@ledger/projections/runtime/checkpoints.ts';
 import type { Knex } from 'knex';
 import program from '../../package.json' with { type: 'json' };
@@ -43,6 +44,7 @@ async function readStatus({ clock, config, db, eventStore, log, runtime }: Conte
     projections: [...allProjections, erasedKeysList, deliveryList, requeryList],
     projectionStatus: () => projectionStatus(db),
     sealingRefused: () => sealingRefused(db),
+    isReadOnly: () => isReadOnly(db),
     // The roles report the clocks of their own machines.
     clockDifferenceMs: () => null,
     answerWithinMs: lookWithinMs,

@@ -23,8 +23,8 @@ type ProjectionHealth = {
   parked: number;
 };
 
-/** `disk full`: it reads and does not write. */
-type StoreState = 'up' | 'down' | 'disk full';
+/** With `disk full` and `read only` it reads and does not write. */
+type StoreState = 'up' | 'down' | 'disk full' | 'read only';
 
 export type Look = {
   status: 'ok' | 'degraded' | 'error';
@@ -53,6 +53,8 @@ export type LookDependencies = {
   projectionStatus(): Promise<readonly ProjectionStatus[]>;
   /** Why the log is not sealed any more; null if it is. Rejects when Postgres is down. */
   sealingRefused(): Promise<string | null>;
+  /** Whether Postgres takes no writes, as a replica does. Rejects when it is down. */
+  isReadOnly(): Promise<boolean>;
   /** How wrong the clock of this machine is, if that is known. */
   clockDifferenceMs(): number | null;
   /** A store that has not answered by then counts as down; 700 ms if it is not given. */
@@ -115,24 +117,30 @@ async function look(dependencies: LookDependencies): Promise<{ found: Look; isOv
       'the event store',
       eventStore.loadLast('health').then(() => true),
     ),
-    answered('Postgres', Promise.all([dependencies.projectionStatus(), dependencies.sealingRefused()])).then(
-      async (found) => {
-        if (!found) return null;
-        const [statuses, refused] = found;
-        return {
-          isSealed: refused === null,
-          isDiskFull: statuses.some(({ fault }) => fault?.message === diskFullText),
-          projections: await Promise.all(projections.map((each) => projectionHealth(each, statuses))),
-        };
-      },
-    ),
+    answered(
+      'Postgres',
+      Promise.all([
+        dependencies.projectionStatus(),
+        dependencies.sealingRefused(),
+        dependencies.isReadOnly(),
+      ]),
+    ).then(async (found) => {
+      if (!found) return null;
+      const [statuses, refused, isReadOnly] = found;
+      const isDiskFull = statuses.some(({ fault }) => fault?.message === diskFullText);
+      return {
+        isSealed: refused === null,
+        state: isReadOnly ? 'read only' : stateOf(isDiskFull),
+        projections: await Promise.all(projections.map((each) => projectionHealth(each, statuses))),
+      };
+    }),
   ]);
   const unknown = projections.map(({ name }): ProjectionHealth => {
     return { name, status: 'unknown', lagMs: null, fault: null, parked: 0 };
   });
   const stores = {
     eventStore: storeAnswer ? stateOf(eventStore.isDiskFull()) : 'down',
-    postgres: known ? stateOf(known.isDiskFull) : 'down',
+    postgres: known?.state ?? 'down',
   } as const;
   const isUp = stores.eventStore === 'up' && stores.postgres === 'up';
   const difference = dependencies.clockDifferenceMs();
@@ -151,7 +159,7 @@ async function look(dependencies: LookDependencies): Promise<{ found: Look; isOv
   return { found, isOverdue };
 }
 
-const stateOf = (isFull: boolean) => (isFull ? 'disk full' : 'up');
+const stateOf = (isFull: boolean): StoreState => (isFull ? 'disk full' : 'up');
 
 function wordFor(fault: string | null, lagMs: number | null): ProjectionHealth['status'] {
   if (fault !== null) return 'stopped';

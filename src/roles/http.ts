@@ -8,6 +8,7 @@ import { createDrain, namingHost } from '@ledger/kernel/http-server.ts';
 import { createMailer } from '@ledger/outbound/mailer.ts';
 import { createOutbound } from '@ledger/outbound/post.ts';
 import { connectPostgres } from '@ledger/postgres/pool.ts';
+import { isReadOnly } from '@ledger/postgres/requirements.ts';
 import { projectionStatus } from '@ledger/projections/runtime/checkpoints.ts';
 import { untilCaughtUp } from '@ledger/projections/runtime/lag.ts';
 import { createListQueries } from '@ledger/projections/runtime/list-projection.ts';
@@ -98,6 +99,7 @@ export async function startHttp(role: RoleDependencies): Promise<Running & { por
     projections: [...allProjections, deliveryList, requeryList],
     projectionStatus: () => projectionStatus(db),
     sealingRefused: () => sealingRefused(db),
+    isReadOnly: () => isReadOnly(db),
     clockDifferenceMs: clock.differenceMs,
     version,
     db,

@@ -6,6 +6,7 @@ import { recordSpansWith } from '@ledger/kernel/tracing.ts';
 import { startAdminServer } from '@ledger/observability/admin-server.ts';
 import { createMetrics, type GaugeSource } from '@ledger/observability/metrics.ts';
 import { connectPostgres } from '@ledger/postgres/pool.ts';
+import { isReadOnly } from '@ledger/postgres/requirements.ts';
 import { projectionStatus } from '@ledger/projections/runtime/checkpoints.ts';
 import gauges from '../../content/metrics.json' with { type: 'json' };
 import { sealingRefused } from '../audit/seals/sealing-status.ts';
@@ -50,6 +51,7 @@ export async function startMonitoring<Role extends RoleDependencies>(
     projections,
     projectionStatus: () => projectionStatus(db),
     sealingRefused: () => sealingRefused(db),
+    isReadOnly: () => isReadOnly(db),
     clockDifferenceMs: clock.differenceMs,
     witnesses: config.witnessUrls.length,
     runtime,

@@ -244,6 +244,7 @@ export async function startApp(
     projections: [],
     projectionStatus: async () => [],
     sealingRefused: async () => null,
+    isReadOnly: async () => false,
     clockDifferenceMs: () => 0,
     version: '0.0.0',
     db,

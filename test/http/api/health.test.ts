@@ -280,6 +280,24 @@ test.serial(
   },
 );
 
+test.serial('Postgres takes no writes, as a replica after a failover: health says so at once', async (t) => {
+  const service = await startService(t, postgres);
+  await service.runProjections();
+  await untilHealth(service, isOk);
+  const makeReadOnly = (value: 'on' | 'off') =>
+    query(
+      url,
+      `begin read write; alter role current_user set default_transaction_read_only = ${value}; commit;
+       select pg_terminate_backend(pid) from pg_stat_activity where usename = current_user and pid <> pg_backend_pid()`,
+    );
+  t.teardown(() => makeReadOnly('off'));
+  await makeReadOnly('on');
+  const found = await untilHealth(service, ({ postgres }) => postgres === 'read only');
+  t.is(found.status, 'error');
+  await makeReadOnly('off');
+  t.is((await untilHealth(service, isOk)).postgres, 'up');
+});
+
 test.serial('both stores gone: still an answer', async (t) => {
   const eventStore = await startServerProcess(t);
   const content = { projectionStatus: () => Promise.reject(new Error('connect ECONNREFUSED 10.0.0.7')) };

@@ -3,6 +3,7 @@ import { connectEventStore } from '@ledger/event-store/client.ts';
 import type { Background } from '@ledger/kernel/run-until-stopped.ts';
 import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
 import { connectPostgres } from '@ledger/postgres/pool.ts';
+import { isReadOnly } from '@ledger/postgres/requirements.ts';
 import { projectionStatus } from '@ledger/projections/runtime/checkpoints.ts';
 import { createListQueries } from '@ledger/projections/runtime/list-projection.ts';
 import { runProjection } from '@ledger/projections/runtime/run.ts';
@@ -52,6 +53,7 @@ export async function startService(
         projects: createListQueries<Project>(db, projects.name),
         projections: [users, projects],
         projectionStatus: () => projectionStatus(db),
+        isReadOnly: () => isReadOnly(db),
         version: '1.2.3',
         ...changes.content,
       },

@@ -121,6 +121,7 @@ export function createStaff({
     /** What `/readyz` says of the projections, within a second. */
     look: createLook({
       sealingRefused: async () => null,
+      isReadOnly: async () => false,
       eventStore,
       projections: [...allProjections, deliveryList, requeryList],
       projectionStatus: () => projectionStatus(db),
