@@ -19,6 +19,8 @@ export function listenForNotifications(dependencies: {
   runtime: Runtime;
 }): Background {
   const { databaseUrl, channel, onNotification, log, runtime } = dependencies;
+  /** An outage is logged once. */
+  let isLogged = false;
   async function listen(signal: AbortSignal): Promise<void> {
     const client = createClient(databaseUrl, `ledger ${channel}`);
     const lost = new AbortController();
@@ -32,6 +34,7 @@ export function listenForNotifications(dependencies: {
     try {
       await client.connect();
       await client.query(`listen ${quoteIdentifier(channel)}`);
+      isLogged = false;
       onNotification(null);
       while (!over.aborted) {
         await runtime.sleep(heartbeatMs, over);
@@ -45,8 +48,10 @@ export function listenForNotifications(dependencies: {
   }
 
   const pace = { runtime, firstMs: retryMs, longestMs: retryMs };
-  const onFailure = (error: unknown) =>
-    log.warn({ reason: reasonOf(error), channel }, 'not listening for notifications');
+  const onFailure = (error: unknown) => {
+    if (!isLogged) log.warn({ reason: reasonOf(error), channel }, 'not listening for notifications');
+    isLogged = true;
+  };
   return runUntilStopped(
     (signal) => retry(() => listen(signal), { ...pace, signal, onFailure }).catch(() => {}), // rejects only on abort
   );

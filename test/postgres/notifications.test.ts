@@ -1,6 +1,7 @@
 /** Listening, while the server may be gone without a word: what was announced meanwhile was missed. */
 import { listenForNotifications } from '@ledger/postgres/notifications.ts';
 import test from 'ava';
+import { freePort } from '../../packages/embedded/free-port.ts';
 import { query, until } from '../embedded/helpers.ts';
 import { startWire } from '../event-store/helpers.ts';
 import { log } from '../projections/helpers.ts';
@@ -41,4 +42,26 @@ test('a server that is lost behind a proxy, which keeps the connection, is notic
   const startMs = performance.now();
   await listener.stop();
   t.true(performance.now() - startMs < 1_000);
+});
+
+test('an outage is logged once, however often it is tried', async (t) => {
+  const reasons: unknown[] = [];
+  let pauses = 0;
+  const runtime = testRuntime();
+  const listener = listenForNotifications({
+    databaseUrl: `postgres://127.0.0.1:${await freePort()}/ledger`,
+    channel: 'news',
+    onNotification: () => t.fail(),
+    log: { warn: (line: unknown) => reasons.push(line) } as unknown as typeof log,
+    runtime: {
+      ...runtime,
+      async sleep(_, signal) {
+        pauses += 1;
+        await runtime.sleep(1, signal);
+      },
+    },
+  });
+  await until(() => pauses >= 3);
+  await listener.stop();
+  t.is(reasons.length, 1);
 });

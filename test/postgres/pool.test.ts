@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isConnectionFailure } from '@ledger/postgres/error-codes.ts';
 import { connectPostgres, createClient } from '@ledger/postgres/pool.ts';
 import test from 'ava';
+import { freePort } from '../../packages/embedded/free-port.ts';
 import { query, until } from '../embedded/helpers.ts';
 import { log } from '../projections/helpers.ts';
 import { createDatabase } from '../support/postgres.ts';
@@ -25,6 +26,16 @@ test('of the connections that a burst has opened, one stays', async (t) => {
   const startMs = performance.now();
   await until(async () => (await connections()) === 1);
   t.true(performance.now() - startMs < 15_000);
+});
+
+test('a query that finds no server rejects, and writes no line', async (t) => {
+  const lines: unknown[] = [];
+  const writes = (line: unknown) => lines.push(line);
+  const noisy = { warn: writes, error: writes } as unknown as typeof log;
+  const db = connectPostgres({ url: `postgres://127.0.0.1:${await freePort()}/ledger`, log: noisy });
+  t.teardown(() => db.destroy());
+  t.true(isConnectionFailure(await t.throwsAsync(db.raw('select 1'))));
+  t.deepEqual(lines, []);
 });
 
 /** The time until the kernel asks whether the other side is still there; null if it never asks. */
