@@ -2,6 +2,7 @@
 import type { Sen } from '../common/money.ts';
 import type { RequestedPayment } from '../events/payment.ts';
 import { nothingReported, type ReportedResult } from '../events/payment-result.ts';
+import { openPendings } from '../events/requery-schedule.ts';
 import { unknownOutcomesOf } from '../events/unknown-attempt-outcomes.ts';
 import { endingOnly } from './attempt-end.ts';
 import { afterEvents, type PaymentDecision, Refused } from './decider.ts';
@@ -48,6 +49,24 @@ export function giveVerdict(
     buyerName: '',
     raw: { verdict: outcome, evidence },
   };
+  const decided = settle(result, { at, no }, state);
+  if (decided) return decided;
+  if (outcome === 'failed' && gatewayTransactionId === '') {
+    // It may look like a repeat of the failure of another transaction of the same order.
+    const pending = openPendings(state).findLast((each) => each.sellerOrderNo === orderNo);
+    const named = { ...result, gatewayTransactionId: pending?.gatewayTransactionId ?? '' };
+    const ended = settle(named, { at, no }, state);
+    if (ended) return ended;
+  }
+  return new Refused('charge_recorded', 'This charge is already recorded, for another attempt');
+}
+
+/** Null if the result does not settle the outcome. */
+function settle(
+  result: ReportedResult,
+  { at, no }: Pick<GiveVerdict, 'at' | 'no'>,
+  state: RequestedPayment,
+): PaymentDecision | null {
   const { channel, merchant } = state.request;
   const given = { at, source: 'staff', verified: true, channel, merchantCode: merchant.code } as const;
   const events = recordGatewayResult({ type: 'RecordGatewayResult', ...given, result }, state);
@@ -58,7 +77,5 @@ export function giveVerdict(
   // It may only name what an earlier report lacked, and leave this attempt open.
   const outcomes = unknownOutcomesOf(afterEvents(state, decided));
   const isSettled = outcomes.some((each) => each.no === no && each.settled);
-  if (!isSettled || (outcome === 'succeeded' && contradicts))
-    return new Refused('charge_recorded', 'This charge is already recorded, for another attempt');
-  return decided;
+  return !isSettled || (result.outcome === 'succeeded' && contradicts) ? null : decided;
 }

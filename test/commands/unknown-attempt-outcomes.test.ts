@@ -9,6 +9,7 @@ import {
   amountSen,
   applied,
   chosen,
+  contradicted,
   orderNo,
   plain,
   record,
@@ -133,3 +134,15 @@ test('sent twice it is the same; another verdict, or one after a result has come
 function paymentDeciderOnNothing(): never {
   throw paymentDecider.decide(charged, noPayment) as Refused;
 }
+
+test('not charged: another transaction of the order has failed, and the pending one has ended too', (t) => {
+  const pending = applied(result(1, 'pending', { gatewayTransactionId: 'P3' }));
+  const failed = contradicted(result(1, 'failed', { gatewayTransactionId: 'P1' }), 'pending');
+  const given = [chosen(1), pending, failed, unknown(1)];
+  t.deepEqual(settledIn(given), [null]);
+  const decided = give(given, notCharged);
+  t.like(decided[0], {
+    data: { source: 'staff', result: { outcome: 'failed', gatewayTransactionId: 'P3' } },
+  });
+  t.deepEqual(settledIn([...given, ...decided]), ['failed']);
+});
