@@ -1,48 +1,17 @@
 /** What witnesses answer is not trusted: an answer without an end takes neither memory nor time. */
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import { createGzip } from 'node:zlib';
 import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
 import { offerTo } from '@ledger/transparency-log/offer.ts';
-import test from 'ava';
+import test, { type ExecutionContext } from 'ava';
 import { pino } from 'pino';
 
-for (const status of [302, 307])
-  test(`a witness that answers ${status} sends nobody to another address`, async (t) => {
-    const asked: (string | undefined)[] = [];
-    const server = createServer((request, response) => {
-      asked.push(request.url);
-      request.resume();
-      response.writeHead(status, { Location: '/inside' }).end();
-    });
-    await once(server.listen(0, '127.0.0.1'), 'listening');
-    t.teardown(() => {
-      server.closeAllConnections();
-      server.close();
-    });
-    const warned: string[] = [];
-    const log = pino({}, { write: (line: string) => void warned.push(JSON.parse(line).reason) });
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    const offer = offerTo([url], { post: fetch, runtime: systemRuntime, log });
-    t.is(await offer('a note\n\n', async () => []), '');
-    t.deepEqual(asked, ['/add-checkpoint']);
-    t.deepEqual(warned, [`It answered ${status}`]);
-  });
-
-test('an endless answer is read for its first 4 KB, also where it is compressed', async (t) => {
-  const server = createServer((request, response) => {
-    request.resume();
-    response.writeHead(200, { 'Content-Encoding': 'gzip' });
-    const endless = Readable.from(
-      (function* () {
-        for (;;) yield Buffer.alloc(1024 * 1024, 'a');
-      })(),
-    );
-    endless.pipe(createGzip()).pipe(response);
-    response.on('close', () => endless.destroy());
-  });
+/** Offers a checkpoint to a witness that answers so and signs nothing; resolves to the reasons that were logged. */
+async function offerToWitness(t: ExecutionContext, answer: RequestListener): Promise<string[]> {
+  const server = createServer(answer);
   await once(server.listen(0, '127.0.0.1'), 'listening');
   t.teardown(() => {
     server.closeAllConnections();
@@ -53,6 +22,33 @@ test('an endless answer is read for its first 4 KB, also where it is compressed'
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const offer = offerTo([url], { post: fetch, runtime: systemRuntime, log });
   t.is(await offer('a note\n\n', async () => []), '');
+  return warned;
+}
+
+for (const status of [302, 307])
+  test(`a witness that answers ${status} sends nobody to another address`, async (t) => {
+    const asked: (string | undefined)[] = [];
+    const warned = await offerToWitness(t, (request, response) => {
+      asked.push(request.url);
+      request.resume();
+      response.writeHead(status, { Location: '/inside' }).end();
+    });
+    t.deepEqual(asked, ['/add-checkpoint']);
+    t.deepEqual(warned, [`It answered ${status}`]);
+  });
+
+test('an endless answer is read for its first 4 KB, also where it is compressed', async (t) => {
+  const warned = await offerToWitness(t, (request, response) => {
+    request.resume();
+    response.writeHead(200, { 'Content-Encoding': 'gzip' });
+    const endless = Readable.from(
+      (function* () {
+        for (;;) yield Buffer.alloc(1024 * 1024, 'a');
+      })(),
+    );
+    endless.pipe(createGzip()).pipe(response);
+    response.on('close', () => endless.destroy());
+  });
   t.deepEqual(warned, ['It answered 200']);
 });
 
