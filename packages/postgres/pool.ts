@@ -73,8 +73,10 @@ export function connectPostgres(dependencies: {
     // Otherwise the message of a failed query would hold its values, and with them personal data.
     compileSqlOnError: false,
     log: {
-      // Who asked is told of that by the query, which rejects; during an outage it would be several lines a second.
-      warn: (message) => void (String(message).startsWith('Acquire connection error') || log.warn(message)),
+      warn(message) {
+        // Who asked is told of that by the query, which rejects; during an outage it would be several lines a second.
+        if (!String(message).startsWith('Acquire connection error')) log.warn(message);
+      },
       error: (message) => log.error(message),
       deprecate: (message) => log.warn(message),
       debug: (message) => log.debug(message),

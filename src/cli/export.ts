@@ -3,7 +3,7 @@ import { beginExport, readExportRequest } from '../audit/export/export.ts';
 import { plural } from '../audit/history/text.ts';
 import { InvalidFields } from '../commands/fields.ts';
 import { codeOf } from '../config/merchants.ts';
-import { searchPayments } from '../projections/payments/queries.ts';
+import { searchPayments } from '../projections/payments/search.ts';
 import { recordToolAccess } from './access.ts';
 import { type CommandOf, UsageError } from './command.ts';
 import { type Context, withStores } from './stores.ts';

@@ -7,7 +7,7 @@ import { Refused } from '../commands/decider.ts';
 import { landregTransactionId, transactionIdOf, transactionIdPattern } from '../commands/transaction-id.ts';
 import { codeOf } from '../config/merchants.ts';
 import { paymentStream } from '../events/payment.ts';
-import { type PaymentFilter, searchPayments } from '../projections/payments/queries.ts';
+import { type PaymentFilter, searchPayments } from '../projections/payments/search.ts';
 import { type CommandOf, readArgument } from './command.ts';
 import { type Context, withStores } from './stores.ts';
 

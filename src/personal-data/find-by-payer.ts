@@ -17,7 +17,7 @@ import { type OpenPayment, openPayment } from '../events/open-payment.ts';
 import { paymentStream } from '../events/payment.ts';
 import { indexedTokens } from '../projections/payments/payers.ts';
 import { payments } from '../projections/payments/projection.ts';
-import { type FoundPayment, searchPayments } from '../projections/payments/queries.ts';
+import { type FoundPayment, searchPayments } from '../projections/payments/search.ts';
 import { numberOf, termsOf } from '../projections/payments/search-tokens.ts';
 import { unmatched } from '../projections/unmatched/projection.ts';
 import { findUnmatchedHolding } from '../projections/unmatched/queries.ts';

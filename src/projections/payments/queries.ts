@@ -2,25 +2,15 @@
 import { pagesOf } from '@ledger/kernel/pages.ts';
 import type { PersonalDataReader } from '@ledger/personal-data/sealed.ts';
 import { unlessUndefined } from '@ledger/postgres/error-codes.ts';
-import { type ListPage, readPage } from '@ledger/postgres/listing.ts';
-import {
-  type AmountRange,
-  between,
-  indexable,
-  matching,
-  type TimeSpan,
-  within,
-} from '@ledger/postgres/table.ts';
+import { indexable, matching, type TimeSpan, within } from '@ledger/postgres/table.ts';
 import type { Knex } from 'knex';
-import lists from '../../../content/tables/lists.json' with { type: 'json' };
 import type { Sen } from '../../common/money.ts';
-import type { PaymentMode } from '../../common/payment-modes.ts';
-import type { Channel, RequestedPayment } from '../../events/payment.ts';
+import type { RequestedPayment } from '../../events/payment.ts';
 import type { Standing } from '../../events/payment-standing.ts';
 import type { Scope } from '../../events/user.ts';
 import { payments } from './projection.ts';
 import { macOf } from './row-mac.ts';
-import { whereFound } from './search-keys.ts';
+import { type FoundPayment, searchPayments } from './search.ts';
 
 /** A payment as far as it has been projected. `updatedAt` is the time of its last event, by the event store's clock. */
 export type PaymentRow = { revision: number; state: RequestedPayment; updatedAt: Date };
@@ -179,80 +169,4 @@ export async function* paymentsInOrder(
     return await query;
   };
   for await (const page of pagesOf(pageSize, load)) yield page.map(({ transaction_id }) => transaction_id);
-}
-
-/** Null, or an empty list, means all. */
-export type PaymentFilter = {
-  ids?: readonly string[] | null;
-  /** A transaction id, a number of a receipt, of the gateway or of an order, or any part of the merchant's reference. */
-  named?: string | null;
-  /** All of these are among the payer's search tokens (search-tokens.ts), as the blind index has them. */
-  searchTokens?: readonly string[];
-  channel?: Channel | null;
-  merchantCode?: string | null;
-  status?: Standing | null;
-  /** Of the current result, or else of the last attempt. */
-  mode?: PaymentMode | null;
-  requested?: TimeSpan | null;
-  paid?: TimeSpan | null;
-  amounts?: AmountRange;
-};
-
-/** Says nothing about the payer. */
-export type FoundPayment = {
-  transactionId: string;
-  channel: Channel;
-  merchantCode: string;
-  reference: string;
-  status: Standing;
-  mode: PaymentMode | '';
-  amountSen: Sen;
-  receiptNo: string | null;
-  requestedAt: Date;
-  /** Whether an exception of it waits for staff. */
-  isWaiting: boolean;
-};
-
-/** The latest requested first. Rejects within a few seconds when Postgres is down. */
-export const searchPayments = async (db: Knex, filter: PaymentFilter, page: ListPage) =>
-  await readPage<FoundPayment>(db, paymentsOf(db, await narrowed(db, filter)), lists.payments, page);
-
-const few = 1_000;
-
-/**
- * The same filter with ids in place of what is searched for, unless they are many. PostgreSQL cannot tell how many payments
- * have some keys. Where it expects many, it looks for them in the order of the page, in the end in the whole table.
- */
-export async function narrowed(db: Knex, filter: PaymentFilter): Promise<PaymentFilter> {
-  const { named = null, searchTokens = [] } = filter;
-  if (named === null && searchTokens.length === 0) return filter;
-  const found = paymentsOf(db, { named, searchTokens }).limit(few + 1);
-  const ids = await unlessUndefined(found.pluck('transaction_id').timeout(10_000), []);
-  return ids.length > few ? filter : { ...filter, ids, named: null, searchTokens: [] };
-}
-
-export function paymentsOf(db: Knex, filter: PaymentFilter): Knex.QueryBuilder {
-  const {
-    amounts,
-    channel,
-    ids = null,
-    merchantCode,
-    mode,
-    named = null,
-    searchTokens = [],
-    status,
-  } = filter;
-  const query = rows(db);
-  if (ids !== null) query.whereRaw('transaction_id = any(?)', [[...ids]]);
-  if (named !== null) whereFound(query, named);
-  if (searchTokens.length > 0)
-    query.whereRaw(
-      `transaction_id in (select transaction_id from ${payments.name}.payers where tokens @> ?::text[])`,
-      [[...searchTokens]],
-    );
-  matching(query, { channel, merchant_code: merchantCode, status, mode });
-  between(query, 'amount_sen', amounts);
-  within(query, 'requested_at', filter.requested);
-  within(query, 'paid_at', filter.paid);
-  return query;
 }

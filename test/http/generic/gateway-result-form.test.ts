@@ -1,7 +1,7 @@
 // GET /generic/debug: /generic/response accepts what it signs, texts are escaped, and without a sandbox it does not exist.
 import test from 'ava';
 import { signFields } from '../../../src/clients/gateway/checksum.ts';
-import type { FoundPayment } from '../../../src/projections/payments/queries.ts';
+import type { FoundPayment } from '../../../src/projections/payments/search.ts';
 import { gatewaySecret, startApp } from '../../support/app.ts';
 import { sen } from '../../support/payments.ts';
 import { chooseMethod, createPayment, hiddenFields, postResult } from './helpers.ts';

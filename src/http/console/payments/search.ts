@@ -4,7 +4,7 @@ import lists from '../../../../content/tables/lists.json' with { type: 'json' };
 import { transactionIdPattern } from '../../../commands/transaction-id.ts';
 import { paymentModes } from '../../../common/payment-modes.ts';
 import { indexedTokens } from '../../../projections/payments/payers.ts';
-import { narrowed, type PaymentFilter, paymentsOf } from '../../../projections/payments/queries.ts';
+import { narrowed, type PaymentFilter, paymentsOf } from '../../../projections/payments/search.ts';
 import { typedTerms } from '../../../projections/payments/search-tokens.ts';
 import { seeOther } from '../../server/context.ts';
 import {

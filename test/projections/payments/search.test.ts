@@ -8,7 +8,7 @@ import {
   type PaymentFilter,
   paymentsOf,
   searchPayments,
-} from '../../../src/projections/payments/queries.ts';
+} from '../../../src/projections/payments/search.ts';
 import { createDatabase } from '../../support/postgres.ts';
 import { log } from '../helpers.ts';
 
