@@ -5,6 +5,9 @@
 -- applies before that of a receiver, so that a merchant at its limit uses up none of a receiver's places that others
 -- need. What a merchant has under way lowers its limit, so the lowest `turn` is of those with the least under way: nobody
 -- waits for the end of another merchant's queue.
+--
+-- A first attempt is due at once. Its time is that of its event, by the clock of the process that recorded it, which may be
+-- ahead of ours: it counts until `soon`.
 with recursive merchants as (
   (
     select merchant_code from reactor_deliveries.deliveries
@@ -42,7 +45,8 @@ senders as (
 due as materialized (
   select waiting.*, merchant_limit from senders cross join lateral (
     select transaction_id, ordering_key, receiver, merchant_code, due_at from reactor_deliveries.deliveries found
-    where state = 'due' and kind = :kind and due_at <= :now and (lease_until is null or lease_until <= :now)
+    where state = 'due' and kind = :kind and (lease_until is null or lease_until <= :now)
+      and due_at <= :soon and (due_at <= :now or attempts = 0)
       and found.merchant_code = senders.merchant_code
       and receiver between senders.receiver and senders.receiver
     order by receiver, due_at limit least(
@@ -53,7 +57,8 @@ due as materialized (
   union
   select waiting.*, merchant_limit from allowed cross join lateral (
     select transaction_id, ordering_key, receiver, merchant_code, due_at from reactor_deliveries.deliveries found
-    where state = 'due' and kind = :kind and due_at <= :now and (lease_until is null or lease_until <= :now)
+    where state = 'due' and kind = :kind and (lease_until is null or lease_until <= :now)
+      and due_at <= :soon and (due_at <= :now or attempts = 0)
       and found.merchant_code = allowed.merchant_code
     order by due_at limit 4 * merchant_limit
   ) waiting

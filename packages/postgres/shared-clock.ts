@@ -12,8 +12,8 @@ export type SharedClock = ReturnType<typeof createSharedClock>;
 
 const everyMs = 10_000;
 const timeoutMs = 2_000;
-/** A slower answer says too little about the moment it was given. */
-const slowestAnswerMs = 500;
+/** Two clocks that nobody sets drift apart by at most so much of the time that passes. */
+const drift = 1e-4;
 /** More is a fault of the machine, which its operator should mend. */
 export const tolerableDifferenceMs = 5_000;
 
@@ -23,23 +23,30 @@ export function createSharedClock(dependencies: {
   log: Pick<Log, 'warn' | 'info'>;
 }) {
   const { db, runtime, log } = dependencies;
-  /** What the monotonic clock lacks to PostgreSQL's time. It never jumps, unlike the machine's time of day. */
-  let aheadMs: number | null = null;
+  let known: Comparison | null = null;
   let isTolerable = true;
   let measuring: { first: Promise<void>; background: Background } | null = null;
 
-  const nowMs = () => (aheadMs === null ? runtime.now().getTime() : aheadMs + runtime.monotonicMs());
-  const differenceMs = () => (aheadMs === null ? null : Math.round(runtime.now().getTime() - nowMs()));
+  const nowMs = () => (known ? known.aheadMs + runtime.monotonicMs() : runtime.now().getTime());
+  const differenceMs = () => (known ? Math.round(runtime.now().getTime() - nowMs()) : null);
 
-  async function measure(): Promise<void> {
+  async function compare(): Promise<Comparison> {
     const beforeMs = runtime.monotonicMs();
     const query = db.raw<{ rows: [{ ms: string }] }>(
       'select extract(epoch from clock_timestamp()) * 1000 as ms',
     );
     const { rows } = await query.timeout(timeoutMs);
-    const afterMs = runtime.monotonicMs();
-    if (aheadMs !== null && afterMs - beforeMs > slowestAnswerMs) return;
-    aheadMs = Number(rows[0].ms) - (beforeMs + afterMs) / 2;
+    const atMs = runtime.monotonicMs();
+    return {
+      aheadMs: Number(rows[0].ms) - (beforeMs + atMs) / 2,
+      errorMs: (atMs - beforeMs) / 2,
+      atMs,
+    };
+  }
+
+  /** Compares twice, because the first query may have to wait for a connection. */
+  async function measure(): Promise<void> {
+    for (let time = 1; time <= 2; time += 1) known = moreExact(known, await compare());
     report();
   }
 
@@ -81,4 +88,22 @@ export function createSharedClock(dependencies: {
     },
     stop: async () => await measuring?.background.stop(),
   };
+}
+
+/** What one answer of PostgreSQL says. */
+type Comparison = {
+  /** What the monotonic clock lacks to PostgreSQL's time. It never jumps, unlike the machine's time of day. */
+  aheadMs: number;
+  /** How wrong that may be: PostgreSQL read its clock at some moment between the question and the answer. */
+  errorMs: number;
+  /** When the answer came, by the monotonic clock. */
+  atMs: number;
+};
+
+/** Which to go by: a slow answer says little, but one that the earlier one cannot explain means that a clock was set. */
+function moreExact(earlier: Comparison | null, later: Comparison): Comparison {
+  if (!earlier) return later;
+  const errorMs = earlier.errorMs + (later.atMs - earlier.atMs) * drift;
+  const isExplained = Math.abs(later.aheadMs - earlier.aheadMs) <= errorMs + later.errorMs;
+  return isExplained && errorMs < later.errorMs ? earlier : later;
 }

@@ -1,6 +1,7 @@
 /** How reactors claim rows of the list of deliveries, any number of them at a time. */
 import { emptyIfUndefined } from '@ledger/postgres/error-codes.ts';
 import { prepared } from '@ledger/postgres/prepared.ts';
+import { tolerableDifferenceMs } from '@ledger/postgres/shared-clock.ts';
 import type { Knex } from 'knex';
 import { sqlOf } from '../common/sql.ts';
 import type { DeliveryKind } from '../events/deliveries.ts';
@@ -51,6 +52,7 @@ export function createDeliveryQueue(db: Knex) {
     async claim({ receiverLimits, merchantLimits, ...claim }: Claim): Promise<ClaimedDelivery[]> {
       const query = prepared<{ rows: ClaimedDelivery[] }>(db, claimSql, {
         ...claim,
+        soon: new Date(claim.now.getTime() + tolerableDifferenceMs),
         receiverLimits: JSON.stringify(Object.fromEntries(receiverLimits)),
         merchantLimits: JSON.stringify(Object.fromEntries(merchantLimits)),
       });

@@ -25,3 +25,48 @@ test('a machine whose clock is wrong uses the time of PostgreSQL, and says so', 
   t.deepEqual(logged, ['the clock of this machine is wrong; the time of PostgreSQL is used']);
   await clock.stop();
 });
+
+test('the most exact answer counts, until one cannot be explained by it', async (t) => {
+  // How long the next answers take, and what the monotonic clock lacks to PostgreSQL's. It reads its clock at the end.
+  const answers = [
+    [90, 1_000],
+    [2, 1_000],
+  ];
+  let monotonicMs = 0;
+  const sleeping: (() => void)[] = [];
+  const runtime = {
+    ...systemRuntime,
+    monotonicMs: () => monotonicMs,
+    async sleep(ms: number, signal?: AbortSignal) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      sleeping.push(resolve);
+      signal?.addEventListener('abort', () => resolve());
+      await promise;
+      monotonicMs += ms;
+    },
+  };
+  const answer = async () => {
+    const [takesMs = 2, aheadMs = 0] = answers.shift() ?? [];
+    monotonicMs += takesMs;
+    return { rows: [{ ms: String(aheadMs + monotonicMs) }] };
+  };
+  const log = { warn() {}, info() {} };
+  const clock = createSharedClock({
+    db: { raw: () => ({ timeout: answer }) } as never,
+    runtime,
+    log: log as never,
+  });
+  const aheadMs = () => clock.runtime.now().getTime() - Math.floor(monotonicMs);
+  const measured = async (...next: [number, number][]) => {
+    answers.push(...next);
+    sleeping.shift()?.();
+    while (answers.length > 0 || sleeping.length === 0) await new Promise(setImmediate);
+    return aheadMs();
+  };
+  await clock.start();
+  t.is(aheadMs(), 1_001, 'the first one waited for a connection');
+  t.is(await measured([400, 1_000], [90, 1_000]), 1_001, 'slow answers say less');
+  t.is(await measured([400, 3_600_000], [90, 3_600_000]), 3_600_045, 'the clock of PostgreSQL was set');
+  t.is(await measured([2, 3_600_000], [400, 3_600_000]), 3_600_001);
+  await clock.stop();
+});

@@ -137,6 +137,29 @@ test.serial(
   },
 );
 
+test.serial('a first attempt is due at once, although its event is from a clock that is ahead', async (t) => {
+  const { db } = await emptyList(t);
+  const due: [string, number, Date][] = [
+    ['first', 0, later(4_000)],
+    ['again', 1, later(4_000)],
+    ['first of a wrong clock', 0, later(60_000)],
+  ];
+  for (const [id, attempts, dueAt] of due)
+    await db.raw(
+      `insert into reactor_deliveries.deliveries (transaction_id, ordering_key, delivery, kind, receiver, merchant_code,
+         state, due_at, attempts, called_at)
+       values (?, 'callback', 'callback-1', 'callback', 'https://r.example', 'm', 'due', ?, ?, ?)`,
+      [id, dueAt, attempts, now],
+    );
+  const queue = createDeliveryQueue(db);
+  t.deepEqual(
+    (await queue.claim(claim())).map(({ transactionId }) => transactionId),
+    ['first'],
+  );
+  const [again] = await queue.claim(claim({ now: later(4_000) }));
+  t.is(again?.transactionId, 'again');
+});
+
 test.serial('claims made at once never get the same row, and together get all', async (t) => {
   const { db } = await emptyList(t);
   for (let index = 0; index < 60; index += 1)
