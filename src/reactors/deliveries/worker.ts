@@ -31,7 +31,7 @@ type Dependencies = WorkerTask &
 const pollMs = 1_000;
 const drainMs = 10_000;
 /** How long the list has to come to what an attempt recorded before the worker itself settles the row. */
-const settleAfterMs = 5_000;
+const settleAfterMs = 3_000;
 
 export function startDeliveryWorker(dependencies: Dependencies) {
   const { concurrency, countAttempt, kind, name, queue, ready, runtime, leaseMs = 60_000 } = dependencies;
