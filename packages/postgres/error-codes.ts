@@ -13,6 +13,7 @@ const codes = {
   statementTimeout: '57014',
   diskFull: '53100',
   outOfMemory: '53200',
+  tooManyConnections: '53300',
 } as const;
 
 /** Whether Postgres answered with one of these errors. */

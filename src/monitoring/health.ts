@@ -5,6 +5,7 @@ import type { Log } from '@ledger/kernel/log.ts';
 import { reasonOf } from '@ledger/kernel/reason-of.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
 import { sharedAnswer } from '@ledger/kernel/shared-answer.ts';
+import { isPostgresError } from '@ledger/postgres/error-codes.ts';
 import { tolerableDifferenceMs } from '@ledger/postgres/shared-clock.ts';
 import type { ProjectionStatus } from '@ledger/projections/runtime/checkpoints.ts';
 import { diskFullText } from '@ledger/projections/runtime/failures.ts';
@@ -23,8 +24,8 @@ type ProjectionHealth = {
   parked: number;
 };
 
-/** With `disk full` and `read only` it reads and does not write. */
-type StoreState = 'up' | 'down' | 'disk full' | 'read only';
+/** With `disk full` and `read only` it reads and does not write; with `too many connections` it lets us do neither. */
+type StoreState = 'up' | 'down' | 'disk full' | 'read only' | 'too many connections';
 
 export type Look = {
   status: 'ok' | 'degraded' | 'error';
@@ -88,11 +89,13 @@ async function look(dependencies: LookDependencies): Promise<{ found: Look; isOv
   });
   const now = runtime.now();
   let isOverdue = false;
+  let isCrowded = false;
   const answered = async <T>(store: string, asked: Promise<T>): Promise<T | null> => {
     try {
       return await Promise.race([asked, late]);
     } catch (error) {
       isOverdue ||= signal.aborted;
+      isCrowded ||= isPostgresError(error, 'tooManyConnections');
       log.warn({ reason: reasonOf(error) }, `health: ${store} gave no answer`);
       return null;
     }
@@ -140,7 +143,7 @@ async function look(dependencies: LookDependencies): Promise<{ found: Look; isOv
   });
   const stores = {
     eventStore: storeAnswer ? stateOf(eventStore.isDiskFull()) : 'down',
-    postgres: known?.state ?? 'down',
+    postgres: known?.state ?? (isCrowded ? 'too many connections' : 'down'),
   } as const;
   const isUp = stores.eventStore === 'up' && stores.postgres === 'up';
   const difference = dependencies.clockDifferenceMs();
