@@ -1,10 +1,12 @@
 /** How the stores and the projections are, even while a store hangs: within a second for health and readiness. */
+
 import { once } from 'node:events';
 import type { EventStore } from '@ledger/event-store/event-store.ts';
 import type { Log } from '@ledger/kernel/log.ts';
 import { reasonOf } from '@ledger/kernel/reason-of.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
 import { sharedAnswer } from '@ledger/kernel/shared-answer.ts';
+import { warnSeldom } from '@ledger/kernel/warn-seldom.ts';
 import { isPostgresError } from '@ledger/postgres/error-codes.ts';
 import { tolerableDifferenceMs } from '@ledger/postgres/shared-clock.ts';
 import type { ProjectionStatus } from '@ledger/projections/runtime/checkpoints.ts';
@@ -67,10 +69,11 @@ export type LookDependencies = {
 /** Never rejects. */
 export function createLook(dependencies: LookDependencies): () => Promise<Look> {
   let complete: { askedMs: number; found: Look } | null = null;
+  const warn = warnSeldom(dependencies.log, dependencies.runtime);
 
   async function lookNow(): Promise<Look> {
     const askedMs = dependencies.runtime.monotonicMs();
-    const { found, isOverdue } = await look(dependencies);
+    const { found, isOverdue } = await look(dependencies, warn);
     if (isOverdue && complete && askedMs - complete.askedMs < completeForMs)
       return { ...complete.found, at: found.at };
     if (!isOverdue) complete = { askedMs, found };
@@ -81,8 +84,11 @@ export function createLook(dependencies: LookDependencies): () => Promise<Look> 
 }
 
 /** One look at the stores. It is overdue if one of them has not answered in time, whatever the others said. */
-async function look(dependencies: LookDependencies): Promise<{ found: Look; isOverdue: boolean }> {
-  const { answerWithinMs = usualAnswerMs, eventStore, log, projections, runtime } = dependencies;
+async function look(
+  dependencies: LookDependencies,
+  warn: ReturnType<typeof warnSeldom>,
+): Promise<{ found: Look; isOverdue: boolean }> {
+  const { answerWithinMs = usualAnswerMs, eventStore, projections, runtime } = dependencies;
   const signal = runtime.timeout(answerWithinMs);
   const late = once(signal, 'abort').then(() => {
     throw signal.reason;
@@ -96,7 +102,7 @@ async function look(dependencies: LookDependencies): Promise<{ found: Look; isOv
     } catch (error) {
       isOverdue ||= signal.aborted;
       isCrowded ||= isPostgresError(error, 'tooManyConnections');
-      log.warn({ reason: reasonOf(error) }, `health: ${store} gave no answer`);
+      warn({ reason: reasonOf(error) }, `health: ${store} gave no answer`);
       return null;
     }
   };
