@@ -78,6 +78,9 @@ export function answerOf(error: unknown): string | null {
   return error instanceof pg.DatabaseError ? withoutStatement(error) : null;
 }
 
+/** What went wrong, in a few words for a log line: without the statement, which is pages long. */
+export const briefReasonOf = (error: unknown): string => answerOf(error) ?? reasonOf(error);
+
 function codeOf(error: unknown): string {
   return error instanceof pg.DatabaseError ? (error.code ?? '') : '';
 }

@@ -10,7 +10,7 @@ import type { Runtime } from '@ledger/kernel/runtime.ts';
 import { inSpan } from '@ledger/kernel/tracing.ts';
 import { warnSeldom } from '@ledger/kernel/warn-seldom.ts';
 import type { PersonalDataReader } from '@ledger/personal-data/sealed.ts';
-import { isPostgresError } from '@ledger/postgres/error-codes.ts';
+import { briefReasonOf, isPostgresError } from '@ledger/postgres/error-codes.ts';
 import type { LeaderElection } from '@ledger/postgres/leader-election.ts';
 import type { Knex } from 'knex';
 import type { Logger } from 'pino';
@@ -64,7 +64,10 @@ async function keepRunning(run: Run, signal: AbortSignal): Promise<void> {
       signal,
       shouldRetry: (error) => !(error instanceof ProjectionHalted),
       onFailure: (error, failures) =>
-        warn({ reason: reasonOf(error), failures }, 'projection interrupted; continues at its checkpoint'),
+        warn(
+          { reason: briefReasonOf(error), failures },
+          'projection interrupted; continues at its checkpoint',
+        ),
     });
   } catch (error) {
     // Any other error means that it was stopped.

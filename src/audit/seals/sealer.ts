@@ -9,6 +9,7 @@ import { retry } from '@ledger/kernel/retry.ts';
 import { type Background, runUntilStopped } from '@ledger/kernel/run-until-stopped.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
 import { warnSeldom } from '@ledger/kernel/warn-seldom.ts';
+import { briefReasonOf } from '@ledger/postgres/error-codes.ts';
 import type { LeaderElection } from '@ledger/postgres/leader-election.ts';
 import { checkpointText, signatureLine } from '@ledger/transparency-log/note.ts';
 import type { Offer } from '@ledger/transparency-log/offer.ts';
@@ -67,7 +68,7 @@ async function keepSealing(dependencies: Dependencies, signal: AbortSignal): Pro
           signal,
           shouldRetry: (error) => !(error instanceof Unaccountable),
           onFailure: (error, failures) =>
-            warn({ reason: reasonOf(error), failures }, 'the sealer was interrupted and will retry'),
+            warn({ reason: briefReasonOf(error), failures }, 'the sealer was interrupted and will retry'),
         },
       );
     } catch (error) {

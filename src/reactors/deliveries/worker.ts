@@ -4,10 +4,10 @@
  * and another worker continues under the same delivery id.
  */
 
-import { reasonOf } from '@ledger/kernel/reason-of.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
 import { warnSeldom } from '@ledger/kernel/warn-seldom.ts';
 import { createBreaker } from '@ledger/outbound/breaker.ts';
+import { briefReasonOf } from '@ledger/postgres/error-codes.ts';
 import type { DeliveryKind } from '../../events/deliveries.ts';
 import type { ClaimedDelivery, DeliveryQueue } from '../../to-do/delivery-queue.ts';
 import type { PlacedEvent } from '../../to-do/known-deliveries.ts';
@@ -66,7 +66,7 @@ export function startDeliveryWorker(dependencies: Dependencies) {
     const leaseUntil = new Date(now.getTime() + leaseMs);
     const holder = runtime.uuid();
     const claimed = await queue.claim({ kind, now, leaseUntil, holder, ...limits }).catch((error) => {
-      warn({ reason: reasonOf(error) }, 'no deliveries can be claimed for now');
+      warn({ reason: briefReasonOf(error) }, 'no deliveries can be claimed for now');
       return [];
     });
     places.take([...underWay, ...claimed]);

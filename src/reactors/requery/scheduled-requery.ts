@@ -9,6 +9,7 @@ import { reasonOf } from '@ledger/kernel/reason-of.ts';
 import { runUntilStopped } from '@ledger/kernel/run-until-stopped.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
 import { warnSeldom } from '@ledger/kernel/warn-seldom.ts';
+import { briefReasonOf } from '@ledger/postgres/error-codes.ts';
 import type { Logger } from 'pino';
 import { RegistryUnavailable } from '../../clients/transaction-registry/answer.ts';
 import type { TransactionRegistry } from '../../clients/transaction-registry/registry.ts';
@@ -73,7 +74,7 @@ export function createRequeries(dependencies: RequeryDependencies) {
     const now = runtime.now();
     const leaseUntil = new Date(now.getTime() + leaseMs);
     return await queue.claim({ now, leaseUntil, holder, limit, perSecond }).catch((error) => {
-      warn({ reason: reasonOf(error) }, 'no scheduled requery can be claimed for now');
+      warn({ reason: briefReasonOf(error) }, 'no scheduled requery can be claimed for now');
       return [];
     });
   }
