@@ -23,6 +23,8 @@ import { type ReadMessage, subscribeRequest } from './read-message.ts';
 /** A checkpoint every 512 events considered; the server considers them in windows of 32. */
 const checkpointInterval = 16;
 const maxPauseMs = 2000;
+/** Each of the first ones is a line of the log, about a minute; of an outage that lasts longer, one in a minute. */
+const manyFailures = 40;
 const lookWithinMs = 2_500;
 /** A leader that has been replaced may lack an event for a while: it is missing after so many looks in a row, about 10 s. */
 const maxMissing = 9;
@@ -91,7 +93,8 @@ export async function* subscribe(
     // A log that answers, but lacks the event, is looked at until that is certain.
     if (failures >= maxFailures && missing === 0)
       throw new EventStoreUnavailable(`The log cannot be read on: ${reason}`);
-    log.warn({ ...selection, reason, pauseMs }, 'Subscription broken, will resume');
+    if (failures < manyFailures || failures % manyFailures === 0)
+      log.warn({ ...selection, reason, pauseMs }, 'Subscription broken, will resume');
     await runtime.sleep(pauseMs, signal);
   }
 }

@@ -1,5 +1,6 @@
 /** Subscriptions: order, checkpoints, a slow consumer, letting go, and coming back after every kind of end. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { describe } from '@ledger/event-store/errors.ts';
 import {
   type EventStore,
   EventStoreUnavailable,
@@ -12,6 +13,7 @@ import test from 'ava';
 import { freePort } from '../../packages/embedded/free-port.ts';
 import { until } from '../embedded/helpers.ts';
 import { startServer as startInProcess, startServerProcess } from '../support/event-store.ts';
+import { testRuntime } from '../support/runtime.ts';
 import { newEvent, open, range, startServer, startWire } from './helpers.ts';
 
 const never = new AbortController().signal;
@@ -300,6 +302,18 @@ test.serial('with maxFailures it gives up after so many, and says why', async (t
   });
   t.regex(thrown?.message ?? '', /^The log cannot be read on: ./);
   t.is(store.logged.filter(({ message }) => message === 'Subscription broken, will resume').length, 2);
+});
+
+test.serial('of an outage that lasts, a line is written about once a minute', async (t) => {
+  const store = open(t, await freePort(), { runtime: testRuntime({ sleep: () => Promise.resolve() }) });
+  const asking = { streamPrefixes: [''], after: null, signal: never, maxFailures: 201 };
+  await t.throwsAsync(store.subscribe(asking)[Symbol.asyncIterator]().next());
+  t.is(store.logged.length, 39 + 5);
+});
+
+test('the reason of a failure is the same each time, without its time of day', (t) => {
+  const failed = new Error('14 UNAVAILABLE: Failed to connect (2026-11-27T10:19:46.635Z). Resolution note: ');
+  t.is(describe(failed), '14 UNAVAILABLE: Failed to connect. Resolution note: ');
 });
 
 test.serial('a log that ends before what was read of it is another one', async (t) => {
