@@ -13,6 +13,10 @@ const answers = [WrongExpectedRevision, AppendRefused, EventStoreFull, ...refusa
 /** Whether the server has answered, and would answer the same again: what was to be appended is not stored. */
 export const isDefinite = (error: unknown): boolean => answers.some((type) => error instanceof type);
 
+/** Whether the server said so, and not this process by itself, which may know only that the connection was lost. */
+export const isAnswer = (error: unknown): boolean =>
+  isDefinite(error) && !(error instanceof WrongExpectedRevision && error.actual === null);
+
 /** Whether the server refused a read, and would refuse again. */
 export const isRefusal = (error: unknown): boolean => refusals.some((type) => error instanceof type);
 
