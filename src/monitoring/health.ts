@@ -95,13 +95,14 @@ async function look(
   });
   const now = runtime.now();
   let isOverdue = false;
-  let isCrowded = false;
+  let refused: StoreState = 'down';
   const answered = async <T>(store: string, asked: Promise<T>): Promise<T | null> => {
     try {
       return await Promise.race([asked, late]);
     } catch (error) {
       isOverdue ||= signal.aborted;
-      isCrowded ||= isPostgresError(error, 'tooManyConnections');
+      if (isPostgresError(error, 'tooManyConnections')) refused = 'too many connections';
+      if (isPostgresError(error, 'diskFull')) refused = 'disk full';
       warn({ reason: reasonOf(error) }, `health: ${store} gave no answer`);
       return null;
     }
@@ -149,7 +150,7 @@ async function look(
   });
   const stores = {
     eventStore: storeAnswer ? stateOf(eventStore.isDiskFull()) : 'down',
-    postgres: known?.state ?? (isCrowded ? 'too many connections' : 'down'),
+    postgres: known?.state ?? refused,
   } as const;
   const isUp = stores.eventStore === 'up' && stores.postgres === 'up';
   const difference = dependencies.clockDifferenceMs();

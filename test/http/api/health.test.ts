@@ -333,6 +333,18 @@ test.serial(
   },
 );
 
+test.serial(
+  'a full disk may keep Postgres from opening a session: health says so all the same',
+  async (t) => {
+    const answer = 'could not write init file: No space left on device';
+    const full = Object.assign(new pg.DatabaseError(answer, 0, 'error'), { code: '53100' });
+    const service = await startService(t, postgres, {
+      content: { projectionStatus: () => Promise.reject(full) },
+    });
+    t.like(await service.look(), { status: 'error', postgres: 'disk full' });
+  },
+);
+
 test.serial('both stores gone: still an answer', async (t) => {
   const eventStore = await startServerProcess(t);
   const content = { projectionStatus: () => Promise.reject(new Error('connect ECONNREFUSED 10.0.0.7')) };
