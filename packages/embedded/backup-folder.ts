@@ -97,6 +97,7 @@ export async function fillDataFolder<T>(dataDir: string, fill: (path: string) =>
   const mark = join(path, unfinishedRestore);
   try {
     writeFileSync(mark, '');
+    syncToDisk(path);
     const filled = await fill(path);
     for (const name of readdirSync(path)) if (name !== lockFile) syncToDisk(join(path, name));
     rmSync(mark);

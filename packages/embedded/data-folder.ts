@@ -15,6 +15,8 @@ export const lockFile = 'ledger.lock';
 
 /** SQLITE_BUSY: another connection holds the lock. */
 const sqliteBusy = 5;
+/** SQLITE_FULL. */
+const sqliteFull = 13;
 
 /** Keeps the connections from being garbage-collected, which would close the files and release the locks. */
 const heldLocks = new Set<DatabaseSync>();
@@ -91,7 +93,7 @@ function openExclusively(path: string, pidFile: string): DatabaseSync {
     return lock;
   } catch (error) {
     lock?.close();
-    if (error instanceof Error && 'errcode' in error && error.errcode === sqliteBusy) {
+    if (isSqliteError(error, sqliteBusy)) {
       throw new StartError(
         `The data folder ${path} is in use by ${holder(pidFile)}. ` +
           'Stop that one first, or set DATA_DIR to another folder.',
@@ -100,6 +102,21 @@ function openExclusively(path: string, pidFile: string): DatabaseSync {
     throw unusable(path, error);
   }
 }
+
+/** Does `work` that writes to the folder. A full disk is a StartError that names it, as the system's own message does not. */
+export async function namingFullDisk<T>(folder: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (cause) {
+    const isFull = ['ENOSPC', 'EDQUOT'].includes(codeOf(cause)) || isSqliteError(cause, sqliteFull);
+    throw isFull
+      ? new StartError(`The disk of ${resolve(folder)} is full. Free space on it, and try again.`, { cause })
+      : cause;
+  }
+}
+
+const isSqliteError = (error: unknown, code: number) =>
+  error instanceof Error && Reflect.get(error, 'errcode') === code;
 
 /** The system's own message does not name DATA_DIR, and of a disk that is read-only it says that the folder is missing. */
 function unusable(path: string, cause: unknown): StartError {

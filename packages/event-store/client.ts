@@ -2,6 +2,7 @@
 import type { Log } from '@ledger/kernel/log.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
 import { sharedAnswer } from '@ledger/kernel/shared-answer.ts';
+import { onceAMinute } from '@ledger/kernel/warn-seldom.ts';
 import { createAppend } from './append.ts';
 import { createConnection } from './connection.ts';
 import { createDeadline } from './deadline.ts';
@@ -83,6 +84,7 @@ export function connectEventStore(dependencies: {
       client: lookClient,
       runtime,
     });
+  const isNew = onceAMinute(runtime);
   let subscriptions = 0;
   let closed = false;
   let fullAtMs: number | null = null;
@@ -113,7 +115,7 @@ export function connectEventStore(dependencies: {
       subscriptions = (subscriptions + 1) % mostSubscriptions;
       const client = createClient(withSettings(url, keepAliveTimeoutMs + subscriptions));
       try {
-        yield* subscribe({ ...options, signal: untilClosed }, { client, runtime, log });
+        yield* subscribe({ ...options, signal: untilClosed }, { client, runtime, log, isNew });
       } finally {
         closeClient(client);
       }

@@ -9,7 +9,7 @@ import { retry } from '@ledger/kernel/retry.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
 import { type AppendCall, createAppendStream } from './append-stream.ts';
 import { createDeadline, DeadlineExceeded } from './deadline.ts';
-import { describe, isDefinite } from './errors.ts';
+import { describe, isAnswer, isDefinite } from './errors.ts';
 import { EventStoreUnavailable } from './event-store.ts';
 import { closeClient, hooksOf } from './new-client.ts';
 
@@ -45,8 +45,8 @@ export function createConnection(dependencies: {
       recover();
       return result;
     } catch (error) {
-      if (isDefinite(error)) recover();
-      else if (!signal.aborted) suspect(error);
+      if (isAnswer(error)) recover();
+      else if (!isDefinite(error) && !signal.aborted) suspect(error);
       if (error instanceof DeadlineExceeded) {
         if (current === used) current = undefined;
         release(used);

@@ -13,11 +13,16 @@ const answers = [WrongExpectedRevision, AppendRefused, EventStoreFull, ...refusa
 /** Whether the server has answered, and would answer the same again: what was to be appended is not stored. */
 export const isDefinite = (error: unknown): boolean => answers.some((type) => error instanceof type);
 
+/** Whether the server said so, and not this process by itself, which may know only that the connection was lost. */
+export const isAnswer = (error: unknown): boolean =>
+  isDefinite(error) && !(error instanceof WrongExpectedRevision && error.actual === null);
+
 /** Whether the server refused a read, and would refuse again. */
 export const isRefusal = (error: unknown): boolean => refusals.some((type) => error instanceof type);
 
-/** One line for messages and logs; several of the client's errors have an empty message. */
+/** One line for messages and logs, the same for the same fault; several of the client's errors have an empty message. */
 export function describe(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  return error.message || (isCommandError(error) ? error.type : error.name);
+  const message = error.message.replace(/ \(\d{4}-\d\d-\d\dT[\d:.]+Z\)/g, '');
+  return message || (isCommandError(error) ? error.type : error.name);
 }

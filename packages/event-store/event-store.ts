@@ -32,6 +32,7 @@ export type ExpectedRevision = number | 'no_stream';
 export class WrongExpectedRevision extends Error {
   override name = 'WrongExpectedRevision';
   readonly streamName: string;
+  readonly actual: ExpectedRevision | null;
   /** `actual` is null if the stream was not asked: the connection was lost since it was known to be at `expected`. */
   constructor(streamName: string, expected: ExpectedRevision, actual: ExpectedRevision | null) {
     super(
@@ -40,6 +41,7 @@ export class WrongExpectedRevision extends Error {
         : `Stream ${streamName} is at ${actual}, not at ${expected}`,
     );
     this.streamName = streamName;
+    this.actual = actual;
   }
 }
 

@@ -22,12 +22,12 @@ const neverStored = {
   expected: Number.MAX_SAFE_INTEGER,
 };
 
-/** It does not know the user or the password, or the user may not read $all, or not append. */
-export type Refusal = 'credentials' | 'read' | 'append';
+/** It does not know the user or the password, the user may not read $all or not append, or it has no room. */
+export type Refusal = 'credentials' | 'read' | 'append' | 'room';
 
 /**
  * What the event store refuses us; null if nothing. Whether we may append is asked of the stream `appendsTo`, which
- * nothing is stored in.
+ * nothing is stored in; the embedded store then says whether the last append of anybody found no room.
  *
  * @throws EventStoreUnavailable while it does not answer
  */
@@ -45,7 +45,8 @@ export async function refusal(
     await withinDeadline(connection.appends.send(append));
     return null;
   } catch (error) {
-    if (error instanceof WrongExpectedRevision || error instanceof EventStoreFull) return null;
+    if (error instanceof WrongExpectedRevision) return null;
+    if (error instanceof EventStoreFull) return 'room';
     if (error instanceof AppendRefused) return 'append';
     if (!(error instanceof AccessDeniedError))
       throw new EventStoreUnavailable('the event store does not answer', { cause: error });

@@ -23,6 +23,8 @@ import { type ReadMessage, subscribeRequest } from './read-message.ts';
 /** A checkpoint every 512 events considered; the server considers them in windows of 32. */
 const checkpointInterval = 16;
 const maxPauseMs = 2000;
+/** Each of the first ones in a row is a line of the log. */
+const manyFailures = 5;
 const lookWithinMs = 2_500;
 /** A leader that has been replaced may lack an event for a while: it is missing after so many looks in a row, about 10 s. */
 const maxMissing = 9;
@@ -42,11 +44,14 @@ export async function* subscribe(
     client,
     runtime,
     log,
+    isNew = () => true,
     mostMissing = maxMissing,
   }: {
     client: EventStoreDBClient;
     runtime: SubscriptionRuntime;
     log: Pick<Log, 'warn'>;
+    /** Of the same failure, whether it is to be told again. */
+    isNew?: (failure: string) => boolean;
     mostMissing?: number;
   },
 ): AsyncGenerator<SubscriptionMessage, void, undefined> {
@@ -91,7 +96,9 @@ export async function* subscribe(
     // A log that answers, but lacks the event, is looked at until that is certain.
     if (failures >= maxFailures && missing === 0)
       throw new EventStoreUnavailable(`The log cannot be read on: ${reason}`);
-    log.warn({ ...selection, reason, pauseMs }, 'Subscription broken, will resume');
+    // Many subscriptions may fail at once, and whoever gives up after some failures begins again.
+    if (isNew(JSON.stringify([selection, reason, Math.min(failures, manyFailures)])))
+      log.warn({ ...selection, reason, pauseMs }, 'Subscription broken, will resume');
     await runtime.sleep(pauseMs, signal);
   }
 }

@@ -4,6 +4,8 @@ import { create, type Failure, type Struct, StructError } from 'superstruct';
 import { parseDocument } from 'yaml';
 import { reasonOf } from './reason-of.ts';
 
+const longestText = 1024 * 1024;
+
 /** All that is wrong with the configuration, a line each; names, never values. */
 export class ConfigError extends Error {
   override name = 'ConfigError';
@@ -26,7 +28,10 @@ export function readYamlFile<T>(path: string, struct: Struct<T, unknown>): T {
 export function checkYaml<T>(path: string, read: () => string, struct: Struct<T, unknown>): T {
   let content: unknown;
   try {
-    const document = parseDocument(read());
+    const text = read();
+    // Another file under this name, such as a dump, would take the process minutes and all its memory.
+    if (text.length > longestText) throw new ConfigError([`${path} is larger than 1 MiB`]);
+    const document = parseDocument(text);
     const [fault] = [...document.errors, ...document.warnings];
     // Not its message, which may quote what was read.
     if (fault)

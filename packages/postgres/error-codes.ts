@@ -13,6 +13,7 @@ const codes = {
   statementTimeout: '57014',
   diskFull: '53100',
   outOfMemory: '53200',
+  tooManyConnections: '53300',
 } as const;
 
 /** Whether Postgres answered with one of these errors. */
@@ -76,6 +77,9 @@ export async function unlessUndefined<Answer>(
 export function answerOf(error: unknown): string | null {
   return error instanceof pg.DatabaseError ? withoutStatement(error) : null;
 }
+
+/** What went wrong, in a few words for a log line: without the statement, which is pages long. */
+export const briefReasonOf = (error: unknown): string => answerOf(error) ?? reasonOf(error);
 
 function codeOf(error: unknown): string {
   return error instanceof pg.DatabaseError ? (error.code ?? '') : '';

@@ -4,8 +4,9 @@
  */
 import { createReadStream, existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { keysFile, writeBackupFolder } from '@ledger/embedded/backup-folder.ts';
+import { dirname, join, resolve } from 'node:path';
+import { keysFile, type Save, writeBackupFolder } from '@ledger/embedded/backup-folder.ts';
+import { namingFullDisk } from '@ledger/embedded/data-folder.ts';
 import { readBackup } from '@ledger/embedded/eventstore/backup.ts';
 import { reasonOf } from '@ledger/kernel/reason-of.ts';
 import { readKeyTables } from '@ledger/personal-data/key-backup.ts';
@@ -25,16 +26,14 @@ export const command: CommandOf<'backup'> = async (_, args) => {
     // In this order, so that all fits the log (decision 42): what must not be ahead of it is copied first.
     const first = [keysFile, 'last-checkpoint'].filter((name) => existsSync(join(dataDir, name)));
     const madeAt = runtime.now();
-    await writeBackupFolder(folder, {
-      madeAt,
-      async fill(save) {
-        for (const name of first) await save(name, createReadStream(join(dataDir, name)));
-        const known = new Set<string>();
-        await save(keyTableFiles[0], readKeyTables(db, known));
-        await save(logFile, readBackup(esdbUrl));
-        await save(keyTableFiles[1], readKeyTables(db, known));
-      },
-    });
+    const fill = async (save: Save) => {
+      for (const name of first) await save(name, createReadStream(join(dataDir, name)));
+      const known = new Set<string>();
+      await save(keyTableFiles[0], readKeyTables(db, known));
+      await save(logFile, readBackup(esdbUrl));
+      await save(keyTableFiles[1], readKeyTables(db, known));
+    };
+    await namingFullDisk(dirname(resolve(folder)), () => writeBackupFolder(folder, { madeAt, fill }));
     // The backup is whole without it: where the stores are elsewhere, there may be no data folder.
     const noted = writeFile(join(dataDir, lastBackupFile), `${madeAt.toISOString()}\n`, { mode: 0o600 });
     const unseen = await noted.then(

@@ -13,6 +13,7 @@ import {
   openRequestId,
   rebuildOnRecord,
 } from '../reactors/rebuilds/perform.ts';
+import { onSignals } from '../roles/lifecycle.ts';
 import { createDeliveryList, deliveryList } from '../to-do/delivery-list.ts';
 import { requeries, requeryList } from '../to-do/requery-list.ts';
 import { type CommandOf, type Report, UsageError } from './command.ts';
@@ -30,10 +31,7 @@ export const command: CommandOf<'rebuild'> = async ({ 'dry-run': isDry, parked: 
   setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
   const interrupt = new AbortController();
   const { signal } = interrupt;
-  process.once('SIGINT', () => {
-    process.once('SIGINT', () => process.exit(130));
-    interrupt.abort();
-  });
+  onSignals(['SIGINT'], { stop: () => interrupt.abort(), exitCode: 130 });
   return await withStores('rebuild', { uses: ['dataKeys'] }, async (stores) => {
     const reports: Report[] = [];
     for (const projection of chosen) {

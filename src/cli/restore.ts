@@ -4,6 +4,7 @@ import { copyFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fillDataFolder, readBackupFolder } from '@ledger/embedded/backup-folder.ts';
+import { namingFullDisk } from '@ledger/embedded/data-folder.ts';
 import { newEventStoreCredentials, readEndpoints } from '@ledger/embedded/endpoints.ts';
 import { startEventStore } from '@ledger/embedded/eventstore/server.ts';
 import { startPostgres } from '@ledger/embedded/postgres.ts';
@@ -32,11 +33,12 @@ export const command: CommandOf<'restore'> = async (_, args) => {
     throw new UsageError('ESDB_URL must not be set: only the embedded event store is restored');
   // Only this account may read what is made here.
   process.umask(0o077);
-  const destroyed = await fillDataFolder(config.dataDir, async (path) => {
+  const fill = async (path: string) => {
     for (const name of names)
       if (!keyTableFiles.some((each) => each === name)) await copyFile(join(backup, name), join(path, name));
     return await restoreKeys(path, backup, config);
-  });
+  };
+  const destroyed = await namingFullDisk(config.dataDir, () => fillDataFolder(config.dataDir, fill));
   const text = `${config.dataDir} is restored; ${destroyed} keys of erased personal data are destroyed again.`;
   return { data: { folder: config.dataDir, destroyed }, text };
 };

@@ -2,6 +2,7 @@
 import { statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { EventStore } from '@ledger/event-store/event-store.ts';
+import { type Refusal, refusal } from '@ledger/event-store/requirements.ts';
 import { readIfThere } from '@ledger/kernel/whole-file.ts';
 import { candidaciesFor } from '@ledger/postgres/leader-locks.ts';
 import { isReadOnly } from '@ledger/postgres/requirements.ts';
@@ -18,6 +19,7 @@ import { waitingDeliveries } from '../monitoring/metric-sources.ts';
 import { erasedKeysList } from '../personal-data/erased-keys.ts';
 import { allProjections } from '../projections/all.ts';
 import { countOpenExceptions } from '../projections/exceptions/queries.ts';
+import { askedOfStream } from '../roles/stores.ts';
 import { deliveryList } from '../to-do/delivery-list.ts';
 import { requeryList } from '../to-do/requery-list.ts';
 import { lastBackupFile } from './backup.ts';
@@ -39,8 +41,17 @@ type Status = Awaited<ReturnType<typeof readStatus>>;
 /** What cannot be found out is null. */
 async function readStatus({ clock, config, db, eventStore, log, runtime }: Context) {
   await clock.start();
+  let refused: Refusal | null = null;
   const look = createLook({
-    eventStore,
+    eventStore: {
+      ...eventStore,
+      async loadLast(stream) {
+        // A store that does not answer does not answer the second question either.
+        refused = await refusal(config.esdbUrl, runtime, askedOfStream).catch(() => null);
+        return await eventStore.loadLast(stream);
+      },
+      isDiskFull: () => refused === 'room',
+    },
     projections: [...allProjections, erasedKeysList, deliveryList, requeryList],
     projectionStatus: () => projectionStatus(db),
     sealingRefused: () => sealingRefused(db),

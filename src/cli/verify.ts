@@ -23,6 +23,7 @@ import { type VerifyReport, verify as verifyStores } from '../audit/verify/verif
 import { Refused } from '../commands/decider.ts';
 import { renderText } from '../common/templates.ts';
 import type { Config } from '../config/config.ts';
+import { onSignals } from '../roles/lifecycle.ts';
 import { type CommandOf, type Outcome, readableFile, UsageError } from './command.ts';
 import { openVerifyProgress } from './progress.ts';
 import { type Context, fail, staffCause, withStores } from './stores.ts';
@@ -66,8 +67,7 @@ async function whileAlone(
   work: (signal: AbortSignal, context: Context<'sealKeys'>) => Promise<Outcome>,
 ): Promise<Outcome> {
   const interrupted = new AbortController();
-  const interrupt = () => interrupted.abort();
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, interrupt);
+  onSignals(['SIGINT', 'SIGTERM'], { stop: () => interrupted.abort(), exitCode: 130 });
   const requirements = { ...needs, onlyReads: true, longestQueryMs: longestStatementMs };
   return await withStores('verify', requirements, async (context) => {
     const lock = { ...context, name: 'verify', signal: interrupted.signal };

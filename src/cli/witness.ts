@@ -3,9 +3,10 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
+import { StartError } from '@ledger/embedded/start-error.ts';
 import { createLog } from '@ledger/kernel/log.ts';
 import { makeFolder } from '@ledger/kernel/make-folder.ts';
-import { codeOf } from '@ledger/kernel/reason-of.ts';
+import { codeOf, reasonOf } from '@ledger/kernel/reason-of.ts';
 import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
 import { readIfThere, replaceFile } from '@ledger/kernel/whole-file.ts';
 import { sealKeyOf } from '@ledger/transparency-log/key.ts';
@@ -63,7 +64,10 @@ export const command: CommandOf<'witness'> = async ({
         response.writeHead(500).end();
       }
     });
-    await once(server.listen(chosenPort, host), 'listening');
+    await once(server.listen(chosenPort, host), 'listening').catch((cause) => {
+      const why = `The witness cannot listen on ${host}:${port}: ${reasonOf(cause)}.`;
+      throw new StartError(`${why} Choose another --port or --host.`, { cause });
+    });
     log.info({ key: own, address: server.address() }, 'witness listening');
     started({
       async stop() {

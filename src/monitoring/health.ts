@@ -1,10 +1,13 @@
 /** How the stores and the projections are, even while a store hangs: within a second for health and readiness. */
+
 import { once } from 'node:events';
 import type { EventStore } from '@ledger/event-store/event-store.ts';
 import type { Log } from '@ledger/kernel/log.ts';
 import { reasonOf } from '@ledger/kernel/reason-of.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
 import { sharedAnswer } from '@ledger/kernel/shared-answer.ts';
+import { warnSeldom } from '@ledger/kernel/warn-seldom.ts';
+import { isPostgresError } from '@ledger/postgres/error-codes.ts';
 import { tolerableDifferenceMs } from '@ledger/postgres/shared-clock.ts';
 import type { ProjectionStatus } from '@ledger/projections/runtime/checkpoints.ts';
 import { diskFullText } from '@ledger/projections/runtime/failures.ts';
@@ -23,8 +26,8 @@ type ProjectionHealth = {
   parked: number;
 };
 
-/** With `disk full` and `read only` it reads and does not write. */
-type StoreState = 'up' | 'down' | 'disk full' | 'read only';
+/** With `disk full` and `read only` it reads and does not write; with `too many connections` it lets us do neither. */
+type StoreState = 'up' | 'down' | 'disk full' | 'read only' | 'too many connections';
 
 export type Look = {
   status: 'ok' | 'degraded' | 'error';
@@ -66,10 +69,11 @@ export type LookDependencies = {
 /** Never rejects. */
 export function createLook(dependencies: LookDependencies): () => Promise<Look> {
   let complete: { askedMs: number; found: Look } | null = null;
+  const warn = warnSeldom(dependencies.log, dependencies.runtime);
 
   async function lookNow(): Promise<Look> {
     const askedMs = dependencies.runtime.monotonicMs();
-    const { found, isOverdue } = await look(dependencies);
+    const { found, isOverdue } = await look(dependencies, warn);
     if (isOverdue && complete && askedMs - complete.askedMs < completeForMs)
       return { ...complete.found, at: found.at };
     if (!isOverdue) complete = { askedMs, found };
@@ -80,20 +84,26 @@ export function createLook(dependencies: LookDependencies): () => Promise<Look> 
 }
 
 /** One look at the stores. It is overdue if one of them has not answered in time, whatever the others said. */
-async function look(dependencies: LookDependencies): Promise<{ found: Look; isOverdue: boolean }> {
-  const { answerWithinMs = usualAnswerMs, eventStore, log, projections, runtime } = dependencies;
+async function look(
+  dependencies: LookDependencies,
+  warn: ReturnType<typeof warnSeldom>,
+): Promise<{ found: Look; isOverdue: boolean }> {
+  const { answerWithinMs = usualAnswerMs, eventStore, projections, runtime } = dependencies;
   const signal = runtime.timeout(answerWithinMs);
   const late = once(signal, 'abort').then(() => {
     throw signal.reason;
   });
   const now = runtime.now();
   let isOverdue = false;
+  let refused: StoreState = 'down';
   const answered = async <T>(store: string, asked: Promise<T>): Promise<T | null> => {
     try {
       return await Promise.race([asked, late]);
     } catch (error) {
       isOverdue ||= signal.aborted;
-      log.warn({ reason: reasonOf(error) }, `health: ${store} gave no answer`);
+      if (isPostgresError(error, 'tooManyConnections')) refused = 'too many connections';
+      if (isPostgresError(error, 'diskFull')) refused = 'disk full';
+      warn({ reason: reasonOf(error) }, `health: ${store} gave no answer`);
       return null;
     }
   };
@@ -140,7 +150,7 @@ async function look(dependencies: LookDependencies): Promise<{ found: Look; isOv
   });
   const stores = {
     eventStore: storeAnswer ? stateOf(eventStore.isDiskFull()) : 'down',
-    postgres: known?.state ?? 'down',
+    postgres: known?.state ?? refused,
   } as const;
   const isUp = stores.eventStore === 'up' && stores.postgres === 'up';
   const difference = dependencies.clockDifferenceMs();

@@ -1,12 +1,14 @@
 /**
  * Erases by itself: what is older than RETENTION allows, and what another process began to erase and did not complete.
  */
+
 import { EventStoreUnavailable } from '@ledger/event-store/event-store.ts';
 import { pagesOf } from '@ledger/kernel/pages.ts';
 import { earlierBy, type Period } from '@ledger/kernel/period.ts';
 import { reasonOf } from '@ledger/kernel/reason-of.ts';
 import type { Background } from '@ledger/kernel/run-until-stopped.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
+import { warnSeldom } from '@ledger/kernel/warn-seldom.ts';
 import type { Erasure, Erasures } from '@ledger/personal-data/key-store.ts';
 import type { ErasureReason } from '@ledger/personal-data/sealed.ts';
 import type { LeaderElection } from '@ledger/postgres/leader-election.ts';
@@ -42,8 +44,9 @@ type Until = { unlessSince?: Date };
 /** Runs until stopped. One process erases, the others stand by. */
 export function startRetention(dependencies: Dependencies & { election: LeaderElection }): Background {
   const { election, log, runtime } = dependencies;
+  const warn = warnSeldom(log, runtime);
   const onFailure = (error: unknown, failures: number) =>
-    log.warn({ reason: reasonOf(error), failures }, 'erasing by retention is interrupted');
+    warn({ reason: reasonOf(error), failures }, 'erasing by retention is interrupted');
   const options = { election, name: 'retention', everyMs: pollMs, runtime, onFailure };
   return repeatAsLeader(options, createRetentionPass(dependencies));
 }

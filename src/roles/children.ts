@@ -19,6 +19,9 @@ export type RebuildTask = { projection: string } & Pick<
   'esdbUrl' | 'databaseUrl' | 'dataKeys' | 'logLevel'
 >;
 
+/** Another process has begun the rebuild meanwhile. */
+export const underWayExitCode = 3;
+
 const pathOf = (file: string) => fileURLToPath(new URL(file, import.meta.url));
 
 /**
@@ -31,8 +34,8 @@ export async function rebuildInProcess(
 ): Promise<void> {
   const { esdbUrl, databaseUrl, dataKeys, logLevel } = config;
   // Checking here is cheaper than starting a process that finds it out.
-  if (await isUnderWay({ name: projection, databaseUrl, runtime, signal }))
-    throw new RebuildUnderWay(`A rebuild of ${projection} is already running`);
+  const underWay = () => new RebuildUnderWay(`A rebuild of ${projection} is already running`);
+  if (await isUnderWay({ name: projection, databaseUrl, runtime, signal })) throw underWay();
   const child = fork(pathOf('./rebuild-child.ts'), { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
   const ended = endOf(child, signal);
   child.send({ projection, esdbUrl, databaseUrl, dataKeys, logLevel } satisfies RebuildTask, (error) => {
@@ -40,6 +43,7 @@ export async function rebuildInProcess(
       log.warn({ projection, reason: error.message }, 'the process of a rebuild did not get its task');
   });
   const [code, killedBy] = await ended;
+  if (code === underWayExitCode) throw underWay();
   if (code !== 0)
     throw new RebuildInterrupted(`The process of the rebuild ended with ${killedBy ?? `exit code ${code}`}`);
 }

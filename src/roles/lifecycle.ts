@@ -16,6 +16,7 @@ export const configurationExitCode = 78;
 /** EX_SOFTWARE. */
 const uncaughtExitCode = 70;
 const lookAtFilesEveryMs = 1_000;
+const passedOnWithinMs = 1_000;
 
 /** Something that runs and can be stopped; `stop` lets work that has begun finish. */
 export type Running = { stop(): Promise<void> };
@@ -56,6 +57,25 @@ export function followFiles(config: Config, load: () => Config, log: Log): Runni
   };
 }
 
+/**
+ * Calls `stop`, perhaps twice, when a signal comes; the same one again ends the process at once with `exitCode`. npm and
+ * npx pass on what a terminal or a container has sent to this process, too: within a second it is not a second signal.
+ */
+export function onSignals(
+  signals: readonly NodeJS.Signals[],
+  { stop, exitCode }: { stop(signal: NodeJS.Signals): void; exitCode: number },
+): void {
+  for (const signal of signals) {
+    let passedOnUntilMs = Number.POSITIVE_INFINITY;
+    process.on(signal, () => {
+      const nowMs = systemRuntime.monotonicMs();
+      if (nowMs > passedOnUntilMs) process.exit(exitCode);
+      passedOnUntilMs = Math.min(passedOnUntilMs, nowMs + passedOnWithinMs);
+      stop(signal);
+    });
+  }
+}
+
 /** Takes each part as soon as it runs, to be stopped when the process ends, and gives it back. */
 export type Started = <Part extends Running>(part: Part) => Part;
 
@@ -65,12 +85,7 @@ export type Started = <Part extends Running>(part: Part) => Part;
  */
 export async function runUntilSignal(log: Log, start: (started: Started) => Promise<void>): Promise<number> {
   const stop = new AbortController();
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    process.once(signal, () => {
-      process.once(signal, () => process.exit(1));
-      stop.abort(signal);
-    });
-  }
+  onSignals(['SIGTERM', 'SIGINT'], { stop: (signal) => stop.abort(signal), exitCode: 1 });
   const orphaned = () => stop.abort('the parent process ended');
   endOnUncaught(log);
   // This signal must not end the process before files are followed, nor in a role that follows none.

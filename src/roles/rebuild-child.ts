@@ -5,7 +5,7 @@ import { createLog } from '@ledger/kernel/log.ts';
 import { RebuildInterrupted, RebuildUnderWay } from '@ledger/projections/rebuild/rebuild.ts';
 import { allProjections } from '../projections/all.ts';
 import { describeRebuildFailure, rebuildAsRequested } from '../reactors/rebuilds/perform.ts';
-import type { RebuildTask } from './children.ts';
+import { type RebuildTask, underWayExitCode } from './children.ts';
 import { openStores } from './stores.ts';
 
 const interrupt = new AbortController();
@@ -23,7 +23,7 @@ try {
   const projection = allProjections.find((each) => each.name === name);
   if (projection) await rebuildAsRequested({ ...stores, projection, signal });
 } catch (error) {
-  process.exitCode = 1;
+  process.exitCode = error instanceof RebuildUnderWay ? underWayExitCode : 1;
   if (!(error instanceof RebuildUnderWay || error instanceof RebuildInterrupted))
     log.warn({ projection: name, reason: describeRebuildFailure(error) }, 'a rebuild was interrupted');
 } finally {

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { superviseChild } from '@ledger/embedded/child.ts';
-import { lockDataFolder } from '@ledger/embedded/data-folder.ts';
+import { lockDataFolder, namingFullDisk } from '@ledger/embedded/data-folder.ts';
 import {
   developmentKeys,
   newEventStoreCredentials,
@@ -26,7 +26,7 @@ export const command: CommandOf<'serve'> = () => {
   warnOfExceptions(plan, log);
   // Only this account may read what this process and its children write.
   process.umask(0o077);
-  return runUntilSignal(log, (started) => start(plan, log, started));
+  return runUntilSignal(log, (started) => namingFullDisk(plan.dataDir, () => start(plan, log, started)));
 };
 
 /** Stand-ins for what the embedded parts will supply. In production they supply no keys. */

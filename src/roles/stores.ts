@@ -124,11 +124,15 @@ export function loadRoleConfig(needs?: Needs): Config {
 }
 
 const rights = '`ledger eventstore acl` prints the rights that it needs';
-const refusals: Record<Refusal, string> = {
+const refusals: Record<Refusal, string | null> = {
   credentials: 'ESDB_URL: the event store does not accept the user or the password',
   read: `ESDB_URL: the user may not read $all; ${rights}`,
   append: `ESDB_URL: the user may not append to the streams of the ledger; ${rights}`,
+  room: null, // it accepts appends again by itself
 };
+
+/** Of this stream the event store is asked whether we may append. */
+export const askedOfStream = `${paymentStreamPrefix}write-access`;
 
 /**
  * Throws ConfigError if a store cannot serve or refuses us; whether we may append is asked only of who does. A role waits
@@ -144,11 +148,12 @@ export async function assertStores({
   needs?: readonly Store[];
 }): Promise<void> {
   const [eventStore, postgres] = await Promise.allSettled([
-    refusal(esdbUrl, systemRuntime, appends ? `${paymentStreamPrefix}write-access` : null),
+    refusal(esdbUrl, systemRuntime, appends ? askedOfStream : null),
     unsuitability(databaseUrl),
   ]);
+  const refused = eventStore.status === 'fulfilled' && eventStore.value && refusals[eventStore.value];
   const faults = [
-    ...(eventStore.status === 'fulfilled' && eventStore.value ? [refusals[eventStore.value]] : []),
+    ...(refused ? [refused] : []),
     ...(postgres.status === 'fulfilled' && postgres.value ? [`DATABASE_URL: ${postgres.value}`] : []),
   ];
   if (faults.length > 0) throw new ConfigError(faults);

@@ -24,6 +24,7 @@ test.serial('a restore: its files, while it still counts as unfinished; the lock
   const mark = join(dataDir, unfinishedRestore);
   const synced = recordSynced(t, () => existsSync(mark));
   await fillDataFolder(dataDir, async (path) => writeFileSync(join(path, 'eventstore.db'), 'content'));
+  t.deepEqual(synced[0], { path: dataDir, found: true }, 'the mark, before there is anything else');
   t.deepEqual(synced.at(-1), { path: dataDir, found: false });
   t.true(synced.some(({ path, found }) => path === join(dataDir, 'eventstore.db') && found));
   t.false(

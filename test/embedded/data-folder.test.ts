@@ -1,14 +1,21 @@
 import { fork } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { chmod, mkdir, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
 import { readBackupFolder } from '../../packages/embedded/backup-folder.ts';
-import { isServed, lockDataFolder, unfinishedRestore } from '../../packages/embedded/data-folder.ts';
+import {
+  isServed,
+  lockDataFolder,
+  namingFullDisk,
+  unfinishedRestore,
+} from '../../packages/embedded/data-folder.ts';
 import { readEndpoints } from '../../packages/embedded/endpoints.ts';
+import { freePort } from '../../packages/embedded/free-port.ts';
 import { StartError } from '../../packages/embedded/start-error.ts';
 import { command as restore } from '../../src/cli/restore.ts';
+import { runLedger } from '../support/ledger.ts';
 import { temporaryFolder } from './helpers.ts';
 
 test('a data folder is created with its parent folders, and closed to other accounts', async (t) => {
@@ -133,6 +140,23 @@ test('kill -9 of the holder releases the folder, whatever pid file it left', asy
   holder.kill('SIGKILL');
   await exited;
   lockDataFolder(folder).release();
+});
+
+test('a start on a full disk is one sentence that names the folder', async (t) => {
+  const folder = await temporaryFolder(t);
+  // Of all that a start writes there, this comes first.
+  await symlink('/dev/full', join(folder, 'ledger.pid'));
+  const started = await runLedger(['serve'], { DATA_DIR: folder, PORT: String(await freePort()) });
+  t.is(started.stderr, `The disk of ${folder} is full. Free space on it, and try again.\n`);
+  t.is(started.code, 1);
+});
+
+test('what SQLite says of a full disk names the folder, and no other error is changed', async (t) => {
+  const fail = (error: Error) => namingFullDisk('/data', () => Promise.reject(error));
+  const full = Object.assign(new Error('database or disk is full'), { errcode: 13 });
+  await t.throwsAsync(fail(full), { instanceOf: StartError, message: /^The disk of \/data is full/ });
+  const other = new Error('other');
+  await t.throwsAsync(fail(other), { is: other });
 });
 
 test('the error names a folder that cannot be used', async (t) => {

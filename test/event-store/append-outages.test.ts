@@ -138,6 +138,20 @@ test('what was known before the connection was lost: not sent, as the log may be
   t.is((await store.append('payment-1', [newEvent()], 2, again)).revision, 3);
 });
 
+test('that the connection was lost is no answer of the store, which counts as away meanwhile', async (t) => {
+  const server = await startServerProcess(t);
+  const store = open(t, server.port);
+  const { epoch } = await store.append('payment-1', [newEvent()], 'no_stream');
+  await server.end('SIGKILL');
+  await t.throwsAsync(store.load('payment-1'), { instanceOf: EventStoreUnavailable });
+  const told = store.logged.length;
+  for (let times = 0; times < 20; times += 1)
+    await t.throwsAsync(store.append('payment-1', [newEvent()], 0, epoch), {
+      instanceOf: WrongExpectedRevision,
+    });
+  t.deepEqual(store.logged.slice(told), []);
+});
+
 test('what was read before the first append counts as known over the same connection, and no longer', async (t) => {
   const server = await startServer(t);
   const wire = await startWire(t, server.port);

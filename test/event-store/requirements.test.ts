@@ -1,10 +1,12 @@
 // Whether the event store lets a role in: told before it starts, without an event that is stored.
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
 import { Server, ServerCredentials, type ServerDuplexStream, status } from '@grpc/grpc-js';
 import { createReads } from '@ledger/embedded/eventstore/read.ts';
 import { startEventStore } from '@ledger/embedded/eventstore/server.ts';
 import { openStorage } from '@ledger/embedded/eventstore/storage.ts';
 import { errorStatus, streamsService } from '@ledger/embedded/eventstore/wire.ts';
-import { EventStoreUnavailable } from '@ledger/event-store/event-store.ts';
+import { EventStoreFull, EventStoreUnavailable } from '@ledger/event-store/event-store.ts';
 import { refusal } from '@ledger/event-store/requirements.ts';
 import { bytesIn, type Message } from '@ledger/kernel/read-protobuf.ts';
 import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
@@ -12,6 +14,8 @@ import { encode, field } from '@ledger/kernel/write-protobuf.ts';
 import { ConfigError } from '@ledger/kernel/yaml-file.ts';
 import test, { type ExecutionContext } from 'ava';
 import { assertStores } from '../../src/roles/stores.ts';
+import { spawnStore } from '../embedded/eventstore/harness.ts';
+import { temporaryFolder } from '../embedded/helpers.ts';
 import { open, startServer } from './helpers.ts';
 
 const probed = 'payment-write-access';
@@ -32,6 +36,27 @@ test('a wrong password is named', async (t) => {
   t.teardown(store.close);
   t.is(await refusal(urlAt(store.port, 'ledger:wrong@'), systemRuntime, probed), 'credentials');
   t.is(await refusal(urlAt(store.port, 'ledger:right@'), systemRuntime, probed), null);
+});
+
+test('a full disk is told to whoever asks, not only to those whose appends found no room', async (t) => {
+  // What its files may grow to stands for the disk.
+  const store = await spawnStore(join(await temporaryFolder(t), 'events.db'), { blocks: 1_000 });
+  t.teardown(() => store.stop('SIGKILL'));
+  const esdbUrl = urlAt(store.port);
+  const { append } = open(t, store.port);
+  t.is(await refusal(esdbUrl, systemRuntime, probed), null);
+  const fill = async () => {
+    for (;;)
+      await append(
+        `payment-${randomUUID()}`,
+        [{ id: randomUUID(), type: 'Filler', data: 'x'.repeat(300_000), metadata: {} }],
+        'no_stream',
+      );
+  };
+  await t.throwsAsync(fill, { instanceOf: EventStoreFull });
+  t.is(await refusal(esdbUrl, systemRuntime, probed), 'room');
+  t.is(await refusal(esdbUrl, systemRuntime, null), null, 'a command that only reads');
+  await t.notThrowsAsync(assertStores({ esdbUrl, databaseUrl: 'postgres://127.0.0.1:9/nothing' }));
 });
 
 /** The embedded store as EventStoreDB answers a user who may read and not append: before it looks at the revision. */

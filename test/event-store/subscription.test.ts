@@ -1,5 +1,6 @@
 /** Subscriptions: order, checkpoints, a slow consumer, letting go, and coming back after every kind of end. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { describe } from '@ledger/event-store/errors.ts';
 import {
   type EventStore,
   EventStoreUnavailable,
@@ -12,6 +13,7 @@ import test from 'ava';
 import { freePort } from '../../packages/embedded/free-port.ts';
 import { until } from '../embedded/helpers.ts';
 import { startServer as startInProcess, startServerProcess } from '../support/event-store.ts';
+import { testRuntime } from '../support/runtime.ts';
 import { newEvent, open, range, startServer, startWire } from './helpers.ts';
 
 const never = new AbortController().signal;
@@ -300,6 +302,23 @@ test.serial('with maxFailures it gives up after so many, and says why', async (t
   });
   t.regex(thrown?.message ?? '', /^The log cannot be read on: ./);
   t.is(store.logged.filter(({ message }) => message === 'Subscription broken, will resume').length, 2);
+});
+
+test.serial(
+  'of an outage that lasts, lines are written once a minute, also when subscriptions begin again',
+  async (t) => {
+    const store = open(t, await freePort(), { runtime: testRuntime({ sleep: () => Promise.resolve() }) });
+    const asking = { streamPrefixes: [''], after: null, signal: never, maxFailures: 50 };
+    for (let times = 0; times < 3; times += 1)
+      await t.throwsAsync(store.subscribe(asking)[Symbol.asyncIterator]().next());
+    // Of the 147 failures; a few reasons take turns.
+  t.true(store.logged.length >= 5 && store.logged.length <= 15, `${store.logged.length}`);
+  },
+);
+
+test('the reason of a failure is the same each time, without its time of day', (t) => {
+  const failed = new Error('14 UNAVAILABLE: Failed to connect (2026-11-27T10:19:46.635Z). Resolution note: ');
+  t.is(describe(failed), '14 UNAVAILABLE: Failed to connect. Resolution note: ');
 });
 
 test.serial('a log that ends before what was read of it is another one', async (t) => {

@@ -2,13 +2,27 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { connect, createServer, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isConnectionFailure } from '@ledger/postgres/error-codes.ts';
+import { briefReasonOf, isConnectionFailure } from '@ledger/postgres/error-codes.ts';
 import { connectPostgres, createClient } from '@ledger/postgres/pool.ts';
 import test from 'ava';
 import { freePort } from '../../packages/embedded/free-port.ts';
 import { query, until } from '../embedded/helpers.ts';
 import { log } from '../projections/helpers.ts';
 import { createDatabase } from '../support/postgres.ts';
+
+test('the reason for a log line is what PostgreSQL answered, without the statement', async (t) => {
+  const { url } = await createDatabase();
+  const db = connectPostgres({ url, log });
+  t.teardown(() => db.destroy());
+  const error = await t.throwsAsync(
+    db.transaction(async (trx) => {
+      await trx.raw('set transaction read only');
+      await trx.raw('create table anything (id integer)');
+    }),
+  );
+  t.is(briefReasonOf(error), 'cannot execute CREATE TABLE in a read-only transaction');
+  t.is(briefReasonOf(new Error('refused - for now')), 'refused - for now');
+});
 
 test('of the connections that a burst has opened, one stays', async (t) => {
   const { url } = await createDatabase();

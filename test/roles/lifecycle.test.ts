@@ -1,7 +1,9 @@
 // How what a process has started is stopped.
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import test from 'ava';
@@ -41,6 +43,39 @@ test('a signal during the start stops what runs, and nothing more is started', a
   // A process of its own, because it is disconnected from its parent at the end.
   const run = promisify(execFile)(process.execPath, ['--input-type=module', '--eval', program]);
   t.is((await run).stdout, 'stopping\nsecond stopped\nfirst stopped\nstopped\n');
+});
+
+/** A program that gets this signal again after `pauseMs`, while it stops. */
+async function signalledTwice(pauseMs: number): Promise<{ code: number | null; stdout: string }> {
+  const program = `
+    import { setTimeout as sleep } from 'node:timers/promises';
+    import { runUntilSignal } from '${new URL('../../src/roles/lifecycle.ts', import.meta.url)}';
+    const log = { info() {} };
+    // As what a role runs would.
+    const alive = setInterval(() => {}, 1_000);
+    await runUntilSignal(log, async (started) => {
+      started({
+        async stop() {
+          await sleep(${pauseMs});
+          process.kill(process.pid, 'SIGTERM');
+          await sleep(200);
+          console.log('stopped');
+          clearInterval(alive);
+        },
+      });
+      process.kill(process.pid, 'SIGTERM');
+    });`;
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', program]);
+  const [stdout, [code]] = await Promise.all([text(child.stdout), once(child, 'close')]);
+  return { code, stdout };
+}
+
+test('a signal that npm passes on, beside the one that reached the program itself, is not a second one', async (t) => {
+  t.deepEqual(await signalledTwice(50), { code: 0, stdout: 'stopped\n' });
+});
+
+test('a second signal ends the program at once', async (t) => {
+  t.deepEqual(await signalledTwice(1_200), { code: 1, stdout: '' });
 });
 
 test('files: a missing one is reported once, half a one is not adopted, and what mends a fault is noticed', async (t) => {

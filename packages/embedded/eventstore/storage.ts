@@ -19,6 +19,7 @@ import {
   type StoredEvent,
 } from './log-tables.ts';
 import { createTail } from './tail.ts';
+import { isDiskFull } from './wire.ts';
 
 export type Storage = ReturnType<typeof openStorage>;
 
@@ -30,6 +31,9 @@ type Pending = {
 
 /** Of 4 KiB. An append waits at most for so many. */
 const PAGES_AT_A_TIME = 256;
+
+/** Without an append, nobody knows whether the disk is still full. */
+const FULL_FOR_MS = 60_000;
 
 const OPENING = `
   pragma locking_mode = exclusive;
@@ -51,6 +55,8 @@ export function openStorage(file: string) {
   const tail = createTail();
   const commits = new EventEmitter<{ commit: [] }>().setMaxListeners(0);
   let waiting: Pending[] = [];
+  /** Until an append was written again: why the last one was not, and by the monotonic clock when. */
+  let full: { error: Error; sinceMs: number } | null = null;
 
   /** Commits all the requests together. If it throws, nothing was written. */
   function transact(requests: readonly AppendRequest[]): AppendResult[] {
@@ -60,6 +66,7 @@ export function openStorage(file: string) {
       const results = requests.map((request) => append(log, request, written));
       db.exec('commit');
       tail.add(written);
+      if (written.length > 0) full = null;
       return results;
     } catch (error) {
       if (db.isTransaction) db.exec('rollback');
@@ -70,12 +77,24 @@ export function openStorage(file: string) {
   function settle(group: readonly Pending[]): void {
     try {
       const results = transact(group.map(({ request }) => request));
-      for (const [index, result] of results.entries()) group[index]?.resolve(result);
+      for (const [index, result] of results.entries()) {
+        const error = group[index] && noRoomFor(group[index].request, result);
+        if (error) group[index]?.reject(error);
+        else group[index]?.resolve(result);
+      }
     } catch (error) {
+      if (isDiskFull(error)) full = { error, sinceMs: performance.now() };
       // One append that does not fit on the disk must not fail the others: try each by itself.
       if (group.length > 1) for (const pending of group) settle([pending]);
       else group[0]?.reject(error);
     }
+  }
+
+  /** Who appends after an event that the stream does not have stores nothing, and learns what happened to others. */
+  function noRoomFor({ expected }: AppendRequest, result: AppendResult): Error | null {
+    if (!full || performance.now() - full.sinceMs > FULL_FOR_MS || typeof expected !== 'bigint') return null;
+    const isAhead = result.outcome === 'wrong-expected-version' && expected > result.currentRevision;
+    return isAhead ? full.error : null;
   }
 
   function flush(): void {

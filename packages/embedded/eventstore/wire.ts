@@ -94,11 +94,15 @@ export function parseProposedEvent(message: Message): ProposedEvent {
 /** SQLITE_FULL, and SQLITE_IOERR_WRITE for a quota or a limit on the size of files. */
 const DISK_FULL: readonly unknown[] = [13, 778];
 
+/** Whether the disk had no room for what was to be written. */
+export const isDiskFull = (error: unknown): error is Error =>
+  error instanceof Error && 'errcode' in error && DISK_FULL.includes(error.errcode);
+
 /** The gRPC form of an error. A full disk is RESOURCE_EXHAUSTED, any other fault of it INTERNAL, with SQLite's message. */
 export function grpcError(error: unknown): { code: status; details: string; metadata: Metadata } {
   const metadata = new Metadata();
   const details = reasonOf(error);
-  if (error instanceof Error && 'errcode' in error && DISK_FULL.includes(error.errcode))
+  if (isDiskFull(error))
     return {
       code: status.RESOURCE_EXHAUSTED,
       details: `The disk of the event store is full: ${details}`,

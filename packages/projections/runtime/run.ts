@@ -8,8 +8,9 @@ import { retry } from '@ledger/kernel/retry.ts';
 import { type Background, runUntilStopped } from '@ledger/kernel/run-until-stopped.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
 import { inSpan } from '@ledger/kernel/tracing.ts';
+import { warnSeldom } from '@ledger/kernel/warn-seldom.ts';
 import type { PersonalDataReader } from '@ledger/personal-data/sealed.ts';
-import { isPostgresError } from '@ledger/postgres/error-codes.ts';
+import { briefReasonOf, isPostgresError } from '@ledger/postgres/error-codes.ts';
 import type { LeaderElection } from '@ledger/postgres/leader-election.ts';
 import type { Knex } from 'knex';
 import type { Logger } from 'pino';
@@ -54,6 +55,7 @@ type Run = Dependencies & { schema: string; overloads: Map<string, number> };
 
 async function keepRunning(run: Run, signal: AbortSignal): Promise<void> {
   const { election, schema, log, runtime } = run;
+  const warn = warnSeldom(log, runtime);
   const lead = (onProgress: () => void) =>
     election.lead(schema, { signal }, (leading) => follow(run, leading, onProgress));
   try {
@@ -62,8 +64,8 @@ async function keepRunning(run: Run, signal: AbortSignal): Promise<void> {
       signal,
       shouldRetry: (error) => !(error instanceof ProjectionHalted),
       onFailure: (error, failures) =>
-        log.warn(
-          { reason: reasonOf(error), failures },
+        warn(
+          { reason: briefReasonOf(error), failures },
           'projection interrupted; continues at its checkpoint',
         ),
     });

@@ -2,11 +2,14 @@
  * Seals the log at intervals: adds every event to a Merkle tree, and signs a checkpoint of how far it has come. It begins
  * by recounting what the last seal covers, and never signs what does not continue a checkpoint that was signed before.
  */
+
 import type { EventStore, RecordedEvent } from '@ledger/event-store/event-store.ts';
 import { reasonOf } from '@ledger/kernel/reason-of.ts';
 import { retry } from '@ledger/kernel/retry.ts';
 import { type Background, runUntilStopped } from '@ledger/kernel/run-until-stopped.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
+import { warnSeldom } from '@ledger/kernel/warn-seldom.ts';
+import { briefReasonOf } from '@ledger/postgres/error-codes.ts';
 import type { LeaderElection } from '@ledger/postgres/leader-election.ts';
 import { checkpointText, signatureLine } from '@ledger/transparency-log/note.ts';
 import type { Offer } from '@ledger/transparency-log/offer.ts';
@@ -54,6 +57,7 @@ export function startSealer(dependencies: Dependencies): Background {
 
 async function keepSealing(dependencies: Dependencies, signal: AbortSignal): Promise<void> {
   const { kept, election, runtime, log } = dependencies;
+  const warn = warnSeldom(log, runtime);
   while (!signal.aborted) {
     try {
       await retry(
@@ -64,7 +68,7 @@ async function keepSealing(dependencies: Dependencies, signal: AbortSignal): Pro
           signal,
           shouldRetry: (error) => !(error instanceof Unaccountable),
           onFailure: (error, failures) =>
-            log.warn({ reason: reasonOf(error), failures }, 'the sealer was interrupted and will retry'),
+            warn({ reason: briefReasonOf(error), failures }, 'the sealer was interrupted and will retry'),
         },
       );
     } catch (error) {

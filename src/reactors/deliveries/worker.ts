@@ -3,9 +3,11 @@
  * (attempt.ts), and then releases its row. Any number of processes may run the same worker. After a crash the lease ends,
  * and another worker continues under the same delivery id.
  */
-import { reasonOf } from '@ledger/kernel/reason-of.ts';
+
 import type { Runtime } from '@ledger/kernel/runtime.ts';
+import { warnSeldom } from '@ledger/kernel/warn-seldom.ts';
 import { createBreaker } from '@ledger/outbound/breaker.ts';
+import { briefReasonOf } from '@ledger/postgres/error-codes.ts';
 import type { DeliveryKind } from '../../events/deliveries.ts';
 import type { ClaimedDelivery, DeliveryQueue } from '../../to-do/delivery-queue.ts';
 import type { PlacedEvent } from '../../to-do/known-deliveries.ts';
@@ -39,6 +41,7 @@ export function startDeliveryWorker(dependencies: Dependencies) {
   const breaker = createBreaker(runtime);
   const places = createPlaces(concurrency, breaker);
   const attempts = new Map<ClaimedDelivery, Promise<void>>();
+  const warn = warnSeldom(log, runtime);
   const interrupting = new AbortController();
   const stopping = new AbortController();
   let wakeUp = new AbortController();
@@ -63,7 +66,7 @@ export function startDeliveryWorker(dependencies: Dependencies) {
     const leaseUntil = new Date(now.getTime() + leaseMs);
     const holder = runtime.uuid();
     const claimed = await queue.claim({ kind, now, leaseUntil, holder, ...limits }).catch((error) => {
-      log.warn({ reason: reasonOf(error) }, 'no deliveries can be claimed for now');
+      warn({ reason: briefReasonOf(error) }, 'no deliveries can be claimed for now');
       return [];
     });
     places.take([...underWay, ...claimed]);

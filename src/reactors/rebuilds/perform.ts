@@ -41,8 +41,9 @@ export async function rebuildAsRequested(options: Omit<RecordedRebuild, 'onProgr
       cause,
       onProgress: () => undefined,
       async onBegin() {
+        const requestId = await openRequestId(eventStore, name);
         log.info({ projection: name }, 'rebuilding');
-        return await openRequestId(eventStore, name);
+        return requestId;
       },
     });
     log.info({ projection: name, events, durationMs }, 'rebuilt');

@@ -1,8 +1,10 @@
 /** Makes sure that requested rebuilds are done, also if a process crashed: its request is then still open. */
+
 import type { EventStore } from '@ledger/event-store/event-store.ts';
 import { retry } from '@ledger/kernel/retry.ts';
 import { type Background, runUntilStopped } from '@ledger/kernel/run-until-stopped.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
+import { warnSeldom } from '@ledger/kernel/warn-seldom.ts';
 import { RebuildUnderWay } from '@ledger/projections/rebuild/rebuild.ts';
 import type { Logger } from 'pino';
 import { rebuildFold } from '../../events/rebuild.ts';
@@ -42,9 +44,10 @@ async function watchRequests(
       if (await openRequest(eventStore, name)) await takeUp(name, signal);
       else await next.promise;
     };
+    const warn = warnSeldom(log, runtime);
     const onFailure = (error: unknown) => {
       if (!(error instanceof RebuildUnderWay))
-        log.warn({ projection: name, reason: describeRebuildFailure(error) }, 'a requested rebuild waits');
+        warn({ projection: name, reason: describeRebuildFailure(error) }, 'a requested rebuild waits');
     };
     // Rejects only once it is stopped.
     while (!signal.aborted) await retry(check, { ...untilStopped, onFailure }).catch(() => {});

@@ -3,10 +3,13 @@
  * The to-do list (src/to-do/requery-list.ts) says which payments are due; the payment's own fold decides. Any number of
  * processes may run this: they share the list and the rate.
  */
+
 import type { EventStore } from '@ledger/event-store/event-store.ts';
 import { reasonOf } from '@ledger/kernel/reason-of.ts';
 import { runUntilStopped } from '@ledger/kernel/run-until-stopped.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
+import { warnSeldom } from '@ledger/kernel/warn-seldom.ts';
+import { briefReasonOf } from '@ledger/postgres/error-codes.ts';
 import type { Logger } from 'pino';
 import { RegistryUnavailable } from '../../clients/transaction-registry/answer.ts';
 import type { TransactionRegistry } from '../../clients/transaction-registry/registry.ts';
@@ -59,6 +62,7 @@ export function startScheduledRequery(dependencies: RequeryDependencies) {
  */
 export function createRequeries(dependencies: RequeryDependencies) {
   const { log, perSecond, queue, runtime } = dependencies;
+  const warn = warnSeldom(log, runtime);
   const holder = runtime.uuid();
   const underWay = new Set<Promise<void>>();
   let failures = 0;
@@ -70,7 +74,7 @@ export function createRequeries(dependencies: RequeryDependencies) {
     const now = runtime.now();
     const leaseUntil = new Date(now.getTime() + leaseMs);
     return await queue.claim({ now, leaseUntil, holder, limit, perSecond }).catch((error) => {
-      log.warn({ reason: reasonOf(error) }, 'no scheduled requery can be claimed for now');
+      warn({ reason: briefReasonOf(error) }, 'no scheduled requery can be claimed for now');
       return [];
     });
   }

@@ -1,9 +1,11 @@
 /** Tells staff by email what waits for them: at most once an hour, by one process of the fleet, with counts and links. */
+
 import { createHash } from 'node:crypto';
 import type { Log } from '@ledger/kernel/log.ts';
 import { reasonOf } from '@ledger/kernel/reason-of.ts';
 import type { Background } from '@ledger/kernel/run-until-stopped.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
+import { warnSeldom } from '@ledger/kernel/warn-seldom.ts';
 import type { Mailer } from '@ledger/outbound/mailer.ts';
 import type { LeaderElection } from '@ledger/postgres/leader-election.ts';
 import { repeatAsLeader } from '@ledger/postgres/leader-loop.ts';
@@ -40,8 +42,9 @@ export const recipientsAmong = (accounts: readonly Account[]): string[] =>
 /** Runs until stopped. One process sends, the others stand by. */
 export function startStaffEmail(dependencies: Dependencies & { election: LeaderElection }): Background {
   const { election, log, runtime } = dependencies;
+  const warn = warnSeldom(log, runtime);
   const onFailure = (error: unknown) =>
-    log.warn({ reason: reasonOf(error) }, 'staff cannot be told of what waits for them');
+    warn({ reason: reasonOf(error) }, 'staff cannot be told of what waits for them');
   const options = { election, name: 'staff-email', everyMs: pollMs, runtime, onFailure };
   return repeatAsLeader(options, (leading) => tellStaff(dependencies, leading));
 }

@@ -8,12 +8,14 @@ import { EventStoreFull } from '@ledger/event-store/event-store.ts';
 import { connectPostgres } from '@ledger/postgres/pool.ts';
 import { projectionStatus } from '@ledger/projections/runtime/checkpoints.ts';
 import test from 'ava';
+import pg from 'pg';
 import { startPostgres } from '../../../packages/embedded/postgres.ts';
 import type { Look } from '../../../src/monitoring/health.ts';
 import { spawnStore } from '../../embedded/eventstore/harness.ts';
 import { query, signalPostgres, temporaryFolder, until } from '../../embedded/helpers.ts';
 import { log } from '../../projections/helpers.ts';
 import { startServerProcess } from '../../support/event-store.ts';
+import { runLedger, settingsFor } from '../../support/ledger.ts';
 import { folderWithCluster } from '../../support/postgres.ts';
 import { wholeFile } from '../../support/whole-file.ts';
 import { aminah, type Service, startService } from './helpers.ts';
@@ -245,6 +247,12 @@ test.serial(
     t.regex(JSON.stringify(service.logged), /The disk of the event store is full/);
     monotonicMs += 1_500;
     t.like(await healthOf(service), { status: 'error', eventStore: 'disk full', postgres: 'up' });
+    // It has appended nothing itself.
+    const esdbUrl = `esdb://127.0.0.1:${store.port}?tls=false`;
+    const settings = settingsFor({ esdbUrl, databaseUrl: postgres.url });
+    const status = await runLedger(['status', '--json'], settings);
+    t.like(JSON.parse(status.stdout), { status: 'error', eventStore: 'disk full', postgres: 'up' });
+    t.is(status.code, 75);
     monotonicMs += 60_000;
     t.like(await healthOf(service), { status: 'ok', eventStore: 'up' });
   },
@@ -297,6 +305,45 @@ test.serial('Postgres takes no writes, as a replica after a failover: health say
   await makeReadOnly('off');
   t.is((await untilHealth(service, isOk)).postgres, 'up');
 });
+
+test.serial(
+  'Postgres has no connection free: health and `ledger status` say why they got none',
+  async (t) => {
+    const eventStore = await startServerProcess(t);
+    const service = await startService(t, postgres, {}, eventStore);
+    await service.runProjections();
+    await untilHealth(service, isOk);
+    const client = new pg.Client({ connectionString: url });
+    await client.connect();
+    t.teardown(() => client.end());
+    const allow = (count: number) => client.query(`alter database ledger connection limit ${count}`);
+    t.teardown(() => allow(-1));
+    await allow(0);
+    await client.query(
+      'select pg_terminate_backend(pid) from pg_stat_activity where usename = current_user and pid <> pg_backend_pid()',
+    );
+    const found = await untilHealth(service, ({ postgres }) => postgres !== 'up');
+    t.like(found, { status: 'error', postgres: 'too many connections' });
+    const settings = settingsFor({ esdbUrl: eventStore.url, databaseUrl: url });
+    const { code, stdout } = await runLedger(['status'], settings);
+    t.is(code, 75);
+    t.regex(stdout, /^PostgreSQL {3}too many connections$/m);
+    await allow(-1);
+    t.is((await untilHealth(service, isOk)).postgres, 'up');
+  },
+);
+
+test.serial(
+  'a full disk may keep Postgres from opening a session: health says so all the same',
+  async (t) => {
+    const answer = 'could not write init file: No space left on device';
+    const full = Object.assign(new pg.DatabaseError(answer, 0, 'error'), { code: '53100' });
+    const service = await startService(t, postgres, {
+      content: { projectionStatus: () => Promise.reject(full) },
+    });
+    t.like(await service.look(), { status: 'error', postgres: 'disk full' });
+  },
+);
 
 test.serial('both stores gone: still an answer', async (t) => {
   const eventStore = await startServerProcess(t);
