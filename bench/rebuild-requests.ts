@@ -13,8 +13,9 @@ import { connectEventStore } from '@ledger/event-store/client.ts';
 import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
 import { pino } from 'pino';
 import { freePort } from '../packages/embedded/free-port.ts';
+import { createExecuteRebuild } from '../src/commands/rebuild.ts';
 import { projectionStream } from '../src/events/rebuild.ts';
-import { createExecuteRebuild, openRequest } from '../src/reactors/rebuilds/perform.ts';
+import { openRequest } from '../src/reactors/rebuilds/perform.ts';
 import { fill } from './payments-log.ts';
 import type { Row } from './row.ts';
 

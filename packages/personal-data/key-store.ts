@@ -28,9 +28,9 @@ export type KeyStore = {
   /**
    * Overwrites keys with zeros; resolves to how many of them were there. Destroying them again changes nothing. In a block
    * whose bytes were changed, the place of the key is overwritten, because the rest might be decrypted without the check.
-   * Throws KeysUnavailable.
+   * `onDestroyed` is told how many there were in each block, also if a later block fails. Throws KeysUnavailable.
    */
-  destroy(keyIds: readonly string[]): Promise<number>;
+  destroy(keyIds: readonly string[], onDestroyed?: (keys: number) => void): Promise<number>;
   /**
    * Frees the old versions of blocks, in which destroyed keys still are, so that they are overwritten. `destroy` does so
    * itself, but in vain while a transaction is open that is older. Never rejects.

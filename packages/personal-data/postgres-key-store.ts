@@ -137,7 +137,7 @@ export function createPostgresKeyStore(dependencies: {
         }),
       );
     },
-    async destroy(keyIds) {
+    async destroy(keyIds, onDestroyed) {
       await tables();
       const found = keyIds.map(readKeyId).filter((each) => each !== null);
       // Nobody may have the key of the blind index destroyed with an event that names it.
@@ -147,12 +147,15 @@ export function createPostgresKeyStore(dependencies: {
       for (const [block, keys] of Map.groupBy(named, (each) => each.block)) {
         const indexes = keys.map(({ index }) => index);
         const alone = indexes.map((index) => destroyedAlone(block, index));
+        let live = 0;
         const update = (stored: StoredBlock) => {
           const without = destroyed(stored, indexes);
-          there += without.count;
+          live = without.count;
           return without.block;
         };
         if (await change(block, update, alone)) changed += 1;
+        onDestroyed?.(live);
+        there += live;
       }
       if (changed > 0) await store.freeOldVersions();
       return there;

@@ -4,15 +4,11 @@ import { compareWithFresh } from '@ledger/projections/rebuild/compare.ts';
 import { RebuildInterrupted, RebuildUnderWay } from '@ledger/projections/rebuild/rebuild.ts';
 import { tryParkedAgain } from '@ledger/projections/runtime/parking.ts';
 import type { Projection } from '@ledger/projections/runtime/projection.ts';
+import { createExecuteRebuild } from '../commands/rebuild.ts';
 import { projectionStream } from '../events/rebuild.ts';
 import { createErasedKeys } from '../personal-data/erased-keys.ts';
 import { allProjections } from '../projections/all.ts';
-import {
-  createExecuteRebuild,
-  describeRebuildFailure,
-  openRequestId,
-  rebuildOnRecord,
-} from '../reactors/rebuilds/perform.ts';
+import { describeRebuildFailure, openRequestId, rebuildOnRecord } from '../reactors/rebuilds/perform.ts';
 import { onSignals } from '../roles/lifecycle.ts';
 import { createDeliveryList, deliveryList } from '../to-do/delivery-list.ts';
 import { requeries, requeryList } from '../to-do/requery-list.ts';

@@ -1,6 +1,9 @@
-/** The rebuilds of a projection's tables that staff asked for. Decisions: src/commands/rebuild.ts. */
+/**
+ * What staff asked of a projection: to rebuild its tables, or to try a parked stream again. Decisions:
+ * src/commands/rebuild.ts.
+ */
 import { type EventOf, utc } from '@ledger/kernel/structs.ts';
-import { integer, min, object, string } from 'superstruct';
+import { integer, min, nullable, object, string } from 'superstruct';
 import { type Fold, readerOf } from './codec.ts';
 
 const count = min(integer(), 0);
@@ -12,7 +15,13 @@ export const rebuildEvents = {
   ProjectionRebuilt: object({ at: utc, events: count, durationMs: count }),
   /** The previous tables stay in use. The reason holds no personal data. */
   ProjectionRebuildFailed: object({ at: utc, reason: string() }),
+  /** The actor is the member of staff who asked. */
+  ParkedStreamRetryRequested: object({ at: utc, stream: string() }),
+  /** Why the stream is still parked, without personal data; null if it is not. */
+  ParkedStreamRetried: object({ at: utc, stream: string(), reason: nullable(string()) }),
 };
+
+export const rebuildEventTypes = Object.keys(rebuildEvents);
 
 export type RebuildEvent = EventOf<typeof rebuildEvents>;
 
@@ -23,16 +32,27 @@ export type Rebuilds = {
     | { outcome: 'rebuilt'; at: string; events: number; durationMs: number }
     | { outcome: 'failed'; at: string; reason: string }
     | null;
+  /** The streams that are to be tried again. */
+  retries: readonly string[];
 };
 
 export const rebuildFold: Fold<Rebuilds, RebuildEvent> = {
   prefix: 'projection-',
-  initial: { requestedAt: null, last: null },
+  initial: { requestedAt: null, last: null, retries: [] },
   read: readerOf(rebuildEvents),
   evolve(state, { type, data }) {
-    if (type === 'ProjectionRebuildRequested') return { ...state, requestedAt: data.at };
-    if (type === 'ProjectionRebuilt') return { requestedAt: null, last: { outcome: 'rebuilt', ...data } };
-    return { requestedAt: null, last: { outcome: 'failed', ...data } };
+    switch (type) {
+      case 'ProjectionRebuildRequested':
+        return { ...state, requestedAt: data.at };
+      case 'ProjectionRebuilt':
+        return { ...state, requestedAt: null, last: { outcome: 'rebuilt', ...data } };
+      case 'ProjectionRebuildFailed':
+        return { ...state, requestedAt: null, last: { outcome: 'failed', ...data } };
+      case 'ParkedStreamRetryRequested':
+        return { ...state, retries: [...state.retries, data.stream] };
+      case 'ParkedStreamRetried':
+        return { ...state, retries: state.retries.filter((stream) => stream !== data.stream) };
+    }
   },
 };
 export const projectionStream = (name: string) => `${rebuildFold.prefix}${name}`;

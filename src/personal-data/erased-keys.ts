@@ -5,7 +5,9 @@
  */
 import type { KeyStore } from '@ledger/personal-data/key-store.ts';
 import { KeysUnavailable } from '@ledger/personal-data/sealed.ts';
+import { emptyIfUndefined } from '@ledger/postgres/error-codes.ts';
 import type { Followed, Projection } from '@ledger/projections/runtime/projection.ts';
+import type { Knex } from 'knex';
 import type { Logger } from 'pino';
 import { readErasure } from '../events/personal-data.ts';
 
@@ -22,6 +24,8 @@ export function createErasedKeys(dependencies: {
   log: Pick<Logger, 'warn'>;
 }): Projection {
   const { store, log } = dependencies;
+  /** Destroyed, and not in the table yet: a try that fails later is followed by one that no longer finds them. */
+  let unrecorded = 0;
   return {
     ...erasedKeysList,
     maxEvents: 500,
@@ -31,15 +35,32 @@ export function createErasedKeys(dependencies: {
     async project(events, db) {
       const named = events.flatMap((event) => readErasure(event).data.keys);
       // Whatever keeps them from being destroyed now is tried again: no erasure is passed over.
-      const keys = await store.destroy(named).catch((cause: unknown) => {
+      const count = (keys: number) => {
+        unrecorded += keys;
+      };
+      await store.destroy(named, count).catch((cause: unknown) => {
         if (cause instanceof KeysUnavailable) throw cause;
         throw new KeysUnavailable('Keys of erased personal data cannot be destroyed now', { cause });
       });
+      const keys = unrecorded;
       if (keys === 0) return;
       log.warn({ keys }, 'keys of erased personal data were back in PostgreSQL, and are destroyed again');
       await db.raw('insert into returned (keys) values (?)', [keys]);
       // Until this transaction ends, PostgreSQL keeps the versions of the blocks that still have the keys.
-      void db.executionPromise.then(store.freeOldVersions, () => undefined);
+      const onCommitted = () => {
+        unrecorded -= keys;
+        return store.freeOldVersions();
+      };
+      void db.executionPromise.then(onCommitted, () => undefined);
     },
   };
+}
+
+/** How many keys were back so far, and when the last; null if none was. Rejects when Postgres is down. */
+export async function returnedKeys(db: Knex): Promise<{ keys: number; at: Date } | null> {
+  const query = db.raw<{ rows: { keys: number; at: Date }[] }>(
+    'select sum(keys)::int as keys, max(at) as at from erased_keys.returned having count(*) > 0',
+  );
+  const [found] = await emptyIfUndefined(query.timeout(2_000));
+  return found ?? null;
 }

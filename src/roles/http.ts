@@ -25,6 +25,7 @@ import type { Project } from '../events/project.ts';
 import type { Account } from '../events/user.ts';
 import { createApp } from '../http/app.ts';
 import { createLimitedServer } from '../http/server/request-limits.ts';
+import { erasedKeysList } from '../personal-data/erased-keys.ts';
 import { allProjections } from '../projections/all.ts';
 import { createPaymentQueries } from '../projections/payments/queries.ts';
 import { projects } from '../projections/projects/projection.ts';
@@ -96,7 +97,7 @@ export async function startHttp(role: RoleDependencies): Promise<Running & { por
     registry: createTransactionRegistry({ config: config.registry, log, runtime }),
     users: createListQueries<Account>(db, users.name),
     projects: createListQueries<Project>(db, projects.name),
-    projections: [...allProjections, deliveryList, requeryList],
+    projections: [...allProjections, erasedKeysList, deliveryList, requeryList],
     projectionStatus: () => projectionStatus(db),
     sealingRefused: () => sealingRefused(db),
     isReadOnly: () => isReadOnly(db),

@@ -20,6 +20,7 @@ import { createErasedKeys } from '../personal-data/erased-keys.ts';
 import { startRetention } from '../personal-data/retention.ts';
 import { allProjections } from '../projections/all.ts';
 import { users } from '../projections/users/projection.ts';
+import { startRetries } from '../reactors/rebuilds/retries.ts';
 import { startRebuilds } from '../reactors/rebuilds/watch.ts';
 import { recipientsAmong, startStaffEmail } from '../reactors/staff/staff-email.ts';
 import { rebuildInProcess, verifyInProcess } from './children.ts';
@@ -57,6 +58,7 @@ export function startProjections(role: RoleDependencies): Running {
   for (const projection of allProjections) launch(projection);
   const rebuilds = startRebuilds({
     ...common,
+    eventStore: reader,
     projections: allProjections.map(({ name }) => name),
     takeUp: (name, signal) => rebuildInProcess(name, { ...role, signal }),
     // With new tables, a projection that has halted may be able to continue.
@@ -81,11 +83,9 @@ export function startProjections(role: RoleDependencies): Running {
   // Here, because only the owner of the tables may drop what a rebuild has left.
   const eraser = createEraser(role, db);
   const retention = startRetention({ ...common, ...eraser, retention: config.retention });
-  const erasedKeys = runProjection({
-    ...common,
-    eventStore: reader,
-    projection: createErasedKeys({ store: personalData.store, log }),
-  });
+  const erasedKeysList = createErasedKeys({ store: personalData.store, log });
+  const erasedKeys = runProjection({ ...common, eventStore: reader, projection: erasedKeysList });
+  const retries = startRetries([...allProjections, erasedKeysList], { ...common, eventStore: reader });
   const hourly = startHourlyCheck(common);
   const { verifyAt } = config;
   const daily =
@@ -107,7 +107,7 @@ export function startProjections(role: RoleDependencies): Running {
       // First, because it may start projections.
       await rebuilds.stop();
       await Promise.all(
-        [...runs.values(), sealer, erasedKeys, hourly, ...daily, retention, staffEmail].map((each) =>
+        [...runs.values(), sealer, erasedKeys, retries, hourly, ...daily, retention, staffEmail].map((each) =>
           each.stop(),
         ),
       );

@@ -18,11 +18,13 @@ import { assertKeys } from '../commands/key-fingerprint.ts';
 import { paymentDecider } from '../commands/payment.ts';
 import { createRecordAnswer } from '../commands/record-answer.ts';
 import type { LandRegistryConfig } from '../config/callbacks-and-mail.ts';
+import { rebuildEventTypes } from '../events/rebuild.ts';
 import { createLandRegistryCallback } from '../reactors/callbacks/land-registry-callback.ts';
 import { createMerchantCallback } from '../reactors/callbacks/merchant-callback.ts';
 import { startDeliveryWorker, type WorkerTask } from '../reactors/deliveries/worker.ts';
 import { createReceiptEmail } from '../reactors/email/receipt-email.ts';
 import { startExpiry } from '../reactors/expiry.ts';
+import { startRetries } from '../reactors/rebuilds/retries.ts';
 import { startScheduledRequery } from '../reactors/requery/scheduled-requery.ts';
 import { createDeliveryList, deliveryList } from '../to-do/delivery-list.ts';
 import { createDeliveryQueue } from '../to-do/delivery-queue.ts';
@@ -62,7 +64,7 @@ export function startReactors(role: RoleDependencies): Running {
   const workers = new Map(
     tasksOf(role).map((task) => [task.kind, startDeliveryWorker({ ...delivering, ...task })]),
   );
-  const eventTypes = [...deliveryList.eventTypes, ...requeryList.eventTypes];
+  const eventTypes = [...deliveryList.eventTypes, ...requeryList.eventTypes, ...rebuildEventTypes];
   const reader = createSharedReader(eventStore, { eventTypes });
   const election = createLeaderElection({ databaseUrl, runtime });
   const following = { ...common, eventStore: reader, election };
@@ -74,6 +76,9 @@ export function startReactors(role: RoleDependencies): Running {
       for (const kind of takeDue()) workers.get(kind)?.wake();
     },
   });
+  // Its list announces what becomes due as another process would, so that the workers here are woken too.
+  const retried = createDeliveryList({ eventStore, announcer: runtime.uuid() }).projection;
+  const retries = startRetries([retried, requeries], { ...common, eventStore: reader });
   const listener = listenForNotifications({
     ...common,
     channel: dueChannel,
@@ -104,7 +109,7 @@ export function startReactors(role: RoleDependencies): Running {
         expiry.stop(),
       ];
       stopping.abort();
-      await Promise.all([listener.stop(), list.stop(), requeryRun.stop(), ...stopped]);
+      await Promise.all([listener.stop(), list.stop(), requeryRun.stop(), retries.stop(), ...stopped]);
       await db.destroy();
     },
   };

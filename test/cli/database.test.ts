@@ -1,9 +1,14 @@
 // `ledger database grants`: each role runs with an account of its own, which may do what the role does and nothing else.
+import { randomUUID } from 'node:crypto';
+import { connectEventStore } from '@ledger/event-store/client.ts';
+import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
 import { connectPostgres } from '@ledger/postgres/pool.ts';
 import { prepare } from '@ledger/projections/runtime/checkpoints.ts';
 import test from 'ava';
 import pg from 'pg';
 import { freePort } from '../../packages/embedded/free-port.ts';
+import { createExecuteRebuild } from '../../src/commands/rebuild.ts';
+import { projectionStream } from '../../src/events/rebuild.ts';
 import { users } from '../../src/projections/users/projection.ts';
 import { requeries } from '../../src/to-do/requery-list.ts';
 import {
@@ -17,6 +22,7 @@ import {
   startRole,
 } from '../e2e/ledger.ts';
 import { temporaryFolder, until } from '../embedded/helpers.ts';
+import { append } from '../projections/helpers.ts';
 import { startReceiver } from '../reactors/receiver.ts';
 import { startServer } from '../support/event-store.ts';
 import { runLedger, settingsFor } from '../support/ledger.ts';
@@ -226,6 +232,31 @@ test('from an empty database: every role does its work with its own account, and
     async () =>
       (await query(urls.owner, `select from pg_namespace where nspname = 'details_rebuild'`)).length === 0,
   );
+  // Whoever keeps the tables tries a parked stream again, since http may not.
+  const eventStore = connectEventStore({ url: server.url, log, runtime: systemRuntime });
+  t.teardown(() => eventStore.close());
+  await append(eventStore, 'PARKED', [{ type: 'PaymentSucceeded', data: {} } as never]);
+  for (const name of ['payments', 'reactor_deliveries']) {
+    const parked = `select from checkpoints where name = '${name}' and parked::text <> '[]'`;
+    await until(async () => (await query(urls.http, parked)).length === 1);
+    const cause = { commandId: randomUUID(), correlationId: name, causationId: name, actor: 'staff:aminah' };
+    const command = {
+      type: 'RequestRetry' as const,
+      at: '2026-11-20T01:00:00.000Z',
+      stream: 'payment-PARKED',
+    };
+    await createExecuteRebuild(eventStore)(projectionStream(name), command, cause);
+    const last = await until(async () => {
+      const event = await eventStore.loadLast(projectionStream(name));
+      return event?.type === 'ParkedStreamRetried' && event;
+    });
+    t.regex(
+      String(Reflect.get(Object(last.data), 'reason')),
+      /^PaymentSucceeded does not fit its schema/,
+      name,
+    );
+  }
+
   for (const role of [http, reactors]) {
     t.is(await role.stop(), 0);
     t.notRegex(role.output(), /permission denied|must be owner/);

@@ -381,6 +381,7 @@ withPrometheus(
     });
     await held.raw(`select from checkpoints where name = 'journal' for update`);
     await database.db.raw(`update checkpoints set version = version + 1 where name = 'details'`);
+    await database.db.raw('insert into erased_keys.returned (keys) values (3)');
     await append(eventStore, 'LATER', [requested('LATER')]);
     if (disk) fill(disk);
     refuse();
@@ -417,6 +418,7 @@ withPrometheus(
         'LedgerCheckFailed',
         'LedgerVerifyFailed',
         'LedgerClockWrong',
+        'LedgerErasedKeysReturned',
       ],
       ...(disk ? ['LedgerDiskNearlyFull'] : []),
     ]);

@@ -11,7 +11,7 @@ import {
 } from '@ledger/personal-data/key-store.ts';
 import { createPersonalData } from '@ledger/personal-data/personal-data.ts';
 import { createPostgresKeyStore, destroyedChannel } from '@ledger/personal-data/postgres-key-store.ts';
-import { KeysUnavailable } from '@ledger/personal-data/sealed.ts';
+import { KeysUnavailable, type PersonalDataReader } from '@ledger/personal-data/sealed.ts';
 import { leadNow } from '@ledger/postgres/leader-election.ts';
 import { listenForNotifications } from '@ledger/postgres/notifications.ts';
 import { compareWithFresh } from '@ledger/projections/rebuild/compare.ts';
@@ -20,6 +20,7 @@ import { rebuild } from '@ledger/projections/rebuild/rebuild.ts';
 import { openShadowTables } from '@ledger/projections/rebuild/shadow-tables.ts';
 import { runProjection } from '@ledger/projections/runtime/run.ts';
 import test, { type ExecutionContext } from 'ava';
+import type { Knex } from 'knex';
 import { createExecute, loadHead } from '../../src/commands/execute.ts';
 import { createFingerprint } from '../../src/commands/fingerprint.ts';
 import { paymentDecider } from '../../src/commands/payment.ts';
@@ -280,6 +281,32 @@ test('that keys cannot be destroyed is said in the words of the store, if it kno
     (await projecting(new TypeError('x')))?.message,
     'Keys of erased personal data cannot be destroyed now',
   );
+});
+
+test('keys that were destroyed before another one failed are counted by the next try, once', async (t) => {
+  const tries = [
+    async (onDestroyed: (keys: number) => void) => {
+      onDestroyed(2);
+      throw new Error('no connection');
+    },
+    async () => 0,
+    async () => 0,
+  ];
+  const store = {
+    destroy: async (_: readonly string[], onDestroyed = (_keys: number) => {}) =>
+      (await tries.shift()?.(onDestroyed)) ?? 0,
+    freeOldVersions: async () => undefined,
+  };
+  const recorded: unknown[] = [];
+  const raw = async (_: string, values: readonly unknown[]) => void recorded.push(...values);
+  const db = { raw, executionPromise: Promise.resolve() } as unknown as Knex.Transaction;
+  const list = createErasedKeys({ store, log });
+  const none = {} as PersonalDataReader;
+  await t.throwsAsync(async () => await list.project([], db, none), { instanceOf: KeysUnavailable });
+  t.deepEqual(recorded, []);
+  await list.project([], db, none);
+  await list.project([], db, none);
+  t.deepEqual(recorded, [2]);
 });
 
 /** jsonb travels as text. */

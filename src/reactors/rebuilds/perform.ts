@@ -1,5 +1,9 @@
 /** Performs a rebuild, and records in the projection's stream how it ended. The rules are in commands/rebuild.ts. */
-import { type EventStore, EventStoreUnavailable } from '@ledger/event-store/event-store.ts';
+import {
+  type EventStore,
+  EventStoreUnavailable,
+  type RecordedEvent,
+} from '@ledger/event-store/event-store.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
 import {
   RebuildInterrupted,
@@ -10,8 +14,7 @@ import {
   rebuild,
 } from '@ledger/projections/rebuild/rebuild.ts';
 import { describeFailure } from '@ledger/projections/runtime/failures.ts';
-import { createExecute } from '../../commands/execute.ts';
-import { rebuildDecider } from '../../commands/rebuild.ts';
+import { createExecuteRebuild } from '../../commands/rebuild.ts';
 import { type Cause, metadataText } from '../../events/envelope.ts';
 import { projectionStream, rebuildFold } from '../../events/rebuild.ts';
 
@@ -29,12 +32,7 @@ export async function rebuildAsRequested(options: Omit<RecordedRebuild, 'onProgr
   const { name } = projection;
   const request = await openRequest(eventStore, name);
   if (!request) return;
-  const cause = {
-    commandId: runtime.uuid(),
-    correlationId: metadataText(request, '$correlationId') ?? request.id,
-    causationId: request.id,
-    actor: 'reactor:rebuilds',
-  };
+  const cause = causedBy(request, runtime);
   try {
     const { events, durationMs } = await rebuildOnRecord({
       ...options,
@@ -65,7 +63,8 @@ export async function rebuildAsRequested(options: Omit<RecordedRebuild, 'onProgr
 export async function openRequest(eventStore: Pick<EventStore, 'load'>, name: string) {
   const events = await eventStore.load(projectionStream(name));
   const { requestedAt } = events.map(rebuildFold.read).reduce(rebuildFold.evolve, rebuildFold.initial);
-  return requestedAt === null ? null : (events.at(-1) ?? null);
+  if (requestedAt === null) return null;
+  return events.findLast(({ type }) => type === 'ProjectionRebuildRequested') ?? null;
 }
 
 /** Its id. Throws RebuildRefused if there is none any more. */
@@ -75,8 +74,14 @@ export async function openRequestId(eventStore: Pick<EventStore, 'load'>, name: 
   return open.id;
 }
 
-export function createExecuteRebuild(eventStore: Pick<EventStore, 'append' | 'load'>) {
-  return createExecute({ eventStore, decider: rebuildDecider });
+/** The cause of what is done about a request. */
+export function causedBy(request: RecordedEvent, runtime: Pick<Runtime, 'uuid'>): Cause {
+  return {
+    commandId: runtime.uuid(),
+    correlationId: metadataText(request, '$correlationId') ?? request.id,
+    causationId: request.id,
+    actor: 'reactor:rebuilds',
+  };
 }
 
 /** Rebuilds, and records the success before another rebuild can begin. Throws what `rebuild` throws. */

@@ -1,68 +1,92 @@
-/** Makes sure that requested rebuilds are done, also if a process crashed: its request is then still open. */
-
+/** Makes sure that what staff request of projections is done, also if a process crashed: its request is then still open. */
 import type { EventStore } from '@ledger/event-store/event-store.ts';
 import { retry } from '@ledger/kernel/retry.ts';
 import { type Background, runUntilStopped } from '@ledger/kernel/run-until-stopped.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
 import { warnSeldom } from '@ledger/kernel/warn-seldom.ts';
 import { RebuildUnderWay } from '@ledger/projections/rebuild/rebuild.ts';
+import { readBatches } from '@ledger/projections/runtime/batches.ts';
 import type { Logger } from 'pino';
-import { rebuildFold } from '../../events/rebuild.ts';
+import { rebuildEventTypes, rebuildFold } from '../../events/rebuild.ts';
 import { describeRebuildFailure, openRequest } from './perform.ts';
 
-type Dependencies = {
-  projections: readonly string[];
+export type WatchDependencies = {
   eventStore: EventStore;
   log: Logger;
   runtime: Runtime;
-  /** Does the requested rebuild. Whether it resolves or rejects, the request is then checked again. */
+};
+
+type Watched = WatchDependencies & {
+  projections: readonly string[];
+  /** Does what is requested. Whether it resolves or rejects, the request is then checked again. */
   takeUp: (projection: string, signal: AbortSignal) => Promise<void>;
-  /** A projection has new tables: one that was halted may be able to continue. */
-  onRebuilt: (projection: string) => void;
 };
 
 /** How often to check whether another process is done, or a store is back. */
 const checkAgainMs = 1_000;
 
 /** Runs until stopped, and waits through outages. A rebuild under way at the stop is left to the next process. */
-export function startRebuilds(dependencies: Dependencies): Background {
-  return runUntilStopped((signal) => watchRequests(dependencies, signal));
+export function startRebuilds({
+  onRebuilt,
+  ...watched
+}: Watched & {
+  /** A projection has new tables: one that was halted may be able to continue. */
+  onRebuilt: (projection: string) => void;
+}): Background {
+  return watchRequests({
+    ...watched,
+    isRequested: async (name) => (await openRequest(watched.eventStore, name)) !== null,
+    onEvent(type, name) {
+      if (type === 'ProjectionRebuilt') onRebuilt(name);
+    },
+  });
 }
 
-async function watchRequests(
-  { projections, eventStore, log, runtime, takeUp, onRebuilt }: Dependencies,
-  signal: AbortSignal,
-): Promise<void> {
-  const untilStopped = { runtime, signal, firstMs: checkAgainMs, longestMs: checkAgainMs };
-  /** Resolved when a projection's stream has a new event. */
-  const changed = new Map(projections.map((name) => [name, Promise.withResolvers<void>()]));
+/** Runs until stopped, and waits through outages. What is under way at the stop is finished. */
+export function watchRequests(
+  watched: Watched & {
+    isRequested: (projection: string) => Promise<boolean>;
+    onEvent?: (type: string, projection: string) => void;
+  },
+): Background {
+  const { projections, eventStore, isRequested, log, onEvent, runtime, takeUp } = watched;
+  return runUntilStopped(async (signal) => {
+    const untilStopped = { runtime, signal, firstMs: checkAgainMs, longestMs: checkAgainMs };
+    /** Resolved when a projection's stream has a new event. */
+    const changed = new Map(projections.map((name) => [name, Promise.withResolvers<void>()]));
 
-  async function seeTo(name: string): Promise<void> {
-    const check = async () => {
-      const next = Promise.withResolvers<void>();
-      changed.set(name, next);
-      if (await openRequest(eventStore, name)) await takeUp(name, signal);
-      else await next.promise;
-    };
-    const warn = warnSeldom(log, runtime);
-    const onFailure = (error: unknown) => {
-      if (!(error instanceof RebuildUnderWay))
-        warn({ projection: name, reason: describeRebuildFailure(error) }, 'a requested rebuild waits');
-    };
-    // Rejects only once it is stopped.
-    while (!signal.aborted) await retry(check, { ...untilStopped, onFailure }).catch(() => {});
-  }
+    async function seeTo(name: string): Promise<void> {
+      const check = async () => {
+        const next = Promise.withResolvers<void>();
+        changed.set(name, next);
+        if (await isRequested(name)) await takeUp(name, signal);
+        else await next.promise;
+      };
+      const warn = warnSeldom(log, runtime);
+      const onFailure = (error: unknown) => {
+        if (!(error instanceof RebuildUnderWay))
+          warn({ projection: name, reason: describeRebuildFailure(error) }, 'what staff requested waits');
+      };
+      // Rejects only once it is stopped.
+      while (!signal.aborted) await retry(check, { ...untilStopped, onFailure }).catch(() => {});
+    }
 
-  const after = await retry(() => eventStore.head(), untilStopped).catch(() => null);
-  // Checks the requests after reading the head, so that none is missed in between.
-  const seeingTo = projections.map((name) => seeTo(name));
-  const streams = { streamPrefixes: [rebuildFold.prefix], after, signal };
-  for await (const message of signal.aborted ? [] : eventStore.subscribe(streams)) {
-    if (message.kind !== 'event') continue;
-    const name = message.event.streamName.slice(rebuildFold.prefix.length);
-    changed.get(name)?.resolve();
-    if (message.event.type === 'ProjectionRebuilt') onRebuilt(name);
-  }
-  for (const { resolve } of changed.values()) resolve();
-  await Promise.all(seeingTo);
+    let after = await retry(() => eventStore.head(), untilStopped).catch(() => null);
+    // Checks the requests after reading the head, so that none is missed in between.
+    const seeingTo = projections.map((name) => seeTo(name));
+    const selection = { eventTypes: rebuildEventTypes };
+    const follow = async () => {
+      for await (const batch of readBatches({ eventStore, selection, after, runtime, signal })) {
+        after = batch.position;
+        for (const { streamName, type } of batch.events) {
+          const name = streamName.slice(rebuildFold.prefix.length);
+          changed.get(name)?.resolve();
+          onEvent?.(type, name);
+        }
+      }
+    };
+    await retry(follow, untilStopped).catch(() => {});
+    for (const { resolve } of changed.values()) resolve();
+    await Promise.all(seeingTo);
+  });
 }

@@ -2,14 +2,18 @@
 import { randomUUID } from 'node:crypto';
 import type { EventStore } from '@ledger/event-store/event-store.ts';
 import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
-import { tryParkedAgain } from '@ledger/projections/runtime/parking.ts';
 import type { Projection } from '@ledger/projections/runtime/projection.ts';
 import test from 'ava';
 import { transactionIdOf } from '../../../src/commands/transaction-id.ts';
 import { type PaymentEvent, paymentStream, readPaymentEvent } from '../../../src/events/payment.ts';
+import { projectionStream } from '../../../src/events/rebuild.ts';
 import { resolutionStream, unmatchedFold } from '../../../src/events/unmatched.ts';
+import { journal } from '../../../src/projections/journal/projection.ts';
 import { payments } from '../../../src/projections/payments/projection.ts';
-import { patienceMs } from '../../embedded/helpers.ts';
+import { startRetries } from '../../../src/reactors/rebuilds/retries.ts';
+import { createDeliveryList, deliveryList } from '../../../src/to-do/delivery-list.ts';
+import { patienceMs, until } from '../../embedded/helpers.ts';
+import { log } from '../../projections/helpers.ts';
 import { startApp, transactionIdKey } from '../../support/app.ts';
 import { checkChain } from '../../support/chain.ts';
 import { memberOf, signIn } from '../../support/console.ts';
@@ -565,7 +569,9 @@ test.serial('above the limit a second administrator decides, and whoever propose
 });
 
 test.serial('a parked stream is an exception, and administrators have it tried again', async (t) => {
-  const { app, caughtUp, db, payment } = await startPopulated(t, postgres);
+  const { app, caughtUp, db, payment } = await startPopulated(t, postgres, {
+    content: { projections: [payments, journal, deliveryList] },
+  });
   const id = await payment([{ type: 'PaymentTele\0ported', data: {} } as unknown as PaymentEvent, chosen(1)]);
   await payment(paidTwice);
   await caughtUp();
@@ -581,31 +587,42 @@ test.serial('a parked stream is an exception, and administrators have it tried a
   t.is((await viewer.post(`${path}/retry`)).status, 403);
   t.is((await viewer.get('/console/exceptions/parked/payment-none')).status, 404);
 
+  // No role answers yet.
+  const waits = await admin.post(`${path}/retry`);
+  t.is(waits.headers.get('location'), `${path}?notice=retry-requested`);
+  const waiting = await (await admin.get(path)).text();
+  t.true(waiting.includes('will be tried again as soon as') && !waiting.includes('Try again</button>'));
+  const { eventStore } = app;
+  const stores = { db, eventStore, log, personalData, runtime: systemRuntime };
+  const deliveries = createDeliveryList({ eventStore }).projection;
+  const role = startRetries([payments, journal, deliveries], stores);
+  t.teardown(role.stop);
+  await until(async () => (await (await admin.get(path)).text()).includes('Try again</button>'));
   const still = await admin.post(`${path}/retry`);
   t.is(still.headers.get('location'), `${path}?notice=still-parked`);
+  await role.stop();
   // As a newer program would read it.
-  const mended: Projection = {
-    ...payments,
+  const mended = (projection: Projection): Projection => ({
+    ...projection,
     project: (events, ...rest) =>
-      payments.project(
+      projection.project(
         events.map((event) => (event.type.includes('\0') ? { ...event, ...chosen(1) } : event)),
         ...rest,
       ),
-  };
-  const stores = { db, eventStore: app.eventStore, personalData, runtime: systemRuntime };
-  await tryParkedAgain({ ...stores, projection: mended, schema: 'payments' });
-  t.false((await (await viewer.get(path)).text()).includes('<th scope="row">payments</th>'));
-  await db.raw(`update checkpoints set parked = '[]' where name = 'journal'`);
-  // The list of erased keys follows the same streams.
-  await db.raw(`insert into checkpoints (name, version, commit_position, prepare_position, events, parked)
-    select 'erased_keys', 1, commit_position, prepare_position, 0, '[{"stream":"payment-${id}","revision":1}]'
-    from checkpoints where name = 'journal'`);
-  // As for the account of http, where each role has one.
-  await db.raw('revoke update on checkpoints from current_user');
-  const refused = await admin.post(`${path}/retry`);
-  t.is(refused.status, 503);
-  t.true((await refused.text()).includes('ledger rebuild --parked'));
-  await db.raw('grant update on checkpoints to current_user');
+  });
+  const newer = startRetries([mended(payments), mended(journal), mended(deliveries)], stores);
+  t.teardown(newer.stop);
   const done = await admin.post(`${path}/retry`);
   t.is(done.headers.get('location'), '/console/exceptions?notice=unparked');
+  const recorded = await eventStore.load(projectionStream('payments'));
+  t.deepEqual(
+    recorded.map(({ data, metadata }) => [
+      Reflect.get(Object(metadata), 'actor'),
+      Reflect.get(Object(data), 'reason'),
+    ]),
+    [0, 1, 2].flatMap((time) => [
+      [`staff:${admin.id}`, undefined],
+      ['reactor:rebuilds', time < 2 ? 'Unknown event type PaymentTele\ufffdported' : null],
+    ]),
+  );
 });

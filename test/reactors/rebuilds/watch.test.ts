@@ -3,14 +3,12 @@ import { randomUUID } from 'node:crypto';
 import { rebuild } from '@ledger/projections/rebuild/rebuild.ts';
 import type { Projection } from '@ledger/projections/runtime/projection.ts';
 import test, { type ExecutionContext } from 'ava';
+import { createExecuteRebuild } from '../../../src/commands/rebuild.ts';
 import type { Metadata } from '../../../src/events/envelope.ts';
 import { projectionStream, type Rebuilds, rebuildFold } from '../../../src/events/rebuild.ts';
 import { payments } from '../../../src/projections/payments/projection.ts';
-import {
-  createExecuteRebuild,
-  openRequest,
-  rebuildAsRequested,
-} from '../../../src/reactors/rebuilds/perform.ts';
+import { openRequest, rebuildAsRequested } from '../../../src/reactors/rebuilds/perform.ts';
+import { startRetries } from '../../../src/reactors/rebuilds/retries.ts';
 import { startRebuilds } from '../../../src/reactors/rebuilds/watch.ts';
 import { until } from '../../embedded/helpers.ts';
 import {
@@ -199,4 +197,54 @@ test.serial('a failed rebuild says why, and can be requested again', async (t) =
   await request(parts);
   await until(async () => (await stateOf(parts)).last?.outcome === 'rebuilt');
   t.pass();
+});
+
+test.serial('a role that is killed while it tries a stream again leaves that to the next', async (t) => {
+  const parts = await start(t);
+  const { database, store } = parts;
+  const { db } = database;
+  const { eventStore } = store;
+  const last = await append(eventStore, 'B', [{ type: 'PaymentForgiven', data: {} } as never]);
+  await reached(db, 'payments', last);
+  const stream = 'payment-B';
+  const execute = createExecuteRebuild(eventStore);
+  const ask = () => {
+    const commandId = randomUUID();
+    const cause = { commandId, correlationId: commandId, causationId: commandId, actor: 'staff:aminah' };
+    const at = '2026-11-20T01:00:00.000Z';
+    return execute(projectionStream('payments'), { type: 'RequestRetry', at, stream }, cause);
+  };
+  await ask();
+  await ask();
+  // Nothing that this one does takes effect, as if it was killed.
+  const lost = { ...eventStore, append: () => new Promise<never>(() => {}) };
+  const tried = Promise.withResolvers<void>();
+  const observed: Projection = {
+    ...payments,
+    async project(...args) {
+      tried.resolve();
+      await payments.project(...args);
+    },
+  };
+  const stores = { db, log, personalData, runtime: testRuntime() };
+  const killed = startRetries([observed], { ...stores, eventStore: lost });
+  t.teardown(() => void killed.stop());
+  await tried.promise;
+  t.deepEqual((await stateOf(parts)).retries, [stream], 'still open');
+
+  // Both do it, and it is recorded once. A rebuild that is requested meanwhile is another matter.
+  await request(parts);
+  for (const _ of [1, 2]) t.teardown(startRetries([payments], { ...stores, eventStore }).stop);
+  await until(async () => (await stateOf(parts)).retries.length === 0);
+  const events = await eventsOf(parts);
+  t.deepEqual(
+    events.map(({ type, data }) => [type, Reflect.get(Object(data), 'reason')]),
+    [
+      ['ParkedStreamRetryRequested', undefined],
+      ['ProjectionRebuildRequested', undefined],
+      ['ParkedStreamRetried', 'Unknown event type PaymentForgiven'],
+    ],
+  );
+  t.is((events[2]?.metadata as Metadata).$causationId, events[0]?.id ?? '');
+  t.is((await openRequest(eventStore, 'payments'))?.id, events[1]?.id);
 });

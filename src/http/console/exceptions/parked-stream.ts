@@ -1,41 +1,59 @@
 /** /console/exceptions/parked/{stream}: a stream that projections have parked. It is open until all of them process it again. */
 import { type ProjectionStatus, projectionStatus } from '@ledger/projections/runtime/checkpoints.ts';
-import { tryParkedAgain } from '@ledger/projections/runtime/parking.ts';
-import { createErasedKeys } from '../../../personal-data/erased-keys.ts';
-import { allProjections } from '../../../projections/all.ts';
-import { createDeliveryList } from '../../../to-do/delivery-list.ts';
-import { requeries } from '../../../to-do/requery-list.ts';
+import { loadHead } from '../../../commands/execute.ts';
+import { createExecuteRebuild, rebuildDecider } from '../../../commands/rebuild.ts';
+import { projectionStream } from '../../../events/rebuild.ts';
 import { HttpProblem } from '../../server/context.ts';
-import { leadTo, type Page } from '../frame/page.ts';
+import { leadTo, type Page, type PageDependencies, staffCause } from '../frame/page.ts';
 import { textsOf } from '../texts.ts';
 
-export const showParkedStream: Page = async (ctx, { askReadModels, db, show }) => {
+/** How long staff wait for the answer of the roles, which usually takes a moment. */
+const answerWithinMs = 5_000;
+const pollMs = 100;
+
+export const showParkedStream: Page = async (ctx, { askReadModels, db, eventStore, show }) => {
   const { stream = '' } = ctx.params;
   const [statuses] = await askReadModels(ctx, [projectionStatus(db)]);
   const parked = parkedIn(statuses, stream);
   if (parked.length === 0) throw new HttpProblem(404, 'This stream is not parked');
   const { meaning, name: title } = textsOf(ctx).exceptions.kinds.parked;
-  await show(ctx, 'exceptions/parked-stream.njk', { title, meaning, stream, parked });
+  const isWaiting = await isAwaited(eventStore, parked, stream);
+  await show(ctx, 'exceptions/parked-stream.njk', { title, meaning, stream, parked, isWaiting });
 };
 
-/** Where each role has an account, that of http may not write what it takes. */
-const impossible = 'It cannot be tried again from here: run `npx ledger rebuild --parked`';
-
-/** In all read models, in the to-do lists of the reactors, and in that of erased keys. */
+/** Requests it of the roles that keep these tables: src/reactors/rebuilds/retries.ts. */
 export const retryParkedStream: Page = async (ctx, dependencies) => {
-  const { askReadModels, db } = dependencies;
+  const { askReadModels, db, eventStore, projections, runtime } = dependencies;
   const { stream = '' } = ctx.params;
-  const retry = async () => {
-    const { projection: deliveries } = createDeliveryList(dependencies);
-    const erasedKeys = createErasedKeys({ ...dependencies, store: dependencies.personalData.store });
-    for (const projection of [...allProjections, deliveries, requeries, erasedKeys])
-      await tryParkedAgain({ ...dependencies, projection, schema: projection.name }, stream);
-    return await projectionStatus(db);
-  };
-  const [statuses] = await askReadModels(ctx, [retry()], impossible);
-  if (parkedIn(statuses, stream).length === 0) return leadTo(ctx, '/console/exceptions', 'unparked');
-  leadTo(ctx, `/console/exceptions/parked/${encodeURIComponent(stream)}`, 'still-parked');
+  const askStatus = () => askReadModels(ctx, [projectionStatus(db)]);
+  const [before] = await askStatus();
+  // Not of tables that a rebuild makes.
+  const parked = parkedIn(before, stream).filter(({ projection }) =>
+    projections.some(({ name }) => name === projection),
+  );
+  const execute = createExecuteRebuild(eventStore);
+  const command = { type: 'RequestRetry' as const, at: runtime.now().toISOString(), stream };
+  for (const { projection } of parked) await execute(projectionStream(projection), command, staffCause(ctx));
+  const waiting = runtime.timeout(answerWithinMs);
+  const isWaiting = () => isAwaited(eventStore, parked, stream);
+  while (!waiting.aborted && (await isWaiting())) await runtime.sleep(pollMs, waiting);
+  const [after] = await askStatus();
+  if (parkedIn(after, stream).length === 0) return leadTo(ctx, '/console/exceptions', 'unparked');
+  const notice = (await isWaiting()) ? 'retry-requested' : 'still-parked';
+  leadTo(ctx, `/console/exceptions/parked/${encodeURIComponent(stream)}`, notice);
 };
+
+/** Whether one of these projections has not answered a request to try the stream again. */
+async function isAwaited(
+  eventStore: PageDependencies['eventStore'],
+  parked: readonly { projection: string }[],
+  stream: string,
+): Promise<boolean> {
+  const heads = await Promise.all(
+    parked.map(({ projection }) => loadHead(eventStore, projectionStream(projection), rebuildDecider)),
+  );
+  return heads.some(({ state }) => state.retries.includes(stream));
+}
 
 function parkedIn(statuses: readonly ProjectionStatus[], stream: string) {
   return statuses.flatMap(({ name, parked }) =>

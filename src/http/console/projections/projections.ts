@@ -2,9 +2,9 @@
 import type { ProjectionStatus } from '@ledger/projections/runtime/checkpoints.ts';
 import { lagMsOf } from '@ledger/projections/runtime/lag.ts';
 import type { Followed } from '@ledger/projections/runtime/projection.ts';
-import { createExecute } from '../../../commands/execute.ts';
-import { rebuildDecider } from '../../../commands/rebuild.ts';
+import { createExecuteRebuild } from '../../../commands/rebuild.ts';
 import { projectionStream } from '../../../events/rebuild.ts';
+import { erasedKeysList, returnedKeys } from '../../../personal-data/erased-keys.ts';
 import { HttpProblem } from '../../server/context.ts';
 import { leadTo, type Page, staffCause } from '../frame/page.ts';
 
@@ -14,15 +14,16 @@ const tolerableLagMs = 5_000;
 
 /** What Postgres or the event store does not answer is shown as unknown. */
 export const showProjections: Page = async (ctx, dependencies) => {
-  const { eventStore, log, lookAtRebuilds, projections, projectionStatus, runtime, show } = dependencies;
+  const { db, eventStore, log, lookAtRebuilds, projections, projectionStatus, runtime, show } = dependencies;
   const signal = runtime.timeout(answerWithinMs);
   const unknown = (what: string) => (err: unknown) => {
     log.warn({ err }, `the console cannot read the ${what}`);
     return null;
   };
-  const [statuses, rebuilds] = await Promise.all([
+  const [statuses, rebuilds, returned] = await Promise.all([
     projectionStatus().catch(unknown('status of the projections')),
     lookAtRebuilds().catch(unknown('progress of rebuilds')),
+    returnedKeys(db).catch(unknown('number of erased keys that were back')),
   ]);
   const rows = await Promise.all(
     projections.map(async (projection) => {
@@ -30,7 +31,8 @@ export const showProjections: Page = async (ctx, dependencies) => {
       const lagMs = statuses && (await lagMsOf(eventStore, projection, statuses, at).catch(() => null));
       const status = statuses?.find(({ name }) => name === projection.name);
       const rebuild = rebuilds?.find(({ name }) => name === projection.name) ?? null;
-      return { ...rowOf(projection, status, lagMs), rebuild };
+      const ofErasedKeys = projection.name === erasedKeysList.name ? { returned } : null;
+      return { ...rowOf(projection, status, lagMs), rebuild, ofErasedKeys };
     }),
   );
   const isBusy = rows.some(({ rebuild }) => rebuild?.state === 'running' || rebuild?.state === 'waiting');
@@ -69,7 +71,6 @@ export const requestRebuild: Page = async (ctx, { eventStore, projections, runti
   if (!projection) throw new HttpProblem(404, 'There is no such projection');
   const at = runtime.now().toISOString();
   const command = { type: 'RequestRebuild' as const, at, projection: projection.name };
-  const execute = createExecute({ eventStore, decider: rebuildDecider });
-  await execute(projectionStream(projection.name), command, staffCause(ctx));
+  await createExecuteRebuild(eventStore)(projectionStream(projection.name), command, staffCause(ctx));
   leadTo(ctx, path, 'rebuild-requested');
 };
