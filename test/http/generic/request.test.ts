@@ -270,6 +270,22 @@ const bad: Record<string, [Record<string, unknown>, string]> = {
     { trans_id: 'A\u200d1' },
     'trans_id must not contain invisible characters',
   ],
+  'trans_id with a variation selector': [
+    { trans_id: 'A\ufe0f1' },
+    'trans_id must not contain invisible characters',
+  ],
+  'trans_id with a Hangul filler': [
+    { trans_id: 'A\u31641' },
+    'trans_id must not contain invisible characters',
+  ],
+  'description of two lines': [
+    { description: 'a\u2028b' },
+    'description must be plain text, without control characters or broken characters',
+  ],
+  'service of two paragraphs': [
+    { service: 'a\u2029b' },
+    'service must be plain text, without control characters or broken characters',
+  ],
   'service that turns the text around it': [
     { service: 'a\u2066b' },
     'service must be plain text, without control characters or broken characters',
