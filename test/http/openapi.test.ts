@@ -5,6 +5,7 @@ import { derivedIdPattern } from '@ledger/kernel/derived-id.ts';
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import test from 'ava';
+import { callbackMessage } from '../../src/clients/merchant/callback-message.ts';
 import { paymentModes } from '../../src/common/payment-modes.ts';
 import { errorCodes } from '../../src/http/api/bodies.ts';
 import { defaultPageSize, maxPageSize } from '../../src/http/api/list.ts';
@@ -47,6 +48,32 @@ test('redocly finds no problem in it', async (t) => {
   t.deepEqual(
     problems.map(({ ruleId, message, location }) => [ruleId, message, location[0]?.pointer]),
     [],
+  );
+});
+
+test('it has the headers and both formats of a merchant’s callback', (t) => {
+  const { callbacks } = description.paths['/generic/request']?.['post'] as unknown as {
+    callbacks: Record<string, Record<string, { post: Record<string, unknown> }>>;
+  };
+  const { parameters, requestBody } = callbacks['paymentChanged']?.['{$request.body#/callback_url}']
+    ?.post as {
+    parameters: { name: string; in: string; required?: boolean }[];
+    requestBody: { content: Record<string, unknown> };
+  };
+  const sent = (merchant: Parameters<typeof callbackMessage>[1]) =>
+    callbackMessage({}, merchant, { id: 'an-id', correlationId: 'a-correlation', now: new Date(0) }).headers;
+  const signed = sent({ callbackFormat: 'form', webhookSecrets: ['a secret of 24 characters'] });
+  const unsigned = sent({ callbackFormat: 'json', webhookSecrets: [] });
+  const types = [signed, unsigned].map((headers) => headers['content-type']);
+  t.deepEqual(Object.keys(requestBody.content), types);
+  const webhookHeaders = (headers: object) => Object.keys(headers).filter((name) => /^webhook-/.test(name));
+  t.deepEqual(
+    parameters.map(({ name }) => name),
+    webhookHeaders(signed),
+  );
+  t.deepEqual(
+    parameters.filter(({ required }) => required).map(({ name }) => name),
+    webhookHeaders(unsigned),
   );
 });
 
