@@ -195,14 +195,14 @@ const maxExtraDepth = 5;
 const extraKeywords: JsonSchema = {
   type: ['object', 'null', 'string'],
   maxLength: 0,
-  description: `At most ${maxExtraBytes} bytes of JSON and ${maxExtraDepth} levels; no text with U+0000`,
+  description: `At most ${maxExtraBytes} bytes of JSON and ${maxExtraDepth} levels; no text with U+0000 or broken characters`,
 };
 
 function extraFault(value: unknown): string | null {
   if (!isObject(value)) return 'must be an object';
   // The depth is checked first: JSON.stringify of a very deep value would overflow the stack.
   if (!isStorable(value, maxExtraDepth))
-    return `must hold at most ${maxExtraDepth} levels, finite numbers, and text without U+0000`;
+    return `must hold at most ${maxExtraDepth} levels, finite numbers, and text without U+0000 or broken characters`;
   return Buffer.byteLength(JSON.stringify(value)) > maxExtraBytes
     ? `must be at most ${maxExtraBytes} bytes of JSON`
     : null;
