@@ -143,6 +143,8 @@ test('it names every error code of /api/v1', (t) => {
 test('what it repeats of the program is so', (t) => {
   const { GatewayResult, PaymentChoice } = description.components.schemas;
   t.like(GatewayResult, { properties: { PAYMENT_MODE: { enum: [...paymentModes] } } });
+  // These decide about a payment too, although no gateway has to send them.
+  t.like(GatewayResult, { properties: { CURRENCY: { type: 'string' }, DIRECTION: { type: 'string' } } });
   t.like(PaymentChoice, { properties: { method: { enum: [...paymentModes] } } });
   const [limit, startingAfter] = description.paths['/api/v1/users']?.get?.parameters ?? [];
   t.like(limit, { schema: { minimum: 1, maximum: maxPageSize, default: defaultPageSize } });
