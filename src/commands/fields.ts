@@ -24,8 +24,8 @@ function nameOf(path: readonly unknown[]): string {
     .join('');
 }
 
-/** No control characters, lone surrogates or changes of text direction; no space at either end. */
-const namePattern = /^(?!\s)[^\p{Cc}\p{Cs}\u202A-\u202E\u2066-\u2069]*(?<!\s)$/u;
+/** No control characters, line breaks, lone surrogates or changes of text direction; no space at either end. */
+const namePattern = /^(?!\s)[^\p{Cc}\p{Cs}\u2028-\u202E\u2066-\u2069]*(?<!\s)$/u;
 
 export const name = text({ minLength: 2, maxLength: 200, pattern: namePattern });
 

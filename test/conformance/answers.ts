@@ -47,7 +47,7 @@ export function createCheck(description: Description) {
       (name) => !occasional.includes(name) && headers[name.toLowerCase()] === undefined,
     );
     if (absent.length > 0) return `${status} lacks ${absent}`;
-    if (!documented.content) return null;
+    if (!documented.content) return body === '' ? null : `${status} has a body, which is not documented`;
     const type = String(headers['content-type']).replace(/;.*/, '');
     const content = documented.content[type];
     if (!content) return `${status} has the type ${type}, which is not documented`;

@@ -5,6 +5,7 @@ import { derivedIdPattern } from '@ledger/kernel/derived-id.ts';
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import test from 'ava';
+import { callbackMessage } from '../../src/clients/merchant/callback-message.ts';
 import { paymentModes } from '../../src/common/payment-modes.ts';
 import { errorCodes } from '../../src/http/api/bodies.ts';
 import { defaultPageSize, maxPageSize } from '../../src/http/api/list.ts';
@@ -47,6 +48,34 @@ test('redocly finds no problem in it', async (t) => {
   t.deepEqual(
     problems.map(({ ruleId, message, location }) => [ruleId, message, location[0]?.pointer]),
     [],
+  );
+});
+
+type Callback = {
+  parameters: { name: string; required?: boolean }[];
+  requestBody: { content: Record<string, unknown> };
+};
+
+test('it has the headers and both formats of a merchant’s callback', (t) => {
+  const { post: request } = description.paths['/generic/request'] as unknown as {
+    post: { callbacks: { paymentChanged: Record<string, { post: Callback }> } };
+  };
+  const described = Object.values(request.callbacks.paymentChanged).map(({ post }) => post);
+  const { parameters = [], requestBody } = described[0] ?? {};
+  const sent = (merchant: Parameters<typeof callbackMessage>[1]) =>
+    callbackMessage({}, merchant, { id: 'an-id', correlationId: 'a-correlation', now: new Date(0) }).headers;
+  const signed = sent({ callbackFormat: 'form', webhookSecrets: ['a secret of 24 characters'] });
+  const unsigned = sent({ callbackFormat: 'json', webhookSecrets: [] });
+  const types = [signed, unsigned].map((headers) => headers['content-type']);
+  t.deepEqual(Object.keys(requestBody?.content ?? {}), types);
+  const webhookHeaders = (headers: object) => Object.keys(headers).filter((name) => /^webhook-/.test(name));
+  t.deepEqual(
+    parameters.map(({ name }) => name),
+    webhookHeaders(signed),
+  );
+  t.deepEqual(
+    parameters.filter(({ required }) => required).map(({ name }) => name),
+    webhookHeaders(unsigned),
   );
 });
 
@@ -114,6 +143,8 @@ test('it names every error code of /api/v1', (t) => {
 test('what it repeats of the program is so', (t) => {
   const { GatewayResult, PaymentChoice } = description.components.schemas;
   t.like(GatewayResult, { properties: { PAYMENT_MODE: { enum: [...paymentModes] } } });
+  // These decide about a payment too, although no gateway has to send them.
+  t.like(GatewayResult, { properties: { CURRENCY: { type: 'string' }, DIRECTION: { type: 'string' } } });
   t.like(PaymentChoice, { properties: { method: { enum: [...paymentModes] } } });
   const [limit, startingAfter] = description.paths['/api/v1/users']?.get?.parameters ?? [];
   t.like(limit, { schema: { minimum: 1, maximum: maxPageSize, default: defaultPageSize } });

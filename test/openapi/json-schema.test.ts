@@ -61,6 +61,7 @@ const pieces = fc.oneof(
     '\u202e',
     '\u2069',
     '\u200d',
+    '\ufe0f',
     '\n',
     '\0',
     '\u007f',

@@ -25,8 +25,8 @@ type TextRule = {
   format?: 'email' | 'uri';
 };
 
-/** Control characters, lone surrogates, and characters that change the direction of the text around them. */
-const notPlain = '\\p{Cc}\\p{Cs}\\u202A-\\u202E\\u2066-\\u2069';
+/** Control characters, line breaks, lone surrogates, and what changes the direction of the text around it. */
+const notPlain = '\\p{Cc}\\p{Cs}\\u2028-\\u202E\\u2066-\\u2069';
 const plainText = `[^${notPlain}]*`;
 const plainTextPattern = new RegExp(`^${plainText}$`, 'u');
 const notPlainFault = 'must be plain text, without control characters or broken characters';
@@ -64,9 +64,9 @@ export const reference = required(100, {
     if (/^\.\.?$/.test(value)) return 'must not be . or ..';
     // Bytes that are not UTF-8 arrive as this character: two references in Latin-1 would become one payment.
     if (value.includes('\ufffd')) return notPlainFault;
-    return /\p{Cf}/u.test(value) ? 'must not contain invisible characters' : null;
+    return /[\p{Cf}\p{DI}]/u.test(value) ? 'must not contain invisible characters' : null;
   },
-  pattern: '(?!\\s|\\.\\.?$)[^\\p{Cc}\\p{Cs}\\uFFFD\\p{Cf}]*(?<!\\s)',
+  pattern: '(?!\\s|\\.\\.?$)[^\\p{Cc}\\p{Cs}\\uFFFD\\p{Cf}\\p{DI}]*(?<!\\s)',
 });
 
 /** A text that is missing or visible. */
@@ -195,14 +195,14 @@ const maxExtraDepth = 5;
 const extraKeywords: JsonSchema = {
   type: ['object', 'null', 'string'],
   maxLength: 0,
-  description: `At most ${maxExtraBytes} bytes of JSON and ${maxExtraDepth} levels; no text with U+0000`,
+  description: `At most ${maxExtraBytes} bytes of JSON and ${maxExtraDepth} levels; no text with U+0000 or broken characters`,
 };
 
 function extraFault(value: unknown): string | null {
   if (!isObject(value)) return 'must be an object';
   // The depth is checked first: JSON.stringify of a very deep value would overflow the stack.
   if (!isStorable(value, maxExtraDepth))
-    return `must hold at most ${maxExtraDepth} levels, finite numbers, and text without U+0000`;
+    return `must hold at most ${maxExtraDepth} levels, finite numbers, and text without U+0000 or broken characters`;
   return Buffer.byteLength(JSON.stringify(value)) > maxExtraBytes
     ? `must be at most ${maxExtraBytes} bytes of JSON`
     : null;

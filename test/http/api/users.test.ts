@@ -74,6 +74,11 @@ const refused: Record<string, [unknown, string, string]> = {
     'validation_failed',
     'name must have no control characters, and no space at either end',
   ],
+  'a name of two lines': [
+    { ...aminah, name: 'A\u2028B' },
+    'validation_failed',
+    'name must have no control characters, and no space at either end',
+  ],
   'half a surrogate pair': [
     '{"name":"A\\ud800B","email":"a@b.example"}',
     'validation_failed',

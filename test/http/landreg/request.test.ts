@@ -239,7 +239,10 @@ const bad: readonly (readonly [over: Record<string, unknown>, message: string])[
   [extra({ city: 'x'.repeat(101) }), 'extra.city must be at most 100 characters'],
   [extra({ state: false }), 'extra.state must be text'],
   [extra({ account_no: 12 }), 'extra.account_no must be text'],
-  [extra({ more: deep(6) }), 'extra must hold at most 5 levels, finite numbers, and text without U+0000'],
+  [
+    extra({ more: deep(6) }),
+    'extra must hold at most 5 levels, finite numbers, and text without U+0000 or broken characters',
+  ],
   [extra({ more: 'x'.repeat(8192) }), 'extra must be at most 8192 bytes of JSON'],
   [
     { transaksi_id: 1, extra: { email: 'x' }, maklumat_bayaran: [{}] },
