@@ -1,7 +1,4 @@
-/**
- * What staff do with the money of a payment. If more is at stake than one person may decide, it is only proposed, and
- * takes effect when a second one approves.
- */
+/** What staff do with the money of a payment. Above a limit it is only proposed, until a second person approves it. */
 import { canonicalJson } from '@ledger/kernel/canonical-json.ts';
 import { addSen, isRinggit, type Sen } from '../common/money.ts';
 import { adjustedSen } from '../events/adjustments.ts';

@@ -1,7 +1,4 @@
-/**
- * What staff record of money after the results of a payment: that a wrong amount is credited to the agency, that the bank
- * has taken a payment back, and that a payer was refunded. The events, and how a payment folds them.
- */
+/** Events of money after the results of a payment, recorded by staff: a credited wrong amount, a reversal, a refund. */
 import { type EventOf, utc } from '@ledger/kernel/structs.ts';
 import { array, enums, integer, literal, min, object, string } from 'superstruct';
 import { addSen, type Sen, sen } from '../common/money.ts';

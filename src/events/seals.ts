@@ -63,10 +63,7 @@ type Tally = { count: number; runningHash: string };
 
 export const emptyTally: Tally = { count: 0, runningHash: genesisHash };
 
-/**
- * The tally with one more event. Nothing specific to the store (positions, times) is included, so that a restored copy
- * of the log has the same tally.
- */
+/** The tally with one more event: without positions and times, so that a restored copy of the log has the same one. */
 export function countIn({ count, runningHash }: Tally, event: StoredEvent): Tally {
   const { streamName, revision, id } = event;
   const entry = JSON.stringify([runningHash, streamName, revision, id, chainHashOf(event)]);

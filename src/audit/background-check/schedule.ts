@@ -25,10 +25,7 @@ const lookMs = 60_000;
 /** A check whose last result is older is late. */
 export const lateAfterMs = { check: 2 * hourMs, verify: 2 * dayMs } as const;
 
-/**
- * Runs until stopped. A check that an outage interrupted begins again. What does not agree is logged as an error, by kind
- * and number.
- */
+/** Runs until stopped. A check that an outage interrupted begins again. Violations are logged as errors. */
 export function startHourlyCheck(dependencies: Dependencies): Background {
   // A process that cannot reach the log must not keep the lock: another process may be able to.
   const check = (leading: AbortSignal) =>

@@ -110,10 +110,7 @@ export async function verifyLog(task: LogToVerify) {
 
 const metadataPrefixes = [...streamPrefixes, sealsStream].map((prefix) => `$$${prefix}`);
 
-/**
- * The streams of which EventStoreDB hides events, or all, from everybody who reads them, because their metadata say so. All
- * metadata are read, also where the log has been verified up to a place.
- */
+/** The streams of which EventStoreDB hides events because their metadata say so. All metadata are read every time. */
 async function hiddenStreams(
   eventStore: Pick<EventStore, 'subscribe'>,
   signal: AbortSignal,

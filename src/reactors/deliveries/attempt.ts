@@ -1,7 +1,4 @@
-/**
- * One attempt at a claimed delivery: load its stream, send it if it is due, record the outcome. What then becomes of the row
- * is the worker's work.
- */
+/** One attempt at a claimed delivery: loads its stream, sends it if it is due, records the outcome. */
 import {
   type EventStore,
   EventStoreUnavailable,
@@ -72,10 +69,7 @@ const postponeMs = 5_000;
 /** The same for a payment with an event that cannot be read. */
 const unreadableMs = 10 * 60_000;
 
-/**
- * Never rejects. `claimedMs` is when it was claimed, by the monotonic clock: its lease did not begin before. `stopping`
- * aborts when the process has to end.
- */
+/** Never rejects. `claimedMs` is the monotonic time of the claim. `stopping` aborts when the process has to end. */
 export async function attemptDelivery(
   claimed: ClaimedDelivery,
   { claimedMs, stopping }: { claimedMs: number; stopping: AbortSignal },
