@@ -84,9 +84,8 @@ export async function withJournal(
     const asOf = asOfAt(context.runtime.now());
     const gap = await journalGap(asOf, context);
     if (gap) process.stderr.write(`${gap.message}.\n`);
-    return gap && !gap.isParked && (gap.isMissing || whenBehind === 'refuse')
-      ? 1
-      : await work({ ...context, asOf });
+    if (gap?.kind === 'missing' || (gap?.kind === 'behind' && whenBehind === 'refuse')) return 1;
+    return await work({ ...context, asOf });
   });
 }
 

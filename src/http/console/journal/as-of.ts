@@ -24,5 +24,5 @@ export async function findGap(ctx: StaffContext, dependencies: PageDependencies,
 /** A document cannot say what it lacks, as a page can: throws HttpProblem if it lacks more than parked streams. */
 export async function refuseGap(ctx: StaffContext, dependencies: PageDependencies, asOf: Date) {
   const [gap] = await dependencies.askReadModels(ctx, [findGap(ctx, dependencies, asOf)]);
-  if (gap && !gap.isParked) throw new HttpProblem(503, gap.message);
+  if (gap && gap.kind !== 'parked') throw new HttpProblem(503, gap.message);
 }
