@@ -17,7 +17,7 @@ const codes = {
 
 /** Whether Postgres answered with one of these errors. */
 export function isPostgresError(error: unknown, ...names: (keyof typeof codes)[]): boolean {
-  return names.some((name) => codes[name] === codeOf(error));
+  return names.some((name) => codes[name] === sqlStateOf(error));
 }
 
 // About connections, resources, locks, plans and names of schemas: these recover. All other classes are about the rows and
@@ -26,7 +26,7 @@ const recoveringClasses = /^(0[^9]|10|2[4-68BDF]|3[4BDF]|40|5[3578]|72|F0|HV|XX)
 
 /** Whether Postgres would refuse the same statement with the same values again. */
 export function isRefusal(error: unknown): boolean {
-  return error instanceof pg.DatabaseError && !recoveringClasses.test(codeOf(error) || '00');
+  return error instanceof pg.DatabaseError && !recoveringClasses.test(sqlStateOf(error) || '00');
 }
 
 /** Whether a statement with fewer rows might succeed where this one did not. */
@@ -40,7 +40,7 @@ const brokenConnection =
 /** Whether there was no connection, or it broke; Postgres itself refuses one with class 08 or 57, or 53300. */
 export function isConnectionFailure(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
-  if (error instanceof pg.DatabaseError) return /^(08|57P|53300)/.test(codeOf(error));
+  if (error instanceof pg.DatabaseError) return /^(08|57P|53300)/.test(sqlStateOf(error));
   const { code = '' } = error as NodeJS.ErrnoException;
   const texts = [code, withoutStatement(error)];
   return error.name === 'KnexTimeoutError' || texts.some((text) => brokenConnection.test(text));
@@ -77,6 +77,6 @@ export function answerOf(error: unknown): string | null {
   return error instanceof pg.DatabaseError ? withoutStatement(error) : null;
 }
 
-function codeOf(error: unknown): string {
+function sqlStateOf(error: unknown): string {
   return error instanceof pg.DatabaseError ? (error.code ?? '') : '';
 }

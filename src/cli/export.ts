@@ -2,7 +2,7 @@
 import { beginExport, readExportRequest } from '../audit/export/export.ts';
 import { plural } from '../audit/history/text.ts';
 import { InvalidFields } from '../commands/fields.ts';
-import { codeOf } from '../config/merchants.ts';
+import { merchantCodeOf } from '../config/merchants.ts';
 import { searchPayments } from '../projections/payments/search.ts';
 import { recordToolAccess } from './access.ts';
 import { type CommandOf, UsageError } from './command.ts';
@@ -16,7 +16,7 @@ export const command: CommandOf<'export'> = async (
   const { merchantCode: named, ...asked } = readRequest({ ...values, opened: isOpened ? 'yes' : '' });
   const uses = named ? (['dataKeys', 'merchants'] as const) : (['dataKeys'] as const);
   return await withStores<'dataKeys' | 'merchants'>('export', { uses }, async (stores) => {
-    const merchantCode = named && codeOf(stores.config.merchants, named);
+    const merchantCode = named && merchantCodeOf(stores.config.merchants, named);
     const request = { ...asked, merchantCode };
     const { pieces, totals } = await beginExport(request, stores);
     if (merchantCode !== null && !(await isMerchant(merchantCode, stores)))

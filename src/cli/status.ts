@@ -4,16 +4,14 @@ import { join } from 'node:path';
 import type { EventStore } from '@ledger/event-store/event-store.ts';
 import { readIfThere } from '@ledger/kernel/whole-file.ts';
 import { candidaciesFor } from '@ledger/postgres/leader-locks.ts';
-import { isReadOnly } from '@ledger/postgres/requirements.ts';
-import { projectionStatus } from '@ledger/projections/runtime/checkpoints.ts';
 import type { Knex } from 'knex';
 import program from '../../package.json' with { type: 'json' };
 import { lastCheck, type Outcome } from '../audit/background-check/schedule.ts';
-import { sealingRefused, unsealed } from '../audit/seals/sealing-status.ts';
+import { unsealed } from '../audit/seals/sealing-status.ts';
 import { readSignedSeal } from '../audit/seals/stored-seals.ts';
 import { renderText } from '../common/templates.ts';
 import { sealsStream } from '../events/seals.ts';
-import { createLook } from '../monitoring/health.ts';
+import { answersFrom, createLook } from '../monitoring/health.ts';
 import { waitingDeliveries } from '../monitoring/metric-sources.ts';
 import { erasedKeysList } from '../personal-data/erased-keys.ts';
 import { allProjections } from '../projections/all.ts';
@@ -42,9 +40,7 @@ async function readStatus({ clock, config, db, eventStore, log, runtime }: Conte
   const look = createLook({
     eventStore,
     projections: [...allProjections, erasedKeysList, deliveryList, requeryList],
-    projectionStatus: () => projectionStatus(db),
-    sealingRefused: () => sealingRefused(db),
-    isReadOnly: () => isReadOnly(db),
+    ...answersFrom(db),
     // The roles report the clocks of their own machines.
     clockDifferenceMs: () => null,
     answerWithinMs: lookWithinMs,

@@ -158,13 +158,13 @@ export type Merchant = ReturnType<typeof merchantOf>;
 type Merchants = ReadonlyMap<string, Pick<Merchant, 'code' | 'id'>>;
 
 /** The code of a merchant that people name by its code or its id; what they named if there is none. */
-export const codeOf = (merchants: Merchants, named: string): string =>
+export const merchantCodeOf = (merchants: Merchants, named: string): string =>
   (merchants.get(named) ?? [...merchants.values()].find(({ id }) => String(id) === named))?.code ?? named;
 
 /** The merchants whose payments somebody may see, as people type them: codes and agency ids, or `*` for all. */
 export function readScope(text: string, merchants: Merchants) {
   const typed = text.trim();
-  const codes = new Set(typed.split(/[\s,]+/).map((named) => codeOf(merchants, named)));
+  const codes = new Set(typed.split(/[\s,]+/).map((named) => merchantCodeOf(merchants, named)));
   return { merchants: typed === '*' ? null : [...codes].toSorted(), configured: [...merchants.keys()] };
 }
 

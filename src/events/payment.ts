@@ -157,6 +157,9 @@ export type Payment = { status: 'none' } | RequestedPayment;
 
 export const noPayment: Payment = { status: 'none' };
 
+/** Null before the request, and where no event could be read. */
+export const requestedIn = (state: Payment | undefined) => (state && state.status !== 'none' ? state : null);
+
 /** Folds one event into the state. Total: an event that makes no sense in this state changes nothing. */
 export function evolve(state: Payment, event: PaymentEvent): Payment {
   const next = fold(state, event);

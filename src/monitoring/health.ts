@@ -5,11 +5,14 @@ import type { Log } from '@ledger/kernel/log.ts';
 import { reasonOf } from '@ledger/kernel/reason-of.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
 import { sharedAnswer } from '@ledger/kernel/shared-answer.ts';
+import { isReadOnly } from '@ledger/postgres/requirements.ts';
 import { tolerableDifferenceMs } from '@ledger/postgres/shared-clock.ts';
-import type { ProjectionStatus } from '@ledger/projections/runtime/checkpoints.ts';
+import { type ProjectionStatus, projectionStatus } from '@ledger/projections/runtime/checkpoints.ts';
 import { diskFullText } from '@ledger/projections/runtime/failures.ts';
 import { lagMsOf } from '@ledger/projections/runtime/lag.ts';
 import type { Followed } from '@ledger/projections/runtime/projection.ts';
+import type { Knex } from 'knex';
+import { sealingRefused } from '../audit/seals/sealing-status.ts';
 
 type ProjectionHealth = {
   name: string;
@@ -62,6 +65,13 @@ export type LookDependencies = {
   runtime: Pick<Runtime, 'now' | 'monotonicMs' | 'timeout'>;
   log: Log;
 };
+
+/** What a look asks of Postgres, answered from there. */
+export const answersFrom = (db: Knex) => ({
+  projectionStatus: () => projectionStatus(db),
+  sealingRefused: () => sealingRefused(db),
+  isReadOnly: () => isReadOnly(db),
+});
 
 /** Never rejects. */
 export function createLook(dependencies: LookDependencies): () => Promise<Look> {

@@ -7,7 +7,6 @@ import { pagesOf } from '@ledger/kernel/pages.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
 import { KeysUnavailable, openOrWait, type PersonalDataReader } from '@ledger/personal-data/sealed.ts';
 import type { Listed } from '@ledger/postgres/listing.ts';
-import { projectionStatus } from '@ledger/projections/runtime/checkpoints.ts';
 import { isReady } from '@ledger/projections/runtime/lag.ts';
 import type { Knex } from 'knex';
 import { loadHead } from '../commands/execute.ts';
@@ -44,11 +43,11 @@ export type FoundUnmatched = { id: string; loaded: LoadedUnmatched };
  */
 export async function findByPayer(
   text: string,
-  { db, eventStore, personalData, runtime }: Dependencies,
+  dependencies: Dependencies,
 ): Promise<{ payments: OpenPayment[]; unmatched: FoundUnmatched[] }> {
-  const sources = { eventStore, runtime, projectionStatus: () => projectionStatus(db) };
+  const { db, eventStore, personalData, runtime } = dependencies;
   for (const projection of [payments, unmatched])
-    if (!(await isReady(projection, { until: runtime.now(), waitMs: catchUpMs }, sources)))
+    if (!(await isReady(projection, { until: runtime.now(), waitMs: catchUpMs }, dependencies)))
       throw new KeysUnavailable(
         `The read model ${projection.name} is behind the event store, and something would be left out; try again when it has caught up`,
       );

@@ -1,6 +1,6 @@
 /** Compares an export's records of one transaction with the payment in the ledger. Pure. */
 import { isRinggit } from '../common/money.ts';
-import { currentResult, type Payment, type RequestedPayment } from '../events/payment.ts';
+import { currentResult, type Payment, type RequestedPayment, requestedIn } from '../events/payment.ts';
 import type { DiscrepancyFound, DiscrepancyKind, ExportSource } from '../events/reconciliation.ts';
 import { differ, type RecordedResult } from '../events/recorded-result.ts';
 import type { ExportRecord } from './export-format.ts';
@@ -35,7 +35,7 @@ export function compareRecords(
   source: ExportSource,
 ): Verdict[] {
   const { first, repeated } = separateRepeats(records);
-  const requested = payment.status === 'none' ? null : payment;
+  const requested = requestedIn(payment);
   const own = first.filter(
     (record) => requested && !differ(record.merchantCode, requested.request.merchant.code),
   );

@@ -6,7 +6,6 @@ import type { EventStore } from '@ledger/event-store/event-store.ts';
 import { pagesOf } from '@ledger/kernel/pages.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
 import type { Listed } from '@ledger/postgres/listing.ts';
-import { projectionStatus } from '@ledger/projections/runtime/checkpoints.ts';
 import { isReady } from '@ledger/projections/runtime/lag.ts';
 import type { Knex } from 'knex';
 import { createExecute, loadHead } from '../commands/execute.ts';
@@ -83,9 +82,8 @@ export async function reconcile(dependencies: Dependencies, task: Import): Promi
     const read = await stageExport(task.file, { staged, runtime, recognise: recogniseExport, onBadRow });
     const { format, ...file } = read;
     const now = runtime.now();
-    const sources = { ...dependencies, projectionStatus: () => projectionStatus(dependencies.db) };
     for (const projection of [payments, reconciliation])
-      if (!(await isReady(projection, { until: now, waitMs: task.waitMs }, sources)))
+      if (!(await isReady(projection, { until: now, waitMs: task.waitMs }, dependencies)))
         throw new ReadModelBehind(
           `The projection ${projection.name} is behind: nothing was compared. Is the projections role running?`,
         );

@@ -8,12 +8,9 @@ import { createDrain, namingHost } from '@ledger/kernel/http-server.ts';
 import { createMailer } from '@ledger/outbound/mailer.ts';
 import { createOutbound } from '@ledger/outbound/post.ts';
 import { connectPostgres } from '@ledger/postgres/pool.ts';
-import { isReadOnly } from '@ledger/postgres/requirements.ts';
-import { projectionStatus } from '@ledger/projections/runtime/checkpoints.ts';
 import { untilCaughtUp } from '@ledger/projections/runtime/lag.ts';
 import { createListQueries } from '@ledger/projections/runtime/list-projection.ts';
 import { reportForgedRow } from '../audit/background-check/forged-rows.ts';
-import { sealingRefused } from '../audit/seals/sealing-status.ts';
 import { createTransactionRegistry } from '../clients/transaction-registry/registry.ts';
 import { createCredentials } from '../commands/credentials.ts';
 import { createExecute } from '../commands/execute.ts';
@@ -25,6 +22,7 @@ import type { Project } from '../events/project.ts';
 import type { Account } from '../events/user.ts';
 import { createApp } from '../http/app.ts';
 import { createLimitedServer } from '../http/server/request-limits.ts';
+import { answersFrom } from '../monitoring/health.ts';
 import { allProjections } from '../projections/all.ts';
 import { createPaymentQueries } from '../projections/payments/queries.ts';
 import { projects } from '../projections/projects/projection.ts';
@@ -73,7 +71,7 @@ export async function startHttp(role: RoleDependencies): Promise<Running & { por
   const db = connectPostgres({ url: config.databaseUrl, log });
   if (clock.differenceMs() !== null) {
     const signal = runtime.timeout(listsWithinMs);
-    const sources = { eventStore, projectionStatus: () => projectionStatus(db), runtime, signal };
+    const sources = { eventStore, db, runtime, signal };
     await Promise.all([users, projects].map((list) => untilCaughtUp(list, sources)));
   }
   const execute = createExecute({
@@ -97,9 +95,7 @@ export async function startHttp(role: RoleDependencies): Promise<Running & { por
     users: createListQueries<Account>(db, users.name),
     projects: createListQueries<Project>(db, projects.name),
     projections: [...allProjections, deliveryList, requeryList],
-    projectionStatus: () => projectionStatus(db),
-    sealingRefused: () => sealingRefused(db),
-    isReadOnly: () => isReadOnly(db),
+    ...answersFrom(db),
     clockDifferenceMs: clock.differenceMs,
     version,
     db,

@@ -6,7 +6,6 @@ import { reasonOf } from '@ledger/kernel/reason-of.ts';
 import { type Background, runUntilStopped } from '@ledger/kernel/run-until-stopped.ts';
 import { emptyIfUndefined } from '@ledger/postgres/error-codes.ts';
 import type { LeaderElection } from '@ledger/postgres/leader-election.ts';
-import { projectionStatus } from '@ledger/projections/runtime/checkpoints.ts';
 import { type LagSources, untilCaughtUp } from '@ledger/projections/runtime/lag.ts';
 import type { Knex } from 'knex';
 import type { Logger } from 'pino';
@@ -89,8 +88,7 @@ async function checkIfDue(dependencies: Dependencies, signal: AbortSignal): Prom
   const isDue = !last || forged.length > 0 || !(agoMs >= 0 && agoMs < hourMs);
   if (signal.aborted || !isDue) return;
   // What a projection has not processed yet, such as while it is made again, would never be compared.
-  const sources = { ...dependencies, projectionStatus: () => projectionStatus(db), signal };
-  for (const projection of compared) await untilCaughtUp(projection, sources);
+  for (const projection of compared) await untilCaughtUp(projection, { ...dependencies, signal });
   const result = await check(dependencies, last, signal, forged);
   await keepResult(db, 'check', result);
   await forgetForgedRows(db, forged);

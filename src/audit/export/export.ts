@@ -6,7 +6,6 @@ import type { EventStore, RecordedEvent } from '@ledger/event-store/event-store.
 import { portionsOf } from '@ledger/kernel/pages.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
 import type { OpenSealed, PersonalDataReader } from '@ledger/personal-data/sealed.ts';
-import { projectionStatus } from '@ledger/projections/runtime/checkpoints.ts';
 import { isReady, recordedUntil } from '@ledger/projections/runtime/lag.ts';
 import { emptyRange } from '@ledger/transparency-log/tree.ts';
 import type { Knex } from 'knex';
@@ -82,11 +81,10 @@ export function readExportRequest(
  */
 export async function beginExport(request: ExportRequest, dependencies: Dependencies): Promise<Export> {
   const { span, merchantCode, format, isOpened } = request;
-  const { db, eventStore, personalData, runtime } = dependencies;
+  const { eventStore, personalData, runtime } = dependencies;
   const now = runtime.now();
   const until = recordedUntil(new Date(span.end), now);
-  const sources = { ...dependencies, projectionStatus: () => projectionStatus(db) };
-  if (!(await isReady(payments, { until, waitMs: catchUpMs }, sources)))
+  if (!(await isReady(payments, { until, waitMs: catchUpMs }, dependencies)))
     throw new ExportImpossible(
       'The read model of payments is behind the event store, and payments would be left out; try again when it has caught up',
     );

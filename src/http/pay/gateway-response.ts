@@ -9,7 +9,7 @@ import {
 import { Refused } from '../../commands/decider.ts';
 import { transactionIdPattern } from '../../commands/transaction-id.ts';
 import type { Config } from '../../config/config.ts';
-import { codeOf } from '../../config/merchants.ts';
+import { merchantCodeOf } from '../../config/merchants.ts';
 import { UnreadableEvent } from '../../events/codec.ts';
 import { paymentStream } from '../../events/payment.ts';
 import type { GatewayResultUnmatched } from '../../events/unmatched.ts';
@@ -33,7 +33,7 @@ export async function recordResponse(ctx: Context, dependencies: PaymentChannel)
     await keepUnmatched('unreadable');
     throw new HttpProblem(400, 'STATUS must be 0, 1, 2 or 3');
   }
-  const merchantCode = codeOf(config.merchants, reported.merchantCode);
+  const merchantCode = merchantCodeOf(config.merchants, reported.merchantCode);
   // The land registry's interface requires this; a generic payment keeps the merchant that it was requested for.
   if (channel === 'landreg' && !config.merchants.has(merchantCode)) {
     await keepUnmatched('unknown_agency');

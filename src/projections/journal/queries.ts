@@ -180,17 +180,16 @@ type JournalGap = { kind: 'missing' | 'behind' | 'parked'; message: string };
  */
 export async function journalGap(
   asOf: Date,
-  stores: Omit<LagSources, 'projectionStatus'> & { db: Knex; runtime: Pick<Runtime, 'now'> },
+  stores: LagSources & { runtime: Pick<Runtime, 'now'> },
 ): Promise<JournalGap | null> {
-  const sources = { ...stores, projectionStatus: () => projectionStatus(stores.db) };
-  const status = (await sources.projectionStatus()).find(({ name }) => name === journal.name);
+  const status = (await projectionStatus(stores.db)).find(({ name }) => name === journal.name);
   if (!status)
     return { kind: 'missing', message: 'The journal was not made yet: the projections have not run' };
   const behind = (message: string): JournalGap => ({ kind: 'behind', message });
   const { fault, parked } = status;
   try {
     const until = recordedUntil(asOf, stores.runtime.now());
-    if (await isReady(journal, { until, waitMs: fault ? 0 : catchUpMs }, sources)) {
+    if (await isReady(journal, { until, waitMs: fault ? 0 : catchUpMs }, stores)) {
       if (parked.length === 0) return null;
       const streams = parked.map(({ stream }) => stream).join(', ');
       return { kind: 'parked', message: `The journal leaves out what is parked: ${streams}` };

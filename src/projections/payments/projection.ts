@@ -15,6 +15,7 @@ import {
   paymentStreamPrefix,
   type RequestedPayment,
   readPaymentEvent,
+  requestedIn,
 } from '../../events/payment.ts';
 import { isEnded, type Standing, standingOf } from '../../events/payment-standing.ts';
 import { openAttempts } from '../../events/requery-schedule.ts';
@@ -30,8 +31,7 @@ export const payments: Projection = {
     streamPrefix: paymentStreamPrefix,
     idColumn: 'transaction_id',
     evolve(state: RequestedPayment | null, event) {
-      const next = evolve(state ?? noPayment, readPaymentEvent(event));
-      return next.status === 'none' ? null : next;
+      return requestedIn(evolve(state ?? noPayment, readPaymentEvent(event)));
     },
     table: tables.payments,
     async columnsOf({ id, revision, state, last }, personalData) {
