@@ -117,7 +117,7 @@ async function call(url: string, request: RequestInit): Promise<string> {
   }
 }
 
-/** As the form of the payment page does; resolves to the number of the order at the gateway. */
+/** Does what the form of the payment page does; resolves to the number of the order at the gateway. */
 async function chooseMethod(page: string, method: string): Promise<string> {
   const shown = await call(page, { method: 'GET' });
   const fieldIn = (html: string, name: string) =>
@@ -130,7 +130,7 @@ async function chooseMethod(page: string, method: string): Promise<string> {
   return fieldIn(await call(page, { body: new URLSearchParams(chosen) }), 'MERCHANT_ORDER_NO');
 }
 
-/** Of every hundred in a row as many as `outcomes` says, well mixed. */
+/** The results of a payment by its number: of every hundred as many as `outcomes` says, well mixed. */
 function resultsOf(number: number) {
   let left = (number * 37) % 100;
   for (const { perHundred, results } of outcomes) {

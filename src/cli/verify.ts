@@ -178,7 +178,7 @@ async function verifyExport(
   // Without the leaves between its events, nothing shows that a file with more than one subject lacks nothing.
   const isProven = unproven === 0 && (checkpoint !== null || payments + alone.length === 1);
   const data = { ...found, isProven };
-  // Whoever names a key or witnesses wants every event proven: an export without any proof has no signature to check.
+  // A key or witnesses ask for proof of every event: an export without any proof has no signature to check.
   const mustBeProven = trusted !== null || witnesses !== null;
   const text = renderText('verified-file.txt', { ...data, mustBeProven, isTrusted: trusted !== null });
   return { data, text, exitCode: mustBeProven && !isProven ? 1 : 0 };

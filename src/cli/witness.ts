@@ -5,6 +5,7 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { createLog } from '@ledger/kernel/log.ts';
 import { makeFolder } from '@ledger/kernel/make-folder.ts';
+import { readAtMost } from '@ledger/kernel/read-at-most.ts';
 import { codeOf } from '@ledger/kernel/reason-of.ts';
 import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
 import { readIfThere, replaceFile } from '@ledger/kernel/whole-file.ts';
@@ -50,12 +51,8 @@ export const command: CommandOf<'witness'> = async ({
         return;
       }
       try {
-        let body = Buffer.alloc(0);
-        for await (const chunk of request) {
-          body = Buffer.concat([body, chunk as Buffer]);
-          if (body.length > maxBody) break;
-        }
-        const { status, type, text: said } = await add(body.toString());
+        const body = await readAtMost(request, maxBody);
+        const { status, type, text: said } = await add(body ? new TextDecoder().decode(body) : '');
         log.info({ status }, 'a checkpoint was offered');
         response.writeHead(status, { 'Content-Type': type }).end(said);
       } catch (error) {

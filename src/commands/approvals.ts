@@ -14,7 +14,7 @@ export type TakeAction = ActionContext & { type: 'TakeAction'; action: StaffActi
 
 export type DecideApproval = ActionContext & {
   type: 'DecideApproval';
-  /** Of the proposal, counted from 1. */
+  /** The number of the proposal, counted from 1. */
   no: number;
   outcome: 'granted' | 'rejected';
   note: string;

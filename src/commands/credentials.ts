@@ -24,7 +24,7 @@ export type CredentialCommand = {
   | {
       type: 'IssueCredential';
       fingerprint: string;
-      /** Of a webhook secret; null for an API key. */
+      /** The webhook secret; null for an API key. */
       secret: string | null;
       othersEndAt: string;
     }
@@ -81,7 +81,7 @@ const servesMs = 5_000;
 /** Longer than a read takes unless the event store is failing. A request waits no longer for a fresher state. */
 const patienceMs = 500;
 
-/** As the configuration has it: keys are `sha256:<64 hex digits>` or plain. */
+/** A merchant in the configuration. Keys are `sha256:<64 hex digits>` or plain. */
 type Configured = { code: string; apiKeys: readonly string[]; webhookSecrets: readonly string[] };
 
 export type Credentials = ReturnType<typeof createCredentials>;

@@ -44,7 +44,7 @@ export type Execute<State, Command, Event> = (
 export type ExecuteOf<D> =
   D extends Decider<infer State, infer Command, infer Event> ? Execute<State, Command, Event> : never;
 
-/** Of streams that hold no personal data. Nothing is ever appended in plain text. */
+/** Seals nothing, for streams that hold no personal data. Nothing is ever appended in plain text. */
 const sealNothing: SealEvents = (_, events) => {
   for (const { type, data } of events)
     if (sealedValuesOf(data).some(({ value }) => isPlain(value)))

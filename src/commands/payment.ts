@@ -51,7 +51,7 @@ export type PaymentCommand =
   | ErasePersonalData
   | DeliveryCommand;
 
-/** That the personal data have been erased. What destroys their keys: src/personal-data/erase.ts. */
+/** Records that the personal data have been erased. Their keys are destroyed in src/personal-data/erase.ts. */
 export type ErasePersonalData = {
   type: 'ErasePersonalData';
   at: string;

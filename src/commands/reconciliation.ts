@@ -63,7 +63,7 @@ function report(
   return [{ type: 'ReconciliationDifferenceFound', data: discrepancy }];
 }
 
-/** Of which moment an export showed it. An export of version 1 is no newer than its import. */
+/** The moment at which an export showed it. An export of version 1 is no newer than its import. */
 export function shownAsOf({ asOf, at }: Pick<DiscrepancyFound, 'asOf' | 'at'>): string {
   return asOf ?? at;
 }

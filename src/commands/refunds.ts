@@ -24,7 +24,7 @@ export type MerchantTerms = {
   approvalAboveSen: Sen | null;
 };
 
-/** Of each charge at most what has not been returned yet. */
+/** Refunds of each charge at most what has not been returned yet. */
 export function refund(
   { amountSen, chargeNo, gatewayReference, reason }: RefundAction,
   context: ActionContext,

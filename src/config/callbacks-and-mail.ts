@@ -54,7 +54,7 @@ export function readLandRegistry(
     /** The label of this service in the land registry's books. */
     dimasuk: env.text('LANDREG_DIMASUK'),
     connectTimeoutMs: env.integer('LANDREG_CONNECT_TIMEOUT_MS'),
-    /** Of one delivery attempt, with all its attempts to connect and the pauses between them. */
+    /** How long one delivery attempt may take, with all its attempts to connect and the pauses between them. */
     timeoutMs: env.integer('LANDREG_TIMEOUT_MS'),
     /** To connect, within one delivery attempt. */
     attempts: env.integer('LANDREG_ATTEMPTS'),

@@ -33,7 +33,7 @@ export const keyForm = /^(sha256:[0-9a-f]{64}|(?!sha256:)\S{6,200})$/;
 
 const apiKey = written(keyForm, 'sha256:<64 hex digits>, or a key of 6 to 200 characters without blanks');
 
-/** As Standard Webhooks has it, or any text. */
+/** In the form of Standard Webhooks, or any text. */
 const webhookSecret = written(
   /^(whsec_(?=.{32,88}$)[A-Za-z0-9+/]+={0,2}|(?!whsec_)\S{24,200})$/,
   'whsec_ and 24 to 64 bytes in base64, or 24 to 200 characters without blanks',

@@ -32,7 +32,7 @@ const FaultAcknowledged = object({
   stream: string(),
   revision: min(integer(), 0),
   fault: enums(eventFaults),
-  /** Of the event as it was found: `contentHashOf`. */
+  /** The `contentHashOf` the event as it was found. */
   contentHash: pattern(string(), /^[0-9a-f]{64}$/),
 });
 

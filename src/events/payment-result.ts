@@ -40,7 +40,7 @@ export const PaymentResult = object({
 });
 export type PaymentResult = Infer<typeof PaymentResult>;
 
-/** Of a result that is not from the gateway, which alone knows these. */
+/** The fields that only the gateway knows, for a result from elsewhere. */
 export const nothingReported = {
   mode: '',
   sellerOrderNo: '',

@@ -62,7 +62,7 @@ export const paymentEvents = {
     bankCode: string(),
     chargeSen: sen,
     sellerOrderNo: string(),
-    /** Of the page on which the payer chose; absent from older events. */
+    /** The language of the page on which the payer chose; absent from older events. */
     lang: optional(enums(languages)),
   }),
   PaymentSucceeded: reporting(
@@ -163,8 +163,8 @@ export const requestedIn = (state: Payment | undefined) => (state && state.statu
 /** Folds one event into the state. Total: an event that makes no sense in this state changes nothing. */
 export function evolve(state: Payment, event: PaymentEvent): Payment {
   const next = fold(state, event);
-  // Also of an event that changes nothing else.
   if (next.status === 'none') return next;
+  // An event that changes nothing else may still hold sealed data.
   const personalData = holding(next.personalData, event.data);
   return personalData === next.personalData ? next : { ...next, personalData };
 }

@@ -47,7 +47,7 @@ export type Books = {
   amountSen: Sen;
   isPaid: boolean;
   attempts: readonly Pick<Attempt, 'mode' | 'chargeSen' | 'sellerOrderNo'>[];
-  /** As many as the payment's recorded results, in the same order. */
+  /** One for each of the payment's recorded results, in the same order. */
   results: readonly Pick<RecordedResult, 'gatewayTransactionId' | 'sellerOrderNo' | 'isOrderInferred'>[];
   /** Money in suspense, by the number of its result. */
   held: readonly InSuspense[];
@@ -181,7 +181,7 @@ function settle(books: Books, { at, resultNo, resolution }: DataOf<'ExceptionRes
 
 // ── Rule 2 ───────────────────────────────────────────────────────────────────────────────────────────
 
-/** As rule 1. Money that was credited from suspense and is superseded goes back from the merchant. */
+/** By rule 1. Money that was credited from suspense and is superseded goes back from the merchant. */
 function settleOrTakeBack(books: Books, data: DataOf<'ExceptionResolved'>): Entered {
   const isIt = ({ resultNo }: InSuspense) => resultNo === data.resultNo;
   const credited = books.credited ?? [];
@@ -203,7 +203,7 @@ function settleOrTakeBack(books: Books, data: DataOf<'ExceptionResolved'>): Ente
 
 // ── Rule 3 ───────────────────────────────────────────────────────────────────────────────────────────
 
-/** As rule 1, of what wrong amounts that were credited have left to pay. */
+/** By rule 1, for what credited wrong amounts have left to pay. */
 function payRest(books: Books, data: DataOf<'PaymentSucceeded'>): Entered {
   return pay(books, data, BigInt(Math.max(0, books.amountSen - (books.paidSen ?? 0))));
 }

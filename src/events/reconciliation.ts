@@ -29,7 +29,7 @@ export const theirStatuses = [
 ] as const satisfies readonly ((typeof outcomes)[number] | (typeof registryStatuses)[number])[];
 export type TheirStatus = (typeof theirStatuses)[number];
 
-/** Of which moment the export is; null in events of version 1, which did not tell. */
+/** The moment that the export shows; null in events of version 1, which did not tell. */
 const asOf = nullable(utc);
 
 /** If none was given, the currency is `''` (which means MYR) and the amount null. */

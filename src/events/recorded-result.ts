@@ -20,7 +20,7 @@ import type { AttemptedPayment } from './upcast-rules.ts';
 export const resolutions = ['refunded', 'credited', 'explained', 'reversed'] as const;
 export type Resolution = (typeof resolutions)[number];
 
-/** Those of `ExceptionResolved`. Superseded: a later report of the same money is in the books in its place. */
+/** The resolutions of `ExceptionResolved`. Superseded: a later report of the same money is in the books instead. */
 export const exceptionResolutions = ['refunded', 'credited', 'explained', 'superseded'] as const;
 export type ExceptionResolution = (typeof exceptionResolutions)[number] | 'reversed';
 

@@ -21,7 +21,7 @@ const lastEvent = object({ stream: string(), revision: min(integer(), 0), id: st
 
 export const LogSealed = object({
   at: utc,
-  /** Of the last event it covers; in a restored copy of the log that event may be elsewhere. */
+  /** The position of the last event it covers; in a restored copy of the log that event may be elsewhere. */
   position: object({ commit: digits, prepare: digits }),
   count: min(integer(), 1),
   runningHash: sha256,
@@ -90,7 +90,7 @@ const sha256Of = (text: string) => digestOf('sha256', text, 'hex');
 function labelOf(data: unknown): string {
   const textAt = (value: unknown, name: string) =>
     typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
-  // Whoever writes to the store may have put there what no text can be made of, such as {"toString":1}.
+  // Somebody may have written what cannot be made a text, such as {"toString":1}.
   return orElse(() => `${textAt(data, 'at')} ${textAt(textAt(data, 'merchant'), 'code')}`, '');
 }
 

@@ -68,7 +68,7 @@ export type UnmatchedResolution = (typeof unmatchedResolutions)[number];
 export const unmatchedEvents = {
   UnmatchedResultResolved: object({
     at: utc,
-    /** Of the result in its stream. */
+    /** The revision of the result in its stream. */
     revision: min(integer(), 0),
     resolution: enums(unmatchedResolutions),
     note: string(),

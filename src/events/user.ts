@@ -40,7 +40,7 @@ export const userEvents = {
 
 export type UserEvent = EventOf<typeof userEvents>;
 
-/** As /api/v1 shows it. */
+/** A user as /api/v1 shows it. */
 export type User = { id: string; name: string; email: string; role: Role; createdAt: string };
 
 /** The codes of the merchants whose payments somebody may see; null: of all. */

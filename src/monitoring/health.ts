@@ -50,7 +50,7 @@ const tolerableLagMs = 10_000;
 
 export type LookDependencies = {
   eventStore: Pick<EventStore, 'loadLast' | 'firstAfter' | 'isDiskFull'>;
-  /** Those that should be running. */
+  /** The projections that should be running. */
   projections: readonly Followed[];
   /** Where they stand. Rejects when Postgres is down. */
   projectionStatus(): Promise<readonly ProjectionStatus[]>;
@@ -116,7 +116,7 @@ async function look(dependencies: LookDependencies): Promise<{ found: Look; isOv
     const status = statuses.find((it) => it.name === name);
     const lag = lagMsOf(eventStore, projection, statuses, { now, signal });
     const lagMs = await answered('the event store', lag);
-    // Not the reason, which may name a payment's stream, a host or a place in our code.
+    // The reason is left out: it may name a payment's stream, a host or a place in our code.
     const told = status?.fault?.message === diskFullText ? diskFullText : 'It cannot go on';
     const fault = status ? status.fault && told : 'It has never run';
     return { name, status: wordFor(fault, lagMs), lagMs, fault, parked: status?.parked.length ?? 0 };

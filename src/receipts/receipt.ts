@@ -65,7 +65,7 @@ export function receiptOf(payment: OpenPayment, asAt: Date | null = null, now: D
     /** False for a statement, which is not a receipt. */
     isOfficial: status === 'succeeded',
     status: toldOf(payment),
-    /** Not while the payer may have just paid, although nobody may begin to. */
+    /** False while the payer may have just paid, although nobody may begin to pay. */
     isClosed: now !== null && isClosed(payment, now.toISOString()) && !isAwaited(payment),
     /** `''` if nothing is missing. */
     asAt: asAt?.toISOString() ?? '',
@@ -132,7 +132,7 @@ function isInRinggit({ amountSen, currency }: RecordedResult): boolean {
   return amountSen !== null && isRinggit(currency);
 }
 
-/** As the gateway reported it, in its currency; `''` where that could not be read. */
+/** The amount as the gateway reported it, in its currency; `''` if that could not be read. */
 function receivedText({ amountSen, currency }: RecordedResult): string {
   if (amountSen === null) return '';
   return isRinggit(currency) ? displaySen(amountSen) : displaySen(amountSen).replace('RM', () => currency);

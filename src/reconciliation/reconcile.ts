@@ -124,7 +124,7 @@ type Run = Dependencies & {
   staged: StagedRecords;
   file: { sha256: string; source: ExportSource };
   at: string;
-  /** Of which moment the file is; null if nobody knows. */
+  /** The moment that the file shows; null if nobody knows. */
   asOf: string | null;
   scope: Scope;
   /** Updated as the import goes on. */

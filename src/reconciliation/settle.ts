@@ -26,7 +26,7 @@ type SettlementImport = {
   file: AsyncIterable<Uint8Array>;
   isConfirmed: boolean;
   cause: Cause;
-  /** Also called for each charge that the books do not have, or another payout has already. */
+  /** Called for each bad row, and for each charge that is not in the books or is already in another payout. */
   onBadRow: (row: BadRow) => void;
 };
 

@@ -52,7 +52,7 @@ export async function verifyInProcess(signal: AbortSignal): Promise<void> {
   const child = fork(pathOf('../main.ts'), ['verify', '--record'], {
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
-  // Not the lowest: on a busy machine its connections would time out.
+  // With the lowest priority, its connections would time out on a busy machine.
   if (child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_BELOW_NORMAL);
   await endOf(child, signal);
 }

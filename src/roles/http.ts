@@ -46,7 +46,7 @@ const drainMs = 10_000;
  */
 const startWithinMs = 3_000;
 
-/** Of the payments that were changed last; a state takes about 2 KB. */
+/** How many states are kept, of the payments that were changed last; a state takes about 2 KB. */
 const rememberedPayments = 5_000;
 
 /** While PostgreSQL answers, the start waits so long until the lists of /api/v1 hold what is in the log. */

@@ -83,7 +83,7 @@ async function checkIfDue(dependencies: Dependencies, signal: AbortSignal): Prom
   const last = await lastCheck(db);
   await db.raw(auditTablesSql);
   const forged = await forgedRows(db);
-  // Also if somebody has put a result of the future there.
+  // A check is due, too, if somebody has stored a result of the future.
   const agoMs = runtime.now().getTime() - Date.parse(last?.at ?? '');
   const isDue = !last || forged.length > 0 || !(agoMs >= 0 && agoMs < hourMs);
   if (signal.aborted || !isDue) return;

@@ -153,7 +153,7 @@ export const disorderMs = 60 * 60_000;
 export function isAskedFor(label: string, { from, to, merchant }: AskedRange): boolean {
   const [at = '', ...code] = label.split(' ');
   const isFrom = merchant === null || code.join(' ') === merchant;
-  // Not as texts, because a time may be written with milliseconds or without.
+  // They are not compared as texts, because a time may be written with milliseconds or without.
   const atMs = Date.parse(at);
   return label !== '' && isFrom && atMs >= Date.parse(from) && atMs < Date.parse(to);
 }

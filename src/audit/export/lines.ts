@@ -55,7 +55,7 @@ export const EventLine = object({
   metadata: unknown(),
   /** Only in an export with personal data: the data with what they hold sealed opened. Not part of the event. */
   opened: optional(unknown()),
-  /** That the event is in the log; where the file has the leaves of the tree, those prove it. */
+  /** Proves that the event is in the log. If the file has the leaves of the tree, those prove it. */
   proof: optional(nullable(Proof)),
 });
 export type EventLine = Infer<typeof EventLine>;

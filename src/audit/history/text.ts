@@ -25,7 +25,7 @@ export function historyText(history: History, until: Until = null): string {
   return renderText('history.txt', JSON.parse(JSON.stringify(model), printed));
 }
 
-/** Those that are due or were given up. */
+/** The deliveries that are due or were given up. */
 function openDeliveries({ deliveries }: RequestedPayment): string[] {
   return deliveries.flatMap(({ key, state, attempts, dueAt }) => {
     const after = `after ${plural(attempts, 'attempt')}`;

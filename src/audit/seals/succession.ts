@@ -69,7 +69,7 @@ export function followKeys(trusted: readonly KeyTerm[] | null) {
       reigns.push({ publicKey, from: last ? countBefore + 1 : 0, to: Infinity, end: null, line });
       return null;
     },
-    /** Of the seal that was taken last. */
+    /** The line of the seal that was taken last. */
     line: () => reigns.at(-1)?.line ?? 0,
     isTrusted,
     /** The keys that may have signed, including those that have sealed nothing yet. Null if any key may. */

@@ -81,11 +81,11 @@ function createFileCheck(trusted: readonly KeyTerm[] | null, witnesses: Witnesse
     early: { count: 0, first: '' } satisfies EarlyEvents,
     /** The range that the file says it holds; null if it does not begin like an export. */
     range: null as ExportRange | null,
-    /** Of the last valid line. For a complete file it covers every byte, so that two copies can be compared. */
+    /** The checksum of the last valid line. In a complete file it covers every byte, so two copies can be compared. */
     checksum: firstChecksum,
   };
   const leaves = createLeafCheck(() => totals.range, trusted, witnesses);
-  /** Of the last payment, because payments are in order. */
+  /** When the last payment was requested: payments are in order. */
   let requested = { atMs: Number.NEGATIVE_INFINITY, stream: '' };
 
   function take(bytes: Buffer, text: string): string | null {

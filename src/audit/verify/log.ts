@@ -83,14 +83,8 @@ export async function verifyLog(task: LogToVerify) {
       const mark = await seals.take(event);
       times.take(event, mark);
       events += 1;
-      const soFar = {
-        events,
-        streams,
-        seals: seals.met(),
-        uncovered: seals.uncovered(),
-        early: times.found(),
-      };
-      if (mark) onSealed?.(mark, soFar);
+      const met = { seals: seals.met(), uncovered: seals.uncovered(), early: times.found() };
+      if (mark) onSealed?.(mark, { events, streams, ...met });
       onProgress(events);
     }
     for (const stream of await hiddenStreams(eventStore, signal))
@@ -152,7 +146,7 @@ function createHeads(
   };
 }
 
-/** Of the event right before one in its stream; the genesis hash if there is none, or it is missing. */
+/** The hash of the event right before one in its stream; the genesis hash if there is none, or it is missing. */
 export const hashBefore = ({ revision }: RecordedEvent, head: Head): string =>
   head.revision === revision - 1 ? head.hash : genesisHash;
 

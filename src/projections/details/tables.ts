@@ -136,7 +136,7 @@ async function agencyTables(db: Knex.Transaction, schema: string): Promise<strin
  */
 export async function allDetails(db: Knex.Transaction, schema: string): Promise<ComparedRows[]> {
   const tables = [sharedTable, ...(await agencyTables(db, schema))];
-  // As JSON, so that a table may lack a column.
+  // The row is read as JSON, so that a table may lack a column.
   const fields = standardColumns.map((column) => `row ->> '${column}' as ${column}`).join(', ');
   const queries = tables.map(
     (table) =>

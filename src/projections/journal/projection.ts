@@ -75,13 +75,13 @@ async function writePaidOut(paidOut: PaidOut, db: Knex.Transaction): Promise<voi
 
 const isSettlement = (streamName: string) => streamName.startsWith(settlementFold.prefix);
 
-/** Of a payment, or of a settlement. */
+/** The id of a payment or of a settlement. */
 const idOf = (streamName: string) =>
   isSettlement(streamName) ? streamName.slice(settlementFold.prefix.length) : paymentIdOf(streamName);
 
 type Folded = {
   transactionId: string;
-  /** Of the last event that was entered. */
+  /** The revision of the last event that was entered. */
   revision: number;
   reference: string;
   receiptNo: string;

@@ -21,7 +21,7 @@ export type PaymentFilter = {
   channel?: Channel | null;
   merchantCode?: string | null;
   status?: Standing | null;
-  /** Of the current result, or else of the last attempt. */
+  /** The mode of the current result, or else of the last attempt. */
   mode?: PaymentMode | null;
   requested?: TimeSpan | null;
   paid?: TimeSpan | null;

@@ -46,7 +46,7 @@ export type AttemptDependencies = {
 };
 
 /** What came of a claim. */
-export type AttemptEnd = {
+type AttemptEnd = {
   /** Null when nothing was sent, or the outcome could not be recorded. */
   outcome: DeliveryOutcome | null;
   row: RowEnd;

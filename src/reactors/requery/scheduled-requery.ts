@@ -31,7 +31,7 @@ type RequeryDependencies = {
   runtime: Runtime;
 };
 
-/** Of this process, while it waits for answers. */
+/** How many questions this process may have under way. */
 const maxAtOnce = 100;
 const pollMs = 1_000;
 /** Longer than a question and the recording of its answer can take. */

@@ -19,7 +19,7 @@ import { makeStaffEmail, type News, noteRecipients, type StaffEmail, unsentStaff
 type Dependencies = {
   db: Knex;
   mailer: Mailer;
-  /** Who gets it; while there is nobody, nothing counts as told. */
+  /** The people who get it; while there are none, nothing counts as told. */
   recipients(): Promise<readonly string[]>;
   baseUrl: string;
   log: Log;

@@ -42,7 +42,7 @@ export const refund: FormPage = {
     if (!(await isConfirmed(ctx, dependencies, titleOf(ctx, payment), effect))) return;
     const stream = paymentStream(transactionId);
     const { state } = await dependencies.execute(stream, command, staffCause(ctx), { from: head });
-    // Not by the events: there are none if the same refund is proposed again.
+    // The events cannot tell: there are none if the same refund is proposed again.
     const isRecorded = requestedIn(state)?.adjustments?.some(
       (each) => each.kind === 'refunded' && isSameReference(each.gatewayReference, action.gatewayReference),
     );

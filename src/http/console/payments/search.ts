@@ -38,7 +38,7 @@ const listOf = (fields: List['fields'], filter: PaymentFilter): List => ({
   all: (db) => paymentsOf(db, filter),
 });
 
-/** Of the payments of a payer where there are tokens. */
+/** With tokens, it finds only the payments of a payer. */
 function readFilter(typed: Fields, searchTokens: readonly string[]) {
   const [days, range] = [readDays(typed), readAmounts(typed)];
   const fields = {
@@ -86,7 +86,7 @@ export const find: Page = async (ctx, dependencies) => {
   await showPayersPayments(ctx, dependencies, text);
 };
 
-/** Also where a payer has what is part of a reference. */
+/** Searches payers even for a text that is part of a reference. */
 export const searchByPayer: Page = async (ctx, dependencies) => {
   const { payer = '', after } = readForm(ctx);
   await showPayersPayments(ctx, dependencies, payer, after);
