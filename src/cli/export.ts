@@ -38,8 +38,8 @@ export const command: CommandOf<'export'> = async (
 };
 
 /**
- * An unknown code must not look like a merchant without payments. One that is no longer configured has some, which the read
- * model has once an export can begin.
+ * An unknown code must not look like a merchant without payments. A merchant that is no longer configured has payments,
+ * which are in the read model once an export can begin.
  */
 async function isMerchant(merchantCode: string, { config, db }: Context<'dataKeys' | 'merchants'>) {
   if (config.merchants.has(merchantCode)) return true;

@@ -40,7 +40,7 @@ export const command: CommandOf<'keys'> = async (_, [action = '', ...more]) => {
   });
 };
 
-/** Has the sealer go on although the key before is lost, and can hand over to nobody. */
+/** Lets the sealer go on although the key before is lost and cannot hand over. */
 async function replaceSealKey(): Promise<Outcome> {
   return await withStores(
     'keys',
@@ -61,8 +61,8 @@ async function replaceSealKey(): Promise<Outcome> {
 }
 
 /**
- * Destroys every key that the log names as destroyed, in batches; resolves to their number. Throws EventStoreUnavailable and
- * UnreadableEvent.
+ * Destroys every key that the log says was destroyed, in batches; resolves to their number. Throws
+ * EventStoreUnavailable and UnreadableEvent.
  */
 export async function destroyErased(
   store: Pick<KeyStore, 'destroy'>,

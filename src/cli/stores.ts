@@ -59,7 +59,7 @@ export async function withStores<Used extends Part = never>(
   const stores = openStores({ ...config, dataKeys }, log, systemRuntime, longestQuery);
   const personalData = hasKeys ? stores.personalData : null;
   try {
-    // A command that records something tells the time by PostgreSQL, also where it needs nothing else of it.
+    // A command that records something tells the time by PostgreSQL, even if it needs nothing else of it.
     if (needs.includes('postgres') || !onlyReads) await stores.clock.start();
     // A command that uses the keys has them: otherwise the configuration would be at fault.
     const [outcome] = await Promise.all([work({ ...stores, personalData } as Context<Used>), asserted]);

@@ -87,7 +87,7 @@ function checkpointIn(file: string): Checkpoint {
   return checkpoint;
 }
 
-/** All of the witnesses in the file, one in a line, unless fewer are demanded. */
+/** The witnesses in the file, one in a line. All of them must sign unless fewer are demanded. */
 function witnessesIn(file: string, needed: string | undefined): Witnesses {
   const lines = readFileSync(readableFile(file), 'utf8').trim().split('\n');
   const known = lines.flatMap((line) => {

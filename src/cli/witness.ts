@@ -1,4 +1,4 @@
-/** `ledger witness`: a witness for the checkpoints of a ledger, on a machine of somebody else. Needs no configuration. */
+/** `ledger witness`: a witness for the checkpoints of a ledger, on somebody else's machine. Needs no configuration. */
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';

@@ -31,7 +31,7 @@ export type RequestDelivery = {
   maxAttempts?: number;
 };
 
-/** The payer asks for the receipt once more, on a page that knew of so many attempts to send it. */
+/** The payer asks for the receipt again. `attempts` is how many attempts to send it the page knew of. */
 export type RequestReceiptEmail = { type: 'RequestReceiptEmail'; at: string; attempts: number };
 
 export type DeliveryCommand =

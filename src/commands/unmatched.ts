@@ -67,8 +67,8 @@ type Resolved = Extract<UnmatchedEvent, { type: 'UnmatchedResultResolved' }>['da
 export type ResolveUnmatchedResult = { type: 'ResolveUnmatchedResult' } & Resolved;
 
 /**
- * On the stream of what became of one result. Whoever gives a command has loaded the result, and before an erasure
- * destroyed its key; no payment is made of the result.
+ * Decides about one result, in the stream of what became of it. The caller has loaded the result, and has destroyed its
+ * key before recording an erasure.
  */
 export const unmatchedDecider: Decider<
   HandledUnmatched,

@@ -56,9 +56,9 @@ export function readLandRegistry(
     connectTimeoutMs: env.integer('LANDREG_CONNECT_TIMEOUT_MS'),
     /** How long one delivery attempt may take, with all its attempts to connect and the pauses between them. */
     timeoutMs: env.integer('LANDREG_TIMEOUT_MS'),
-    /** To connect, within one delivery attempt. */
+    /** How many attempts to connect are made within one delivery attempt. */
     attempts: env.integer('LANDREG_ATTEMPTS'),
-    /** Between two of them. */
+    /** The pause between two of them. */
     pauseMs: env.integer('LANDREG_PAUSE_MS'),
   };
 }

@@ -22,7 +22,7 @@ const acknowledged = {
   by: string(),
   /** Ed25519, as SPKI in base64. */
   publicKey: string(),
-  /** By that key, over `signedText` of seals.ts; base64. */
+  /** The signature by that key over `signedText` of seals.ts, in base64. */
   signature: string(),
 };
 
@@ -39,7 +39,7 @@ const FaultAcknowledged = object({
 /** An older copy of the log was restored on purpose: the sealer goes on from it. */
 const OlderLogAccepted = object({
   ...acknowledged,
-  /** The signed notes of the checkpoints that it does not have, and that were kept outside it. */
+  /** The signed notes of the checkpoints that were kept outside the log and that the older copy lacks. */
   checkpoints: array(string()),
 });
 

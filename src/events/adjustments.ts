@@ -23,7 +23,7 @@ const returned = {
   chargeNo: min(integer(), 1),
   amountSen: sen,
   feeSen: sen,
-  /** The method by which the money had come; `''` where it is not known. */
+  /** The method by which the money came; `''` if it is not known. */
   mode: enums(['', ...paymentModes]),
 };
 
@@ -152,7 +152,7 @@ export function resolvedAs<Payment extends Pick<Adjusted, 'results'>>(
   return { ...payment, results };
 }
 
-/** How often a result has set the status, an event told people something although it stayed, and staff adjusted it. */
+/** How many changes there were: results that set the status, events that told people something, and adjustments. */
 export function changesOf({ adjustments = [], announcements = 0, results }: Adjusted): number {
   return results.filter(({ role }) => role === 'applied').length + announcements + adjustments.length;
 }

@@ -20,7 +20,7 @@ export type Account =
   | SuspenseAccount
   | 'bank';
 
-/** One line of an entry; one of the two sides is zero. Of a settlement, `openedOn` is the day of what it settles. */
+/** One line of an entry; one of the two sides is zero. In a settlement, `openedOn` is the day of what it settles. */
 export type Posting = { account: Account; debitSen: bigint; creditSen: bigint; openedOn?: string | null };
 
 export type EntryKind =
@@ -53,7 +53,7 @@ export type Books = {
   held: readonly InSuspense[];
   /** What staff credited from suspense under rule 2. */
   credited?: readonly InSuspense[];
-  /** What wrong amounts that were credited have paid of it so far; of rule 3. */
+  /** What credited wrong amounts have paid so far, under rule 3. */
   paidSen?: Sen;
 };
 
@@ -228,7 +228,7 @@ function creditMismatch(books: Books, data: DataOf<'AmountMismatchCredited'>): E
   return { books: next, entry: { kind: 'payment', valueAt: paidAt, postings } };
 }
 
-/** Money that the agency had, and of its fee, goes back to where it came from. */
+/** Returns money that the agency had, and the part of it that was a fee, to where it came from. */
 function giveBack(
   books: Books,
   data: DataOf<'PaymentReversed' | 'PaymentRefunded'>,

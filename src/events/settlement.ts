@@ -45,7 +45,7 @@ export type SettlementPart = Infer<typeof SettlementPart>;
 const SettlementRecorded = object({
   at: utc,
   kind: enums(settlementKinds),
-  /** The payer's own name of it, on the statement of our bank. */
+  /** The reference that the payer gave it on the statement of our bank. */
   reference: string(),
   /** When our bank account was credited or debited. */
   settledOn: day,
@@ -89,7 +89,7 @@ export function settlementIdOf(kind: SettlementKind, reference: string): string 
   return derivedId('settlement', [kind, reference.replace(/\s+/g, '').toUpperCase()]);
 }
 
-/** How many characters name a charge: as many as let 100,000 of them into one event. */
+/** The length of a charge's name: one event has room for 100,000 of them. */
 const chargeNameLength = 8;
 
 /**

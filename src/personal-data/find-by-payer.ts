@@ -36,9 +36,9 @@ type Dependencies = {
 export type FoundUnmatched = { id: string; loaded: LoadedUnmatched };
 
 /**
- * Payments found by the email address first, each the newest first. The read model suggests which payments they are, and
- * each payment's own stream confirms it. Of the quarantine every result is opened: found are those that name one of the
- * payments, or give the email address or the number in a field. Throws KeysUnavailable, also when a read model is
+ * Payments found by the email address first, each the newest first. The read model suggests which payments they are,
+ * and each payment's own stream confirms it. Every result in quarantine is opened, and found if it names one of the
+ * payments, or has the email address or the number in a field. Throws KeysUnavailable, also when a read model is
  * behind, EventStoreUnavailable and the database's error.
  */
 export async function findByPayer(

@@ -26,7 +26,7 @@ export function startExpiry({ db, execute, log, runtime }: Dependencies): Backgr
     try {
       await execute(paymentStream(transactionId), { type: 'CancelPayment', at, source: 'expiry' }, cause);
     } catch (error) {
-      // The stream is ahead of its row: a later pass sees. An event that cannot be read is reported elsewhere.
+      // The stream may be ahead of its row, which changes later. An event that cannot be read is reported elsewhere.
       if (!(error instanceof Refused || error instanceof UnreadableEvent)) throw error;
     }
   }

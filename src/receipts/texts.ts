@@ -82,7 +82,7 @@ export function headingOf({ status }: Pick<Receipt, 'status'>, lang: Language): 
   return texts[lang].receipt.headings[statusName(status)];
 }
 
-/** What a payer may do now; of a closed payment, nothing but contact the agency. */
+/** What a payer may do now; if the payment is closed, only contact the agency. */
 export function explanationOf({ isClosed, status }: Receipt, lang: Language): string {
   const { explanations } = texts[lang].receipt;
   if (isClosed && status === 'partlyPaid') return explanations.closedInPart;

@@ -9,7 +9,7 @@ import type { SettlementRow } from './settlement-file.ts';
 
 export type SettledRow = SettlementRow & {
   openedOn: string | null;
-  /** Its name; `''` of a sum. */
+  /** The `chargeNameOf` a charge; `''` for a sum. */
   charge: string;
   isMissing: boolean;
 };

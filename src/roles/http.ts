@@ -49,7 +49,7 @@ const startWithinMs = 3_000;
 /** How many states are kept, of the payments that were changed last; a state takes about 2 KB. */
 const rememberedPayments = 5_000;
 
-/** While PostgreSQL answers, the start waits so long until the lists of /api/v1 hold what is in the log. */
+/** How long the start waits, while PostgreSQL answers, until the lists of /api/v1 hold what is in the log. */
 const listsWithinMs = 10_000;
 
 /** Starts the HTTP role; resolves when it listens. */

@@ -93,7 +93,7 @@ export async function runUntilSignal(log: Log, start: (started: Started) => Prom
     }
     log.info({ reason: stop.signal.reason }, 'stopping');
   } finally {
-    // If it could not start, too: connections, and the channel to the parent, would keep the process from ending.
+    // Even after a failed start: connections, and the channel to the parent, would keep the process from ending.
     await stopAll(running).finally(() => process.connected && process.disconnect());
   }
   log.info('stopped');

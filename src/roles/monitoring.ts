@@ -91,7 +91,7 @@ export async function startMonitoring<Role extends RoleDependencies>(
   log.info({ address: `http://${config.admin.host}:${server.port}` }, 'admin port listening');
   const { watch, ...counts } = createCounters(metrics.registers, runtime);
   return {
-    /** What the roles are to be started with, so that they are seen. */
+    /** What the roles are started with, so that their work is counted. */
     role: { ...role, eventStore: watch(eventStore), ...counts },
     port: server.port,
     /** What `/readyz` says from now on. */

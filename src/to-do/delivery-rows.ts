@@ -89,7 +89,7 @@ const upsertKnown = upsertGiven(tables.payments, ['known']);
 const upsertAndAnnounce = writeInto('deliveries', '', `with known as (${upsertKnown}),`);
 
 /**
- * As a query reads it from what is known of a payment, which may hold a text that `->>` cannot read (U+0000). A regular
+ * The revision in what is known of a payment, read without `->>`, which cannot read a text with U+0000. A regular
  * expression takes six times as long.
  */
 export const revisionIn = (known: string) =>

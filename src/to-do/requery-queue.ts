@@ -79,7 +79,7 @@ export function createAnswerCounts(db: Knex) {
          where transaction_id = ? and counted_at <= ?`,
         [transactionId, upTo],
       );
-      // What was recorded is told from what was not by its time, too.
+      // If this fails, the time still tells what was recorded from what was not.
       await cleared.timeout(2_000).catch(() => undefined);
     },
   };

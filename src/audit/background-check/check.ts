@@ -119,8 +119,8 @@ async function changedSince(
 }
 
 /**
- * The streams of the newest ones, without quarantine and shared numbers, which `ledger verify` compares, and without parked
- * streams, whose rows stand still.
+ * The streams of the newest open exceptions. Left out are the quarantine and shared numbers, which `ledger verify`
+ * compares, and parked streams, whose rows stand still.
  */
 async function openExceptions(db: Knex): Promise<string[]> {
   const filter = { state: 'open', kind: null, merchantCode: null, recorded: null } as const;

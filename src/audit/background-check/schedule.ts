@@ -48,7 +48,7 @@ export function startDailyVerify({ at, verify, ...dependencies }: VerifyDependen
     const now = runtime.now().toISOString();
     const today = readSpan(`${dayOf(now)} ${at}`)?.start ?? '';
     const due = today <= now ? today : new Date(Date.parse(today) - dayMs).toISOString();
-    // A result of the future, which somebody has put there, must not stop this for ever.
+    // A result of the future that somebody has stored must not stop this for ever.
     const before = lastAt !== undefined && lastAt <= now ? lastAt : startedAt;
     if (signal.aborted || before >= due) return;
     await verify(signal);
@@ -61,7 +61,7 @@ export function startDailyVerify({ at, verify, ...dependencies }: VerifyDependen
   return inOneProcess('daily-verify', verifyIfDue, dependencies);
 }
 
-/** Calls `work` every minute, in one process of those that call this, until stopped. */
+/** Calls `work` every minute, in one of the processes that call this, until stopped. */
 function inOneProcess(
   name: string,
   work: (leading: AbortSignal) => Promise<void>,
@@ -87,7 +87,7 @@ async function checkIfDue(dependencies: Dependencies, signal: AbortSignal): Prom
   const agoMs = runtime.now().getTime() - Date.parse(last?.at ?? '');
   const isDue = !last || forged.length > 0 || !(agoMs >= 0 && agoMs < hourMs);
   if (signal.aborted || !isDue) return;
-  // What a projection has not processed yet, such as while it is made again, would never be compared.
+  // What a projection has not processed yet, for example during a rebuild, would never be compared.
   for (const projection of compared) await untilCaughtUp(projection, { ...dependencies, signal });
   const result = await check(dependencies, last, signal, forged);
   await keepResult(db, 'check', result);
@@ -108,7 +108,7 @@ async function keepResult(db: Knex, of: Kind, result: Outcome): Promise<void> {
   );
 }
 
-/** Only a verification has notes, and not one of an earlier release. */
+/** Only verifications have notes, except those of earlier releases. */
 export type Outcome = Pick<CheckResult, 'at' | 'checked' | 'violations'> & { notes?: string[] };
 
 /** What `ledger verify` found, for the console and for metrics. */

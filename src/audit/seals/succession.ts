@@ -10,8 +10,8 @@ import { type Seal, Unaccountable } from './stored-seals.ts';
 export type SealKeys = { current: SealKey; previous: SealKey | null };
 
 /**
- * The key for the next seal, and the key before it if that has to sign the seal as well, which hands over. Throws
- * Unaccountable if the last seal has another key, and that does not hand over.
+ * The key for the next seal, and the key before it if that one signs the seal, too, to hand over. Throws Unaccountable
+ * if the last seal has another key that does not hand over.
  */
 export async function signersAfter(
   { seal, revision }: LastSeal,

@@ -123,7 +123,7 @@ export type Head = { revision: number; hash: string };
 
 export const noEvents: Head = { revision: -1, hash: genesisHash };
 
-/** The last events of streams: of those met last, and for a stream met before that, what the store has. */
+/** The last events of streams: kept for those met most recently, and read from the store for others. */
 function createHeads(
   eventStore: Pick<EventStore, 'load'>,
   { kept, isComplete }: { kept: number; isComplete: boolean },

@@ -41,7 +41,7 @@ async function mayMakeTables(db: Knex): Promise<boolean> {
   return rows[0]?.may;
 }
 
-/** The number of rows compared in each projection, also by the run before, whose progress `soFar` has. */
+/** The number of rows compared in each projection, with those of an interrupted run, whose progress `soFar` has. */
 async function compareRows(
   verification: Parameters<DerivedCheck>[0] & { personalData: PersonalDataReader },
 ): Promise<Checked[]> {

@@ -28,8 +28,8 @@ const maxConnections = 100;
 const transaksiIdKey = 'transaksi id';
 
 /**
- * A client of the registry at `config.url`, with `config.token`, which may change, as Bearer. One question takes at most
- * `timeoutMs`, including further attempts after a broken connection or a 5xx. Redirects are not followed.
+ * A client of the registry at `config.url`, which sends `config.token` as Bearer; the token may change. One question
+ * takes at most `timeoutMs`, including further attempts after a broken connection or a 5xx. Redirects are not followed.
  */
 export function createTransactionRegistry(dependencies: {
   config: { url: string; token: string };

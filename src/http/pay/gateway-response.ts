@@ -26,7 +26,7 @@ export async function recordResponse(ctx: Context, dependencies: PaymentChannel)
     return quarantine(unmatched, causeOf(ctx, 'gateway'));
   };
 
-  // No result is without it: our own hand-over form, which is signed with the same key, has none.
+  // Every result has it; our own hand-over form, which is signed with the same key, has none.
   if (fieldOf(raw, 'STATUS') === '') throw new HttpProblem(400, 'STATUS is missing');
   const reported = readGatewayResult(raw);
   if (!reported) {
@@ -80,8 +80,9 @@ function authenticate(fields: GatewayFields, gateway: Config['gateway']): boolea
 }
 
 /**
- * From the configured time on, a result says of itself that it is one. Until then one without a label is taken, and one
- * that repeats the label of the hand-over too, since the gateway may return every field that it got. Throws HttpProblem 401.
+ * From the configured time on, a result must be labelled as one. Until then a result without a label is accepted, and
+ * so is one with the label of the hand-over, because the gateway may return every field that it got. Throws HttpProblem
+ * 401.
  */
 function checkDirection(fields: GatewayFields, { labelledFrom }: Config['gateway'], now: Date): void {
   if (labelledFrom === null || now < labelledFrom || fieldOf(fields, 'DIRECTION') === 'result') return;

@@ -79,7 +79,7 @@ export async function createDetailsTable(db: Knex, table: string): Promise<boole
   }
 }
 
-/** Of the tables named, those that exist in the current schema, with the columns that keys of `extra` may fill. */
+/** The named tables that exist in the current schema, with the columns that keys of `extra` may fill. */
 export async function findAgencyTables(
   db: Knex.Transaction,
   names: readonly string[],

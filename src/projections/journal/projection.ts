@@ -90,7 +90,10 @@ type Folded = {
   opened: Readonly<Record<string, string>>;
 };
 
-/** What the events change in the books, post, and give payments as numbers. Skips those that the books contain. */
+/**
+ * What the events change in the books, what they post, and the numbers that they give payments. Skips events that the
+ * books contain.
+ */
 function fold(rows: readonly Folded[], events: readonly RecordedEvent[]) {
   const stored = new Map(rows.map((row) => [row.transactionId, row]));
   const changed = new Map<string, Folded>();

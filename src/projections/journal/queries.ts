@@ -26,7 +26,7 @@ export type StatementLine = {
   valueAt: Date;
   /** `''` for a settlement, whose id is in `transactionId`. */
   merchantCode: string;
-  /** The merchant's own, of the payment; or that of the settlement. */
+  /** The merchant's reference of the payment, or that of the settlement. */
   reference: string;
   /** `''` while the payment is not paid. */
   receiptNo: string;

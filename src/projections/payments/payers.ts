@@ -9,8 +9,8 @@ import { paymentStream, type RequestedPayment } from '../../events/payment.ts';
 import { searchTokens } from './search-tokens.ts';
 
 /**
- * Not a word of any payer. The row with an empty transaction id has its token: if that is another one than the present key
- * makes, the table was made under another key.
+ * A text that is no word of any payer. The row with an empty transaction id has its token: if the present key makes
+ * another one, the table was made under another key.
  */
 const keyMark = '\0';
 

@@ -54,7 +54,7 @@ type AttemptEnd = {
 
 /** What is left to do with the claimed row. */
 export type RowEnd =
-  /** The stream, whose events these are, has what came of the attempt; the row follows. */
+  /** The outcome is in the stream, whose events these are; the row follows. */
   | { kind: 'recorded'; stream: readonly PlacedEvent[] }
   /** It can be claimed again after `afterMs`; before that it moves to the end of its stream if that has been read whole. */
   | { kind: 'givenBack'; afterMs: number; stream: readonly PlacedEvent[] | null }
@@ -62,7 +62,7 @@ export type RowEnd =
   | { kind: 'kept' };
 
 const timeoutMs = 40_000;
-/** A process that stood still for longer sends nothing: its lease may end before the attempt, and others send meanwhile. */
+/** A process that stood still for longer sends nothing: its lease may have ended, and others may send meanwhile. */
 const beginWithinMs = 20_000;
 /** How long until an attempt that could not begin is claimed again. */
 const postponeMs = 5_000;

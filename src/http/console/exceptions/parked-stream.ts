@@ -18,10 +18,10 @@ export const showParkedStream: Page = async (ctx, { askReadModels, db, show }) =
   await show(ctx, 'exceptions/parked-stream.njk', { title, meaning, stream, parked });
 };
 
-/** Where each role has an account, that of http may not write what it takes. */
+/** If each role has an account of its own, that of the HTTP role may not write what this takes. */
 const impossible = 'It cannot be tried again from here: run `npx ledger rebuild --parked`';
 
-/** In all read models, in the to-do lists of the reactors, and in that of erased keys. */
+/** Tries it again in all read models, in the to-do lists of the reactors, and in the list of erased keys. */
 export const retryParkedStream: Page = async (ctx, dependencies) => {
   const { askReadModels, db } = dependencies;
   const { stream = '' } = ctx.params;

@@ -19,7 +19,7 @@ import { texts } from '../texts.ts';
 import { eventText } from './event-text.ts';
 import { paymentsPath } from './search.ts';
 
-/** `at` or `revision` in the query: as it was then, without what came later. */
+/** With `at` or `revision` in the query, shows the payment as it was then, without what came later. */
 export const showPayment: Page = async (ctx, { config, eventStore, runtime, show }) => {
   const history = await loadHistory(ctx, eventStore);
   const { at, revision } = readQuery(ctx);

@@ -12,7 +12,7 @@ const done: Readonly<Record<string, string>> = texts.done;
 
 type Asked = Context<FromMerchant & OwnPayment>;
 
-/** Answers 202 also if there was nothing to do. */
+/** Answers 202 even if there was nothing to do. */
 async function act(ctx: Asked, { execute }: PaymentChannel, command: PaymentCommand): Promise<void> {
   const { merchant, own } = ctx.state;
   const cause = causeOf(ctx, `merchant:${merchant.code}`);
