@@ -1,7 +1,7 @@
 /** `ledger export`: the payments of a range of time, for an auditor to keep. */
 import { beginExport, readExportRequest } from '../audit/export/export.ts';
-import { plural } from '../audit/history/text.ts';
 import { InvalidFields } from '../commands/fields.ts';
+import { plural } from '../common/plural.ts';
 import { merchantCodeOf } from '../config/merchants.ts';
 import { searchPayments } from '../projections/payments/search.ts';
 import { recordToolAccess } from './access.ts';

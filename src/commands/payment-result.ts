@@ -101,8 +101,8 @@ function recordSuccess(command: RecordGatewayResult, state: RequestedPayment): r
     const paid = { ...data, ...setInMotion(state, 'succeeded'), postingRule, ...receipt };
     return [...supersede(command, state), { type: 'PaymentSucceeded', data: paid }];
   }
-  const isSettled = known && !changesFee(known, result, state) && !isPaidAgain(known, result, state);
-  const contradicted = isSettled ? null : (known ?? settled);
+  const agrees = known && !changesFee(known, result, state) && !isPaidAgain(known, result, state);
+  const contradicted = agrees ? null : (known ?? settled);
   if (contradicted) {
     const orderNo = result.sellerOrderNo || contradicted.sellerOrderNo;
     if (others.some(isContradictionAbout(orderNo))) return [];

@@ -54,7 +54,7 @@ export function isRepeat(result: PaymentResult, state: RequestedPayment): boolea
   );
 }
 
-/** The index of the result that paid its attempt or left it pending; 0 if the attempt's last result did neither. */
+/** The index of the result that paid its attempt or left it pending; 0 if the last applied result of it did neither. */
 export function reopenedAt(result: PaymentResult, state: RequestedPayment): number {
   const last = state.results.findLastIndex(
     (each) => (each.role === 'applied' || each.credited === 'paid') && isSameAttempt(each, result, state),

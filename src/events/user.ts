@@ -13,7 +13,7 @@ export const userEvents = {
     name: string(),
     email: string(),
     role: enums(roles),
-    /** False: may sign in only once that is granted, as users made over the API and those with a scope. */
+    /** False: may sign in only once that is granted, like users who were made over the API or have a scope. */
     console: optional(literal(false)),
   }),
   /** Access to the payments of these merchants, or of all if absent. The last event counts. */

@@ -1,6 +1,7 @@
 /** A payment's history for a terminal: a line per event, then the state in words. No personal data. */
 import { toIsoWithOffset } from '../../common/malaysian-time.ts';
 import { displaySen } from '../../common/money.ts';
+import { plural } from '../../common/plural.ts';
 import { renderText } from '../../common/templates.ts';
 import { exceptionsOf } from '../../events/exceptions.ts';
 import { type RequestedPayment, requestedIn } from '../../events/payment.ts';
@@ -52,10 +53,6 @@ function staffAction({ actor, at, type, revision }: HistoryEntry): string[] {
   if (!actor?.startsWith('staff:')) return [];
   const time = at === null ? 'an unknown time' : toIsoWithOffset(at);
   return [`${type} by ${actor} at ${time} (event ${revision})`];
-}
-
-export function plural(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 
 /** Whatever somebody has put into the store must not control the terminal or reverse the text. */

@@ -14,11 +14,10 @@ import {
 export async function scrub(transactionIds: readonly string[], db: Knex.Transaction): Promise<void> {
   if (transactionIds.length === 0) return;
   await scrubTable(db, { name: sharedTable, columns: [] }, transactionIds);
-  for (const [name, columns] of await allAgencyTables(db)) {
-    const scrubSome = (trx: Knex.Transaction, ids: readonly string[]) =>
-      scrubTable(trx, { name, columns }, ids);
+  for (const table of await allAgencyTables(db)) {
+    const scrubSome = (trx: Knex.Transaction, ids: readonly string[]) => scrubTable(trx, table, ids);
     // Rows that the table refuses move, like those that it never took, for example because a value is missing.
-    await moveScrubbed(db, name, await writeAccepted(db, transactionIds, scrubSome));
+    await moveScrubbed(db, table.name, await writeAccepted(db, transactionIds, scrubSome));
   }
 }
 

@@ -83,16 +83,14 @@ export async function createDetailsTable(db: Knex, table: string): Promise<boole
 export async function findAgencyTables(
   db: Knex.Transaction,
   names: readonly string[],
-): Promise<ReadonlyMap<string, readonly OwnColumn[]>> {
+): Promise<DetailsTable[]> {
   const bindings = [Object.keys(sharedDetails.columns), [...names]];
   const { rows } = await prepared<{ rows: DetailsTable[] }>(db, sqlOf('agency-tables'), bindings);
-  return new Map(rows.map(({ name, columns }) => [name, columns]));
+  return rows;
 }
 
 /** Every agency's table in the current schema. */
-export async function allAgencyTables(
-  db: Knex.Transaction,
-): Promise<ReadonlyMap<string, readonly OwnColumn[]>> {
+export async function allAgencyTables(db: Knex.Transaction): Promise<DetailsTable[]> {
   const { rows } = await db.raw<{ rows: { schema: string }[] }>('select current_schema() as schema');
   return await findAgencyTables(db, await agencyTables(db, rows[0]?.schema ?? ''));
 }

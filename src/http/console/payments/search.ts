@@ -3,6 +3,7 @@ import { readPage } from '@ledger/postgres/listing.ts';
 import lists from '../../../../content/tables/lists.json' with { type: 'json' };
 import { transactionIdPattern } from '../../../commands/transaction-id.ts';
 import { paymentModes } from '../../../common/payment-modes.ts';
+import { plural } from '../../../common/plural.ts';
 import { indexedTokens } from '../../../projections/payments/payers.ts';
 import { narrowed, type PaymentFilter, paymentsOf } from '../../../projections/payments/search.ts';
 import { typedTerms } from '../../../projections/payments/search-tokens.ts';
@@ -100,7 +101,7 @@ async function showPayersPayments(
 ): Promise<void> {
   const tokens = typedTerms(payer.slice(0, maxPayerLength));
   if (tokens.length === 0) return seeOther(ctx, paymentsPath);
-  const detail = `${tokens.length} ${tokens.length === 1 ? 'word' : 'words'}`;
+  const detail = plural(tokens.length, 'word');
   await dependencies.recordAccess(ctx, { what: 'search', transactionId: null, detail });
   await showFound(ctx, dependencies, { after }, { text: payer, tokens });
 }
