@@ -38,10 +38,7 @@ function eventsOf(action: StaffAction, context: ActionContext, state: RequestedP
   return action.kind === 'refund' ? refund(action, context, state) : resolveException(action, context, state);
 }
 
-/**
- * What the agency or a payer gains or loses, in sen; null where that is not known. All refunds and reversals of a payment
- * count together.
- */
+/** What the agency or a payer gains or loses, in sen, with earlier refunds and reversals; null if that is not known. */
 function atStake(action: StaffAction, state: RequestedPayment): Sen | null {
   const returned = [adjustedSen(state, 'refunded'), adjustedSen(state, 'reversed')];
   if (action.kind === 'refund') return addSen(...returned, action.amountSen);

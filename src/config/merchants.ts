@@ -65,10 +65,7 @@ const maxLogoBytes = 10_240;
 /** Publicly known keys, which production refuses. */
 const publicKeys = ['demo-key', 'whsec_bm90IGEgc2VjcmV0OiBkZW1vLWFwcCBvZiBsZWRnZXI='];
 
-/**
- * Reads the merchants file; adds it and those that it names to `files`. Throws ConfigError naming every key at fault, never
- * a value.
- */
+/** Reads the file; adds it and those it names to `files`. Throws ConfigError naming every key at fault and no value. */
 export function loadMerchants(
   path: string,
   production: boolean,

@@ -31,8 +31,7 @@ export type SettlementKind = (typeof settlementKinds)[number];
 const day = pattern(string(), /^\d{4}-\d\d-\d\d$/);
 
 /**
- * An amount that leaves a clearing account, `gateway:<method>` or `merchant:<code>`; or, in `fees:<method>`, what the
- * gateway kept of it.
+ * What leaves a clearing account (`gateway:<method>`, `merchant:<code>`), or what the gateway kept (`fees:<method>`).
  */
 const SettlementPart = object({
   account: pattern(string(), /^(gateway|fees|merchant):./),

@@ -1,7 +1,4 @@
-/**
- * All that is held about one person, found by the number of the identity card or by the email address: payments, and
- * results in quarantine.
- */
+/** Finds all that is held about a person, by identity card or email address: payments, and results in quarantine. */
 import type { EventStore } from '@ledger/event-store/event-store.ts';
 import { pagesOf } from '@ledger/kernel/pages.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';

@@ -1,7 +1,4 @@
-/**
- * Erases automatically: what is older than RETENTION allows, and what another process began to erase and did not
- * complete.
- */
+/** Erases automatically what is older than RETENTION allows, and completes what another process began to erase. */
 import { EventStoreUnavailable } from '@ledger/event-store/event-store.ts';
 import { pagesOf } from '@ledger/kernel/pages.ts';
 import { earlierBy, type Period } from '@ledger/kernel/period.ts';

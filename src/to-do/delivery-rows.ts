@@ -1,7 +1,4 @@
-/**
- * The rows of the list of deliveries: one for each thing that the outcomes of a payment set in motion; and for each payment
- * what is known of it.
- */
+/** The rows of the list of deliveries, one for each ordering key of a payment; and what is known of each payment. */
 import { prepared } from '@ledger/postgres/prepared.ts';
 import { indexable, insertGiven, type Row, upsertGiven } from '@ledger/postgres/table.ts';
 import type { Knex } from 'knex';

@@ -1,7 +1,4 @@
-/**
- * Runs the background check once an hour and `ledger verify` once a day, each in one process of the fleet, and keeps the
- * last result of both.
- */
+/** Runs the hourly background check and the daily `ledger verify`, each in one process, and keeps the last results. */
 import { reasonOf } from '@ledger/kernel/reason-of.ts';
 import { type Background, runUntilStopped } from '@ledger/kernel/run-until-stopped.ts';
 import { emptyIfUndefined } from '@ledger/postgres/error-codes.ts';

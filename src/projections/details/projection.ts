@@ -138,10 +138,7 @@ async function insert(db: Knex.Transaction, table: DetailsTable, rows: readonly 
   );
 }
 
-/**
- * For each row, the keys of its `extra` that name a column whose type accepts the value. Lists, objects and null stay
- * in `extra`.
- */
+/** For each row, the keys of `extra` that name a column that takes the value. Lists, objects and null stay in it. */
 async function fittingKeys(
   db: Knex.Transaction,
   { columns }: DetailsTable,

@@ -90,10 +90,7 @@ type Folded = {
   opened: Readonly<Record<string, string>>;
 };
 
-/**
- * What the events change in the books, what they post, and the numbers that they give payments. Skips events that the
- * books contain.
- */
+/** How the events change the books, what they post, and the numbers they claim. Skips what the books contain. */
 function fold(rows: readonly Folded[], events: readonly RecordedEvent[]) {
   const stored = new Map(rows.map((row) => [row.transactionId, row]));
   const changed = new Map<string, Folded>();

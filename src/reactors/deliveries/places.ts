@@ -28,10 +28,7 @@ export function createPlaces({ total, perMerchant, perReceiver }: Concurrency, b
       taken = underWay;
     },
 
-    /**
-     * Whether the last claim may have left something because it lacked places, so that the end of an attempt makes room
-     * for it.
-     */
+    /** Whether the last claim may have left something for lack of a place that the end of this attempt frees. */
     lackedFor({ merchantCode, receiver }: ClaimedDelivery): boolean {
       const atReceiver = taken.filter((each) => each.receiver === receiver).length;
       const ofMerchant = taken.filter((each) => each.merchantCode === merchantCode).length;
