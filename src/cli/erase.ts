@@ -16,7 +16,7 @@ import { placeOfUnmatched } from '../events/unmatched.ts';
 import { unmatchedIn, unmatchedSubject } from '../personal-data/erase.ts';
 import { type FoundUnmatched, findByPayer } from '../personal-data/find-by-payer.ts';
 import { createEraser } from '../roles/eraser.ts';
-import { type CommandOf, type Outcome, UsageError } from './command.ts';
+import { type CommandOf, type CommandOutcome, UsageError } from './command.ts';
 import { type Context, fail, staffCause, withStores } from './stores.ts';
 
 type EraseContext = Context<'dataKeys' | 'mail'>;
@@ -69,7 +69,7 @@ async function eraseListed(
   listed: readonly Listed[],
   isConfirmed: boolean,
   context: EraseContext,
-): Promise<Outcome> {
+): Promise<CommandOutcome> {
   if (listed.length === 0) return fail('There is no such payment.');
   for (const { subject, held, line } of listed)
     process.stderr.write(

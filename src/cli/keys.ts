@@ -7,7 +7,7 @@ import { assertKey } from '../commands/key-fingerprint.ts';
 import { paymentStreamPrefix } from '../events/payment.ts';
 import { readErasure } from '../events/personal-data.ts';
 import { unmatchedFold } from '../events/unmatched.ts';
-import { type CommandOf, type Outcome, UsageError } from './command.ts';
+import { type CommandOf, type CommandOutcome, UsageError } from './command.ts';
 import { fail, withStores } from './stores.ts';
 
 const batchSize = 1_000;
@@ -41,7 +41,7 @@ export const command: CommandOf<'keys'> = async (_, [action = '', ...more]) => {
 };
 
 /** Lets the sealer go on although the key before is lost and cannot hand over. */
-async function replaceSealKey(): Promise<Outcome> {
+async function replaceSealKey(): Promise<CommandOutcome> {
   return await withStores(
     'keys',
     { uses: ['sealKeys'], needs: ['eventStore'] },

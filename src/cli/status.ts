@@ -6,7 +6,7 @@ import { readIfThere } from '@ledger/kernel/whole-file.ts';
 import { candidaciesFor } from '@ledger/postgres/leader-locks.ts';
 import type { Knex } from 'knex';
 import program from '../../package.json' with { type: 'json' };
-import { lastCheck, type Outcome } from '../audit/background-check/schedule.ts';
+import { type CheckOutcome, lastCheck } from '../audit/background-check/schedule.ts';
 import { unsealed } from '../audit/seals/sealing-status.ts';
 import { readSignedSeal } from '../audit/seals/stored-seals.ts';
 import { renderText } from '../common/templates.ts';
@@ -110,7 +110,7 @@ function sumsOf(rows: Awaited<ReturnType<typeof waitingDeliveries>>): { due: num
   return { due: sumOf('due'), givenUp: sumOf('givenUp') };
 }
 
-const summaryOf = (outcome: Outcome | null) =>
+const summaryOf = (outcome: CheckOutcome | null) =>
   outcome && {
     at: outcome.at,
     violations: outcome.violations.reduce((sum, { count }) => sum + count, 0),

@@ -23,7 +23,7 @@ import { type VerifyReport, verify as verifyStores } from '../audit/verify/verif
 import { Refused } from '../commands/decider.ts';
 import { renderText } from '../common/templates.ts';
 import type { Config } from '../config/config.ts';
-import { type CommandOf, type Outcome, readableFile, UsageError } from './command.ts';
+import { type CommandOf, type CommandOutcome, readableFile, UsageError } from './command.ts';
 import { openVerifyProgress } from './progress.ts';
 import { type Context, fail, staffCause, withStores } from './stores.ts';
 
@@ -63,8 +63,8 @@ export const command: CommandOf<'verify'> = async (options) => {
 
 /** Fresh rows are made by one process at a time. */
 async function whileAlone(
-  work: (signal: AbortSignal, context: Context<'sealKeys'>) => Promise<Outcome>,
-): Promise<Outcome> {
+  work: (signal: AbortSignal, context: Context<'sealKeys'>) => Promise<CommandOutcome>,
+): Promise<CommandOutcome> {
   const interrupted = new AbortController();
   const interrupt = () => interrupted.abort();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, interrupt);
@@ -116,7 +116,7 @@ export function reportText(report: VerifyReport): string {
   return renderText('verified.txt', { ...report, width });
 }
 
-async function acknowledgeFaults(place = '', reason = ''): Promise<Outcome> {
+async function acknowledgeFaults(place = '', reason = ''): Promise<CommandOutcome> {
   const [, stream = '', revision] = /^(.+)@(\d{1,15})$/.exec(place) ?? [];
   if (stream === '' || reason.trim() === '')
     throw new UsageError(
@@ -139,7 +139,7 @@ async function acknowledgeFaults(place = '', reason = ''): Promise<Outcome> {
   );
 }
 
-async function acceptLog(reason = ''): Promise<Outcome> {
+async function acceptLog(reason = ''): Promise<CommandOutcome> {
   if (reason.trim() === '') throw new UsageError('--accept-older-log needs --reason why it was restored');
   return await withStores('verify', needs, async ({ config, db, eventStore, runtime }) => {
     const key = await signerOf(config.sealKeys, eventStore);
@@ -171,7 +171,7 @@ async function verifyExport(
   file: string,
   trusted: readonly KeyTerm[] | null,
   witnesses: Witnesses | null,
-): Promise<Outcome> {
+): Promise<CommandOutcome> {
   const found = await verifyFile(readableFile(file), trusted, witnesses);
   const { violation, payments, checkpoint, unproven, alone } = found;
   if (violation) return { data: found, text: renderText('file-violation.txt', violation), exitCode: 1 };

@@ -30,9 +30,7 @@ export type SettlementKind = (typeof settlementKinds)[number];
 /** A Malaysian day. */
 const day = pattern(string(), /^\d{4}-\d\d-\d\d$/);
 
-/**
- * What leaves a clearing account (`gateway:<method>`, `merchant:<code>`), or what the gateway kept (`fees:<method>`).
- */
+/** An amount out of a clearing account (`gateway:<method>`, `merchant:<code>`), or a fee kept (`fees:<method>`). */
 const SettlementPart = object({
   account: pattern(string(), /^(gateway|fees|merchant):./),
   /** When the settled charges were recorded; null where that is not known. */

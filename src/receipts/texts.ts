@@ -7,7 +7,7 @@ import type { Language } from '../common/languages.ts';
 import { displaySen } from '../common/money.ts';
 import type { Access } from '../events/open-payment.ts';
 import type { Standing } from '../events/payment-standing.ts';
-import type { HistoryEntry, Receipt, ReceiptNote } from './receipt.ts';
+import type { Receipt, ReceiptEntry, ReceiptNote } from './receipt.ts';
 
 export type { Language };
 
@@ -40,7 +40,7 @@ function dateText(utc: string, lang: Language): string {
   return dates[lang].format(new Date(utc));
 }
 
-export function historyText(entry: HistoryEntry, lang: Language): string {
+export function historyText(entry: ReceiptEntry, lang: Language): string {
   const { history, modes, unknownAmount } = texts[lang];
   return format(history[entry.kind], {
     method: 'mode' in entry ? modes[entry.mode] : '',

@@ -124,14 +124,14 @@ function separateRepeats(records: readonly ExportRecord[]) {
   for (const record of records) {
     const { line: _, ...content } = record;
     const text = JSON.stringify(content);
-    const isRepeated = seen.has(text) || records.some((other) => isSuperseded(record, other));
+    const isRepeated = seen.has(text) || records.some((other) => isOutdated(record, other));
     (isRepeated ? repeated : first).push(record);
     seen.add(text);
   }
   return { first, repeated };
 }
 
-function isSuperseded(record: ExportRecord, other: ExportRecord): boolean {
+function isOutdated(record: ExportRecord, other: ExportRecord): boolean {
   if (record.status === 'succeeded' || record.gatewayTransactionId === '') return false;
   if (record.gatewayTransactionId !== other.gatewayTransactionId) return false;
   const [before, after] = [record.paidAt ?? '', other.paidAt ?? ''];

@@ -31,7 +31,7 @@ import { findCharged, openDiscrepancies, type PaidKey } from '../projections/rec
 import { compareRecords } from './compare.ts';
 import type { BadRow } from './csv-rows.ts';
 import { recogniseExport, UnreadableExport } from './export-format.ts';
-import { type AskedPeriod, isInScope, type Scope, scopeOf } from './scope.ts';
+import { type AskedPeriod, type ExportScope, isInScope, scopeOf } from './scope.ts';
 import { stageExport } from './stage-export.ts';
 import { openStagedRecords, type StagedRecords } from './staged-records.ts';
 import { count, noTotals, type Summary } from './summary.ts';
@@ -126,7 +126,7 @@ type Run = Dependencies & {
   at: string;
   /** The moment that the file shows; null if nobody knows. */
   asOf: string | null;
-  scope: Scope;
+  scope: ExportScope;
   /** Updated as the import goes on. */
   totals: Pick<Summary, 'classes' | 'badRows' | 'opened' | 'cleared' | 'keptFromNewer'>;
 };

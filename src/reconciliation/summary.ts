@@ -7,12 +7,12 @@ import { plural } from '../common/plural.ts';
 import { renderText } from '../common/templates.ts';
 import type { DiscrepancyFound, ExportSource } from '../events/reconciliation.ts';
 import { type Verdict, type VerdictClass, verdictClasses } from './compare.ts';
-import type { Scope } from './scope.ts';
+import type { ExportScope } from './scope.ts';
 
 /** `oursSen` and `theirsSen` are the sums of the successes on either side. */
 type ClassTotal = { count: number; oursSen: number; theirsSen: number };
 
-export type Summary = Scope & {
+export type Summary = ExportScope & {
   source: ExportSource;
   /** The time at which the file was made, in UTC; null if it is not known. */
   asOf: string | null;

@@ -97,7 +97,7 @@ async function checkIfDue(dependencies: Dependencies, signal: AbortSignal): Prom
 /** Each has a table of one row: `last_check`, `last_verify`. */
 type Kind = 'check' | 'verify';
 
-async function keepResult(db: Knex, of: Kind, result: Outcome): Promise<void> {
+async function keepResult(db: Knex, of: Kind, result: CheckOutcome): Promise<void> {
   await db.raw(auditTablesSql);
   await db.raw(
     `insert into last_${of} values (1, ?) on conflict (id) do update set result = excluded.result`,
@@ -106,18 +106,18 @@ async function keepResult(db: Knex, of: Kind, result: Outcome): Promise<void> {
 }
 
 /** Only verifications have notes, except those of earlier releases. */
-export type Outcome = Pick<CheckResult, 'at' | 'checked' | 'violations'> & { notes?: string[] };
+export type CheckOutcome = Pick<CheckResult, 'at' | 'checked' | 'violations'> & { notes?: string[] };
 
 /** What `ledger verify` found, for the console and for metrics. */
-export async function recordVerified(db: Knex, at: Date, found: Omit<Outcome, 'at'>): Promise<void> {
+export async function recordVerified(db: Knex, at: Date, found: Omit<CheckOutcome, 'at'>): Promise<void> {
   const { checked, notes = [], violations } = found;
   await keepResult(db, 'verify', { at: at.toISOString(), checked, notes, violations });
 }
 
-const countsOf = ({ violations }: Outcome) => violations.map(({ kind, count }) => ({ kind, count }));
+const countsOf = ({ violations }: CheckOutcome) => violations.map(({ kind, count }) => ({ kind, count }));
 
 /** The last result, for the console and for metrics; null before the first. Rejects when Postgres is down. */
-export async function lastCheck(db: Knex, of: Kind = 'check'): Promise<(CheckResult & Outcome) | null> {
-  const query = db.raw<{ rows: { result: CheckResult & Outcome }[] }>(`select result from last_${of}`);
+export async function lastCheck(db: Knex, of: Kind = 'check'): Promise<(CheckResult & CheckOutcome) | null> {
+  const query = db.raw<{ rows: { result: CheckResult & CheckOutcome }[] }>(`select result from last_${of}`);
   return (await emptyIfUndefined(query.timeout(2_000)))[0]?.result ?? null;
 }

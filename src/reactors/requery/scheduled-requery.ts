@@ -107,10 +107,10 @@ export function createRequeries(dependencies: RequeryDependencies) {
 }
 
 /** What came of one claim, and when to look at the payment again. */
-type Outcome = { asked: 'answered' | 'unreadable' | 'outage' | 'no'; wakeAt: Date | null };
+type Requeried = { asked: 'answered' | 'unreadable' | 'outage' | 'no'; wakeAt: Date | null };
 
 /** Asks if the stream, which may be ahead of the row, says so. Throws EventStoreUnavailable. */
-async function requeryOne(claimed: ClaimedRequery, dependencies: RequeryDependencies): Promise<Outcome> {
+async function requeryOne(claimed: ClaimedRequery, dependencies: RequeryDependencies): Promise<Requeried> {
   const { eventStore, log, recordAnswer, runtime } = dependencies;
   const { transactionId } = claimed;
   const head = await loadHead(eventStore, paymentStream(transactionId), paymentDecider).catch((error) => {
@@ -137,7 +137,7 @@ async function requeryOne(claimed: ClaimedRequery, dependencies: RequeryDependen
 async function ask(
   { request: { transactionId } }: RequestedPayment,
   { log, registry }: RequeryDependencies,
-): Promise<{ asked: Outcome['asked']; answer: NonNullable<RecordRequery['answer']> }> {
+): Promise<{ asked: Requeried['asked']; answer: NonNullable<RecordRequery['answer']> }> {
   try {
     return { asked: 'answered', answer: await registry.ask(transactionId) };
   } catch (error) {
