@@ -23,7 +23,7 @@ export type Variable = {
   form?: string;
   /** The end of the sentence about a value that is at fault, after `must`. */
   must?: string;
-  /** Of a number. */
+  /** The limits of a number. */
   least?: number;
   most?: number;
   /** Its value may also be in a file that the variable with `_FILE` at the end of its name names. */
@@ -50,7 +50,7 @@ export function readVariables<Known extends string, Insecurity extends string>(
 ) {
   type Name = Known | OwnName;
   const faults: string[] = [];
-  /** Those that were read: secrets, and what the loaders of other files add. */
+  /** The files that were read: secrets, and what the loaders of other files add. */
   const files: string[] = [];
   const values = new Map<Name, string | undefined>();
   const isUsed = (name: string) => used === null || used.has(name);

@@ -8,7 +8,7 @@ import { reasonOf } from './reason-of.ts';
 export class ConfigError extends Error {
   override name = 'ConfigError';
   readonly faults: readonly string[];
-  /** Those that were read: a change of one may mend it. */
+  /** The files that were read: a change of one may mend it. */
   readonly files: readonly string[];
   constructor(faults: readonly string[], files: readonly string[] = []) {
     super(['The configuration is at fault:', ...faults.map((fault) => `  - ${fault}`)].join('\n'));
@@ -22,13 +22,13 @@ export function readYamlFile<T>(path: string, struct: Struct<T, unknown>): T {
   return checkYaml(path, () => readFileSync(path, 'utf8'), struct);
 }
 
-/** As readYamlFile, for the text that `read` returns; faults name `path`. */
+/** Like readYamlFile, for the text that `read` returns; faults name `path`. */
 export function checkYaml<T>(path: string, read: () => string, struct: Struct<T, unknown>): T {
   let content: unknown;
   try {
     const document = parseDocument(read());
     const [fault] = [...document.errors, ...document.warnings];
-    // Not its message, which may quote what was read.
+    // Its message is left out: it may quote what was read.
     if (fault)
       throw new ConfigError([`${path} cannot be read: ${fault.code} in line ${fault.linePos?.[0].line}`]);
     content = document.toJS({ maxAliasCount: 10 });

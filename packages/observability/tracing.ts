@@ -42,7 +42,7 @@ export function startTracing({
   return {
     /**
      * Does `work` in a span, below the caller's where `headers` are those of a request, else below the present one.
-     * Of an error only the name is recorded, because its message may quote what somebody sent.
+     * Only the name of an error is recorded, because its message may quote what somebody sent.
      */
     async span<Result>(
       name: string,

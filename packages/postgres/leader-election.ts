@@ -63,7 +63,7 @@ export function createLeaderElection({ databaseUrl, runtime }: Dependencies) {
         } finally {
           await leave(candidate);
           if (hasFailed) doubtedUntilMs.set(name, runtime.monotonicMs() + doubtMs);
-          // Whoever could not do the work, or gives it up, lets those who stand by try first.
+          // A process that could not do the work, or gives it up, lets those that stand by try first.
           if (waits && (hasFailed || candidate.giving.signal.aborted)) await runtime.sleep(yieldMs, signal);
         }
       } while (!signal.aborted);
@@ -183,7 +183,7 @@ function openSession({ databaseUrl, runtime }: Dependencies, isInDoubt: (name: s
       if (candidates.get(candidate.name) !== candidate) return;
       candidates.delete(candidate.name);
       if (candidates.size === 0) lost.abort(new Error('Nothing is led any more'));
-      // Of a session that is lost, nothing has to be given back, and a frozen server would not answer.
+      // A session that is lost has nothing to give back, and a frozen server would not answer.
       if (lost.signal.aborted) return await closed;
       try {
         if (candidate.leads) await locks.giveBack([candidate.name]);

@@ -44,7 +44,7 @@ type Session = {
   call: BatchCall;
   batches: Map<string, Batch>;
   unanswered: number;
-  /** Of the appends that are complete and not answered yet. */
+  /** The bytes of the appends that are complete and not answered yet. */
   pendingBytes: number;
   halfClosed: boolean;
 };

@@ -28,7 +28,7 @@ type Pending = {
   reject: (error: unknown) => void;
 };
 
-/** Of 4 KiB. An append waits at most for so many. */
+/** Pages have 4 KiB. An append waits at most for this many. */
 const PAGES_AT_A_TIME = 256;
 
 const OPENING = `

@@ -51,7 +51,7 @@ export async function* readBatches({
   eventStore: Pick<EventStore, 'subscribe'>;
   selection: Selection;
   after: Position | null;
-  /** As `subscribe` takes it. */
+  /** The option of `subscribe`. */
   processed?: LogMark | null;
   upTo?: Position;
   maxEvents?: number | undefined;

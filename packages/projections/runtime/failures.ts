@@ -12,7 +12,7 @@ export type Fault = { message: string };
  */
 export type ParkedStream = {
   stream: string;
-  /** Of the first event that is left out. */
+  /** The revision of the first event that is left out. */
   revision: number;
   type: string;
   message: string;

@@ -48,7 +48,7 @@ export function createSharedReader<Store extends Pick<EventStore, 'subscribe'>>(
           continue;
         }
         isCaughtUp = false;
-        // Also finds out whether the log still has the last event.
+        // The subscription also finds out whether the log still has the last event.
         for await (const message of eventStore.subscribe({ ...options, after: position, processed: mark })) {
           yield note(message);
           isCaughtUp = message.kind === 'caught_up';
@@ -82,7 +82,7 @@ function openTail(
 ) {
   const closing = new AbortController();
   const kept: Placed[] = [];
-  /** Of the text in what is kept. */
+  /** The length of the text in what is kept. */
   let length = 0;
   /** The number of the first message that is kept, and the position before it. */
   let first = 0;

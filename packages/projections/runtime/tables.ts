@@ -29,8 +29,8 @@ export async function createTables(
 }
 
 /**
- * Whoever makes tables, they belong to the account that owns the schema, if there is one. Who may not act as that account
- * can still compare its tables with fresh ones, which are dropped afterwards.
+ * Tables belong to the account that owns the schema, if there is one, whichever account makes them. An account that may
+ * not act as the owner can still compare its tables with fresh ones, which are dropped afterwards.
  */
 export async function actAsOwner(trx: Knex.Transaction, schema: string): Promise<void> {
   const { rows } = await trx.raw(
