@@ -66,7 +66,7 @@ export type LookDependencies = {
   log: Log;
 };
 
-/** What a look asks of Postgres, answered from there. */
+/** The answers of Postgres to what a look asks. */
 export const answersFrom = (db: Knex) => ({
   projectionStatus: () => projectionStatus(db),
   sealingRefused: () => sealingRefused(db),

@@ -77,9 +77,11 @@ async function findOverpaid({ kind, rows }: Settlement, { asOf, db }: Books) {
   const [only, ...others] = less;
   if (!only) return null;
   if (others.length === 0)
-    return `${only.account} ${kind === 'payout' ? 'owes' : 'is owed'} less, RM ${only.amount}`;
+    return kind === 'payout'
+      ? `${only.account} owes less, RM ${only.amount}`
+      : `${only.account} is owed less, RM ${only.amount}`;
   const accounts = less.map(({ account, amount }) => `${account} (RM ${amount})`).join(', ');
-  return `${accounts} ${kind === 'payout' ? 'owe' : 'are owed'} less`;
+  return kind === 'payout' ? `${accounts} owe less` : `${accounts} are owed less`;
 }
 
 /** Finds a date before its first charge was recorded; for sums, before the first money of their accounts. */

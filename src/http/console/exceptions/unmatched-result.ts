@@ -95,29 +95,30 @@ export const recordAtPayment: Page = async (ctx, dependencies) => {
     channel,
     ...fields,
   } as const;
-  await orConflict(execute(paymentStream(transactionId), command, cause), {
-    refused: 'There is still no payment that takes this result',
-    unreadable: 'The events of its payment still cannot be read',
-  });
-  const resolution = { resolution: 'settled', note: 'Recorded at its payment', at } as const;
-  await orConflict(found.resolve(resolution, cause, {}), {
-    refused:
-      'It is recorded at its payment, but somebody else has resolved it otherwise at the same moment: find out which is right',
-    unreadable: 'It is recorded at its payment, but the events of its resolution cannot be read',
-  });
-  leadTo(ctx, url, 'resolved');
-};
-
-/** Throws HttpProblem in place of Refused and UnreadableEvent. */
-async function orConflict(recorded: Promise<unknown>, problem: { refused: string; unreadable: string }) {
+  let isRecorded = false;
   try {
-    await recorded;
+    await execute(paymentStream(transactionId), command, cause);
+    isRecorded = true;
+    await found.resolve({ resolution: 'settled', note: 'Recorded at its payment', at }, cause, {});
   } catch (error) {
-    if (error instanceof Refused) throw new HttpProblem(409, problem.refused);
-    if (error instanceof UnreadableEvent) throw new HttpProblem(409, problem.unreadable);
+    if (error instanceof Refused && isRecorded)
+      throw new HttpProblem(
+        409,
+        'It is recorded at its payment, but somebody else has resolved it otherwise at the same moment: find out which is right',
+      );
+    if (error instanceof Refused)
+      throw new HttpProblem(409, 'There is still no payment that takes this result');
+    if (error instanceof UnreadableEvent)
+      throw new HttpProblem(
+        409,
+        isRecorded
+          ? 'It is recorded at its payment, but the events of its resolution cannot be read'
+          : 'The events of its payment still cannot be read',
+      );
     throw error;
   }
-}
+  leadTo(ctx, url, 'resolved');
+};
 
 export const eraseUnmatchedResult = eraseForm(async (ctx, dependencies) => {
   const { id, personalData, url } = await findResult(ctx, dependencies);
