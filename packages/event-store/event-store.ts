@@ -14,7 +14,7 @@ export type RecordedEvent = {
   revision: number;
   position: Position;
   created: Date;
-  /** The connection over which it was read; not known of events of a subscription. */
+  /** The connection over which it was read; not known for events of a subscription. */
   epoch?: Epoch | undefined;
 };
 

@@ -38,9 +38,9 @@ export type Variables<Name extends string, Insecurity extends string> = {
 type OwnName = 'NODE_ENV' | 'ALLOW_INSECURE';
 
 /**
- * `provided` holds what the embedded parts of `ledger serve` supply (store addresses, generated keys); a
- * variable that is set wins over it. An empty variable counts as not set. A secret may be in a file that `<name>_FILE`
- * names. Of a variable that is not among `used` no fault is reported, since the value is not used; null stands for all.
+ * `provided` holds what the embedded parts of `ledger serve` supply (store addresses, generated keys); a variable that
+ * is set wins over it. An empty variable counts as not set. A secret may be in a file that `<name>_FILE` names. No
+ * fault is reported of a variable that is not among `used`, since its value is not used; null stands for all.
  */
 export function readVariables<Known extends string, Insecurity extends string>(
   { variables, insecurities }: Variables<Known, Insecurity>,

@@ -1,4 +1,4 @@
-/** Spans for an OpenTelemetry collector. Loading this file is what it costs: the program does so only if one is named. */
+/** Spans for an OpenTelemetry collector. Loading this file is costly, so it is loaded only if a collector is named. */
 import {
   type Attributes,
   context,

@@ -13,7 +13,7 @@ const heartbeatMs = 5_000;
 const deadAfterMs = 20_000;
 const yieldMs = 2 * tryEveryMs;
 const closeWithinMs = 1_000;
-/** What has failed may fail again: for so long nobody gives this process that leadership, but it takes one that is free. */
+/** How long nobody gives this process a leadership in which it failed; it still takes one that is free. */
 const doubtMs = 60_000;
 
 export type LeaderElection = ReturnType<typeof createLeaderElection>;
@@ -23,7 +23,7 @@ type Dependencies = {
   runtime: Pick<Runtime, 'monotonicMs' | 'sleep'>;
 };
 
-/** For all that a process leads. It has a session while something is led or waited for. */
+/** The election of all that a process leads. It has a session while something is led or waited for. */
 export function createLeaderElection({ databaseUrl, runtime }: Dependencies) {
   const doubtedUntilMs = new Map<string, number>();
   const isInDoubt = (name: string) => (doubtedUntilMs.get(name) ?? 0) > runtime.monotonicMs();

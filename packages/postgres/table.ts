@@ -86,7 +86,7 @@ export function givenRows(columns: Readonly<Record<string, string>>): string {
 
 const isJson = (definition: string) => /^json\b/.test(definition);
 
-/** Keeps only the rows whose columns have these texts, as `indexable` has them; null or absent where any will do. */
+/** Keeps only the rows whose columns have these texts, as `indexable` has them; null or absent for any. */
 export function matching(
   query: Knex.QueryBuilder,
   texts: Readonly<Record<string, string | null | undefined>>,

@@ -19,7 +19,7 @@ type Placed = Exclude<SubscriptionMessage, { kind: 'caught_up' }>;
 
 /** How many of the newest messages are kept, and how many characters of text they may hold. */
 const usualSize = { messages: 2_000, text: 16_000_000 };
-/** After so many events of others a projection is told how far it has come, as the event store itself does. */
+/** After this many events of others a projection is told how far it has come, as the event store itself does. */
 const checkpointEvery = 512;
 
 /** The same event store, whose `subscribe` shares one subscription; `all` covers every selection that it is asked for. */

@@ -44,7 +44,7 @@ export async function actAsOwner(trx: Knex.Transaction, schema: string): Promise
 /** A statement over all rows, such as making an index, may take this long. */
 export const longestStatementMs = 60 * 60_000;
 
-/** For tables that an earlier release made. Looked up first, because making an index waits for who writes. */
+/** For tables that an earlier release made. Looked up first, because making an index waits for writers. */
 export async function createMissingIndexes(
   trx: Knex.Transaction,
   { indexes = [] }: Projection,
