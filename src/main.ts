@@ -1,7 +1,7 @@
 /** The command line: `ledger <command>`. Each command of content/commands.json is the file of its name, in src/roles or src/cli. */
 import { parseArgs } from 'node:util';
 import { reasonOf } from '@ledger/kernel/reason-of.ts';
-import { type CommandOf, type Outcome, UsageError } from './cli/command.ts';
+import { type CommandOf, type CommandOutcome, UsageError } from './cli/command.ts';
 import {
   argumentsOf,
   type CommandName,
@@ -66,7 +66,7 @@ async function readArgs(name: CommandName, args: string[]) {
 }
 
 /** Prints what a command reports; returns the exit code. */
-function show(outcome: Outcome, asJson: unknown): number {
+function show(outcome: CommandOutcome, asJson: unknown): number {
   if (typeof outcome === 'number') return outcome;
   const plain = (_: string, value: unknown) => (typeof value === 'bigint' ? Number(value) : value);
   const shown = asJson ? JSON.stringify(outcome.data, plain, 2) : outcome.text;

@@ -27,7 +27,7 @@ const manifestFile = 'backup.json';
 const fileName = pattern(string(), /^\w[\w.-]*$/);
 const Manifest = object({ madeAt: string(), files: array(object({ name: fileName, sha256: string() })) });
 
-/** Of the data folder, which a backup has too if the ledger generated its keys. It may be kept apart from the rest. */
+/** The keys of the data folder. A backup has them if the ledger generated them; they may be kept elsewhere. */
 export const keysFile = 'keys.json';
 
 type Bytes = Iterable<string> | AsyncIterable<string | Buffer>;

@@ -57,8 +57,8 @@ export function lockDataFolder(dataDir: string) {
 }
 
 /**
- * Whether the process that last locked the folder still runs. After it has ended, another may have its number. True also
- * if this account may not look, so that whoever reads the folder next says so.
+ * Whether the process that last locked the folder still runs. After it has ended, another may have its number. It is
+ * also true if this account may not look: whatever reads the folder next will say so.
  */
 export function isServed(dataDir: string): boolean {
   try {
@@ -118,7 +118,7 @@ export async function namingFullDisk<T>(folder: string, work: () => Promise<T>):
 const isSqliteError = (error: unknown, code: number) =>
   error instanceof Error && Reflect.get(error, 'errcode') === code;
 
-/** The system's own message does not name DATA_DIR, and of a disk that is read-only it says that the folder is missing. */
+/** The system's own message does not name DATA_DIR, and for a read-only disk it says that the folder is missing. */
 function unusable(path: string, cause: unknown): StartError {
   const why = `The data folder ${path} cannot be used: ${reasonOf(cause)}.`;
   return new StartError(`${why} Set DATA_DIR to a folder that this account may write to.`, { cause });

@@ -3,16 +3,19 @@
  * embedded stores that are running. Other commands that use the same data folder read both from here.
  */
 import { randomBytes } from 'node:crypto';
-import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { orElse } from '@ledger/kernel/or-else.ts';
 import { codeOf } from '@ledger/kernel/reason-of.ts';
-import { syncToDisk } from '@ledger/kernel/whole-file.ts';
+import { replaceFile } from '@ledger/kernel/whole-file.ts';
 import { is, record, string } from 'superstruct';
 import { StartError } from './start-error.ts';
 
 /** The only user of the embedded event store. */
 export const USER = 'ledger';
+
+/** The mode of the files written here, which hold secrets. */
+const onlyForOwner = 0o600;
 
 export type Variables = Readonly<Record<string, string>>;
 
@@ -23,7 +26,7 @@ export type Variables = Readonly<Record<string, string>>;
  *
  * @throws StartError if the keys cannot be read, or if they are missing although the folder holds events
  */
-export function developmentKeys(dataDir: string): Variables {
+export async function developmentKeys(dataDir: string): Promise<Variables> {
   const file = join(dataDir, 'keys.json');
   const existing = readJson(file);
   const added = { SEAL_KEY: newKey(), DATA_KEY: newDataKey(), LINK_KEY: newKey() };
@@ -35,7 +38,7 @@ export function developmentKeys(dataDir: string): Variables {
     );
   const first = { TRANSACTION_ID_KEY: newKey(), GATEWAY_SECRET: newKey() };
   const keys = { ...added, ...(existing ?? first) };
-  replaceFile(dataDir, 'keys.json', jsonOf(keys));
+  await replaceFile(file, jsonOf(keys), onlyForOwner);
   return keys;
 }
 
@@ -48,15 +51,18 @@ const newDataKey = () => randomBytes(32).toString('base64');
  * which is for its owner alone. After a crash another account can listen at the address of the store that ended, and a
  * command run meanwhile sends it the password: with the next start it is worth nothing.
  */
-export function newEventStoreCredentials(dataDir: string): { file: string; credentials: string } {
+export async function newEventStoreCredentials(
+  dataDir: string,
+): Promise<{ file: string; credentials: string }> {
+  const file = join(dataDir, 'eventstore-password');
   const password = newKey();
-  replaceFile(dataDir, 'eventstore-password', password);
-  return { file: join(dataDir, 'eventstore-password'), credentials: `${USER}:${password}` };
+  await replaceFile(file, password, onlyForOwner);
+  return { file, credentials: `${USER}:${password}` };
 }
 
 /** Writes the addresses of the stores that `ledger serve` runs, for other commands. */
-export function writeEndpoints(dataDir: string, endpoints: Variables): void {
-  replaceFile(dataDir, 'endpoints.json', jsonOf(endpoints));
+export async function writeEndpoints(dataDir: string, endpoints: Variables): Promise<void> {
+  await replaceFile(join(dataDir, 'endpoints.json'), jsonOf(endpoints), onlyForOwner);
 }
 
 /** The keys and addresses of a data folder; empty if `ledger serve` has never run on it. Throws StartError. */
@@ -79,12 +85,4 @@ function readJson(file: string): Variables | null {
       `${file} is damaged: it does not hold variables. Restore it from the backup of this folder.`,
     );
   return content;
-}
-
-/** Writes a new file and renames it, so that a crash leaves the old or the new one. The file holds secrets: 0600. */
-function replaceFile(folder: string, name: string, content: string): void {
-  const file = join(folder, name);
-  writeFileSync(`${file}.new`, content, { mode: 0o600, flush: true });
-  renameSync(`${file}.new`, file);
-  syncToDisk(folder);
 }

@@ -7,14 +7,14 @@ export type NewEvent = { id: string; type: string; data: unknown; metadata: unkn
 export type RecordedEvent = {
   id: string;
   type: string;
-  /** As stored: parsed JSON, not validated. */
+  /** Parsed JSON as it was stored, not validated. */
   data: unknown;
   metadata: unknown;
   streamName: string;
   revision: number;
   position: Position;
   created: Date;
-  /** The connection over which it was read; not known of events of a subscription. */
+  /** The connection over which it was read; not known for events of a subscription. */
   epoch?: Epoch | undefined;
 };
 
@@ -83,7 +83,7 @@ type SubscribeOptions = Selection & {
   after: Position | null;
   /**
    * The last event that was processed, null if there was none: the log must still have it, and still reach to `after`.
-   * Not given, neither is checked before the first event.
+   * If it is not given, neither is checked before the first event.
    */
   processed?: LogMark | null | undefined;
   signal: AbortSignal;

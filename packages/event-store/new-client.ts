@@ -39,8 +39,8 @@ type ClientHooks = {
 export const hooksOf = (client: EventStoreDBClient) => client as unknown as ClientHooks;
 
 /**
- * Cancels every call, those too that are still looking for a node. The channel is closed once its calls have ended: a call
- * that has just begun does not listen for errors yet.
+ * Cancels every call, including those that are still looking for a node. The channel is closed once its calls have
+ * ended: a call that has just begun does not listen for errors yet.
  */
 export function closeClient(client: EventStoreDBClient): void {
   client

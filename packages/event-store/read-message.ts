@@ -61,7 +61,7 @@ export type ReadMessage =
   | { kind: 'event'; event: RecordedEvent | null }
   | { kind: 'checkpoint'; position: Position }
   | { kind: 'caught_up' }
-  /** That a subscription has begun or fallen behind, that there is no such stream, and what is not asked for. */
+  /** A subscription has begun or fallen behind, there is no such stream, or it is something that was not asked for. */
   | { kind: 'other' };
 
 /** Throws if it is no such message. */

@@ -1,7 +1,7 @@
 /**
- * That something does not exist is said by a majority of the nodes. A leader that was frozen does not know yet that it
- * has been replaced, and answers from its old state; but what is committed is on a majority, of which one node at least
- * is among those that answer here.
+ * Only a majority of the nodes can say that something does not exist. A leader that was frozen does not know yet that
+ * it has been replaced, and answers from its old state; but what is committed is on a majority, so that at least one of
+ * the nodes that answer here has it.
  */
 import type { EventStoreDBClient } from '@eventstore/db-client';
 import { GossipClient } from '@eventstore/db-client/generated/gossip_grpc_pb.js';

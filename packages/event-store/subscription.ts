@@ -26,7 +26,7 @@ const maxPauseMs = 2000;
 /** Each of the first ones in a row is a line of the log. */
 const manyFailures = 5;
 const lookWithinMs = 2_500;
-/** A leader that has been replaced may lack an event for a while: it is missing after so many looks in a row, about 10 s. */
+/** A leader that has been replaced may lack an event for a while: it is missing after this many looks, about 10 s. */
 const maxMissing = 9;
 /** An empty log was read up to here. */
 const beginning: Position = { commit: 0n, prepare: 0n };

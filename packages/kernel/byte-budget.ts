@@ -1,10 +1,10 @@
-/** What many hold in memory at once, each a little, such as the parts of requests that have arrived: limited together. */
+/** Limits what many hold in memory together, each a little, such as the parts of requests that have arrived. */
 
 type Holder = { owner: string; heldBytes: number; end: () => void };
 
 /**
- * While all holders together would hold more than `maxBytes`, the owner that holds the most loses its largest: that one's
- * `end` is called, once, and it counts no more. So nobody who holds little waits for those who hold much.
+ * While all holders together would hold more than `maxBytes`, the owner that holds the most loses its largest holder:
+ * its `end` is called, once, and it counts no more. So nobody who holds little waits for those who hold much.
  */
 export function createByteBudget(maxBytes: number) {
   const holders = new Set<Holder>();
@@ -15,7 +15,7 @@ export function createByteBudget(maxBytes: number) {
   }
 
   return {
-    /** For one who begins to hold something of `owner`. */
+    /** To be called by one who begins to hold something of `owner`. */
     open(owner: string, end: () => void) {
       const holder = { owner, heldBytes: 0, end };
       holders.add(holder);
@@ -36,7 +36,7 @@ export function createByteBudget(maxBytes: number) {
   };
 }
 
-/** The largest of the owner that holds the most. */
+/** The largest holder of the owner that holds the most. */
 function largestOf(holders: Iterable<Holder>): Holder {
   const heldBy = new Map<string, number>();
   for (const { owner, heldBytes } of holders) heldBy.set(owner, (heldBy.get(owner) ?? 0) + heldBytes);

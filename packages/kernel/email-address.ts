@@ -2,7 +2,7 @@
 
 const label = '[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?';
 
-/** As HTML's email fields check it, with a dot in the domain. */
+/** The pattern of HTML's email fields, with a dot in the domain. */
 export const emailPattern = new RegExp(`^[a-zA-Z0-9.!#$%&'*+/=?^_\`{|}~-]{1,64}@${label}(?:\\.${label})+$`);
 
 /** The longest address that fits in a path of RFC 5321. */

@@ -23,7 +23,7 @@ export type Variable = {
   form?: string;
   /** The end of the sentence about a value that is at fault, after `must`. */
   must?: string;
-  /** Of a number. */
+  /** The limits of a number. */
   least?: number;
   most?: number;
   /** Its value may also be in a file that the variable with `_FILE` at the end of its name names. */
@@ -38,9 +38,9 @@ export type Variables<Name extends string, Insecurity extends string> = {
 type OwnName = 'NODE_ENV' | 'ALLOW_INSECURE';
 
 /**
- * `provided` holds what the embedded parts of `ledger serve` supply (store addresses, generated keys); a
- * variable that is set wins over it. An empty variable counts as not set. A secret may be in a file that `<name>_FILE`
- * names. Of a variable that is not among `used` no fault is reported, since the value is not used; null stands for all.
+ * `provided` holds what the embedded parts of `ledger serve` supply (store addresses, generated keys); a variable that
+ * is set wins over it. An empty variable counts as not set. A secret may be in a file that `<name>_FILE` names. No
+ * fault is reported of a variable that is not among `used`, since its value is not used; null stands for all.
  */
 export function readVariables<Known extends string, Insecurity extends string>(
   { variables, insecurities }: Variables<Known, Insecurity>,
@@ -50,7 +50,7 @@ export function readVariables<Known extends string, Insecurity extends string>(
 ) {
   type Name = Known | OwnName;
   const faults: string[] = [];
-  /** Those that were read: secrets, and what the loaders of other files add. */
+  /** The files that were read: secrets, and what the loaders of other files add. */
   const files: string[] = [];
   const values = new Map<Name, string | undefined>();
   const isUsed = (name: string) => used === null || used.has(name);

@@ -43,7 +43,7 @@ export function createDrain(server: Server, runtime: Pick<Runtime, 'setTimer'>) 
     const closed = once(server, 'close');
     isEnding = true;
     for (const response of underWay.values()) endWithAnswer(response);
-    // Of an answer whose headers have left, the connection ends soon after it.
+    // If the headers of an answer have left, its connection ends soon after it.
     server.keepAliveTimeout = 1;
     // No new connections. `close` of an HTTP server would break off an answer that is complete and has not left yet.
     NetServer.prototype.close.call(server);

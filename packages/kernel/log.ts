@@ -8,7 +8,7 @@ export type Log = Logger;
 export const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 type LogLevel = (typeof logLevels)[number];
 
-/** Who knows a derived id has access to what it names, so only the beginning of each one is logged. */
+/** A derived id gives access to what it names, so only the beginning of each one is logged. */
 function shortened(text: string): string {
   return text.replaceAll(/\b([0-7][0-9A-HJKMNP-TV-Z]{5})[0-9A-HJKMNP-TV-Z]{20}\b/g, '$1…');
 }

@@ -3,8 +3,8 @@ import { mkdirSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 /**
- * Without Node's `recursive`, which never returns where a folder that exists takes no other, such as /proc. Throws an error
- * of the system, also where something that is no folder has the name.
+ * Does not use Node's `recursive`, which never returns if an existing folder takes no other, such as /proc. Throws an
+ * error of the system, also if something that is no folder has the name.
  */
 export function makeFolder(path: string, mode?: number): void {
   if (isFolder(path)) return;

@@ -99,7 +99,7 @@ const withParts: ReadonlySet<string> = new Set([
   'type',
 ]);
 
-/** Of a value that has the type, or is null or undefined where the struct allows it. */
+/** Checks the parts of a value that has the type, or is null or undefined where the struct allows it. */
 function partsCheckOf(struct: AnyStruct): Check {
   if (struct.type === 'object' && struct.schema) return fieldsCheckOf(struct.schema);
   return (value) => {
@@ -109,7 +109,7 @@ function partsCheckOf(struct: AnyStruct): Check {
   };
 }
 
-/** As `object` does: the fields that it names, and no others. */
+/** Checks what `object` does: the fields that it names, and no others. */
 function fieldsCheckOf(schema: Readonly<Record<string, AnyStruct>>): Check {
   const fields = Object.keys(schema).map((key) => ({ key, check: checkOf(schema[key] as AnyStruct) }));
   const names = new Set(Object.keys(schema));

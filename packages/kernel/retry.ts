@@ -14,7 +14,7 @@ type RetryOptions = {
   longestMs?: number;
   /** The part of each pause that is random, from 0 to 1, so that processes do not retry in step. */
   jitter?: number;
-  /** Once so many attempts have failed in all, whatever progress was reported, the last failure is thrown. */
+  /** Once this many attempts have failed in all, whatever progress was reported, the last failure is thrown. */
   maxAttempts?: number;
   /** Throws when the next pause would end after this. By default only the signal ends the attempts. */
   giveUpAfterMs?: number;

@@ -1,7 +1,7 @@
 /** Structs that several event files share. */
 import { define, object, type Struct } from 'superstruct';
 
-/** As authenticators count the uses of a passkey. */
+/** The number of uses of a passkey, as authenticators count them. */
 export const counter = define<number>(
   'counter',
   (value) => Number.isSafeInteger(value) && Number(value) >= 0,

@@ -1,6 +1,6 @@
 /**
- * Spans at the borders of the program: such as a request or an append. Off unless a composition
- * root has set who records them, as with OpenTelemetry's own API, which is not loaded before.
+ * Spans at the borders of the program, such as a request or an append. Off unless a composition root has set who
+ * records them, as with OpenTelemetry's own API, which is not loaded before.
  */
 type Attributes = Readonly<Record<string, string | number>>;
 type Headers = Readonly<Record<string, string | string[] | undefined>>;

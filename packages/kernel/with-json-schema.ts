@@ -12,7 +12,7 @@ type Recorded = { readonly [recorded]: JsonSchema };
  * with the struct through `defaulted`, `optional` and others that copy it.
  */
 export function withJsonSchema<T>(struct: Struct<T, unknown>, jsonSchema: JsonSchema): Struct<T, Recorded> {
-  // Not `new Struct`, which would wrap the validator once more, in a generator of its own for every value.
+  // `new Struct` would wrap the validator once more, in a generator of its own for every value.
   return Object.assign(Object.create(Struct.prototype), struct, { schema: { [recorded]: jsonSchema } });
 }
 

@@ -10,7 +10,7 @@ const longestText = 1024 * 1024;
 export class ConfigError extends Error {
   override name = 'ConfigError';
   readonly faults: readonly string[];
-  /** Those that were read: a change of one may mend it. */
+  /** The files that were read: a change of one may mend it. */
   readonly files: readonly string[];
   constructor(faults: readonly string[], files: readonly string[] = []) {
     super(['The configuration is at fault:', ...faults.map((fault) => `  - ${fault}`)].join('\n'));
@@ -24,7 +24,7 @@ export function readYamlFile<T>(path: string, struct: Struct<T, unknown>): T {
   return checkYaml(path, () => readFileSync(path, 'utf8'), struct);
 }
 
-/** As readYamlFile, for the text that `read` returns; faults name `path`. */
+/** Like readYamlFile, for the text that `read` returns; faults name `path`. */
 export function checkYaml<T>(path: string, read: () => string, struct: Struct<T, unknown>): T {
   let content: unknown;
   try {
@@ -33,7 +33,7 @@ export function checkYaml<T>(path: string, read: () => string, struct: Struct<T,
     if (text.length > longestText) throw new ConfigError([`${path} is larger than 1 MiB`]);
     const document = parseDocument(text);
     const [fault] = [...document.errors, ...document.warnings];
-    // Not its message, which may quote what was read.
+    // Its message is left out: it may quote what was read.
     if (fault)
       throw new ConfigError([`${path} cannot be read: ${fault.code} in line ${fault.linePos?.[0].line}`]);
     content = document.toJS({ maxAliasCount: 10 });

@@ -1,4 +1,4 @@
-/** Spans for an OpenTelemetry collector. Loading this file is what it costs: the program does so only if one is named. */
+/** Spans for an OpenTelemetry collector. Loading this file is costly, so it is loaded only if a collector is named. */
 import {
   type Attributes,
   context,
@@ -42,7 +42,7 @@ export function startTracing({
   return {
     /**
      * Does `work` in a span, below the caller's where `headers` are those of a request, else below the present one.
-     * Of an error only the name is recorded, because its message may quote what somebody sent.
+     * Only the name of an error is recorded, because its message may quote what somebody sent.
      */
     async span<Result>(
       name: string,

@@ -94,7 +94,7 @@ function parsed(file: string, { folder, read }: Files): unknown {
   return read.get(file);
 }
 
-/** With what other files say in place of references to them; references into the document itself stay. */
+/** The content with other files' words in place of references to them; references into the document itself stay. */
 function inlined(node: unknown, files: Files): unknown {
   if (Array.isArray(node)) return node.map((each) => inlined(each, files));
   if (typeof node !== 'object' || node === null) return node;

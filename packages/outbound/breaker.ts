@@ -2,7 +2,7 @@
  * Pauses receivers that are down, so that attempts bound to fail take no places from others. What is for them keeps its
  * place in the queue. After each pause one attempt is made, and its success ends the pause for all.
  *
- * Not cockatiel: its breakers wrap a call and read Date.now, while ours limits what is claimed, by the runtime's clock.
+ * (The breakers of cockatiel wrap a call and read Date.now; this one limits what is claimed, by the runtime's clock.)
  */
 import { RecentMap } from '@ledger/kernel/recent-map.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';

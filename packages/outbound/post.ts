@@ -39,9 +39,7 @@ export type PostOutbound = (request: {
 const reasons: Readonly<Record<string, string>> = outbound.reasons;
 
 const maxBodyBytes = 64 * 1024;
-/**
- * Connections serve several requests, but no new one after so long: the name of the receiver may then have another address.
- */
+/** How long a connection serves new requests. After that, the name of the receiver may have another address. */
 const keptForMs = 4_000;
 
 /**

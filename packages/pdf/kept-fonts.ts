@@ -23,7 +23,7 @@ type FontOfDocument = {
 /** `streams` are what documents embed of it, compressed: first its file, then the characters of its glyphs. */
 type Kept = Pick<FontOfDocument, 'font' | 'layoutCache'> & { documents: number; streams: Buffer[] };
 
-/** The shapes of the words of so many documents are kept together, some 60 KB each. */
+/** How many documents have the shapes of their words kept, some 60 KB each. */
 const mostDocuments = 100;
 const fonts = new Map<string, Kept>();
 

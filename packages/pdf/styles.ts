@@ -25,7 +25,7 @@ export const styles = {
   total: { sizePt: 10.5, weight: 700, color: black },
   small: { sizePt: 8, weight: 400, color: grey },
   link: { sizePt: 9, weight: 400, color: primary },
-  // Of tables with many columns.
+  // For tables with many columns.
   dense: { sizePt: 8, weight: 400, color: black },
   denseStrong: { sizePt: 8, weight: 700, color: black },
   denseHead: { sizePt: 8, weight: 700, color: grey },

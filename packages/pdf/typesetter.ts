@@ -7,7 +7,7 @@ import { hasRightToLeft, visualOrderOf } from './visual-order.ts';
 
 export type Typesetter = {
   doc: PDFKit.PDFDocument;
-  /** Of texts, by weight, in points at a size of one point. */
+  /** The widths of texts, by weight, in points at a size of one point. */
   widths: Map<string, number>;
   /** pdfkit calls its fonts F1, F2, … in the order of their first use. */
   fontIds: Map<string, string>;

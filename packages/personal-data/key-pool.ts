@@ -93,7 +93,7 @@ export function createKeyPool(dependencies: {
     if (added.length > 0) filled.resolve();
   }
 
-  /** Of a process that has begun to work before the store could be reached. */
+  /** Uses the reserve of a process that has begun to work before the store could be reached. */
   function useReserve(): void {
     try {
       keep(reserve.take());

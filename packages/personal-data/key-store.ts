@@ -32,8 +32,8 @@ export type KeyStore = {
    */
   destroy(keyIds: readonly string[], onDestroyed?: (keys: number) => void): Promise<number>;
   /**
-   * Frees the old versions of blocks, in which destroyed keys still are, so that they are overwritten. `destroy` does so
-   * itself, but in vain while a transaction is open that is older. Never rejects.
+   * Frees the old versions of blocks, in which destroyed keys still are, so that they are overwritten. `destroy` does
+   * so itself, but in vain while an older transaction is open. Never rejects.
    */
   freeOldVersions(): Promise<void>;
   /** Removes blocks of which no key was ever used. */

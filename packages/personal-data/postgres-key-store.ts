@@ -25,7 +25,7 @@ export const keySchema = 'personal_data';
 export const destroyedChannel = 'personal_data_destroyed';
 
 const indexBlock = 'index';
-/** Not more of them are under work at a time. */
+/** How many blocks are wrapped again at a time. */
 const rewrapPage = 50;
 
 export function createPostgresKeyStore(dependencies: {
@@ -82,7 +82,7 @@ export function createPostgresKeyStore(dependencies: {
   }
 
   /**
-   * That a key was destroyed while its block was missing, for when the block is stored again: a block of this one key,
+   * Records that a key was destroyed while its block was missing, for when that is stored again: a block of this key,
    * under the key's id, so that backups and `rewrap` take it along.
    */
   const destroyedAlone = (block: string, index: number) =>
@@ -121,7 +121,7 @@ export function createPostgresKeyStore(dependencies: {
   const store: KeyStore = {
     async add(blocks) {
       const index = await readIndex();
-      // Whoever has another data key than the other processes would seal what none of them can read.
+      // A process with another data key than the others would seal what none of them can read.
       if (index instanceof KeysUnavailable) throw new ConfigError([index.message]);
       await db.transaction(async (trx) => await insert(await withoutDestroyed(blocks, trx), trx));
     },

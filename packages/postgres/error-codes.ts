@@ -18,7 +18,7 @@ const codes = {
 
 /** Whether Postgres answered with one of these errors. */
 export function isPostgresError(error: unknown, ...names: (keyof typeof codes)[]): boolean {
-  return names.some((name) => codes[name] === codeOf(error));
+  return names.some((name) => codes[name] === sqlStateOf(error));
 }
 
 // About connections, resources, locks, plans and names of schemas: these recover. All other classes are about the rows and
@@ -27,7 +27,7 @@ const recoveringClasses = /^(0[^9]|10|2[4-68BDF]|3[4BDF]|40|5[3578]|72|F0|HV|XX)
 
 /** Whether Postgres would refuse the same statement with the same values again. */
 export function isRefusal(error: unknown): boolean {
-  return error instanceof pg.DatabaseError && !recoveringClasses.test(codeOf(error) || '00');
+  return error instanceof pg.DatabaseError && !recoveringClasses.test(sqlStateOf(error) || '00');
 }
 
 /** Whether a statement with fewer rows might succeed where this one did not. */
@@ -41,7 +41,7 @@ const brokenConnection =
 /** Whether there was no connection, or it broke; Postgres itself refuses one with class 08 or 57, or 53300. */
 export function isConnectionFailure(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
-  if (error instanceof pg.DatabaseError) return /^(08|57P|53300)/.test(codeOf(error));
+  if (error instanceof pg.DatabaseError) return /^(08|57P|53300)/.test(sqlStateOf(error));
   const { code = '' } = error as NodeJS.ErrnoException;
   const texts = [code, withoutStatement(error)];
   return error.name === 'KnexTimeoutError' || texts.some((text) => brokenConnection.test(text));
@@ -81,6 +81,6 @@ export function answerOf(error: unknown): string | null {
 /** What went wrong, in a few words for a log line: without the statement, which is pages long. */
 export const briefReasonOf = (error: unknown): string => answerOf(error) ?? reasonOf(error);
 
-function codeOf(error: unknown): string {
+function sqlStateOf(error: unknown): string {
   return error instanceof pg.DatabaseError ? (error.code ?? '') : '';
 }

@@ -13,7 +13,7 @@ const heartbeatMs = 5_000;
 const deadAfterMs = 20_000;
 const yieldMs = 2 * tryEveryMs;
 const closeWithinMs = 1_000;
-/** What has failed may fail again: for so long nobody gives this process that leadership, but it takes one that is free. */
+/** How long nobody gives this process a leadership in which it failed; it still takes one that is free. */
 const doubtMs = 60_000;
 
 export type LeaderElection = ReturnType<typeof createLeaderElection>;
@@ -23,7 +23,7 @@ type Dependencies = {
   runtime: Pick<Runtime, 'monotonicMs' | 'sleep'>;
 };
 
-/** For all that a process leads. It has a session while something is led or waited for. */
+/** The election of all that a process leads. It has a session while something is led or waited for. */
 export function createLeaderElection({ databaseUrl, runtime }: Dependencies) {
   const doubtedUntilMs = new Map<string, number>();
   const isInDoubt = (name: string) => (doubtedUntilMs.get(name) ?? 0) > runtime.monotonicMs();
@@ -63,7 +63,7 @@ export function createLeaderElection({ databaseUrl, runtime }: Dependencies) {
         } finally {
           await leave(candidate);
           if (hasFailed) doubtedUntilMs.set(name, runtime.monotonicMs() + doubtMs);
-          // Whoever could not do the work, or gives it up, lets those who stand by try first.
+          // A process that could not do the work, or gives it up, lets those that stand by try first.
           if (waits && (hasFailed || candidate.giving.signal.aborted)) await runtime.sleep(yieldMs, signal);
         }
       } while (!signal.aborted);
@@ -183,7 +183,7 @@ function openSession({ databaseUrl, runtime }: Dependencies, isInDoubt: (name: s
       if (candidates.get(candidate.name) !== candidate) return;
       candidates.delete(candidate.name);
       if (candidates.size === 0) lost.abort(new Error('Nothing is led any more'));
-      // Of a session that is lost, nothing has to be given back, and a frozen server would not answer.
+      // A session that is lost has nothing to give back, and a frozen server would not answer.
       if (lost.signal.aborted) return await closed;
       try {
         if (candidate.leads) await locks.giveBack([candidate.name]);

@@ -25,7 +25,7 @@ const findCandidacies = `
   group by 1, pid
   having count(name) > 0 or bool_or(mode = 'ExclusiveLock')`;
 
-/** Those for these names. Rejects within a few seconds when Postgres is down. */
+/** The candidacies for these names. Rejects within a few seconds when Postgres is down. */
 export async function candidaciesFor(db: Knex, names: readonly string[]): Promise<Candidacy[]> {
   const { rows } = await db.raw<{ rows: Candidacy[] }>(findCandidacies.replace('$1', '?'), [[...names]]);
   return rows.filter(({ name }) => names.includes(name));
@@ -48,7 +48,7 @@ export function openLeadLocks(client: Client) {
   };
 
   return {
-    /** Those that nobody leads, and that this session leads from now on. */
+    /** The names that nobody leads, and that this session leads from now on. */
     take: locking(`pg_try_advisory_lock(${leadKey})`),
     giveBack: locking(`pg_advisory_unlock(${leadKey})`),
     showStandBy: locking(`pg_advisory_lock_shared(${standByKey})`),

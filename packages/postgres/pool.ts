@@ -74,7 +74,7 @@ export function connectPostgres(dependencies: {
     compileSqlOnError: false,
     log: {
       warn(message) {
-        // Who asked is told of that by the query, which rejects; during an outage it would be several lines a second.
+        // The query that waits for a connection rejects with it; during an outage it would be several lines a second.
         if (!String(message).startsWith('Acquire connection error')) log.warn(message);
       },
       error: (message) => log.error(message),

@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto';
 import type { Knex } from 'knex';
 
-/** By text, which decides the name: it is the same in every process. As many as the program has such statements. */
+/** The names by text. A name is derived from its text, so it is the same in every process. */
 const names = new Map<string, string>();
 
 /**

@@ -12,7 +12,7 @@ export type Table<Column extends string = string> = {
   /** Further columns, which no row has when it is inserted. */
   moreColumns?: Readonly<Record<string, string>>;
   primaryKey: readonly string[];
-  /** Those that queries need and writing does not, as `<name> on <table> …`. */
+  /** The indexes that queries need and writing does not, as `<name> on <table> …`. */
   indexes?: readonly string[];
 };
 
@@ -77,7 +77,7 @@ export function insertGiven({ name, columns }: Omit<Table, 'primaryKey'>): strin
 /** Rows in one parameter of JSON, as a query may name them after `from`. A column of json holds the text of its value. */
 export function givenRows(columns: Readonly<Record<string, string>>): string {
   const types = Object.entries(columns).map(([column, definition]) => {
-    // As a text Postgres reads none of its escapes before it is json.
+    // Postgres reads none of the escapes of a text before it is json.
     const type = isJson(definition) ? 'text' : definition.split(' ')[0];
     return `${column} ${type}`;
   });
@@ -86,7 +86,7 @@ export function givenRows(columns: Readonly<Record<string, string>>): string {
 
 const isJson = (definition: string) => /^json\b/.test(definition);
 
-/** Keeps only the rows whose columns have these texts, as `indexable` has them; null or absent where any will do. */
+/** Keeps only the rows whose columns have these texts, as `indexable` has them; null or absent for any. */
 export function matching(
   query: Knex.QueryBuilder,
   texts: Readonly<Record<string, string | null | undefined>>,

@@ -57,7 +57,7 @@ function verdictOn(callback: Registration, registrations: Registrations): Verdic
   return mode === 'lose-answer' ? 'answer-lost' : 'accepted';
 }
 
-/** As in the real system, a refusal is HTTP 200 too: only the body tells. */
+/** A refusal is HTTP 200, too, as in the real system: only the body tells. */
 function answer(ctx: Context, { resitNo }: Registration, verdict: Verdict): void {
   switch (verdict) {
     case 'accepted':

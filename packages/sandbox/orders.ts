@@ -21,7 +21,7 @@ export function shortOrderNo(orderNo: string): string {
   return orderNo.replace(/^(.{6}).+?(-\d+)?$/, '$1…$2');
 }
 
-/** Who brings a result to the service; with `none` it is lost. */
+/** What brings a result to the service; with `none` it is lost. */
 export type Delivery = 'both' | 'browser' | 'server' | 'none';
 
 export type Result = Charge &

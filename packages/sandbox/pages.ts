@@ -24,7 +24,7 @@ export function page(name: PageName, locals: object): string {
   return environment.render(`${name}.html`, locals);
 }
 
-/** Of a page on which one chooses something. */
+/** Reads the form of a page on which one chooses something. */
 export const smallForm = koaBody({ multipart: false, json: false, text: false, formLimit: '4kb' });
 
 export function seeOther(ctx: Context, path: string): void {

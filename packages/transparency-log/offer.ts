@@ -59,7 +59,7 @@ export function offerTo(
   };
 }
 
-/** Not all of it, because an answer may never end, and a few compressed bytes may become very many. */
+/** The rest is not read: an answer may never end, and a few compressed bytes may become very many. */
 async function beginningOf({ body }: Response): Promise<string> {
   const decoder = new TextDecoder();
   let text = '';

@@ -24,7 +24,7 @@ export const themedStyle = (css: string): string => {
   return `:root{${lightTokens}}@media screen and (prefers-color-scheme:dark){:root{${darkTokens}}}${css}`;
 };
 
-/** As themedStyle, for pages where `data-theme` on the root, `light` or `dark`, overrides the preference of the screen. */
+/** Like themedStyle, for pages whose root overrides the preference of the screen with `data-theme`: `light` or `dark`. */
 export const switchableStyle = (css: string): string => {
   const { lightTokens, darkTokens } = tokensOf(css);
   return [

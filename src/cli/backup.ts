@@ -1,6 +1,6 @@
 /**
- * `ledger backup`: what a ledger on one machine cannot make again, copied while it runs. Read models and to-do lists are
- * left out: the log brings them back.
+ * `ledger backup`: copies, while the ledger runs, what a ledger on one machine cannot make again. Read models and to-do
+ * lists are left out, because they are made again from the log.
  */
 import { createReadStream, existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';

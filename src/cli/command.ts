@@ -12,7 +12,7 @@ type ValuesOf<Options> = {
 export type Report = { data: unknown; text: string; exitCode?: number };
 
 /** An exit code alone: the command has said what there is to say, or failed. */
-export type Outcome = number | Report;
+export type CommandOutcome = number | Report;
 
 /** Writes a document to the terminal, or to the file that `--output` names. Resolves to the exit code. */
 export type WriteDocument = (pieces: AsyncIterable<string | Uint8Array>) => Promise<0>;
@@ -22,7 +22,7 @@ export type CommandOf<Name extends CommandName> = (
   values: ValuesOf<Declarations[Name]['options']>,
   args: readonly string[],
   ...document: 'output' extends keyof Declarations[Name]['options'] ? [write: WriteDocument] : []
-) => Promise<Outcome>;
+) => Promise<CommandOutcome>;
 
 /** The arguments are wrong; the message is shown with the command's usage. */
 export class UsageError extends Error {

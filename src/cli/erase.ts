@@ -3,7 +3,6 @@ import { createInterface } from 'node:readline/promises';
 import { reasonOf } from '@ledger/kernel/reason-of.ts';
 import { printable } from '@ledger/pdf/printable.ts';
 import { type HeldKeys, isHolding } from '@ledger/personal-data/sealed.ts';
-import { plural } from '../audit/history/text.ts';
 import { Refused } from '../commands/decider.ts';
 import { loadHead } from '../commands/execute.ts';
 import { paymentDecider } from '../commands/payment.ts';
@@ -11,12 +10,13 @@ import { transactionIdPattern } from '../commands/transaction-id.ts';
 import { loadUnmatched } from '../commands/unmatched.ts';
 import { toDateTime } from '../common/malaysian-time.ts';
 import { displaySen } from '../common/money.ts';
+import { plural } from '../common/plural.ts';
 import { paymentStream, type RequestedPayment } from '../events/payment.ts';
 import { placeOfUnmatched } from '../events/unmatched.ts';
 import { unmatchedIn, unmatchedSubject } from '../personal-data/erase.ts';
 import { type FoundUnmatched, findByPayer } from '../personal-data/find-by-payer.ts';
 import { createEraser } from '../roles/eraser.ts';
-import { type CommandOf, type Outcome, UsageError } from './command.ts';
+import { type CommandOf, type CommandOutcome, UsageError } from './command.ts';
 import { type Context, fail, staffCause, withStores } from './stores.ts';
 
 type EraseContext = Context<'dataKeys' | 'mail'>;
@@ -69,7 +69,7 @@ async function eraseListed(
   listed: readonly Listed[],
   isConfirmed: boolean,
   context: EraseContext,
-): Promise<Outcome> {
+): Promise<CommandOutcome> {
   if (listed.length === 0) return fail('There is no such payment.');
   for (const { subject, held, line } of listed)
     process.stderr.write(

@@ -1,8 +1,8 @@
 /** `ledger export`: the payments of a range of time, for an auditor to keep. */
 import { beginExport, readExportRequest } from '../audit/export/export.ts';
-import { plural } from '../audit/history/text.ts';
 import { InvalidFields } from '../commands/fields.ts';
-import { codeOf } from '../config/merchants.ts';
+import { plural } from '../common/plural.ts';
+import { merchantCodeOf } from '../config/merchants.ts';
 import { searchPayments } from '../projections/payments/search.ts';
 import { recordToolAccess } from './access.ts';
 import { type CommandOf, UsageError } from './command.ts';
@@ -16,7 +16,7 @@ export const command: CommandOf<'export'> = async (
   const { merchantCode: named, ...asked } = readRequest({ ...values, opened: isOpened ? 'yes' : '' });
   const uses = named ? (['dataKeys', 'merchants'] as const) : (['dataKeys'] as const);
   return await withStores<'dataKeys' | 'merchants'>('export', { uses }, async (stores) => {
-    const merchantCode = named && codeOf(stores.config.merchants, named);
+    const merchantCode = named && merchantCodeOf(stores.config.merchants, named);
     const request = { ...asked, merchantCode };
     const { pieces, totals } = await beginExport(request, stores);
     if (merchantCode !== null && !(await isMerchant(merchantCode, stores)))
@@ -38,8 +38,8 @@ export const command: CommandOf<'export'> = async (
 };
 
 /**
- * An unknown code must not look like a merchant without payments. One that is no longer configured has some, which the read
- * model has once an export can begin.
+ * An unknown code must not look like a merchant without payments. A merchant that is no longer configured has payments,
+ * which are in the read model once an export can begin.
  */
 async function isMerchant(merchantCode: string, { config, db }: Context<'dataKeys' | 'merchants'>) {
   if (config.merchants.has(merchantCode)) return true;

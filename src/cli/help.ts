@@ -1,7 +1,7 @@
 /** What content/commands.json declares of the commands, and the help that is made of it. */
 import declarations from '../../content/commands.json' with { type: 'json' };
 
-/** Of each command, the options that it takes, with a value or without. */
+/** The options that each command takes, with a value or without. */
 export type Declarations = typeof declarations;
 export type CommandName = keyof Declarations;
 
@@ -30,7 +30,7 @@ export const commandNames = Object.keys(commands);
 
 export const isCommand = (name: string): name is CommandName => Object.hasOwn(commands, name);
 
-/** As `parseArgs` of node:util takes it. (Not commander or citty: both are larger than what they would replace.) */
+/** The options for `parseArgs` of node:util. (Commander and citty are both larger than what they would replace.) */
 export function argumentsOf(name: CommandName) {
   const { json, options: declared, takesArguments = false } = commands[name];
   const options: Record<string, { type: 'string' | 'boolean'; short?: string }> = {

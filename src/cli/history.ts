@@ -2,11 +2,11 @@
 import { isConnectionFailure } from '@ledger/postgres/error-codes.ts';
 import { PostgresUnavailable } from '@ledger/postgres/requirements.ts';
 import { entriesUntil, historyOf, readUntil } from '../audit/history/history.ts';
-import { historyText, printable } from '../audit/history/text.ts';
+import { forTerminal, historyText } from '../audit/history/text.ts';
 import { Refused } from '../commands/decider.ts';
 import { landregTransactionId, transactionIdOf, transactionIdPattern } from '../commands/transaction-id.ts';
-import { codeOf } from '../config/merchants.ts';
-import { paymentStream } from '../events/payment.ts';
+import { merchantCodeOf } from '../config/merchants.ts';
+import { paymentStream, requestedIn } from '../events/payment.ts';
 import { type PaymentFilter, searchPayments } from '../projections/payments/search.ts';
 import { type CommandOf, readArgument } from './command.ts';
 import { type Context, withStores } from './stores.ts';
@@ -44,7 +44,7 @@ export async function findHistory(
   context: Context<(typeof needs.uses)[number]>,
 ) {
   const { transactionIdKey, merchants } = context.config;
-  const merchantCode = merchant && codeOf(merchants, merchant);
+  const merchantCode = merchant && merchantCodeOf(merchants, merchant);
   const codes = merchantCode === undefined ? [...merchants.keys()] : [merchantCode];
   const ids = [
     ...(transactionIdPattern.test(named) ? [named] : []),
@@ -60,7 +60,7 @@ export async function findHistory(
   if (others.length === 0) {
     const { reference, transactionId } = first;
     const remark = `Found by a number, or by a part of the reference: ${transactionId}, ${reference} of ${first.merchantCode}.`;
-    if (![reference, transactionId].includes(named)) process.stderr.write(`${printable(remark)}\n`);
+    if (![reference, transactionId].includes(named)) process.stderr.write(`${forTerminal(remark)}\n`);
     return first;
   }
   const list = found.map((each) => `  ${each.transactionId} of ${each.merchantCode}`).join('\n');
@@ -78,8 +78,7 @@ async function loadHistories(
   const histories = await Promise.all(
     ids.map(async (transactionId) => {
       const history = historyOf(await eventStore.load(paymentStream(transactionId)));
-      const state = history.entries.at(-1)?.state;
-      const { merchant, reference = '' } = state && state.status !== 'none' ? state.request : {};
+      const { merchant, reference = '' } = requestedIn(history.entries.at(-1)?.state)?.request ?? {};
       return { transactionId, merchantCode: merchant?.code ?? '', reference, ...history };
     }),
   );

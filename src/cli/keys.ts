@@ -7,7 +7,7 @@ import { assertKey } from '../commands/key-fingerprint.ts';
 import { paymentStreamPrefix } from '../events/payment.ts';
 import { readErasure } from '../events/personal-data.ts';
 import { unmatchedFold } from '../events/unmatched.ts';
-import { type CommandOf, type Outcome, UsageError } from './command.ts';
+import { type CommandOf, type CommandOutcome, UsageError } from './command.ts';
 import { fail, withStores } from './stores.ts';
 
 const batchSize = 1_000;
@@ -40,8 +40,8 @@ export const command: CommandOf<'keys'> = async (_, [action = '', ...more]) => {
   });
 };
 
-/** Has the sealer go on although the key before is lost, and can hand over to nobody. */
-async function replaceSealKey(): Promise<Outcome> {
+/** Lets the sealer go on although the key before is lost and cannot hand over. */
+async function replaceSealKey(): Promise<CommandOutcome> {
   return await withStores(
     'keys',
     { uses: ['sealKeys'], needs: ['eventStore'] },
@@ -61,8 +61,8 @@ async function replaceSealKey(): Promise<Outcome> {
 }
 
 /**
- * Destroys every key that the log names as destroyed, in batches; resolves to their number. Throws EventStoreUnavailable and
- * UnreadableEvent.
+ * Destroys every key that the log says was destroyed, in batches; resolves to their number. Throws
+ * EventStoreUnavailable and UnreadableEvent.
  */
 export async function destroyErased(
   store: Pick<KeyStore, 'destroy'>,

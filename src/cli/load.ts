@@ -20,8 +20,8 @@ const answerWithinMs = 30_000;
 const uses = ['BASE_URL', 'GATEWAY_SECRET', 'GATEWAY_URL', 'HOST', 'PAYMENT_METHODS_FILE', 'PORT'] as const;
 
 /**
- * The gateway's results of a payment, with their status: `0` failed, `1` paid, `2` cancelled, `3` pending. For staff are
- * another amount than asked for, and two charges.
+ * The gateway's results of a payment, with their status: `0` failed, `1` paid, `2` cancelled, `3` pending. Another
+ * amount than asked for, and two charges, are left to staff.
  */
 const outcomes: readonly { perHundred: number; results: readonly { status: string; moreSen?: number }[] }[] =
   samples.outcomes;
@@ -117,20 +117,20 @@ async function call(url: string, request: RequestInit): Promise<string> {
   }
 }
 
-/** As the form of the payment page does; resolves to the number of the order at the gateway. */
+/** Does what the form of the payment page does; resolves to the number of the order at the gateway. */
 async function chooseMethod(page: string, method: string): Promise<string> {
   const shown = await call(page, { method: 'GET' });
   const fieldIn = (html: string, name: string) =>
     new RegExp(`name="${name}"[^>]* value="([^"]+)"`).exec(html)?.[1] ?? '';
   const bank = /<select [^>]*name="(bank_\w+)".*?<option value="([^"]+)"/s.exec(shown);
   const [, bankField, bankCode = ''] = bank ?? [];
-  // Said of a bank that is marked as not available; of another it means nothing.
+  // `bank_down` confirms a bank that is marked as not available; for any other bank it means nothing.
   const atBank = bankField !== undefined && { [bankField]: bankCode, bank_down: bankCode };
   const chosen = { token: fieldIn(shown, 'token'), method, ...atBank };
   return fieldIn(await call(page, { body: new URLSearchParams(chosen) }), 'MERCHANT_ORDER_NO');
 }
 
-/** Of every hundred in a row as many as `outcomes` says, well mixed. */
+/** The results of a payment by its number: of every hundred as many as `outcomes` says, well mixed. */
 function resultsOf(number: number) {
   let left = (number * 37) % 100;
   for (const { perHundred, results } of outcomes) {

@@ -1,5 +1,5 @@
 /** `ledger merchants`: what is set up for a merchant outside the configuration. */
-import { codeOf } from '../config/merchants.ts';
+import { merchantCodeOf } from '../config/merchants.ts';
 import {
   createDetailsTable,
   detailsSchema,
@@ -16,7 +16,7 @@ export const command: CommandOf<'merchants'> = async (_, [action, named = '', ..
     'merchants',
     { uses: ['merchants'], needs: ['postgres'] },
     async ({ config, db }) => {
-      const code = codeOf(config.merchants, named);
+      const code = merchantCodeOf(config.merchants, named);
       const table = detailsTableOf(code);
       if (!config.merchants.has(code) || !table) throw new UsageError(`No merchant has the code ${code}`);
       if (table === sharedTable) throw new UsageError(`${sharedTable} is the table that all merchants share`);

@@ -29,7 +29,7 @@ async function writeWhole(pieces: AsyncIterable<string | Uint8Array>, path: stri
   const file = await open(draft, 'wx', 0o600);
   try {
     await pipeline(pieces, file.createWriteStream({ flush: true }));
-    // Writing may take minutes. Not a link, which would fail by itself: a memory stick has none.
+    // Writing may take minutes. (A link would fail by itself, but a memory stick has no links.)
     assertFree(path);
     await rename(draft, path);
     syncToDisk(dirname(path));

@@ -47,7 +47,7 @@ export const command: CommandOf<'reconcile'> = async (
     });
   } catch (error) {
     for (const text of [...findings(), failureText(error)]) process.stderr.write(`${text}\n`);
-    // Not 1, which means discrepancies: a scheduler must be able to tell them from a file that cannot be read.
+    // 1 means discrepancies, which a scheduler must be able to tell from a file that cannot be read.
     return Math.max(2, exitCodeOf(error));
   }
 };

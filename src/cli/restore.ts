@@ -54,7 +54,7 @@ async function restoreKeys(
   try {
     const postgres = databaseUrl === '' ? await startPostgres({ dataDir: path, log }) : null;
     if (postgres) running.push(postgres);
-    const { credentials } = newEventStoreCredentials(path);
+    const { credentials } = await newEventStoreCredentials(path);
     const password = credentials.slice(credentials.indexOf(':') + 1);
     const file = join(path, logFile);
     const { port, close } = await startEventStore({ file, host: '127.0.0.1', port: 0, password });

@@ -5,6 +5,7 @@ import { allSeals, lastCheckpoint } from '../audit/seals/find-seals.ts';
 import { readSignedSeal, type Seal } from '../audit/seals/stored-seals.ts';
 import { followKeys } from '../audit/seals/succession.ts';
 import { toIsoWithOffset } from '../common/malaysian-time.ts';
+import { plural } from '../common/plural.ts';
 import type { CommandOf } from './command.ts';
 import { fail, withStores } from './stores.ts';
 
@@ -38,7 +39,7 @@ export const command: CommandOf<'seals'> = async ({ last = false }) =>
     const verifiers = (name === '' ? [] : [...known]).map((key) =>
       verifierText({ kind: 'log', name, publicKey: rawKeyOf(key) }),
     );
-    const count = `${lines.length} ${lines.length === 1 ? 'seal' : 'seals'}.`;
+    const count = `${plural(lines.length, 'seal')}.`;
     const text = [...terms.map(termText), ...verifiers, ...lines, count].join('\n');
     return { data: { keys: terms, verifiers, seals: stored }, text };
   });

@@ -1,5 +1,5 @@
 /** `ledger statement`: what an agency collected on a day, as CSV, JSON lines or PDF. */
-import { codeOf } from '../config/merchants.ts';
+import { merchantCodeOf } from '../config/merchants.ts';
 import { collectedReceipts } from '../projections/journal/collection-queries.ts';
 import { merchantsWithAccount } from '../projections/journal/queries.ts';
 import { collectionLines } from '../statements/csv.ts';
@@ -21,7 +21,7 @@ export const command: CommandOf<'statement'> = async (
   if (format === 'pdf' && output === undefined) throw new UsageError('--format pdf needs --output');
   const knownAt = readAsOf('known-at', values['known-at']);
   return await withJournal({ asOf: knownAt, whenBehind: 'refuse' }, async ({ asOf, config, db, runtime }) => {
-    const merchantCode = codeOf(config.merchants, merchant);
+    const merchantCode = merchantCodeOf(config.merchants, merchant);
     const collection = { merchantCode, day, asOf };
     const name = config.merchants.get(merchantCode)?.name;
     // An unknown code must not look like an agency that collected nothing.

@@ -5,16 +5,14 @@ import type { EventStore } from '@ledger/event-store/event-store.ts';
 import { type Refusal, refusal } from '@ledger/event-store/requirements.ts';
 import { readIfThere } from '@ledger/kernel/whole-file.ts';
 import { candidaciesFor } from '@ledger/postgres/leader-locks.ts';
-import { isReadOnly } from '@ledger/postgres/requirements.ts';
-import { projectionStatus } from '@ledger/projections/runtime/checkpoints.ts';
 import type { Knex } from 'knex';
 import program from '../../package.json' with { type: 'json' };
-import { lastCheck, type Outcome } from '../audit/background-check/schedule.ts';
-import { sealingRefused, unsealed } from '../audit/seals/sealing-status.ts';
+import { type CheckOutcome, lastCheck } from '../audit/background-check/schedule.ts';
+import { unsealed } from '../audit/seals/sealing-status.ts';
 import { readSignedSeal } from '../audit/seals/stored-seals.ts';
 import { renderText } from '../common/templates.ts';
 import { sealsStream } from '../events/seals.ts';
-import { createLook } from '../monitoring/health.ts';
+import { answersFrom, createLook } from '../monitoring/health.ts';
 import { waitingDeliveries } from '../monitoring/metric-sources.ts';
 import { erasedKeysList } from '../personal-data/erased-keys.ts';
 import { allProjections } from '../projections/all.ts';
@@ -53,9 +51,7 @@ async function readStatus({ clock, config, db, eventStore, log, runtime }: Conte
       isDiskFull: () => refused === 'room',
     },
     projections: [...allProjections, erasedKeysList, deliveryList, requeryList],
-    projectionStatus: () => projectionStatus(db),
-    sealingRefused: () => sealingRefused(db),
-    isReadOnly: () => isReadOnly(db),
+    ...answersFrom(db),
     // The roles report the clocks of their own machines.
     clockDifferenceMs: () => null,
     answerWithinMs: lookWithinMs,
@@ -125,7 +121,7 @@ function sumsOf(rows: Awaited<ReturnType<typeof waitingDeliveries>>): { due: num
   return { due: sumOf('due'), givenUp: sumOf('givenUp') };
 }
 
-const summaryOf = (outcome: Outcome | null) =>
+const summaryOf = (outcome: CheckOutcome | null) =>
   outcome && {
     at: outcome.at,
     violations: outcome.violations.reduce((sum, { count }) => sum + count, 0),

@@ -10,7 +10,7 @@ import type { Config } from '../config/config.ts';
 import type { VariableName } from '../config/variables.ts';
 import { type Cause, ownCause } from '../events/envelope.ts';
 import { assertStores, loadRoleConfig, type OpenStores, openStores, type Store } from '../roles/stores.ts';
-import { type Outcome, UsageError } from './command.ts';
+import { type CommandOutcome, UsageError } from './command.ts';
 
 /** The parts of the configuration that a command may use besides the stores, with the variables behind each. */
 const variablesOf = {
@@ -46,8 +46,8 @@ type Requirements<Used extends Part> = {
 export async function withStores<Used extends Part = never>(
   name: string,
   requirements: Requirements<Used>,
-  work: (context: Context<Used>) => Promise<Outcome>,
-): Promise<Outcome> {
+  work: (context: Context<Used>) => Promise<CommandOutcome>,
+): Promise<CommandOutcome> {
   const { uses = [], onlyReads = false, needs = ['eventStore', 'postgres'], ...longestQuery } = requirements;
   const config = loadRoleConfig({ uses: [...always, ...uses.flatMap((part) => variablesOf[part])] });
   const asserted = assertStores({ ...config, appends: !onlyReads, needs });
@@ -59,7 +59,7 @@ export async function withStores<Used extends Part = never>(
   const stores = openStores({ ...config, dataKeys }, log, systemRuntime, longestQuery);
   const personalData = hasKeys ? stores.personalData : null;
   try {
-    // A command that records something tells the time by PostgreSQL, also where it needs nothing else of it.
+    // A command that records something tells the time by PostgreSQL, even if it needs nothing else of it.
     if (needs.includes('postgres') || !onlyReads) await stores.clock.start();
     // A command that uses the keys has them: otherwise the configuration would be at fault.
     const [outcome] = await Promise.all([work({ ...stores, personalData } as Context<Used>), asserted]);
@@ -77,16 +77,15 @@ export async function withStores<Used extends Part = never>(
  */
 export async function withJournal(
   { asOf: asOfAt, whenBehind }: { asOf: (now: Date) => Date; whenBehind: 'warn' | 'refuse' },
-  work: (context: Context<'merchants'> & { asOf: Date }) => Promise<Outcome>,
-): Promise<Outcome> {
+  work: (context: Context<'merchants'> & { asOf: Date }) => Promise<CommandOutcome>,
+): Promise<CommandOutcome> {
   const { journalGap } = await import('../projections/journal/queries.ts');
   return await withStores('journal', { uses: ['merchants'], onlyReads: true }, async (context) => {
     const asOf = asOfAt(context.runtime.now());
     const gap = await journalGap(asOf, context);
     if (gap) process.stderr.write(`${gap.message}.\n`);
-    return gap && !gap.isParked && (gap.isMissing || whenBehind === 'refuse')
-      ? 1
-      : await work({ ...context, asOf });
+    if (gap?.kind === 'missing' || (gap?.kind === 'behind' && whenBehind === 'refuse')) return 1;
+    return await work({ ...context, asOf });
   });
 }
 

@@ -1,7 +1,7 @@
 /** `ledger subject-access`: what is held about one person, as JSON, to be handed out on request. */
 import { historyOf } from '../audit/history/history.ts';
 import { openData } from '../audit/history/open-data.ts';
-import { plural } from '../audit/history/text.ts';
+import { plural } from '../common/plural.ts';
 import { paymentStream } from '../events/payment.ts';
 import { type FoundUnmatched, findByPayer } from '../personal-data/find-by-payer.ts';
 import { recordToolAccess } from './access.ts';

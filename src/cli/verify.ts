@@ -24,7 +24,7 @@ import { Refused } from '../commands/decider.ts';
 import { renderText } from '../common/templates.ts';
 import type { Config } from '../config/config.ts';
 import { onSignals } from '../roles/lifecycle.ts';
-import { type CommandOf, type Outcome, readableFile, UsageError } from './command.ts';
+import { type CommandOf, type CommandOutcome, readableFile, UsageError } from './command.ts';
 import { openVerifyProgress } from './progress.ts';
 import { type Context, fail, staffCause, withStores } from './stores.ts';
 
@@ -64,8 +64,8 @@ export const command: CommandOf<'verify'> = async (options) => {
 
 /** Fresh rows are made by one process at a time. */
 async function whileAlone(
-  work: (signal: AbortSignal, context: Context<'sealKeys'>) => Promise<Outcome>,
-): Promise<Outcome> {
+  work: (signal: AbortSignal, context: Context<'sealKeys'>) => Promise<CommandOutcome>,
+): Promise<CommandOutcome> {
   const interrupted = new AbortController();
   onSignals(['SIGINT', 'SIGTERM'], { stop: () => interrupted.abort(), exitCode: 130 });
   const requirements = { ...needs, onlyReads: true, longestQueryMs: longestStatementMs };
@@ -87,7 +87,7 @@ function checkpointIn(file: string): Checkpoint {
   return checkpoint;
 }
 
-/** All of the witnesses in the file, one in a line, unless fewer are demanded. */
+/** The witnesses in the file, one in a line. All of them must sign unless fewer are demanded. */
 function witnessesIn(file: string, needed: string | undefined): Witnesses {
   const lines = readFileSync(readableFile(file), 'utf8').trim().split('\n');
   const known = lines.flatMap((line) => {
@@ -116,7 +116,7 @@ export function reportText(report: VerifyReport): string {
   return renderText('verified.txt', { ...report, width });
 }
 
-async function acknowledgeFaults(place = '', reason = ''): Promise<Outcome> {
+async function acknowledgeFaults(place = '', reason = ''): Promise<CommandOutcome> {
   const [, stream = '', revision] = /^(.+)@(\d{1,15})$/.exec(place) ?? [];
   if (stream === '' || reason.trim() === '')
     throw new UsageError(
@@ -139,7 +139,7 @@ async function acknowledgeFaults(place = '', reason = ''): Promise<Outcome> {
   );
 }
 
-async function acceptLog(reason = ''): Promise<Outcome> {
+async function acceptLog(reason = ''): Promise<CommandOutcome> {
   if (reason.trim() === '') throw new UsageError('--accept-older-log needs --reason why it was restored');
   return await withStores('verify', needs, async ({ config, db, eventStore, runtime }) => {
     const key = await signerOf(config.sealKeys, eventStore);
@@ -171,14 +171,14 @@ async function verifyExport(
   file: string,
   trusted: readonly KeyTerm[] | null,
   witnesses: Witnesses | null,
-): Promise<Outcome> {
+): Promise<CommandOutcome> {
   const found = await verifyFile(readableFile(file), trusted, witnesses);
   const { violation, payments, checkpoint, unproven, alone } = found;
   if (violation) return { data: found, text: renderText('file-violation.txt', violation), exitCode: 1 };
   // Without the leaves between its events, nothing shows that a file with more than one subject lacks nothing.
   const isProven = unproven === 0 && (checkpoint !== null || payments + alone.length === 1);
   const data = { ...found, isProven };
-  // Whoever names a key or witnesses wants every event proven: an export without any proof has no signature to check.
+  // A key or witnesses ask for proof of every event: an export without any proof has no signature to check.
   const mustBeProven = trusted !== null || witnesses !== null;
   const text = renderText('verified-file.txt', { ...data, mustBeProven, isTrusted: trusted !== null });
   return { data, text, exitCode: mustBeProven && !isProven ? 1 : 0 };

@@ -1,4 +1,4 @@
-/** `ledger witness`: a witness for the checkpoints of a ledger, on a machine of somebody else. Needs no configuration. */
+/** `ledger witness`: a witness for the checkpoints of a ledger, on somebody else's machine. Needs no configuration. */
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { StartError } from '@ledger/embedded/start-error.ts';
 import { createLog } from '@ledger/kernel/log.ts';
 import { makeFolder } from '@ledger/kernel/make-folder.ts';
+import { readAtMost } from '@ledger/kernel/read-at-most.ts';
 import { codeOf, reasonOf } from '@ledger/kernel/reason-of.ts';
 import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
 import { readIfThere, replaceFile } from '@ledger/kernel/whole-file.ts';
@@ -51,12 +52,8 @@ export const command: CommandOf<'witness'> = async ({
         return;
       }
       try {
-        let body = Buffer.alloc(0);
-        for await (const chunk of request) {
-          body = Buffer.concat([body, chunk as Buffer]);
-          if (body.length > maxBody) break;
-        }
-        const { status, type, text: said } = await add(body.toString());
+        const body = await readAtMost(request, maxBody);
+        const { status, type, text: said } = await add(body ? new TextDecoder().decode(body) : '');
         log.info({ status }, 'a checkpoint was offered');
         response.writeHead(status, { 'Content-Type': type }).end(said);
       } catch (error) {

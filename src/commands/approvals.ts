@@ -1,7 +1,4 @@
-/**
- * What staff do with the money of a payment. If more is at stake than one person may decide, it is only proposed, and
- * takes effect when a second one approves.
- */
+/** What staff do with the money of a payment. Above a limit it is only proposed, until a second person approves it. */
 import { canonicalJson } from '@ledger/kernel/canonical-json.ts';
 import { addSen, isRinggit, type Sen } from '../common/money.ts';
 import { adjustedSen } from '../events/adjustments.ts';
@@ -17,7 +14,7 @@ export type TakeAction = ActionContext & { type: 'TakeAction'; action: StaffActi
 
 export type DecideApproval = ActionContext & {
   type: 'DecideApproval';
-  /** Of the proposal, counted from 1. */
+  /** The number of the proposal, counted from 1. */
   no: number;
   outcome: 'granted' | 'rejected';
   note: string;
@@ -41,10 +38,7 @@ function eventsOf(action: StaffAction, context: ActionContext, state: RequestedP
   return action.kind === 'refund' ? refund(action, context, state) : resolveException(action, context, state);
 }
 
-/**
- * What the agency or a payer gains or loses, in sen; null where that is not known. All refunds and reversals of a payment
- * count together.
- */
+/** What the agency or a payer gains or loses, in sen, with earlier refunds and reversals; null if that is not known. */
 function atStake(action: StaffAction, state: RequestedPayment): Sen | null {
   const returned = [adjustedSen(state, 'refunded'), adjustedSen(state, 'reversed')];
   if (action.kind === 'refund') return addSen(...returned, action.amountSen);

@@ -1,4 +1,4 @@
-/** That nobody will pay: the payer decides it, or the merchant, or the request expires. */
+/** Cancels a payment that nobody will pay: the payer or the merchant decides it, or the request expires. */
 import type { RequestedPayment } from '../events/payment.ts';
 import { nothingReported } from '../events/payment-result.ts';
 import { isClosed, isEnded, standingOf } from '../events/payment-standing.ts';
@@ -10,10 +10,10 @@ import { refusalToBegin, refusalToPay } from './refusal-to-pay.ts';
 /** What a payer has cancelled can still be paid; after the other two, nobody can begin to pay. */
 export type CancelPayment = { type: 'CancelPayment'; at: string; source: 'payer' | 'merchant' | 'expiry' };
 
-/** Not while an attempt is open: the bank may have charged the payer already. */
+/** Refused while an attempt is open: the bank may have charged the payer already. */
 export function cancelPayment({ at, source }: CancelPayment, state: RequestedPayment): PaymentDecision {
   const isPayer = source === 'payer';
-  // Who asks for it has read the time in a row, which somebody may have changed.
+  // The time comes from a row, which somebody may have changed.
   if (source === 'expiry' && !isClosed(state, at)) return [];
   const refusal = isPayer ? refusalToBegin(state, at) : refusalToPay(state);
   if (refusal) return refusal;

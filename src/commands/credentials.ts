@@ -24,14 +24,14 @@ export type CredentialCommand = {
   | {
       type: 'IssueCredential';
       fingerprint: string;
-      /** Of a webhook secret; null for an API key. */
+      /** The webhook secret; null for an API key. */
       secret: string | null;
       othersEndAt: string;
     }
   | { type: 'EndOverlap' }
 );
 
-/** A callback is signed with each secret, and a header has room for so many. */
+/** A callback is signed with each secret, and a header has room for this many signatures. */
 const maxValid = 5;
 
 export const credentialDecider: Decider<readonly Credential[], CredentialCommand, MerchantEvent> = {
@@ -76,12 +76,12 @@ function validOf(
   return all.filter((fingerprint) => !ended.has(fingerprint));
 }
 
-/** For so long a process uses what it has read of a merchant's stream. */
+/** How long a process uses what it has read of a merchant's stream. */
 const servesMs = 5_000;
 /** Longer than a read takes unless the event store is failing. A request waits no longer for a fresher state. */
 const patienceMs = 500;
 
-/** As the configuration has it: keys are `sha256:<64 hex digits>` or plain. */
+/** A merchant in the configuration. Keys are `sha256:<64 hex digits>` or plain. */
 type Configured = { code: string; apiKeys: readonly string[]; webhookSecrets: readonly string[] };
 
 export type Credentials = ReturnType<typeof createCredentials>;
@@ -93,7 +93,7 @@ type Dependencies = {
   transactionIdKey: string;
 };
 
-/** The credentials of a merchant. What was known serves for as long as the event store does not answer. */
+/** The credentials of a merchant. While the event store does not answer, what was known before is used. */
 function createStates({ eventStore, runtime }: Dependencies) {
   const kept = new Map<string, { state: readonly Credential[]; readMs: number }>();
   return async (code: string, atMostMs: number): Promise<readonly Credential[]> => {
@@ -143,8 +143,8 @@ export function createCredentials(dependencies: Dependencies) {
     configured,
     fingerprintOf,
     /**
-     * Whether it is a valid key of the merchant. One that another process has just issued is. Throws EventStoreUnavailable
-     * if that cannot be known.
+     * Whether it is a valid key of the merchant, even if another process has issued it just now. Throws
+     * EventStoreUnavailable if that cannot be known.
      */
     async isKey(merchant: Configured, key: string): Promise<boolean> {
       // Compared by keyed digests: how long that takes says nothing about the key.
@@ -161,8 +161,8 @@ export function createCredentials(dependencies: Dependencies) {
       }
     },
     /**
-     * Those that callbacks are signed with; none if the merchant has none. Throws EventStoreUnavailable, KeysUnavailable,
-     * and an Error when none of those that it has can be opened: a callback never goes out unsigned instead.
+     * The secrets that callbacks are signed with; none if the merchant has none. Throws EventStoreUnavailable and
+     * KeysUnavailable, and an Error if none of its secrets can be opened: a callback never goes out unsigned instead.
      */
     async webhookSecretsOf(merchant: Configured, atMostMs = servesMs): Promise<string[]> {
       const { state, names } = await valid(merchant, 'webhook-secret', atMostMs);

@@ -14,7 +14,7 @@ export type Decider<State, Command, Event> = Fold<State, Event> & {
 export type Decision<Event> = readonly Event[] | Refused;
 export type PaymentDecision = Decision<PaymentEvent>;
 
-/** The payment as events leave it that are decided, and not stored yet. */
+/** The payment after events that have been decided but not stored yet. */
 export function afterEvents(payment: RequestedPayment, events: readonly PaymentEvent[]): RequestedPayment {
   return events.reduce<Payment>(evolve, payment) as RequestedPayment;
 }

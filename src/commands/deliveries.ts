@@ -20,10 +20,7 @@ export type RecordDeliveryAttempt = {
 
 export type SupersedeDelivery = { type: 'SupersedeDelivery'; at: string; delivery: string };
 
-/**
- * Staff or the merchant ask to send it again: the schedule restarts, the id stays. Refused after `maxAttempts`, if there
- * is such a limit.
- */
+/** Staff or the merchant ask to send it again: the schedule restarts, the id stays. Refused after `maxAttempts`. */
 export type RequestDelivery = {
   type: 'RequestDelivery';
   at: string;
@@ -31,7 +28,7 @@ export type RequestDelivery = {
   maxAttempts?: number;
 };
 
-/** The payer asks for the receipt once more, on a page that knew of so many attempts to send it. */
+/** The payer asks for the receipt again. `attempts` is how many attempts to send it the page knew of. */
 export type RequestReceiptEmail = { type: 'RequestReceiptEmail'; at: string; attempts: number };
 
 export type DeliveryCommand =

@@ -35,7 +35,7 @@ export type Execute<State, Command, Event> = (
     creates?: boolean;
     /** A head that has already been loaded; the stream is then loaded only after a conflict. */
     from?: Head<State> | null;
-    /** The same `commandId` is the same command: it adds nothing where it has added something. Not with `from`. */
+    /** The same `commandId` is the same command: given again, it adds nothing. Cannot be used with `from`. */
     once?: boolean;
   },
 ) => Promise<Executed<State, Event>>;
@@ -44,7 +44,7 @@ export type Execute<State, Command, Event> = (
 export type ExecuteOf<D> =
   D extends Decider<infer State, infer Command, infer Event> ? Execute<State, Command, Event> : never;
 
-/** Of streams that hold no personal data. Nothing is ever appended in plain text. */
+/** Seals nothing, for streams that hold no personal data. Nothing is ever appended in plain text. */
 const sealNothing: SealEvents = (_, events) => {
   for (const { type, data } of events)
     if (sealedValuesOf(data).some(({ value }) => isPlain(value)))
@@ -66,7 +66,7 @@ export function createExecute<State, Command, Event extends { type: string; data
   seal?: SealEvents;
   /** A stream that changes more often than this while a command waits is under attack, not under load. */
   maxConflicts?: number;
-  /** The heads of so many streams, the last that were appended to, are kept: the next command on one reads nothing. */
+  /** How many heads are kept, of the streams appended to last: the next command on one of them reads nothing. */
   remembered?: number;
 }): Execute<State, Command, Event> {
   const { eventStore, decider, seal = sealNothing, maxConflicts = 50 } = dependencies;

@@ -30,7 +30,7 @@ const namePattern = /^(?!\s)[^\p{Cc}\p{Cs}\u2028-\u202E\u2066-\u2069]*(?<!\s)$/u
 export const name = text({ minLength: 2, maxLength: 200, pattern: namePattern });
 
 export const maxNoteLength = 1_000;
-/** As a name, but with line breaks. */
+/** Like a name, but with line breaks. */
 const notePattern = /^(?!\s)(?:\n|[^\p{Cc}\p{Cs}\u202A-\u202E\u2066-\u2069])*(?<!\s)$/u;
 
 /** The reason that staff give. */

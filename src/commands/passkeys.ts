@@ -14,7 +14,7 @@ const maxPasskeys = 10;
 export type PasskeyCommand =
   /** `asFirst`: refused if the user has one. Of two browsers with the same link, only one may register. */
   | { type: 'RegisterPasskey'; at: string; passkey: Omit<Passkey, 'registeredAt'>; asFirst: boolean }
-  /** `id` null: all of them. `keepsOne`: whoever asks would lock themselves out without any. */
+  /** `id` is null for all. `keepsOne`: removing the last one is refused, because the user could not sign in without. */
   | { type: 'RemovePasskeys'; at: string; id: string | null; keepsOne: boolean };
 
 export const passkeyDecider: Decider<Passkeys | null, PasskeyCommand, UserEvent> = {

@@ -89,7 +89,7 @@ function recordSuccess(command: RecordGatewayResult, state: RequestedPayment): r
   const attempt = attemptOf(state, data.orderNo);
   const expectedSen = addSen(chargeableSen(state), attempt?.chargeSen ?? (0 as Sen));
   const matches = result.amountSen === expectedSen && isRinggit(result.currency);
-  /** What reported this money before, and what settled other money of this gateway transaction. */
+  /** The earlier reports of this money, and the success that settled its gateway transaction. */
   const [known, ...others] = sameSuccesses(state, result);
   const settled = successesOfTransaction(state, result).find(
     (each) => isBooked(each) || each.resolved?.resolution === 'refunded',
@@ -101,8 +101,8 @@ function recordSuccess(command: RecordGatewayResult, state: RequestedPayment): r
     const paid = { ...data, ...setInMotion(state, 'succeeded'), postingRule, ...receipt };
     return [...supersede(command, state), { type: 'PaymentSucceeded', data: paid }];
   }
-  const isSettled = known && !changesFee(known, result, state) && !isPaidAgain(known, result, state);
-  const contradicted = isSettled ? null : (known ?? settled);
+  const agrees = known && !changesFee(known, result, state) && !isPaidAgain(known, result, state);
+  const contradicted = agrees ? null : (known ?? settled);
   if (contradicted) {
     const orderNo = result.sellerOrderNo || contradicted.sellerOrderNo;
     if (others.some(isContradictionAbout(orderNo))) return [];
@@ -119,7 +119,10 @@ function recordSuccess(command: RecordGatewayResult, state: RequestedPayment): r
   return [...supersede(command, state), suspended];
 }
 
-/** Without a fee. After a wrong amount that was credited in full, another charge of what was asked for is a second one. */
+/**
+ * What a new charge should be, without a fee. Once a wrong amount has been credited in full, another charge of all that
+ * was asked for is a duplicate.
+ */
 function chargeableSen(state: RequestedPayment): Sen {
   return currentResult(state)?.credited === 'paid' ? state.request.amountSen : outstandingSen(state);
 }
@@ -133,7 +136,7 @@ function supersede({ at, result }: RecordGatewayResult, state: RequestedPayment)
   return [{ type: 'ExceptionResolved', data }];
 }
 
-/** Whether it names an order with another fee than that of the inferred order, with which the payment is in the books. */
+/** Whether it names an order whose fee is not that of the inferred order, with which the payment is in the books. */
 function changesFee(
   { isOrderInferred, role, sellerOrderNo }: RecordedSuccess,
   result: PaymentResult,
@@ -145,8 +148,8 @@ function changesFee(
 }
 
 /**
- * Whether a charge that is in the books is reported at a later time than a failure of it: the bank may have taken it back,
- * and charged the payer after all.
+ * Whether a charge in the books is reported as paid at a later time than a failure of it: the bank may have taken it
+ * back and then charged the payer after all.
  */
 function isPaidAgain(known: RecordedSuccess, result: PaymentResult, state: RequestedPayment): boolean {
   const { gatewayTransactionId, paidAt: paidBefore } = known;

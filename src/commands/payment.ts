@@ -51,7 +51,7 @@ export type PaymentCommand =
   | ErasePersonalData
   | DeliveryCommand;
 
-/** That the personal data have been erased. What destroys their keys: src/personal-data/erase.ts. */
+/** Records that the personal data have been erased. Their keys are destroyed in src/personal-data/erase.ts. */
 export type ErasePersonalData = {
   type: 'ErasePersonalData';
   at: string;
@@ -66,7 +66,7 @@ type AddNote = { type: 'AddNote'; at: string; note: string };
 export const maxAttempts = 50;
 /** Limits the length of the stream. */
 export const maxAttemptsEver = 500;
-/** An attempt that the gateway has said nothing about counts for so long: whoever has the link can make it. */
+/** How long an attempt counts that the gateway has said nothing about: anybody who has the link can make one. */
 const unusedCountsMs = 24 * 60 * 60_000;
 
 export const paymentDecider: Decider<Payment, PaymentCommand, PaymentEvent> = {

@@ -22,7 +22,7 @@ export function deliveriesFor(
   ];
 }
 
-/** The callback about an adjustment, to a merchant that is `told` of such; `payment` is as it was before. */
+/** The callback about an adjustment, if the merchant is `told` of such; `payment` is the state before it. */
 export function callbackAbout(
   payment: RequestedPayment,
   about: CallbackSubject,

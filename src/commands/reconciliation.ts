@@ -45,9 +45,9 @@ export const reconciliationDecider: Decider<Discrepancy | null, ReconciliationCo
   };
 
 /**
- * Found again, a discrepancy that staff explained stays resolved. One that was cleared is open again, unless this export
- * is older than the one that cleared it. One that is open is recorded again if this export is newer, so that none in
- * between clears it.
+ * A discrepancy that is found again stays resolved if staff explained it. If it was cleared, it is open again, unless
+ * this export is older than the one that cleared it. If it is open, it is recorded again if this export is newer, so
+ * that no export in between clears it.
  */
 function report(
   { discrepancy }: ReportDiscrepancy,
@@ -63,7 +63,7 @@ function report(
   return [{ type: 'ReconciliationDifferenceFound', data: discrepancy }];
 }
 
-/** Of which moment an export showed it. An export of version 1 is no newer than its import. */
+/** The moment at which an export showed it. An export of version 1 is no newer than its import. */
 export function shownAsOf({ asOf, at }: Pick<DiscrepancyFound, 'asOf' | 'at'>): string {
   return asOf ?? at;
 }

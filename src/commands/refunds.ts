@@ -20,11 +20,11 @@ export type MerchantTerms = {
   toldOf: readonly CallbackSubject[];
   /** Whether it takes a part of what it asked for. */
   takesParts: boolean;
-  /** A second member of staff has to approve what moves more; null if nothing has to be approved. */
+  /** Above this amount a second member of staff has to approve; null if nothing has to be approved. */
   approvalAboveSen: Sen | null;
 };
 
-/** Of each charge at most what has not been returned yet. */
+/** Refunds of each charge at most what has not been returned yet. */
 export function refund(
   { amountSen, chargeNo, gatewayReference, reason }: RefundAction,
   context: ActionContext,

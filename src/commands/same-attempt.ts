@@ -17,8 +17,8 @@ export function isSameAttempt(
 }
 
 /**
- * A report that names another order of its gateway transaction than was inferred for earlier reports corrects these: the
- * attempt that they were taken to be about is open again. Successes have rules of their own.
+ * A report that names the order of its gateway transaction corrects earlier reports for which another order was
+ * inferred: the attempt that they were taken to be about is open again. Successes have rules of their own.
  */
 export function correctOrders(
   { at, source, result }: { at: string; source: Source; result: PaymentResult },
@@ -37,9 +37,9 @@ export function correctOrders(
 }
 
 /**
- * Whether the result was recorded before. Before a success of its attempt, or before that became pending again, an equal
- * one is a repeat only with the same time: with another time it may be a reversal, or the end of what was pending, which
- * one without a time ends, too.
+ * Whether the result was recorded before. If its attempt has succeeded or become pending since, an equal result from
+ * before then is a repeat only if it has the same time. With another time it may be a reversal or the end of what is
+ * pending; without a time it ends what is pending.
  */
 export function isRepeat(result: PaymentResult, state: RequestedPayment): boolean {
   const from = reopenedAt(result, state);
@@ -54,7 +54,7 @@ export function isRepeat(result: PaymentResult, state: RequestedPayment): boolea
   );
 }
 
-/** The place of the result that paid its attempt or left it pending; 0 if the last one of it was another. */
+/** The index of the result that paid its attempt or left it pending; 0 if the last applied result of it did neither. */
 export function reopenedAt(result: PaymentResult, state: RequestedPayment): number {
   const last = state.results.findLastIndex(
     (each) => (each.role === 'applied' || each.credited === 'paid') && isSameAttempt(each, result, state),

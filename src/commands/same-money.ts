@@ -8,8 +8,8 @@ import type { RecordedResult } from '../events/recorded-result.ts';
 export type RecordedSuccess = RecordedResult & { resultNo: number };
 
 /**
- * The recorded successes of this money and amount, those that are known best first: none if the result is new. What was
- * superseded comes last, because another one has its money in the books.
+ * The recorded successes of this money and amount, the most certain first; none if the result is new. Superseded ones
+ * come last, because another success has their money in the books.
  */
 export function sameSuccesses(state: RequestedPayment, result: PaymentResult): RecordedSuccess[] {
   return successesOf(state)
@@ -30,14 +30,14 @@ function successesOf({ results }: RequestedPayment): RecordedSuccess[] {
 }
 
 /**
- * 0 if they are different money. If both name a gateway transaction, this decides. Otherwise they are the same money
+ * 0 if they are different money. If both name a gateway transaction, that decides. Otherwise they are the same money
  * unless both name an order and these differ.
  */
 function certaintyOf(earlier: RecordedResult, result: PaymentResult): 0 | 1 | 2 | 3 {
   const [one, other] = [earlier.gatewayTransactionId, result.gatewayTransactionId];
   if (one !== '' && other !== '') return one === other ? 3 : 0;
   const named = earlier.isOrderInferred ? '' : earlier.sellerOrderNo;
-  // A later report has already been found to be the same money as a superseded one: no other money may pass for it.
+  // The money of a superseded success is that of a later report: no other money may be taken for it.
   if (named === '' || result.sellerOrderNo === '') return isSuperseded(earlier) ? 0 : 1;
   return named === result.sellerOrderNo ? 2 : 0;
 }
@@ -51,8 +51,8 @@ function isSameAmount(one: PaymentResult, other: PaymentResult): boolean {
 }
 
 /**
- * Whether its money is in suspense, or was credited from there without effect on the payment, as in earlier versions: what
- * a later report of the same money supersedes.
+ * Whether a later report of the same money supersedes it: its money is in suspense, or was credited from there without
+ * effect on the payment, as in earlier versions.
  */
 export function isOpenMismatch({ credited, resolved, role }: RecordedResult): boolean {
   const isCredited = resolved?.resolution === 'credited' && credited === undefined;

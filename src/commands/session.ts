@@ -18,7 +18,7 @@ export type SignIn = {
 
 type Viewed = Extract<SessionEvent, { type: 'PersonalDataViewed' }>['data'];
 export type ViewPersonalData = { type: 'ViewPersonalData' } & Omit<Viewed, 'userId'>;
-/** An access by a command, which has no session: `userId` is its actor, and the stream is of this access alone. */
+/** An access by a command, which has no session: `userId` is its actor, and it has a stream of its own. */
 export type RecordToolAccess = { type: 'RecordToolAccess' } & Viewed;
 
 export type SignOut = { type: 'SignOut'; at: string };

@@ -4,7 +4,7 @@ import { type Decider, Refused } from './decider.ts';
 
 export type ExplainSharedNumber = { type: 'ExplainSharedNumber'; at: string; note: string };
 
-/** Whoever gives the command has found the shared number in the journal. */
+/** The caller has found the shared number in the journal. */
 export const sharedNumberDecider: Decider<ExplainedNumber | null, ExplainSharedNumber, SharedNumberEvent> = {
   ...sharedNumberFold,
   decide({ at, note }, state) {

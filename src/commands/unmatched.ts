@@ -24,10 +24,7 @@ import { createExecute, type Head, headOf } from './execute.ts';
 import type { Fingerprint } from './fingerprint.ts';
 import type { ErasePersonalData } from './payment.ts';
 
-/**
- * A payment has at most so many results in quarantine: more different ones of one payment come from no gateway in order,
- * and each is an exception for staff.
- */
+/** How many results of one payment are kept in quarantine. A working gateway sends fewer, and each needs staff. */
 const maxPerStream = 20;
 
 /** Decided from all results of the stream: one that is there already adds nothing. */
@@ -70,8 +67,8 @@ type Resolved = Extract<UnmatchedEvent, { type: 'UnmatchedResultResolved' }>['da
 export type ResolveUnmatchedResult = { type: 'ResolveUnmatchedResult' } & Resolved;
 
 /**
- * On the stream of what became of one result. Whoever gives a command has loaded the result, and before an erasure
- * destroyed its key; no payment is made of the result.
+ * Decides about one result, in the stream of what became of it. The caller has loaded the result, and has destroyed its
+ * key before recording an erasure.
  */
 export const unmatchedDecider: Decider<
   HandledUnmatched,

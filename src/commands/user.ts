@@ -25,7 +25,7 @@ export type CreateUser = Granted & {
 /** `by` is the id of the user who asks in the console, null for staff at the command line. */
 type ByStaff = { at: string; by: string | null };
 export type ChangeUserRole = ByStaff & { type: 'ChangeUserRole'; role: Role };
-/** Without `granted`, whoever has a scope keeps it. */
+/** Without `granted`, a user who has a scope keeps it. */
 export type GrantConsoleAccess = ByStaff & Granted & { type: 'GrantConsoleAccess' };
 export type DeactivateUser = ByStaff & { type: 'DeactivateUser' };
 export type ReactivateUser = ByStaff & { type: 'ReactivateUser' };

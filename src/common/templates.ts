@@ -8,7 +8,7 @@ import { displaySen } from './money.ts';
 const views = fileURLToPath(new URL('../../views/', import.meta.url));
 const textFolder = resolve(views, 'text');
 
-/** Those of a folder of views/, such as `email`. */
+/** The templates of a folder of views/, such as `email`. */
 export const createTemplates = (folder = '') => createTemplatesIn(resolve(views, folder));
 
 const texts = createTextTemplates(textFolder);

@@ -18,7 +18,7 @@ const AgencyPage = object(agencyPage);
 export function agencyPageOf({ names = {}, contact = {} }: Infer<typeof AgencyPage>, logo = '') {
   const { phone = '', email = '', url = '' } = contact;
   return {
-    /** Where it differs from `name`, which is recorded with each payment. */
+    /** Names in other languages, where they differ from `name`, which is recorded with each payment. */
     names,
     /** A `data:` URL, so that a page loads nothing; `''` if there is none. */
     logo,

@@ -54,11 +54,11 @@ export function readLandRegistry(
     /** The label of this service in the land registry's books. */
     dimasuk: env.text('LANDREG_DIMASUK'),
     connectTimeoutMs: env.integer('LANDREG_CONNECT_TIMEOUT_MS'),
-    /** Of one delivery attempt, with all its attempts to connect and the pauses between them. */
+    /** How long one delivery attempt may take, with all its attempts to connect and the pauses between them. */
     timeoutMs: env.integer('LANDREG_TIMEOUT_MS'),
-    /** To connect, within one delivery attempt. */
+    /** How many attempts to connect are made within one delivery attempt. */
     attempts: env.integer('LANDREG_ATTEMPTS'),
-    /** Between two of them. */
+    /** The pause between two of them. */
     pauseMs: env.integer('LANDREG_PAUSE_MS'),
   };
 }

@@ -88,7 +88,7 @@ function readConfig(env: EnvironmentReader, seals: boolean) {
       current: env.text('SEAL_KEY', { required: seals }),
       previous: env.text('SEAL_KEY_PREVIOUS'),
     },
-    /** Who cosigns the checkpoints of the log; without a final slash. */
+    /** The witnesses that cosign the checkpoints of the log, without a final slash. */
     witnessUrls: env.list('WITNESS_URLS').map((url) => url.replace(/\/$/, '')),
     /** When everything is verified each day, in Malaysian time; `off`: never. */
     verifyAt: env.text('VERIFY_SCHEDULE'),
@@ -124,12 +124,12 @@ function readConfig(env: EnvironmentReader, seals: boolean) {
     /** Null: its address is not configured, and its callbacks wait. */
     landRegistry: readLandRegistry(env, { ...callbacks, hasAgencies }),
     mail: readMail(env),
-    /** Who is told what waits for staff; none: every admin. */
+    /** The people who are told what waits for staff; if there are none, every admin is told. */
     staffAlertsTo: env.list('STAFF_ALERTS_TO', { form: emailPattern }),
     apiKeys: readApiKeys(env),
     /** The keys that the land registry may send; none if nobody has access. */
     landregAccessKeys: readLandregAccessKeys(env, hasAgencies),
-    /** Those that were read; a change of one is adopted while the process runs (reload.ts). */
+    /** The files that were read. The process adopts a change of one while it runs (reload.ts). */
     files: env.files,
     /** The faults of changed files, which were not adopted; empty if there are none. */
     refused: [] as string[],
@@ -142,7 +142,7 @@ function readConfig(env: EnvironmentReader, seals: boolean) {
       callsPerSecond: env.integer('RATE_LIMIT_CALLS'),
       pagesPerMinute: env.integer('RATE_LIMIT_PAGES'),
     },
-    /** Of admins, to sign in to the console. */
+    /** Whether admins need a passkey to sign in to the console. */
     passkeysRequired: env.insistsOn('passkeys', 'admins may sign in to the console without a passkey'),
     trustedProxies: env.integer('TRUSTED_PROXIES'),
     logLevel: env.oneOf('LOG_LEVEL', logLevels),

@@ -33,7 +33,7 @@ export const keyForm = /^(sha256:[0-9a-f]{64}|(?!sha256:)\S{6,200})$/;
 
 const apiKey = written(keyForm, 'sha256:<64 hex digits>, or a key of 6 to 200 characters without blanks');
 
-/** As Standard Webhooks has it, or any text. */
+/** In the form of Standard Webhooks, or any text. */
 const webhookSecret = written(
   /^(whsec_(?=.{32,88}$)[A-Za-z0-9+/]+={0,2}|(?!whsec_)\S{24,200})$/,
   'whsec_ and 24 to 64 bytes in base64, or 24 to 200 characters without blanks',
@@ -65,10 +65,7 @@ const maxLogoBytes = 10_240;
 /** Publicly known keys, which production refuses. */
 const publicKeys = ['demo-key', 'whsec_bm90IGEgc2VjcmV0OiBkZW1vLWFwcCBvZiBsZWRnZXI='];
 
-/**
- * Reads the merchants file; adds it and those that it names to `files`. Throws ConfigError naming every key at fault, never
- * a value.
- */
+/** Reads the file; adds it and those it names to `files`. Throws ConfigError naming every key at fault and no value. */
 export function loadMerchants(
   path: string,
   production: boolean,
@@ -158,13 +155,13 @@ export type Merchant = ReturnType<typeof merchantOf>;
 type Merchants = ReadonlyMap<string, Pick<Merchant, 'code' | 'id'>>;
 
 /** The code of a merchant that people name by its code or its id; what they named if there is none. */
-export const codeOf = (merchants: Merchants, named: string): string =>
+export const merchantCodeOf = (merchants: Merchants, named: string): string =>
   (merchants.get(named) ?? [...merchants.values()].find(({ id }) => String(id) === named))?.code ?? named;
 
 /** The merchants whose payments somebody may see, as people type them: codes and agency ids, or `*` for all. */
 export function readScope(text: string, merchants: Merchants) {
   const typed = text.trim();
-  const codes = new Set(typed.split(/[\s,]+/).map((named) => codeOf(merchants, named)));
+  const codes = new Set(typed.split(/[\s,]+/).map((named) => merchantCodeOf(merchants, named)));
   return { merchants: typed === '*' ? null : [...codes].toSorted(), configured: [...merchants.keys()] };
 }
 

@@ -1,6 +1,6 @@
 /**
- * What may change without a restart: merchants, payment methods, and the secrets that nothing stored depends on. Whoever
- * holds the configuration sees the change, because its values are replaced in place.
+ * What may change without a restart: merchants, payment methods, and the secrets that nothing stored depends on.
+ * Everything that holds the configuration sees the change, because its values are replaced in place.
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { Log } from '@ledger/kernel/log.ts';

@@ -64,7 +64,7 @@ const isThisMachine = (host: string) => ['127.0.0.1', 'localhost', '[::1]'].incl
 /** On this machine, which includes Unix sockets, PostgreSQL may do without TLS. */
 export function checkPostgres(env: EnvironmentReader, databaseUrl: string): void {
   const url = URL.parse(databaseUrl);
-  // As the driver does, the last of a repeated parameter counts, and `host` takes precedence over the address.
+  // The driver does the same: the last of a repeated parameter counts, and `host` takes precedence over the address.
   const last = (name: string) => url?.searchParams.getAll(name).at(-1);
   const host = last('host') || (url?.hostname ?? '').replace(/^%2f/i, '/');
   const [address = ''] = databaseUrl.split('?');

@@ -1,7 +1,6 @@
 /**
- * What is wrong with the log and was explained by staff, so that `ledger verify` does not fail because of it for ever. Each names
- * what was found, and is signed with the key of the seals: who can only write to the log cannot explain away
- * what they have changed.
+ * Faults of the log that staff have explained, so that `ledger verify` does not fail because of them for ever. Each is
+ * signed with the key of the seals, so that somebody who can only write to the log cannot explain a change away.
  */
 import { hash } from 'node:crypto';
 import { canonicalJson } from '@ledger/kernel/canonical-json.ts';
@@ -12,10 +11,7 @@ import { type StoredEvent, unlessTooDeep } from './envelope.ts';
 
 export const acknowledgementsStream = 'verify-acknowledgements';
 
-/**
- * What may be wrong with one event, as `ledger verify` calls it; the last is an acknowledgement that no trusted key has
- * signed.
- */
+/** What `ledger verify` may find wrong with one event. An acknowledgement is wrong if no trusted key has signed it. */
 const eventFaults = ['changed events', 'broken chains', 'unreadable events', 'acknowledgements'] as const;
 export type EventFault = (typeof eventFaults)[number];
 
@@ -26,7 +22,7 @@ const acknowledged = {
   by: string(),
   /** Ed25519, as SPKI in base64. */
   publicKey: string(),
-  /** By that key, over `signedText` of seals.ts; base64. */
+  /** The signature by that key over `signedText` of seals.ts, in base64. */
   signature: string(),
 };
 
@@ -36,14 +32,14 @@ const FaultAcknowledged = object({
   stream: string(),
   revision: min(integer(), 0),
   fault: enums(eventFaults),
-  /** Of the event as it was found: `contentHashOf`. */
+  /** The `contentHashOf` the event as it was found. */
   contentHash: pattern(string(), /^[0-9a-f]{64}$/),
 });
 
 /** An older copy of the log was restored on purpose: the sealer goes on from it. */
 const OlderLogAccepted = object({
   ...acknowledged,
-  /** The signed notes of the checkpoints that it does not have, and that were kept outside it. */
+  /** The signed notes of the checkpoints that were kept outside the log and that the older copy lacks. */
   checkpoints: array(string()),
 });
 

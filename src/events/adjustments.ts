@@ -1,7 +1,4 @@
-/**
- * What staff record of money after the results of a payment: that a wrong amount is credited to the agency, that the bank
- * has taken a payment back, and that a payer was refunded. The events, and how a payment folds them.
- */
+/** Events of money after the results of a payment, recorded by staff: a credited wrong amount, a reversal, a refund. */
 import { type EventOf, utc } from '@ledger/kernel/structs.ts';
 import { array, enums, integer, literal, min, object, string } from 'superstruct';
 import { addSen, type Sen, sen } from '../common/money.ts';
@@ -26,7 +23,7 @@ const returned = {
   chargeNo: min(integer(), 1),
   amountSen: sen,
   feeSen: sen,
-  /** The method by which the money had come; `''` where it is not known. */
+  /** The method by which the money came; `''` if it is not known. */
   mode: enums(['', ...paymentModes]),
 };
 
@@ -155,7 +152,7 @@ export function resolvedAs<Payment extends Pick<Adjusted, 'results'>>(
   return { ...payment, results };
 }
 
-/** How often a result has set the status, an event told people something although it stayed, and staff adjusted it. */
+/** How many changes there were: results that set the status, events that told people something, and adjustments. */
 export function changesOf({ adjustments = [], announcements = 0, results }: Adjusted): number {
   return results.filter(({ role }) => role === 'applied').length + announcements + adjustments.length;
 }

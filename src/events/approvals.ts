@@ -21,7 +21,7 @@ const StaffAction = byKind({
     /** The number of the recorded result whose money is refunded. */
     chargeNo: no,
     amountSen: sen,
-    /** Under which the gateway or the bank has the refund: the same reference is the same refund. */
+    /** The reference of the refund at the gateway or the bank. The same reference is the same refund. */
     gatewayReference: string(),
     reason: string(),
   }),

@@ -30,7 +30,7 @@ export function chargesOf(payment: RequestedPayment): Charge[] {
   });
 }
 
-/** By which method the money of a result came, as the books have it; `''` where that is not known. */
+/** The method by which the money of a result came, according to the books; `''` if it is not known. */
 export function methodOf(payment: RequestedPayment, result: RecordedResult): PaymentMode | '' {
   return result.mode || (result.bookedAs ?? attemptOf(payment, result.sellerOrderNo)?.mode ?? '');
 }

@@ -22,10 +22,7 @@ const plannedByKind = {
   email: object({ key: string(), kind: literal('email') }),
 };
 
-/**
- * A delivery that a result sets in motion, as the result's event says. It holds no personal data of the payer, unless
- * the merchant put some into its callback URL.
- */
+/** A delivery that a result sets in motion. No personal data, unless the merchant put some into its callback URL. */
 export const PlannedDelivery = byKind(plannedByKind);
 export type PlannedDelivery = Infer<typeof PlannedDelivery>;
 

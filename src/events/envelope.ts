@@ -52,7 +52,7 @@ export function chain<Event extends { type: string; data: unknown }>(
   });
 }
 
-/** Of the event of a command, counted from 0. */
+/** The id of an event of a command. Events are counted from 0. */
 export const eventIdOf = ({ commandId }: Cause, index: number) => uuidV5(String(index), commandId);
 
 /** SHA-256, lower-case hex, over the canonical JSON of type, data and all metadata but the hash itself. */

@@ -13,7 +13,7 @@ type PaymentException = {
   resultNo: number;
   kind: ExceptionKind;
   at: string;
-  /** As the result reported it; null where that was unreadable. */
+  /** The amount that the result reported; null if it was unreadable. */
   amountSen: Sen | null;
   resolved: RecordedResult['resolved'];
 };

@@ -1,7 +1,6 @@
 /**
- * That all processes have the same key: the first one that uses a key records its fingerprint, and every other one
- * compares. Two TRANSACTION_ID_KEYs would give one reference of a merchant two payments. A key that can be replaced, as
- * LINK_KEY can, is the one of the last event.
+ * All processes must have the same keys: the first one records the fingerprint of a key, and the others compare it. Two
+ * TRANSACTION_ID_KEYs would give one reference two payments. LINK_KEY can be replaced, so the last event counts.
  */
 import { type EventOf, utc } from '@ledger/kernel/structs.ts';
 import { object, string } from 'superstruct';

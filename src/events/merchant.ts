@@ -13,13 +13,13 @@ export const merchantEvents = {
     at: utc,
     kind: enums(credentialKinds),
     fingerprint: string(),
-    /** Of a webhook secret, which signs callbacks. An API key is held as its fingerprint alone. */
+    /** A webhook secret, which signs callbacks. Of an API key only the fingerprint is kept. */
     secret: optional(sealed(object({ text: string() }))),
     /** Fingerprints of those that were valid until then, and when they end. */
     others: array(string()),
     othersEndAt: utc,
   }),
-  /** Those of this kind that were going to end have ended. */
+  /** The credentials of this kind that were going to end have ended. */
   OverlapEnded: object({ at: utc, kind: enums(credentialKinds) }),
 };
 

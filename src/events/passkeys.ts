@@ -43,6 +43,6 @@ export const passkeyUseFold: Fold<PasskeyUseEvent['data'] | null, PasskeyUseEven
   read: readerOf(passkeyUseEvents),
   evolve: (_, { data }) => data,
 };
-/** Hashed, because ids of passkeys are long; with the user, so that nobody can write into the stream of another's. */
+/** Hashed, because ids of passkeys are long; with the user, so that nobody writes into another user's stream. */
 export const passkeyUseStream = (userId: string, passkeyId: string) =>
   `${passkeyUseFold.prefix}${hash('sha256', `${userId} ${passkeyId}`)}`;

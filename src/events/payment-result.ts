@@ -24,7 +24,7 @@ import { type AttemptedPayment, orderByRule1 } from './upcast-rules.ts';
 export const outcomes = ['succeeded', 'failed', 'cancelled', 'pending'] as const;
 export type Outcome = (typeof outcomes)[number];
 
-/** Without anything about a person. Fields are `''` or null where the report had nothing readable. */
+/** It holds nothing about a person. Fields are `''` or null where the report had nothing readable. */
 export const PaymentResult = object({
   outcome: enums(outcomes),
   /** `''` if no method is named, or an unknown one (the evidence keeps it). */
@@ -40,7 +40,7 @@ export const PaymentResult = object({
 });
 export type PaymentResult = Infer<typeof PaymentResult>;
 
-/** Of a result that is not from the gateway, which alone knows these. */
+/** The fields that only the gateway knows, for a result from elsewhere. */
 export const nothingReported = {
   mode: '',
   sellerOrderNo: '',

@@ -1,5 +1,5 @@
 /**
- * The standing of a payment: its status as people are told of it. It is another one while staff have to decide about a wrong
+ * The standing of a payment: its status as people are told it. The two differ while staff have to decide about a wrong
  * amount, and where a pending attempt has ended without a new status.
  */
 import type { PaymentStatus, RequestedPayment } from './payment.ts';
@@ -11,7 +11,7 @@ export type Standing = PaymentStatus | 'wrongAmount';
 type Settleable = Pick<RecordedResult, 'credited' | 'role' | 'resolved'>;
 type WithResults<Result> = { results: readonly Result[] };
 
-/** The successes of another amount or currency, in order; without those that a later report of the money replaced. */
+/** The successes with another amount or currency, in order, without those that a later report replaced. */
 export function wrongAmountsOf<Result extends Settleable>({ results }: WithResults<Result>): Result[] {
   return results.filter(
     ({ role, resolved }) => role === 'amountMismatch' && resolved?.resolution !== 'superseded',

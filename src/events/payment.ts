@@ -62,7 +62,7 @@ export const paymentEvents = {
     bankCode: string(),
     chargeSen: sen,
     sellerOrderNo: string(),
-    /** Of the page on which the payer chose; absent from older events. */
+    /** The language of the page on which the payer chose; absent from older events. */
     lang: optional(enums(languages)),
   }),
   PaymentSucceeded: reporting(
@@ -79,8 +79,8 @@ export const paymentEvents = {
   PaymentCancelled: reporting(['cancelled'], object(statusChanged)),
   PaymentPending: reporting(['pending'], object(statusChanged)),
   /**
-   * A result that contradicts the payment's status, or a success that contradicts the amount of the gateway transaction
-   * that the books already have; it changes nothing; for staff.
+   * A result that contradicts the payment's status, or a success that contradicts the amount of a gateway transaction
+   * in the books. It changes nothing and goes to staff.
    */
   GatewayResultContradicted: reporting(outcomes, object({ ...resultRecorded, standing: enums(outcomes) })),
   /** A success of another amount or currency: not paid; the payer must not pay again until staff settle it. */
@@ -88,14 +88,14 @@ export const paymentEvents = {
     ['succeeded'],
     object({ ...resultRecorded, ...announced, postingRule, expectedSen: sen, currency: literal('MYR') }),
   ),
-  /** A second success with another gateway transaction id: money to refund; for staff. */
+  /** A second success with another gateway transaction id: money that staff have to refund. */
   DuplicatePaymentDetected: reporting(
     ['succeeded'],
     object({ ...resultRecorded, postingRule, firstGatewayTransactionId: string() }),
   ),
   /**
-   * Another report of a recorded result named what that one lacked: the gateway transaction, the order, or both; `''`
-   * where it names nothing new.
+   * Another report of a recorded result named what the first one lacked: the gateway transaction, the order, or both;
+   * `''` where it names nothing new.
    */
   GatewayResultIdentified: object({
     at: utc,
@@ -157,11 +157,14 @@ export type Payment = { status: 'none' } | RequestedPayment;
 
 export const noPayment: Payment = { status: 'none' };
 
+/** Null before the request, and where no event could be read. */
+export const requestedIn = (state: Payment | undefined) => (state && state.status !== 'none' ? state : null);
+
 /** Folds one event into the state. Total: an event that makes no sense in this state changes nothing. */
 export function evolve(state: Payment, event: PaymentEvent): Payment {
   const next = fold(state, event);
-  // Also of an event that changes nothing else.
   if (next.status === 'none') return next;
+  // An event that changes nothing else may still hold sealed data.
   const personalData = holding(next.personalData, event.data);
   return personalData === next.personalData ? next : { ...next, personalData };
 }
@@ -262,7 +265,7 @@ function withDeliveries(
   return { ...payment, deliveries: [...payment.deliveries, ...added] };
 }
 
-/** What a result has set in motion, as its event says; `payment` is as the result has left it. */
+/** What a result has set in motion, as its event says; `payment` is the state after the result. */
 export function plannedDeliveries(
   payment: RequestedPayment,
   deliveries: readonly PlannedDelivery[] | 'rule 1',

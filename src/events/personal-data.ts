@@ -3,7 +3,7 @@ import { personalDataErased } from '@ledger/personal-data/sealed.ts';
 import { type Infer, object, record, string, unknown } from 'superstruct';
 import { readerOf } from './codec.ts';
 
-/** Who pays, as the merchant gave it; every field may be `''`. */
+/** The payer as the merchant named them; every field may be `''`. */
 export const Payer = object({
   name: string(),
   email: string(),

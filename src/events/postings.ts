@@ -20,7 +20,7 @@ export type Account =
   | SuspenseAccount
   | 'bank';
 
-/** One line of an entry; one of the two sides is zero. Of a settlement, `openedOn` is the day of what it settles. */
+/** One line of an entry; one of the two sides is zero. In a settlement, `openedOn` is the day of what it settles. */
 export type Posting = { account: Account; debitSen: bigint; creditSen: bigint; openedOn?: string | null };
 
 export type EntryKind =
@@ -47,13 +47,13 @@ export type Books = {
   amountSen: Sen;
   isPaid: boolean;
   attempts: readonly Pick<Attempt, 'mode' | 'chargeSen' | 'sellerOrderNo'>[];
-  /** As many as the payment's recorded results, in the same order. */
+  /** One for each of the payment's recorded results, in the same order. */
   results: readonly Pick<RecordedResult, 'gatewayTransactionId' | 'sellerOrderNo' | 'isOrderInferred'>[];
   /** Money in suspense, by the number of its result. */
   held: readonly InSuspense[];
   /** What staff credited from suspense under rule 2. */
   credited?: readonly InSuspense[];
-  /** What wrong amounts that were credited have paid of it so far; of rule 3. */
+  /** What credited wrong amounts have paid so far, under rule 3. */
   paidSen?: Sen;
 };
 
@@ -181,7 +181,7 @@ function settle(books: Books, { at, resultNo, resolution }: DataOf<'ExceptionRes
 
 // ── Rule 2 ───────────────────────────────────────────────────────────────────────────────────────────
 
-/** As rule 1. Money that was credited from suspense and is superseded goes back from the merchant. */
+/** By rule 1. Money that was credited from suspense and is superseded goes back from the merchant. */
 function settleOrTakeBack(books: Books, data: DataOf<'ExceptionResolved'>): Entered {
   const isIt = ({ resultNo }: InSuspense) => resultNo === data.resultNo;
   const credited = books.credited ?? [];
@@ -203,7 +203,7 @@ function settleOrTakeBack(books: Books, data: DataOf<'ExceptionResolved'>): Ente
 
 // ── Rule 3 ───────────────────────────────────────────────────────────────────────────────────────────
 
-/** As rule 1, of what wrong amounts that were credited have left to pay. */
+/** By rule 1, for what credited wrong amounts have left to pay. */
 function payRest(books: Books, data: DataOf<'PaymentSucceeded'>): Entered {
   return pay(books, data, BigInt(Math.max(0, books.amountSen - (books.paidSen ?? 0))));
 }
@@ -228,7 +228,7 @@ function creditMismatch(books: Books, data: DataOf<'AmountMismatchCredited'>): E
   return { books: next, entry: { kind: 'payment', valueAt: paidAt, postings } };
 }
 
-/** Money that the agency had, and of its fee, goes back to where it came from. */
+/** Returns money that the agency had, and the part of it that was a fee, to where it came from. */
 function giveBack(
   books: Books,
   data: DataOf<'PaymentReversed' | 'PaymentRefunded'>,

@@ -26,7 +26,7 @@ export const rebuildEventTypes = Object.keys(rebuildEvents);
 export type RebuildEvent = EventOf<typeof rebuildEvents>;
 
 export type Rebuilds = {
-  /** Of the rebuild that has not ended, else null. */
+  /** When the rebuild was requested that has not ended; null if there is none. */
   requestedAt: string | null;
   last:
     | { outcome: 'rebuilt'; at: string; events: number; durationMs: number }

@@ -29,7 +29,7 @@ export const theirStatuses = [
 ] as const satisfies readonly ((typeof outcomes)[number] | (typeof registryStatuses)[number])[];
 export type TheirStatus = (typeof theirStatuses)[number];
 
-/** Of which moment the export is; null in events of version 1, which did not tell. */
+/** The moment that the export shows; null in events of version 1, which did not say. */
 const asOf = nullable(utc);
 
 /** If none was given, the currency is `''` (which means MYR) and the amount null. */
@@ -46,7 +46,7 @@ export const DiscrepancyFound = object({
   gatewayTransactionId: string(),
   /** The number of the payment's recorded result that it is about, counted from 1. */
   resultNo: nullable(min(integer(), 1)),
-  /** The payment's, else their record's; `''` where neither has one. */
+  /** The merchant of the payment, else that of their record; `''` where neither has one. */
   merchantCode: string(),
   paidAt: nullable(utc),
   ours: nullable(object({ status: enums(['requested', ...outcomes]), ...side })),

@@ -20,7 +20,7 @@ import type { AttemptedPayment } from './upcast-rules.ts';
 export const resolutions = ['refunded', 'credited', 'explained', 'reversed'] as const;
 export type Resolution = (typeof resolutions)[number];
 
-/** Those of `ExceptionResolved`. Superseded: a later report of the same money is in the books in its place. */
+/** The resolutions of `ExceptionResolved`. Superseded: a later report of the same money is in the books instead. */
 export const exceptionResolutions = ['refunded', 'credited', 'explained', 'superseded'] as const;
 export type ExceptionResolution = (typeof exceptionResolutions)[number] | 'reversed';
 
@@ -46,7 +46,7 @@ export type RecordedResult = PaymentResult & {
   at: string;
   source: Source;
   role: (typeof resultRoles)[keyof typeof resultRoles];
-  /** It named no order: `sellerOrderNo` is inferred. Not known of events of version 1. */
+  /** Set if the result named no order, so that `sellerOrderNo` is inferred. Not known for events of version 1. */
   isOrderInferred?: true;
   /** The method in the books of a success that named none, whatever order a later report names. Not in version 1. */
   bookedAs?: PaymentMode | '';
@@ -88,9 +88,9 @@ export function withRecorded<Payment extends Recording>(
 }
 
 /**
- * Whether the order of a result is inferred, as a part of its record; events of version 1 do not tell. Of a failure, a
- * cancellation or a pending result it is kept only where a later report can correct it: if there were several attempts and
- * it names a gateway transaction.
+ * Whether the order of a result is inferred, as a part of its record; events of version 1 do not say. For a failure, a
+ * cancellation or a pending result it is kept only where a later report can correct it: if there were several attempts
+ * and it names a gateway transaction.
  */
 export function inferenceOf(
   { attempts }: { attempts: readonly unknown[] },
@@ -119,7 +119,7 @@ export function identified<Result extends Named & Pick<RecordedResult, 'isOrderI
   return { ...rest, gatewayTransactionId, sellerOrderNo: named.sellerOrderNo } as Result;
 }
 
-/** The results of which one, by its number counted from 1, is changed. */
+/** The results with one of them changed, which is given by its number, counted from 1. */
 export function withChanged<Result>(
   results: readonly Result[],
   resultNo: number,

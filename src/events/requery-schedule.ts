@@ -123,18 +123,14 @@ function timesOf({ at, mode, sellerOrderNo }: OpenAttempt, { status }: AskedPaym
  */
 function timesAfterEnd({ results }: AskedPayment): Times {
   const paid = ordersOf(results.filter(({ outcome }) => outcome === 'succeeded'));
+  // A cancellation on our own page, or by the merchant, names no order: nobody was sent to a bank for it.
   const last = results.findLast(
     ({ outcome, sellerOrderNo }) =>
-      (outcome === 'failed' || outcome === 'cancelled') &&
-      isOfAttempt(sellerOrderNo) &&
-      !paid.has(sellerOrderNo),
+      (outcome === 'failed' || outcome === 'cancelled') && sellerOrderNo !== '' && !paid.has(sellerOrderNo),
   );
   const timesMs = last ? stretched(afterwards, Date.parse(last.at), last.sellerOrderNo) : [];
   return { timesMs, isOpen: false };
 }
-
-/** A cancellation on our own page, or by the merchant, names no order: nobody was sent to a bank for it. */
-const isOfAttempt = (sellerOrderNo: string) => sellerOrderNo !== '';
 
 function stretched(schedule: readonly number[], startMs: number, sellerOrderNo: string): number[] {
   const stretch = 1 + longestStretch * shareOf(sellerOrderNo);

@@ -1,7 +1,7 @@
 /**
  * A seal is a signed count of the log's events, with a hash over all of them. It reveals what a stream's own chain
- * cannot: that the last events of a stream, or a whole stream, were removed. Written by src/audit/seals/sealer.ts:
- * checkpoints of a Merkle tree; before them, `LogSealed` with a running hash, which is only verified any more.
+ * cannot: that the last events of a stream, or a whole stream, were removed. Written by src/audit/seals/sealer.ts as
+ * checkpoints of a Merkle tree; the `LogSealed` of older releases, with a running hash, is now only verified.
  */
 import { hash as digestOf } from 'node:crypto';
 import { canonicalJson } from '@ledger/kernel/canonical-json.ts';
@@ -21,7 +21,7 @@ const lastEvent = object({ stream: string(), revision: min(integer(), 0), id: st
 
 export const LogSealed = object({
   at: utc,
-  /** Of the last event it covers; in a restored copy of the log that event may be elsewhere. */
+  /** The position of the last event it covers; in a restored copy of the log that event may be elsewhere. */
   position: object({ commit: digits, prepare: digits }),
   count: min(integer(), 1),
   runningHash: sha256,
@@ -33,7 +33,7 @@ export const LogSealed = object({
   previousSeal: sha256,
   /** Ed25519, as SPKI in base64. */
   publicKey: string(),
-  /** By that key, over `signedText`; base64. */
+  /** The signature by that key over `signedText`, in base64. */
   signature: string(),
 });
 export type LogSealed = Infer<typeof LogSealed>;
@@ -42,9 +42,11 @@ export const CheckpointSigned = object({
   at: utc,
   /** C2SP checkpoint: origin, number of leaves and root, with the signatures of the log and of witnesses. */
   checkpoint: string(),
-  /** The tree as the roots of its largest complete subtrees, in base64: whoever goes on from here needs no more. */
+  /** The tree as the roots of its largest complete subtrees, in base64: nothing more is needed to continue it. */
   range: array(string()),
-  /** These four as in LogSealed. The leaves since the seal before are the events of streams with these prefixes. */
+  /**
+   * These four are those of LogSealed. The leaves since the last seal are the events of streams with these prefixes.
+   */
   lastEvent,
   streams: array(string()),
   publicKey: string(),
@@ -63,10 +65,7 @@ type Tally = { count: number; runningHash: string };
 
 export const emptyTally: Tally = { count: 0, runningHash: genesisHash };
 
-/**
- * The tally with one more event. Nothing specific to the store (positions, times) is included, so that a restored copy
- * of the log has the same tally.
- */
+/** The tally with one more event: without positions and times, so that a restored copy of the log has the same one. */
 export function countIn({ count, runningHash }: Tally, event: StoredEvent): Tally {
   const { streamName, revision, id } = event;
   const entry = JSON.stringify([runningHash, streamName, revision, id, chainHashOf(event)]);
@@ -75,8 +74,9 @@ export function countIn({ count, runningHash }: Tally, event: StoredEvent): Tall
 
 /**
  * What the leaf of an event states. The digest binds content to stream, revision and id. The tag is the same for all
- * events of a stream, and tells which one only to whoever knows its name; the label is `''`, or when the payment was
- * requested and from whom if the event is the first of one. By these two an export shows what must be in it.
+ * events of a stream, and only those who know the stream's name can tell which one it is; the label is `''`, or when
+ * the payment was requested and from whom if the event is the first of one. By these two an export shows what must be
+ * in it.
  */
 export type Leaf = [tag: string, label: string, digest: string];
 
@@ -93,7 +93,7 @@ const sha256Of = (text: string) => digestOf('sha256', text, 'hex');
 function labelOf(data: unknown): string {
   const textAt = (value: unknown, name: string) =>
     typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
-  // Whoever writes to the store may have put there what no text can be made of, such as {"toString":1}.
+  // Somebody may have written what cannot be made a text, such as {"toString":1}.
   return orElse(() => `${textAt(data, 'at')} ${textAt(textAt(data, 'merchant'), 'code')}`, '');
 }
 

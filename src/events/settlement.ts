@@ -30,10 +30,7 @@ export type SettlementKind = (typeof settlementKinds)[number];
 /** A Malaysian day. */
 const day = pattern(string(), /^\d{4}-\d\d-\d\d$/);
 
-/**
- * An amount that leaves a clearing account, `gateway:<method>` or `merchant:<code>`; or, in `fees:<method>`, what the
- * gateway kept of it.
- */
+/** An amount out of a clearing account (`gateway:<method>`, `merchant:<code>`), or a fee kept (`fees:<method>`). */
 const SettlementPart = object({
   account: pattern(string(), /^(gateway|fees|merchant):./),
   /** When the settled charges were recorded; null where that is not known. */
@@ -45,7 +42,7 @@ export type SettlementPart = Infer<typeof SettlementPart>;
 const SettlementRecorded = object({
   at: utc,
   kind: enums(settlementKinds),
-  /** The payer's own name of it, on the statement of our bank. */
+  /** The reference that the payer gave it on the statement of our bank. */
   reference: string(),
   /** When our bank account was credited or debited. */
   settledOn: day,
@@ -89,7 +86,7 @@ export function settlementIdOf(kind: SettlementKind, reference: string): string 
   return derivedId('settlement', [kind, reference.replace(/\s+/g, '').toUpperCase()]);
 }
 
-/** How many characters name a charge: as many as let 100,000 of them into one event. */
+/** The length of a charge's name: one event has room for 100,000 of them. */
 const chargeNameLength = 8;
 
 /**

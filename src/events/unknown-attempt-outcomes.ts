@@ -17,7 +17,7 @@ type UnknownOutcome = {
   at: string;
   /** What the attempt would have charged. */
   amountSen: Sen;
-  /** The result that has become known since, from whomever; null while nobody knows. */
+  /** The result that became known later, whoever reported it; null while nobody knows. */
   settled: FinalResult | null;
 };
 

@@ -15,7 +15,7 @@ export const unmatchedStream = 'gateway-unmatched';
 /** `subject` is a fingerprint of the channel and the payment that a result names, or else of its fields. */
 export const quarantineStream = (subject: string) => `${unmatchedStream}-${subject}`;
 
-/** Which result of the quarantine: `<revision>` in `gateway-unmatched`, `<subject>-<revision>` in another stream. */
+/** The id of a result in quarantine: `<revision>` in `gateway-unmatched`, `<subject>-<revision>` in another stream. */
 export function unmatchedIdOf({ streamName, revision }: { streamName: string; revision: number }): string {
   return `${streamName}-${revision}`.slice(unmatchedStream.length + 1);
 }
@@ -46,7 +46,7 @@ export const GatewayResultUnmatched = object({
   verified: boolean(),
   reason: enums(unmatchedReasons),
   evidence: sealed(ReceivedFields),
-  /** By which the same result is recognised (commands/fingerprint.ts); null in events of version 1. */
+  /** Recognises the same result (commands/fingerprint.ts); null in events of version 1. */
   fingerprint: nullable(string()),
 });
 export type GatewayResultUnmatched = Infer<typeof GatewayResultUnmatched>;
@@ -68,7 +68,7 @@ export type UnmatchedResolution = (typeof unmatchedResolutions)[number];
 export const unmatchedEvents = {
   UnmatchedResultResolved: object({
     at: utc,
-    /** Of the result in its stream. */
+    /** The revision of the result in its stream. */
     revision: min(integer(), 0),
     resolution: enums(unmatchedResolutions),
     note: string(),

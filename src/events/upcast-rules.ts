@@ -31,7 +31,7 @@ export function orderByRule1(
 
 type Changed = {
   request: { channel: string; callbackUrl: string; items: readonly unknown[]; emailReceipt: boolean };
-  /** As the result left it. */
+  /** The status that the result left. */
   status: string;
 };
 

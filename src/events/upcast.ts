@@ -23,7 +23,7 @@ const lifts: Readonly<Record<string, (data: unknown) => unknown>> = {
   GatewayResultUnmatched: (data) => ({ ...received(data), fingerprint: null }),
 };
 
-// Data that are no such object get fields too, and then fail their schema. Version 1 held personal data in plain text.
+// Data that are not an object get fields, too, and then fail their schema. Version 1 held personal data in plain text.
 
 function request(data: unknown): object {
   const { payer, extra, ...rest } = (data ?? {}) as { payer?: { email?: unknown }; extra?: unknown };

@@ -13,10 +13,10 @@ export const userEvents = {
     name: string(),
     email: string(),
     role: enums(roles),
-    /** May sign in to the console once that was granted: made over the API, whose key is no admin, or limited to merchants. */
+    /** False: may sign in only once that is granted, like users who were made over the API or have a scope. */
     console: optional(literal(false)),
   }),
-  /** To the payments of these merchants; absent: of all. The last one counts. */
+  /** Access to the payments of these merchants, or of all if absent. The last event counts. */
   ConsoleAccessGranted: object({ at: utc, merchants: optional(nonempty(array(string()))) }),
   UserRoleChanged: object({ at: utc, role: enums(roles) }),
   /** Can no longer sign in, and every session ends at its next request. */
@@ -40,10 +40,10 @@ export const userEvents = {
 
 export type UserEvent = EventOf<typeof userEvents>;
 
-/** As /api/v1 shows it. */
+/** A user as /api/v1 shows it. */
 export type User = { id: string; name: string; email: string; role: Role; createdAt: string };
 
-/** The codes of the merchants whose payments somebody may see; null: of all. */
+/** The codes of the merchants whose payments somebody may see; null for all. */
 export type Scope = readonly string[] | null;
 
 /** `console`: whether the user was ever let into the console; `merchants`: of a scope, absent for all. */

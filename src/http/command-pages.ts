@@ -2,7 +2,7 @@
 import commands from '../../content/commands.json' with { type: 'json' };
 import { renderText } from '../common/templates.ts';
 
-/** As content files, in the order of the help. */
+/** The commands as content files, in the order of the help. */
 export const commandPages = () =>
   Object.entries(commands).map(([name, command], order) => ({
     file: `commands/${name}.md`,

@@ -18,7 +18,7 @@ export async function addDocsRoutes(
   router.get(paths, await createAnswers({ ...siteOf(config), log, runtime, lookAgainMs }));
 }
 
-/** What the site is made of; where it is served, its examples lead to. */
+/** What the site is made of. The addresses in its examples are those at which it is served. */
 export function siteOf(config: DescribedConfig & { gateway: { url: string } }) {
   const { baseUrl, gateway, sandbox } = config;
   return {

@@ -23,7 +23,7 @@ export function createDescription(config: DescribedConfig) {
   return createDocument({ folder, interfaces, structs: structsOf(config), baseUrl, keys });
 }
 
-/** By the names of the schemas; all others are in content/openapi. Limits are those of `config`. */
+/** The structs by the names of their schemas; all others are in content/openapi. Limits are those of `config`. */
 export function structsOf(config: Pick<Config, 'production' | 'maxAmountSen'>): Record<string, AnyStruct> {
   return {
     HealthResponse: Health,

@@ -8,11 +8,14 @@ import type { Runtime } from '@ledger/kernel/runtime.ts';
 import { sharedAnswer } from '@ledger/kernel/shared-answer.ts';
 import { warnSeldom } from '@ledger/kernel/warn-seldom.ts';
 import { isPostgresError } from '@ledger/postgres/error-codes.ts';
+import { isReadOnly } from '@ledger/postgres/requirements.ts';
 import { tolerableDifferenceMs } from '@ledger/postgres/shared-clock.ts';
-import type { ProjectionStatus } from '@ledger/projections/runtime/checkpoints.ts';
+import { type ProjectionStatus, projectionStatus } from '@ledger/projections/runtime/checkpoints.ts';
 import { diskFullText } from '@ledger/projections/runtime/failures.ts';
 import { lagMsOf } from '@ledger/projections/runtime/lag.ts';
 import type { Followed } from '@ledger/projections/runtime/projection.ts';
+import type { Knex } from 'knex';
+import { sealingRefused } from '../audit/seals/sealing-status.ts';
 
 type ProjectionHealth = {
   name: string;
@@ -50,7 +53,7 @@ const tolerableLagMs = 10_000;
 
 export type LookDependencies = {
   eventStore: Pick<EventStore, 'loadLast' | 'firstAfter' | 'isDiskFull'>;
-  /** Those that should be running. */
+  /** The projections that should be running. */
   projections: readonly Followed[];
   /** Where they stand. Rejects when Postgres is down. */
   projectionStatus(): Promise<readonly ProjectionStatus[]>;
@@ -65,6 +68,13 @@ export type LookDependencies = {
   runtime: Pick<Runtime, 'now' | 'monotonicMs' | 'timeout'>;
   log: Log;
 };
+
+/** The answers of Postgres to what a look asks. */
+export const answersFrom = (db: Knex) => ({
+  projectionStatus: () => projectionStatus(db),
+  sealingRefused: () => sealingRefused(db),
+  isReadOnly: () => isReadOnly(db),
+});
 
 /** Never rejects. */
 export function createLook(dependencies: LookDependencies): () => Promise<Look> {
@@ -116,7 +126,7 @@ async function look(
     const status = statuses.find((it) => it.name === name);
     const lag = lagMsOf(eventStore, projection, statuses, { now, signal });
     const lagMs = await answered('the event store', lag);
-    // Not the reason, which may name a payment's stream, a host or a place in our code.
+    // The reason is left out: it may name a payment's stream, a host or a place in our code.
     const told = status?.fault?.message === diskFullText ? diskFullText : 'It cannot go on';
     const fault = status ? status.fault && told : 'It has never run';
     return { name, status: wordFor(fault, lagMs), lagMs, fault, parked: status?.parked.length ?? 0 };

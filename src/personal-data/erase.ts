@@ -117,7 +117,7 @@ export function createErase(dependencies: {
         await store.destroy(left.flatMap(({ loaded }) => loaded.held.keys));
       }
       for (const { erasure, loaded } of left) if (await record(erasure, loaded)) done.push(erasure.subject);
-      // Also of what another process had begun, and recorded, without coming to this.
+      // Another process may have begun and recorded some of them without coming to this.
       const subjects = due.map(({ erasure }) => erasure.subject);
       if (subjects.length === 0 || (await onErased(subjects))) await store.erasures.complete(subjects);
     }

@@ -1,13 +1,9 @@
-/**
- * All that is held about one person, found by the number of the identity card or by the email address: payments, and
- * results in quarantine.
- */
+/** Finds all that is held about a person, by identity card or email address: payments, and results in quarantine. */
 import type { EventStore } from '@ledger/event-store/event-store.ts';
 import { pagesOf } from '@ledger/kernel/pages.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
 import { KeysUnavailable, openOrWait, type PersonalDataReader } from '@ledger/personal-data/sealed.ts';
 import type { Listed } from '@ledger/postgres/listing.ts';
-import { projectionStatus } from '@ledger/projections/runtime/checkpoints.ts';
 import { isReady } from '@ledger/projections/runtime/lag.ts';
 import type { Knex } from 'knex';
 import { loadHead } from '../commands/execute.ts';
@@ -37,18 +33,18 @@ type Dependencies = {
 export type FoundUnmatched = { id: string; loaded: LoadedUnmatched };
 
 /**
- * Payments found by the email address first, each the newest first. The read model suggests which payments they are, and
- * each payment's own stream confirms it. Of the quarantine every result is opened: found are those that name one of the
- * payments, or give the email address or the number in a field. Throws KeysUnavailable, also when a read model is
+ * Payments found by the email address first, each the newest first. The read model suggests which payments they are,
+ * and each payment's own stream confirms it. Every result in quarantine is opened, and found if it names one of the
+ * payments, or has the email address or the number in a field. Throws KeysUnavailable, also when a read model is
  * behind, EventStoreUnavailable and the database's error.
  */
 export async function findByPayer(
   text: string,
-  { db, eventStore, personalData, runtime }: Dependencies,
+  dependencies: Dependencies,
 ): Promise<{ payments: OpenPayment[]; unmatched: FoundUnmatched[] }> {
-  const sources = { eventStore, runtime, projectionStatus: () => projectionStatus(db) };
+  const { db, eventStore, personalData, runtime } = dependencies;
   for (const projection of [payments, unmatched])
-    if (!(await isReady(projection, { until: runtime.now(), waitMs: catchUpMs }, sources)))
+    if (!(await isReady(projection, { until: runtime.now(), waitMs: catchUpMs }, dependencies)))
       throw new KeysUnavailable(
         `The read model ${projection.name} is behind the event store, and something would be left out; try again when it has caught up`,
       );

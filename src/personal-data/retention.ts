@@ -1,7 +1,4 @@
-/**
- * Erases by itself: what is older than RETENTION allows, and what another process began to erase and did not complete.
- */
-
+/** Erases automatically what is older than RETENTION allows, and completes what another process began to erase. */
 import { EventStoreUnavailable } from '@ledger/event-store/event-store.ts';
 import { pagesOf } from '@ledger/kernel/pages.ts';
 import { earlierBy, type Period } from '@ledger/kernel/period.ts';
@@ -101,7 +98,7 @@ export function createRetentionPass(dependencies: Dependencies) {
     const stale = earlier(staleMs);
     const limit = pageSize;
     await eraseAll((after) => erasures.begunBefore(stale, { after, limit }), {}, signal);
-    // What arrived after an erasure, such as with a late result, goes the same way.
+    // What arrived after an erasure, for example with a late result, is erased, too.
     const again = async (after: string) =>
       due(await findHolding(db, { before: stale, again: true, after, limit }), 'requested');
     await eraseAll(again, { unlessSince: stale }, signal);

@@ -1,5 +1,6 @@
 /** Cancels the payments that nobody has paid before they expired: content/docs/payment-states.md. */
 import type { Log } from '@ledger/kernel/log.ts';
+import { pagesOf } from '@ledger/kernel/pages.ts';
 import { reasonOf } from '@ledger/kernel/reason-of.ts';
 import { type Background, runUntilStopped } from '@ledger/kernel/run-until-stopped.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
@@ -25,21 +26,23 @@ export function startExpiry({ db, execute, log, runtime }: Dependencies): Backgr
     try {
       await execute(paymentStream(transactionId), { type: 'CancelPayment', at, source: 'expiry' }, cause);
     } catch (error) {
-      // The stream is ahead of its row: a later pass sees. An event that cannot be read is reported elsewhere.
+      // The stream may be ahead of its row, which changes later. An event that cannot be read is reported elsewhere.
       if (!(error instanceof Refused || error instanceof UnreadableEvent)) throw error;
     }
   }
+  const expiredAfter = (last: string | null) =>
+    findExpired(db, { by: runtime.now(), after: last ?? '', limit: pageSize });
   return runUntilStopped(async (signal) => {
-    for (let after = ''; !signal.aborted; ) {
+    while (!signal.aborted) {
       try {
-        const page = await findExpired(db, { by: runtime.now(), after, limit: pageSize });
-        for (const transactionId of page) await expire(transactionId);
-        after = page.length < pageSize ? '' : (page.at(-1) ?? '');
+        for await (const page of pagesOf(pageSize, expiredAfter)) {
+          for (const transactionId of page) await expire(transactionId);
+          if (signal.aborted) return;
+        }
       } catch (error) {
-        after = '';
         log.warn({ reason: reasonOf(error) }, 'expired payments cannot be cancelled at the moment');
       }
-      if (after === '') await runtime.sleep(pollMs, signal);
+      await runtime.sleep(pollMs, signal);
     }
   });
 }

@@ -72,7 +72,7 @@ export function adjustmentFields(payment: OpenPayment) {
 
 const eventNames = { partlyPaid: 'partly_paid', reversed: 'reversed', refunded: 'refunded' } as const;
 
-/** What a callback about an adjustment has beside these. */
+/** What a callback about an adjustment has in addition to these. */
 export function eventFields(about: CallbackSubject) {
   return { event: eventNames[about], event_version: '1' };
 }

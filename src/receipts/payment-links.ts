@@ -44,7 +44,7 @@ export function createLinks(dependencies: {
     const pay = page('pay');
     return {
       pay,
-      /** From a receipt, whose link outlives this one: it ends a day after the request. Undefined when that is over. */
+      /** The link from a receipt to the payment page. It ends a day after the request; undefined once that is over. */
       payFromReceipt({ at, transactionId }: { at: string; transactionId: string }, lang: Language) {
         const endsAtMs = Date.parse(at) + lifetimesMs.pay;
         const isOver = channel === 'landreg' && runtime.now().getTime() >= endsAtMs;

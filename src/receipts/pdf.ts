@@ -1,7 +1,4 @@
-/**
- * The official receipt of a payment, or how it stands if it is not paid, as a PDF: A4, tagged, the same bytes every time,
- * from the download as in the email.
- */
+/** The receipt of a payment, or its statement if it is not paid, as a PDF: A4, tagged, the same bytes every time. */
 import { format } from '@ledger/kernel/format.ts';
 import {
   addRow,

@@ -17,7 +17,7 @@ const cancelledBy = {
 } as const;
 type CancelledBy = (typeof cancelledBy)[keyof typeof cancelledBy];
 
-export type HistoryEntry = { at: string } & (
+export type ReceiptEntry = { at: string } & (
   | { kind: 'methodChosen'; mode: PaymentMode }
   | {
       kind: 'requested' | 'success' | 'lateSuccess' | 'failed' | 'cancelled' | 'pending' | CancelledBy;
@@ -65,7 +65,7 @@ export function receiptOf(payment: OpenPayment, asAt: Date | null = null, now: D
     /** False for a statement, which is not a receipt. */
     isOfficial: status === 'succeeded',
     status: toldOf(payment),
-    /** Not while the payer may have just paid, although nobody may begin to. */
+    /** False while the payer may have just paid, although nobody may begin to pay. */
     isClosed: now !== null && isClosed(payment, now.toISOString()) && !isAwaited(payment),
     /** `''` if nothing is missing. */
     asAt: asAt?.toISOString() ?? '',
@@ -104,7 +104,7 @@ export function receiptOf(payment: OpenPayment, asAt: Date | null = null, now: D
     fpxNo: mode === 'fpx' || mode === 'fpx1' ? (result?.gatewayTransactionId ?? '') : '',
     orderNo: result?.sellerOrderNo || (attempt?.sellerOrderNo ?? ''),
     notes: notesOf(payment),
-    history: historyOf(payment),
+    history: entriesOf(payment),
   };
 }
 
@@ -132,7 +132,7 @@ function isInRinggit({ amountSen, currency }: RecordedResult): boolean {
   return amountSen !== null && isRinggit(currency);
 }
 
-/** As the gateway reported it, in its currency; `''` where that could not be read. */
+/** The amount as the gateway reported it, in its currency; `''` if that could not be read. */
 function receivedText({ amountSen, currency }: RecordedResult): string {
   if (amountSen === null) return '';
   return isRinggit(currency) ? displaySen(amountSen) : displaySen(amountSen).replace('RM', () => currency);
@@ -179,14 +179,14 @@ function masked(icNo: string): string {
 }
 
 /** In order of time, without what leaves the status as it is and only staff see. */
-function historyOf(payment: RequestedPayment): HistoryEntry[] {
-  const requested: HistoryEntry = { at: payment.request.at, kind: 'requested' };
-  const chosen = payment.attempts.map(({ at, mode }): HistoryEntry => ({ at, kind: 'methodChosen', mode }));
-  const results = payment.results.flatMap((result): HistoryEntry[] => {
+function entriesOf(payment: RequestedPayment): ReceiptEntry[] {
+  const requested: ReceiptEntry = { at: payment.request.at, kind: 'requested' };
+  const chosen = payment.attempts.map(({ at, mode }): ReceiptEntry => ({ at, kind: 'methodChosen', mode }));
+  const results = payment.results.flatMap((result): ReceiptEntry[] => {
     const { at, resolved, role } = result;
     if (role === 'amountMismatch' || role === 'duplicate') {
       const amount = receivedText(result);
-      const reported: HistoryEntry = { at, kind: role, amount };
+      const reported: ReceiptEntry = { at, kind: role, amount };
       if (!resolved) return [reported];
       // Another report of the same money follows.
       if (resolved.resolution === 'superseded') return [];
@@ -199,7 +199,7 @@ function historyOf(payment: RequestedPayment): HistoryEntry[] {
     if (outcome !== 'succeeded') return [{ at, kind: outcome }];
     return [{ at, kind: payment.receipt?.late ? 'lateSuccess' : 'success' }];
   });
-  const returned = (payment.adjustments ?? []).flatMap(({ amountSen, at, kind }): HistoryEntry[] =>
+  const returned = (payment.adjustments ?? []).flatMap(({ amountSen, at, kind }): ReceiptEntry[] =>
     kind === 'credited' ? [] : [{ at, kind, amount: displaySen(amountSen) }],
   );
   return [requested, ...[...chosen, ...results, ...returned].sort((a, b) => a.at.localeCompare(b.at))];

@@ -7,7 +7,7 @@ import type { Language } from '../common/languages.ts';
 import { displaySen } from '../common/money.ts';
 import type { Access } from '../events/open-payment.ts';
 import type { Standing } from '../events/payment-standing.ts';
-import type { HistoryEntry, Receipt, ReceiptNote } from './receipt.ts';
+import type { Receipt, ReceiptEntry, ReceiptNote } from './receipt.ts';
 
 export type { Language };
 
@@ -40,7 +40,7 @@ function dateText(utc: string, lang: Language): string {
   return dates[lang].format(new Date(utc));
 }
 
-export function historyText(entry: HistoryEntry, lang: Language): string {
+export function historyText(entry: ReceiptEntry, lang: Language): string {
   const { history, modes, unknownAmount } = texts[lang];
   return format(history[entry.kind], {
     method: 'mode' in entry ? modes[entry.mode] : '',
@@ -82,7 +82,7 @@ export function headingOf({ status }: Pick<Receipt, 'status'>, lang: Language): 
   return texts[lang].receipt.headings[statusName(status)];
 }
 
-/** What a payer may do now; of a closed payment, nothing but contact the agency. */
+/** What a payer may do now; if the payment is closed, only contact the agency. */
 export function explanationOf({ isClosed, status }: Receipt, lang: Language): string {
   const { explanations } = texts[lang].receipt;
   if (isClosed && status === 'partlyPaid') return explanations.closedInPart;

@@ -1,6 +1,6 @@
 /** Compares an export's records of one transaction with the payment in the ledger. Pure. */
 import { isRinggit } from '../common/money.ts';
-import { currentResult, type Payment, type RequestedPayment } from '../events/payment.ts';
+import { currentResult, type Payment, type RequestedPayment, requestedIn } from '../events/payment.ts';
 import type { DiscrepancyFound, DiscrepancyKind, ExportSource } from '../events/reconciliation.ts';
 import { differ, type RecordedResult } from '../events/recorded-result.ts';
 import type { ExportRecord } from './export-format.ts';
@@ -35,7 +35,7 @@ export function compareRecords(
   source: ExportSource,
 ): Verdict[] {
   const { first, repeated } = separateRepeats(records);
-  const requested = payment.status === 'none' ? null : payment;
+  const requested = requestedIn(payment);
   const own = first.filter(
     (record) => requested && !differ(record.merchantCode, requested.request.merchant.code),
   );
@@ -124,14 +124,14 @@ function separateRepeats(records: readonly ExportRecord[]) {
   for (const record of records) {
     const { line: _, ...content } = record;
     const text = JSON.stringify(content);
-    const isRepeated = seen.has(text) || records.some((other) => isSuperseded(record, other));
+    const isRepeated = seen.has(text) || records.some((other) => isOutdated(record, other));
     (isRepeated ? repeated : first).push(record);
     seen.add(text);
   }
   return { first, repeated };
 }
 
-function isSuperseded(record: ExportRecord, other: ExportRecord): boolean {
+function isOutdated(record: ExportRecord, other: ExportRecord): boolean {
   if (record.status === 'succeeded' || record.gatewayTransactionId === '') return false;
   if (record.gatewayTransactionId !== other.gatewayTransactionId) return false;
   const [before, after] = [record.paidAt ?? '', other.paidAt ?? ''];

@@ -71,7 +71,7 @@ async function* readLines(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Line
   const decoder = new TextDecoder();
   let line = 1;
   let pending: string | null = '';
-  /** As the first line ends: after that, a CR may be part of a cell. */
+  /** How the first line ends. After it, a CR may be part of a cell. */
   let lineEnd: string | undefined;
   const lineOf = (text: string | null): Line => ({ line, text: text?.replace(/\r$/, '') ?? null });
   for await (const chunk of bytes) {

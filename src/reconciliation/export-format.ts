@@ -42,7 +42,7 @@ const idColumns = {
 const idPattern = /^[\w.:/-]{0,64}$/;
 /** A long number that a spreadsheet has rounded: its last digits are lost. */
 const roundedPattern = /^\d(\.\d+)?E\+\d+$/i;
-/** Empty, or before 2000, as what was never paid has in some exports. */
+/** Empty, or before 2000, which is how some exports write that nothing was paid. */
 const noTime = /^([01]\d{3}(-|\d{10}$)|$)/;
 const maxCellLength = 4_096;
 
@@ -52,7 +52,7 @@ export function columnsOf(header: readonly string[]) {
   if (new Set(names).size < names.length) throw new UnreadableExport('Two columns have the same name');
   return {
     names,
-    /** Or what is wrong with the row. */
+    /** The fields of a row, or what is wrong with it. */
     fieldsOf(cells: readonly string[]): Fields | string {
       if (cells.length !== names.length) return `has ${cells.length} cells, the header has ${names.length}`;
       if (cells.some((cell) => cell.length > maxCellLength)) return 'has a cell that is too long';

@@ -6,7 +6,6 @@ import type { EventStore } from '@ledger/event-store/event-store.ts';
 import { pagesOf } from '@ledger/kernel/pages.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
 import type { Listed } from '@ledger/postgres/listing.ts';
-import { projectionStatus } from '@ledger/projections/runtime/checkpoints.ts';
 import { isReady } from '@ledger/projections/runtime/lag.ts';
 import type { Knex } from 'knex';
 import { createExecute, loadHead } from '../commands/execute.ts';
@@ -32,7 +31,7 @@ import { findCharged, openDiscrepancies, type PaidKey } from '../projections/rec
 import { compareRecords } from './compare.ts';
 import type { BadRow } from './csv-rows.ts';
 import { recogniseExport, UnreadableExport } from './export-format.ts';
-import { type AskedPeriod, isInScope, type Scope, scopeOf } from './scope.ts';
+import { type AskedPeriod, type ExportScope, isInScope, scopeOf } from './scope.ts';
 import { stageExport } from './stage-export.ts';
 import { openStagedRecords, type StagedRecords } from './staged-records.ts';
 import { count, noTotals, type Summary } from './summary.ts';
@@ -83,9 +82,8 @@ export async function reconcile(dependencies: Dependencies, task: Import): Promi
     const read = await stageExport(task.file, { staged, runtime, recognise: recogniseExport, onBadRow });
     const { format, ...file } = read;
     const now = runtime.now();
-    const sources = { ...dependencies, projectionStatus: () => projectionStatus(dependencies.db) };
     for (const projection of [payments, reconciliation])
-      if (!(await isReady(projection, { until: now, waitMs: task.waitMs }, sources)))
+      if (!(await isReady(projection, { until: now, waitMs: task.waitMs }, dependencies)))
         throw new ReadModelBehind(
           `The projection ${projection.name} is behind: nothing was compared. Is the projections role running?`,
         );
@@ -126,9 +124,9 @@ type Run = Dependencies & {
   staged: StagedRecords;
   file: { sha256: string; source: ExportSource };
   at: string;
-  /** Of which moment the file is; null if nobody knows. */
+  /** The moment that the file shows; null if nobody knows. */
   asOf: string | null;
-  scope: Scope;
+  scope: ExportScope;
   /** Updated as the import goes on. */
   totals: Pick<Summary, 'classes' | 'badRows' | 'opened' | 'cleared' | 'keptFromNewer'>;
 };

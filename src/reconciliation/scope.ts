@@ -11,7 +11,7 @@ const dayMs = 24 * 60 * 60 * 1000;
 /** In UTC; `from` is included, `to` is not. Null where the file decides. */
 export type AskedPeriod = { from: string | null; to: string | null };
 
-export type Scope = {
+export type ExportScope = {
   /** When the payments were paid; null if neither the file nor the user gives a period, so that none are looked for. */
   period: TimeSpan | null;
   /** Null for all merchants. */
@@ -25,7 +25,7 @@ export type Scope = {
 export function scopeOf(
   { from, to }: AskedPeriod,
   staged: Pick<StagedRecords, 'times' | 'merchantCodes'>,
-): Scope {
+): ExportScope {
   const codes = staged.merchantCodes();
   const merchantCodes = codes.length === 0 || codes.includes('') ? null : codes;
   const times = staged.times();
@@ -45,7 +45,7 @@ export function scopeOf(
 
 export function isInScope(
   { merchantCode, paidAt }: Pick<Verdict, 'merchantCode' | 'paidAt'>,
-  { merchantCodes, period }: Scope,
+  { merchantCodes, period }: ExportScope,
 ): boolean {
   if (!period || paidAt === null) return false;
   const paidMs = Date.parse(paidAt);

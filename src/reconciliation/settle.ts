@@ -4,25 +4,15 @@ import type { Runtime } from '@ledger/kernel/runtime.ts';
 import type { Knex } from 'knex';
 import { createExecute } from '../commands/execute.ts';
 import { settlementDecider } from '../commands/settlement.ts';
-import { type Sen, signedSen } from '../common/money.ts';
+import type { Sen } from '../common/money.ts';
 import type { Cause } from '../events/envelope.ts';
-import {
-  type SettlementKind,
-  type SettlementPart,
-  settlementIdOf,
-  settlementStream,
-} from '../events/settlement.ts';
-import { accountSums, journalGap, merchantsWithAccount } from '../projections/journal/queries.ts';
-import {
-  findCharges,
-  findPaidOut,
-  findTwin,
-  firstMoney,
-  givenName,
-} from '../projections/journal/settlements.ts';
+import { type SettlementPart, settlementIdOf, settlementStream } from '../events/settlement.ts';
+import { journalGap, merchantsWithAccount } from '../projections/journal/queries.ts';
+import { findCharges, givenName } from '../projections/journal/settlements.ts';
 import type { BadRow } from './csv-rows.ts';
 import { UnreadableExport } from './export-format.ts';
 import { ReadModelBehind } from './reconcile.ts';
+import { findDoubts, type SettledRow } from './settlement-doubts.ts';
 import { recogniseSettlement, type SettlementRow } from './settlement-file.ts';
 import { stageExport } from './stage-export.ts';
 
@@ -36,7 +26,7 @@ type SettlementImport = {
   file: AsyncIterable<Uint8Array>;
   isConfirmed: boolean;
   cause: Cause;
-  /** Also called for each charge that the books do not have, or another payout has already. */
+  /** Called for each bad row, and for each charge that is not in the books or is already in another payout. */
   onBadRow: (row: BadRow) => void;
 };
 
@@ -53,12 +43,12 @@ export async function importSettlement(
   const { db, eventStore, runtime } = dependencies;
   const now = runtime.now();
   const gap = await journalGap(now, dependencies);
-  if (gap && !gap.isParked) throw new ReadModelBehind(gap.message);
+  if (gap && gap.kind !== 'parked') throw new ReadModelBehind(gap.message);
   const { sha256, rows, ...given } = await readFile(dependencies, file, onBadRow);
   const id = settlementIdOf(given.kind, given.reference);
   const settled = await settledRows(db, id, rows);
   const parts = partsOf(settled);
-  const doubts = await findDoubts(db, { id, ...given, settled, parts, asOf: now, onBadRow });
+  const doubts = await findDoubts({ id, ...given, rows: settled, parts }, { db, asOf: now, onBadRow });
   const charges = settled.map(({ charge }) => charge).join('');
   const settlement = {
     ...given,
@@ -73,13 +63,6 @@ export async function importSettlement(
   return { id, ...given, rows: rows.length, isNew: events.length > 0 };
 }
 
-type SettledRow = SettlementRow & {
-  openedOn: string | null;
-  /** Its name; `''` of a sum. */
-  charge: string;
-  isMissing: boolean;
-};
-
 /** A charge that the books do not have is without a day, in the account that its row names. */
 async function settledRows(db: Knex, id: string, rows: readonly SettlementRow[]): Promise<SettledRow[]> {
   const named = rows.filter((row) => givenName(row));
@@ -89,81 +72,6 @@ async function settledRows(db: Knex, id: string, rows: readonly SettlementRow[])
     const isMissing = charge !== '' && !booked.has(row.line);
     return { ...row, openedOn: null, charge, isMissing, ...booked.get(row.line) };
   });
-}
-
-/** Why staff must confirm it; names the lines of charges that are in doubt. */
-async function findDoubts(
-  db: Knex,
-  {
-    asOf,
-    onBadRow,
-    parts,
-    settled,
-    ...given
-  }: {
-    id: string;
-    kind: SettlementKind;
-    settledOn: string;
-    totalSen: Sen;
-    settled: readonly SettledRow[];
-    parts: readonly SettlementPart[];
-    asOf: Date;
-    onBadRow: (row: BadRow) => void;
-  },
-): Promise<string[]> {
-  const missing = settled.filter(({ isMissing }) => isMissing);
-  for (const { line } of missing) onBadRow({ line, fault: 'names a charge that is not in the books' });
-  const repeated = await findPaidOut(db, given.id, settled);
-  for (const [line, reference] of repeated)
-    onBadRow({ line, fault: `names a charge that is already in ${reference}` });
-  const others = [...new Set(repeated.values())].join(', ');
-  const twin = await findTwin(db, given);
-  const known = settled.filter(({ isMissing }) => !isMissing);
-  return [
-    ...(missing.length > 0 ? [`${missing.length} of its charges are not in the books with this amount`] : []),
-    ...(others ? [`${repeated.size} of its charges are already in ${others}`] : []),
-    ...(twin ? [`${twin} of the same day has the same total`] : []),
-    ...(await findOverpaid(db, given.kind, known, asOf)),
-    ...(await findTooEarly(db, given.settledOn, parts)),
-  ];
-}
-
-/** Says who would settle more than they owe, or be handed on more than they are owed; nothing if nobody would. */
-async function findOverpaid(
-  db: Knex,
-  kind: SettlementKind,
-  rows: readonly SettlementRow[],
-  asOf: Date,
-): Promise<string[]> {
-  const sums = new Map<string, bigint>();
-  for (const { account, amountSen } of rows) sums.set(account, (sums.get(account) ?? 0n) + BigInt(amountSen));
-  const less: [account: string, amount: string][] = [];
-  for (const [account, sumSen] of sums) {
-    const { creditSen, debitSen } = await accountSums(db, account, asOf);
-    const openSen = kind === 'payout' ? debitSen - creditSen : creditSen - debitSen;
-    if (sumSen > openSen) less.push([account, signedSen(openSen)]);
-  }
-  if (less.length <= 1)
-    return less.map(([account, amount]) =>
-      kind === 'payout' ? `${account} owes less, RM ${amount}` : `${account} is owed less, RM ${amount}`,
-    );
-  const accounts = less.map(([account, amount]) => `${account} (RM ${amount})`).join(', ');
-  return [kind === 'payout' ? `${accounts} owe less` : `${accounts} are owed less`];
-}
-
-/** Whether it is dated before its first charge was recorded; for sums, before the first money of their accounts. */
-async function findTooEarly(
-  db: Knex,
-  settledOn: string,
-  parts: readonly SettlementPart[],
-): Promise<string[]> {
-  const clearing = parts.filter(({ account }) => !account.startsWith('fees:'));
-  const undated = clearing.filter(({ openedOn }) => openedOn === null).map(({ account }) => account);
-  const firstOfSums = undated.length > 0 ? await firstMoney(db, undated) : null;
-  const [first] = [firstOfSums, ...clearing.map(({ openedOn }) => openedOn)]
-    .filter((day) => day !== null)
-    .toSorted();
-  return first && settledOn < first ? [`it is dated before the first of its money came, on ${first}`] : [];
 }
 
 async function readFile(

@@ -11,7 +11,7 @@ type SettlementHead = { reference: string; settledOn: string; totalSen: Sen };
 
 /** A charge that the gateway paid out, or a sum without ids: of a method, or for an agency. */
 export type SettlementRow = NamedCharge & {
-  /** The account; the books know that of a charge better. */
+  /** The account that the row names. For a charge, the one in the books counts. */
   account: string;
   feeSen: Sen;
 };

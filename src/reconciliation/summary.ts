@@ -3,15 +3,16 @@ import { format } from '@ledger/kernel/format.ts';
 import texts from '../../content/texts/reconciliation.en.json' with { type: 'json' };
 import { toDateTime } from '../common/malaysian-time.ts';
 import { displaySen, isRinggit } from '../common/money.ts';
+import { plural } from '../common/plural.ts';
 import { renderText } from '../common/templates.ts';
 import type { DiscrepancyFound, ExportSource } from '../events/reconciliation.ts';
 import { type Verdict, type VerdictClass, verdictClasses } from './compare.ts';
-import type { Scope } from './scope.ts';
+import type { ExportScope } from './scope.ts';
 
 /** `oursSen` and `theirsSen` are the sums of the successes on either side. */
 type ClassTotal = { count: number; oursSen: number; theirsSen: number };
 
-export type Summary = Scope & {
+export type Summary = ExportScope & {
   source: ExportSource;
   /** The time at which the file was made, in UTC; null if it is not known. */
   asOf: string | null;
@@ -72,7 +73,7 @@ export function scopeText({ asOf, merchantCodes, period, rows, source }: Summary
     ? format(texts.period, { whose, start: toDateTime(period.start), end: toDateTime(period.end) })
     : texts.noPeriod;
   const moment = asOf === null ? '' : `, as of ${toDateTime(asOf)}`;
-  return `Export of the ${source}, ${rows} ${rows === 1 ? 'row' : 'rows'}${moment}. ${scope}`;
+  return `Export of the ${source}, ${plural(rows, 'row')}${moment}. ${scope}`;
 }
 
 /** Null if no newer export is in the way. */

@@ -1,7 +1,6 @@
 /**
- * What takes minutes of a whole core, in processes of its own with low priority: rebuilds that staff requested, and the
- * daily verification. In this process they would share the event loop with everything else that runs here, in
- * `ledger serve` with all roles.
+ * Work that takes minutes of a whole core, in processes of its own with low priority: requested rebuilds and the daily
+ * verification. In this process it would hold up everything else on the event loop.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -57,7 +56,7 @@ export async function verifyInProcess(signal: AbortSignal): Promise<void> {
   const child = fork(pathOf('../main.ts'), ['verify', '--record'], {
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
-  // Not the lowest: on a busy machine its connections would time out.
+  // With the lowest priority, its connections would time out on a busy machine.
   if (child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_BELOW_NORMAL);
   await endOf(child, signal);
 }

@@ -12,7 +12,7 @@ import { readEnvironment } from '../config/environment-reader.ts';
 import { checkSecrets } from '../config/security.ts';
 import { runUntilSignal, warnOfExceptions } from './lifecycle.ts';
 
-/** What a user needs who is no administrator. */
+/** What a user who is no administrator needs. */
 const aclFile = new URL('../../content/eventstore-acl.json', import.meta.url);
 
 export const command: CommandOf<'eventstore'> = async (
@@ -44,8 +44,8 @@ export const command: CommandOf<'eventstore'> = async (
 
 /**
  * The password in the file; null without a file. Production refuses a store without one, in which every account of the
- * machine could write money facts, and a `--host` that others reach, because there is no TLS: whoever reads the network
- * would know the password. A file without a password is refused everywhere. Throws ConfigError.
+ * machine could write events about money, and a `--host` that others reach, because there is no TLS: whoever reads the
+ * network would know the password. A file without a password is refused everywhere. Throws ConfigError.
  */
 function checkedPassword(file: string | undefined, host: string, log: Log): string | null {
   const password = file === undefined ? null : orElse(() => readFileSync(file, 'utf8').trim(), '');

@@ -8,12 +8,9 @@ import { createDrain, namingHost } from '@ledger/kernel/http-server.ts';
 import { createMailer } from '@ledger/outbound/mailer.ts';
 import { createOutbound } from '@ledger/outbound/post.ts';
 import { connectPostgres } from '@ledger/postgres/pool.ts';
-import { isReadOnly } from '@ledger/postgres/requirements.ts';
-import { projectionStatus } from '@ledger/projections/runtime/checkpoints.ts';
 import { untilCaughtUp } from '@ledger/projections/runtime/lag.ts';
 import { createListQueries } from '@ledger/projections/runtime/list-projection.ts';
 import { reportForgedRow } from '../audit/background-check/forged-rows.ts';
-import { sealingRefused } from '../audit/seals/sealing-status.ts';
 import { createTransactionRegistry } from '../clients/transaction-registry/registry.ts';
 import { createCredentials } from '../commands/credentials.ts';
 import { createExecute } from '../commands/execute.ts';
@@ -25,6 +22,7 @@ import type { Project } from '../events/project.ts';
 import type { Account } from '../events/user.ts';
 import { createApp } from '../http/app.ts';
 import { createLimitedServer } from '../http/server/request-limits.ts';
+import { answersFrom } from '../monitoring/health.ts';
 import { erasedKeysList } from '../personal-data/erased-keys.ts';
 import { allProjections } from '../projections/all.ts';
 import { createPaymentQueries } from '../projections/payments/queries.ts';
@@ -49,10 +47,10 @@ const drainMs = 10_000;
  */
 const startWithinMs = 3_000;
 
-/** Of the payments that were changed last; a state takes about 2 KB. */
+/** How many states are kept, of the payments that were changed last; a state takes about 2 KB. */
 const rememberedPayments = 5_000;
 
-/** While PostgreSQL answers, the start waits so long until the lists of /api/v1 hold what is in the log. */
+/** How long the start waits, while PostgreSQL answers, until the lists of /api/v1 hold what is in the log. */
 const listsWithinMs = 10_000;
 
 /** Starts the HTTP role; resolves when it listens. */
@@ -74,7 +72,7 @@ export async function startHttp(role: RoleDependencies): Promise<Running & { por
   const db = connectPostgres({ url: config.databaseUrl, log });
   if (clock.differenceMs() !== null) {
     const signal = runtime.timeout(listsWithinMs);
-    const sources = { eventStore, projectionStatus: () => projectionStatus(db), runtime, signal };
+    const sources = { eventStore, db, runtime, signal };
     await Promise.all([users, projects].map((list) => untilCaughtUp(list, sources)));
   }
   const execute = createExecute({
@@ -98,9 +96,7 @@ export async function startHttp(role: RoleDependencies): Promise<Running & { por
     users: createListQueries<Account>(db, users.name),
     projects: createListQueries<Project>(db, projects.name),
     projections: [...allProjections, erasedKeysList, deliveryList, requeryList],
-    projectionStatus: () => projectionStatus(db),
-    sealingRefused: () => sealingRefused(db),
-    isReadOnly: () => isReadOnly(db),
+    ...answersFrom(db),
     clockDifferenceMs: clock.differenceMs,
     version,
     db,

@@ -108,7 +108,7 @@ export async function runUntilSignal(log: Log, start: (started: Started) => Prom
     }
     log.info({ reason: stop.signal.reason }, 'stopping');
   } finally {
-    // Also if it could not start: connections, and the channel to the parent, would keep the process from ending.
+    // Even after a failed start: connections, and the channel to the parent, would keep the process from ending.
     await stopAll(running).finally(() => process.connected && process.disconnect());
   }
   log.info('stopped');

@@ -6,13 +6,10 @@ import { recordSpansWith } from '@ledger/kernel/tracing.ts';
 import { startAdminServer } from '@ledger/observability/admin-server.ts';
 import { createMetrics, type GaugeSource } from '@ledger/observability/metrics.ts';
 import { connectPostgres } from '@ledger/postgres/pool.ts';
-import { isReadOnly } from '@ledger/postgres/requirements.ts';
-import { projectionStatus } from '@ledger/projections/runtime/checkpoints.ts';
 import gauges from '../../content/metrics.json' with { type: 'json' };
-import { sealingRefused } from '../audit/seals/sealing-status.ts';
 import { toIsoWithOffset } from '../common/malaysian-time.ts';
 import { createCounters } from '../monitoring/counters.ts';
-import { createLook, type Look } from '../monitoring/health.ts';
+import { answersFrom, createLook, type Look } from '../monitoring/health.ts';
 import { createSources } from '../monitoring/metric-sources.ts';
 import { erasedKeysList } from '../personal-data/erased-keys.ts';
 import { allProjections } from '../projections/all.ts';
@@ -49,9 +46,7 @@ export async function startMonitoring<Role extends RoleDependencies>(
   const standing = {
     eventStore,
     projections,
-    projectionStatus: () => projectionStatus(db),
-    sealingRefused: () => sealingRefused(db),
-    isReadOnly: () => isReadOnly(db),
+    ...answersFrom(db),
     clockDifferenceMs: clock.differenceMs,
     witnesses: config.witnessUrls.length,
     runtime,
@@ -96,7 +91,7 @@ export async function startMonitoring<Role extends RoleDependencies>(
   log.info({ address: `http://${config.admin.host}:${server.port}` }, 'admin port listening');
   const { watch, ...counts } = createCounters(metrics.registers, runtime);
   return {
-    /** What the roles are to be started with, so that they are seen. */
+    /** What the roles are started with, so that their work is counted. */
     role: { ...role, eventStore: watch(eventStore), ...counts },
     port: server.port,
     /** What `/readyz` says from now on. */

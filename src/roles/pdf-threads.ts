@@ -14,7 +14,7 @@ const threads = new Map<keyof Documents, Promise<Piscina>>();
 async function startThread(kind: keyof Documents, log: Log): Promise<Piscina> {
   const { Piscina } = await import('piscina');
   const thread = new Piscina({ filename, name: kind, ...limits });
-  // Of a thread that was drawing nothing; without a listener it would end the process.
+  // An error of a thread that was drawing nothing would end the process without a listener.
   thread.on('error', (err) => log.error({ err, kind }, 'a thread that draws PDFs failed'));
   // Piscina starts a new thread only when another document is asked for; what is queued would wait for that.
   const rejectQueued = () => {

@@ -6,7 +6,6 @@ import { createOutbound } from '@ledger/outbound/post.ts';
 import { createLeaderElection } from '@ledger/postgres/leader-election.ts';
 import { listenForNotifications } from '@ledger/postgres/notifications.ts';
 import { connectPostgres } from '@ledger/postgres/pool.ts';
-import { projectionStatus } from '@ledger/projections/runtime/checkpoints.ts';
 import { untilCaughtUp } from '@ledger/projections/runtime/lag.ts';
 import { runProjection } from '@ledger/projections/runtime/run.ts';
 import { createSharedReader } from '@ledger/projections/runtime/shared-reader.ts';
@@ -49,7 +48,7 @@ export function startReactors(role: RoleDependencies): Running {
   const { projection, takeDue } = createDeliveryList({ eventStore, announcer });
   const execute = createExecute({ eventStore, decider: paymentDecider, seal: personalData.seal });
   const common = { ...role, databaseUrl, db, execute };
-  const awaited = { ...common, projectionStatus: () => projectionStatus(db), signal: stopping.signal };
+  const awaited = { ...common, signal: stopping.signal };
   const delivering = {
     ...common,
     ...callbacks,

@@ -66,7 +66,7 @@ function sandboxRegistries(gatewayUrl: string, token: string): Variables {
 async function start(plan: Config, log: Log, started: Started): Promise<void> {
   const folder = lockDataFolder(plan.dataDir);
   started({ stop: async () => folder.release() });
-  const keys = plan.production ? {} : developmentKeys(folder.path);
+  const keys = plan.production ? {} : await developmentKeys(folder.path);
   const env = readEnvironment(process.env, keys);
   const [eventStorePort, postgresPort] = await Promise.all([freePort(), freePort()]);
   const stores = [
@@ -103,7 +103,7 @@ async function start(plan: Config, log: Log, started: Started): Promise<void> {
     ...(postgres && { DATABASE_URL: postgres.url }),
     ...(gatewayUrl && { GATEWAY_URL: gatewayUrl, ...sandboxRegistries(gatewayUrl, registryToken) }),
   };
-  writeEndpoints(folder.path, endpoints);
+  await writeEndpoints(folder.path, endpoints);
   const load = () => loadConfig(process.env, { ...keys, ...endpoints }, { seals: true });
   const config = load();
   started(followFiles(config, load, log));
@@ -114,7 +114,7 @@ async function start(plan: Config, log: Log, started: Started): Promise<void> {
 
 /** The embedded event store in a process of its own, which is restarted at the same address when it ends. */
 async function startEmbeddedEventStore(dataDir: string, port: number, log: Log) {
-  const { file, credentials } = newEventStoreCredentials(dataDir);
+  const { file, credentials } = await newEventStoreCredentials(dataDir);
   const child = await superviseChild({
     name: 'event store',
     modulePath: fileURLToPath(new URL('../main.ts', import.meta.url)),

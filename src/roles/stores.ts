@@ -51,7 +51,7 @@ export type RoleDependencies = {
   countAttempt?: (kind: DeliveryKind, outcome: AttemptOutcome) => void;
 };
 
-/** `db` is for who needs no pool of their own. */
+/** `db` is for those that need no pool of their own. */
 export type OpenStores<Needed = Config> = Omit<RoleDependencies, 'config'> &
   Running & { config: Needed; db: Knex; databaseUrl: string };
 
@@ -135,8 +135,8 @@ const refusals: Record<Refusal, string | null> = {
 export const askedOfStream = `${paymentStreamPrefix}write-access`;
 
 /**
- * Throws ConfigError if a store cannot serve or refuses us; whether we may append is asked only of who does. A role waits
- * for one that does not answer; of those that a command `needs`, it throws StoresUnavailable.
+ * Throws ConfigError if a store cannot serve or refuses us; whether we may append is asked only for a process that
+ * does. A role waits for a store that does not answer; if a command `needs` it, it throws StoresUnavailable.
  */
 export async function assertStores({
   databaseUrl,

@@ -1,7 +1,4 @@
-/**
- * Statements as CSV (RFC 4180) or as JSON lines, the same in every language: a day's collection, and the postings of an
- * account.
- */
+/** Statements of a day's collection or of an account, as CSV (RFC 4180) or JSON lines: the same in every language. */
 import { pipeline, Readable } from 'node:stream';
 import { stringify } from 'csv-stringify';
 import { toIsoWithOffset } from '../common/malaysian-time.ts';

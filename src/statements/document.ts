@@ -1,4 +1,4 @@
-/** What those who ask for the PDF of a day's collection give to what draws it (`pdf.ts`). */
+/** What it takes to draw the PDF of a day's collection (`pdf.ts`). */
 import type { CollectedReceipt, Collection } from '../projections/journal/collection-queries.ts';
 import type { DrawReceipt } from '../receipts/file.ts';
 import type { Language } from '../receipts/texts.ts';

@@ -48,7 +48,7 @@ export function createDeliveryList(dependencies: {
     ...deliveryList,
     indexes: indexesOf(tables.deliveries),
     notDerived: { deliveries: Object.keys(tables.deliveries.moreColumns) },
-    // Of payments of version 1 it loads the request, and Postgres ends a transaction that is idle for long.
+    // It loads the requests of payments of version 1, and Postgres ends a transaction that is idle for long.
     maxEvents: 1_000,
     // Nothing is left to do after these.
     canWait: ({ type }) => type === 'CallbackDelivered' || type === 'ReceiptEmailSent',

@@ -12,7 +12,7 @@ import { toDoSchema } from './delivery-rows.ts';
 export type DeliveryFilter = {
   states: readonly Delivery['state'][];
   kinds: readonly DeliveryKind[];
-  /** As a receiver is called in the list: scheme, host and port, `land registry` or `mail server`. */
+  /** The receiver's name in the list: scheme, host and port, `land registry` or `mail server`. */
   receiver?: string | null;
   merchantCode?: string | null;
   transactionId?: string | null;
@@ -37,7 +37,7 @@ export type ListedDelivery = {
   settledAt: Date | null;
 };
 
-/** Of a query of deliveries, the oldest first. */
+/** The rows of a query of deliveries, the oldest first. */
 export async function findDeliveries(
   deliveries: Knex.QueryBuilder,
   limit: number,

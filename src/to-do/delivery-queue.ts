@@ -46,8 +46,8 @@ export type DeliveryQueue = ReturnType<typeof createDeliveryQueue>;
 export function createDeliveryQueue(db: Knex) {
   return {
     /**
-     * Claims what is due: of each merchant what has been due longest, and first for those with the least under way.
-     * Nothing if the projection has never run.
+     * Claims what is due: first for the merchants with the least under way, and of each merchant what has been due
+     * longest. Nothing if the projection has never run.
      */
     async claim({ receiverLimits, merchantLimits, ...claim }: Claim): Promise<ClaimedDelivery[]> {
       const query = prepared<{ rows: ClaimedDelivery[] }>(db, claimSql, {

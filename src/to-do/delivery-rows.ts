@@ -1,7 +1,4 @@
-/**
- * The rows of the list of deliveries: one for each thing that the outcomes of a payment set in motion; and for each payment
- * what is known of it.
- */
+/** The rows of the list of deliveries, one for each ordering key of a payment; and what is known of each payment. */
 import { prepared } from '@ledger/postgres/prepared.ts';
 import { indexable, insertGiven, type Row, upsertGiven } from '@ledger/postgres/table.ts';
 import type { Knex } from 'knex';
@@ -89,7 +86,7 @@ const upsertKnown = upsertGiven(tables.payments, ['known']);
 const upsertAndAnnounce = writeInto('deliveries', '', `with known as (${upsertKnown}),`);
 
 /**
- * As a query reads it from what is known of a payment, which may hold a text that `->>` cannot read (U+0000). A regular
+ * The revision in what is known of a payment, read without `->>`, which cannot read a text with U+0000. A regular
  * expression takes six times as long.
  */
 export const revisionIn = (known: string) =>

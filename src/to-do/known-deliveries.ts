@@ -32,7 +32,7 @@ type AddressedDelivery = Delivery & { receiver: string };
 /** Plain JSON, no personal data. The order of the fields is that of the rows, where a query reads the revision as a text. */
 export type KnownDeliveries = {
   transactionId: string;
-  /** Of the last event that was folded. */
+  /** The revision of the last event that was folded. */
   revision: number;
   merchantCode: string;
   /** Nothing changes the status after a success. */
@@ -73,7 +73,7 @@ function withCalled(known: KnownDeliveries, event: PaymentEvent): KnownDeliverie
   if (!('deliveries' in event.data)) return known;
   const { at, deliveries, merchantCode } = event.data;
   const setsStatus = statusEvents.some((type) => type === event.type);
-  // As in `evolve`: a success is final.
+  // A success is final, as in `evolve`.
   if (!deliveries || (known.isPaid && setsStatus)) return known;
   const isByRule1 = deliveries === 'rule 1';
   const pays = event.type === 'PaymentSucceeded' || ('effect' in event.data && event.data.effect === 'paid');

@@ -11,7 +11,7 @@ import { requeryList } from './requery-list.ts';
 /** A row claimed by one reactor until its lease ends. */
 export type ClaimedRequery = {
   transactionId: string;
-  /** As the row has it: null if only the count of answers is left to record. */
+  /** The time in the row; null if only the count of answers is left to record. */
   dueAt: Date | null;
   /** The last question that has only been counted. */
   countedAt: Date | null;
@@ -55,10 +55,8 @@ export function createAnswerCounts(db: Knex) {
         `select counted_status as status, counted as count, counted_at as at from ${rows} where transaction_id = ?`,
         [transactionId],
       );
-      const [row] = await query.timeout(2_000).then(
-        (found) => found.rows,
-        () => [],
-      );
+      const found = await query.timeout(2_000).catch(() => null);
+      const row = found?.rows[0];
       if (!row) return 'none';
       return row.status === null || row.count === 0
         ? null
@@ -71,10 +69,8 @@ export function createAnswerCounts(db: Knex) {
       since: string | null,
     ): Promise<boolean> {
       const added = db.raw(addSql, { transactionId, status, at, since }).timeout(2_000);
-      return await added.then(
-        ({ rowCount }) => rowCount > 0,
-        () => false,
-      );
+      const { rowCount } = await added.catch(() => ({ rowCount: 0 }));
+      return rowCount > 0;
     },
 
     async clear(transactionId: string, upTo: string): Promise<void> {
@@ -83,7 +79,7 @@ export function createAnswerCounts(db: Knex) {
          where transaction_id = ? and counted_at <= ?`,
         [transactionId, upTo],
       );
-      // What was recorded is told from what was not by its time, too.
+      // If this fails, the time still tells what was recorded from what was not.
       await cleared.timeout(2_000).catch(() => undefined);
     },
   };

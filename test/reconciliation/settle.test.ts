@@ -1,7 +1,6 @@
 // Payouts and remittances from files: all or nothing, once, and each charge found in the books.
 import { randomUUID } from 'node:crypto';
 import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
-import { projectionStatus } from '@ledger/projections/runtime/checkpoints.ts';
 import { isReady } from '@ledger/projections/runtime/lag.ts';
 import test, { type ExecutionContext } from 'ava';
 import { Refused } from '../../src/commands/decider.ts';
@@ -33,10 +32,8 @@ async function start(t: ExecutionContext) {
   const { db } = database;
   run(t, journal, store, database);
   const dependencies = { eventStore: store.eventStore, db, runtime: systemRuntime };
-  const settled = async () => {
-    const sources = { ...dependencies, projectionStatus: () => projectionStatus(db) };
-    t.true(await isReady(journal, { until: new Date(), waitMs: 20_000 }, sources));
-  };
+  const settled = async () =>
+    t.true(await isReady(journal, { until: new Date(), waitMs: 20_000 }, dependencies));
   const bring = async (rows: readonly string[], isConfirmed = false) => {
     const faults: string[] = [];
     const imported = await importSettlement(dependencies, {

@@ -67,8 +67,8 @@ export const staffMutants: Readonly<Record<string, Omit<Mutant, 'name'>>> = {
   'settlement-behind': {
     what: 'A payout is compared with a journal that is behind the log',
     file: 'src/reconciliation/settle.ts',
-    code: 'if (gap && !gap.isParked)',
-    becomes: 'if (gap?.isMissing)',
+    code: "if (gap && gap.kind !== 'parked')",
+    becomes: "if (gap?.kind === 'missing')",
     seenBy: ['settlement-misjudged'],
     plan: 'settled-while-behind',
     fault: 'settle',
@@ -99,9 +99,9 @@ export const staffMutants: Readonly<Record<string, Omit<Mutant, 'name'>>> = {
   },
   'paid-out-again': {
     what: 'Nobody is told that another payout has a charge already',
-    file: 'src/reconciliation/settle.ts',
-    code: 'await findPaidOut(db, given.id, settled);',
-    becomes: 'await findPaidOut(db, given.id, []);',
+    file: 'src/reconciliation/settlement-doubts.ts',
+    code: 'await findPaidOut(db, id, rows);',
+    becomes: 'await findPaidOut(db, id, []);',
     seenBy: ['settlement-misjudged'],
     fault: 'settle',
     payments: 40,

@@ -2,7 +2,7 @@
 import { EventStoreUnavailable } from '@ledger/event-store/event-store.ts';
 import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
 import { rebuild } from '@ledger/projections/rebuild/rebuild.ts';
-import { prepare, projectionStatus } from '@ledger/projections/runtime/checkpoints.ts';
+import { prepare } from '@ledger/projections/runtime/checkpoints.ts';
 import { untilCaughtUp } from '@ledger/projections/runtime/lag.ts';
 import { runProjection } from '@ledger/projections/runtime/run.ts';
 import test from 'ava';
@@ -296,7 +296,7 @@ test.serial('the list has caught up once it holds what was recorded before the q
   const stopping = new AbortController();
   const sources = {
     eventStore,
-    projectionStatus: () => projectionStatus(database.db),
+    db: database.db,
     runtime: systemRuntime,
     signal: stopping.signal,
   };

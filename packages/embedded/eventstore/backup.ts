@@ -101,7 +101,7 @@ export function readBackup(url: string): Readable {
     metadata.set('authorization', `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`);
   const call = client.makeServerStreamRequest(backupService.backup.path, asIs, asIs, Buffer.of(), metadata);
   const bytes = new PassThrough();
-  // Not a pipeline, which would destroy it with the client's own error.
+  // A pipeline would destroy it with the client's own error.
   call.on('error', (error: ServiceError) => {
     const reason = error.code === status.UNIMPLEMENTED ? notEmbedded : error.details || error.message;
     bytes.destroy(new StartError(reason, { cause: error }));

@@ -44,16 +44,16 @@ type Session = {
   call: BatchCall;
   batches: Map<string, Batch>;
   unanswered: number;
-  /** Of the appends that are complete and not answered yet. */
+  /** The bytes of the appends that are complete and not answered yet. */
   pendingBytes: number;
   halfClosed: boolean;
 };
 
-/** The call ends with more appends of which only a part has arrived. The official client sends one after the other. */
+/** How many appends may have arrived in part before the call ends. The official client sends one after the other. */
 const MAX_INCOMPLETE = 64;
 /** Nothing is read from a caller that has more in the queue. */
 const MAX_PENDING_BYTES = 16 * 1024 * 1024;
-/** What an append takes besides its events, about. */
+/** About how much an append takes besides its events. */
 const APPEND_BYTES = 1024;
 
 const LONGEST_TIMER_MS = 2 ** 31 - 1;

@@ -134,7 +134,7 @@ function following(storage: Storage, reading: Reading, call: ReadCall): SendPage
 const placeOf = (event: StoredEvent, stream: string | undefined): number =>
   stream === undefined ? event.position : event.revision;
 
-/** As it is stored. If links are resolved, a link comes with the event that it leads to, unless that is not there. */
+/** The event as it is stored. If links are resolved, a link comes with the event that it leads to, if that is there. */
 function messageOf(link: StoredEvent, { resolvesLinks }: Reading, storage: Storage): Uint8Array {
   if (!resolvesLinks || link.type !== '$>') return link.message;
   const event = eventIn(link);

@@ -29,7 +29,7 @@ type Pending = {
   reject: (error: unknown) => void;
 };
 
-/** Of 4 KiB. An append waits at most for so many. */
+/** Pages have 4 KiB. An append waits at most for this many. */
 const PAGES_AT_A_TIME = 256;
 
 /** Without an append, nobody knows whether the disk is still full. */

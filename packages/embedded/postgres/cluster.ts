@@ -123,7 +123,7 @@ async function runStatements(
 function processIn(pgData: string, account: Account | undefined) {
   return {
     folder: account ? '/proc/self/cwd' : pgData,
-    // Not the whole environment: PG… variables would have an effect, and the ledger's secrets do not belong here.
+    // The environment is left out: PG… variables would have an effect, and the ledger's secrets do not belong here.
     options: { cwd: pgData, env: { PATH: process.env.PATH, LC_ALL: 'C' }, ...account },
   };
 }

@@ -154,7 +154,7 @@ async function servingCheckpoint(trx: Knex.Transaction, { name, version }: Proje
   );
 }
 
-/** Of all rows, or of those whose keys begin with a value that the query `chosen` has. */
+/** Compares all rows, or those whose keys begin with a value that the query `chosen` has. */
 export async function compareSchemas(
   trx: Knex.Transaction,
   projection: Projection,

@@ -29,7 +29,7 @@ export type RebuildOptions = ShadowOptions & {
 export type Rebuilt = {
   /** How many events the tables were made from. */
   events: number;
-  /** Of this run alone, when an earlier one was interrupted. */
+  /** The duration of this run alone, if an earlier one was interrupted. */
   durationMs: number;
 };
 

@@ -24,7 +24,7 @@ export type Batch = {
 
 /** A batch of events with long texts ends sooner, to limit memory. */
 const maxTextLength = 8_000_000;
-/** After so many failures to read in a row the reader gives up its lead: another process may reach the log. */
+/** After this many failures to read in a row the reader gives up its lead: another process may reach the log. */
 const maxFailures = 4;
 /** How long a position that moved without events, or a batch that is not full, waits for more. */
 const gatherMs = 1_000;
@@ -51,7 +51,7 @@ export async function* readBatches({
   eventStore: Pick<EventStore, 'subscribe'>;
   selection: Selection;
   after: Position | null;
-  /** As `subscribe` takes it. */
+  /** The option of `subscribe`. */
   processed?: LogMark | null;
   upTo?: Position;
   maxEvents?: number | undefined;

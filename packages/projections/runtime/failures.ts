@@ -8,11 +8,11 @@ export type Fault = { message: string };
 
 /**
  * A stream that a projection leaves out since an event that it could not process: that event and all later ones of the
- * stream. Its rows stay as the events before led to. Decision 28.
+ * stream. Its rows stay as the events before it left them. Decision 28.
  */
 export type ParkedStream = {
   stream: string;
-  /** Of the first event that is left out. */
+  /** The revision of the first event that is left out. */
   revision: number;
   type: string;
   message: string;

@@ -1,7 +1,8 @@
 /** How far a projection is behind the log, and whether it is ready to answer a question. */
 import { type EventStore, LogReplaced } from '@ledger/event-store/event-store.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
-import type { ProjectionStatus } from './checkpoints.ts';
+import type { Knex } from 'knex';
+import { type ProjectionStatus, projectionStatus } from './checkpoints.ts';
 import { type Followed, selectionOf } from './projection.ts';
 
 /**
@@ -21,7 +22,7 @@ export async function lagMsOf(
 
 export type LagSources = {
   eventStore: Pick<EventStore, 'firstAfter'>;
-  projectionStatus(): Promise<readonly ProjectionStatus[]>;
+  db: Knex;
   runtime: Pick<Runtime, 'monotonicMs' | 'sleep' | 'timeout'>;
 };
 
@@ -53,16 +54,16 @@ async function holds(
 
 /**
  * Whether the projection holds everything that was recorded until the moment, after at most `waitMs` in which it may
- * catch up. Throws EventStoreUnavailable and what `projectionStatus` throws.
+ * catch up. Throws EventStoreUnavailable and the database's errors.
  */
 export async function isReady(
   projection: Followed,
   { until, waitMs }: { until: Date; waitMs: number },
   sources: LagSources,
 ): Promise<boolean> {
-  const { projectionStatus, runtime } = sources;
+  const { db, runtime } = sources;
   const giveUpMs = runtime.monotonicMs() + waitMs;
-  while (!(await holds(projection, until, await projectionStatus(), sources))) {
+  while (!(await holds(projection, until, await projectionStatus(db), sources))) {
     if (runtime.monotonicMs() >= giveUpMs) return false;
     await runtime.sleep(pollMs);
   }
@@ -77,10 +78,10 @@ export async function untilCaughtUp(
   projection: Followed,
   sources: LagSources & { runtime: Pick<Runtime, 'now'>; signal: AbortSignal },
 ): Promise<void> {
-  const { projectionStatus, runtime, signal } = sources;
+  const { db, runtime, signal } = sources;
   const begun = runtime.now();
   const isDone = async () => {
-    const statuses = await projectionStatus();
+    const statuses = await projectionStatus(db);
     const status = statuses.find(({ name }) => name === projection.name);
     const hasHalted = status?.version === projection.version && status.fault !== null;
     return hasHalted || (await holds(projection, begun, statuses, sources));

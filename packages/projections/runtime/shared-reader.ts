@@ -19,7 +19,7 @@ type Placed = Exclude<SubscriptionMessage, { kind: 'caught_up' }>;
 
 /** How many of the newest messages are kept, and how many characters of text they may hold. */
 const usualSize = { messages: 2_000, text: 16_000_000 };
-/** After so many events of others a projection is told how far it has come, as the event store itself does. */
+/** After this many events of others a projection is told how far it has come, as the event store itself does. */
 const checkpointEvery = 512;
 
 /** The same event store, whose `subscribe` shares one subscription; `all` covers every selection that it is asked for. */
@@ -48,7 +48,7 @@ export function createSharedReader<Store extends Pick<EventStore, 'subscribe'>>(
           continue;
         }
         isCaughtUp = false;
-        // Also finds out whether the log still has the last event.
+        // The subscription also finds out whether the log still has the last event.
         for await (const message of eventStore.subscribe({ ...options, after: position, processed: mark })) {
           yield note(message);
           isCaughtUp = message.kind === 'caught_up';
@@ -82,7 +82,7 @@ function openTail(
 ) {
   const closing = new AbortController();
   const kept: Placed[] = [];
-  /** Of the text in what is kept. */
+  /** The length of the text in what is kept. */
   let length = 0;
   /** The number of the first message that is kept, and the position before it. */
   let first = 0;

@@ -10,7 +10,7 @@ import { type Projection, ProjectionFault } from './projection.ts';
 type ChangedStream<State> = {
   /** The stream's name after the prefix. */
   id: string;
-  /** Of the last event in the state. */
+  /** The revision of the last event in the state. */
   revision: number;
   state: State;
   /** The first and the last event of the batch that are new to the stream. */

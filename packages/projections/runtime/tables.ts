@@ -29,8 +29,8 @@ export async function createTables(
 }
 
 /**
- * Whoever makes tables, they belong to the account that owns the schema, if there is one. Who may not act as that account
- * can still compare its tables with fresh ones, which are dropped afterwards.
+ * Tables belong to the account that owns the schema, if there is one, whichever account makes them. An account that may
+ * not act as the owner can still compare its tables with fresh ones, which are dropped afterwards.
  */
 export async function actAsOwner(trx: Knex.Transaction, schema: string): Promise<void> {
   const { rows } = await trx.raw(
@@ -44,7 +44,7 @@ export async function actAsOwner(trx: Knex.Transaction, schema: string): Promise
 /** A statement over all rows, such as making an index, may take this long. */
 export const longestStatementMs = 60 * 60_000;
 
-/** For tables that an earlier release made. Looked up first, because making an index waits for who writes. */
+/** For tables that an earlier release made. Looked up first, because making an index waits for writers. */
 export async function createMissingIndexes(
   trx: Knex.Transaction,
   { indexes = [] }: Projection,

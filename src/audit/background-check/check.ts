@@ -48,11 +48,11 @@ type Dependencies = {
   runtime: Runtime;
 };
 
-/** As many streams are read at once. */
+/** How many streams are read at once. */
 const inPortion = 50;
 const pauseMs = 50;
 const maxOpen = 1_000;
-/** Of what has changed; the next check goes on from there. */
+/** How many changed streams one check compares; the next check goes on from there. */
 const maxChanged = 50_000;
 const maxSuspects = 1_000;
 const dayMs = 24 * 60 * 60_000;
@@ -119,8 +119,8 @@ async function changedSince(
 }
 
 /**
- * The streams of the newest ones, without quarantine and shared numbers, which `ledger verify` compares, and without parked
- * streams, whose rows stand still.
+ * The streams of the newest open exceptions. Left out are the quarantine and shared numbers, which `ledger verify`
+ * compares, and parked streams, whose rows stand still.
  */
 async function openExceptions(db: Knex): Promise<string[]> {
   const filter = { state: 'open', kind: null, merchantCode: null, recorded: null } as const;

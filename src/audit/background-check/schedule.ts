@@ -1,12 +1,8 @@
-/**
- * Runs the background check once an hour and `ledger verify` once a day, each in one process of the fleet, and keeps the
- * last result of both.
- */
+/** Runs the hourly background check and the daily `ledger verify`, each in one process, and keeps the last results. */
 import { reasonOf } from '@ledger/kernel/reason-of.ts';
 import { type Background, runUntilStopped } from '@ledger/kernel/run-until-stopped.ts';
 import { emptyIfUndefined } from '@ledger/postgres/error-codes.ts';
 import type { LeaderElection } from '@ledger/postgres/leader-election.ts';
-import { projectionStatus } from '@ledger/projections/runtime/checkpoints.ts';
 import { type LagSources, untilCaughtUp } from '@ledger/projections/runtime/lag.ts';
 import type { Knex } from 'knex';
 import type { Logger } from 'pino';
@@ -25,10 +21,7 @@ const lookMs = 60_000;
 /** A check whose last result is older is late. */
 export const lateAfterMs = { check: 2 * hourMs, verify: 2 * dayMs } as const;
 
-/**
- * Runs until stopped. A check that an outage interrupted begins again. What does not agree is logged as an error, by kind
- * and number.
- */
+/** Runs until stopped. A check that an outage interrupted begins again. Violations are logged as errors. */
 export function startHourlyCheck(dependencies: Dependencies): Background {
   // A process that cannot reach the log must not keep the lock: another process may be able to.
   const check = (leading: AbortSignal) =>
@@ -52,7 +45,7 @@ export function startDailyVerify({ at, verify, ...dependencies }: VerifyDependen
     const now = runtime.now().toISOString();
     const today = readSpan(`${dayOf(now)} ${at}`)?.start ?? '';
     const due = today <= now ? today : new Date(Date.parse(today) - dayMs).toISOString();
-    // A result of the future, which somebody has put there, must not stop this for ever.
+    // A result of the future that somebody has stored must not stop this for ever.
     const before = lastAt !== undefined && lastAt <= now ? lastAt : startedAt;
     if (signal.aborted || before >= due) return;
     await verify(signal);
@@ -65,7 +58,7 @@ export function startDailyVerify({ at, verify, ...dependencies }: VerifyDependen
   return inOneProcess('daily-verify', verifyIfDue, dependencies);
 }
 
-/** Calls `work` every minute, in one process of those that call this, until stopped. */
+/** Calls `work` every minute, in one of the processes that call this, until stopped. */
 function inOneProcess(
   name: string,
   work: (leading: AbortSignal) => Promise<void>,
@@ -87,13 +80,12 @@ async function checkIfDue(dependencies: Dependencies, signal: AbortSignal): Prom
   const last = await lastCheck(db);
   await db.raw(auditTablesSql);
   const forged = await forgedRows(db);
-  // Also if somebody has put a result of the future there.
+  // A check is due, too, if somebody has stored a result of the future.
   const agoMs = runtime.now().getTime() - Date.parse(last?.at ?? '');
   const isDue = !last || forged.length > 0 || !(agoMs >= 0 && agoMs < hourMs);
   if (signal.aborted || !isDue) return;
-  // What a projection has not processed yet, such as while it is made again, would never be compared.
-  const sources = { ...dependencies, projectionStatus: () => projectionStatus(db), signal };
-  for (const projection of compared) await untilCaughtUp(projection, sources);
+  // What a projection has not processed yet, for example during a rebuild, would never be compared.
+  for (const projection of compared) await untilCaughtUp(projection, { ...dependencies, signal });
   const result = await check(dependencies, last, signal, forged);
   await keepResult(db, 'check', result);
   await forgetForgedRows(db, forged);
@@ -105,7 +97,7 @@ async function checkIfDue(dependencies: Dependencies, signal: AbortSignal): Prom
 /** Each has a table of one row: `last_check`, `last_verify`. */
 type Kind = 'check' | 'verify';
 
-async function keepResult(db: Knex, of: Kind, result: Outcome): Promise<void> {
+async function keepResult(db: Knex, of: Kind, result: CheckOutcome): Promise<void> {
   await db.raw(auditTablesSql);
   await db.raw(
     `insert into last_${of} values (1, ?) on conflict (id) do update set result = excluded.result`,
@@ -113,19 +105,19 @@ async function keepResult(db: Knex, of: Kind, result: Outcome): Promise<void> {
   );
 }
 
-/** Only a verification has notes, and not one of an earlier release. */
-export type Outcome = Pick<CheckResult, 'at' | 'checked' | 'violations'> & { notes?: string[] };
+/** Only verifications have notes, except those of earlier releases. */
+export type CheckOutcome = Pick<CheckResult, 'at' | 'checked' | 'violations'> & { notes?: string[] };
 
 /** What `ledger verify` found, for the console and for metrics. */
-export async function recordVerified(db: Knex, at: Date, found: Omit<Outcome, 'at'>): Promise<void> {
+export async function recordVerified(db: Knex, at: Date, found: Omit<CheckOutcome, 'at'>): Promise<void> {
   const { checked, notes = [], violations } = found;
   await keepResult(db, 'verify', { at: at.toISOString(), checked, notes, violations });
 }
 
-const countsOf = ({ violations }: Outcome) => violations.map(({ kind, count }) => ({ kind, count }));
+const countsOf = ({ violations }: CheckOutcome) => violations.map(({ kind, count }) => ({ kind, count }));
 
 /** The last result, for the console and for metrics; null before the first. Rejects when Postgres is down. */
-export async function lastCheck(db: Knex, of: Kind = 'check'): Promise<(CheckResult & Outcome) | null> {
-  const query = db.raw<{ rows: { result: CheckResult & Outcome }[] }>(`select result from last_${of}`);
+export async function lastCheck(db: Knex, of: Kind = 'check'): Promise<(CheckResult & CheckOutcome) | null> {
+  const query = db.raw<{ rows: { result: CheckResult & CheckOutcome }[] }>(`select result from last_${of}`);
   return (await emptyIfUndefined(query.timeout(2_000)))[0]?.result ?? null;
 }

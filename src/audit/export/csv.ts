@@ -6,7 +6,7 @@ import { formatSen } from '../../common/money.ts';
 import { adjustedSen } from '../../events/adjustments.ts';
 import { priceOf } from '../../events/charges.ts';
 import { exceptionsOf } from '../../events/exceptions.ts';
-import { currentResult, paymentStreamPrefix } from '../../events/payment.ts';
+import { currentResult, paymentStreamPrefix, requestedIn } from '../../events/payment.ts';
 import { attemptOf } from '../../events/payment-result.ts';
 import { historyOf } from '../history/history.ts';
 
@@ -55,8 +55,7 @@ function write(records: (string | number | null | undefined)[][], { bom = false 
 
 function factsOf(events: readonly RecordedEvent[]) {
   const { entries, verdict } = historyOf(events);
-  const state = entries.at(-1)?.state;
-  const payment = state && state.status !== 'none' ? state : null;
+  const payment = requestedIn(entries.at(-1)?.state);
   const result = payment && currentResult(payment);
   const attempt = payment && attemptOf(payment, result?.sellerOrderNo ?? '');
   const exceptions = payment && exceptionsOf(payment);

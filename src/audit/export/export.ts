@@ -6,7 +6,6 @@ import type { EventStore, RecordedEvent } from '@ledger/event-store/event-store.
 import { portionsOf } from '@ledger/kernel/pages.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
 import type { OpenSealed, PersonalDataReader } from '@ledger/personal-data/sealed.ts';
-import { projectionStatus } from '@ledger/projections/runtime/checkpoints.ts';
 import { isReady, recordedUntil } from '@ledger/projections/runtime/lag.ts';
 import { emptyRange } from '@ledger/transparency-log/tree.ts';
 import type { Knex } from 'knex';
@@ -55,8 +54,8 @@ const catchUpMs = 5_000;
 
 /**
  * Reads the fields as people type them: the period in which payments were requested, and the merchant (null for all). A
- * day means the whole day; `to` itself is excluded. `opened` is not empty to have personal data in readable form. `scope`
- * limits it further. Throws InvalidFields.
+ * day means the whole day; `to` itself is excluded. A non-empty `opened` asks for personal data in readable form.
+ * `scope` limits it further. Throws InvalidFields.
  */
 export function readExportRequest(
   fields: Partial<Record<'from' | 'to' | 'merchant' | 'format' | 'opened', string | undefined>>,
@@ -68,7 +67,7 @@ export function readExportRequest(
   if (!last) throw new InvalidFields(`to ${timeForms}`);
   if (last.end <= first.start) throw new InvalidFields('to must be later than from');
   const format = (['jsonl', 'csv'] as const).find((each) => each === named);
-  // A file of JSON lines proves that it is complete, by when every payment of every merchant was requested.
+  // A file of JSON lines proves that it is complete by showing when each payment of any merchant was requested.
   if (scope && format !== 'csv') throw new InvalidFields('format must be csv');
   if (!format) throw new InvalidFields('format must be jsonl or csv');
   if (opened !== '' && format === 'csv') throw new InvalidFields('a CSV file holds nothing about payers');
@@ -82,11 +81,10 @@ export function readExportRequest(
  */
 export async function beginExport(request: ExportRequest, dependencies: Dependencies): Promise<Export> {
   const { span, merchantCode, format, isOpened } = request;
-  const { db, eventStore, personalData, runtime } = dependencies;
+  const { eventStore, personalData, runtime } = dependencies;
   const now = runtime.now();
   const until = recordedUntil(new Date(span.end), now);
-  const sources = { ...dependencies, projectionStatus: () => projectionStatus(db) };
-  if (!(await isReady(payments, { until, waitMs: catchUpMs }, sources)))
+  if (!(await isReady(payments, { until, waitMs: catchUpMs }, dependencies)))
     throw new ExportImpossible(
       'The read model of payments is behind the event store, and payments would be left out; try again when it has caught up',
     );
@@ -148,14 +146,14 @@ async function* leafLines(
 
 type AskedRange = Pick<ExportRange, 'from' | 'to' | 'merchant'>;
 
-/** No clock differs from the sealer's by more: what a payment's request says, and when it came into the log. */
+/** How far the time in a payment's request may be from when it came into the log, by the sealer's clock. */
 export const disorderMs = 60 * 60_000;
 
 /** Whether the label is that of a payment that was requested in the range. */
 export function isAskedFor(label: string, { from, to, merchant }: AskedRange): boolean {
   const [at = '', ...code] = label.split(' ');
   const isFrom = merchant === null || code.join(' ') === merchant;
-  // Not as texts, because a time may be written with milliseconds or without.
+  // They are not compared as texts, because a time may be written with milliseconds or without.
   const atMs = Date.parse(at);
   return label !== '' && isFrom && atMs >= Date.parse(from) && atMs < Date.parse(to);
 }

@@ -55,7 +55,7 @@ export const EventLine = object({
   metadata: unknown(),
   /** Only in an export with personal data: the data with what they hold sealed opened. Not part of the event. */
   opened: optional(unknown()),
-  /** That the event is in the log; where the file has the leaves of the tree, those prove it. */
+  /** Proves that the event is in the log. If the file has the leaves of the tree, those prove it. */
   proof: optional(nullable(Proof)),
 });
 export type EventLine = Infer<typeof EventLine>;
@@ -81,7 +81,7 @@ const LeafText = tuple([string(), string(), string()]);
 /** An event of the log by its leaf alone, without its content. */
 export const LeafLine = object({ ...line, leaf: LeafText, proof: Proof });
 
-/** In the order of the log: of an event in the file its payment, counted from 0, and revision; of others the leaf. */
+/** In the order of the log: for an event in the file its payment, counted from 0, and revision; for others the leaf. */
 const LeafEntry = union([tuple([count, count]), LeafText]);
 export type LeafEntry = Infer<typeof LeafEntry>;
 export const LeavesLine = object({ ...line, leaves: array(LeafEntry) });

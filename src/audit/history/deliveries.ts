@@ -18,7 +18,7 @@ export function shownDeliveries(payment: RequestedPayment, events: readonly (Pay
         at: data.at,
         attempt: data.attempt,
         durationMs: data.durationMs,
-        /** Of the HTTP answer; null if there was none, and for email. */
+        /** The status of the HTTP answer; null if there was none, and for email. */
         status: 'status' in data ? data.status : null,
         reason: 'reason' in data ? data.reason : 'delivered',
       })),

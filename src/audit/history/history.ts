@@ -68,7 +68,7 @@ export function historyOf(events: readonly RecordedEvent[]): History {
   };
 }
 
-/** What the log holds of personal data in plain text since before they could be sealed is not shown once it is erased. */
+/** Personal data that an early release wrote in plain text are not shown once they are erased. */
 function withoutPlainText(entry: HistoryEntry): HistoryEntry {
   const { data, state } = entry;
   return {

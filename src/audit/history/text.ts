@@ -1,17 +1,17 @@
 /** A payment's history for a terminal: a line per event, then the state in words. No personal data. */
 import { toIsoWithOffset } from '../../common/malaysian-time.ts';
 import { displaySen } from '../../common/money.ts';
+import { plural } from '../../common/plural.ts';
 import { renderText } from '../../common/templates.ts';
 import { exceptionsOf } from '../../events/exceptions.ts';
-import type { RequestedPayment } from '../../events/payment.ts';
+import { type RequestedPayment, requestedIn } from '../../events/payment.ts';
 import { unknownOutcomesOf } from '../../events/unknown-attempt-outcomes.ts';
 import { entriesUntil, type History, type HistoryEntry, type Until } from './history.ts';
 
 /** Throws what `entriesUntil` throws. The verdict covers all events, even if only some are shown. */
 export function historyText(history: History, until: Until = null): string {
   const entries = entriesUntil(history, until);
-  const state = entries.at(-1)?.state;
-  const payment = state && state.status !== 'none' ? state : null;
+  const payment = requestedIn(entries.at(-1)?.state);
   const model = {
     entries: entries.map(({ data: _, state: { status }, ...entry }) => ({ ...entry, status })),
     all: history.entries.length,
@@ -22,11 +22,11 @@ export function historyText(history: History, until: Until = null): string {
     exceptions: payment ? exceptions(payment) : [],
     staff: entries.flatMap(staffAction),
   };
-  const printed = (_: string, value: unknown) => (typeof value === 'string' ? printable(value) : value);
+  const printed = (_: string, value: unknown) => (typeof value === 'string' ? forTerminal(value) : value);
   return renderText('history.txt', JSON.parse(JSON.stringify(model), printed));
 }
 
-/** Those that are due or were given up. */
+/** The deliveries that are due or were given up. */
 function openDeliveries({ deliveries }: RequestedPayment): string[] {
   return deliveries.flatMap(({ key, state, attempts, dueAt }) => {
     const after = `after ${plural(attempts, 'attempt')}`;
@@ -55,11 +55,7 @@ function staffAction({ actor, at, type, revision }: HistoryEntry): string[] {
   return [`${type} by ${actor} at ${time} (event ${revision})`];
 }
 
-export function plural(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`;
-}
-
 /** Whatever somebody has put into the store must not control the terminal or reverse the text. */
-export function printable(text: string): string {
+export function forTerminal(text: string): string {
   return text.replace(/[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu, '\ufffd');
 }

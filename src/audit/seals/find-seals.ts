@@ -1,4 +1,4 @@
-/** Finds seals in their stream: the last one, and that at a place of the log or of a size. All but `allSeals` throw Unaccountable. */
+/** Finds seals: the last one, and others by position or size. All but `allSeals` throw Unaccountable. */
 import type {
   EventStore,
   ExpectedRevision,
@@ -87,8 +87,8 @@ export async function checkpointAfter(eventStore: Loads, before: TreeSeal | null
 }
 
 /**
- * The last seal up to `last` that `isBefore` is true of; null if there is none with a tree. It must be true of all seals
- * before that one, too: the search is binary.
+ * The last seal up to `last` for which `isBefore` is true; null if there is none with a tree. The search is binary, so
+ * it must be true for all earlier seals, too.
  */
 export async function lastSealWhere(
   eventStore: Loads,

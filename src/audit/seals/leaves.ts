@@ -46,7 +46,7 @@ export async function* leavesBetween(
   throw disagreement(`seal ${to.revision}`);
 }
 
-/** That the tree of the last seal and the leaves after it continues that of a size; null if no seal has that size. */
+/** Proves that the last seal's tree with these leaves continues the tree of a size; null if no seal has that size. */
 export async function proveSince(
   eventStore: Reader,
   size: number,
@@ -62,7 +62,7 @@ export async function proveSince(
   return proveConsistency({ range: from.checkpoint.range, leaves: [...since, ...leaves] });
 }
 
-/** That an event is a leaf of the tree of a checkpoint; hashes in base64. */
+/** Proves that an event is a leaf of the tree of a checkpoint. The hashes are in base64. */
 type InclusionProof = { checkpoint: string; index: number; hashes: string[] };
 
 /**

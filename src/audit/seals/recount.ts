@@ -1,5 +1,5 @@
 /**
- * The tree of the log as the sealer counts it once more, before it signs anything: from a seal before all that was signed
+ * The tree of the log, which the sealer counts again before it signs anything: from a seal before all that was signed
  * or is kept, or from the first event. It must agree with what was signed or is kept.
  */
 import type { EventStore, RecordedEvent } from '@ledger/event-store/event-store.ts';
@@ -71,7 +71,7 @@ function checkedTree(
   };
 }
 
-/** From the seal before the last; null if that is not one of a tree. */
+/** From the seal before the last; null if that one has no tree. */
 async function fromSealBefore({ seal, revision }: LastSeal, eventStore: Store) {
   if (!seal?.checkpoint || revision === 'no_stream' || revision === 0) return null;
   const [stored, lastStored] = await eventStore.load(sealsStream, revision - 1, 2);

@@ -95,7 +95,7 @@ async function sealWhile(
   const origin = recount.origin ?? dependencies.origin;
   let sealed = last;
   let newest: RecordedEvent | null = null;
-  /** Since the last seal, for witnesses. */
+  /** The leaves since the last seal, for witnesses. */
   let leaves: Buffer[] = [];
   let turn: Promise<void> = Promise.resolve();
 

@@ -10,8 +10,8 @@ import { type Seal, Unaccountable } from './stored-seals.ts';
 export type SealKeys = { current: SealKey; previous: SealKey | null };
 
 /**
- * The key for the next seal, and the key before it if that has to sign the seal as well, which hands over. Throws
- * Unaccountable if the last seal has another key, and that does not hand over.
+ * The key for the next seal, and the key before it if that one signs the seal, too, to hand over. Throws Unaccountable
+ * if the last seal has another key that does not hand over.
  */
 export async function signersAfter(
   { seal, revision }: LastSeal,
@@ -69,7 +69,7 @@ export function followKeys(trusted: readonly KeyTerm[] | null) {
       reigns.push({ publicKey, from: last ? countBefore + 1 : 0, to: Infinity, end: null, line });
       return null;
     },
-    /** Of the seal that was taken last. */
+    /** The line of the seal that was taken last. */
     line: () => reigns.at(-1)?.line ?? 0,
     isTrusted,
     /** The keys that may have signed, including those that have sealed nothing yet. Null if any key may. */

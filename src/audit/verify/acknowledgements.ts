@@ -27,8 +27,8 @@ export function acknowledgedIn(
 }
 
 /**
- * Those that a trusted key has signed. With null no key is trusted, and none counts. `take` is called with every event of
- * the log, because one counts only for the event as it was found.
+ * The acknowledgements that a trusted key has signed. With null, no key is trusted and none counts. `take` is called
+ * with every event of the log, because one counts only for the event as it was found.
  */
 export async function loadAcknowledgements(
   eventStore: Pick<EventStore, 'load'>,

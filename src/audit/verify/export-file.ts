@@ -77,15 +77,15 @@ function createFileCheck(trusted: readonly KeyTerm[] | null, witnesses: Witnesse
     payments: 0,
     /** Whether the file has data in readable form, which nothing proves. */
     isOpened: false,
-    /** Recorded long before an earlier event of their payment, as they say: only the whole log shows all such events. */
+    /** Events that say they were recorded long before an earlier one of their payment. Only the log shows all. */
     early: { count: 0, first: '' } satisfies EarlyEvents,
     /** The range that the file says it holds; null if it does not begin like an export. */
     range: null as ExportRange | null,
-    /** Of the last valid line. For a complete file it covers every byte, so that two copies can be compared. */
+    /** The checksum of the last valid line. In a complete file it covers every byte, so two copies can be compared. */
     checksum: firstChecksum,
   };
   const leaves = createLeafCheck(() => totals.range, trusted, witnesses);
-  /** Of the last payment, because payments are in order. */
+  /** When the last payment was requested: payments are in order. */
   let requested = { atMs: Number.NEGATIVE_INFINITY, stream: '' };
 
   function take(bytes: Buffer, text: string): string | null {
@@ -163,7 +163,7 @@ function createFileCheck(trusted: readonly KeyTerm[] | null, witnesses: Witnesse
 }
 
 /**
- * Null if this program would have written the line in another way. A field may not be there twice, because other programs
+ * Null if this program would have written the line differently. A field may not appear twice, because other programs
  * may read the first one.
  */
 function parse(text: string): object | null {

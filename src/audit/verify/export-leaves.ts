@@ -30,7 +30,7 @@ export function createLeafCheck(
   /** Whether something in the file has a proof of its own. */
   let hasProofs = false;
   let unproven = 0;
-  /** The places in the log, counted from 1, of events that are there by their leaves alone. */
+  /** The places in the log, counted from 1, of events that the file has only as leaves. */
   const alone: number[] = [];
 
   /** When the last payment among the leaves was requested. */

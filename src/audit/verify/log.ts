@@ -83,14 +83,8 @@ export async function verifyLog(task: LogToVerify) {
       const mark = await seals.take(event);
       times.take(event, mark);
       events += 1;
-      const soFar = {
-        events,
-        streams,
-        seals: seals.met(),
-        uncovered: seals.uncovered(),
-        early: times.found(),
-      };
-      if (mark) onSealed?.(mark, soFar);
+      const met = { seals: seals.met(), uncovered: seals.uncovered(), early: times.found() };
+      if (mark) onSealed?.(mark, { events, streams, ...met });
       onProgress(events);
     }
     for (const stream of await hiddenStreams(eventStore, signal))
@@ -110,10 +104,7 @@ export async function verifyLog(task: LogToVerify) {
 
 const metadataPrefixes = [...streamPrefixes, sealsStream].map((prefix) => `$$${prefix}`);
 
-/**
- * The streams of which EventStoreDB hides events, or all, from everybody who reads them, because their metadata say so. All
- * metadata are read, also where the log has been verified up to a place.
- */
+/** The streams of which EventStoreDB hides events because their metadata say so. All metadata are read every time. */
 async function hiddenStreams(
   eventStore: Pick<EventStore, 'subscribe'>,
   signal: AbortSignal,
@@ -132,7 +123,7 @@ export type Head = { revision: number; hash: string };
 
 export const noEvents: Head = { revision: -1, hash: genesisHash };
 
-/** The last events of streams: of those met last, and for a stream met before that, what the store has. */
+/** The last events of streams: kept for those met most recently, and read from the store for others. */
 function createHeads(
   eventStore: Pick<EventStore, 'load'>,
   { kept, isComplete }: { kept: number; isComplete: boolean },
@@ -155,7 +146,7 @@ function createHeads(
   };
 }
 
-/** Of the event right before one in its stream; the genesis hash if there is none, or it is missing. */
+/** The hash of the event right before one in its stream; the genesis hash if there is none, or it is missing. */
 export const hashBefore = ({ revision }: RecordedEvent, head: Head): string =>
   head.revision === revision - 1 ? head.hash : genesisHash;
 

@@ -1,7 +1,4 @@
-/**
- * Compares the rows of every read model, and of the reactors' to-do lists, with rows freshly made from the log, and
- * reports those that differ.
- */
+/** Compares the rows of all read models and to-do lists with rows that are freshly made from the log. */
 import { KeysUnavailable, type PersonalDataReader } from '@ledger/personal-data/sealed.ts';
 import { isPostgresError, isRefusal } from '@ledger/postgres/error-codes.ts';
 import { compareWithFresh, type RowDifference } from '@ledger/projections/rebuild/compare.ts';
@@ -44,7 +41,7 @@ async function mayMakeTables(db: Knex): Promise<boolean> {
   return rows[0]?.may;
 }
 
-/** The number of rows compared in each projection, also by the run before, whose progress `soFar` has. */
+/** The number of rows compared in each projection, with those of an interrupted run, whose progress `soFar` has. */
 async function compareRows(
   verification: Parameters<DerivedCheck>[0] & { personalData: PersonalDataReader },
 ): Promise<Checked[]> {

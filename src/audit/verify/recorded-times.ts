@@ -1,4 +1,4 @@
-/** Finds events that say that they were recorded long before what had been sealed before them. */
+/** Finds events that say they were recorded long before what had already been sealed. */
 import type { RecordedEvent } from '@ledger/event-store/event-store.ts';
 import type { EarlyEvents } from './resume.ts';
 import type { SealMark } from './seals.ts';

@@ -36,7 +36,7 @@ export async function verifySealedLog(verification: Verification) {
   const soFar: VerifiedSoFar = isResumed ? saved : anew;
   const counts = soFar.log;
 
-  // Those of the log alone: they are kept with the progress, while every run verifies the seals.
+  // Only violations of the log: they are kept with the progress, while every run verifies the seals.
   const found = createViolations();
   const acknowledgements = await loadAcknowledgements(eventStore, keys, found);
   const { explained } = acknowledgements;

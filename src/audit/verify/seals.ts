@@ -179,7 +179,7 @@ export function createSealCheck(
   };
 }
 
-/** Compares the log with the last seal that has a running hash, which covers what those before it do. */
+/** Compares the log with the last seal that has a running hash, which covers all that the earlier ones cover. */
 function createOldCheck(seal: SealMark, violations: Violations) {
   let tally = emptyTally;
   let isMet = false;

@@ -27,7 +27,7 @@ export type VerifyDependencies = {
   witnesses?: Witnesses | null;
   /** Whether it is a violation if rows cannot be compared: otherwise a note says so. */
   demandsRows?: boolean;
-  /** Null, and an account that only reads: rows are not compared with fresh ones. */
+  /** If it is null, or the account may only read, rows are not compared with fresh ones. */
   personalData: PersonalDataReader | null;
   runtime: Runtime;
   log: Logger;

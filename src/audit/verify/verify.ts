@@ -1,6 +1,7 @@
 /**
- * Verifies everything, in this order, and changes nothing: the seals, then the log by its chains and seals (sealed-log.ts),
- * then what is made from the log. A further check of that is one more function in `derivedChecks`.
+ * Verifies everything, in this order, and changes nothing: the seals, then the log by its chains and seals
+ * (sealed-log.ts), then what is made from the log. A new check of the last kind is one more function in
+ * `derivedChecks`.
  */
 import { positionText } from '@ledger/event-store/position.ts';
 import { check } from '../background-check/check.ts';

@@ -8,7 +8,7 @@ import type { GatewayFields } from './read-result.ts';
 
 type HandedOver = Pick<OpenPayment, 'request' | 'paidSen'>;
 
-/** The signed form that takes a payer to the gateway, which collects the amount and the fee of the attempt. */
+/** The fields of the form. The gateway collects the amount and the fee of the attempt. */
 export function handOverFields(
   { payment, attempt, responseUrl }: { payment: HandedOver; attempt: Attempt; responseUrl: string },
   secret: string,

@@ -9,7 +9,7 @@ export type GatewayFields = Readonly<Record<string, string>>;
 
 export type GatewayResult = { transactionId: string; merchantCode: string; result: ReportedResult };
 
-/** By STATUS. */
+/** The outcomes, in the order of STATUS. */
 const outcomes: readonly Outcome[] = ['failed', 'succeeded', 'cancelled', 'pending'];
 
 /**

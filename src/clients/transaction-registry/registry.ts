@@ -1,6 +1,7 @@
 /** The client of the transaction registry: asks what became of a payment. Its answers are read in answer.ts. */
 import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
+import { readAtMost } from '@ledger/kernel/read-at-most.ts';
 import { retry } from '@ledger/kernel/retry.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
 import got, { HTTPError, RequestError } from 'got';
@@ -27,8 +28,8 @@ const maxConnections = 100;
 const transaksiIdKey = 'transaksi id';
 
 /**
- * A client of the registry at `config.url`, with `config.token`, which may change, as Bearer. One question takes at most
- * `timeoutMs`, including further attempts after a broken connection or a 5xx. Redirects are not followed.
+ * A client of the registry at `config.url`, which sends `config.token` as Bearer; the token may change. One question
+ * takes at most `timeoutMs`, including further attempts after a broken connection or a 5xx. Redirects are not followed.
  */
 export function createTransactionRegistry(dependencies: {
   config: { url: string; token: string };
@@ -52,7 +53,7 @@ export function createTransactionRegistry(dependencies: {
     const signal = runtime.timeout(timeoutMs);
     const get: Get = (path, query = {}) => {
       const address = new URL(`${config.url}/${path}`);
-      // Not URLSearchParams, which would write a space as a plus sign.
+      // URLSearchParams would write a space as a plus sign.
       address.search = Object.entries(query)
         .map(([name, value]) => `${name}=${encodeURIComponent(value)}`)
         .join('&');
@@ -124,14 +125,10 @@ async function fetchBody(
   options: { signal: AbortSignal; headers: { authorization: string } },
 ): Promise<string> {
   const answer = client.stream(url, options);
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of answer) {
-    bytes += chunk.length;
-    if (bytes > maxAnswerBytes) throw new RegistryUnavailable('no_answer', 'The answer is too large');
-    chunks.push(chunk);
-  }
-  return new TextDecoder().decode(Buffer.concat(chunks));
+  const body = await readAtMost(answer, maxAnswerBytes);
+  if (body) return new TextDecoder().decode(body);
+  answer.destroy();
+  throw new RegistryUnavailable('no_answer', 'The answer is too large');
 }
 
 function timedOut(error: unknown): RegistryUnavailable {

@@ -1,7 +1,7 @@
 /** The merchant that a request comes from: code and API key, from headers or body, as the interface document says. */
 import type { Next } from 'koa';
 import type { Credentials } from '../../commands/credentials.ts';
-import { codeOf, type Merchant } from '../../config/merchants.ts';
+import { type Merchant, merchantCodeOf } from '../../config/merchants.ts';
 import { bearerOf } from '../server/bearer.ts';
 import { bodyText } from '../server/body.ts';
 import { type Context, HttpProblem } from '../server/context.ts';
@@ -16,7 +16,7 @@ export function createAuthenticateMerchant(
   return async (ctx: Context<FromMerchant>, next: Next): Promise<unknown> => {
     // The agency's id is understood in place of its code, as in version 1.0.0 of the interface.
     const named = [ctx.get('X-Merchant-Code').trim(), bodyText(ctx, 'merchant_code')] as const;
-    const code = agreed(codeOf(merchants, named[0]), codeOf(merchants, named[1]));
+    const code = agreed(merchantCodeOf(merchants, named[0]), merchantCodeOf(merchants, named[1]));
     const key = agreed(bearerOf(ctx), bodyText(ctx, 'api_key'));
     if (code === '' || key === '') throw new HttpProblem(401, 'Missing merchant_code or API key');
     const merchant = merchants.get(code ?? '');

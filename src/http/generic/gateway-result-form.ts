@@ -88,7 +88,7 @@ function summaryOf({ request, ...payment }: RequestedPayment, links: Links) {
   };
 }
 
-/** Of the fields that have some; the others are typed. */
+/** The choices of the fields that have some; the others are typed. */
 function choicesIn(lang: Language): Readonly<Record<string, readonly { value: string; text: string }[]>> {
   const { statuses } = texts[lang];
   return {

@@ -36,7 +36,7 @@ export async function makeRequest(ctx: Context, channel: PaymentChannel): Promis
 
   const answer = await make(ctx, call, channel);
   if (answer.status === 200 && answer.type.startsWith('text/html')) {
-    // As a merchant relays it to its payer.
+    // The page is the one that a merchant relays to its payer.
     ctx.type = 'html';
     ctx.body = answer.body;
     return;

@@ -24,7 +24,7 @@ import { type Context, HttpProblem } from '../server/context.ts';
 
 /** What all these payments are for; each item adds its own purpose. */
 const service = 'Urusan Tanah';
-/** As on the generic channel. */
+/** The same as on the generic channel. */
 const maxDescriptionLength = 250;
 
 type PaymentRequestBody = Infer<ReturnType<typeof paymentRequestBody>>;

@@ -39,7 +39,7 @@ export async function chooseMethod(ctx: Context<PaymentWithHead>, channel: Payme
   if ('error' in choice) return drawFault(400, choice);
   const { offer, bankCode } = choice;
   const chosen = { attempt, mode: offer.mode, bankCode };
-  // The same page sent twice is no other attempt.
+  // The same page sent twice is one attempt.
   if (!chosenAttempt(payment, chosen)) {
     if (choice.isDown && bodyText(ctx, 'bank_down') !== bankCode)
       return drawFault(409, { error: 'bankDown', chosenMode: offer.mode, chosenBank: bankCode });

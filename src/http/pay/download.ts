@@ -15,7 +15,7 @@ type Needed = Pick<Dependencies, 'config' | 'documents' | 'runtime'>;
 
 export function createDownload({ config, documents, runtime }: Needed) {
   const receiptFile = createReceiptFiles(config, documents.receipt);
-  /** By what they say, in order of use: drawing one takes some 10 ms of CPU. */
+  /** PDFs by what they say. The last used are kept, because drawing one takes some 10 ms of CPU. */
   const kept = new RecentMap<ReturnType<typeof receiptFile>>(maxKept);
 
   return async (ctx: Context<LoadedPayment>): Promise<void> => {

@@ -9,7 +9,7 @@ import {
 import { Refused } from '../../commands/decider.ts';
 import { transactionIdPattern } from '../../commands/transaction-id.ts';
 import type { Config } from '../../config/config.ts';
-import { codeOf } from '../../config/merchants.ts';
+import { merchantCodeOf } from '../../config/merchants.ts';
 import { UnreadableEvent } from '../../events/codec.ts';
 import { paymentStream } from '../../events/payment.ts';
 import type { GatewayResultUnmatched } from '../../events/unmatched.ts';
@@ -26,14 +26,14 @@ export async function recordResponse(ctx: Context, dependencies: PaymentChannel)
     return quarantine(unmatched, causeOf(ctx, 'gateway'));
   };
 
-  // No result is without it: our own hand-over form, which is signed with the same key, has none.
+  // Every result has it; our own hand-over form, which is signed with the same key, has none.
   if (fieldOf(raw, 'STATUS') === '') throw new HttpProblem(400, 'STATUS is missing');
   const reported = readGatewayResult(raw);
   if (!reported) {
     await keepUnmatched('unreadable');
     throw new HttpProblem(400, 'STATUS must be 0, 1, 2 or 3');
   }
-  const merchantCode = codeOf(config.merchants, reported.merchantCode);
+  const merchantCode = merchantCodeOf(config.merchants, reported.merchantCode);
   // The land registry's interface requires this; a generic payment keeps the merchant that it was requested for.
   if (channel === 'landreg' && !config.merchants.has(merchantCode)) {
     await keepUnmatched('unknown_agency');
@@ -80,8 +80,9 @@ function authenticate(fields: GatewayFields, gateway: Config['gateway']): boolea
 }
 
 /**
- * From the configured time on, a result says of itself that it is one. Until then one without a label is taken, and one
- * that repeats the label of the hand-over too, since the gateway may return every field that it got. Throws HttpProblem 401.
+ * From the configured time on, a result must be labelled as one. Until then a result without a label is accepted, and
+ * so is one with the label of the hand-over, because the gateway may return every field that it got. Throws HttpProblem
+ * 401.
  */
 function checkDirection(fields: GatewayFields, { labelledFrom }: Config['gateway'], now: Date): void {
   if (labelledFrom === null || now < labelledFrom || fieldOf(fields, 'DIRECTION') === 'result') return;

@@ -16,7 +16,7 @@ const mark = '\ue000';
 
 /**
  * Draws a template whose model is `model` and `texts`; it may only show a text as it is, or ask whether it is empty.
- * `shape` names all that `model` depends on besides `settings`. Nothing in the model is written by anybody else.
+ * `shape` names all that `model` depends on besides `settings`. Nothing in the model comes from outside.
  */
 export async function drawKept(
   ctx: Context,

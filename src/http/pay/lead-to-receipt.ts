@@ -13,7 +13,7 @@ export function createReceiptRedirect({ config, runtime }: Dependencies, links: 
   const tokens = createPageTokens('revision of a payment', { ...config, runtime });
   const cookieOf = (transactionId: string) => createCookie(config.baseUrl, `written-${transactionId}`, '/');
   return {
-    /** `endsAtMs`: of the link to this receipt that the request was made with, if it was. */
+    /** `endsAtMs` is the end of the link to this receipt with which the request was made, if there was one. */
     leadToReceipt(ctx: Context, transactionId: string, revision: ExpectedRevision, endsAtMs?: number): void {
       if (revision !== 'no_stream')
         cookieOf(transactionId).set(ctx, tokens.issue(transactionId, revision), knownForMs / 1000);

@@ -24,7 +24,7 @@ import type { LoadedPayment } from './load-payment.ts';
 import { isSettled } from './payment-page.ts';
 import { texts } from './texts.ts';
 
-/** Before the page of an open payment looks again by itself: ten minutes in all, then it is left to its reader. */
+/** The pauses after which the page of an open payment looks again by itself: ten minutes in all. */
 const pausesSeconds = [3, 5, 10, 20, 30, 60, 120, 360];
 
 export const showReceipt = (ctx: Context<LoadedPayment>, channel: PaymentChannel): Promise<void> =>

@@ -133,7 +133,7 @@ export function extra(): Struct<Record<string, unknown>, unknown> {
   return field(orNoFields, extraFault, extraKeywords);
 }
 
-/** As `extra`, but the known fields of `struct` are checked. */
+/** Like `extra`, but the known fields of `struct` are checked. */
 export function extraWith<T>(struct: Struct<T, unknown>): Struct<T, unknown> {
   return coerce(worded(struct, extraFault, extraKeywords), unknown(), orNoFields);
 }

@@ -57,7 +57,7 @@ export function createVerify(dependencies: Dependencies) {
         notes: receipt.notes.map((note) => noteText(note, lang, { isPublic: true })),
       });
     },
-    /** As a page; with `.jsonl` at the end, as a file. */
+    /** Shows the proof as a page, or with `.jsonl` at the end as a file. */
     async prove(ctx: Context): Promise<void> {
       const { lang, receipt, urlOf } = await findReceipt(ctx);
       await ctx.state.spend('proofs', '');

@@ -32,7 +32,7 @@ export type Dependencies = PaymentQueries &
     /** On payments; the handlers of other streams make their own. */
     execute: ExecuteOf<typeof paymentDecider>;
     eventStore: EventStore;
-    /** Of the streams that `eventStore` writes and reads. */
+    /** The heads of the streams that `eventStore` writes and reads. */
     heads: Pick<HeadCache, 'revisionOf'>;
     personalData: PersonalDataReader & Pick<PersonalData, 'seal' | 'store'>;
     registry: TransactionRegistry;

@@ -3,7 +3,7 @@ import type { EventStore } from '@ledger/event-store/event-store.ts';
 import { historyOf } from '../../audit/history/history.ts';
 import { endOf } from '../../commands/execute.ts';
 import { transactionIdPattern } from '../../commands/transaction-id.ts';
-import { type Payment, paymentStream, readPaymentEvent } from '../../events/payment.ts';
+import { paymentStream, readPaymentEvent, requestedIn } from '../../events/payment.ts';
 import { type Context, HttpProblem } from './context.ts';
 
 export type PaymentHistory = Awaited<ReturnType<typeof loadHistory>>;
@@ -28,7 +28,5 @@ export async function loadHistory(ctx: Context, eventStore: Pick<EventStore, 'lo
     head: isWhole ? { state, ...endOf(stored) } : null,
   };
 }
-
-export const requestedIn = (state: Payment | undefined) => (state && state.status !== 'none' ? state : null);
 
 export const noSuchPayment = () => new HttpProblem(404, 'There is no payment with this id');

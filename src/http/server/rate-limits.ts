@@ -10,7 +10,7 @@ import { type Context, HttpProblem, queryText, type RateLimit } from './context.
 
 const minute = 60;
 const longestPause = 60 * minute;
-/** For how long an address is known for its pauses, so that the next one is longer. In seconds, as all of this. */
+/** How long the pauses of an address are remembered, so that the next one is longer. In seconds, like all of this. */
 const pausesKept = 4 * longestPause;
 
 /**
@@ -90,7 +90,7 @@ export function pauseSeconds(count: number): number {
   return Math.min(minute * 2 ** (count - 1), longestPause);
 }
 
-/** A genuine link that has expired is not one. Whoever sends no credential has not guessed any. */
+/** A genuine link that has expired is no wrong credential, and a request without a credential guesses nothing. */
 function isWrongCredential(ctx: Context, error: unknown): boolean {
   if (error instanceof Refused) return error.code === 'unknown_link' || error.code === 'passkey_refused';
   const kind = error instanceof HttpProblem ? error.answer.kind : null;

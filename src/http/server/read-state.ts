@@ -36,7 +36,7 @@ export function createReadState<State, Event, ItsRow extends Row<State>>(depende
     try {
       return await findRow(id);
     } catch (error) {
-      // Not the message: knex puts the query's values into it, and an id opens a receipt.
+      // The message is left out: knex puts the query's values into it, and an id opens a receipt.
       log.warn({ reason: codeOf(error) }, 'a row cannot be read from Postgres; its stream is read instead');
       return null;
     }

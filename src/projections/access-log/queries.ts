@@ -12,7 +12,7 @@ export type AccessLogEntry = {
   detail: string;
 };
 
-/** All entries of a user and about a payment; null where any will do. */
+/** All entries of a user and about a payment; null for any. */
 export function accessesOf(db: Knex, user: string | null, payment: string | null): Knex.QueryBuilder {
   const query = db(`${accessLog.name}.access_log`);
   matching(query, { user_id: user, transaction_id: payment });

@@ -71,13 +71,10 @@ async function insertAll(rows: readonly Row[], db: Knex.Transaction): Promise<vo
   if (rows.length === 0) return;
   const tables = await findAgencyTables(db, [...new Set(rows.flatMap(({ table }) => table ?? []))]);
   const shared: Row[] = [];
-  for (const [table, group] of Map.groupBy(rows, ({ table }) => table)) {
-    const columns = tables.get(table ?? '');
-    if (table === null || table === sharedTable || !columns) shared.push(...group);
-    else {
-      const agencyTable = { name: table, columns };
-      shared.push(...(await writeAccepted(db, group, (trx, some) => insert(trx, agencyTable, some))));
-    }
+  for (const [named, group] of Map.groupBy(rows, ({ table }) => table)) {
+    const table = tables.find(({ name }) => name === named && name !== sharedTable);
+    const refused = table && (await writeAccepted(db, group, (trx, some) => insert(trx, table, some)));
+    shared.push(...(refused ?? group));
   }
   if (shared.length > 0) await insert(db, { name: sharedTable, columns: [] }, shared);
 }
@@ -141,10 +138,7 @@ async function insert(db: Knex.Transaction, table: DetailsTable, rows: readonly 
   );
 }
 
-/**
- * For each row, the keys of its `extra` that name a column whose type accepts the value. Lists, objects and null stay
- * in `extra`.
- */
+/** For each row, the keys of `extra` that name a column that takes the value. Lists, objects and null stay in it. */
 async function fittingKeys(
   db: Knex.Transaction,
   { columns }: DetailsTable,

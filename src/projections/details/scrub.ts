@@ -10,15 +10,14 @@ import {
   writeAccepted,
 } from './tables.ts';
 
-/** Throws when an agency's table refuses even that a row moves, because the data must not stay there unnoticed. */
+/** Throws if an agency's table does not even let a row move: the data must not stay there unnoticed. */
 export async function scrub(transactionIds: readonly string[], db: Knex.Transaction): Promise<void> {
   if (transactionIds.length === 0) return;
   await scrubTable(db, { name: sharedTable, columns: [] }, transactionIds);
-  for (const [name, columns] of await allAgencyTables(db)) {
-    const scrubSome = (trx: Knex.Transaction, ids: readonly string[]) =>
-      scrubTable(trx, { name, columns }, ids);
-    // Rows that the table refuses move, like those that it does not take in the first place, such as for want of a value.
-    await moveScrubbed(db, name, await writeAccepted(db, transactionIds, scrubSome));
+  for (const table of await allAgencyTables(db)) {
+    const scrubSome = (trx: Knex.Transaction, ids: readonly string[]) => scrubTable(trx, table, ids);
+    // Rows that the table refuses move, like those that it never took, for example because a value is missing.
+    await moveScrubbed(db, table.name, await writeAccepted(db, transactionIds, scrubSome));
   }
 }
 

@@ -79,20 +79,18 @@ export async function createDetailsTable(db: Knex, table: string): Promise<boole
   }
 }
 
-/** Of the tables named, those that exist in the current schema, with the columns that keys of `extra` may fill. */
+/** The named tables that exist in the current schema, with the columns that keys of `extra` may fill. */
 export async function findAgencyTables(
   db: Knex.Transaction,
   names: readonly string[],
-): Promise<ReadonlyMap<string, readonly OwnColumn[]>> {
+): Promise<DetailsTable[]> {
   const bindings = [Object.keys(sharedDetails.columns), [...names]];
   const { rows } = await prepared<{ rows: DetailsTable[] }>(db, sqlOf('agency-tables'), bindings);
-  return new Map(rows.map(({ name, columns }) => [name, columns]));
+  return rows;
 }
 
 /** Every agency's table in the current schema. */
-export async function allAgencyTables(
-  db: Knex.Transaction,
-): Promise<ReadonlyMap<string, readonly OwnColumn[]>> {
+export async function allAgencyTables(db: Knex.Transaction): Promise<DetailsTable[]> {
   const { rows } = await db.raw<{ rows: { schema: string }[] }>('select current_schema() as schema');
   return await findAgencyTables(db, await agencyTables(db, rows[0]?.schema ?? ''));
 }
@@ -136,7 +134,7 @@ async function agencyTables(db: Knex.Transaction, schema: string): Promise<strin
  */
 export async function allDetails(db: Knex.Transaction, schema: string): Promise<ComparedRows[]> {
   const tables = [sharedTable, ...(await agencyTables(db, schema))];
-  // As JSON, so that a table may lack a column.
+  // The row is read as JSON, so that a table may lack a column.
   const fields = standardColumns.map((column) => `row ->> '${column}' as ${column}`).join(', ');
   const queries = tables.map(
     (table) =>

@@ -20,7 +20,7 @@ export const listedKinds = [
 ] as const;
 type ListedKind = (typeof listedKinds)[number];
 
-/** Those that an account with this scope may see. */
+/** The kinds that an account with this scope may see. */
 export const kindsFor = (scope: Scope): readonly ListedKind[] => (scope ? kindsOfPayments : listedKinds);
 
 /** All of them, for a `from`. */

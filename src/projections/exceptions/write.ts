@@ -1,6 +1,6 @@
 /**
- * What payments leave for staff, one row each: results that they have to settle, attempts whose outcome nobody knows, and
- * what one of them proposed. The tables are those of the projection `payments`.
+ * What payments leave for staff, one row each: results that they have to settle, attempts whose outcome nobody knows,
+ * and proposals that a second one has to decide. The tables are those of the projection `payments`.
  */
 import { indexable, upsert } from '@ledger/postgres/table.ts';
 import type { Knex } from 'knex';
@@ -12,7 +12,7 @@ import { unknownOutcomesOf } from '../../events/unknown-attempt-outcomes.ts';
 
 type Changed = { id: string; state: RequestedPayment };
 
-/** Writes the rows of payments; of those that exist already, what may have changed. */
+/** Writes the rows of payments. In rows that exist already, it updates only what may have changed. */
 export async function writeExceptions(payments: readonly Changed[], db: Knex.Transaction): Promise<void> {
   const results = payments.flatMap((payment) =>
     exceptionsOf(payment.state).map(({ resultNo, kind, resolved, ...waiting }) => ({

@@ -1,4 +1,4 @@
-/** What of the clearing accounts has not come back to zero, by the age of the money. */
+/** What is still open in the clearing accounts, by the age of the money. */
 import type { Knex } from 'knex';
 import { boundsOfDay, dayOf } from '../../common/malaysian-time.ts';
 import { sqlOf } from '../../common/sql.ts';
@@ -53,7 +53,7 @@ function settleOldestFirst(byAge: readonly bigint[]): bigint[] {
   return [...settled.toReversed(), left, byAge.reduce((sum, sen) => sum + sen, 0n)];
 }
 
-/** The place of what has no day, after the ages. */
+/** The index, after the ages, of what has no day. */
 const undated = ages.length;
 
 const openByAge = sqlOf('open-by-age', { undated });

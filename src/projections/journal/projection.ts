@@ -75,13 +75,13 @@ async function writePaidOut(paidOut: PaidOut, db: Knex.Transaction): Promise<voi
 
 const isSettlement = (streamName: string) => streamName.startsWith(settlementFold.prefix);
 
-/** Of a payment, or of a settlement. */
+/** The id of a payment or of a settlement. */
 const idOf = (streamName: string) =>
   isSettlement(streamName) ? streamName.slice(settlementFold.prefix.length) : paymentIdOf(streamName);
 
 type Folded = {
   transactionId: string;
-  /** Of the last event that was entered. */
+  /** The revision of the last event that was entered. */
   revision: number;
   reference: string;
   receiptNo: string;
@@ -90,7 +90,7 @@ type Folded = {
   opened: Readonly<Record<string, string>>;
 };
 
-/** What the events change in the books, post, and give payments as numbers. Skips those that the books contain. */
+/** How the events change the books, what they post, and the numbers they claim. Skips what the books contain. */
 function fold(rows: readonly Folded[], events: readonly RecordedEvent[]) {
   const stored = new Map(rows.map((row) => [row.transactionId, row]));
   const changed = new Map<string, Folded>();

@@ -26,7 +26,7 @@ export type StatementLine = {
   valueAt: Date;
   /** `''` for a settlement, whose id is in `transactionId`. */
   merchantCode: string;
-  /** The merchant's own, of the payment; or that of the settlement. */
+  /** The merchant's reference of the payment, or that of the settlement. */
   reference: string;
   /** `''` while the payment is not paid. */
   receiptNo: string;
@@ -169,36 +169,38 @@ function withBalances(found: readonly Listed<FoundLine>[], before: bigint): List
 const catchUpMs = 1_000;
 
 /**
- * Why the journal's answers may be incomplete; `isMissing` when there are no tables to query, `isParked` when only what is
- * parked is left out, which must not stop everybody else. Null if it holds everything recorded by `asOf`, and nothing that
- * the log lacks; finding that out may take some seconds. Throws the database's errors.
+ * Why the journal's answers may be incomplete: `missing` if it has no tables to query, `parked` if it leaves out no more
+ * than parked streams, which must not stop everybody else.
+ */
+type JournalGap = { kind: 'missing' | 'behind' | 'parked'; message: string };
+
+/**
+ * Null if the journal holds everything recorded by `asOf`, and nothing that the log lacks; finding that out may take some
+ * seconds. Throws the database's errors.
  */
 export async function journalGap(
   asOf: Date,
-  stores: Omit<LagSources, 'projectionStatus'> & { db: Knex; runtime: Pick<Runtime, 'now'> },
-): Promise<{ isMissing: boolean; isParked: boolean; message: string } | null> {
-  const sources = { ...stores, projectionStatus: () => projectionStatus(stores.db) };
-  const status = (await sources.projectionStatus()).find(({ name }) => name === journal.name);
+  stores: LagSources & { runtime: Pick<Runtime, 'now'> },
+): Promise<JournalGap | null> {
+  const status = (await projectionStatus(stores.db)).find(({ name }) => name === journal.name);
   if (!status)
-    return {
-      isMissing: true,
-      isParked: false,
-      message: 'The journal was not made yet: the projections have not run',
-    };
-  const gap = (message: string, isParked = false) => ({ isMissing: false, isParked, message });
+    return { kind: 'missing', message: 'The journal was not made yet: the projections have not run' };
+  const behind = (message: string): JournalGap => ({ kind: 'behind', message });
   const { fault, parked } = status;
   try {
     const until = recordedUntil(asOf, stores.runtime.now());
-    if (await isReady(journal, { until, waitMs: fault ? 0 : catchUpMs }, sources))
-      return parked[0]
-        ? gap(`The journal leaves out what is parked: ${parked.map(({ stream }) => stream).join(', ')}`, true)
-        : null;
+    if (await isReady(journal, { until, waitMs: fault ? 0 : catchUpMs }, stores)) {
+      if (parked.length === 0) return null;
+      const streams = parked.map(({ stream }) => stream).join(', ');
+      return { kind: 'parked', message: `The journal leaves out what is parked: ${streams}` };
+    }
   } catch (error) {
     if (!(error instanceof EventStoreUnavailable)) throw error;
-    if (!fault) return gap('The event store does not answer: it is not known what the journal lacks');
+    if (!fault) return behind('The event store does not answer: it is not known what the journal lacks');
   }
-  if (!fault) return gap('The journal does not agree with the log yet, and may lack what was recorded last');
-  return gap(`The journal has halted, and lacks all that came after: ${fault.message}`);
+  if (!fault)
+    return behind('The journal does not agree with the log yet, and may lack what was recorded last');
+  return behind(`The journal has halted, and lacks all that came after: ${fault.message}`);
 }
 
 /** The codes of all merchants with an account in the journal, in order. */

@@ -8,12 +8,12 @@ import { journal } from './projection.ts';
 type SharedNumber = {
   kind: SharedNumberKind;
   number: string;
-  /** Of the later payment. */
+  /** The merchant of the later payment. */
   merchantCode: string;
   transactionId: string;
   firstTransactionId: string;
   at: Date;
-  /** As reported with the number; null where it was not. */
+  /** The amount that was reported with the number; null if there was none. */
   amountSen: Sen | null;
 };
 
@@ -31,7 +31,7 @@ export async function findSharedNumber(db: Knex, id: string): Promise<SharedNumb
   return (await sharedNumbers(db).where({ id }).first('kind', 'number', 'at', columns)) ?? null;
 }
 
-/** Those that staff have not explained: how many there are, and the first. */
+/** How many shared numbers staff have not explained, and the first of them. */
 export async function openSharedNumbers(db: Knex): Promise<{ count: number; first: SharedNumber | null }> {
   const open = sharedNumbers(db).whereNull('resolved_at');
   const first = await open.clone().orderBy(['at', 'id']).first('kind', 'number', 'at', columns);

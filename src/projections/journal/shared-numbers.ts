@@ -23,7 +23,7 @@ export type Claim = NumberOfPayment & {
   paidCode: string;
   at: string;
   amountSen: number | null;
-  /** Of the event that booked it; null where a later report names it. */
+  /** The revision of the event that booked it; null if a later report names it. */
   revision: number | null;
 };
 

@@ -9,8 +9,8 @@ import { paymentStream, type RequestedPayment } from '../../events/payment.ts';
 import { searchTokens } from './search-tokens.ts';
 
 /**
- * Not a word of any payer. The row with an empty transaction id has its token: if that is another one than the present key
- * makes, the table was made under another key.
+ * A text that is no word of any payer. The row with an empty transaction id has its token: if the present key makes
+ * another one, the table was made under another key.
  */
 const keyMark = '\0';
 
@@ -58,15 +58,12 @@ export async function writePayers(
     }),
   );
   const found = rows.flatMap(({ id, tokens }) => (tokens && tokens.length > 0 ? [{ id, tokens }] : []));
-  // Of every new payment, so that the rows do not depend on what was erased by the time they are written.
+  // The mark is written with every new payment: it must not depend on what was erased by the time of writing.
   if (!changed.some(({ first }) => first.revision === 0)) return;
-  const [mark = '', ...indexed] = await blindIndex([keyMark, ...found.flatMap(({ tokens }) => tokens)]);
-  let next = 0;
-  const written = found.map(({ id, tokens }) => {
-    const start = next;
-    next += tokens.length;
-    return { transaction_id: id, tokens: indexed.slice(start, next) };
-  });
+  const [mark = ''] = await blindIndex([keyMark]);
+  const written = await Promise.all(
+    found.map(async ({ id, tokens }) => ({ transaction_id: id, tokens: await blindIndex(tokens) })),
+  );
   const given = JSON.stringify([{ transaction_id: '', tokens: [mark] }, ...written]);
   const { rows: marked } = await prepared<{ rows: { tokens: string[] }[] }>(db, writeAndFindMark, [given]);
   checkMark(marked[0], mark);

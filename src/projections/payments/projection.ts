@@ -15,6 +15,7 @@ import {
   paymentStreamPrefix,
   type RequestedPayment,
   readPaymentEvent,
+  requestedIn,
 } from '../../events/payment.ts';
 import { isEnded, type Standing, standingOf } from '../../events/payment-standing.ts';
 import { openAttempts } from '../../events/requery-schedule.ts';
@@ -23,49 +24,46 @@ import { writePayers } from './payers.ts';
 import { macOf } from './row-mac.ts';
 import { searchKeysOf } from './search-keys.ts';
 
-export const payments: Projection = {
-  ...streamProjection({
-    name: 'payments',
-    version: 16,
-    streamPrefix: paymentStreamPrefix,
-    idColumn: 'transaction_id',
-    evolve(state: RequestedPayment | null, event) {
-      const next = evolve(state ?? noPayment, readPaymentEvent(event));
-      return next.status === 'none' ? null : next;
-    },
-    table: tables.payments,
-    async columnsOf({ id, revision, state, last }, personalData) {
-      const { request, receipt } = state;
-      return {
-        channel: request.channel,
-        merchant_code: indexable(request.merchant.code),
-        reference: indexable(request.reference),
-        status: standingOf(state),
-        mode: currentResult(state)?.mode || (state.attempts.at(-1)?.mode ?? ''),
-        amount_sen: priceOf(state).amountSen,
-        keys: searchKeysOf(id, state),
-        expires_at: canExpire(state) ? request.expiresAt : null,
-        receipt_no: receipt && indexable(receipt.receiptNo),
-        requested_at: request.at,
-        paid_at: state.status === 'succeeded' ? paidAt(state) : null,
-        updated_at: last.created,
-        holds_personal_data: isHolding(state.personalData),
-        was_erased: state.personalData.erasedAt !== null,
-        mac: await macOf({ id, revision, state }, personalData),
-      };
-    },
-    moreTables: [tables.exceptions, tables.unknownOutcomes, tables.approvals, tables.payers],
-    async writeMore(changed, db, personalData) {
-      await writePayers(changed, db, personalData);
-      await writeExceptions(changed, db);
-    },
-  }),
-};
+export const payments: Projection = streamProjection({
+  name: 'payments',
+  version: 16,
+  streamPrefix: paymentStreamPrefix,
+  idColumn: 'transaction_id',
+  evolve(state: RequestedPayment | null, event) {
+    return requestedIn(evolve(state ?? noPayment, readPaymentEvent(event)));
+  },
+  table: tables.payments,
+  async columnsOf({ id, revision, state, last }, personalData) {
+    const { request, receipt } = state;
+    return {
+      channel: request.channel,
+      merchant_code: indexable(request.merchant.code),
+      reference: indexable(request.reference),
+      status: standingOf(state),
+      mode: currentResult(state)?.mode || (state.attempts.at(-1)?.mode ?? ''),
+      amount_sen: priceOf(state).amountSen,
+      keys: searchKeysOf(id, state),
+      expires_at: canExpire(state) ? request.expiresAt : null,
+      receipt_no: receipt && indexable(receipt.receiptNo),
+      requested_at: request.at,
+      paid_at: state.status === 'succeeded' ? paidAt(state) : null,
+      updated_at: last.created,
+      holds_personal_data: isHolding(state.personalData),
+      was_erased: state.personalData.erasedAt !== null,
+      mac: await macOf({ id, revision, state }, personalData),
+    };
+  },
+  moreTables: [tables.exceptions, tables.unknownOutcomes, tables.approvals, tables.payers],
+  async writeMore(changed, db, personalData) {
+    await writePayers(changed, db, personalData);
+    await writeExceptions(changed, db);
+  },
+});
 
 /** The states in which a payment expires. */
 const unpaid: readonly Standing[] = ['requested', 'failed', 'cancelled'];
 
-/** Not while an attempt is open, whose end brings another event: it would be loaded in vain until then. */
+/** False while an attempt is open: its end brings another event, and until then the payment would be loaded in vain. */
 function canExpire(payment: RequestedPayment): boolean {
   return unpaid.includes(standingOf(payment)) && !isEnded(payment) && openAttempts(payment).length === 0;
 }

@@ -71,7 +71,7 @@ export function createPaymentQueries(
   };
 }
 
-/** Of the generic channel; null, or an empty list, means all. */
+/** Payments of the generic channel; null, or an empty list, means all. */
 type MerchantFilter = {
   merchantCode: string;
   reference: string | null;

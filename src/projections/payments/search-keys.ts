@@ -23,7 +23,7 @@ export function searchKeysOf(
   return [...new Set(keys)].filter((key) => key.length > 1);
 }
 
-/** Leaves the payments that have this number, or this part of the reference, however it is grouped and in any case. */
+/** Keeps the payments that have this number, or this part of the reference, however it is grouped and in any case. */
 export function whereFound(query: Knex.QueryBuilder, typed: string): void {
   const text = keyOf(typed);
   query.where((either) => {

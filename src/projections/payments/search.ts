@@ -21,7 +21,7 @@ export type PaymentFilter = {
   channel?: Channel | null;
   merchantCode?: string | null;
   status?: Standing | null;
-  /** Of the current result, or else of the last attempt. */
+  /** The mode of the current result, or else of the last attempt. */
   mode?: PaymentMode | null;
   requested?: TimeSpan | null;
   paid?: TimeSpan | null;
@@ -50,8 +50,9 @@ export const searchPayments = async (db: Knex, filter: PaymentFilter, page: List
 const few = 1_000;
 
 /**
- * The same filter with ids in place of what is searched for, unless they are many. PostgreSQL cannot tell how many payments
- * have some keys. Where it expects many, it looks for them in the order of the page, in the end in the whole table.
+ * The same filter with ids in place of what is searched for, unless they are many. PostgreSQL cannot estimate how many
+ * payments have some keys: where it expects many, it searches in the order of the page, at worst through the whole
+ * table.
  */
 export async function narrowed(db: Knex, filter: PaymentFilter): Promise<PaymentFilter> {
   const { named = null, searchTokens = [] } = filter;

@@ -5,23 +5,21 @@ import { streamProjection } from '@ledger/projections/runtime/stream-projection.
 import tables from '../../../content/tables/reconciliation.json' with { type: 'json' };
 import { type Discrepancy, reconciliationFold } from '../../events/reconciliation.ts';
 
-export const reconciliation: Projection = {
-  ...streamProjection({
-    name: 'reconciliation',
-    version: 2,
-    streamPrefix: reconciliationFold.prefix,
-    evolve: (state: Discrepancy | null, event) =>
-      reconciliationFold.evolve(state, reconciliationFold.read(event)),
-    table: tables.discrepancies,
-    columnsOf: ({ state: { at, kind, merchantCode, ours, resolved, source, theirs, transactionId } }) => ({
-      kind,
-      source,
-      transaction_id: indexable(transactionId),
-      merchant_code: indexable(merchantCode),
-      amount_sen: (theirs ?? ours)?.amountSen ?? null,
-      at,
-      resolution: resolved?.resolution ?? null,
-      resolved_at: resolved?.at ?? null,
-    }),
+export const reconciliation: Projection = streamProjection({
+  name: 'reconciliation',
+  version: 2,
+  streamPrefix: reconciliationFold.prefix,
+  evolve: (state: Discrepancy | null, event) =>
+    reconciliationFold.evolve(state, reconciliationFold.read(event)),
+  table: tables.discrepancies,
+  columnsOf: ({ state: { at, kind, merchantCode, ours, resolved, source, theirs, transactionId } }) => ({
+    kind,
+    source,
+    transaction_id: indexable(transactionId),
+    merchant_code: indexable(merchantCode),
+    amount_sen: (theirs ?? ours)?.amountSen ?? null,
+    at,
+    resolution: resolved?.resolution ?? null,
+    resolved_at: resolved?.at ?? null,
   }),
-};
+});

@@ -7,7 +7,7 @@ import type { Discrepancy, ExportSource } from '../../events/reconciliation.ts';
 import { payments } from '../payments/projection.ts';
 import { reconciliation } from './projection.ts';
 
-/** Those that are open, the latest first; null as `source` means both. Rejects when Postgres is down. */
+/** The open discrepancies, the latest first; null as `source` means both. Rejects when Postgres is down. */
 export function openDiscrepancies(db: Knex, source: ExportSource | null, page: ListPage) {
   const query = db(`${reconciliation.name}.discrepancies`).whereNull('resolved_at');
   matching(query, { source });

@@ -13,7 +13,7 @@ export function createMerchantCallback({
   post,
   runtime,
 }: {
-  /** With the secrets that are valid now. */
+  /** The merchant, with the secrets that are valid now. */
   merchantOf(code: string): Promise<Pick<Merchant, 'webhookSecrets' | 'callbackFormat'> | undefined>;
   post: PostOutbound;
   runtime: Pick<Runtime, 'now'>;

@@ -1,7 +1,4 @@
-/**
- * One attempt at a claimed delivery: load its stream, send it if it is due, record the outcome. What then becomes of the row
- * is the worker's work.
- */
+/** One attempt at a claimed delivery: loads its stream, sends it if it is due, records the outcome. */
 import {
   type EventStore,
   EventStoreUnavailable,
@@ -49,7 +46,7 @@ export type AttemptDependencies = {
 };
 
 /** What came of a claim. */
-export type AttemptEnd = {
+type AttemptEnd = {
   /** Null when nothing was sent, or the outcome could not be recorded. */
   outcome: DeliveryOutcome | null;
   row: RowEnd;
@@ -57,7 +54,7 @@ export type AttemptEnd = {
 
 /** What is left to do with the claimed row. */
 export type RowEnd =
-  /** The stream, whose events these are, has what came of the attempt; the row follows. */
+  /** The outcome is in the stream, whose events these are; the row follows. */
   | { kind: 'recorded'; stream: readonly PlacedEvent[] }
   /** It can be claimed again after `afterMs`; before that it moves to the end of its stream if that has been read whole. */
   | { kind: 'givenBack'; afterMs: number; stream: readonly PlacedEvent[] | null }
@@ -65,17 +62,14 @@ export type RowEnd =
   | { kind: 'kept' };
 
 const timeoutMs = 40_000;
-/** A process that stood still for longer sends nothing: its lease may end before the attempt, and others send meanwhile. */
+/** A process that stood still for longer sends nothing: its lease may have ended, and others may send meanwhile. */
 const beginWithinMs = 20_000;
 /** How long until an attempt that could not begin is claimed again. */
 const postponeMs = 5_000;
 /** The same for a payment with an event that cannot be read. */
 const unreadableMs = 10 * 60_000;
 
-/**
- * Never rejects. `claimedMs` is when it was claimed, by the monotonic clock: its lease did not begin before. `stopping`
- * aborts when the process has to end.
- */
+/** Never rejects. `claimedMs` is the monotonic time of the claim. `stopping` aborts when the process has to end. */
 export async function attemptDelivery(
   claimed: ClaimedDelivery,
   { claimedMs, stopping }: { claimedMs: number; stopping: AbortSignal },

@@ -9,9 +9,9 @@ export type DeliveryTask = {
    */
   payment: OpenPayment;
   delivery: Delivery;
-  /** As the event of that outcome has it: where a callback goes, which item it is. */
+  /** What the event of that outcome says of it: where a callback goes, which item it is. */
   planned: PlannedDelivery;
-  /** Of the request that called for it: the answer to that request had it as X-Request-Id. */
+  /** The id of the request that called for it, whose answer had it as X-Request-Id. */
   correlationId: string;
   /** Aborts when the attempt takes too long, or when the process has to end. */
   signal: AbortSignal;
@@ -44,7 +44,7 @@ export function failure(
   return { kind: 'failed', status: null, reason, isReceiverDown: false, retryAfterMs: 0, ...about };
 }
 
-/** Of a delivery that would say something else without the payer's data; null when they are there. */
+/** Abandons a delivery that would say something else without the payer's data; null if the data are there. */
 export function withoutPayer({ kind }: Access): DeliveryOutcome | null {
   if (kind === 'open') return null;
   // Those that cannot be read at present are waited for before a delivery begins.

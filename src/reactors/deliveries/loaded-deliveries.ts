@@ -75,7 +75,7 @@ export function findInterrupted(
   return call && delivery.state === 'due' ? { ...call, delivery, head } : null;
 }
 
-/** With the personal data that it needs; null while those cannot be read, because they would be missing in what is sent. */
+/** The delivery with the personal data that it needs; null while those cannot be read, or it would lack them. */
 export async function openDelivery(
   { payment: calledPayment, ...due }: LoadedDelivery,
   openSealed: OpenSealed,

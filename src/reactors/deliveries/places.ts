@@ -7,7 +7,7 @@ import type { ClaimedDelivery } from '../../to-do/delivery-queue.ts';
 export type Concurrency = { total: number; perReceiver: number; perMerchant: number };
 
 export function createPlaces({ total, perMerchant, perReceiver }: Concurrency, breaker: Breaker) {
-  /** By the attempts that were under way at the last claim, and those that it began. Some may have ended since. */
+  /** The attempts under way at the last claim, and those that it began. Some may have ended since. */
   let taken: readonly ClaimedDelivery[] = [];
   return {
     /** How many more may be claimed beside the attempts under way. */
@@ -28,7 +28,7 @@ export function createPlaces({ total, perMerchant, perReceiver }: Concurrency, b
       taken = underWay;
     },
 
-    /** Whether the last claim may have left something for want of places, so that the end of an attempt makes room for it. */
+    /** Whether the last claim may have left something for lack of a place that the end of this attempt frees. */
     lackedFor({ merchantCode, receiver }: ClaimedDelivery): boolean {
       const atReceiver = taken.filter((each) => each.receiver === receiver).length;
       const ofMerchant = taken.filter((each) => each.merchantCode === merchantCode).length;

@@ -102,8 +102,9 @@ export function startDeliveryWorker(dependencies: Dependencies) {
 }
 
 /**
- * Does with a claimed row what is left to do after its attempt; `wake` is called when it can be claimed again at once.
- * Nothing here rejects: if PostgreSQL does not answer, a lease ends by itself, and the list comes to the last event.
+ * Does what is left to do with a claimed row after its attempt; `wake` is called when it can be claimed again at once.
+ * Nothing here rejects: if PostgreSQL does not answer, a lease ends by itself, and the list reaches the last event
+ * later.
  */
 function createRelease(queue: DeliveryQueue, runtime: Runtime, stopping: AbortSignal, wake: () => void) {
   const unsettled = new Map<ClaimedDelivery, readonly PlacedEvent[]>();

@@ -26,7 +26,7 @@ export function createReceiptEmail({
     const abandoned = withoutPayer(payment.access);
     if (abandoned) return abandoned;
     const { channel, transactionId, payer, extra } = payment.request;
-    // Where the payer chose in no language, it is the one that the merchant names, else English; it links to the other.
+    // The language in which the payer chose, else that of the merchant, else English; the email links to the other.
     const lang = chosenLanguage(payment) ?? (extra.lang === 'ms' ? 'ms' : 'en');
     const receipt = receiptOf(payment);
     const file = receipt.isOfficial ? receiptFile(receipt, lang) : null;

@@ -67,7 +67,7 @@ export async function openRequest(eventStore: Pick<EventStore, 'load'>, name: st
   return events.findLast(({ type }) => type === 'ProjectionRebuildRequested') ?? null;
 }
 
-/** Its id. Throws RebuildRefused if there is none any more. */
+/** The id of that request. Throws RebuildRefused if there is none any more. */
 export async function openRequestId(eventStore: Pick<EventStore, 'load'>, name: string): Promise<string> {
   const open = await openRequest(eventStore, name);
   if (!open) throw new RebuildRefused('It was done meanwhile');

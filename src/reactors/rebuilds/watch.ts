@@ -1,4 +1,4 @@
-/** Makes sure that what staff request of projections is done, also if a process crashed: its request is then still open. */
+/** Makes sure that what staff request for projections is done, even if a process crashes and leaves its request open. */
 import type { EventStore } from '@ledger/event-store/event-store.ts';
 import { retry } from '@ledger/kernel/retry.ts';
 import { type Background, runUntilStopped } from '@ledger/kernel/run-until-stopped.ts';

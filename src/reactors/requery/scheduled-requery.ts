@@ -34,7 +34,7 @@ type RequeryDependencies = {
   runtime: Runtime;
 };
 
-/** Of this process, while it waits for answers. */
+/** How many questions this process may have under way. */
 const maxAtOnce = 100;
 const pollMs = 1_000;
 /** Longer than a question and the recording of its answer can take. */
@@ -111,10 +111,10 @@ export function createRequeries(dependencies: RequeryDependencies) {
 }
 
 /** What came of one claim, and when to look at the payment again. */
-type Outcome = { asked: 'answered' | 'unreadable' | 'outage' | 'no'; wakeAt: Date | null };
+type Requeried = { asked: 'answered' | 'unreadable' | 'outage' | 'no'; wakeAt: Date | null };
 
 /** Asks if the stream, which may be ahead of the row, says so. Throws EventStoreUnavailable. */
-async function requeryOne(claimed: ClaimedRequery, dependencies: RequeryDependencies): Promise<Outcome> {
+async function requeryOne(claimed: ClaimedRequery, dependencies: RequeryDependencies): Promise<Requeried> {
   const { eventStore, log, recordAnswer, runtime } = dependencies;
   const { transactionId } = claimed;
   const head = await loadHead(eventStore, paymentStream(transactionId), paymentDecider).catch((error) => {
@@ -141,7 +141,7 @@ async function requeryOne(claimed: ClaimedRequery, dependencies: RequeryDependen
 async function ask(
   { request: { transactionId } }: RequestedPayment,
   { log, registry }: RequeryDependencies,
-): Promise<{ asked: Outcome['asked']; answer: NonNullable<RecordRequery['answer']> }> {
+): Promise<{ asked: Requeried['asked']; answer: NonNullable<RecordRequery['answer']> }> {
   try {
     return { asked: 'answered', answer: await registry.ask(transactionId) };
   } catch (error) {

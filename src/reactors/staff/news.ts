@@ -10,7 +10,7 @@ import { listedSql } from '../../projections/exceptions/queries.ts';
 /** How many of one kind are new, and how many of it wait altogether. */
 export type News = {
   subject: 'exception' | 'delivery' | 'projection';
-  /** Of exceptions and deliveries; of a projection, its name. */
+  /** The kind of exceptions or deliveries, or the name of a projection. */
   kind: string;
   added: number;
   waiting: number;

@@ -21,7 +21,7 @@ import { makeStaffEmail, type News, noteRecipients, type StaffEmail, unsentStaff
 type Dependencies = {
   db: Knex;
   mailer: Mailer;
-  /** Who gets it; while there is nobody, nothing counts as told. */
+  /** The people who get it; while there are none, nothing counts as told. */
   recipients(): Promise<readonly string[]>;
   baseUrl: string;
   log: Log;
@@ -33,7 +33,7 @@ const pollMs = 2 * 60_000;
 const pauseMs = 60 * 60_000;
 const sendWithinMs = 60_000;
 
-/** Admins; none whose scope are some merchants, because the email counts what waits of all. */
+/** The admins without a scope, because the email counts what waits of all merchants. */
 export const recipientsAmong = (accounts: readonly Account[]): string[] =>
   accounts
     .filter((account) => account.role === 'admin' && !account.merchants && maySignIn(account))
@@ -64,7 +64,7 @@ export async function tellStaff(
     const until = AbortSignal.any([signal, runtime.timeout(sendWithinMs)]);
     const outcome = await mailer.send({ to: address, ...messageOf(email, address, baseUrl) }, until);
     if (outcome.kind !== 'sent') log.warn({ reason: outcome.reason }, 'an email to staff could not be sent');
-    // One that is refused would always be.
+    // An address that refuses the email would refuse it again: it is not tried any more.
     if (outcome.kind === 'failed') continue;
     left = left.filter((each) => each !== address);
     await noteRecipients(db, left);

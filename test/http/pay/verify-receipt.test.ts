@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import { EventStoreUnavailable } from '@ledger/event-store/event-store.ts';
 import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
 import { connectPostgres } from '@ledger/postgres/pool.ts';
-import { projectionStatus } from '@ledger/projections/runtime/checkpoints.ts';
 import { runProjection } from '@ledger/projections/runtime/run.ts';
 import { forAll, sealKeyOf } from '@ledger/transparency-log/key.ts';
 import { cosignatureLine } from '@ledger/transparency-log/note.ts';
 import test from 'ava';
+import type { Knex } from 'knex';
 import { createLines } from '../../../src/audit/export/lines.ts';
 import { keptCheckpoints } from '../../../src/audit/seals/kept.ts';
 import { startSealer } from '../../../src/audit/seals/sealer.ts';
@@ -36,7 +36,7 @@ const db = connectPostgres({ url: databaseUrl, log });
 const queries = createPaymentQueries(db, personalData, async (id) => void forged.push(id));
 const app = await startApp({
   ...queries,
-  content: { projectionStatus: () => projectionStatus(db), sealingRefused: () => sealingRefused(db) },
+  content: { db, sealingRefused: () => sealingRefused(db) },
 });
 const project = () =>
   runProjection({
@@ -101,8 +101,9 @@ test.serial('while a receipt is not in Postgres yet, the answer is 503, not 404'
 test.serial('it waits for a projection that is briefly behind', async (t) => {
   await paid('V-8');
   let looks = 0;
-  const lagging = () => (looks++ === 0 ? Promise.resolve([]) : projectionStatus(db));
-  const apart = await startApp({ ...queries, content: { projectionStatus: lagging } }, app);
+  const neverRun = { timeout: async () => ({ rows: [] }) };
+  const raw = (sql: string) => (looks++ === 0 ? neverRun : db.raw(sql));
+  const apart = await startApp({ ...queries, content: { db: { raw } as unknown as Knex } }, app);
   try {
     t.is((await fetch(`${apart.url}/verify/V-8?c=0123456789ABCDEF`)).status, 404);
     t.is(looks, 2);
@@ -348,8 +349,7 @@ test.serial(
   'guessing the check code of a receipt pauses the address, and keeps nobody from paying',
   async (t) => {
     const rateLimits = { failuresPerMinute: 3, callsPerSecond: 10, pagesPerMinute: 100 };
-    const content = { projectionStatus: () => projectionStatus(db) };
-    const apart = await startApp({ ...queries, content, config: { rateLimits } }, app);
+    const apart = await startApp({ ...queries, content: { db }, config: { rateLimits } }, app);
     t.teardown(apart.close);
     const statuses: number[] = [];
     for (let time = 0; time < 4; time += 1)

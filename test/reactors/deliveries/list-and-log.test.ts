@@ -2,7 +2,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
 import { compareWithFresh } from '@ledger/projections/rebuild/compare.ts';
-import { projectionStatus } from '@ledger/projections/runtime/checkpoints.ts';
 import { untilCaughtUp } from '@ledger/projections/runtime/lag.ts';
 import test from 'ava';
 import { genesisHash, hashOf } from '../../../src/events/envelope.ts';
@@ -94,7 +93,7 @@ test.serial('the first start on the log of version 1: what was delivered is not 
   }
   const ready = untilCaughtUp(deliveryList, {
     eventStore: ledger.store.eventStore,
-    projectionStatus: () => projectionStatus(database.db),
+    db: database.db,
     runtime: systemRuntime,
     signal: new AbortController().signal,
   });

@@ -1,8 +1,7 @@
 /** /console/exceptions/payment/{id}/{resultNo}: what was expected of a payment, what was reported, which result counts. */
 import { exceptionsOf, resolutionsFor } from '../../../events/exceptions.ts';
-import { currentResult, type PaymentEvent } from '../../../events/payment.ts';
+import { currentResult, type PaymentEvent, requestedIn } from '../../../events/payment.ts';
 import type { ExceptionResolution } from '../../../events/recorded-result.ts';
-import { requestedIn } from '../../server/load-history.ts';
 import { actingFor } from '../frame/page.ts';
 import { exceptionForm, loadNumbered, noSuchException } from './exception-page.ts';
 

@@ -43,7 +43,7 @@ export async function isConfirmed(
   return false;
 }
 
-/** As `isConfirmed`, for an action that moves no money; `name` is whom or what the action is about. */
+/** Like `isConfirmed`, for an action that moves no money; `name` is whom or what the action is about. */
 export async function isMeant(
   ctx: StaffContext,
   dependencies: Pick<PageDependencies, 'show'>,

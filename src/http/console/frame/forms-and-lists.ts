@@ -35,7 +35,7 @@ export function readNote(name: string, text: string | undefined): string {
   return note;
 }
 
-/** As the choices of a filter: the merchants of a scope; without one, those of the configuration and `former` ones. */
+/** The choices of a filter: the merchants of a scope, or without one those of the configuration and `former` ones. */
 export function merchantsFor(
   { state: { staff } }: StaffContext,
   configured: ReadonlyMap<string, { name: string }>,

@@ -35,8 +35,9 @@ export function fromOwnPage(ctx: Context, next: Next): Promise<unknown> {
 }
 
 /**
- * For an account with a scope. `all`: it is about the ledger as a whole, and refuses. `ofPayment`: the payment of its
- * path must be one of theirs. `filtered`: it holds only what is theirs. `own`: it is about the account itself.
+ * What a page does for an account with a scope. `all`: it is about the ledger as a whole, and refuses. `ofPayment`: the
+ * payment of its path must be in the scope. `filtered`: it holds only what is in the scope. `own`: it is about the
+ * account itself.
  */
 export type ForScope = 'all' | 'ofPayment' | 'filtered' | 'own';
 

@@ -106,7 +106,7 @@ export const downloadList =
     const sort = readSort(typed, listing);
     const read = (after: Listed<object> | null) =>
       readPage<object>(db, rowsFor(ctx, listing, all(db)), listing, { limit: sizeOfParts, after, sort });
-    // Before the answer begins, which could not say that Postgres is down.
+    // The first page is read before the answer begins, which could not say that Postgres is down.
     const [first] = await askReadModels(ctx, [read(null)]);
     async function* rows() {
       const parts = pagesOf<Listed<object>>(sizeOfParts, (after) => (after ? read(after) : first));

@@ -59,7 +59,7 @@ function createAskReadModels({ log }: { log: Log }) {
     } catch (error) {
       // A cursor that is in none of our links.
       if (codeOf(error).startsWith('22')) throw noSuchPage();
-      // Not the error itself, which may quote what was searched for.
+      // The error itself is left out: it may quote what was searched for.
       log.warn({ reason: codeOf(error), requestId: ctx.state.requestId }, 'the read models do not answer');
       throw new HttpProblem(503, message);
     }

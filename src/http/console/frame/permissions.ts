@@ -9,7 +9,7 @@ const admins: readonly Role[] = ['admin'];
 export const permissions = {
   /** Pages without personal data. */
   read: everybody,
-  /** Those about the ledger as a whole. */
+  /** Pages about the ledger as a whole. */
   readAll: everybody,
   /** Payers' details, events as recorded, searches by payer. Each access is in the access log before it is shown. */
   viewPersonalData: everybody,
@@ -19,7 +19,7 @@ export const permissions = {
   addNote: helpers,
   sendAgain: helpers,
   requery: helpers,
-  /** Of read models: it changes no event, and the request for it is recorded. */
+  /** A rebuild of read models changes no event, and the request for it is recorded. */
   rebuild: helpers,
   readAccessLog: auditors,
   resolve: admins,
@@ -30,7 +30,7 @@ export const permissions = {
 
 export type Permission = keyof typeof permissions;
 
-/** Of the ledger as a whole: not for accounts with a scope. */
+/** Permissions about the ledger as a whole, which no account with a scope has. */
 const ofAll: readonly Permission[] = ['readAll', 'readAccessLog', 'rebuild', 'reconcile', 'manageStaff'];
 
 type Account = { role: Role; merchants: Scope };

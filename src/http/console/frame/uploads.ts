@@ -24,7 +24,7 @@ export function uploadOf(ctx: object): Blob | null {
   return file && file.size > 0 ? file : null;
 }
 
-/** Lets the pages that it is given run one at a time, all together: each holds a file of up to 20 MiB. */
+/** Runs only one of the pages that it is given at a time: each holds a file of up to 20 MiB. */
 export function createImportGuard(): (page: Page) => Page {
   let isImporting = false;
   return (page) => async (ctx, dependencies) => {

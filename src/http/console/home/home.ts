@@ -1,5 +1,5 @@
 /** GET /console: the metrics of a day, each a link to what it counts, and what waits for staff. */
-import { lastCheck, lateAfterMs, type Outcome } from '../../../audit/background-check/schedule.ts';
+import { type CheckOutcome, lastCheck, lateAfterMs } from '../../../audit/background-check/schedule.ts';
 import { unsealed } from '../../../audit/seals/sealing-status.ts';
 import { dayOf } from '../../../common/malaysian-time.ts';
 import { countOpenExceptions, kindsFor } from '../../../projections/exceptions/queries.ts';
@@ -68,7 +68,7 @@ export const showHome: Page = async (ctx, { askReadModels, db, eventStore, runti
 const otherwise = { check: '/console/journal', verify: '/docs/seals#what-verify-checks' } as const;
 
 /** Each violation with a link to the payment that it names, or to the books or what a violation means. */
-function checkModel(is: keyof typeof lateAfterMs, outcome: Outcome, now: Date) {
+function checkModel(is: keyof typeof lateAfterMs, outcome: CheckOutcome, now: Date) {
   const { at, checked, notes = [], violations } = outcome;
   return {
     is,

@@ -19,7 +19,7 @@ import { findGap, readAsOf, refuseGap } from './as-of.ts';
 export const accountPath = '/console/journal/account';
 const csvPath = '/console/journal/account.csv';
 
-/** As bookkeepers write it, with a side instead of a sign. `sen` is credits less debits. */
+/** The balance as bookkeepers write it, with a side instead of a sign. `sen` is credits less debits. */
 export function balanceOf(sen: bigint): { balanceSen: bigint; side: '' | 'Dr' | 'Cr' } {
   if (sen === 0n) return { balanceSen: 0n, side: '' };
   return { balanceSen: absolute(sen), side: sen < 0n ? 'Dr' : 'Cr' };

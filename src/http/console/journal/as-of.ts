@@ -14,7 +14,7 @@ export function readAsOf(text: string | undefined, now: Date): Date {
   return asOf;
 }
 
-/** As `journalGap`; the stream or the event that is its reason may be any merchant's, and a scope leaves it out. */
+/** The gap of `journalGap`, whose message may name any merchant's stream: an account with a scope gets another one. */
 export async function findGap(ctx: StaffContext, dependencies: PageDependencies, asOf: Date) {
   const gap = await journalGap(asOf, dependencies);
   const isNamed = ctx.state.staff.merchants === null;
@@ -24,5 +24,5 @@ export async function findGap(ctx: StaffContext, dependencies: PageDependencies,
 /** A document cannot say what it lacks, as a page can: throws HttpProblem if it lacks more than parked streams. */
 export async function refuseGap(ctx: StaffContext, dependencies: PageDependencies, asOf: Date) {
   const [gap] = await dependencies.askReadModels(ctx, [findGap(ctx, dependencies, asOf)]);
-  if (gap && !gap.isParked) throw new HttpProblem(503, gap.message);
+  if (gap && gap.kind !== 'parked') throw new HttpProblem(503, gap.message);
 }

@@ -26,7 +26,7 @@ const csvPath = '/console/statements/collection.csv';
 const pdfPath = '/console/statements/collection.pdf';
 const dayMs = 24 * 60 * 60 * 1000;
 
-/** At a time: each request holds its receipts until those before it are drawn, which takes a second or two each. */
+/** Limits requests at a time: each holds its receipts until those before it are drawn, a second or two each. */
 const takePlace = createPlaces({ most: 20, mostOfOnePerson: 5 });
 
 type Agencies = ReturnType<typeof merchantsFor>;

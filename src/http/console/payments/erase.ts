@@ -7,11 +7,11 @@ import { leadTo, type PageDependencies, staffCause } from '../frame/page.ts';
 import { paymentsPath } from './search.ts';
 
 type ToErase = {
-  /** Of an `Erasure`. */
+  /** The subject of the `Erasure`. */
   subject: string;
-  /** Of the payment; absent for an unmatched result. */
+  /** The payment's reference; absent for an unmatched result. */
   reference?: string;
-  /** Of its own page. */
+  /** The path of its own page. */
   path: string;
   personalData: HeldKeys;
 };

@@ -5,13 +5,13 @@ import { entriesUntil, readUntil } from '../../../audit/history/history.ts';
 import { refusalToBegin } from '../../../commands/refusal-to-pay.ts';
 import { chargesOf } from '../../../events/charges.ts';
 import { exceptionsOf } from '../../../events/exceptions.ts';
-import { currentResult, type RequestedPayment } from '../../../events/payment.ts';
+import { currentResult, type RequestedPayment, requestedIn } from '../../../events/payment.ts';
 import { attemptOf } from '../../../events/payment-result.ts';
 import { standingOf } from '../../../events/payment-standing.ts';
 import { unknownOutcomesOf } from '../../../events/unknown-attempt-outcomes.ts';
 import { createLinks } from '../../../receipts/payment-links.ts';
 import { languageOf } from '../../server/context.ts';
-import { loadHistory, requestedIn } from '../../server/load-history.ts';
+import { loadHistory } from '../../server/load-history.ts';
 import { readQuery } from '../frame/forms-and-lists.ts';
 import type { Page } from '../frame/page.ts';
 import { actorNames } from '../frame/session.ts';
@@ -19,7 +19,7 @@ import { texts } from '../texts.ts';
 import { eventText } from './event-text.ts';
 import { paymentsPath } from './search.ts';
 
-/** `at` or `revision` in the query: as it was then, without what came later. */
+/** With `at` or `revision` in the query, shows the payment as it was then, without what came later. */
 export const showPayment: Page = async (ctx, { config, eventStore, runtime, show }) => {
   const history = await loadHistory(ctx, eventStore);
   const { at, revision } = readQuery(ctx);

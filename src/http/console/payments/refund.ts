@@ -5,10 +5,10 @@ import type { Language } from '../../../common/languages.ts';
 import { formatSen, readAmount } from '../../../common/money.ts';
 import { phrase } from '../../../common/phrases.ts';
 import { type Charge, chargesOf } from '../../../events/charges.ts';
-import { paymentStream, type RequestedPayment } from '../../../events/payment.ts';
+import { paymentStream, type RequestedPayment, requestedIn } from '../../../events/payment.ts';
 import { texts } from '../../../receipts/texts.ts';
 import { type Context, HttpProblem, languageOf } from '../../server/context.ts';
-import { loadHistory, noSuchPayment, requestedIn } from '../../server/load-history.ts';
+import { loadHistory, noSuchPayment } from '../../server/load-history.ts';
 import { effectOf, isConfirmed } from '../frame/confirm.ts';
 import type { FormPage } from '../frame/form-page.ts';
 import { type Fields, readNote } from '../frame/forms-and-lists.ts';
@@ -42,7 +42,7 @@ export const refund: FormPage = {
     if (!(await isConfirmed(ctx, dependencies, titleOf(ctx, payment), effect))) return;
     const stream = paymentStream(transactionId);
     const { state } = await dependencies.execute(stream, command, staffCause(ctx), { from: head });
-    // Not by the events: there are none if the same refund is proposed again.
+    // The events cannot tell: there are none if the same refund is proposed again.
     const isRecorded = requestedIn(state)?.adjustments?.some(
       (each) => each.kind === 'refunded' && isSameReference(each.gatewayReference, action.gatewayReference),
     );

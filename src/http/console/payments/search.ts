@@ -3,6 +3,7 @@ import { readPage } from '@ledger/postgres/listing.ts';
 import lists from '../../../../content/tables/lists.json' with { type: 'json' };
 import { transactionIdPattern } from '../../../commands/transaction-id.ts';
 import { paymentModes } from '../../../common/payment-modes.ts';
+import { plural } from '../../../common/plural.ts';
 import { indexedTokens } from '../../../projections/payments/payers.ts';
 import { narrowed, type PaymentFilter, paymentsOf } from '../../../projections/payments/search.ts';
 import { typedTerms } from '../../../projections/payments/search-tokens.ts';
@@ -38,7 +39,7 @@ const listOf = (fields: List['fields'], filter: PaymentFilter): List => ({
   all: (db) => paymentsOf(db, filter),
 });
 
-/** Of the payments of a payer where there are tokens. */
+/** With tokens, it finds only the payments of a payer. */
 function readFilter(typed: Fields, searchTokens: readonly string[]) {
   const [days, range] = [readDays(typed), readAmounts(typed)];
   const fields = {
@@ -86,7 +87,7 @@ export const find: Page = async (ctx, dependencies) => {
   await showPayersPayments(ctx, dependencies, text);
 };
 
-/** Also where a payer has what is part of a reference. */
+/** Searches payers even for a text that is part of a reference. */
 export const searchByPayer: Page = async (ctx, dependencies) => {
   const { payer = '', after } = readForm(ctx);
   await showPayersPayments(ctx, dependencies, payer, after);
@@ -100,7 +101,7 @@ async function showPayersPayments(
 ): Promise<void> {
   const tokens = typedTerms(payer.slice(0, maxPayerLength));
   if (tokens.length === 0) return seeOther(ctx, paymentsPath);
-  const detail = `${tokens.length} ${tokens.length === 1 ? 'word' : 'words'}`;
+  const detail = plural(tokens.length, 'word');
   await dependencies.recordAccess(ctx, { what: 'search', transactionId: null, detail });
   await showFound(ctx, dependencies, { after }, { text: payer, tokens });
 }

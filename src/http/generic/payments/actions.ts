@@ -12,7 +12,7 @@ const done: Readonly<Record<string, string>> = texts.done;
 
 type Asked = Context<FromMerchant & OwnPayment>;
 
-/** Answers 202 also if there was nothing to do. */
+/** Answers 202 even if there was nothing to do. */
 async function act(ctx: Asked, { execute }: PaymentChannel, command: PaymentCommand): Promise<void> {
   const { merchant, own } = ctx.state;
   const cause = causeOf(ctx, `merchant:${merchant.code}`);
@@ -24,7 +24,7 @@ async function act(ctx: Asked, { execute }: PaymentChannel, command: PaymentComm
 export const cancel = (ctx: Asked, channel: PaymentChannel) =>
   act(ctx, channel, { type: 'CancelPayment', at: channel.runtime.now().toISOString(), source: 'merchant' });
 
-/** Of one delivery, whoever asks for it: its stream stays short. Staff may send it more often. */
+/** After this many attempts a merchant cannot ask for a delivery again, which keeps its stream short. Staff can. */
 export const maxAttempts = 50;
 
 /** Only a callback: an email goes to a person. */

@@ -55,7 +55,7 @@ function textOf(field: string, value: unknown): string {
   return field === 'mode' ? receiptTexts.en.modes[value as PaymentMode] : String(value);
 }
 
-/** Each with its attempts. The address of the payer is not in it. */
+/** The deliveries, each with its attempts, without the address of the payer. */
 export function presentDeliveries(payment: RequestedPayment, events: readonly (PaymentEvent | null)[]) {
   const timeOf = (at: string | null) => at && toIsoWithOffset(at);
   return shownDeliveries(payment, events).map((delivery) => ({
