@@ -312,7 +312,7 @@ test.serial(
     for (let times = 0; times < 3; times += 1)
       await t.throwsAsync(store.subscribe(asking)[Symbol.asyncIterator]().next());
     // Of the 147 failures; a few reasons take turns.
-  t.true(store.logged.length >= 5 && store.logged.length <= 15, `${store.logged.length}`);
+    t.true(store.logged.length >= 5 && store.logged.length <= 15, `${store.logged.length}`);
   },
 );
 
