@@ -13,6 +13,7 @@ const codes = {
   statementTimeout: '57014',
   diskFull: '53100',
   outOfMemory: '53200',
+  readOnly: '25006',
   tooManyConnections: '53300',
 } as const;
 
@@ -72,7 +73,7 @@ export async function unlessUndefined<Answer>(
 
 /**
  * What Postgres answered, without the statement; null for any other error. Only where the code begins with 42, about names
- * and rights, it is known to quote no values.
+ * and rights, 25, about the state of a transaction, or 53, about room, it is known to quote no values.
  */
 export function answerOf(error: unknown): string | null {
   return error instanceof pg.DatabaseError ? withoutStatement(error) : null;

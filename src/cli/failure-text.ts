@@ -33,7 +33,10 @@ export function exitCodeOf(error: unknown): number {
   return isAway(error) ? unavailableExitCode : 1;
 }
 
-const isAway = (error: unknown) => away.some((type) => error instanceof type) || isConnectionFailure(error);
+const isAway = (error: unknown) =>
+  away.some((type) => error instanceof type) ||
+  isConnectionFailure(error) ||
+  isPostgresError(error, 'readOnly', 'diskFull');
 
 /** Their messages do not end with a full stop. */
 const sentences = [ExportImpossible, Refused, TooManyReceipts];

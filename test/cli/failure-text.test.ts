@@ -58,6 +58,9 @@ test('what PostgreSQL refuses is a sentence without the statement, unless it is 
     'PostgreSQL refuses: permission denied for table payments.',
   );
   t.is(failureText(answer('53300', 'too many clients')), 'PostgreSQL refuses: too many clients.');
+  const readOnly = answer('25006', 'cannot execute DROP SCHEMA in a read-only transaction');
+  t.is(failureText(readOnly), 'PostgreSQL refuses: cannot execute DROP SCHEMA in a read-only transaction.');
+  t.is(exitCodeOf(readOnly), 75, 'a replica that a failover has not promoted: later it takes writes');
   t.regex(failureText(answer('42703', 'column "a" does not exist')), /\n\s+at /);
 });
 

@@ -31,7 +31,8 @@ export class ProjectionHalted extends ErrorWithoutValues {
 export function describeFailure(error: unknown): string {
   if (error instanceof ErrorWithoutValues) return error.message;
   if (error instanceof pg.DatabaseError) {
-    const place = error.code?.startsWith('42')
+    // About the state of a transaction, names and rights, and room.
+    const place = /^(25|42|53)/.test(error.code ?? '')
       ? answerOf(error)
       : [error.table, error.column, error.constraint].filter(Boolean).join(' ');
     return `Postgres refused the rows: ${error.code} ${place}`.trim();
