@@ -49,7 +49,8 @@ const makeSortable = (table) => {
 document.querySelectorAll('table[data-sort]').forEach(makeSortable);
 
 // A page marked `data-live` updates when the server says that there is something new: as long as it is seen, not while
-// somebody types or has opened a part of it, and at most every three seconds.
+// somebody types or has opened a part of it, at most every three seconds, and for at most a twentieth of the time: some lists
+// take the database seconds.
 const live = document.querySelector('main[data-live]');
 const isBusy = () =>
   document.hidden ||
@@ -62,12 +63,15 @@ const isBusy = () =>
 let source;
 let shown;
 let timer = null;
+let pauseMs = 3000;
 
 const update = async () => {
   timer = null;
+  const startedMs = performance.now();
   const answer = isBusy()
     ? null
     : await fetch(location.href, { headers: { 'X-Background': '1' } }).catch(() => null);
+  pauseMs = Math.max(3000, 20 * (performance.now() - startedMs));
   if (!answer) return expect();
   // Such as to the page of signing in.
   if (!answer.ok || answer.redirected) return source.close();
@@ -80,7 +84,7 @@ const update = async () => {
 };
 
 function expect() {
-  if (timer === null && !document.hidden) timer = setTimeout(update, 3000);
+  if (timer === null && !document.hidden) timer = setTimeout(update, pauseMs);
 }
 
 const watch = () => {

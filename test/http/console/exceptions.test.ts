@@ -614,6 +614,13 @@ test.serial('a parked stream is an exception, and administrators have it tried a
   t.teardown(newer.stop);
   const done = await admin.post(`${path}/retry`);
   t.is(done.headers.get('location'), '/console/exceptions?notice=unparked');
+  // Others may give a stream any name.
+  const foreign = { stream: 'user-a/b?c', revision: 0, type: 'T', message: 'No', parkedAt: '2026-11-20' };
+  await db.raw(`update checkpoints set parked = ? where name = 'unmatched'`, [JSON.stringify([foreign])]);
+  const strange = '/console/exceptions/parked/user-a%2Fb%3Fc';
+  t.true((await (await viewer.get('/console/exceptions?kind=parked')).text()).includes(`href="${strange}"`));
+  t.regex(await (await viewer.get(strange)).text(), />user-a\/b\?c</);
+
   const recorded = await eventStore.load(projectionStream('payments'));
   t.deepEqual(
     recorded.map(({ data, metadata }) => [

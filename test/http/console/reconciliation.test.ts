@@ -73,7 +73,9 @@ test.serial('an administrator imports, reads and resolves; others only read', as
   await caughtUp();
   for (const each of [admin, member, viewer]) {
     t.true((await (await each.get(page)).text()).includes(link));
-    t.is((await each.get(link)).status, 200);
+    const shown = await each.get(link);
+    t.is(shown.status, 200);
+    t.regex(await shown.text(), / by Staff, admin</, 'whoever imported the export');
   }
   t.true((await (await viewer.get('/console/exceptions?kind=difference')).text()).includes(link));
   t.is((await viewer.post(link, { resolution: 'explained', note: 'x' })).status, 403);

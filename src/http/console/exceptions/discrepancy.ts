@@ -6,6 +6,7 @@ import { transactionIdPattern } from '../../../commands/transaction-id.ts';
 import { actorOf } from '../../../events/envelope.ts';
 import { type DiscrepancyResolution, reconciliationStream } from '../../../events/reconciliation.ts';
 import { HttpProblem } from '../../server/context.ts';
+import { actorNames } from '../frame/session.ts';
 import { exceptionForm } from './exception-page.ts';
 
 export const discrepancy = exceptionForm<DiscrepancyResolution>({
@@ -19,12 +20,14 @@ export const discrepancy = exceptionForm<DiscrepancyResolution>({
     const { state: discrepancy } = head;
     if (!discrepancy) throw new HttpProblem(404, 'There is no such discrepancy');
     const actorOfLast = (type: string) => actorOf(events.findLast((event) => event.type === type));
+    const foundBy = actorOfLast('ReconciliationDifferenceFound');
+    const nameOf = await actorNames(eventStore, [foundBy]);
     return {
       kind: discrepancy.kind,
       model: {
         discrepancy,
         paymentId: paymentIdOf(discrepancy),
-        foundBy: actorOfLast('ReconciliationDifferenceFound'),
+        foundBy: nameOf(foundBy),
       },
       choices: ['explained'],
       resolved: discrepancy.resolved,
