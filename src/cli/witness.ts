@@ -53,7 +53,7 @@ export const command: CommandOf<'witness'> = async ({
       }
       try {
         const body = await readAtMost(request, maxBody);
-        const { status, type, text: said } = await add(body ? new TextDecoder().decode(body) : '');
+        const { status, type, text: said } = await add(Buffer.from(body ?? []).toString());
         log.info({ status }, 'a checkpoint was offered');
         response.writeHead(status, { 'Content-Type': type }).end(said);
       } catch (error) {
