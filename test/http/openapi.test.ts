@@ -79,6 +79,16 @@ test('it has the headers and both formats of a merchant’s callback', (t) => {
   );
 });
 
+test('X-Merchant-Code is required where the body is not read for credentials, and only there', (t) => {
+  const headersOnly = /^\/generic\/(?:payments|credentials\/\{kind\}\/end-overlap)/;
+  const operations = Object.entries(description.paths).flatMap(([path, group]) =>
+    Object.values(group).map(({ parameters = [] }) => ({ path, parameters })),
+  );
+  for (const { path, parameters } of operations)
+    for (const parameter of parameters as readonly { name: string; required?: boolean }[])
+      if (parameter.name === 'X-Merchant-Code') t.is(parameter.required, headersOnly.test(path), path);
+});
+
 /** What making the routes looks at; no handler is called. */
 const parts = {
   config: {
