@@ -1,5 +1,4 @@
 /** How the stores and the projections are, even while a store hangs: within a second for health and readiness. */
-
 import { once } from 'node:events';
 import type { EventStore } from '@ledger/event-store/event-store.ts';
 import type { Log } from '@ledger/kernel/log.ts';

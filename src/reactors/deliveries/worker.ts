@@ -3,7 +3,6 @@
  * (attempt.ts), and then releases its row. Any number of processes may run the same worker. After a crash the lease ends,
  * and another worker continues under the same delivery id.
  */
-
 import type { Runtime } from '@ledger/kernel/runtime.ts';
 import { warnSeldom } from '@ledger/kernel/warn-seldom.ts';
 import { createBreaker } from '@ledger/outbound/breaker.ts';

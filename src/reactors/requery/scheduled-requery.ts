@@ -3,7 +3,6 @@
  * The to-do list (src/to-do/requery-list.ts) says which payments are due; the payment's own fold decides. Any number of
  * processes may run this: they share the list and the rate.
  */
-
 import type { EventStore } from '@ledger/event-store/event-store.ts';
 import { reasonOf } from '@ledger/kernel/reason-of.ts';
 import { runUntilStopped } from '@ledger/kernel/run-until-stopped.ts';

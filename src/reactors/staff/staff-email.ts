@@ -1,5 +1,4 @@
 /** Tells staff by email what waits for them: at most once an hour, by one process of the fleet, with counts and links. */
-
 import { createHash } from 'node:crypto';
 import type { Log } from '@ledger/kernel/log.ts';
 import { reasonOf } from '@ledger/kernel/reason-of.ts';
