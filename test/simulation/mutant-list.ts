@@ -213,8 +213,8 @@ export const mutants: Readonly<Record<string, Omit<Mutant, 'name'>>> = {
   'clock-wrong-for-ever': {
     what: 'A machine whose clock was wrong once counts as wrong for ever',
     file: 'packages/postgres/shared-clock.ts',
-    code: 'null : Math.round(runtime.now().getTime() - nowMs())',
-    becomes: 'null : isTolerable ? Math.round(runtime.now().getTime() - nowMs()) : 3_600_000',
+    code: 'known ? Math.round(runtime.now().getTime() - nowMs()) : null',
+    becomes: 'known ? (isTolerable ? Math.round(runtime.now().getTime() - nowMs()) : 3_600_000) : null',
     seenBy: ['health-cries-wolf'],
     fault: 'clock',
     payments: 4,
