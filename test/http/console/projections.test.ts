@@ -71,6 +71,7 @@ test.serial('a rebuild is requested on the page, watched, and done', async (t) =
   await until(() => told.includes('data: changed'));
   t.regex(await (await member.get('/console/projections')).text(), /<noscript><meta http-equiv="refresh"/);
 
+  const before = told.length;
   const role = startRebuilds({
     projections: [payments.name],
     eventStore,
@@ -91,7 +92,6 @@ test.serial('a rebuild is requested on the page, watched, and done', async (t) =
   });
   t.teardown(role.stop);
   await until(async () => (await eventStore.load(projectionStream('payments'))).length === 2);
-  const before = told.length;
   await until(() => told.slice(before).includes('data: changed'));
   t.regex(await (await member.get('/console/projections')).text(), /from 2 events in/);
 
