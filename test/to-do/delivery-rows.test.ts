@@ -154,10 +154,10 @@ test.serial('a first attempt is due at once, although its event is from a clock 
       [id, dueAt, attempts, calledAt],
     );
   const queue = createDeliveryQueue(db);
-  t.deepEqual(
-    (await queue.claim(claim())).map(({ transactionId }) => transactionId).toSorted(),
-    ['first', 'first of the second callback'],
-  );
+  t.deepEqual((await queue.claim(claim())).map(({ transactionId }) => transactionId).toSorted(), [
+    'first',
+    'first of the second callback',
+  ]);
   const [again] = await queue.claim(claim({ now: later(4_000) }));
   t.is(again?.transactionId, 'again');
 });
