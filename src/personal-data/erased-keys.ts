@@ -24,7 +24,7 @@ export function createErasedKeys(dependencies: {
   log: Pick<Logger, 'warn'>;
 }): Projection {
   const { store, log } = dependencies;
-  /** Destroyed, and not in the table yet: a try that fails later is followed by one that no longer finds them. */
+  /** Keys destroyed but not in the table yet. If a try fails after that, the next one no longer finds them. */
   let unrecorded = 0;
   return {
     ...erasedKeysList,
