@@ -51,7 +51,10 @@ export function createErasedKeys(dependencies: {
         unrecorded -= keys;
         return store.freeOldVersions();
       };
-      void db.executionPromise.then(onCommitted, () => undefined);
+      // What is given may be a savepoint, and the transaction around it may still be rolled back.
+      let whole: Knex.Transaction = db;
+      while (whole.parentTransaction) whole = whole.parentTransaction;
+      void whole.executionPromise.then(onCommitted, () => undefined);
     },
   };
 }
