@@ -7,7 +7,8 @@
 -- waits for the end of another merchant's queue.
 --
 -- A first attempt is due at once. Its time is that of its event, by the clock of the process that recorded it, which may be
--- ahead of ours: it counts until `soon`.
+-- ahead of ours: it counts until `soon`. A row is about a first attempt while it is due at the time of its event; `attempts`
+-- also counts those at earlier callbacks of the payment.
 with recursive merchants as (
   (
     select merchant_code from reactor_deliveries.deliveries
@@ -46,7 +47,7 @@ due as materialized (
   select waiting.*, merchant_limit from senders cross join lateral (
     select transaction_id, ordering_key, receiver, merchant_code, due_at from reactor_deliveries.deliveries found
     where state = 'due' and kind = :kind and (lease_until is null or lease_until <= :now)
-      and due_at <= :soon and (due_at <= :now or attempts = 0)
+      and due_at <= :soon and (due_at <= :now or due_at = called_at)
       and found.merchant_code = senders.merchant_code
       and receiver between senders.receiver and senders.receiver
     order by receiver, due_at limit least(
@@ -58,7 +59,7 @@ due as materialized (
   select waiting.*, merchant_limit from allowed cross join lateral (
     select transaction_id, ordering_key, receiver, merchant_code, due_at from reactor_deliveries.deliveries found
     where state = 'due' and kind = :kind and (lease_until is null or lease_until <= :now)
-      and due_at <= :soon and (due_at <= :now or attempts = 0)
+      and due_at <= :soon and (due_at <= :now or due_at = called_at)
       and found.merchant_code = allowed.merchant_code
     order by due_at limit 4 * merchant_limit
   ) waiting

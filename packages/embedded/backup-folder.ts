@@ -27,7 +27,7 @@ const manifestFile = 'backup.json';
 const fileName = pattern(string(), /^\w[\w.-]*$/);
 const Manifest = object({ madeAt: string(), files: array(object({ name: fileName, sha256: string() })) });
 
-/** The keys of the data folder. A backup has them if the ledger generated them; they may be kept elsewhere. */
+/** The file of the keys. A backup has it if the ledger generated them; it may be kept apart from the rest. */
 export const keysFile = 'keys.json';
 
 type Bytes = Iterable<string> | AsyncIterable<string | Buffer>;

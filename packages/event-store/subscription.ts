@@ -50,7 +50,7 @@ export async function* subscribe(
     client: EventStoreDBClient;
     runtime: SubscriptionRuntime;
     log: Pick<Log, 'warn'>;
-    /** Of the same failure, whether it is to be told again. */
+    /** Whether a failure is to be logged, because it was not logged just before. */
     isNew?: (failure: string) => boolean;
     mostMissing?: number;
   },

@@ -4,7 +4,7 @@ import type { Runtime } from './runtime.ts';
 
 const onceInMs = 60_000;
 
-/** The function returned says whether a text is new: the same one is so once in a minute. */
+/** Returns a function that says whether a text is new. The same text is new again after a minute. */
 export function onceAMinute(runtime: Pick<Runtime, 'monotonicMs'>): (text: string) => boolean {
   const toldMs = new Map<string, number>();
   return (text) => {

@@ -12,7 +12,7 @@ export type SharedClock = ReturnType<typeof createSharedClock>;
 
 const everyMs = 10_000;
 const timeoutMs = 2_000;
-/** Two clocks that nobody sets drift apart by at most so much of the time that passes. */
+/** Two clocks that nobody sets drift apart by at most this part of the time that passes. */
 const drift = 1e-4;
 /** More is a fault of the machine, which its operator should mend. */
 export const tolerableDifferenceMs = 5_000;
@@ -92,7 +92,7 @@ export function createSharedClock(dependencies: {
 
 /** What one answer of PostgreSQL says. */
 type Comparison = {
-  /** What the monotonic clock lacks to PostgreSQL's time. It never jumps, unlike the machine's time of day. */
+  /** PostgreSQL's time less that of the monotonic clock, which never jumps, unlike the machine's time of day. */
   aheadMs: number;
   /** How wrong that may be: PostgreSQL read its clock at some moment between the question and the answer. */
   errorMs: number;
@@ -100,7 +100,7 @@ type Comparison = {
   atMs: number;
 };
 
-/** Which to go by: a slow answer says little, but one that the earlier one cannot explain means that a clock was set. */
+/** The one to use: a slow answer says little, but one that the earlier cannot explain means that a clock was set. */
 function moreExact(earlier: Comparison | null, later: Comparison): Comparison {
   if (!earlier) return later;
   const errorMs = earlier.errorMs + (later.atMs - earlier.atMs) * drift;

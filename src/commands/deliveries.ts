@@ -20,7 +20,7 @@ export type RecordDeliveryAttempt = {
 
 export type SupersedeDelivery = { type: 'SupersedeDelivery'; at: string; delivery: string };
 
-/** Staff or the merchant ask to send it again: the schedule restarts, the id stays. Refused after `maxAttempts`. */
+/** Somebody asks to send it again: the schedule restarts, the id stays. Refused after `maxAttempts`, if that is given. */
 export type RequestDelivery = {
   type: 'RequestDelivery';
   at: string;

@@ -32,7 +32,7 @@ const FaultAcknowledged = object({
   stream: string(),
   revision: min(integer(), 0),
   fault: enums(eventFaults),
-  /** The `contentHashOf` the event as it was found. */
+  /** What `contentHashOf` returns for the event as it was found. */
   contentHash: pattern(string(), /^[0-9a-f]{64}$/),
 });
 

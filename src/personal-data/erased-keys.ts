@@ -24,7 +24,7 @@ export function createErasedKeys(dependencies: {
   log: Pick<Logger, 'warn'>;
 }): Projection {
   const { store, log } = dependencies;
-  /** Destroyed, and not in the table yet: a try that fails later is followed by one that no longer finds them. */
+  /** Keys destroyed but not in the table yet. If a try fails after that, the next one no longer finds them. */
   let unrecorded = 0;
   return {
     ...erasedKeysList,
@@ -51,7 +51,10 @@ export function createErasedKeys(dependencies: {
         unrecorded -= keys;
         return store.freeOldVersions();
       };
-      void db.executionPromise.then(onCommitted, () => undefined);
+      // What is given may be a savepoint, and the transaction around it may still be rolled back.
+      let whole: Knex.Transaction = db;
+      while (whole.parentTransaction) whole = whole.parentTransaction;
+      void whole.executionPromise.then(onCommitted, () => undefined);
     },
   };
 }

@@ -9,7 +9,7 @@ import type { SettlementRow } from './settlement-file.ts';
 
 export type SettledRow = SettlementRow & {
   openedOn: string | null;
-  /** The `chargeNameOf` a charge; `''` for a sum. */
+  /** What `chargeNameOf` returns for a charge; `''` for a sum. */
   charge: string;
   isMissing: boolean;
 };

@@ -58,8 +58,8 @@ export function followFiles(config: Config, load: () => Config, log: Log): Runni
 }
 
 /**
- * Calls `stop`, perhaps twice, when a signal comes; the same one again ends the process at once with `exitCode`. npm and
- * npx pass on what a terminal or a container has sent to this process, too: within a second it is not a second signal.
+ * Calls `stop` when a signal comes; the same signal more than a second later ends the process at once with `exitCode`.
+ * Within that second, npm or npx may pass on what has reached this process, too: then `stop` is only called again.
  */
 export function onSignals(
   signals: readonly NodeJS.Signals[],

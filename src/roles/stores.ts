@@ -131,7 +131,7 @@ const refusals: Record<Refusal, string | null> = {
   room: null, // it accepts appends again by itself
 };
 
-/** Of this stream the event store is asked whether we may append. */
+/** The stream for which the event store is asked whether we may append. */
 export const askedOfStream = `${paymentStreamPrefix}write-access`;
 
 /**

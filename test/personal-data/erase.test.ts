@@ -309,6 +309,27 @@ test('keys that were destroyed before another one failed are counted by the next
   t.deepEqual(recorded, [2]);
 });
 
+test('keys are counted again if the transaction around a savepoint is rolled back', async (t) => {
+  const found = [2, 0, 0];
+  const store = {
+    async destroy(_: readonly string[], onDestroyed = (_keys: number) => {}) {
+      onDestroyed(found.shift() ?? 0);
+      return 0;
+    },
+    freeOldVersions: async () => undefined,
+  };
+  const recorded: unknown[] = [];
+  const raw = async (_: string, values: readonly unknown[]) => void recorded.push(...values);
+  const savepointIn = (executionPromise: Promise<void>) =>
+    ({ raw, executionPromise: Promise.resolve(), parentTransaction: { executionPromise } }) as never;
+  const list = createErasedKeys({ store, log });
+  const none = {} as PersonalDataReader;
+  await list.project([], savepointIn(Promise.reject(new Error('no connection'))), none);
+  await list.project([], savepointIn(Promise.resolve()), none);
+  await list.project([], savepointIn(Promise.resolve()), none);
+  t.deepEqual(recorded, [2, 2]);
+});
+
 /** jsonb travels as text. */
 const asStored = (row: Record<string, unknown>) =>
   Object.fromEntries(

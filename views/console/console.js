@@ -49,8 +49,8 @@ const makeSortable = (table) => {
 document.querySelectorAll('table[data-sort]').forEach(makeSortable);
 
 // A page marked `data-live` updates when the server says that there is something new: as long as it is seen, not while
-// somebody types or has opened a part of it, at most every three seconds, and for at most a twentieth of the time: some lists
-// take the database seconds.
+// somebody types or has opened a part of it, at most every three seconds, and for at most a twentieth of the time, because some
+// lists take the database seconds. It never waits longer than five minutes: the machine may have slept during a request.
 const live = document.querySelector('main[data-live]');
 const isBusy = () =>
   document.hidden ||
@@ -71,7 +71,7 @@ const update = async () => {
   const answer = isBusy()
     ? null
     : await fetch(location.href, { headers: { 'X-Background': '1' } }).catch(() => null);
-  pauseMs = Math.max(3000, 20 * (performance.now() - startedMs));
+  pauseMs = Math.min(Math.max(3000, 20 * (performance.now() - startedMs)), 300_000);
   if (!answer) return expect();
   // Such as to the page of signing in.
   if (!answer.ok || answer.redirected) return source.close();

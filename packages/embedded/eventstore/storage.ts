@@ -55,7 +55,7 @@ export function openStorage(file: string) {
   const tail = createTail();
   const commits = new EventEmitter<{ commit: [] }>().setMaxListeners(0);
   let waiting: Pending[] = [];
-  /** Until an append was written again: why the last one was not, and by the monotonic clock when. */
+  /** The last failure for lack of room, and its time by the monotonic clock; null once an append is written again. */
   let full: { error: Error; sinceMs: number } | null = null;
 
   /** Commits all the requests together. If it throws, nothing was written. */
@@ -90,7 +90,7 @@ export function openStorage(file: string) {
     }
   }
 
-  /** Who appends after an event that the stream does not have stores nothing, and learns what happened to others. */
+  /** An append after an event that the stream does not have is never stored, so it can ask whether there is room. */
   function noRoomFor({ expected }: AppendRequest, result: AppendResult): Error | null {
     if (!full || performance.now() - full.sinceMs > FULL_FOR_MS || typeof expected !== 'bigint') return null;
     const isAhead = result.outcome === 'wrong-expected-version' && expected > result.currentRevision;

@@ -1,6 +1,6 @@
 /**
  * The proof that the event that paid a payment is in the sealed log, for anybody who has a receipt. It leaves out the
- * event itself, whose content is nobody else's business.
+ * event itself, which names the payment, and whose content is nobody else's business.
  */
 import type { EventStore } from '@ledger/event-store/event-store.ts';
 import { cosignersOf, openCheckpoint } from '@ledger/transparency-log/note.ts';

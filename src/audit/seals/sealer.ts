@@ -2,7 +2,6 @@
  * Seals the log at intervals: adds every event to a Merkle tree, and signs a checkpoint of how far it has come. It begins
  * by recounting what the last seal covers, and never signs what does not continue a checkpoint that was signed before.
  */
-
 import type { EventStore, RecordedEvent } from '@ledger/event-store/event-store.ts';
 import { reasonOf } from '@ledger/kernel/reason-of.ts';
 import { retry } from '@ledger/kernel/retry.ts';

@@ -66,7 +66,7 @@ export const reference = required(100, {
     if (value.includes('\ufffd')) return notPlainFault;
     return /[\p{Cf}\p{DI}]/u.test(value) ? 'must not contain invisible characters' : null;
   },
-  pattern: '(?!\\s|\\.\\.?$)[^\\p{Cc}\\p{Cs}\\uFFFD\\p{Cf}\\p{DI}]*(?<!\\s)',
+  pattern: '(?!\\s|\\.\\.?$)[^\\p{Cc}\\p{Cs}\\u2028\\u2029\\uFFFD\\p{Cf}\\p{DI}]*(?<!\\s)',
 });
 
 /** A text that is missing or visible. */

@@ -27,7 +27,7 @@ export const retryParkedStream: Page = async (ctx, dependencies) => {
   const { stream = '' } = ctx.params;
   const askStatus = () => askReadModels(ctx, [projectionStatus(db)]);
   const [before] = await askStatus();
-  // Not of tables that a rebuild makes.
+  // Tables that a rebuild is making are left out.
   const parked = parkedIn(before, stream).filter(({ projection }) =>
     projections.some(({ name }) => name === projection),
   );
