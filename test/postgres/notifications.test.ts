@@ -41,7 +41,7 @@ test('a server that is lost behind a proxy, which keeps the connection, is notic
   await until(() => wire.bytes.requests > askedBefore);
   const startMs = performance.now();
   await listener.stop();
-  t.true(performance.now() - startMs < 1_000);
+  t.true(performance.now() - startMs < 10_000, 'it would wait 20 s for an answer');
 });
 
 test('an outage is logged once, however often it is tried', async (t) => {
