@@ -71,7 +71,6 @@ test.serial('a rebuild is requested on the page, watched, and done', async (t) =
   await until(() => told.includes('data: changed'));
   t.regex(await (await member.get('/console/projections')).text(), /<noscript><meta http-equiv="refresh"/);
 
-  const before = told.length;
   const role = startRebuilds({
     projections: [payments.name],
     eventStore,
@@ -92,8 +91,9 @@ test.serial('a rebuild is requested on the page, watched, and done', async (t) =
   });
   t.teardown(role.stop);
   await until(async () => (await eventStore.load(projectionStream('payments'))).length === 2);
-  await until(() => told.slice(before).includes('data: changed'));
-  t.regex(await (await member.get('/console/projections')).text(), /from 2 events in/);
+  await until(() => told.split('data: changed').length > 2);
+  // On a busy machine the second change may be the beginning of the rebuild.
+  await until(async () => /from 2 events in/.test(await (await member.get('/console/projections')).text()));
 
   closing.abort();
   await telling;
