@@ -5,6 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { makeFolder } from '@ledger/kernel/make-folder.ts';
 import { orElse } from '@ledger/kernel/or-else.ts';
 import { codeOf, reasonOf } from '@ledger/kernel/reason-of.ts';
+import { isDiskFull } from './disk-full.ts';
 import { StartError } from './start-error.ts';
 
 /** A file in a data folder whose restore from a backup is not complete. */
@@ -15,8 +16,6 @@ export const lockFile = 'ledger.lock';
 
 /** SQLITE_BUSY: another connection holds the lock. */
 const sqliteBusy = 5;
-/** SQLITE_FULL. */
-const sqliteFull = 13;
 
 /** Keeps the connections from being garbage-collected, which would close the files and release the locks. */
 const heldLocks = new Set<DatabaseSync>();
@@ -93,7 +92,7 @@ function openExclusively(path: string, pidFile: string): DatabaseSync {
     return lock;
   } catch (error) {
     lock?.close();
-    if (isSqliteError(error, sqliteBusy)) {
+    if (error instanceof Error && 'errcode' in error && error.errcode === sqliteBusy) {
       throw new StartError(
         `The data folder ${path} is in use by ${holder(pidFile)}. ` +
           'Stop that one first, or set DATA_DIR to another folder.',
@@ -108,15 +107,12 @@ export async function namingFullDisk<T>(folder: string, work: () => Promise<T>):
   try {
     return await work();
   } catch (cause) {
-    const isFull = ['ENOSPC', 'EDQUOT'].includes(codeOf(cause)) || isSqliteError(cause, sqliteFull);
+    const isFull = ['ENOSPC', 'EDQUOT'].includes(codeOf(cause)) || isDiskFull(cause);
     throw isFull
       ? new StartError(`The disk of ${resolve(folder)} is full. Free space on it, and try again.`, { cause })
       : cause;
   }
 }
-
-const isSqliteError = (error: unknown, code: number) =>
-  error instanceof Error && Reflect.get(error, 'errcode') === code;
 
 /** The system's own message does not name DATA_DIR, and for a read-only disk it says that the folder is missing. */
 function unusable(path: string, cause: unknown): StartError {

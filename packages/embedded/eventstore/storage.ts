@@ -5,6 +5,7 @@ import { accessSync, constants, existsSync } from 'node:fs';
 import { backup, DatabaseSync } from 'node:sqlite';
 import { orElse } from '@ledger/kernel/or-else.ts';
 import { reasonOf } from '@ledger/kernel/reason-of.ts';
+import { isDiskFull } from '../disk-full.ts';
 import { StartError } from '../start-error.ts';
 import {
   type AppendRequest,
@@ -19,7 +20,6 @@ import {
   type StoredEvent,
 } from './log-tables.ts';
 import { createTail } from './tail.ts';
-import { isDiskFull } from './wire.ts';
 
 export type Storage = ReturnType<typeof openStorage>;
 

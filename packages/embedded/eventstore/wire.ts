@@ -5,6 +5,7 @@ import { Metadata, status } from '@grpc/grpc-js';
 import { bytesIn, type Message, messageIn, messagesIn, parse, textIn } from '@ledger/kernel/read-protobuf.ts';
 import { reasonOf } from '@ledger/kernel/reason-of.ts';
 import { type Field, field, number } from '@ledger/kernel/write-protobuf.ts';
+import { isDiskFull } from '../disk-full.ts';
 
 export const asBuffer = (message: Uint8Array) =>
   Buffer.from(message.buffer, message.byteOffset, message.byteLength);
@@ -90,13 +91,6 @@ export function parseProposedEvent(message: Message): ProposedEvent {
     metadata: bytesIn(message, 3),
   };
 }
-
-/** SQLITE_FULL, and SQLITE_IOERR_WRITE for a quota or a limit on the size of files. */
-const DISK_FULL: readonly unknown[] = [13, 778];
-
-/** Whether the disk had no room for what was to be written. */
-export const isDiskFull = (error: unknown): error is Error =>
-  error instanceof Error && 'errcode' in error && DISK_FULL.includes(error.errcode);
 
 /** The gRPC form of an error. A full disk is RESOURCE_EXHAUSTED, any other fault of it INTERNAL, with SQLite's message. */
 export function grpcError(error: unknown): { code: status; details: string; metadata: Metadata } {
