@@ -36,6 +36,8 @@ type Affected = {
 /** The process that one fault cuts off from the event store for ever: it leads at first. */
 export const deafLeader = 'projections-1';
 
+const triedAgainAfterMs = [30_000, 30 * 60_000] as const;
+
 export function applyFault(fault: Fault, affected: Affected): unknown {
   const { nodes, network, cluster, postgres, receivers, registry, scheduler, history } = affected;
   const after = (forMs: number, run: () => unknown) => void scheduler.after(forMs, run);
@@ -90,6 +92,9 @@ export function applyFault(fault: Fault, affected: Affected): unknown {
       return bank.forget(before.filter((id) => !logCheck.payments.has(id)));
     }
     case 'unreadable':
+      // Staff try the stream again while other faults go on, and once more when they may have ended.
+      for (const afterMs of triedAgainAfterMs)
+        after(afterMs, () => affected.staff((staff) => staff.requestRetries()));
       return writeUnreadable(affected);
     case 'deaf-leader':
       history.tell(`network: ${deafLeader} never reaches the event store again`);
@@ -104,8 +109,14 @@ export function applyFault(fault: Fault, affected: Affected): unknown {
       return affected.gateway.run((gateway) => gateway.shareId());
     case 'import':
       return affected.staff((staff) => staff.importExport(scheduler.nowMs() - fault.ageMs));
-    case 'rebuild':
-      return affected.staff((staff) => staff.rebuild(fault.projection));
+    case 'rebuild': {
+      // Half of them in the console, the others at a terminal.
+      const isRequested = fault.atMs % 2 === 0;
+      const { projection } = fault;
+      return affected.staff((staff) =>
+        isRequested ? staff.requestRebuild(projection) : staff.rebuild(projection),
+      );
+    }
     case 'resolve':
       return affected.staff((staff) => staff.settleMoney(createRandom(`resolve ${fault.draw}`)));
     case 'verdicts':

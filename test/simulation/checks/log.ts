@@ -11,6 +11,7 @@ import {
   readPaymentEvent,
 } from '../../../src/events/payment.ts';
 import { type Books, type Entry, enter } from '../../../src/events/postings.ts';
+import { type Rebuilds, rebuildFold } from '../../../src/events/rebuild.ts';
 import type { DiscrepancyFound, reconciliationEvents } from '../../../src/events/reconciliation.ts';
 import { settlementFold } from '../../../src/events/settlement.ts';
 import { unknownOutcomesOf } from '../../../src/events/unknown-attempt-outcomes.ts';
@@ -62,6 +63,8 @@ export function createLogCheck({
     Pick<DiscrepancyFound, 'transactionId' | 'gatewayTransactionId' | 'asOf'>
   >();
   const shared = new Set<string>();
+  /** What staff requested of each projection, by its stream. */
+  const requests = new Map<string, Rebuilds>();
   const settlements = createSettlementCheck({ report, history });
   let next = 0;
   let events = 0;
@@ -77,6 +80,7 @@ export function createLogCheck({
     else if (stream.startsWith('gateway-unmatched')) takeUnmatched(event);
     else if (stream.startsWith('reconciliation-')) takeDiscrepancy(stream, event);
     else if (stream.startsWith(settlementFold.prefix)) settlements.take(stream, event);
+    else if (stream.startsWith(rebuildFold.prefix)) takeRequest(stream, event);
   }
 
   function takePayment(id: string, stored: Decoded): void {
@@ -208,6 +212,12 @@ export function createLogCheck({
       report('discrepancy-hidden', stream, `The export of ${asOf} cleared what that of ${shownAsOf} showed`);
   }
 
+  function takeRequest(stream: string, event: Decoded): void {
+    history.tell(`log: ${event.type} in ${stream}`);
+    const { evolve, initial, read } = rebuildFold;
+    requests.set(stream, evolve(requests.get(stream) ?? initial, read(event)));
+  }
+
   return {
     /** Takes in what is new. */
     look(): void {
@@ -219,12 +229,22 @@ export function createLogCheck({
     },
     /** The log has become shorter: starts again from its beginning. */
     startAgain(): void {
-      for (const known of [payments, hashes, quarantined, paidBy, discrepancies, shared, settlements])
+      for (const known of [
+        payments,
+        hashes,
+        quarantined,
+        paidBy,
+        discrepancies,
+        shared,
+        settlements,
+        requests,
+      ])
         known.clear();
       next = 0;
     },
     payments,
     settlements,
+    requests,
     /** The hash of the last event of a stream. */
     hashOf: (stream: string) => hashes.get(stream) ?? genesisHash,
     sharedIds: () => [...shared],

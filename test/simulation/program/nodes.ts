@@ -4,11 +4,13 @@ import { ConfigError } from '@ledger/kernel/yaml-file.ts';
 import { Refused } from '../../../src/commands/decider.ts';
 import type { Documents } from '../../../src/statements/document.ts';
 import type { History } from '../engine/history.ts';
+import { useFork } from '../engine/node-api.ts';
 import { type Clock, createProcess, type OnCrash, type SimulatedProcess } from '../engine/process.ts';
 import type { Random } from '../engine/random.ts';
 import type { Scheduler } from '../engine/scheduler.ts';
 import { unreadableType } from '../plan.ts';
 import type { Report } from '../violations.ts';
+import { forkChild } from './child.ts';
 import { configurationOf } from './configuration.ts';
 import { type Release, thisRelease } from './releases.ts';
 
@@ -81,9 +83,11 @@ export function createNodes({
       history.tell(`${name}: does not start: ${error.message}`);
       return process.kill();
     }
-    report('process-died', name, error instanceof Error ? (error.stack ?? error.message) : String(error));
+    reportDeath(name, error);
     crash(name, 1_000);
   };
+  const reportDeath = (name: string, error: unknown) =>
+    report('process-died', name, error instanceof Error ? (error.stack ?? error.message) : String(error));
 
   function start(name: string, role: Role, clock: Clock, starts: number): void {
     const process = createProcess({
@@ -122,6 +126,19 @@ export function createNodes({
       },
     });
   }
+
+  let forked = 0;
+  useFork((parent, file) => {
+    forked += 1;
+    const { name } = parent;
+    history.tell(`${name}: starts a process for a rebuild`);
+    return forkChild(parent, file, {
+      scheduler,
+      random: random.fork(`child ${forked}`),
+      log: logOf(`${name} (rebuild)`),
+      onDied: (error) => reportDeath(name, error),
+    });
+  });
 
   const nodeNamed = (name: string) => {
     const node = nodes.get(name);

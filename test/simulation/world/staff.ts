@@ -9,12 +9,14 @@ import type { DecideApproval, TakeAction } from '../../../src/commands/approvals
 import { Refused } from '../../../src/commands/decider.ts';
 import { createExecute } from '../../../src/commands/execute.ts';
 import { paymentDecider } from '../../../src/commands/payment.ts';
+import { createExecuteRebuild } from '../../../src/commands/rebuild.ts';
 import type { Sen } from '../../../src/common/money.ts';
 import type { Config } from '../../../src/config/config.ts';
 import type { Approval, StaffAction } from '../../../src/events/approvals.ts';
 import { chargesOf } from '../../../src/events/charges.ts';
 import { exceptionsOf, resolutionsFor } from '../../../src/events/exceptions.ts';
 import { noPayment, paymentStream } from '../../../src/events/payment.ts';
+import { projectionStream } from '../../../src/events/rebuild.ts';
 import { createLook } from '../../../src/monitoring/health.ts';
 import { allProjections } from '../../../src/projections/all.ts';
 import { reconcile } from '../../../src/reconciliation/reconcile.ts';
@@ -62,6 +64,7 @@ export function createStaff({
   const stores = openStores(config, log, process.runtime);
   const { eventStore, personalData, runtime } = stores;
   const execute = createExecute({ eventStore, decider: paymentDecider });
+  const executeRequest = createExecuteRebuild(eventStore);
   const confirmed: Confirmed[] = [];
   const causeOf = (actor: string) => {
     const commandId = runtime.uuid();
@@ -114,6 +117,20 @@ export function createStaff({
     );
   }
 
+  /** Requests something of a projection in the console. The role that keeps its tables does it. */
+  async function request(
+    projection: string,
+    command: Parameters<typeof executeRequest>[1],
+    what: string,
+  ): Promise<void> {
+    try {
+      await executeRequest(projectionStream(projection), command, causeOf('staff:one'));
+      history.tell(`staff: request ${what}`);
+    } catch (error) {
+      history.tell(`staff: the request ${what} fails: ${String(error).slice(0, 200)}`);
+    }
+  }
+
   return {
     verdicts: createVerdicts({ bank, logCheck, history, causeOf, stores }),
     settlements: createSettlements({ bank, logCheck, history, report, causeOf, db, servesOldState, stores }),
@@ -153,6 +170,21 @@ export function createStaff({
       } catch (error) {
         history.tell(`staff: the import failed: ${error instanceof Error ? error.name : 'unknown'}`);
       }
+    },
+
+    /** As the console does. */
+    async requestRebuild(projection: string): Promise<void> {
+      const at = runtime.now().toISOString();
+      await request(projection, { type: 'RequestRebuild', at, projection }, `to rebuild ${projection}`);
+    },
+
+    /** Requests, as the console does, that all parked streams are tried again. */
+    async requestRetries(): Promise<void> {
+      const statuses = await projectionStatus(db).catch(() => []);
+      const at = runtime.now().toISOString();
+      for (const { name, parked } of statuses)
+        for (const { stream } of parked)
+          await request(name, { type: 'RequestRetry', at, stream }, `to try ${stream} again in ${name}`);
     },
 
     /** As `ledger rebuild`, while the program goes on. */
