@@ -276,6 +276,16 @@ export const mutants: Readonly<Record<string, Omit<Mutant, 'name'>>> = {
     payments: 20,
     seeds: 10,
   },
+  'requests-unheard': {
+    what: 'What staff request of a projection is noticed only when a process starts',
+    file: 'src/reactors/rebuilds/watch.ts',
+    code: 'changed.get(name)?.resolve();',
+    becomes: '',
+    seenBy: ['request-open'],
+    fault: 'rebuild',
+    payments: 20,
+    seeds: 20,
+  },
   'keys-uncompared': {
     what: 'A process with another TRANSACTION_ID_KEY takes payments',
     file: 'src/commands/key-fingerprint.ts',
