@@ -123,6 +123,8 @@ export function applyFault(fault: Fault, affected: Affected): unknown {
       return affected.staff((staff) => staff.verdicts.decideAll(createRandom(`verdicts ${fault.draw}`)));
     case 'settle':
       return affected.staff((staff) => staff.settlements.settle(createRandom(`settle ${fault.draw}`)));
+    case 'erase':
+      return affected.staff((staff) => staff.erasures.eraseSome(createRandom(`erase ${fault.draw}`)));
     default:
       return fault satisfies never;
   }

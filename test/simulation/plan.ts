@@ -80,7 +80,7 @@ export type Fault = { atMs: number } & (
   | { kind: 'shared-gateway-id' }
   | { kind: 'import'; ageMs: number }
   | { kind: 'rebuild'; projection: string }
-  | { kind: 'resolve' | 'verdicts' | 'settle'; draw: number }
+  | { kind: 'resolve' | 'verdicts' | 'settle' | 'erase'; draw: number }
 );
 
 export type FaultKind = Fault['kind'];

@@ -235,6 +235,10 @@ export async function simulate(plan: Plan, server: PostgresServer): Promise<Simu
       for (const { kind, first } of violations ?? [])
         if (!isOfStaff.includes(kind) && !isOfUnreadable(kind, first)) report('rows-differ', kind, first);
       if (violations === null) report('rows-differ', 'verify', 'It could not be run');
+      const hasRestore = plan.faults.some(({ kind }) => kind === 'restore');
+      await staff.erasures.check(report, hasRestore).catch((error: unknown) => {
+        report('not-erased', 'keys', `They cannot be read: ${String(error)}`);
+      });
       const isTold = violations?.some(({ first }) => /gateway transaction/i.test(first));
       if (!isTold)
         for (const id of logCheck.sharedIds()) report('gateway-id-twice', id, 'It pays two payments');

@@ -1,5 +1,6 @@
 /** Reads the log as it grows, folds it with the program's own functions, and checks what must hold after each event. */
 import streams from '@eventstore/db-client/generated/streams_pb.js';
+import { type Sealed, type SealedPlace, sealedValuesOf } from '@ledger/personal-data/sealed.ts';
 import type { Infer } from 'superstruct';
 import type { StoredEvent } from '../../../packages/embedded/eventstore/log-tables.ts';
 import { genesisHash, hashIn, isChainedOnto } from '../../../src/events/envelope.ts';
@@ -32,6 +33,8 @@ export type FoldedPayment = {
   isUnreadable: boolean;
   /** When each callback was called for, by the true time. */
   calledAtMs: ReadonlyMap<number, number>;
+  /** What its events hold sealed, erased or not. */
+  sealed: readonly { value: Sealed<unknown>; place: SealedPlace }[];
   /** Since when a charge of it is recorded, in whatever way, by the true time; null if none is. */
   chargedSinceMs: number | null;
 };
@@ -92,6 +95,7 @@ export function createLogCheck({
       receiptNo: '',
       isUnreadable: false,
       calledAtMs: new Map<number, number>(),
+      sealed: [],
       chargedSinceMs: null,
     };
     const event = readOrNull(stored);
@@ -117,7 +121,13 @@ export function createLogCheck({
     );
     const debitsSen = [...before.debitsSen, ...received.map(({ debitSen }) => debitSen)];
     const chargedSinceMs = isCharged(state) ? (before.chargedSinceMs ?? nowMs()) : null;
-    const told = { receiptNo, isUnreadable: false, calledAtMs, chargedSinceMs };
+    const { stream } = stored;
+    const found = sealedValuesOf(stored.data).map(({ field, value }) => ({
+      value,
+      place: { stream, field },
+    }));
+    const sealed = [...before.sealed, ...found];
+    const told = { receiptNo, isUnreadable: false, calledAtMs, sealed, chargedSinceMs };
     payments.set(id, { state, books, bookedSen, debitsSen, ...told });
     if (before.state.status === 'succeeded' && state.status !== 'succeeded')
       report('status-backwards', id, `It is ${state.status} after it had succeeded`);

@@ -29,6 +29,7 @@ import type { SimulatedProcess } from '../engine/process.ts';
 import type { Random } from '../engine/random.ts';
 import type { Report } from '../violations.ts';
 import type { Bank } from './bank.ts';
+import { createErasures } from './erasures.ts';
 import { malaysianTime, ringgit } from './gateway.ts';
 import { createSettlements } from './settlements.ts';
 import { createVerdicts } from './verdicts.ts';
@@ -134,6 +135,8 @@ export function createStaff({
   return {
     verdicts: createVerdicts({ bank, logCheck, history, causeOf, stores }),
     settlements: createSettlements({ bank, logCheck, history, report, causeOf, db, servesOldState, stores }),
+
+    erasures: createErasures({ stores, db, logCheck, history }),
 
     /** What `/readyz` says of the projections, within a second. */
     look: createLook({
