@@ -248,6 +248,17 @@ export const ownKinds: readonly Kind[] = [
       ),
   },
   {
+    kind: 'postgres-failover',
+    share: 0.05,
+    most: 1,
+    make: (random, _, activeMs) => ({
+      kind: 'postgres-failover',
+      atMs: moment(random, activeMs),
+      lagMs: random.integer(1, 40) * second,
+      forMs: random.integer(1, 30) * second,
+    }),
+  },
+  {
     kind: 'erase',
     share: 0.08,
     most: 4,

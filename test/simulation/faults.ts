@@ -36,6 +36,7 @@ type Affected = {
 /** The process that one fault cuts off from the event store for ever: it leads at first. */
 export const deafLeader = 'projections-1';
 
+const replicaBuiltMs = 1_000;
 const triedAgainAfterMs = [30_000, 30 * 60_000] as const;
 
 export function applyFault(fault: Fault, affected: Affected): unknown {
@@ -66,6 +67,15 @@ export function applyFault(fault: Fault, affected: Affected): unknown {
     case 'postgres-crash':
       postgres.crash();
       return after(fault.forMs, postgres.start);
+    case 'postgres-failover':
+      postgres.crash();
+      postgres.copy();
+      after(replicaBuiltMs, postgres.start);
+      return after(replicaBuiltMs + fault.lagMs, () => {
+        postgres.crash();
+        postgres.failOver();
+        after(fault.forMs, postgres.start);
+      });
     case 'freeze-leader':
       return cluster.freezeLeader(fault.forMs);
     case 'kill-event-store':

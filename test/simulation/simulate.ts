@@ -128,6 +128,7 @@ export async function simulate(plan: Plan, server: PostgresServer): Promise<Simu
     processes: merchants.map((name) => machine(`${name}.example`)),
     report,
     history,
+    leasesLostAtMs: postgres.failedOverAtMs,
   });
   const people = machine('payers');
   const staffProcess = machine('staff');
