@@ -7,6 +7,7 @@ import type { OpenStores } from '../../../src/roles/stores.ts';
 import type { LogCheck } from '../checks/log.ts';
 import type { History } from '../engine/history.ts';
 import type { Random } from '../engine/random.ts';
+import type { FaultKind, Plan } from '../plan.ts';
 import type { Report } from '../violations.ts';
 
 /** The projections role has completed by then what another process began. */
@@ -50,8 +51,13 @@ export function createErasures({
       }
     },
 
-    /** Whether what counts as erased is gone. Rejects if the keys cannot be read. */
-    async check(report: Report, hasRestore: boolean): Promise<void> {
+    /**
+     * Whether what counts as erased is gone, and nothing else. Resolves to the payments whose keys are lost. Rejects if the
+     * keys cannot be read.
+     */
+    async check(report: Report, plan: Plan): Promise<ReadonlySet<string>> {
+      const has = (kind: FaultKind) => plan.faults.some((fault) => fault.kind === kind);
+      const lost = new Set<string>();
       const before = new Date(runtime.now().getTime() - completedAfterMs);
       for (const { subject } of await erasures.begunBefore(before, { after: '', limit: 100 }))
         report('not-erased', subject, 'It was begun and not completed');
@@ -60,14 +66,19 @@ export function createErasures({
         const { erasedAt } = state.personalData;
         const isHeld = isHolding(state.personalData);
         // An older copy of the log may lack what was recorded; the keys are destroyed nevertheless.
-        if (told.has(id) && !hasRestore && (erasedAt === null || isHeld))
+        if (told.has(id) && !has('restore') && (erasedAt === null || isHeld))
           report('not-erased', id, `By its events it was erased at ${erasedAt ?? 'no time'}`);
-        if (isHeld || erasedAt === null) continue;
         for (const { value, place } of sealed) {
           const opened = await personalData.open(value, place);
-          if (opened.kind === 'open') report('not-erased', id, `Its ${place.field} can be read`);
+          const isErased = erasedAt !== null && !isHeld;
+          if (isErased && opened.kind === 'open') report('not-erased', id, `Its ${place.field} can be read`);
+          if (opened.kind === 'unavailable') lost.add(id);
         }
       }
+      // Whoever had them in memory may have died before it could store them again.
+      if (!has('postgres-failover'))
+        for (const id of lost) report('acknowledged-lost', id, 'Its personal data cannot be read any more');
+      return lost;
     },
   };
 }
