@@ -15,6 +15,7 @@ import { startServer } from '../../event-store/helpers.ts';
 import { log, type Postgres, run } from '../../projections/helpers.ts';
 import { type Changes, startApp, type TestApp } from '../../support/app.ts';
 import type { Server } from '../../support/event-store.ts';
+import { readOnce } from '../../support/read-once.ts';
 import { testRuntime } from '../../support/runtime.ts';
 
 export type Service = TestApp & {
@@ -38,7 +39,8 @@ export async function startService(
   await query(postgres.url, 'drop table if exists checkpoints');
   const { url } = server ?? (await startServer(t));
   const runtime = testRuntime(changes.monotonicMs && { monotonicMs: changes.monotonicMs });
-  const eventStore = connectEventStore({ url, log, runtime });
+  const connected = connectEventStore({ url, log, runtime });
+  const eventStore = server ? connected : readOnce(connected);
   const db = connectPostgres({ url: postgres.url, log });
   const runs: Background[] = [];
   const app = await startApp(
