@@ -18,7 +18,6 @@ import { compareWithFresh } from '@ledger/projections/rebuild/compare.ts';
 import { dropLeftovers } from '@ledger/projections/rebuild/leftovers.ts';
 import { rebuild } from '@ledger/projections/rebuild/rebuild.ts';
 import { openShadowTables } from '@ledger/projections/rebuild/shadow-tables.ts';
-import { runProjection } from '@ledger/projections/runtime/run.ts';
 import test, { type ExecutionContext } from 'ava';
 import type { Knex } from 'knex';
 import { createExecute, loadHead } from '../../src/commands/execute.ts';
@@ -41,8 +40,7 @@ import { payments } from '../../src/projections/payments/projection.ts';
 import { unmatched } from '../../src/projections/unmatched/projection.ts';
 import { createEraser } from '../../src/roles/eraser.ts';
 import { temporaryFolder, until } from '../embedded/helpers.ts';
-import { emptyDatabase, log, reached, startStore } from '../projections/helpers.ts';
-import { electionOn } from '../support/leader-election.ts';
+import { caughtUp, emptyDatabase, log, run, startStore } from '../projections/helpers.ts';
 import {
   choose,
   payer,
@@ -131,23 +129,10 @@ async function start(t: ExecutionContext) {
       return id;
     },
     project(t: ExecutionContext) {
-      for (const projection of [payments, details, unmatched]) {
-        const run = runProjection({
-          projection,
-          eventStore,
-          db,
-          election: electionOn(url),
-          personalData,
-          log,
-          runtime,
-        });
-        t.teardown(run.stop);
-      }
+      for (const projection of [payments, details, unmatched])
+        run(t, projection, { eventStore }, { db, url }, { personalData, runtime });
     },
-    async caughtUp() {
-      const head = await eventStore.head();
-      if (head) for (const { name } of [payments, details]) await reached(db, name, head);
-    },
+    caughtUp: () => caughtUp([payments, details], { eventStore }, { db }),
     compare: (projection: typeof payments) =>
       compareWithFresh({
         projection,
@@ -211,7 +196,8 @@ test.serial(
     };
     const follow = () => {
       const projection = createErasedKeys({ store, log });
-      return runProjection({ projection, ...ledger, eventStore, db, election: electionOn(url), log });
+      const { personalData, runtime } = ledger;
+      return run(t, projection, { eventStore }, { db, url }, { personalData, runtime });
     };
     const returned = async () => (await db('erased_keys.returned')).map(({ keys }) => keys);
     const tables = ['personal_data.key_blocks', 'checkpoints', 'erased_keys.returned'];
@@ -227,8 +213,7 @@ test.serial(
     };
     const erased = async (id: string) => {
       await erase(asked(id));
-      const head = await eventStore.head();
-      if (head) await reached(db, erasedKeysList.name, head);
+      await caughtUp([erasedKeysList], { eventStore }, { db });
     };
 
     const first = follow();
@@ -258,10 +243,8 @@ test.serial(
 
     await db('checkpoints').where({ name: erasedKeysList.name }).delete();
     await db.raw('drop schema erased_keys cascade');
-    const third = follow();
-    t.teardown(third.stop);
-    const head = await eventStore.head();
-    if (head) await reached(db, erasedKeysList.name, head);
+    follow();
+    await caughtUp([erasedKeysList], { eventStore }, { db });
     t.deepEqual(await returned(), [], 'read again from the start, nothing is found twice');
   },
 );

@@ -10,7 +10,6 @@ import type { EventStore } from '@ledger/event-store/event-store.ts';
 import { systemRuntime as runtime } from '@ledger/kernel/system-runtime.ts';
 import { leadNow } from '@ledger/postgres/leader-election.ts';
 import { connectPostgres } from '@ledger/postgres/pool.ts';
-import { runProjection } from '@ledger/projections/runtime/run.ts';
 import { forAll, type KeyTerm } from '@ledger/transparency-log/key.ts';
 import { checkpointText, rawKeyOf, signatureLine, verifierText } from '@ledger/transparency-log/note.ts';
 import test, { type ExecutionContext } from 'ava';
@@ -31,11 +30,11 @@ import { openStores } from '../../../src/roles/stores.ts';
 import { createDeliveryList, deliveryList } from '../../../src/to-do/delivery-list.ts';
 import { requeries } from '../../../src/to-do/requery-list.ts';
 import { query, temporaryFolder } from '../../embedded/helpers.ts';
-import { append, log, paymentRequested, reached } from '../../projections/helpers.ts';
-import { electionOn } from '../../support/leader-election.ts';
+import { append, caughtUp, log, paymentRequested, run } from '../../projections/helpers.ts';
 import { runLedger, settingsFor, spawnLedger } from '../../support/ledger.ts';
 import { createDatabase } from '../../support/postgres.ts';
 import { testRuntime } from '../../support/runtime.ts';
+import { wholeFile } from '../../support/whole-file.ts';
 import {
   cause,
   fill,
@@ -83,12 +82,12 @@ test.after.always(() => rm(folder, { recursive: true, force: true, maxRetries: 1
 
 async function project(eventStore: EventStore, databaseUrl: string): Promise<void> {
   const db = connectPostgres({ url: databaseUrl, log });
-  const head = await eventStore.head();
   const projections = [...allProjections, createDeliveryList({ eventStore }).projection, requeries];
+  const { personalData } = stores;
   const runs = projections.map((projection) =>
-    runProjection({ ...stores, election: electionOn(databaseUrl), projection, eventStore, db }),
+    run(wholeFile, projection, { eventStore }, { db, url: databaseUrl }, { personalData }),
   );
-  if (head) for (const { name } of projections) await reached(db, name, head);
+  await caughtUp(projections, { eventStore }, { db });
   for (const run of runs) await run.stop();
   await db.destroy();
 }
