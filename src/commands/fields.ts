@@ -38,7 +38,7 @@ export const note = text({ minLength: 1, maxLength: maxNoteLength, pattern: note
 
 export const email = address(emailPattern);
 
-/** Of somebody who can be sent emails from now on. */
+/** The address of a new user, who will be sent emails. */
 export const newEmail = address(deliverablePattern);
 
 function address(pattern: RegExp) {

@@ -47,7 +47,7 @@ const usualAnswerMs = 700;
 const freshForMs = 1_000;
 /** A store is slow now and then: the last complete look counts until it is this old. */
 const completeForMs = 5_000;
-/** If the stores are asked seldom, it is older than that at once: then it counts once, up to this age. */
+/** Where the stores are asked less often than that, it counts for one look, until it is this old. */
 const completeOnceForMs = 60_000;
 /** A projection that is further behind than this is not just busy. */
 const tolerableLagMs = 10_000;
