@@ -47,6 +47,8 @@ const usualAnswerMs = 700;
 const freshForMs = 1_000;
 /** A store is slow now and then: the last complete look counts until it is this old. */
 const completeForMs = 5_000;
+/** Where the stores are asked less often than that, it counts for one look, until it is this old. */
+const completeOnceForMs = 60_000;
 /** A projection that is further behind than this is not just busy. */
 const tolerableLagMs = 10_000;
 
@@ -78,12 +80,16 @@ export const answersFrom = (db: Knex) => ({
 /** Never rejects. */
 export function createLook(dependencies: LookDependencies): () => Promise<Look> {
   let complete: { askedMs: number; found: Look } | null = null;
+  /** Since that one. */
+  let overdueLooks = 0;
   const warn = warnSeldom(dependencies.log, dependencies.runtime);
 
   async function lookNow(): Promise<Look> {
     const askedMs = dependencies.runtime.monotonicMs();
     const { found, isOverdue } = await look(dependencies, warn);
-    if (isOverdue && complete && askedMs - complete.askedMs < completeForMs)
+    overdueLooks = isOverdue ? overdueLooks + 1 : 0;
+    const countsForMs = overdueLooks === 1 ? completeOnceForMs : completeForMs;
+    if (isOverdue && complete && askedMs - complete.askedMs < countsForMs)
       return { ...complete.found, at: found.at };
     if (!isOverdue) complete = { askedMs, found };
     return found;

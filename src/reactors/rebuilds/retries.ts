@@ -2,8 +2,10 @@
  * Tries parked streams again when staff request it. The role that keeps a projection does so, because the account of http
  * may not write its tables.
  */
+import { EventStoreUnavailable } from '@ledger/event-store/event-store.ts';
 import type { Background } from '@ledger/kernel/run-until-stopped.ts';
 import type { PersonalDataReader } from '@ledger/personal-data/sealed.ts';
+import { isConnectionFailure, isPostgresError } from '@ledger/postgres/error-codes.ts';
 import { tryParkedAgain } from '@ledger/projections/runtime/parking.ts';
 import type { Projection } from '@ledger/projections/runtime/projection.ts';
 import type { Knex } from 'knex';
@@ -14,7 +16,12 @@ import { type WatchDependencies, watchRequests } from './watch.ts';
 
 type Dependencies = WatchDependencies & { db: Knex; personalData: PersonalDataReader };
 
-/** Runs until stopped, and waits through outages of the event store. Several processes may do the same. */
+const isStoreAway = (error: unknown) =>
+  error instanceof EventStoreUnavailable ||
+  isConnectionFailure(error) ||
+  isPostgresError(error, 'diskFull', 'readOnly');
+
+/** Runs until stopped, and waits through outages of the stores. Several processes may do the same. */
 export function startRetries(projections: readonly Projection[], dependencies: Dependencies): Background {
   const { eventStore, runtime } = dependencies;
   const execute = createExecuteRebuild(eventStore);
@@ -43,7 +50,11 @@ export function startRetries(projections: readonly Projection[], dependencies: D
       for (const { request, stream } of await openRetries(name)) {
         const reason = await tryParkedAgain(target, stream).then(
           (parked) => parked.find((each) => each.stream === stream)?.message ?? null,
-          describeRebuildFailure,
+          (error) => {
+            // Nothing was tried: the request waits for the store.
+            if (isStoreAway(error)) throw error;
+            return describeRebuildFailure(error);
+          },
         );
         const at = runtime.now().toISOString();
         const command = { type: 'CompleteRetry' as const, at, stream, reason };

@@ -215,6 +215,18 @@ test.serial(
     t.true(lost.projections.every(({ status }) => status === 'unknown'));
     slow = false;
     t.is((await look()).status, 'ok');
+
+    // A probe that asks every ten seconds.
+    monotonicMs += 8_500;
+    slow = true;
+    t.like(await look(), { status: 'ok', postgres: 'up' }, 'slow once');
+    monotonicMs += 8_500;
+    t.like(await look(), { status: 'error', postgres: 'down' });
+    slow = false;
+    t.is((await look()).status, 'ok');
+    monotonicMs += 60_000;
+    slow = true;
+    t.like(await look(), { status: 'error' }, 'an old look says nothing');
   },
 );
 
