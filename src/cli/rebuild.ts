@@ -4,11 +4,14 @@ import { compareWithFresh } from '@ledger/projections/rebuild/compare.ts';
 import { RebuildInterrupted, RebuildUnderWay } from '@ledger/projections/rebuild/rebuild.ts';
 import { tryParkedAgain } from '@ledger/projections/runtime/parking.ts';
 import type { Projection } from '@ledger/projections/runtime/projection.ts';
-import { createExecuteRebuild } from '../commands/rebuild.ts';
-import { projectionStream } from '../events/rebuild.ts';
+import { createExecuteRequest } from '../commands/projection-requests.ts';
 import { createErasedKeys } from '../personal-data/erased-keys.ts';
 import { allProjections } from '../projections/all.ts';
-import { describeRebuildFailure, openRequestId, rebuildOnRecord } from '../reactors/rebuilds/perform.ts';
+import {
+  describeRebuildFailure,
+  openRequestId,
+  rebuildOnRecord,
+} from '../reactors/projection-requests/perform.ts';
 import { onSignals } from '../roles/lifecycle.ts';
 import { createDeliveryList, deliveryList } from '../to-do/delivery-list.ts';
 import { requeries, requeryList } from '../to-do/requery-list.ts';
@@ -81,8 +84,7 @@ type Run = Context<'dataKeys'> & { signal: AbortSignal };
 
 async function rebuildOne(projection: Projection, run: Run): Promise<Report> {
   const { name } = projection;
-  const execute = createExecuteRebuild(run.eventStore);
-  const stream = projectionStream(name);
+  const execute = createExecuteRequest(run.eventStore);
   const progress = openRebuildProgress(name);
   const now = () => run.runtime.now().toISOString();
   let begun = false;
@@ -94,7 +96,7 @@ async function rebuildOne(projection: Projection, run: Run): Promise<Report> {
       onProgress: progress.show,
       async onBegin() {
         begun = true;
-        await execute(stream, { type: 'RequestRebuild', at: now(), projection: name }, staffCause());
+        await execute(name, { type: 'RequestRebuild', at: now(), projection: name }, staffCause());
         return await openRequestId(run.eventStore, name);
       },
     }).finally(progress.end);
@@ -110,7 +112,7 @@ async function rebuildOne(projection: Projection, run: Run): Promise<Report> {
     const isInterrupted = error instanceof RebuildInterrupted;
     const reason = isInterrupted ? 'It was interrupted' : describeRebuildFailure(error);
     // Otherwise the projections role would perform the request.
-    if (begun) await execute(stream, { type: 'FailRebuild', at: now(), reason }, staffCause());
+    if (begun) await execute(name, { type: 'FailRebuild', at: now(), reason }, staffCause());
     return failed(name, `${reason}. The existing tables go on serving.`);
   }
 }

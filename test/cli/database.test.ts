@@ -7,8 +7,8 @@ import { prepare } from '@ledger/projections/runtime/checkpoints.ts';
 import test from 'ava';
 import pg from 'pg';
 import { freePort } from '../../packages/embedded/free-port.ts';
-import { createExecuteRebuild } from '../../src/commands/rebuild.ts';
-import { projectionStream } from '../../src/events/rebuild.ts';
+import { createExecuteRequest } from '../../src/commands/projection-requests.ts';
+import { projectionStream } from '../../src/events/projection-requests.ts';
 import { users } from '../../src/projections/users/projection.ts';
 import { requeries } from '../../src/to-do/requery-list.ts';
 import {
@@ -245,7 +245,7 @@ test('from an empty database: every role does its work with its own account, and
       at: '2026-11-20T01:00:00.000Z',
       stream: 'payment-PARKED',
     };
-    await createExecuteRebuild(eventStore)(projectionStream(name), command, cause);
+    await createExecuteRequest(eventStore)(name, command, cause);
     const last = await until(async () => {
       const event = await eventStore.loadLast(projectionStream(name));
       return event?.type === 'ParkedStreamRetried' && event;
