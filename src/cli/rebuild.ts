@@ -14,7 +14,7 @@ import {
 } from '../reactors/projection-requests/perform.ts';
 import { onSignals } from '../roles/lifecycle.ts';
 import { createDeliveryList, deliveryList } from '../to-do/delivery-list.ts';
-import { requeries, requeryList } from '../to-do/requery-list.ts';
+import { requeryList } from '../to-do/requery-list.ts';
 import { type CommandOf, type Report, UsageError } from './command.ts';
 import { openRebuildProgress } from './progress.ts';
 import { type Context, fail, staffCause, withStores } from './stores.ts';
@@ -56,7 +56,8 @@ async function tryAllParkedAgain(stores: Context<'dataKeys'>): Promise<Report> {
   const data: object[] = [];
   const lines: string[] = [];
   const erasedKeys = createErasedKeys({ ...stores, store: stores.personalData.store });
-  for (const projection of [...allProjections, createDeliveryList(stores).projection, requeries, erasedKeys])
+  const deliveries = createDeliveryList(stores).projection;
+  for (const projection of [...allProjections, deliveries, requeryList, erasedKeys])
     for (const each of await tryParkedAgain({ ...stores, projection, schema: projection.name })) {
       const { message, revision, stream, type } = each;
       data.push({ projection: projection.name, stream, revision, type, message });
