@@ -26,7 +26,7 @@ import { searchKeysOf } from './search-keys.ts';
 
 export const payments: Projection = streamProjection({
   name: 'payments',
-  version: 16,
+  version: 17,
   streamPrefix: paymentStreamPrefix,
   idColumn: 'transaction_id',
   evolve(state: RequestedPayment | null, event) {
@@ -53,7 +53,7 @@ export const payments: Projection = streamProjection({
       mac: await macOf({ id, revision, state }, personalData),
     };
   },
-  moreTables: [tables.exceptions, tables.unknownOutcomes, tables.approvals, tables.payers],
+  moreTables: [tables.exceptions, tables.payers],
   async writeMore(changed, db, personalData) {
     await writePayers(changed, db, personalData);
     await writeExceptions(changed, db);
