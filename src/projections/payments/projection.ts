@@ -12,9 +12,8 @@ import {
   currentResult,
   evolve,
   noPayment,
-  paymentStreamPrefix,
+  paymentFold,
   type RequestedPayment,
-  readPaymentEvent,
   requestedIn,
 } from '../../events/payment.ts';
 import { isEnded, type Standing, standingOf } from '../../events/payment-standing.ts';
@@ -27,11 +26,11 @@ import { searchKeysOf } from './search-keys.ts';
 export const payments: Projection = streamProjection({
   name: 'payments',
   version: 17,
-  streamPrefix: paymentStreamPrefix,
-  idColumn: 'transaction_id',
-  evolve(state: RequestedPayment | null, event) {
-    return requestedIn(evolve(state ?? noPayment, readPaymentEvent(event)));
+  fold: {
+    ...paymentFold,
+    evolve: (state: RequestedPayment | null, event) => requestedIn(evolve(state ?? noPayment, event)),
   },
+  idColumn: 'transaction_id',
   table: tables.payments,
   async columnsOf({ id, revision, state, last }, personalData) {
     const { request, receipt } = state;
