@@ -53,7 +53,10 @@ const completeOnceForMs = 60_000;
 const tolerableLagMs = 10_000;
 
 export type LookDependencies = {
-  eventStore: Pick<EventStore, 'loadLast' | 'firstAfter' | 'isDiskFull'>;
+  eventStore: Pick<EventStore, 'loadLast' | 'firstAfter'> & {
+    /** Whether it has no room for an event. A process that appends knows it from what it appended; others have to ask. */
+    isDiskFull(): boolean | Promise<boolean>;
+  };
   /** The projections that should be running. */
   projections: readonly Followed[];
   /** Where they stand. Rejects when Postgres is down. */
@@ -137,10 +140,10 @@ async function look(
     return { name, status: wordFor(fault, lagMs), lagMs, fault, parked: status?.parked.length ?? 0 };
   };
 
-  const [storeAnswer, known] = await Promise.all([
+  const [storeState, known] = await Promise.all([
     answered(
       'the event store',
-      eventStore.loadLast('health').then(() => true),
+      eventStore.loadLast('health').then(async () => stateOf(await eventStore.isDiskFull())),
     ),
     answered(
       'Postgres',
@@ -164,7 +167,7 @@ async function look(
     return { name, status: 'unknown', lagMs: null, fault: null, parked: 0 };
   });
   const stores = {
-    eventStore: storeAnswer ? stateOf(eventStore.isDiskFull()) : 'down',
+    eventStore: storeState ?? 'down',
     postgres: known?.state ?? refused,
   } as const;
   const isUp = stores.eventStore === 'up' && stores.postgres === 'up';

@@ -4,7 +4,7 @@ import { constants, setPriority } from 'node:os';
 import { createLog } from '@ledger/kernel/log.ts';
 import { RebuildInterrupted, RebuildUnderWay } from '@ledger/projections/rebuild/rebuild.ts';
 import { allProjections } from '../projections/all.ts';
-import { describeRebuildFailure, rebuildAsRequested } from '../reactors/rebuilds/perform.ts';
+import { describeRebuildFailure, rebuildAsRequested } from '../reactors/projection-requests/perform.ts';
 import { type RebuildTask, underWayExitCode } from './children.ts';
 import { openStores } from './stores.ts';
 

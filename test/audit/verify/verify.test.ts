@@ -28,7 +28,7 @@ import { allProjections } from '../../../src/projections/all.ts';
 import { verifyInProcess } from '../../../src/roles/children.ts';
 import { openStores } from '../../../src/roles/stores.ts';
 import { createDeliveryList, deliveryList } from '../../../src/to-do/delivery-list.ts';
-import { requeries } from '../../../src/to-do/requery-list.ts';
+import { requeryList } from '../../../src/to-do/requery-list.ts';
 import { query, temporaryFolder } from '../../embedded/helpers.ts';
 import { append, caughtUp, log, paymentRequested, run } from '../../projections/helpers.ts';
 import { runLedger, settingsFor, spawnLedger } from '../../support/ledger.ts';
@@ -82,7 +82,7 @@ test.after.always(() => rm(folder, { recursive: true, force: true, maxRetries: 1
 
 async function project(eventStore: EventStore, databaseUrl: string): Promise<void> {
   const db = connectPostgres({ url: databaseUrl, log });
-  const projections = [...allProjections, createDeliveryList({ eventStore }).projection, requeries];
+  const projections = [...allProjections, createDeliveryList({ eventStore }).projection, requeryList];
   const { personalData } = stores;
   const runs = projections.map((projection) =>
     run(wholeFile, projection, { eventStore }, { db, url: databaseUrl }, { personalData }),
@@ -161,7 +161,7 @@ test.serial('a ledger that nobody touched: everything is counted, and there are 
   t.is(counts['rows of users against a fresh fold'], 1);
   t.true((counts['rows of payments against a fresh fold'] ?? 0) >= 9);
   t.true((counts['rows of reactor_deliveries against a fresh fold'] ?? 0) >= 18);
-  for (const { name } of [...allProjections, deliveryList, requeries])
+  for (const { name } of [...allProjections, deliveryList, requeryList])
     t.true(Object.hasOwn(counts, `rows of ${name} against a fresh fold`), name);
   t.true(reportText(report).endsWith('Everything that was checked is as it was written.'));
 });
@@ -354,7 +354,7 @@ test.serial(
 
 test.serial('a database in which no projection ever ran: the log is checked', async (t) => {
   const { violations, report } = await verdictAfter(t, {
-    sql: `drop table checkpoints; ${[...allProjections, deliveryList, requeries].map(({ name }) => `drop schema ${name} cascade;`).join(' ')}`,
+    sql: `drop table checkpoints; ${[...allProjections, deliveryList, requeryList].map(({ name }) => `drop schema ${name} cascade;`).join(' ')}`,
   });
   t.is(report.checked[0]?.count, filled);
   t.is(violations['rows of payments'], 'The projection payments has never run');

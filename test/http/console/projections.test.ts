@@ -2,11 +2,11 @@
 import { connect } from 'node:net';
 import { projectionStatus } from '@ledger/projections/runtime/checkpoints.ts';
 import test from 'ava';
-import { projectionStream } from '../../../src/events/rebuild.ts';
+import { projectionStream } from '../../../src/events/projection-requests.ts';
 import { payments } from '../../../src/projections/payments/projection.ts';
 import { users } from '../../../src/projections/users/projection.ts';
-import { rebuildAsRequested } from '../../../src/reactors/rebuilds/perform.ts';
-import { startRebuilds } from '../../../src/reactors/rebuilds/watch.ts';
+import { rebuildAsRequested } from '../../../src/reactors/projection-requests/perform.ts';
+import { startRebuilds } from '../../../src/reactors/projection-requests/watch.ts';
 import { until } from '../../embedded/helpers.ts';
 import { append, emptyDatabase, log, paymentRequested, reached, run } from '../../projections/helpers.ts';
 import { startApp } from '../../support/app.ts';

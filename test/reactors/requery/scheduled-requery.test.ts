@@ -6,7 +6,7 @@ import { paymentDecider } from '../../../src/commands/payment.ts';
 import { createRecordAnswer } from '../../../src/commands/record-answer.ts';
 import { paymentStream } from '../../../src/events/payment.ts';
 import { createRequeries, startScheduledRequery } from '../../../src/reactors/requery/scheduled-requery.ts';
-import { requeries } from '../../../src/to-do/requery-list.ts';
+import { requeryList } from '../../../src/to-do/requery-list.ts';
 import { createAnswerCounts, createRequeryQueue } from '../../../src/to-do/requery-queue.ts';
 import { until } from '../../embedded/helpers.ts';
 import {
@@ -41,7 +41,7 @@ async function start(t: ExecutionContext) {
   ]);
   const { eventStore } = store;
   const { db } = database;
-  const projection = run(t, requeries, store, database);
+  const projection = run(t, requeryList, store, database);
   const execute = createExecute({ eventStore, decider: paymentDecider, seal: personalData.seal });
   const dependencies = {
     registry: createTransactionRegistry({
@@ -59,7 +59,7 @@ async function start(t: ExecutionContext) {
   let nowMs = startedMs;
   const runtime = testRuntime({ now: () => new Date(nowMs), monotonicMs: () => nowMs });
   const row = async (id: string) =>
-    await db(`${requeries.name}.requeries`).where('transaction_id', id).first();
+    await db(`${requeryList.name}.requeries`).where('transaction_id', id).first();
   return {
     ...dependencies,
     runtime,
@@ -75,12 +75,12 @@ async function start(t: ExecutionContext) {
       };
     },
     /** Waits until the list has all that has been recorded. */
-    listed: () => caughtUp([requeries], store, database),
+    listed: () => caughtUp([requeryList], store, database),
     /** A payment whose payer went to the bank at the beginning of time. */
     async atTheBank(id: string, at = startedAt) {
       const { type, data } = methodChosen();
       const events = [paymentRequested({ transactionId: id }), { type, data: { ...data, at } }];
-      await reached(db, requeries.name, await append(eventStore, id, events));
+      await reached(db, requeryList.name, await append(eventStore, id, events));
     },
     async types(id: string) {
       return (await eventStore.load(paymentStream(id))).map(({ type }) => type).slice(2);

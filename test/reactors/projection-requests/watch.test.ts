@@ -3,13 +3,17 @@ import { randomUUID } from 'node:crypto';
 import { rebuild } from '@ledger/projections/rebuild/rebuild.ts';
 import type { Projection } from '@ledger/projections/runtime/projection.ts';
 import test, { type ExecutionContext } from 'ava';
-import { createExecuteRebuild } from '../../../src/commands/rebuild.ts';
+import { createExecuteRequest } from '../../../src/commands/projection-requests.ts';
 import type { Metadata } from '../../../src/events/envelope.ts';
-import { projectionStream, type Rebuilds, rebuildFold } from '../../../src/events/rebuild.ts';
+import {
+  type ProjectionRequests,
+  projectionRequestFold,
+  projectionStream,
+} from '../../../src/events/projection-requests.ts';
 import { payments } from '../../../src/projections/payments/projection.ts';
-import { openRequest, rebuildAsRequested } from '../../../src/reactors/rebuilds/perform.ts';
-import { startRetries } from '../../../src/reactors/rebuilds/retries.ts';
-import { startRebuilds } from '../../../src/reactors/rebuilds/watch.ts';
+import { openRequest, rebuildAsRequested } from '../../../src/reactors/projection-requests/perform.ts';
+import { startRetries } from '../../../src/reactors/projection-requests/retries.ts';
+import { startRebuilds } from '../../../src/reactors/projection-requests/watch.ts';
 import { until } from '../../embedded/helpers.ts';
 import {
   append,
@@ -67,8 +71,8 @@ async function request({ store: { eventStore } }: Stores) {
   const commandId = randomUUID();
   const cause = { commandId, correlationId: commandId, causationId: commandId, actor: 'staff:aminah' };
   const at = '2026-11-20T01:00:00.000Z';
-  return await createExecuteRebuild(eventStore)(
-    projectionStream('payments'),
+  return await createExecuteRequest(eventStore)(
+    'payments',
     { type: 'RequestRebuild', at, projection: 'payments' },
     cause,
   );
@@ -79,12 +83,14 @@ async function requestRetry({ store: { eventStore } }: Stores, stream: string) {
   const cause = { commandId, correlationId: commandId, causationId: commandId, actor: 'staff:aminah' };
   const at = '2026-11-20T01:00:00.000Z';
   const command = { type: 'RequestRetry', at, stream } as const;
-  await createExecuteRebuild(eventStore)(projectionStream('payments'), command, cause);
+  await createExecuteRequest(eventStore)('payments', command, cause);
 }
 
 const eventsOf = ({ store: { eventStore } }: Stores) => eventStore.load(projectionStream('payments'));
-const stateOf = async (parts: Stores): Promise<Rebuilds> =>
-  (await eventsOf(parts)).map(rebuildFold.read).reduce(rebuildFold.evolve, rebuildFold.initial);
+const stateOf = async (parts: Stores): Promise<ProjectionRequests> =>
+  (await eventsOf(parts))
+    .map(projectionRequestFold.read)
+    .reduce(projectionRequestFold.evolve, projectionRequestFold.initial);
 const ended = (parts: Stores) =>
   until(async () => {
     const { requestedAt, last } = await stateOf(parts);
