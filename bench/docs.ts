@@ -7,6 +7,7 @@ import { Agent, get } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
 import type { Sen } from '../src/common/money.ts';
 import type { Row } from './row.ts';
 
@@ -60,15 +61,16 @@ async function startCosts(): Promise<Row[]> {
   const { createSite } = await import('../packages/docs-site/site.ts');
   const { siteOf } = await import('../src/http/docs.ts');
   const rendering = performance.now();
-  await createSite(
-    siteOf({
+  await createSite({
+    ...siteOf({
       baseUrl: 'https://pay.example',
       production: true,
       maxAmountSen: 100_000_000 as Sen,
       sandbox: { enabled: false },
       gateway: { url: 'https://gateway.example' },
     }),
-  );
+    runtime: systemRuntime,
+  });
   const done = performance.now();
   return [
     { name: 'loading markdown-it, shiki and minisearch', value: rendering - loading, unit: 'ms, once' },

@@ -13,9 +13,8 @@ import { connectEventStore } from '@ledger/event-store/client.ts';
 import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
 import { pino } from 'pino';
 import { freePort } from '../packages/embedded/free-port.ts';
-import { createExecuteRebuild } from '../src/commands/rebuild.ts';
-import { projectionStream } from '../src/events/rebuild.ts';
-import { openRequest } from '../src/reactors/rebuilds/perform.ts';
+import { createExecuteRequest } from '../src/commands/projection-requests.ts';
+import { openRequest } from '../src/reactors/projection-requests/perform.ts';
 import { fill } from './payments-log.ts';
 import type { Row } from './row.ts';
 
@@ -82,14 +81,14 @@ async function ready(service: ChildProcess, baseUrl: string): Promise<void> {
 /** Requests one rebuild after the other, as the console does; `stop` waits for the last. */
 function startRebuilds(url: string): { stop(): Promise<void> } {
   const eventStore = connectEventStore({ url, log: pino({ level: 'warn' }), runtime: systemRuntime });
-  const execute = createExecuteRebuild(eventStore);
+  const execute = createExecuteRequest(eventStore);
   let going = true;
   const rebuilding = (async () => {
     do {
       const id = randomUUID();
       const cause = { commandId: id, correlationId: id, causationId: id, actor: 'staff:bench' };
       const at = new Date().toISOString();
-      await execute(projectionStream(projection), { type: 'RequestRebuild', at, projection }, cause);
+      await execute(projection, { type: 'RequestRebuild', at, projection }, cause);
       while (await openRequest(eventStore, projection)) await sleep(50);
     } while (going);
     await eventStore.close();

@@ -1,15 +1,9 @@
 -- All that waits for staff, from each source with the same columns. The id begins with the source and identifies the
 -- exception. The owner is the merchant that it is about and nobody else: not of what others reported or what names two
 -- payments, which may be those of two merchants.
-select 'payment/' || transaction_id || '/' || result_no as id, kind, merchant_code, merchant_code as owner, at, amount_sen, resolution,
+select source || '/' || transaction_id || '/' || no as id, kind, merchant_code, merchant_code as owner, at, amount_sen, resolution,
   resolved_at
 from payments.exceptions
-union all
-select 'attempt/' || transaction_id || '/' || no, 'outcomeUnknown', merchant_code, merchant_code, at, amount_sen, resolution, resolved_at
-from payments.unknown_outcomes
-union all
-select 'approval/' || transaction_id || '/' || no, 'approval', merchant_code, merchant_code, at, amount_sen, resolution, resolved_at
-from payments.approvals
 union all
 select 'unmatched/' || id, 'unmatched', null, null, at, null, resolution, resolved_at
 from unmatched.unmatched

@@ -9,7 +9,7 @@ import type { Site, SiteOptions } from './site.ts';
 
 type Options = SiteOptions & {
   log: Log;
-  runtime: Pick<Runtime, 'monotonicMs'>;
+  runtime: Pick<Runtime, 'monotonicMs' | 'yieldToIo'>;
   /** How often it looks for changed files, to render the site again. Null: renders it now, and never again. */
   lookAgainMs: number | null;
 };
@@ -33,7 +33,7 @@ export const paths = [
 /** Rejects with a ConfigError if the content has faults and is rendered now. */
 export async function createAnswers({ log, lookAgainMs, runtime, ...options }: Options) {
   // Only readers need the Markdown parser, the search and the drawings.
-  const create = async () => (await import('./site.ts')).createSite(options);
+  const create = async () => (await import('./site.ts')).createSite({ ...options, runtime });
   const { folder } = options;
   const site = reloaded(create, { folder, log, runtime, lookAgainMs: lookAgainMs ?? Infinity });
   // Rendering blocks the process: where files do not change, no request may wait for it.

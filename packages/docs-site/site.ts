@@ -1,4 +1,5 @@
 /** The whole documentation: every address and its answer. No part of a URL ever becomes a file name. */
+import type { Runtime } from '@ledger/kernel/runtime.ts';
 import { ConfigError } from '@ledger/kernel/yaml-file.ts';
 import { type Answer, createAnswer } from '@ledger/web/answers.ts';
 import { createTemplates, createTextTemplates } from '@ledger/web/templates.ts';
@@ -18,6 +19,7 @@ export type SiteOptions = Content & {
   about: string;
   /** An OpenAPI document. */
   describe(): object;
+  runtime: Pick<Runtime, 'yieldToIo'>;
 };
 
 type Page = DocsFile & ReturnType<typeof parseMarkdown>;
@@ -25,11 +27,18 @@ type Page = DocsFile & ReturnType<typeof parseMarkdown>;
 const html = createTemplates(viewsFolder);
 const plainText = createTextTemplates(textFolder);
 
-/** Reads, checks and renders everything, which takes most of a second. Rejects with a ConfigError that names every fault. */
+/**
+ * Reads, checks and renders everything, which takes most of a second; between two pages the process does what else it has
+ * to. Rejects with a ConfigError that names every fault.
+ */
 export async function createSite(options: SiteOptions) {
   const files = readDocsFiles(options);
   const urls = new Map(files.map(({ file, url }) => [file, url]));
-  const pages = files.map((file) => ({ ...file, ...parseMarkdown(file, urls) }));
+  const pages: Page[] = [];
+  for (const file of files) {
+    pages.push({ ...file, ...parseMarkdown(file, urls) });
+    await options.runtime.yieldToIo();
+  }
   const broken = pages.flatMap(({ file, brokenLinks }) =>
     brokenLinks.map((link) => `${options.folderName}/${file}: the link ${link} leads to no page`),
   );
@@ -37,11 +46,10 @@ export async function createSite(options: SiteOptions) {
   return await renderSite(pages, options);
 }
 
-async function renderSite(pages: readonly Page[], { about, baseUrl, describe, name }: SiteOptions) {
+async function renderSite(pages: readonly Page[], { about, baseUrl, describe, name, runtime }: SiteOptions) {
   // Loaded here, because only readers of the documentation need the grammars of a dozen languages, and Swagger UI.
   const { codeBlock, highlightCss } = await import('./code.ts');
   const { addReferenceAssets, referenceScripts } = await import('./reference.ts');
-  const rendered = pages.map((page) => ({ page, html: page.render({ codeBlock }) }));
   const markdown = referenceMarkdown(describe());
   const reference = parseMarkdown({ file: 'reference.md', markdown }, new Map());
   const referenceHtml = reference.render({ codeBlock });
@@ -57,13 +65,15 @@ async function renderSite(pages: readonly Page[], { about, baseUrl, describe, na
 
   answers.set('/docs', pageAnswer(show('overview.njk', { path: '/docs' })));
   answers.set('/docs.md', createAnswer('text/markdown', plainText.render('llms.txt.njk', common)));
-  rendered.forEach(({ page, html }, index) => {
+  for (const [index, page] of pages.entries()) {
+    const html = page.render({ codeBlock });
     const contents = page.sections.filter(({ level }) => level === 2 || level === 3);
     const [previous = null, next = null] = [pages[index - 1], pages[index + 1]];
     const model = { path: page.url, page, html, contents, previous, next };
     answers.set(page.url, pageAnswer(show('page.njk', model)));
     answers.set(`${page.url}.md`, createAnswer('text/markdown', page.source));
-  });
+    await runtime.yieldToIo();
+  }
   const scripts = referenceScripts();
   const referenceModel = { path: '/reference', html: referenceHtml, scripts };
   answers.set('/reference', pageAnswer(show('reference.njk', referenceModel), { scripts }));

@@ -5,6 +5,7 @@
 import { createCipheriv, createDecipheriv, createSecretKey, hash } from 'node:crypto';
 import { orElse } from '@ledger/kernel/or-else.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
+import type { Knex } from 'knex';
 import { type ErasureReason, KeysUnavailable } from './sealed.ts';
 
 export const keyBytes = 32;
@@ -28,9 +29,12 @@ export type KeyStore = {
   /**
    * Overwrites keys with zeros; resolves to how many of them were there. Destroying them again changes nothing. In a block
    * whose bytes were changed, the place of the key is overwritten, because the rest might be decrypted without the check.
-   * `onDestroyed` is told how many there were in each block, also if a later block fails. Throws KeysUnavailable.
+   * `record` is told how many there were in a block, in the transaction that overwrites them. Throws KeysUnavailable.
    */
-  destroy(keyIds: readonly string[], onDestroyed?: (keys: number) => void): Promise<number>;
+  destroy(
+    keyIds: readonly string[],
+    record?: (keys: number, trx: Knex.Transaction) => Promise<void>,
+  ): Promise<number>;
   /**
    * Frees the old versions of blocks, in which destroyed keys still are, so that they are overwritten. `destroy` does
    * so itself, but in vain while an older transaction is open. Never rejects.

@@ -50,12 +50,13 @@ export function createPostgresKeyStore(dependencies: {
 
   /**
    * Changes a block while nobody else can, and nobody adds one; `update` returns what to write, or null. `instead` is added
-   * if there is no such block.
+   * if there is no such block. `record` writes what belongs to a change.
    */
   async function change(
     id: string,
     update: (stored: StoredBlock) => StoredBlock | null,
     instead: readonly StoredBlock[] = [],
+    record = async (_: Knex.Transaction): Promise<void> => undefined,
   ): Promise<boolean> {
     return await db.transaction(async (trx) => {
       await trx.raw('select pg_advisory_xact_lock(hashtextextended(?, 0))', [keySchema]);
@@ -65,6 +66,7 @@ export function createPostgresKeyStore(dependencies: {
       if (updated) await rows(trx).where({ id }).update(updated);
       else if (added.length > 0) await rows(trx).insert(added).onConflict('id').ignore();
       else return false;
+      await record(trx);
       await trx.raw('select pg_notify(?, ?)', [destroyedChannel, '']);
       return true;
     });
@@ -137,7 +139,7 @@ export function createPostgresKeyStore(dependencies: {
         }),
       );
     },
-    async destroy(keyIds, onDestroyed) {
+    async destroy(keyIds, record) {
       await tables();
       const found = keyIds.map(readKeyId).filter((each) => each !== null);
       // Nobody may have the key of the blind index destroyed with an event that names it.
@@ -153,8 +155,10 @@ export function createPostgresKeyStore(dependencies: {
           live = without.count;
           return without.block;
         };
-        if (await change(block, update, alone)) changed += 1;
-        onDestroyed?.(live);
+        const recordLive = async (trx: Knex.Transaction) => {
+          if (live > 0) await record?.(live, trx);
+        };
+        if (await change(block, update, alone, recordLive)) changed += 1;
         there += live;
       }
       if (changed > 0) await store.freeOldVersions();

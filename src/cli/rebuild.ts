@@ -4,14 +4,17 @@ import { compareWithFresh } from '@ledger/projections/rebuild/compare.ts';
 import { RebuildInterrupted, RebuildUnderWay } from '@ledger/projections/rebuild/rebuild.ts';
 import { tryParkedAgain } from '@ledger/projections/runtime/parking.ts';
 import type { Projection } from '@ledger/projections/runtime/projection.ts';
-import { createExecuteRebuild } from '../commands/rebuild.ts';
-import { projectionStream } from '../events/rebuild.ts';
+import { createExecuteRequest } from '../commands/projection-requests.ts';
 import { createErasedKeys } from '../personal-data/erased-keys.ts';
 import { allProjections } from '../projections/all.ts';
-import { describeRebuildFailure, openRequestId, rebuildOnRecord } from '../reactors/rebuilds/perform.ts';
+import {
+  describeRebuildFailure,
+  openRequestId,
+  rebuildOnRecord,
+} from '../reactors/projection-requests/perform.ts';
 import { onSignals } from '../roles/lifecycle.ts';
 import { createDeliveryList, deliveryList } from '../to-do/delivery-list.ts';
-import { requeries, requeryList } from '../to-do/requery-list.ts';
+import { requeryList } from '../to-do/requery-list.ts';
 import { type CommandOf, type Report, UsageError } from './command.ts';
 import { openRebuildProgress } from './progress.ts';
 import { type Context, fail, staffCause, withStores } from './stores.ts';
@@ -53,7 +56,8 @@ async function tryAllParkedAgain(stores: Context<'dataKeys'>): Promise<Report> {
   const data: object[] = [];
   const lines: string[] = [];
   const erasedKeys = createErasedKeys({ ...stores, store: stores.personalData.store });
-  for (const projection of [...allProjections, createDeliveryList(stores).projection, requeries, erasedKeys])
+  const deliveries = createDeliveryList(stores).projection;
+  for (const projection of [...allProjections, deliveries, requeryList, erasedKeys])
     for (const each of await tryParkedAgain({ ...stores, projection, schema: projection.name })) {
       const { message, revision, stream, type } = each;
       data.push({ projection: projection.name, stream, revision, type, message });
@@ -81,8 +85,7 @@ type Run = Context<'dataKeys'> & { signal: AbortSignal };
 
 async function rebuildOne(projection: Projection, run: Run): Promise<Report> {
   const { name } = projection;
-  const execute = createExecuteRebuild(run.eventStore);
-  const stream = projectionStream(name);
+  const execute = createExecuteRequest(run.eventStore);
   const progress = openRebuildProgress(name);
   const now = () => run.runtime.now().toISOString();
   let begun = false;
@@ -94,7 +97,7 @@ async function rebuildOne(projection: Projection, run: Run): Promise<Report> {
       onProgress: progress.show,
       async onBegin() {
         begun = true;
-        await execute(stream, { type: 'RequestRebuild', at: now(), projection: name }, staffCause());
+        await execute(name, { type: 'RequestRebuild', at: now(), projection: name }, staffCause());
         return await openRequestId(run.eventStore, name);
       },
     }).finally(progress.end);
@@ -110,7 +113,7 @@ async function rebuildOne(projection: Projection, run: Run): Promise<Report> {
     const isInterrupted = error instanceof RebuildInterrupted;
     const reason = isInterrupted ? 'It was interrupted' : describeRebuildFailure(error);
     // Otherwise the projections role would perform the request.
-    if (begun) await execute(stream, { type: 'FailRebuild', at: now(), reason }, staffCause());
+    if (begun) await execute(name, { type: 'FailRebuild', at: now(), reason }, staffCause());
     return failed(name, `${reason}. The existing tables go on serving.`);
   }
 }

@@ -2,7 +2,7 @@
 import { statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { EventStore } from '@ledger/event-store/event-store.ts';
-import { type Refusal, refusal } from '@ledger/event-store/requirements.ts';
+import { refusal } from '@ledger/event-store/requirements.ts';
 import { readIfThere } from '@ledger/kernel/whole-file.ts';
 import { candidaciesFor } from '@ledger/postgres/leader-locks.ts';
 import type { Knex } from 'knex';
@@ -39,17 +39,13 @@ type Status = Awaited<ReturnType<typeof readStatus>>;
 /** What cannot be found out is null. */
 async function readStatus({ clock, config, db, eventStore, log, runtime }: Context) {
   await clock.start();
-  let refused: Refusal | null = null;
+  const isDiskFull = () =>
+    refusal(config.esdbUrl, runtime, askedOfStream).then(
+      (refused) => refused === 'room',
+      () => false,
+    );
   const look = createLook({
-    eventStore: {
-      ...eventStore,
-      async loadLast(stream) {
-        // A store that does not answer does not answer the second question either.
-        refused = await refusal(config.esdbUrl, runtime, askedOfStream).catch(() => null);
-        return await eventStore.loadLast(stream);
-      },
-      isDiskFull: () => refused === 'room',
-    },
+    eventStore: { ...eventStore, isDiskFull },
     projections: [...allProjections, erasedKeysList, deliveryList, requeryList],
     ...answersFrom(db),
     // The roles report the clocks of their own machines.

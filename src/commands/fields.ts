@@ -1,5 +1,5 @@
 /** The structs of fields that people fill in, each with its message, and the function that reads them. */
-import { emailPattern, maxEmailLength } from '@ledger/kernel/email-address.ts';
+import { deliverablePattern, emailPattern, maxEmailLength } from '@ledger/kernel/email-address.ts';
 import { type JsonSchema, withJsonSchema } from '@ledger/kernel/with-json-schema.ts';
 import { define, type Struct, validate } from 'superstruct';
 
@@ -36,10 +36,17 @@ const notePattern = /^(?!\s)(?:\n|[^\p{Cc}\p{Cs}\u202A-\u202E\u2066-\u2069])*(?<
 /** The reason that staff give. */
 export const note = text({ minLength: 1, maxLength: maxNoteLength, pattern: notePattern });
 
-export const email = field(
-  (text) => (text.length <= maxEmailLength && emailPattern.test(text) ? null : 'must be an email address'),
-  { format: 'email', maxLength: maxEmailLength, pattern: emailPattern.source },
-);
+export const email = address(emailPattern);
+
+/** The address of a new user, who will be sent emails. */
+export const newEmail = address(deliverablePattern);
+
+function address(pattern: RegExp) {
+  return field(
+    (text) => (text.length <= maxEmailLength && pattern.test(text) ? null : 'must be an email address'),
+    { format: 'email', maxLength: maxEmailLength, pattern: pattern.source },
+  );
+}
 
 export function oneOf<Choice extends string>(choices: readonly Choice[]): Struct<Choice, unknown> {
   const struct = define<Choice>('choice', (value) =>

@@ -1,6 +1,15 @@
 /**
- * What a reported result does to a payment, whether the gateway, the registry or staff report it. same-money.ts says which
- * earlier success reported the same money, same-attempt.ts which earlier result was about the same attempt.
+ * What a reported result does to a payment, whether the gateway, the registry or staff report it. The same thing is
+ * reported again and again. Whether a report is news is decided in these places:
+ *
+ * - same-attempt.ts: a failure, cancellation or pending result that was recorded of the same attempt is none. It also
+ *   corrects earlier results of another order than the report names.
+ * - same-money.ts: which recorded successes were of the same money. `recordSuccess` says what follows: nothing, the name
+ *   of a transaction or an order (`identify`), or a contradiction for staff.
+ * - requery.ts, for the registry alone: an answer like the last one is counted and not recorded, and where the registry
+ *   only lags behind, its results contradict nothing. attempt-end.ts: the end of an attempt is recorded once.
+ *
+ * ../events/recorded-result.ts is how the state keeps a result, which all of them compare with.
  */
 import { derivedId } from '@ledger/kernel/derived-id.ts';
 import { toDigits } from '../common/malaysian-time.ts';

@@ -4,9 +4,9 @@ import { maskable } from '@ledger/kernel/structs.ts';
 import { defaulted, type Infer } from 'superstruct';
 import { type Account, type Role, roles, type Scope, type UserEvent, userFold } from '../events/user.ts';
 import { type Decider, type Decision, Refused } from './decider.ts';
-import { email, name, oneOf } from './fields.ts';
+import { name, newEmail, oneOf } from './fields.ts';
 
-export const NewUser = maskable({ name, email, role: defaulted(oneOf(roles), 'member') });
+export const NewUser = maskable({ name, email: newEmail, role: defaulted(oneOf(roles), 'member') });
 export type NewUser = Infer<typeof NewUser>;
 
 /** Whose payments are granted; `configured` are the merchants that there are. */

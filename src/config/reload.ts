@@ -21,6 +21,12 @@ const fixed = {
 export function reloadConfig(config: Config, load: () => Config, log: Log): void {
   try {
     const fresh = load();
+    // A file that was emptied by mistake would shut out every merchant. A start accepts it.
+    if (config.merchants.size > 0 && fresh.merchants.size === 0)
+      throw new ConfigError(
+        ['MERCHANTS_FILE names no merchant any more; if that is meant, restart the process'],
+        fresh.files,
+      );
     config.merchants.clear();
     for (const [code, merchant] of fresh.merchants) config.merchants.set(code, merchant);
     config.methods = fresh.methods;

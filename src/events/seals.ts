@@ -116,7 +116,12 @@ export function signedText(signed: object): string {
   return canonicalJson({ ...signed, signature: undefined });
 }
 
-/** Whether a seal of streams with these prefixes covers the event. */
+/**
+ * Whether a seal of streams with these prefixes covers the event, so that it is a leaf. Of an event that is sealed, the
+ * prefixes are those of the first seal at or after it, whatever this version of the program knows, so that its leaf stays
+ * where it was counted; of a later event, they are `streamPrefixes`. Three walk the log by this rule: the sealer
+ * (src/audit/seals/recount.ts), whoever proves that an event is sealed (leaves.ts there), and src/audit/verify/seals.ts.
+ */
 export function isCovered({ streamName }: { streamName: string }, prefixes: readonly string[]): boolean {
   return prefixes.some((prefix) => streamName.startsWith(prefix));
 }

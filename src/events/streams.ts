@@ -10,7 +10,7 @@ import { merchantFold } from './merchant.ts';
 import { passkeyUseFold } from './passkeys.ts';
 import { paymentFold } from './payment.ts';
 import { projectFold } from './project.ts';
-import { rebuildFold } from './rebuild.ts';
+import { projectionRequestFold } from './projection-requests.ts';
 import { reconciliationFold } from './reconciliation.ts';
 import { sessionFold } from './session.ts';
 import { settlementFold } from './settlement.ts';
@@ -31,7 +31,7 @@ export const streamKinds: readonly Pick<Fold<unknown, unknown>, 'prefix' | 'read
   sharedNumberFold,
   sessionFold,
   merchantFold,
-  rebuildFold,
+  projectionRequestFold,
   keyFingerprintFold,
   { prefix: acknowledgementsStream, read: readAcknowledgement },
 ];

@@ -47,11 +47,16 @@ const usualAnswerMs = 700;
 const freshForMs = 1_000;
 /** A store is slow now and then: the last complete look counts until it is this old. */
 const completeForMs = 5_000;
+/** Where the stores are asked less often than that, it counts for one look, until it is this old. */
+const completeOnceForMs = 60_000;
 /** A projection that is further behind than this is not just busy. */
 const tolerableLagMs = 10_000;
 
 export type LookDependencies = {
-  eventStore: Pick<EventStore, 'loadLast' | 'firstAfter' | 'isDiskFull'>;
+  eventStore: Pick<EventStore, 'loadLast' | 'firstAfter'> & {
+    /** Whether it has no room for an event. A process that appends knows it from what it appended; others have to ask. */
+    isDiskFull(): boolean | Promise<boolean>;
+  };
   /** The projections that should be running. */
   projections: readonly Followed[];
   /** Where they stand. Rejects when Postgres is down. */
@@ -78,12 +83,16 @@ export const answersFrom = (db: Knex) => ({
 /** Never rejects. */
 export function createLook(dependencies: LookDependencies): () => Promise<Look> {
   let complete: { askedMs: number; found: Look } | null = null;
+  /** Since that one. */
+  let overdueLooks = 0;
   const warn = warnSeldom(dependencies.log, dependencies.runtime);
 
   async function lookNow(): Promise<Look> {
     const askedMs = dependencies.runtime.monotonicMs();
     const { found, isOverdue } = await look(dependencies, warn);
-    if (isOverdue && complete && askedMs - complete.askedMs < completeForMs)
+    overdueLooks = isOverdue ? overdueLooks + 1 : 0;
+    const countsForMs = overdueLooks === 1 ? completeOnceForMs : completeForMs;
+    if (isOverdue && complete && askedMs - complete.askedMs < countsForMs)
       return { ...complete.found, at: found.at };
     if (!isOverdue) complete = { askedMs, found };
     return found;
@@ -131,10 +140,10 @@ async function look(
     return { name, status: wordFor(fault, lagMs), lagMs, fault, parked: status?.parked.length ?? 0 };
   };
 
-  const [storeAnswer, known] = await Promise.all([
+  const [storeState, known] = await Promise.all([
     answered(
       'the event store',
-      eventStore.loadLast('health').then(() => true),
+      eventStore.loadLast('health').then(async () => stateOf(await eventStore.isDiskFull())),
     ),
     answered(
       'Postgres',
@@ -158,7 +167,7 @@ async function look(
     return { name, status: 'unknown', lagMs: null, fault: null, parked: 0 };
   });
   const stores = {
-    eventStore: storeAnswer ? stateOf(eventStore.isDiskFull()) : 'down',
+    eventStore: storeState ?? 'down',
     postgres: known?.state ?? refused,
   } as const;
   const isUp = stores.eventStore === 'up' && stores.postgres === 'up';

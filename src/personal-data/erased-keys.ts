@@ -24,8 +24,6 @@ export function createErasedKeys(dependencies: {
   log: Pick<Logger, 'warn'>;
 }): Projection {
   const { store, log } = dependencies;
-  /** Keys destroyed but not in the table yet. If a try fails after that, the next one no longer finds them. */
-  let unrecorded = 0;
   return {
     ...erasedKeysList,
     maxEvents: 500,
@@ -34,27 +32,22 @@ export function createErasedKeys(dependencies: {
     },
     async project(events, db) {
       const named = events.flatMap((event) => readErasure(event).data.keys);
-      // Whatever keeps them from being destroyed now is tried again: no erasure is passed over.
-      const count = (keys: number) => {
-        unrecorded += keys;
+      // With the keys: once they are destroyed, nobody can count them any more.
+      const record = async (keys: number, trx: Knex.Transaction) => {
+        log.warn({ keys }, 'keys of erased personal data were back in PostgreSQL, and are destroyed again');
+        await trx.raw('insert into erased_keys.returned (keys) values (?)', [keys]);
       };
-      await store.destroy(named, count).catch((cause: unknown) => {
+      // Whatever keeps them from being destroyed now is tried again: no erasure is passed over.
+      const keys = await store.destroy(named, record).catch((cause: unknown) => {
         if (cause instanceof KeysUnavailable) throw cause;
         throw new KeysUnavailable('Keys of erased personal data cannot be destroyed now', { cause });
       });
-      const keys = unrecorded;
       if (keys === 0) return;
-      log.warn({ keys }, 'keys of erased personal data were back in PostgreSQL, and are destroyed again');
-      await db.raw('insert into returned (keys) values (?)', [keys]);
-      // Until this transaction ends, PostgreSQL keeps the versions of the blocks that still have the keys.
-      const onCommitted = () => {
-        unrecorded -= keys;
-        return store.freeOldVersions();
-      };
-      // What is given may be a savepoint, and the transaction around it may still be rolled back.
+      // Until the transaction ends, PostgreSQL keeps the versions of the blocks that still have the keys. What is given may
+      // be a savepoint of it.
       let whole: Knex.Transaction = db;
       while (whole.parentTransaction) whole = whole.parentTransaction;
-      void whole.executionPromise.then(onCommitted, () => undefined);
+      void whole.executionPromise.catch(() => undefined).then(store.freeOldVersions);
     },
   };
 }

@@ -17,18 +17,18 @@ import { assertKeys } from '../commands/key-fingerprint.ts';
 import { paymentDecider } from '../commands/payment.ts';
 import { createRecordAnswer } from '../commands/record-answer.ts';
 import type { LandRegistryConfig } from '../config/callbacks-and-mail.ts';
-import { rebuildEventTypes } from '../events/rebuild.ts';
+import { projectionRequestTypes } from '../events/projection-requests.ts';
 import { createLandRegistryCallback } from '../reactors/callbacks/land-registry-callback.ts';
 import { createMerchantCallback } from '../reactors/callbacks/merchant-callback.ts';
 import { startDeliveryWorker, type WorkerTask } from '../reactors/deliveries/worker.ts';
 import { createReceiptEmail } from '../reactors/email/receipt-email.ts';
 import { startExpiry } from '../reactors/expiry.ts';
-import { startRetries } from '../reactors/rebuilds/retries.ts';
+import { startRetries } from '../reactors/projection-requests/retries.ts';
 import { startScheduledRequery } from '../reactors/requery/scheduled-requery.ts';
 import { createDeliveryList, deliveryList } from '../to-do/delivery-list.ts';
 import { createDeliveryQueue } from '../to-do/delivery-queue.ts';
 import { dueChannel } from '../to-do/delivery-rows.ts';
-import { requeries, requeryList } from '../to-do/requery-list.ts';
+import { requeryList } from '../to-do/requery-list.ts';
 import { createAnswerCounts, createRequeryQueue } from '../to-do/requery-queue.ts';
 import { endProcess, type Running } from './lifecycle.ts';
 import { pdfThreads } from './pdf-threads.ts';
@@ -63,11 +63,11 @@ export function startReactors(role: RoleDependencies): Running {
   const workers = new Map(
     tasksOf(role).map((task) => [task.kind, startDeliveryWorker({ ...delivering, ...task })]),
   );
-  const eventTypes = [...deliveryList.eventTypes, ...requeryList.eventTypes, ...rebuildEventTypes];
+  const eventTypes = [...deliveryList.eventTypes, ...requeryList.eventTypes, ...projectionRequestTypes];
   const reader = createSharedReader(eventStore, { eventTypes });
   const election = createLeaderElection({ databaseUrl, runtime });
   const following = { ...common, eventStore: reader, election };
-  const requeryRun = runProjection({ projection: requeries, ...following, everyMs: 1_000 });
+  const requeryRun = runProjection({ projection: requeryList, ...following, everyMs: 1_000 });
   const list = runProjection({
     projection,
     ...following,
@@ -77,7 +77,7 @@ export function startReactors(role: RoleDependencies): Running {
   });
   // Its list announces what becomes due as another process would, so that the workers here are woken too.
   const retried = createDeliveryList({ eventStore, announcer: runtime.uuid() }).projection;
-  const retries = startRetries([retried, requeries], { ...common, eventStore: reader });
+  const retries = startRetries([retried, requeryList], { ...common, eventStore: reader });
   const listener = listenForNotifications({
     ...common,
     channel: dueChannel,

@@ -4,7 +4,7 @@ import type { Runtime } from '@ledger/kernel/runtime.ts';
 import { RebuildInterrupted, RebuildUnderWay } from '@ledger/projections/rebuild/rebuild.ts';
 import type { Config } from '../config/config.ts';
 import { allProjections } from '../projections/all.ts';
-import { describeRebuildFailure, rebuildAsRequested } from '../reactors/rebuilds/perform.ts';
+import { describeRebuildFailure, rebuildAsRequested } from '../reactors/projection-requests/perform.ts';
 import { openStores } from './stores.ts';
 
 /** Sent to the process as a message, because everyone on the machine can read its arguments. */

@@ -6,7 +6,7 @@
 import { holdsNothing } from '@ledger/personal-data/sealed.ts';
 import { prepared } from '@ledger/postgres/prepared.ts';
 import { createTables, indexesOf, insertGiven } from '@ledger/postgres/table.ts';
-import type { Followed, Projection } from '@ledger/projections/runtime/projection.ts';
+import type { Projection } from '@ledger/projections/runtime/projection.ts';
 import type { Knex } from 'knex';
 import tables from '../../content/tables/requeries.json' with { type: 'json' };
 import type { Sen } from '../common/money.ts';
@@ -24,6 +24,11 @@ import { type RecordedResult, resultRoles } from '../events/recorded-result.ts';
 import { requeryEvents } from '../events/requery.ts';
 import { type AskedPayment, attemptsToAsk, nextRequeryAt } from '../events/requery-schedule.ts';
 
+/** The part of a payment that its questions depend on, up to a revision. Plain JSON, no personal data. */
+type KnownAttempts = AskedPayment & { paidSen?: Sen; revision: number };
+
+export const countingGrant = sqlOf('counting-grant');
+
 export const requeryList = {
   name: 'reactor_requeries',
   version: 4,
@@ -35,15 +40,6 @@ export const requeryList = {
     ...Object.keys(adjustmentEvents),
     ...Object.keys(requeryEvents),
   ],
-} as const satisfies Followed;
-
-/** The part of a payment that its questions depend on, up to a revision. Plain JSON, no personal data. */
-type KnownAttempts = AskedPayment & { paidSen?: Sen; revision: number };
-
-export const countingGrant = sqlOf('counting-grant');
-
-export const requeries: Projection = {
-  ...requeryList,
   async createTables(db) {
     await createTables(db, tables.requeries, tables.pace);
     await db.raw(`insert into pace values (1, 'epoch')`);
@@ -71,7 +67,7 @@ export const requeries: Projection = {
     }
     await write(changed, db);
   },
-};
+} satisfies Projection;
 
 const unknown = { status: 'requested', revision: -1, attempts: [], results: [], lastRequery: null } as const;
 

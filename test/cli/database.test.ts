@@ -7,10 +7,10 @@ import { prepare } from '@ledger/projections/runtime/checkpoints.ts';
 import test from 'ava';
 import pg from 'pg';
 import { freePort } from '../../packages/embedded/free-port.ts';
-import { createExecuteRebuild } from '../../src/commands/rebuild.ts';
-import { projectionStream } from '../../src/events/rebuild.ts';
+import { createExecuteRequest } from '../../src/commands/projection-requests.ts';
+import { projectionStream } from '../../src/events/projection-requests.ts';
 import { users } from '../../src/projections/users/projection.ts';
-import { requeries } from '../../src/to-do/requery-list.ts';
+import { requeryList } from '../../src/to-do/requery-list.ts';
 import {
   gatewayResult,
   gatewaySecret,
@@ -245,7 +245,7 @@ test('from an empty database: every role does its work with its own account, and
       at: '2026-11-20T01:00:00.000Z',
       stream: 'payment-PARKED',
     };
-    await createExecuteRebuild(eventStore)(projectionStream(name), command, cause);
+    await createExecuteRequest(eventStore)(name, command, cause);
     const last = await until(async () => {
       const event = await eventStore.loadLast(projectionStream(name));
       return event?.type === 'ParkedStreamRetried' && event;
@@ -271,7 +271,7 @@ test('an installation with one account: the roles take over its tables, and a ne
     return db;
   };
   const owner = connect(urls.owner);
-  for (const projection of [users, requeries]) await prepare(owner, projection, projection.name);
+  for (const projection of [users, requeryList]) await prepare(owner, projection, projection.name);
   t.is((await grant(urls.owner)).code, 0);
   await query(urls.http, 'update reactor_requeries.requeries set counted = 1');
   await query(urls.http, 'select from users.users');
@@ -280,7 +280,7 @@ test('an installation with one account: the roles take over its tables, and a ne
 
   const [projections, reactors] = [connect(urls.projections), connect(urls.reactors)];
   await prepare(projections, { ...users, version: users.version + 1 }, users.name);
-  await prepare(reactors, { ...requeries, version: requeries.version + 1 }, requeries.name);
+  await prepare(reactors, { ...requeryList, version: requeryList.version + 1 }, requeryList.name);
   await prepare(owner, { ...users, version: users.version + 2 }, users.name);
   await query(urls.projections, 'update users.users set id = id');
   await query(urls.http, 'select from users.users');

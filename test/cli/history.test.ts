@@ -121,7 +121,7 @@ test.serial(
     const other = await ask('generic', 'demo-app', 'INV/2026-2');
     const eventStore = connectEventStore({ url: esdbUrl, log, runtime: systemRuntime });
     t.teardown(() => eventStore.close());
-    run(t, payments, { url: esdbUrl, eventStore }, database);
+    run(t, payments, { eventStore }, database);
     const { gatewayTransactionId } = result(1, 'failed');
     const both = await until(async () => {
       const found = await ledger('history', gatewayTransactionId.toLowerCase());

@@ -92,8 +92,9 @@ test.serial('now is the time of PostgreSQL, however wrong the clock of the machi
   const there = await runLedger(day, environment, { nodeOptions });
   t.is(there.code, 0);
   t.deepEqual(rowsOf(there.stdout), rowsOf((await ledger(...day)).stdout));
+  const askedMs = Date.now();
   const status = await runLedger(['status', '--json'], environment, { nodeOptions });
-  t.true(Date.now() - Date.parse(JSON.parse(status.stdout).at) < 60_000, status.stdout);
+  t.true(Date.parse(JSON.parse(status.stdout).at) >= askedMs, status.stdout);
 });
 
 test('a trial balance without accounts, and one past the safe integers', (t) => {

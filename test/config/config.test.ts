@@ -505,6 +505,27 @@ test('what is adopted while it runs, and what is named as taking a restart', (t)
   ]);
 });
 
+test('a merchants file that was emptied is refused while it runs, and accepted at a start', (t) => {
+  const merchants = file(t, 'merchants: { council: { name: Council, id: 7, api_keys: [a-key-of-council] } }');
+  const environment = { ...complete, MERCHANTS_FILE: merchants };
+  const load = () => loadConfig(environment);
+  const config = load();
+  const logged: object[] = [];
+  const log = pino({}, { write: (line: string) => void logged.push(JSON.parse(line)) });
+  const before = readFileSync(merchants, 'utf8');
+  writeFileSync(merchants, 'merchants: {}');
+  reloadConfig(config, load, log);
+  t.deepEqual([...config.merchants.keys()], ['council']);
+  t.deepEqual(config.refused, [
+    'MERCHANTS_FILE names no merchant any more; if that is meant, restart the process',
+  ]);
+  t.like(logged, [{ msg: 'the changed configuration is at fault: the one before stays' }]);
+  t.is(load().merchants.size, 0);
+  writeFileSync(merchants, before);
+  reloadConfig(config, load, log);
+  t.deepEqual(config.refused, []);
+});
+
 test('a process that seals the log needs the key, and no other does', (t) => {
   t.is(loadConfig({}, complete).sealKeys.current, '');
   t.throws(() => loadConfig({}, complete, { seals: true }), { message: /SEAL_KEY is not set/ });

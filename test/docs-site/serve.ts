@@ -36,7 +36,7 @@ export const docsConfig = (production: boolean) => ({
   gateway: { url: 'https://sandbox.example' },
 });
 
-const smallDescription = {
+export const smallDescription = {
   info: { title: 'API', version: '1' },
   tags: [],
   paths: {},

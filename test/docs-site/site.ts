@@ -5,7 +5,8 @@ import { ConfigError } from '@ledger/kernel/yaml-file.ts';
 import test from 'ava';
 import { createSite } from '../../packages/docs-site/site.ts';
 import { siteOf } from '../../src/http/docs.ts';
-import { contentFolder, docsConfig, serveDocs } from './serve.ts';
+import { testRuntime } from '../support/runtime.ts';
+import { contentFolder, docsConfig, serveDocs, smallDescription } from './serve.ts';
 import { ownContent } from './served.ts';
 
 const attack = '<script>alert("1")</script>';
@@ -295,14 +296,25 @@ test('every link between our pages leads to an existing page and heading', async
   }
 });
 
+test('while it is rendered, the process goes on with other work between two pages', async (t) => {
+  const folder = await contentFolder(t, { 'a.md': page('First', 'a'), 'b.md': page('Second', 'b') });
+  let pauses = 0;
+  const yieldToIo = async () => {
+    pauses += 1;
+  };
+  const runtime = testRuntime({ yieldToIo });
+  const describe = () => smallDescription;
+  await createSite({ ...siteOf(docsConfig(false)), folder, generated: [], describe, runtime });
+  t.is(pauses, 4, 'each page is read, and then rendered');
+});
+
 test('links to missing pages are faults, all reported at once', async (t) => {
   const folder = await contentFolder(t, {
     'a.md': page('First', '[b](b.md), [gone](gone.md#part) and [outside](../../README.md)'),
     'deep/b.md': page('Second', '[first](../a.md), [other](./other.md), [elsewhere](https://a.example/b.md)'),
   });
-  const error = await t.throwsAsync(createSite({ ...siteOf(docsConfig(true)), folder, generated: [] }), {
-    instanceOf: ConfigError,
-  });
+  const options = { ...siteOf(docsConfig(true)), folder, generated: [], runtime: testRuntime() };
+  const error = await t.throwsAsync(createSite(options), { instanceOf: ConfigError });
   t.deepEqual(error.faults, [
     'content/docs/deep/b.md: the link ./other.md leads to no page',
     'content/docs/a.md: the link b.md leads to no page',

@@ -451,12 +451,13 @@ for (const round of Array(runs(10) < 10 ? 1 : 10).keys())
       await until(() => load.acknowledged.length > 0);
       await sleep(200 + Math.random() * 2_000);
       const before = load.acknowledged.length;
+      const beganMs = Date.now();
       const made = await runLedger(['backup', backup], environment);
       const status = await runLedger(['status', '--json'], environment);
       const found = JSON.parse(status.stdout);
       t.like(found, { status: 'ok', eventStore: 'up', postgres: 'up', exceptions: { unmatched: 0 } });
       t.is(status.code, 0);
-      t.true(Date.now() - Date.parse(found.lastBackup) < 60_000);
+      t.true(Date.parse(found.lastBackup) >= beganMs);
       t.true(found.lastSeal.events > 0);
       const leads = found.processes.flatMap((each: { leads: string[] }) => each.leads).toSorted();
       t.deepEqual(leads, found.projections.map((each: { name: string }) => each.name).toSorted());

@@ -25,7 +25,7 @@ import {
 } from '../../src/events/payment.ts';
 import { type Books, type Entry, enter } from '../../src/events/postings.ts';
 import { projectEvents, projectFold } from '../../src/events/project.ts';
-import { rebuildEvents, rebuildFold } from '../../src/events/rebuild.ts';
+import { projectionRequestEvents, projectionRequestFold } from '../../src/events/projection-requests.ts';
 import {
   type Discrepancy,
   reconciliationEvents,
@@ -81,8 +81,11 @@ async function stateAfter(version: number, file: string): Promise<unknown> {
       .reduce<readonly Credential[]>(merchantFold.evolve, []);
   if (Object.hasOwn(projectEvents, type))
     return projectFold.evolve(null, projectFold.read(golden(version, type)));
-  if (Object.hasOwn(rebuildEvents, type))
-    return rebuildFold.evolve(rebuildFold.initial, rebuildFold.read(golden(version, type)));
+  if (Object.hasOwn(projectionRequestEvents, type))
+    return projectionRequestFold.evolve(
+      projectionRequestFold.initial,
+      projectionRequestFold.read(golden(version, type)),
+    );
   if (Object.hasOwn(reconciliationEvents, type)) {
     const types = [...new Set(['ReconciliationDifferenceFound', type])];
     const events = types.map((name) => reconciliationFold.read(golden(version, name)));
@@ -174,7 +177,7 @@ test('every event type has a golden file of the current version', (t) => {
     ...projectEvents,
     ...keyFingerprintEvents,
     ...merchantEvents,
-    ...rebuildEvents,
+    ...projectionRequestEvents,
     ...unmatchedEvents,
     ...sharedNumberEvents,
     ...settlementEvents,

@@ -3,7 +3,7 @@ import test from 'ava';
 import { passkeyUseStream } from '../../src/events/passkeys.ts';
 import { paymentStream } from '../../src/events/payment.ts';
 import { projectStream } from '../../src/events/project.ts';
-import { projectionStream } from '../../src/events/rebuild.ts';
+import { projectionStream } from '../../src/events/projection-requests.ts';
 import { sealsStream } from '../../src/events/seals.ts';
 import { sessionStream } from '../../src/events/session.ts';
 import { streamPrefixes } from '../../src/events/streams.ts';

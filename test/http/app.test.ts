@@ -45,6 +45,14 @@ test('a method that a path does not allow is 405, with the allowed ones', async 
   }
 });
 
+test('a payer who opens the address of a form is not told that it does not exist', async (t) => {
+  const response = await fetch(`${app.url}/generic/response`, { headers: html });
+  t.is(response.status, 405);
+  const page = await response.text();
+  t.regex(page, /This page cannot be opened in this way/);
+  t.notRegex(page, /does not exist/);
+});
+
 test('a method that no path allows is 405, and 404 at an unknown path', async (t) => {
   for (const method of ['TRACE', 'PROPFIND'])
     for (const [path, status] of [

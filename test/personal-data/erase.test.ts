@@ -18,9 +18,8 @@ import { compareWithFresh } from '@ledger/projections/rebuild/compare.ts';
 import { dropLeftovers } from '@ledger/projections/rebuild/leftovers.ts';
 import { rebuild } from '@ledger/projections/rebuild/rebuild.ts';
 import { openShadowTables } from '@ledger/projections/rebuild/shadow-tables.ts';
-import { runProjection } from '@ledger/projections/runtime/run.ts';
+import { prepare } from '@ledger/projections/runtime/checkpoints.ts';
 import test, { type ExecutionContext } from 'ava';
-import type { Knex } from 'knex';
 import { createExecute, loadHead } from '../../src/commands/execute.ts';
 import { createFingerprint } from '../../src/commands/fingerprint.ts';
 import { paymentDecider } from '../../src/commands/payment.ts';
@@ -41,8 +40,7 @@ import { payments } from '../../src/projections/payments/projection.ts';
 import { unmatched } from '../../src/projections/unmatched/projection.ts';
 import { createEraser } from '../../src/roles/eraser.ts';
 import { temporaryFolder, until } from '../embedded/helpers.ts';
-import { emptyDatabase, log, reached, startStore } from '../projections/helpers.ts';
-import { electionOn } from '../support/leader-election.ts';
+import { caughtUp, emptyDatabase, log, run, startStore } from '../projections/helpers.ts';
 import {
   choose,
   payer,
@@ -131,23 +129,10 @@ async function start(t: ExecutionContext) {
       return id;
     },
     project(t: ExecutionContext) {
-      for (const projection of [payments, details, unmatched]) {
-        const run = runProjection({
-          projection,
-          eventStore,
-          db,
-          election: electionOn(url),
-          personalData,
-          log,
-          runtime,
-        });
-        t.teardown(run.stop);
-      }
+      for (const projection of [payments, details, unmatched])
+        run(t, projection, { eventStore }, { db, url }, { personalData, runtime });
     },
-    async caughtUp() {
-      const head = await eventStore.head();
-      if (head) for (const { name } of [payments, details]) await reached(db, name, head);
-    },
+    caughtUp: () => caughtUp([payments, details], { eventStore }, { db }),
     compare: (projection: typeof payments) =>
       compareWithFresh({
         projection,
@@ -211,7 +196,8 @@ test.serial(
     };
     const follow = () => {
       const projection = createErasedKeys({ store, log });
-      return runProjection({ projection, ...ledger, eventStore, db, election: electionOn(url), log });
+      const { personalData, runtime } = ledger;
+      return run(t, projection, { eventStore }, { db, url }, { personalData, runtime });
     };
     const returned = async () => (await db('erased_keys.returned')).map(({ keys }) => keys);
     const tables = ['personal_data.key_blocks', 'checkpoints', 'erased_keys.returned'];
@@ -227,8 +213,7 @@ test.serial(
     };
     const erased = async (id: string) => {
       await erase(asked(id));
-      const head = await eventStore.head();
-      if (head) await reached(db, erasedKeysList.name, head);
+      await caughtUp([erasedKeysList], { eventStore }, { db });
     };
 
     const first = follow();
@@ -258,10 +243,8 @@ test.serial(
 
     await db('checkpoints').where({ name: erasedKeysList.name }).delete();
     await db.raw('drop schema erased_keys cascade');
-    const third = follow();
-    t.teardown(third.stop);
-    const head = await eventStore.head();
-    if (head) await reached(db, erasedKeysList.name, head);
+    follow();
+    await caughtUp([erasedKeysList], { eventStore }, { db });
     t.deepEqual(await returned(), [], 'read again from the start, nothing is found twice');
   },
 );
@@ -283,52 +266,30 @@ test('that keys cannot be destroyed is said in the words of the store, if it kno
   );
 });
 
-test('keys that were destroyed before another one failed are counted by the next try, once', async (t) => {
-  const tries = [
-    async (onDestroyed: (keys: number) => void) => {
-      onDestroyed(2);
-      throw new Error('no connection');
-    },
-    async () => 0,
-    async () => 0,
-  ];
-  const store = {
-    destroy: async (_: readonly string[], onDestroyed = (_keys: number) => {}) =>
-      (await tries.shift()?.(onDestroyed)) ?? 0,
-    freeOldVersions: async () => undefined,
-  };
-  const recorded: unknown[] = [];
-  const raw = async (_: string, values: readonly unknown[]) => void recorded.push(...values);
-  const db = { raw, executionPromise: Promise.resolve() } as unknown as Knex.Transaction;
-  const list = createErasedKeys({ store, log });
-  const none = {} as PersonalDataReader;
-  await t.throwsAsync(async () => await list.project([], db, none), { instanceOf: KeysUnavailable });
-  t.deepEqual(recorded, []);
-  await list.project([], db, none);
-  await list.project([], db, none);
-  t.deepEqual(recorded, [2]);
-});
-
-test('keys are counted again if the transaction around a savepoint is rolled back', async (t) => {
-  const found = [2, 0, 0];
-  const store = {
-    async destroy(_: readonly string[], onDestroyed = (_keys: number) => {}) {
-      onDestroyed(found.shift() ?? 0);
-      return 0;
-    },
-    freeOldVersions: async () => undefined,
-  };
-  const recorded: unknown[] = [];
-  const raw = async (_: string, values: readonly unknown[]) => void recorded.push(...values);
-  const savepointIn = (executionPromise: Promise<void>) =>
-    ({ raw, executionPromise: Promise.resolve(), parentTransaction: { executionPromise } }) as never;
-  const list = createErasedKeys({ store, log });
-  const none = {} as PersonalDataReader;
-  await list.project([], savepointIn(Promise.reject(new Error('no connection'))), none);
-  await list.project([], savepointIn(Promise.resolve()), none);
-  await list.project([], savepointIn(Promise.resolve()), none);
-  t.deepEqual(recorded, [2, 2]);
-});
+test.serial(
+  'keys that were back are counted, once, even if the process is killed as soon as they are destroyed',
+  async (t) => {
+    const { asked, db, erase, eventStore, load, parts, pay } = await start(t);
+    const id = await pay(1);
+    const { keys } = (await load(id)).personalData;
+    const copy: Record<string, unknown>[] = await db('personal_data.key_blocks');
+    await erase(asked(id));
+    await db('personal_data.key_blocks').delete();
+    await db('personal_data.key_blocks').insert(copy);
+    const erasures = await eventStore.load(paymentStream(id));
+    const events = erasures.filter(({ type }) => type === 'PersonalDataErased');
+    const none = {} as PersonalDataReader;
+    const list = () => createErasedKeys({ store: parts.store, log });
+    await prepare(db, list(), erasedKeysList.name);
+    const killed = db.transaction(async (trx) => {
+      await list().project(events, trx, none);
+      throw new Error('killed');
+    });
+    await t.throwsAsync(killed, { message: 'killed' });
+    await db.transaction(async (trx) => await list().project(events, trx, none));
+    t.deepEqual(await db('erased_keys.returned').pluck('keys'), [keys.length]);
+  },
+);
 
 /** jsonb travels as text. */
 const asStored = (row: Record<string, unknown>) =>

@@ -70,3 +70,27 @@ test('the most exact answer counts, until one cannot be explained by it', async 
   t.is(await measured([2, 3_600_000], [400, 3_600_000]), 3_600_001);
   await clock.stop();
 });
+
+test('one answer is enough to know the time', async (t) => {
+  const logged: string[] = [];
+  const log = {
+    warn: (_: object, text: string) => logged.push(text),
+    info: (_: object, text: string) => logged.push(text),
+  };
+  let asked = 0;
+  const timeout = async () => {
+    asked += 1;
+    if (asked > 1) throw new Error('timeout');
+    return { rows: [{ ms: String(Date.now() + hourMs) }] };
+  };
+  const clock = createSharedClock({
+    db: { raw: () => ({ timeout }) } as never,
+    runtime: systemRuntime,
+    log: log as never,
+  });
+  await clock.start();
+  await clock.stop();
+  t.is(asked, 2);
+  t.true(Math.abs((clock.differenceMs() ?? 0) + hourMs) < 60_000);
+  t.deepEqual(logged, ['the clock of this machine is wrong; the time of PostgreSQL is used']);
+});

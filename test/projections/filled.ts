@@ -74,7 +74,7 @@ export type Filled = { id: string; state: RequestedPayment };
 
 /** Writes payments with these histories, `P0`, `P1`, …; returns what each folds to. */
 export async function fillPayments(db: Knex, histories: readonly PaymentEvent[][]): Promise<Filled[]> {
-  await db.raw('truncate payments.payments, payments.exceptions, payments.unknown_outcomes');
+  await db.raw('truncate payments.payments, payments.exceptions');
   await db.raw('truncate reactor_deliveries.payments, reactor_deliveries.deliveries');
   const filled: Filled[] = [];
   for (const [index, events] of histories.entries()) {

@@ -10,7 +10,7 @@ import type { Background } from '@ledger/kernel/run-until-stopped.ts';
 import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
 import { connectPostgres } from '@ledger/postgres/pool.ts';
 import { projectionStatus } from '@ledger/projections/runtime/checkpoints.ts';
-import type { Projection } from '@ledger/projections/runtime/projection.ts';
+import { type Followed, type Projection, selectionOf } from '@ledger/projections/runtime/projection.ts';
 import { runProjection } from '@ledger/projections/runtime/run.ts';
 import type { ExecutionContext } from 'ava';
 import type { Knex } from 'knex';
@@ -27,7 +27,7 @@ import {
   readPaymentEvent,
 } from '../../src/events/payment.ts';
 import type { RequestDetails } from '../../src/events/personal-data.ts';
-import { until } from '../embedded/helpers.ts';
+import { patienceMs, until } from '../embedded/helpers.ts';
 import { startServer, startServerProcess } from '../support/event-store.ts';
 import { electionOn } from '../support/leader-election.ts';
 import { personalData } from '../support/personal-data.ts';
@@ -95,12 +95,13 @@ function connectTo(t: ExecutionContext, url: string, deadlines: Deadlines = {}):
   return eventStore;
 }
 
-/** Runs a projection in this process, until the test is over at the latest. */
+/** Runs a projection in this process, until the test or its file is over at the latest. */
 export function run(
-  t: ExecutionContext,
+  t: Owner,
   projection: Projection,
-  { eventStore }: RunningStore,
+  { eventStore }: Pick<RunningStore, 'eventStore'>,
   { url, db }: Database,
+  changes: Partial<Parameters<typeof runProjection>[0]> = {},
 ): Background {
   const started = runProjection({
     projection,
@@ -110,6 +111,7 @@ export function run(
     personalData,
     log,
     runtime: systemRuntime,
+    ...changes,
   });
   t.teardown(() => started.stop());
   return started;
@@ -165,6 +167,21 @@ export async function reached(db: Knex, name: string, position: Position): Promi
     const at = (await statusOf(db, name))?.position;
     return at !== null && at !== undefined && at.commit >= position.commit;
   });
+}
+
+/** Waits until projections have everything that the event store has for them. */
+export async function caughtUp(
+  projections: readonly Followed[],
+  { eventStore }: Pick<RunningStore, 'eventStore'>,
+  { db }: Pick<Database, 'db'>,
+): Promise<void> {
+  for (const projection of projections)
+    await until(async () => {
+      const status = await statusOf(db, projection.name);
+      if (!status) return false;
+      const signal = AbortSignal.timeout(patienceMs);
+      return !(await eventStore.firstAfter({ ...selectionOf(projection), after: status.position, signal }));
+    });
 }
 
 /** Also while Postgres is being restarted: then it is not known. */

@@ -5,10 +5,9 @@ import { leadNow } from '@ledger/postgres/leader-election.ts';
 import { rebuildSchema } from '@ledger/projections/rebuild/progress.ts';
 import { RebuildUnderWay } from '@ledger/projections/rebuild/rebuild.ts';
 import test from 'ava';
-import { createExecuteRebuild } from '../../src/commands/rebuild.ts';
+import { createExecuteRequest } from '../../src/commands/projection-requests.ts';
 import { loadConfig } from '../../src/config/config.ts';
 import { ownCause } from '../../src/events/envelope.ts';
-import { projectionStream } from '../../src/events/rebuild.ts';
 import { rebuildInProcess } from '../../src/roles/children.ts';
 import { until } from '../embedded/helpers.ts';
 import { log, startStores } from '../projections/helpers.ts';
@@ -21,8 +20,8 @@ const postgres = await createDatabase();
 test('a rebuild that another process began first is under way, and nothing has gone wrong', async (t) => {
   const { database, eventStore, store } = await startStores(t, postgres);
   const [runtime, projection] = [testRuntime(), 'users'];
-  await createExecuteRebuild(eventStore)(
-    projectionStream(projection),
+  await createExecuteRequest(eventStore)(
+    projection,
     { type: 'RequestRebuild', at: new Date().toISOString(), projection },
     ownCause(randomUUID(), 'staff:aminah'),
   );

@@ -289,7 +289,7 @@ export const mutants: Readonly<Record<string, Omit<Mutant, 'name'>>> = {
   },
   'requests-unheard': {
     what: 'What staff request of a projection is noticed only when a process starts',
-    file: 'src/reactors/rebuilds/watch.ts',
+    file: 'src/reactors/projection-requests/watch.ts',
     code: 'changed.get(name)?.resolve();',
     becomes: '',
     seenBy: ['request-open'],

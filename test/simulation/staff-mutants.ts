@@ -137,14 +137,4 @@ export const staffMutants: Readonly<Record<string, Omit<Mutant, 'name'>>> = {
     payments: 40,
     seeds: 20,
   },
-  'erasure-claimed': {
-    what: 'An erasure is recorded although no key was destroyed',
-    file: 'src/personal-data/erase.ts',
-    code: 'await store.destroy(left.flatMap(({ loaded }) => loaded.held.keys));',
-    becomes: '',
-    seenBy: ['not-erased'],
-    fault: 'erase',
-    payments: 40,
-    seeds: 20,
-  },
 };

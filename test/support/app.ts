@@ -34,6 +34,7 @@ import { startServer } from './event-store.ts';
 import { sen } from './payments.ts';
 import { personalData } from './personal-data.ts';
 import { quarantined } from './quarantine.ts';
+import { readOnce } from './read-once.ts';
 import { testRuntime } from './runtime.ts';
 
 export const gatewaySecret = 'a gateway secret of the tests';
@@ -163,14 +164,16 @@ export async function startApp(
   const store = beside ? null : await startServer();
   const eventStore =
     beside?.eventStore ??
-    connectEventStore({
-      url: store?.url ?? '',
-      log: pino({ level: 'silent' }),
-      runtime: systemRuntime,
-      // It is in this process, which may be busy for seconds on a slow machine.
-      callDeadlineMs: 60_000,
-      giveUpAfterMs: 120_000,
-    });
+    readOnce(
+      connectEventStore({
+        url: store?.url ?? '',
+        log: pino({ level: 'silent' }),
+        runtime: systemRuntime,
+        // It is in this process, which may be busy for seconds on a slow machine.
+        callDeadlineMs: 60_000,
+        giveUpAfterMs: 120_000,
+      }),
+    );
   const logged: Record<string, unknown>[] = [];
   const log = createLog('info', 'http', { write: (line: string) => void logged.push(JSON.parse(line)) });
 

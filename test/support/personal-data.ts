@@ -23,7 +23,7 @@ export function memoryKeyStore(): KeyStore & { blocks: Map<string, Buffer> } {
     async read(ids) {
       return new Map(ids.flatMap((id) => (blocks.has(id) ? [[id, Buffer.from(blocks.get(id) ?? [])]] : [])));
     },
-    async destroy(keyIds, onDestroyed) {
+    async destroy(keyIds) {
       let there = 0;
       for (const { block, index } of keyIds.map(readKeyId).filter((each) => each !== null)) {
         const keys = blocks.get(block);
@@ -31,7 +31,6 @@ export function memoryKeyStore(): KeyStore & { blocks: Map<string, Buffer> } {
         keyIn(keys, index).fill(0);
         there += 1;
       }
-      onDestroyed?.(there);
       return there;
     },
     freeOldVersions: async () => undefined,
@@ -58,8 +57,8 @@ export async function startPersonalData(store: KeyStore = memoryKeyStore()): Pro
   const forget: ((payload: string) => void)[] = [];
   const announcing: KeyStore = {
     ...store,
-    async destroy(keyIds, onDestroyed) {
-      const there = await store.destroy(keyIds, onDestroyed);
+    async destroy(keyIds) {
+      const there = await store.destroy(keyIds);
       for (const each of forget) each('');
       return there;
     },

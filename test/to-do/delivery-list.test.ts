@@ -4,7 +4,6 @@ import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
 import { rebuild } from '@ledger/projections/rebuild/rebuild.ts';
 import { prepare } from '@ledger/projections/runtime/checkpoints.ts';
 import { untilCaughtUp } from '@ledger/projections/runtime/lag.ts';
-import { runProjection } from '@ledger/projections/runtime/run.ts';
 import test from 'ava';
 import fc from 'fast-check';
 import type { Knex } from 'knex';
@@ -30,7 +29,6 @@ import {
 } from '../projections/helpers.ts';
 import { results } from '../support/arbitraries.ts';
 import { countLoads } from '../support/count-loads.ts';
-import { electionOn } from '../support/leader-election.ts';
 import {
   payer as aminah,
   applied,
@@ -119,17 +117,7 @@ test.serial('only the request of a payment with events of version 1 is loaded, a
   const counted = countLoads(eventStore);
   const { projection, takeDue } = createDeliveryList(counted);
   const due: string[] = [];
-  const running = runProjection({
-    projection,
-    eventStore,
-    db,
-    election: electionOn(url),
-    personalData,
-    log,
-    runtime: systemRuntime,
-    onCommitted: () => due.push(...takeDue()),
-  });
-  t.teardown(running.stop);
+  run(t, projection, { eventStore }, { db, url }, { onCommitted: () => due.push(...takeDue()) });
   await reached(db, deliveryList.name, first);
   await reached(db, deliveryList.name, await append(eventStore, 'OLD', [applied(result(1, 'failed'))], 1));
   t.deepEqual(

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { evolve, noPayment, type PaymentEvent } from '../../src/events/payment.ts';
 import { nextRequeryAt } from '../../src/events/requery-schedule.ts';
 import { createSources } from '../../src/monitoring/metric-sources.ts';
-import { requeries } from '../../src/to-do/requery-list.ts';
+import { requeryList } from '../../src/to-do/requery-list.ts';
 import { createAnswerCounts, createRequeryQueue } from '../../src/to-do/requery-queue.ts';
 import { append, log, reached, run, startStores } from '../projections/helpers.ts';
 import { events } from '../support/arbitraries.ts';
@@ -17,7 +17,7 @@ const postgres = await createDatabase();
 
 async function start(t: ExecutionContext) {
   const { database, store } = await startStores(t, postgres);
-  run(t, requeries, store, database);
+  run(t, requeryList, store, database);
   const { db } = database;
   return {
     db,
@@ -29,9 +29,9 @@ async function start(t: ExecutionContext) {
       happened: readonly PaymentEvent[],
       expected: number | 'no_stream' = 'no_stream',
     ) {
-      await reached(db, requeries.name, await append(store.eventStore, id, happened, expected));
+      await reached(db, requeryList.name, await append(store.eventStore, id, happened, expected));
     },
-    row: async (id: string) => await db(`${requeries.name}.requeries`).where('transaction_id', id).first(),
+    row: async (id: string) => await db(`${requeryList.name}.requeries`).where('transaction_id', id).first(),
   };
 }
 
@@ -71,7 +71,7 @@ test.serial(
     /** What is claimed so many days late, with a clock that is so many days ahead of PostgreSQL's. */
     const claimed = async (days: number, aheadDays = 0) => {
       const at = (after: number) => new Date(Date.now() + after * 86_400_000);
-      await db(`${requeries.name}.requeries`).update({ wake_at: at(-days), lease_until: null });
+      await db(`${requeryList.name}.requeries`).update({ wake_at: at(-days), lease_until: null });
       return (await queue.claim(claimAt(at(aheadDays)))).map(({ transactionId }) => transactionId).toSorted();
     };
     t.deepEqual(await claimed(6), ['A', 'B']);

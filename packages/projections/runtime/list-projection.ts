@@ -3,8 +3,8 @@ import type { Knex } from 'knex';
 import type { Projection } from './projection.ts';
 import { type StreamOptions, streamProjection } from './stream-projection.ts';
 
-export function listProjection<State>(
-  options: Pick<StreamOptions<State, never>, 'name' | 'version' | 'streamPrefix' | 'evolve'>,
+export function listProjection<State, Event>(
+  options: Pick<StreamOptions<State, Event, never>, 'name' | 'version' | 'fold'>,
 ): Projection {
   return streamProjection({
     ...options,

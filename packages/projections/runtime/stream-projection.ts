@@ -18,13 +18,20 @@ type ChangedStream<State> = {
   last: RecordedEvent;
 };
 
-export type StreamOptions<State, Column extends string> = {
+/** A kind of stream: how its names begin, how its events are read, and the state that they lead to. */
+type Fold<State, Event> = {
+  prefix: string;
+  /** Throws on what it cannot read. */
+  read(event: RecordedEvent): Event;
+  /** Null before the first event, and if a stream cannot begin with that event. */
+  evolve(state: State | null, event: Event): State | null;
+};
+
+export type StreamOptions<State, Event, Column extends string> = {
   name: string;
   version: number;
-  streamPrefix: string;
+  fold: Fold<State, Event>;
   idColumn?: string;
-  /** Null before the first event, and if a stream cannot begin with that event. Throws on what it cannot read. */
-  evolve(state: State | null, event: RecordedEvent): State | null;
   /** Its columns in addition to id, revision and state. Its name is the projection's if not given. */
   table: { name?: string; columns: Readonly<Record<Column, string>>; indexes?: readonly string[] };
   columnsOf(
@@ -43,10 +50,10 @@ export type StreamOptions<State, Column extends string> = {
 };
 
 /** A projection that loads the rows of a batch's streams, folds the events that they lack, and writes them back. */
-export function streamProjection<State, Column extends string = never>(
-  options: StreamOptions<State, Column>,
+export function streamProjection<State, Event, Column extends string = never>(
+  options: StreamOptions<State, Event, Column>,
 ): Projection {
-  const { name, version, streamPrefix, idColumn = 'id' } = options;
+  const { name, version, fold, idColumn = 'id' } = options;
   const { columnsOf, constantColumns = [], moreTables = [], writeMore } = options;
   const table: Table = {
     name,
@@ -67,17 +74,17 @@ export function streamProjection<State, Column extends string = never>(
   return {
     name,
     version,
-    streamPrefixes: [streamPrefix],
+    streamPrefixes: [fold.prefix],
     createTables: (db) => createTables(db, table, ...moreTables),
     indexes: indexesOf(table, ...moreTables),
     async project(events, db, personalData) {
-      const ids = new Set(events.map(({ streamName }) => streamName.slice(streamPrefix.length)));
+      const ids = new Set(events.map(({ streamName }) => streamName.slice(fold.prefix.length)));
       const { rows } = await prepared<{ rows: Stored<State>[] }>(
         db,
         `select ${idColumn} as id, revision, state from ${table.name} where ${idColumn} = any(?)`,
         [[...ids]],
       );
-      const changed = foldStreams(rows, events, options);
+      const changed = foldStreams(rows, events, fold);
       const written = await Promise.all(
         changed.map(async (stream) => ({
           [idColumn]: stream.id,
@@ -95,21 +102,21 @@ export function streamProjection<State, Column extends string = never>(
 type Stored<State> = Pick<ChangedStream<State>, 'id' | 'revision' | 'state'>;
 
 /** The streams that the events changed. Skips events that the stream's row already holds. */
-function foldStreams<State>(
+function foldStreams<State, Event>(
   stored: readonly Stored<State>[],
   events: readonly RecordedEvent[],
-  { evolve, streamPrefix }: Pick<StreamOptions<State, never>, 'evolve' | 'streamPrefix'>,
+  { evolve, prefix, read }: Fold<State, Event>,
 ): ChangedStream<State>[] {
   const rows = new Map(stored.map((row) => [row.id, row]));
   const changed = new Map<string, ChangedStream<State>>();
   for (const event of events) {
-    const id = event.streamName.slice(streamPrefix.length);
+    const id = event.streamName.slice(prefix.length);
     const before = changed.get(id);
     const { revision, state } = before ?? rows.get(id) ?? { revision: -1, state: null };
     if (event.revision <= revision) continue;
     if (event.revision > revision + 1)
       throw new ProjectionFault(`Revision ${revision + 1} of the stream is missing before this event`);
-    const next = evolve(state, event);
+    const next = evolve(state, read(event));
     if (next === null) throw new ProjectionFault('The stream does not begin with the event that creates it');
     const first = before?.first ?? event;
     changed.set(id, { id, revision: event.revision, state: next, first, last: event });

@@ -9,7 +9,7 @@ import { describeFailure, ProjectionHalted } from '@ledger/projections/runtime/f
 import type { Knex } from 'knex';
 import { allProjections } from '../../projections/all.ts';
 import { createDeliveryList } from '../../to-do/delivery-list.ts';
-import { requeries } from '../../to-do/requery-list.ts';
+import { requeryList } from '../../to-do/requery-list.ts';
 import type { DerivedCheck } from './verification.ts';
 import { type Checked, createViolations, placeText } from './violations.ts';
 
@@ -47,7 +47,7 @@ async function compareRows(
 ): Promise<Checked[]> {
   const { onProgress, progress, report, soFar } = verification;
   const done = soFar.rows;
-  for (const projection of [...allProjections, createDeliveryList(verification).projection, requeries]) {
+  for (const projection of [...allProjections, createDeliveryList(verification).projection, requeryList]) {
     const { name } = projection;
     if (done[name]) continue;
     const found = createViolations();

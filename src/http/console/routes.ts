@@ -10,7 +10,7 @@ import { showAccessLog } from './audit/access-log.ts';
 import { paymentExport } from './audit/export.ts';
 import { showSeals } from './audit/seals.ts';
 import { deliveryList, showDeliveries } from './deliveries/list.ts';
-import { confirmSendList, sendListAgain } from './deliveries/send-list.ts';
+import { sendList } from './deliveries/send-list.ts';
 import { sendAgain } from './deliveries/send-one.ts';
 import { approval } from './exceptions/approval.ts';
 import { discrepancy } from './exceptions/discrepancy.ts';
@@ -135,8 +135,7 @@ export function consoleRoutes(): readonly ConsoleRoute[] {
 
     get('/console/deliveries', 'read', 'filtered', showDeliveries),
     get('/console/deliveries/export.csv', 'read', 'filtered', downloadList(deliveryList)),
-    get('/console/deliveries/send-again', 'sendAgain', 'filtered', confirmSendList),
-    post('/console/deliveries/send-again', 'sendAgain', 'filtered', sendListAgain),
+    ...form('/console/deliveries/send-again', ['sendAgain', 'sendAgain'], 'filtered', sendList),
 
     get('/console/journal', 'readAll', 'all', showTrialBalance),
     get('/console/journal/account', 'read', 'filtered', showAccount),

@@ -27,11 +27,11 @@ export async function recordResponse(ctx: Context, dependencies: PaymentChannel)
   };
 
   // Every result has it; our own hand-over form, which is signed with the same key, has none.
-  if (fieldOf(raw, 'STATUS') === '') throw new HttpProblem(400, 'STATUS is missing');
+  if (fieldOf(raw, 'STATUS') === '') throw unusable(400, 'STATUS is missing');
   const reported = readGatewayResult(raw);
   if (!reported) {
     await keepUnmatched('unreadable');
-    throw new HttpProblem(400, 'STATUS must be 0, 1, 2 or 3');
+    throw unusable(400, 'STATUS must be 0, 1, 2 or 3');
   }
   const merchantCode = merchantCodeOf(config.merchants, reported.merchantCode);
   // The land registry's interface requires this; a generic payment keeps the merchant that it was requested for.
@@ -42,13 +42,17 @@ export async function recordResponse(ctx: Context, dependencies: PaymentChannel)
   const recorded = await record(ctx, { ...reported, merchantCode }, verified, dependencies);
   if (recorded === 'unknown_transaction') {
     await keepUnmatched(recorded);
-    throw new HttpProblem(404, 'Transaction not found', { kind: 'paymentNotFound' });
+    throw unusable(404, 'Transaction not found');
   }
   // A gateway that is refused may give up, and this result is valid: staff settle it.
   if (recorded === 'unreadable_payment') await keepUnmatched(recorded);
   // The result is durable by now, even if this answer is lost.
   leadToReceipt(ctx, reported.transactionId, recorded === 'unreadable_payment' ? 'no_stream' : recorded);
 }
+
+/** A payer who is back from the bank must not be told to pay again. */
+const unusable = (status: number, message: string) =>
+  new HttpProblem(status, message, { kind: 'unusableResult' });
 
 /** The revision at which the payment holds the result, or why no payment holds it. */
 async function record(
@@ -76,7 +80,7 @@ function authenticate(fields: GatewayFields, gateway: Config['gateway']): boolea
   if (checksums.includes('valid')) return true;
   const isUnsigned = checksums.includes('missing') && fieldOf(fields, 'STATUS') !== '';
   if (isUnsigned && gateway.acceptUnsigned) return false;
-  throw new HttpProblem(401, 'CHECKSUM is missing or wrong');
+  throw unusable(401, 'CHECKSUM is missing or wrong');
 }
 
 /**
@@ -86,7 +90,7 @@ function authenticate(fields: GatewayFields, gateway: Config['gateway']): boolea
  */
 function checkDirection(fields: GatewayFields, { labelledFrom }: Config['gateway'], now: Date): void {
   if (labelledFrom === null || now < labelledFrom || fieldOf(fields, 'DIRECTION') === 'result') return;
-  throw new HttpProblem(401, 'DIRECTION must be result');
+  throw unusable(401, 'DIRECTION must be result');
 }
 
 /** `''` if there is none; names in any case. */
@@ -97,14 +101,14 @@ function fieldOf(fields: GatewayFields, name: string): string {
 /** The fields as sent. A name may occur only once, whatever its case: of two values, nobody could say which was signed. */
 function fieldsOf(body: unknown): GatewayFields {
   if (typeof body !== 'object' || body === null || Array.isArray(body))
-    throw new HttpProblem(400, 'The body must be a form or a JSON object');
+    throw unusable(400, 'The body must be a form or a JSON object');
   const entries = Object.entries(body).map(([name, value]) => [name, textOf(name, value)] as const);
   if (new Set(entries.map(([name]) => name.toUpperCase())).size < entries.length)
-    throw new HttpProblem(400, 'A field was sent twice');
+    throw unusable(400, 'A field was sent twice');
   return Object.fromEntries(entries);
 }
 
 function textOf(name: string, value: unknown): string {
   if (typeof value === 'string' && value.isWellFormed() && name.isWellFormed()) return value;
-  throw new HttpProblem(400, 'Every field must be a text, sent once');
+  throw unusable(400, 'Every field must be a text, sent once');
 }

@@ -41,7 +41,9 @@ export function drawReceipt(
   const { linkEndsAtMs } = ctx.state;
   const ownUrl = links.receipt(transactionId, lang, linkEndsAtMs);
   const canPay = !isSettled(payment, runtime.now());
-  const isOpen = status === 'pending' || (canPay && openAttempts(payment).length > 0);
+  // Also where nobody may begin to pay any more: the bank may still report an attempt that has begun.
+  const isUnpaid = status === 'requested' || status === 'partlyPaid';
+  const isOpen = status === 'pending' || (isUnpaid && openAttempts(payment).length > 0);
   const looks = Number(ctx.query.look ?? 0);
   const pauseSeconds = isOpen ? pausesSeconds[looks] : undefined;
   const email = emailOf(payment, lang, runtime.now());

@@ -52,14 +52,20 @@ const forms: Options = {
 
 const json: Options = { json: true, jsonLimit: limitBytes, jsonTypes: ['json'] };
 
-export const jsonBody = bodyReader('application/json', json);
+/** JSON is read as UTF-8. Declared as anything else, a name would be stored with wrong letters. */
+function refuseOtherCharsets(ctx: Context): void {
+  if (ctx.is('json') && !/^(utf-?8|us-ascii)?$/i.test(ctx.request.charset))
+    throw new HttpProblem(415, 'The charset of JSON must be UTF-8');
+}
+
+export const jsonBody = bodyReader('application/json', json, refuseOtherCharsets);
 
 export const formBody = bodyReader('application/x-www-form-urlencoded or multipart/form-data', forms);
 
 const anyTypes = 'application/json, application/x-www-form-urlencoded or multipart/form-data';
 
-const anyBody = bodyReader(anyTypes, { ...forms, ...json });
-/** A number in JSON becomes its text, which is what was signed. */
+const anyBody = bodyReader(anyTypes, { ...forms, ...json }, refuseOtherCharsets);
+/** A number in JSON becomes its text, which is what was signed. No charset is refused: a result must not be lost. */
 const textBody = bodyReader(anyTypes, { ...forms, ...json, includeUnparsed: true }, (ctx) => {
   const { rawBody }: { rawBody?: unknown } = ctx.request;
   if (ctx.is('json') && typeof rawBody === 'string' && rawBody !== '')

@@ -101,6 +101,7 @@ export class HttpProblem extends Error {
 const kinds: Readonly<Record<number, ErrorKind>> = {
   401: 'unauthorized',
   404: 'pageNotFound',
+  405: 'wrongMethod',
   409: 'conflict',
   410: 'linkExpired',
   413: 'tooLarge',

@@ -48,7 +48,7 @@ export function createErrorAnswers({ log }: Dependencies, presenterOf: (path: st
     // The router leaves a bare status where no route matches.
     if (ctx.body != null || ctx.status < 400) return;
     const message = ctx.status === 404 ? 'Not found' : 'Method not allowed';
-    await answerWith(ctx, new HttpProblem(ctx.status, message, { kind: 'pageNotFound' }).answer);
+    await answerWith(ctx, new HttpProblem(ctx.status, message).answer);
   };
 }
 

@@ -1,7 +1,7 @@
 /** What is still open in the clearing accounts, by the age of the money. */
 import type { Knex } from 'knex';
-import { boundsOfDay, dayOf } from '../../common/malaysian-time.ts';
 import { sqlOf } from '../../common/sql.ts';
+import { upTo } from './queries.ts';
 
 /** In whole Malaysian days up to the day of the as-of time, which is day 0. */
 export const ages = ['0–1', '2–3', '4–7', '8–30', 'over 30'] as const;
@@ -21,13 +21,8 @@ type AgedAccount = {
  * Rejects when Postgres is down.
  */
 export async function ageing(db: Knex, asOf: Date): Promise<AgedAccount[]> {
-  const day = dayOf(asOf.toISOString());
-  const dayStart = boundsOfDay(day)?.start ?? asOf.toISOString();
-  const { rows } = await db.raw<{ rows: { account: string; age: number; sen: string }[] }>(openByAge, {
-    day,
-    dayStart,
-    asOf,
-  });
+  type Row = { account: string; age: number; sen: string };
+  const { rows } = await db.raw<{ rows: Row[] }>(openByAge, upTo(asOf));
   const accounts = new Map<string, bigint[]>();
   for (const { account, age, sen } of rows) {
     const byAge = accounts.get(account) ?? [...ages, undated].map(() => 0n);

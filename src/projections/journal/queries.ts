@@ -81,15 +81,15 @@ export async function trialBalance(
   asOf: Date,
   account: string | null = null,
 ): Promise<AccountSums[]> {
-  const day = dayOf(asOf.toISOString());
-  const dayStart = boundsOfDay(day)?.start ?? asOf.toISOString();
-  const { rows } = await db.raw<{ rows: (Sums & { account: string })[] }>(sqlOf('trial-balance'), {
-    day,
-    dayStart,
-    asOf,
-    account,
-  });
+  const bindings = { ...upTo(asOf), account };
+  const { rows } = await db.raw<{ rows: (Sums & { account: string })[] }>(sqlOf('trial-balance'), bindings);
   return rows.map(inSen);
+}
+
+/** For statements that take whole days from their sums, and of the last day the postings until then. */
+export function upTo(asOf: Date) {
+  const day = dayOf(asOf.toISOString());
+  return { day, dayStart: boundsOfDay(day)?.start ?? asOf.toISOString(), asOf };
 }
 
 /**

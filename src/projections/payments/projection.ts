@@ -12,9 +12,8 @@ import {
   currentResult,
   evolve,
   noPayment,
-  paymentStreamPrefix,
+  paymentFold,
   type RequestedPayment,
-  readPaymentEvent,
   requestedIn,
 } from '../../events/payment.ts';
 import { isEnded, type Standing, standingOf } from '../../events/payment-standing.ts';
@@ -26,12 +25,12 @@ import { searchKeysOf } from './search-keys.ts';
 
 export const payments: Projection = streamProjection({
   name: 'payments',
-  version: 16,
-  streamPrefix: paymentStreamPrefix,
-  idColumn: 'transaction_id',
-  evolve(state: RequestedPayment | null, event) {
-    return requestedIn(evolve(state ?? noPayment, readPaymentEvent(event)));
+  version: 17,
+  fold: {
+    ...paymentFold,
+    evolve: (state: RequestedPayment | null, event) => requestedIn(evolve(state ?? noPayment, event)),
   },
+  idColumn: 'transaction_id',
   table: tables.payments,
   async columnsOf({ id, revision, state, last }, personalData) {
     const { request, receipt } = state;
@@ -53,7 +52,7 @@ export const payments: Projection = streamProjection({
       mac: await macOf({ id, revision, state }, personalData),
     };
   },
-  moreTables: [tables.exceptions, tables.unknownOutcomes, tables.approvals, tables.payers],
+  moreTables: [tables.exceptions, tables.payers],
   async writeMore(changed, db, personalData) {
     await writePayers(changed, db, personalData);
     await writeExceptions(changed, db);

@@ -3,14 +3,12 @@ import { indexable } from '@ledger/postgres/table.ts';
 import type { Projection } from '@ledger/projections/runtime/projection.ts';
 import { streamProjection } from '@ledger/projections/runtime/stream-projection.ts';
 import tables from '../../../content/tables/reconciliation.json' with { type: 'json' };
-import { type Discrepancy, reconciliationFold } from '../../events/reconciliation.ts';
+import { reconciliationFold } from '../../events/reconciliation.ts';
 
 export const reconciliation: Projection = streamProjection({
   name: 'reconciliation',
   version: 2,
-  streamPrefix: reconciliationFold.prefix,
-  evolve: (state: Discrepancy | null, event) =>
-    reconciliationFold.evolve(state, reconciliationFold.read(event)),
+  fold: reconciliationFold,
   table: tables.discrepancies,
   columnsOf: ({ state: { at, kind, merchantCode, ours, resolved, source, theirs, transactionId } }) => ({
     kind,

@@ -4,9 +4,11 @@ import {
   EventStoreUnavailable,
   type RecordedEvent,
 } from '@ledger/event-store/event-store.ts';
+import { reasonOf } from '@ledger/kernel/reason-of.ts';
 import { retry } from '@ledger/kernel/retry.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
 import { inSpan } from '@ledger/kernel/tracing.ts';
+import type { warnSeldom } from '@ledger/kernel/warn-seldom.ts';
 import { KeysUnavailable, type OpenSealed } from '@ledger/personal-data/sealed.ts';
 import type { Logger } from 'pino';
 import { isSuperseded, type RecordDeliveryAttempt } from '../../commands/deliveries.ts';
@@ -43,6 +45,8 @@ export type AttemptDependencies = {
   scheduleMs: readonly number[];
   runtime: Runtime;
   log: Logger;
+  /** For what an outage repeats. */
+  warn: ReturnType<typeof warnSeldom>;
 };
 
 /** What came of a claim. */
@@ -75,7 +79,7 @@ export async function attemptDelivery(
   { claimedMs, stopping }: { claimedMs: number; stopping: AbortSignal },
   dependencies: AttemptDependencies,
 ): Promise<AttemptEnd> {
-  const { eventStore, log, openSealed, runtime } = dependencies;
+  const { eventStore, log, openSealed, runtime, warn } = dependencies;
   const { orderingKey, receiver, transactionId } = claimed;
   let correlationId: string | undefined;
   let isBegun = false;
@@ -113,10 +117,14 @@ export async function attemptDelivery(
     return { outcome, row: recordedRow(head) };
   } catch (error) {
     const isUnreadable = error instanceof UnreadableEvent;
-    log[isUnreadable ? 'warn' : 'error'](
-      { err: error, correlationId, transactionId, orderingKey, isBegun },
-      'a delivery could not be attempted or recorded',
-    );
+    const isStoreAway = error instanceof EventStoreUnavailable || error instanceof KeysUnavailable;
+    // What was sent is always named.
+    if (isStoreAway && !isBegun) warn({ reason: reasonOf(error) }, 'deliveries wait for a store');
+    else
+      log[isUnreadable ? 'warn' : 'error'](
+        { err: error, correlationId, transactionId, orderingKey, isBegun },
+        'a delivery could not be attempted or recorded',
+      );
     // A claim after an interruption is kept, because the interruption must still be recorded.
     if (isBegun || claimed.interrupted !== null) return { outcome: null, row: { kind: 'kept' } };
     const afterMs = isUnreadable ? unreadableMs : postponeMs;

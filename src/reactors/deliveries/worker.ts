@@ -17,7 +17,7 @@ import { type Concurrency, createPlaces } from './places.ts';
 export type WorkerTask = Pick<AttemptDependencies, 'name' | 'perform'> & { kind: DeliveryKind };
 
 type Dependencies = WorkerTask &
-  AttemptDependencies & {
+  Omit<AttemptDependencies, 'warn'> & {
     queue: DeliveryQueue;
     concurrency: Concurrency;
     /** Told of each attempt. */
@@ -74,7 +74,7 @@ export function startDeliveryWorker(dependencies: Dependencies) {
 
   async function attempt(claimed: ClaimedDelivery, claimedMs: number): Promise<void> {
     const limits = { claimedMs, stopping: interrupting.signal };
-    const { outcome, row } = await attemptDelivery(claimed, limits, { ...dependencies, log });
+    const { outcome, row } = await attemptDelivery(claimed, limits, { ...dependencies, log, warn });
     await release(claimed, row);
     const lackedPlaces = places.lackedFor(claimed);
     if (outcome) countAttempt?.(kind, outcome.kind);

@@ -8,7 +8,6 @@ import { keysPerBlock, wrappingKeys } from '@ledger/personal-data/key-store.ts';
 import { createPersonalData } from '@ledger/personal-data/personal-data.ts';
 import { createPostgresKeyStore, destroyedChannel } from '@ledger/personal-data/postgres-key-store.ts';
 import { listenForNotifications } from '@ledger/postgres/notifications.ts';
-import { runProjection } from '@ledger/projections/runtime/run.ts';
 import { forAll } from '@ledger/transparency-log/key.ts';
 import type { ExecutionContext } from 'ava';
 import { beginExport, readExportRequest } from '../../../src/audit/export/export.ts';
@@ -20,8 +19,7 @@ import { paymentStream } from '../../../src/events/payment.ts';
 import { sealsStream } from '../../../src/events/seals.ts';
 import { payments } from '../../../src/projections/payments/projection.ts';
 import { temporaryFolder, until } from '../../embedded/helpers.ts';
-import { log, reached } from '../../projections/helpers.ts';
-import { electionOn } from '../../support/leader-election.ts';
+import { caughtUp, log, run } from '../../projections/helpers.ts';
 import { createDatabase } from '../../support/postgres.ts';
 import { wholeFile } from '../../support/whole-file.ts';
 import { fill, filled, key, openStore, paymentId, sealAll, sealing, tampered } from '../ledger.ts';
@@ -54,15 +52,14 @@ async function fillLedger(): Promise<string> {
   const { eventStore, close } = await openStore(file);
   await fill(eventStore, personalData);
   await sealAll(eventStore, place, filled);
-  const projection = runProjection({
-    ...stores,
-    election: electionOn(stores.databaseUrl),
-    projection: payments,
-    eventStore,
-    personalData,
-  });
-  const head = await eventStore.head();
-  if (head) await reached(db, payments.name, head);
+  const projection = run(
+    wholeFile,
+    payments,
+    { eventStore },
+    { db, url: place.databaseUrl },
+    { personalData },
+  );
+  await caughtUp([payments], { eventStore }, { db });
   const text = await exportOf(eventStore);
   await projection.stop();
   await close();

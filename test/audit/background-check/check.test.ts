@@ -116,7 +116,7 @@ const tampered: readonly [name: string, sql: string, undo: string, expected: Reg
     'an exception that is closed here and open in the log',
     `update payments.exceptions set resolved_at = at`,
     `update payments.exceptions set resolved_at = null`,
-    /^The row 0+2 2 is not what the events lead to \(resolved_at\)$/,
+    /^The row 0+2 payment 2 is not what the events lead to \(resolved_at\)$/,
   ],
   [
     'a posting of another amount',

@@ -10,7 +10,6 @@ import type { EventStore } from '@ledger/event-store/event-store.ts';
 import { systemRuntime as runtime } from '@ledger/kernel/system-runtime.ts';
 import { leadNow } from '@ledger/postgres/leader-election.ts';
 import { connectPostgres } from '@ledger/postgres/pool.ts';
-import { runProjection } from '@ledger/projections/runtime/run.ts';
 import { forAll, type KeyTerm } from '@ledger/transparency-log/key.ts';
 import { checkpointText, rawKeyOf, signatureLine, verifierText } from '@ledger/transparency-log/note.ts';
 import test, { type ExecutionContext } from 'ava';
@@ -29,13 +28,13 @@ import { allProjections } from '../../../src/projections/all.ts';
 import { verifyInProcess } from '../../../src/roles/children.ts';
 import { openStores } from '../../../src/roles/stores.ts';
 import { createDeliveryList, deliveryList } from '../../../src/to-do/delivery-list.ts';
-import { requeries } from '../../../src/to-do/requery-list.ts';
+import { requeryList } from '../../../src/to-do/requery-list.ts';
 import { query, temporaryFolder } from '../../embedded/helpers.ts';
-import { append, log, paymentRequested, reached } from '../../projections/helpers.ts';
-import { electionOn } from '../../support/leader-election.ts';
+import { append, caughtUp, log, paymentRequested, run } from '../../projections/helpers.ts';
 import { runLedger, settingsFor, spawnLedger } from '../../support/ledger.ts';
 import { createDatabase } from '../../support/postgres.ts';
 import { testRuntime } from '../../support/runtime.ts';
+import { wholeFile } from '../../support/whole-file.ts';
 import {
   cause,
   fill,
@@ -83,12 +82,12 @@ test.after.always(() => rm(folder, { recursive: true, force: true, maxRetries: 1
 
 async function project(eventStore: EventStore, databaseUrl: string): Promise<void> {
   const db = connectPostgres({ url: databaseUrl, log });
-  const head = await eventStore.head();
-  const projections = [...allProjections, createDeliveryList({ eventStore }).projection, requeries];
+  const projections = [...allProjections, createDeliveryList({ eventStore }).projection, requeryList];
+  const { personalData } = stores;
   const runs = projections.map((projection) =>
-    runProjection({ ...stores, election: electionOn(databaseUrl), projection, eventStore, db }),
+    run(wholeFile, projection, { eventStore }, { db, url: databaseUrl }, { personalData }),
   );
-  if (head) for (const { name } of projections) await reached(db, name, head);
+  await caughtUp(projections, { eventStore }, { db });
   for (const run of runs) await run.stop();
   await db.destroy();
 }
@@ -162,7 +161,7 @@ test.serial('a ledger that nobody touched: everything is counted, and there are 
   t.is(counts['rows of users against a fresh fold'], 1);
   t.true((counts['rows of payments against a fresh fold'] ?? 0) >= 9);
   t.true((counts['rows of reactor_deliveries against a fresh fold'] ?? 0) >= 18);
-  for (const { name } of [...allProjections, deliveryList, requeries])
+  for (const { name } of [...allProjections, deliveryList, requeryList])
     t.true(Object.hasOwn(counts, `rows of ${name} against a fresh fold`), name);
   t.true(reportText(report).endsWith('Everything that was checked is as it was written.'));
 });
@@ -355,7 +354,7 @@ test.serial(
 
 test.serial('a database in which no projection ever ran: the log is checked', async (t) => {
   const { violations, report } = await verdictAfter(t, {
-    sql: `drop table checkpoints; ${[...allProjections, deliveryList, requeries].map(({ name }) => `drop schema ${name} cascade;`).join(' ')}`,
+    sql: `drop table checkpoints; ${[...allProjections, deliveryList, requeryList].map(({ name }) => `drop schema ${name} cascade;`).join(' ')}`,
   });
   t.is(report.checked[0]?.count, filled);
   t.is(violations['rows of payments'], 'The projection payments has never run');

@@ -1,12 +1,10 @@
 /** The content service on real parts: an event store and a Postgres that may be frozen, and the projections that run. */
 import { connectEventStore } from '@ledger/event-store/client.ts';
 import type { Background } from '@ledger/kernel/run-until-stopped.ts';
-import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
 import { connectPostgres } from '@ledger/postgres/pool.ts';
 import { isReadOnly } from '@ledger/postgres/requirements.ts';
 import { projectionStatus } from '@ledger/projections/runtime/checkpoints.ts';
 import { createListQueries } from '@ledger/projections/runtime/list-projection.ts';
-import { runProjection } from '@ledger/projections/runtime/run.ts';
 import type { ExecutionContext } from 'ava';
 import type { Project } from '../../../src/events/project.ts';
 import type { Account } from '../../../src/events/user.ts';
@@ -14,11 +12,10 @@ import { projects } from '../../../src/projections/projects/projection.ts';
 import { users } from '../../../src/projections/users/projection.ts';
 import { query, until } from '../../embedded/helpers.ts';
 import { startServer } from '../../event-store/helpers.ts';
-import { log, type Postgres } from '../../projections/helpers.ts';
+import { log, type Postgres, run } from '../../projections/helpers.ts';
 import { type Changes, startApp, type TestApp } from '../../support/app.ts';
 import type { Server } from '../../support/event-store.ts';
-import { electionOn } from '../../support/leader-election.ts';
-import { personalData } from '../../support/personal-data.ts';
+import { readOnce } from '../../support/read-once.ts';
 import { testRuntime } from '../../support/runtime.ts';
 
 export type Service = TestApp & {
@@ -42,7 +39,8 @@ export async function startService(
   await query(postgres.url, 'drop table if exists checkpoints');
   const { url } = server ?? (await startServer(t));
   const runtime = testRuntime(changes.monotonicMs && { monotonicMs: changes.monotonicMs });
-  const eventStore = connectEventStore({ url, log, runtime });
+  const connected = connectEventStore({ url, log, runtime });
+  const eventStore = server ? connected : readOnce(connected);
   const db = connectPostgres({ url: postgres.url, log });
   const runs: Background[] = [];
   const app = await startApp(
@@ -61,7 +59,7 @@ export async function startService(
     { eventStore },
   );
   t.teardown(async () => {
-    await Promise.all([app.close(), ...runs.map((run) => run.stop())]);
+    await app.close();
     await Promise.all([eventStore.close(), db.destroy()]);
   });
   const api = (path: string, init?: RequestInit) => fetch(`${app.url}/api/v1${path}`, init);
@@ -71,17 +69,7 @@ export async function startService(
     runs,
     async runProjections() {
       for (const projection of [users, projects])
-        runs.push(
-          runProjection({
-            projection,
-            eventStore,
-            db,
-            election: electionOn(postgres.url),
-            personalData,
-            log,
-            runtime: systemRuntime,
-          }),
-        );
+        runs.push(run(t, projection, app, { db, url: postgres.url }));
       for (const { name } of [users, projects]) {
         const { has } = createListQueries(db, name);
         await until(() =>

@@ -95,6 +95,21 @@ const refused: Record<string, [unknown, string, string]> = {
     'validation_failed',
     'email must be an email address',
   ],
+  'an email with two dots in a row, which mail servers refuse': [
+    { ...aminah, email: 'a..b@b.example' },
+    'validation_failed',
+    'email must be an email address',
+  ],
+  'an email that begins with a dot': [
+    { ...aminah, email: '.a@b.example' },
+    'validation_failed',
+    'email must be an email address',
+  ],
+  'an email that has a dot before the @': [
+    { ...aminah, email: 'a.@b.example' },
+    'validation_failed',
+    'email must be an email address',
+  ],
   'an email with a line break': [
     { ...aminah, email: 'a@b.example\n' },
     'validation_failed',

@@ -2,9 +2,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { EventStore } from '@ledger/event-store/event-store.ts';
-import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
 import { connectPostgres } from '@ledger/postgres/pool.ts';
-import { runProjection } from '@ledger/projections/runtime/run.ts';
 import test, { type ExecutionContext } from 'ava';
 import { parse } from 'csv-parse/sync';
 import { verifyFile } from '../../../src/audit/verify/export-file.ts';
@@ -15,13 +13,12 @@ import { roles } from '../../../src/events/user.ts';
 import { payments } from '../../../src/projections/payments/projection.ts';
 import { stored } from '../../audit/helpers.ts';
 import { patienceMs, temporaryFolder } from '../../embedded/helpers.ts';
-import { log, reached } from '../../projections/helpers.ts';
+import { log, reached, run } from '../../projections/helpers.ts';
 import { startApp, type TestApp, transactionIdKey } from '../../support/app.ts';
 import { type Member, signIn } from '../../support/console.ts';
-import { electionOn } from '../../support/leader-election.ts';
 import { applied, request, result } from '../../support/payments.ts';
-import { personalData } from '../../support/personal-data.ts';
 import { createDatabase } from '../../support/postgres.ts';
+import { wholeFile } from '../../support/whole-file.ts';
 
 const { url } = await createDatabase();
 const db = connectPostgres({ url, log });
@@ -31,15 +28,11 @@ const ids = Array.from({ length: 40 }, (_, index) =>
   transactionIdOf(transactionIdKey, 'generic', 'council', `INV-${index}`),
 );
 const [id = ''] = ids;
-const projection = runProjection({
-  projection: payments,
-  eventStore,
-  db,
-  election: electionOn(url),
-  personalData,
-  log,
-  runtime: systemRuntime,
+wholeFile.teardown(async () => {
+  await app.close();
+  await db.destroy();
 });
+run(wholeFile, payments, app, { db, url });
 
 test.before(async () => {
   const positions = [];
@@ -47,11 +40,6 @@ test.before(async () => {
     positions.push(await ask(eventStore, transactionId, index));
   const last = positions.at(-1);
   if (last) await reached(db, 'payments', last);
-});
-test.after.always(async () => {
-  await projection.stop();
-  await db.destroy();
-  await app.close();
 });
 
 async function ask(store: EventStore, transactionId: string, index: number) {

@@ -1,9 +1,6 @@
 /** The console on a real Postgres, its tables filled from the app's own event store by the projections themselves. */
 import { randomUUID } from 'node:crypto';
-import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
 import { connectPostgres } from '@ledger/postgres/pool.ts';
-import { selectionOf } from '@ledger/projections/runtime/projection.ts';
-import { runProjection } from '@ledger/projections/runtime/run.ts';
 import type { Knex } from 'knex';
 import { chain, genesisHash } from '../../../src/events/envelope.ts';
 import { type PaymentEvent, paymentStream } from '../../../src/events/payment.ts';
@@ -14,10 +11,15 @@ import { createPaymentQueries } from '../../../src/projections/payments/queries.
 import { reconciliation } from '../../../src/projections/reconciliation/projection.ts';
 import { unmatched } from '../../../src/projections/unmatched/projection.ts';
 import { createDeliveryList } from '../../../src/to-do/delivery-list.ts';
-import { patienceMs, until } from '../../embedded/helpers.ts';
-import { type Database, emptyDatabase, log, type Postgres, statusOf } from '../../projections/helpers.ts';
+import {
+  caughtUp,
+  type Database,
+  emptyDatabase,
+  log,
+  type Postgres,
+  run,
+} from '../../projections/helpers.ts';
 import { type Changes, startApp, type TestApp } from '../../support/app.ts';
-import { electionOn } from '../../support/leader-election.ts';
 import {
   chosen,
   duplicated,
@@ -76,39 +78,13 @@ export async function startPopulated(
   const app = await startApp({ findOfMerchant, ...changes, console: { db } });
   const { eventStore } = app;
   const projections = [...readModels, createDeliveryList({ eventStore }).projection];
-  const runs = projections.map((projection) =>
-    runProjection({
-      projection,
-      eventStore,
-      db,
-      election: electionOn(databaseUrl),
-      personalData,
-      log,
-      runtime: systemRuntime,
-    }),
-  );
-  t.teardown(async () => {
-    await Promise.all(runs.map((run) => run.stop()));
-    await app.close();
-  });
+  t.teardown(app.close);
+  for (const projection of projections) run(t, projection, app, { db, url: databaseUrl });
   let serial = 0;
   return {
     app,
     db,
-    async caughtUp() {
-      for (const projection of projections)
-        await until(async () => {
-          const status = await statusOf(db, projection.name);
-          if (!status) return false;
-          const signal = AbortSignal.timeout(patienceMs);
-          const next = await eventStore.firstAfter({
-            ...selectionOf(projection),
-            after: status.position,
-            signal,
-          });
-          return next === null;
-        });
-    },
+    caughtUp: () => caughtUp(projections, app, { db }),
     async payment(events, { sharesNumbers = false, ...over } = {}) {
       serial += 1;
       const transactionId = serial.toString(32).toUpperCase().padStart(26, '0');

@@ -1,19 +1,16 @@
 // The page of projections, on a log and tables of its own: what it shows, who may rebuild, and the live progress.
 import { connect } from 'node:net';
-import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
 import { projectionStatus } from '@ledger/projections/runtime/checkpoints.ts';
-import { runProjection } from '@ledger/projections/runtime/run.ts';
 import test from 'ava';
-import { projectionStream } from '../../../src/events/rebuild.ts';
+import { projectionStream } from '../../../src/events/projection-requests.ts';
 import { payments } from '../../../src/projections/payments/projection.ts';
 import { users } from '../../../src/projections/users/projection.ts';
-import { rebuildAsRequested } from '../../../src/reactors/rebuilds/perform.ts';
-import { startRebuilds } from '../../../src/reactors/rebuilds/watch.ts';
+import { rebuildAsRequested } from '../../../src/reactors/projection-requests/perform.ts';
+import { startRebuilds } from '../../../src/reactors/projection-requests/watch.ts';
 import { until } from '../../embedded/helpers.ts';
-import { append, emptyDatabase, log, paymentRequested, reached } from '../../projections/helpers.ts';
+import { append, emptyDatabase, log, paymentRequested, reached, run } from '../../projections/helpers.ts';
 import { startApp } from '../../support/app.ts';
 import { signIn } from '../../support/console.ts';
-import { electionOn } from '../../support/leader-election.ts';
 import { personalData } from '../../support/personal-data.ts';
 import { createDatabase } from '../../support/postgres.ts';
 import { testRuntime } from '../../support/runtime.ts';
@@ -29,16 +26,7 @@ test.serial('a rebuild is requested on the page, watched, and done', async (t) =
   });
   t.teardown(app.close);
   const { eventStore } = app;
-  const running = runProjection({
-    projection: payments,
-    eventStore,
-    db,
-    election: electionOn(url),
-    personalData,
-    log,
-    runtime: systemRuntime,
-  });
-  t.teardown(running.stop);
+  run(t, payments, app, { db, url });
   await append(eventStore, 'A', [paymentRequested()]);
   const last = await append(eventStore, 'B', [paymentRequested()]);
   await reached(db, 'payments', last);

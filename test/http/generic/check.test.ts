@@ -39,6 +39,10 @@ const accepted: Record<string, Sent> = {
     headers: json,
     body: JSON.stringify({ merchant_code: 'council', api_key: apiKey }),
   },
+  'a charset that is UTF-8 by another name': {
+    headers: { 'content-type': 'application/json; charset="utf8"' },
+    body: JSON.stringify({ merchant_code: 'council', api_key: apiKey }),
+  },
   'both in a form': { headers: form, body: `merchant_code=council&api_key=${apiKey}` },
   'a body without Content-Type, which is optional': {
     body: JSON.stringify({ merchant_code: 'council', api_key: apiKey }),

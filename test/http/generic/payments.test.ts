@@ -421,6 +421,8 @@ test.serial('a merchant cancels a request that nobody paid, and an expired one c
   const closed = await (await fetch(`${app.url}/generic/receipt/${tried}`)).text();
   t.regex(closed, /this request can no longer be paid/);
   t.notRegex(closed, /If you have just paid/, 'nobody can have paid without an attempt');
+  const awaited = await (await fetch(`${app.url}/generic/receipt/${paid}`)).text();
+  t.regex(awaited, /If you have just paid.*Check the status again/s, 'the bank may still report a charge');
   await postResult(app, signed(resultFields(paid)));
   t.is((await app.events(paid)).at(-1)?.type, 'PaymentSucceeded', 'what comes is taken');
 

@@ -402,6 +402,12 @@ const faultyBodies: Record<string, [string, number, string, Record<string, strin
     { 'content-type': 'application/x-www-form-urlencoded' },
   ],
   'a text': ['trans_id', 415, 'The Content-Type must be application/json', { 'content-type': 'text/plain' }],
+  'another charset': [
+    JSON.stringify(requestBody({ name: 'Jos\u00e9' })),
+    415,
+    'The charset of JSON must be UTF-8',
+    { 'content-type': 'application/json; charset=iso-8859-1' },
+  ],
   'an encoded body': ['{}', 415, 'The body must not have a Content-Encoding', { 'content-encoding': 'gzip' }],
 };
 
@@ -487,4 +493,9 @@ test.serial('binary noise in a sum is accepted', async (t) => {
   const amount = 10.1 + 20.2;
   t.is(parseAmount(amount, sen(10_000)), sen(3030));
   t.is((await postRequest(app, requestBody({ amount }))).status, 200);
+});
+
+test.serial('a payment is not refused because of an email that mail servers would refuse', async (t) => {
+  for (const email of ['a..b@example.my', '.a@example.my'])
+    t.is((await postRequest(app, requestBody({ email }))).status, 200, email);
 });

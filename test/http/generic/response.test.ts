@@ -111,6 +111,10 @@ const encodings: Record<string, (fields: Record<string, string>) => [Body, Recor
     { 'content-type': `multipart/form-data; boundary=${boundary}` },
   ],
   JSON: (fields) => [JSON.stringify(fields), { 'content-type': 'application/json' }],
+  'JSON that is said to be in another charset': (fields) => [
+    JSON.stringify(fields),
+    { 'content-type': 'application/json; charset=iso-8859-1' },
+  ],
 };
 
 for (const [encoding, encode] of Object.entries(encodings)) {
@@ -412,6 +416,20 @@ for (const [title, [body, type, status, message]] of Object.entries(unreadable))
     t.deepEqual(await response.json(), { status: false, message });
   });
 }
+
+test('a payer who comes back with an answer that cannot be used is told not to pay again', async (t) => {
+  const id = await createPayment(app);
+  const cases: [number, Record<string, string>][] = [
+    [401, { ...resultFields(id), CHECKSUM: 'wrong' }],
+    [404, signed(resultFields('0'.repeat(26)))],
+    [400, signed({ ...resultFields(id), STATUS: '9' })],
+  ];
+  for (const [status, fields] of cases) {
+    const response = await postResult(app, fields, { accept: 'text/html' });
+    t.is(response.status, status);
+    t.regex(await response.text(), /Do not pay again yet/);
+  }
+});
 
 test('a time before this century is none: the payment has the time at which it was recorded', async (t) => {
   const id = await createPayment(app);

@@ -5,7 +5,6 @@ import type { Background } from '@ledger/kernel/run-until-stopped.ts';
 import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
 import { connectPostgres } from '@ledger/postgres/pool.ts';
 import { createListQueries } from '@ledger/projections/runtime/list-projection.ts';
-import { runProjection } from '@ledger/projections/runtime/run.ts';
 import test, { type ExecutionContext } from 'ava';
 import { startPostgres } from '../../../packages/embedded/postgres.ts';
 import { createTransactionRegistry } from '../../../src/clients/transaction-registry/registry.ts';
@@ -16,12 +15,11 @@ import { createPaymentQueries } from '../../../src/projections/payments/queries.
 import { users } from '../../../src/projections/users/projection.ts';
 import { createLinks } from '../../../src/receipts/payment-links.ts';
 import { until } from '../../embedded/helpers.ts';
-import { log } from '../../projections/helpers.ts';
+import { log, run } from '../../projections/helpers.ts';
 import { hasPoppler, textOf } from '../../receipts/pdf-reader.ts';
 import { type Changes, linkKeys, startApp, type TestApp } from '../../support/app.ts';
 import { countLoads } from '../../support/count-loads.ts';
 import { startServer, startServerProcess } from '../../support/event-store.ts';
-import { electionOn } from '../../support/leader-election.ts';
 import { personalData } from '../../support/personal-data.ts';
 import { createDatabase, folderWithCluster } from '../../support/postgres.ts';
 import { listOf, registryRecord, startRegistry } from '../../support/registry.ts';
@@ -61,20 +59,9 @@ async function start(t: ExecutionContext, { server, postgres }: Stores) {
   const userQueries = createListQueries<Account>(db, users.name);
   let runs: Background[] = [];
   const project = () => {
-    runs = [payments, users].map((projection) =>
-      runProjection({
-        projection,
-        eventStore,
-        db,
-        election: electionOn(postgres.url),
-        personalData,
-        log,
-        runtime: systemRuntime,
-      }),
-    );
+    runs = [payments, users].map((each) => run(t, each, { eventStore }, { db, url: postgres.url }));
   };
   const stopProjections = () => Promise.all(runs.map((run) => run.stop()));
-  t.teardown(stopProjections);
   project();
   await until(() =>
     Promise.all([queries.findPayment(''), userQueries.has('')]).then(

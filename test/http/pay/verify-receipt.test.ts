@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { EventStoreUnavailable } from '@ledger/event-store/event-store.ts';
 import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
 import { connectPostgres } from '@ledger/postgres/pool.ts';
-import { runProjection } from '@ledger/projections/runtime/run.ts';
 import { forAll, sealKeyOf } from '@ledger/transparency-log/key.ts';
 import { cosignatureLine } from '@ledger/transparency-log/note.ts';
 import test from 'ava';
@@ -21,12 +20,13 @@ import { payments } from '../../../src/projections/payments/projection.ts';
 import { createPaymentQueries } from '../../../src/projections/payments/queries.ts';
 import { verificationCheck, verificationKeys } from '../../../src/receipts/check-code.ts';
 import { until } from '../../embedded/helpers.ts';
-import { log } from '../../projections/helpers.ts';
+import { log, run } from '../../projections/helpers.ts';
 import { linkKeys, startApp } from '../../support/app.ts';
 import { electionOn } from '../../support/leader-election.ts';
 import { resolving } from '../../support/payments.ts';
 import { personalData } from '../../support/personal-data.ts';
 import { createDatabase } from '../../support/postgres.ts';
+import { wholeFile } from '../../support/whole-file.ts';
 import { carryOut, createPayment, postResult, resultFields, signed } from '../generic/helpers.ts';
 
 /** The payments whose rows were found to be changed. */
@@ -38,16 +38,11 @@ const app = await startApp({
   ...queries,
   content: { db, sealingRefused: () => sealingRefused(db) },
 });
-const project = () =>
-  runProjection({
-    projection: payments,
-    eventStore: app.eventStore,
-    db,
-    election: electionOn(databaseUrl),
-    personalData,
-    log,
-    runtime: systemRuntime,
-  });
+wholeFile.teardown(async () => {
+  await app.close();
+  await db.destroy();
+});
+const project = () => run(wholeFile, payments, app, { db, url: databaseUrl });
 let projection = project();
 await until(() =>
   queries.findPayment('').then(
@@ -55,11 +50,6 @@ await until(() =>
     () => false,
   ),
 ); // the table is there
-test.after.always(async () => {
-  await projection.stop();
-  await app.close();
-  await db.destroy();
-});
 
 // That of the app under test.
 const key = verificationKeys(linkKeys);

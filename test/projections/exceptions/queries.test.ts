@@ -163,7 +163,10 @@ test.serial(
     await feed(db, payments, paymentStream(followed), begun);
     await feed(db, payments, paymentStream(followed), [...begun, ...credited]);
     await feed(db, payments, paymentStream(atOnce), [...begun, ...credited]);
-    const rows = await db('payments.unknown_outcomes').orderBy('transaction_id').pluck('amount_sen');
+    const rows = await db('payments.exceptions')
+      .where({ source: 'attempt' })
+      .orderBy('transaction_id')
+      .pluck('amount_sen');
     t.deepEqual(rows, [amountSen / 2, amountSen / 2]);
   },
 );

@@ -52,10 +52,11 @@ test.serial(
 
 async function checkExceptions(t: ExecutionContext, db: Knex, id: string, state: Payment): Promise<void> {
   if (state.status === 'none') return t.fail();
-  const rows = await db('payments.exceptions').where('transaction_id', id).orderBy('result_no');
+  const rows = await db('payments.exceptions').where({ transaction_id: id, source: 'payment' }).orderBy('no');
   const expected = exceptionsOf(state).map(({ resultNo, kind, at, amountSen, resolved }) => ({
     transaction_id: id,
-    result_no: resultNo,
+    source: 'payment',
+    no: resultNo,
     kind,
     merchant_code: indexable(state.request.merchant.code),
     at: new Date(at),

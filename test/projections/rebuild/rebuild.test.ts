@@ -18,7 +18,6 @@ import { discard } from '@ledger/projections/runtime/checkpoints.ts';
 import { ProjectionHalted } from '@ledger/projections/runtime/failures.ts';
 import { tryParkedAgain } from '@ledger/projections/runtime/parking.ts';
 import type { Projection } from '@ledger/projections/runtime/projection.ts';
-import { runProjection } from '@ledger/projections/runtime/run.ts';
 import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
 import { pino } from 'pino';
@@ -28,7 +27,6 @@ import { createDetailsTable } from '../../../src/projections/details/tables.ts';
 import { payments } from '../../../src/projections/payments/projection.ts';
 import { createDeliveryList } from '../../../src/to-do/delivery-list.ts';
 import { until } from '../../embedded/helpers.ts';
-import { electionOn } from '../../support/leader-election.ts';
 import { result, succeeded } from '../../support/payments.ts';
 import { personalData } from '../../support/personal-data.ts';
 import { createDatabase } from '../../support/postgres.ts';
@@ -98,18 +96,9 @@ test.serial('the rows are the same after, and the runner goes on without a word'
   const parts = await start(t);
   const lines: string[] = [];
   const loud = pino({ level: 'warn' }, { write: (line: string) => void lines.push(line) });
-  const { db, url } = parts.database;
+  const { db } = parts.database;
   const { eventStore } = parts.store;
-  const running = runProjection({
-    projection: payments,
-    eventStore,
-    db,
-    election: electionOn(url),
-    personalData,
-    log: loud,
-    runtime: systemRuntime,
-  });
-  t.teardown(running.stop);
+  const running = run(t, payments, parts.store, parts.database, { log: loud });
   await fill(parts, ['payments']);
   const tables = ['payments.payments', 'payments.exceptions'];
   const before = await Promise.all(tables.map((table) => rowsOf(parts, table)));

@@ -1,4 +1,6 @@
 // Callbacks whose payment cannot be read for a while: they wait, and no attempt is recorded.
+import { EventStoreUnavailable } from '@ledger/event-store/event-store.ts';
+import { createLog } from '@ledger/kernel/log.ts';
 import { KeysUnavailable } from '@ledger/personal-data/sealed.ts';
 import test from 'ava';
 import type { PaymentEvent } from '../../../src/events/payment.ts';
@@ -56,6 +58,34 @@ for (const [what, changes] of Object.entries(unreadable))
     await untilHistory(ledger, 'P1', 1);
     t.is(receiver.received.length, 1);
   });
+
+test.serial('that deliveries wait for the event store is said once in a minute', async (t) => {
+  const ledger = await startLedger(t, postgres);
+  const lines: string[] = [];
+  const heard = createLog('info', 'reactors', {
+    write: (line: string) => void lines.push(JSON.parse(line).msg),
+  });
+  let tried = 0;
+  startCallbacks(t, ledger, {
+    log: heard,
+    eventStore: {
+      load: async () => {
+        tried += 1;
+        throw new EventStoreUnavailable('The event store does not answer');
+      },
+    },
+  });
+  for (const id of ['P1', 'P2'])
+    await makePayment(ledger, id, paymentEvents(id, 'http://127.0.0.1:1/', 'succeeded'));
+  const { db } = ledger.database;
+  const isGivenBack = async () =>
+    (await db('reactor_deliveries.deliveries').whereNotNull('leased_by')).length === 0;
+  for (const times of [1, 2, 3]) {
+    await until(async () => tried >= 2 * times && (await isGivenBack()));
+    ledger.clock.set(ledger.clock.now().getTime() + 6_000);
+  }
+  t.deepEqual(lines, ['deliveries wait for a store']);
+});
 
 test.serial('a callback does not wait for personal data whose key is lost', async (t) => {
   const ledger = await startLedger(t, postgres);

@@ -42,7 +42,8 @@ test('one email for all that is new, then silence, then what came since; a failu
   const exception = (id: string) =>
     db('payments.exceptions').insert({
       transaction_id: id,
-      result_no: 1,
+      source: 'payment',
+      no: 1,
       kind: 'duplicate',
       merchant_code: 'council',
       at: '2026-11-19T23:00:00Z',

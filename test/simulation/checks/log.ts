@@ -12,7 +12,7 @@ import {
   readPaymentEvent,
 } from '../../../src/events/payment.ts';
 import { type Books, type Entry, enter } from '../../../src/events/postings.ts';
-import { type Rebuilds, rebuildFold } from '../../../src/events/rebuild.ts';
+import { type ProjectionRequests, projectionRequestFold } from '../../../src/events/projection-requests.ts';
 import type { DiscrepancyFound, reconciliationEvents } from '../../../src/events/reconciliation.ts';
 import { settlementFold } from '../../../src/events/settlement.ts';
 import { unknownOutcomesOf } from '../../../src/events/unknown-attempt-outcomes.ts';
@@ -67,7 +67,7 @@ export function createLogCheck({
   >();
   const shared = new Set<string>();
   /** What staff requested of each projection, by its stream. */
-  const requests = new Map<string, Rebuilds>();
+  const requests = new Map<string, ProjectionRequests>();
   const settlements = createSettlementCheck({ report, history });
   let next = 0;
   let events = 0;
@@ -83,7 +83,7 @@ export function createLogCheck({
     else if (stream.startsWith('gateway-unmatched')) takeUnmatched(event);
     else if (stream.startsWith('reconciliation-')) takeDiscrepancy(stream, event);
     else if (stream.startsWith(settlementFold.prefix)) settlements.take(stream, event);
-    else if (stream.startsWith(rebuildFold.prefix)) takeRequest(stream, event);
+    else if (stream.startsWith(projectionRequestFold.prefix)) takeRequest(stream, event);
   }
 
   function takePayment(id: string, stored: Decoded): void {
@@ -224,7 +224,7 @@ export function createLogCheck({
 
   function takeRequest(stream: string, event: Decoded): void {
     history.tell(`log: ${event.type} in ${stream}`);
-    const { evolve, initial, read } = rebuildFold;
+    const { evolve, initial, read } = projectionRequestFold;
     requests.set(stream, evolve(requests.get(stream) ?? initial, read(event)));
   }
 

@@ -9,14 +9,13 @@ import type { DecideApproval, TakeAction } from '../../../src/commands/approvals
 import { Refused } from '../../../src/commands/decider.ts';
 import { createExecute } from '../../../src/commands/execute.ts';
 import { paymentDecider } from '../../../src/commands/payment.ts';
-import { createExecuteRebuild } from '../../../src/commands/rebuild.ts';
+import { createExecuteRequest } from '../../../src/commands/projection-requests.ts';
 import type { Sen } from '../../../src/common/money.ts';
 import type { Config } from '../../../src/config/config.ts';
 import type { Approval, StaffAction } from '../../../src/events/approvals.ts';
 import { chargesOf } from '../../../src/events/charges.ts';
 import { exceptionsOf, resolutionsFor } from '../../../src/events/exceptions.ts';
 import { noPayment, paymentStream } from '../../../src/events/payment.ts';
-import { projectionStream } from '../../../src/events/rebuild.ts';
 import { createLook } from '../../../src/monitoring/health.ts';
 import { allProjections } from '../../../src/projections/all.ts';
 import { reconcile } from '../../../src/reconciliation/reconcile.ts';
@@ -65,7 +64,7 @@ export function createStaff({
   const stores = openStores(config, log, process.runtime);
   const { eventStore, personalData, runtime } = stores;
   const execute = createExecute({ eventStore, decider: paymentDecider });
-  const executeRequest = createExecuteRebuild(eventStore);
+  const executeRequest = createExecuteRequest(eventStore);
   const confirmed: Confirmed[] = [];
   const causeOf = (actor: string) => {
     const commandId = runtime.uuid();
@@ -125,7 +124,7 @@ export function createStaff({
     what: string,
   ): Promise<void> {
     try {
-      await executeRequest(projectionStream(projection), command, causeOf('staff:one'));
+      await executeRequest(projection, command, causeOf('staff:one'));
       history.tell(`staff: request ${what}`);
     } catch (error) {
       history.tell(`staff: the request ${what} fails: ${String(error).slice(0, 200)}`);

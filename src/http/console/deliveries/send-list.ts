@@ -1,10 +1,11 @@
 /** /console/deliveries/send-again: sends a whole list again, after staff have seen how many deliveries it holds. */
+import { Refused } from '../../../commands/decider.ts';
 import { kindsOfMachines, requestDeliveries } from '../../../commands/send-again.ts';
 import { countDeliveries, findDeliveries } from '../../../to-do/delivery-queries.ts';
 import { HttpProblem } from '../../server/context.ts';
-import { type Fields, queryOf, readForm, readQuery } from '../frame/forms-and-lists.ts';
-import { type Page, type PageDependencies, staffCause } from '../frame/page.ts';
-import type { StaffContext } from '../frame/session.ts';
+import type { FormPage } from '../frame/form-page.ts';
+import { type Fields, queryOf, readQuery } from '../frame/forms-and-lists.ts';
+import { staffCause } from '../frame/page.ts';
 import { canSendAgain, deliveriesFor, deliveriesPath, maxCounted, readFilter, sendListPath } from './list.ts';
 
 /** One request gives at most this many commands; `ledger send-again` takes more. */
@@ -18,49 +19,37 @@ function readSendable(typed: Fields) {
   return { fields, filter: filter.kinds.length > 0 ? filter : { ...filter, kinds: kindsOfMachines } };
 }
 
-export const confirmSendList: Page = async (ctx, dependencies) => {
-  await showConfirmation(ctx, dependencies, readQuery(ctx), null);
-};
-
-async function showConfirmation(
-  ctx: StaffContext,
-  { askReadModels, db, show }: PageDependencies,
-  typed: Fields,
-  problem: string | null,
-): Promise<void> {
-  const { filter, fields } = readSendable(typed);
-  const counting = countDeliveries(db, deliveriesFor(ctx, db, filter), maxCounted + 1);
-  const [count] = await askReadModels(ctx, [counting]);
-  await show(ctx, 'deliveries/send-again.njk', {
-    filter: fields,
-    sent: filter,
-    count,
-    isTooMany: count > maxAtOnce,
-    maxCounted,
-    maxAtOnce,
-    problem,
-    action: sendListPath,
-    backUrl: `${deliveriesPath}${queryOf(fields)}`,
-  });
-}
-
-/** Refuses with 409, and sends nothing, when the list no longer holds the number that staff confirmed. */
-export const sendListAgain: Page = async (ctx, dependencies) => {
-  const { askReadModels, db, execute, runtime, show } = dependencies;
-  const typed = readForm(ctx);
-  const { filter, fields } = readSendable(typed);
-  const finding = findDeliveries(deliveriesFor(ctx, db, filter), maxAtOnce + 1);
-  const [chosen] = await askReadModels(ctx, [finding]);
-  if (chosen.length > maxAtOnce || String(chosen.length) !== typed.count) {
-    ctx.status = 409;
-    return showConfirmation(ctx, dependencies, typed, 'The list has changed. Check the new number.');
-  }
-  const cause = () => staffCause(ctx);
-  const { asked, refused, reasons } = await requestDeliveries({ execute, cause, runtime }, chosen);
-  await show(ctx, 'deliveries/sent-again.njk', {
-    asked,
-    refused,
-    reasons,
-    backUrl: `${deliveriesPath}${queryOf(fields)}`,
-  });
+export const sendList: FormPage = {
+  template: 'deliveries/send-again.njk',
+  async model(ctx, { askReadModels, db }, typed) {
+    const { filter, fields } = readSendable(typed ?? readQuery(ctx));
+    const counting = countDeliveries(db, deliveriesFor(ctx, db, filter), maxCounted + 1);
+    const [count] = await askReadModels(ctx, [counting]);
+    return {
+      filter: fields,
+      sent: filter,
+      count,
+      isTooMany: count > maxAtOnce,
+      maxCounted,
+      maxAtOnce,
+      action: sendListPath,
+      backUrl: `${deliveriesPath}${queryOf(fields)}`,
+    };
+  },
+  /** Sends nothing when the list no longer holds the number that staff confirmed. */
+  async submit(ctx, { askReadModels, db, execute, runtime, show }, form) {
+    const { filter, fields } = readSendable(form);
+    const finding = findDeliveries(deliveriesFor(ctx, db, filter), maxAtOnce + 1);
+    const [chosen] = await askReadModels(ctx, [finding]);
+    if (chosen.length > maxAtOnce || String(chosen.length) !== form.count)
+      throw new Refused('list_changed', 'The list has changed. Check the new number.');
+    const cause = () => staffCause(ctx);
+    const { asked, refused, reasons } = await requestDeliveries({ execute, cause, runtime }, chosen);
+    await show(ctx, 'deliveries/sent-again.njk', {
+      asked,
+      refused,
+      reasons,
+      backUrl: `${deliveriesPath}${queryOf(fields)}`,
+    });
+  },
 };

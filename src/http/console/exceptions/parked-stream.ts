@@ -1,8 +1,6 @@
 /** /console/exceptions/parked/{stream}: a stream that projections have parked. It is open until all of them process it again. */
 import { type ProjectionStatus, projectionStatus } from '@ledger/projections/runtime/checkpoints.ts';
-import { loadHead } from '../../../commands/execute.ts';
-import { createExecuteRebuild, rebuildDecider } from '../../../commands/rebuild.ts';
-import { projectionStream } from '../../../events/rebuild.ts';
+import { createExecuteRequest, loadRequests } from '../../../commands/projection-requests.ts';
 import { HttpProblem } from '../../server/context.ts';
 import { leadTo, type Page, type PageDependencies, staffCause } from '../frame/page.ts';
 import { textsOf } from '../texts.ts';
@@ -21,7 +19,7 @@ export const showParkedStream: Page = async (ctx, { askReadModels, db, eventStor
   await show(ctx, 'exceptions/parked-stream.njk', { title, meaning, stream, parked, isWaiting });
 };
 
-/** Requests it of the roles that keep these tables: src/reactors/rebuilds/retries.ts. */
+/** Requests it of the roles that keep these tables: src/reactors/projection-requests/retries.ts. */
 export const retryParkedStream: Page = async (ctx, dependencies) => {
   const { askReadModels, db, eventStore, projections, runtime } = dependencies;
   const { stream = '' } = ctx.params;
@@ -31,9 +29,9 @@ export const retryParkedStream: Page = async (ctx, dependencies) => {
   const parked = parkedIn(before, stream).filter(({ projection }) =>
     projections.some(({ name }) => name === projection),
   );
-  const execute = createExecuteRebuild(eventStore);
+  const execute = createExecuteRequest(eventStore);
   const command = { type: 'RequestRetry' as const, at: runtime.now().toISOString(), stream };
-  for (const { projection } of parked) await execute(projectionStream(projection), command, staffCause(ctx));
+  for (const { projection } of parked) await execute(projection, command, staffCause(ctx));
   const waiting = runtime.timeout(answerWithinMs);
   const isWaiting = () => isAwaited(eventStore, parked, stream);
   while (!waiting.aborted && (await isWaiting())) await runtime.sleep(pollMs, waiting);
@@ -49,10 +47,8 @@ async function isAwaited(
   parked: readonly { projection: string }[],
   stream: string,
 ): Promise<boolean> {
-  const heads = await Promise.all(
-    parked.map(({ projection }) => loadHead(eventStore, projectionStream(projection), rebuildDecider)),
-  );
-  return heads.some(({ state }) => state.retries.includes(stream));
+  const requests = await Promise.all(parked.map(({ projection }) => loadRequests(eventStore, projection)));
+  return requests.some(({ state }) => state.retries.includes(stream));
 }
 
 function parkedIn(statuses: readonly ProjectionStatus[], stream: string) {

@@ -4,11 +4,10 @@ import { shownDeliveries } from '../../../audit/history/deliveries.ts';
 import { entriesUntil, readUntil } from '../../../audit/history/history.ts';
 import { refusalToBegin } from '../../../commands/refusal-to-pay.ts';
 import { chargesOf } from '../../../events/charges.ts';
-import { exceptionsOf } from '../../../events/exceptions.ts';
 import { currentResult, type RequestedPayment, requestedIn } from '../../../events/payment.ts';
 import { attemptOf } from '../../../events/payment-result.ts';
 import { standingOf } from '../../../events/payment-standing.ts';
-import { unknownOutcomesOf } from '../../../events/unknown-attempt-outcomes.ts';
+import { leftForStaff } from '../../../projections/exceptions/write.ts';
 import { createLinks } from '../../../receipts/payment-links.ts';
 import { languageOf } from '../../server/context.ts';
 import { loadHistory } from '../../server/load-history.ts';
@@ -54,32 +53,9 @@ export const showPayment: Page = async (ctx, { config, eventStore, runtime, show
     }),
     verdict: history.verdict,
     deliveries: payment ? shownDeliveries(payment, events) : [],
-    exceptions: payment ? shownExceptions(payment) : [],
+    exceptions: payment ? leftForStaff(payment) : [],
   });
 };
-
-/** All that staff have or had to settle, with where its page is. */
-function shownExceptions(payment: RequestedPayment) {
-  return [
-    ...exceptionsOf(payment).map(({ resolved, resultNo, ...each }) => ({
-      ...each,
-      place: `payment/${payment.request.transactionId}/${resultNo}`,
-      resolution: resolved?.resolution,
-    })),
-    ...unknownOutcomesOf(payment).map(({ no, settled, ...each }) => ({
-      ...each,
-      kind: 'outcomeUnknown',
-      place: `attempt/${payment.request.transactionId}/${no}`,
-      resolution: settled?.outcome,
-    })),
-    ...(payment.approvals ?? []).map(({ decided, no, ...each }) => ({
-      ...each,
-      kind: 'approval',
-      place: `approval/${payment.request.transactionId}/${no}`,
-      resolution: decided?.outcome,
-    })),
-  ];
-}
 
 function summaryOf(payment: RequestedPayment) {
   const { status } = payment;

@@ -2,8 +2,7 @@
 import type { ProjectionStatus } from '@ledger/projections/runtime/checkpoints.ts';
 import { lagMsOf } from '@ledger/projections/runtime/lag.ts';
 import type { Followed } from '@ledger/projections/runtime/projection.ts';
-import { createExecuteRebuild } from '../../../commands/rebuild.ts';
-import { projectionStream } from '../../../events/rebuild.ts';
+import { createExecuteRequest } from '../../../commands/projection-requests.ts';
 import { erasedKeysList, returnedKeys } from '../../../personal-data/erased-keys.ts';
 import { HttpProblem } from '../../server/context.ts';
 import { leadTo, type Page, staffCause } from '../frame/page.ts';
@@ -71,6 +70,6 @@ export const requestRebuild: Page = async (ctx, { eventStore, projections, runti
   if (!projection) throw new HttpProblem(404, 'There is no such projection');
   const at = runtime.now().toISOString();
   const command = { type: 'RequestRebuild' as const, at, projection: projection.name };
-  await createExecuteRebuild(eventStore)(projectionStream(projection.name), command, staffCause(ctx));
+  await createExecuteRequest(eventStore)(projection.name, command, staffCause(ctx));
   leadTo(ctx, path, 'rebuild-requested');
 };

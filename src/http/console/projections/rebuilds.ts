@@ -8,9 +8,8 @@ import {
   shareDone,
 } from '@ledger/projections/rebuild/progress.ts';
 import type { ProjectionStatus } from '@ledger/projections/runtime/checkpoints.ts';
-import { headOf } from '../../../commands/execute.ts';
-import { rebuildDecider } from '../../../commands/rebuild.ts';
-import { projectionStream, type Rebuilds } from '../../../events/rebuild.ts';
+import { loadRequests } from '../../../commands/projection-requests.ts';
+import type { ProjectionRequests } from '../../../events/projection-requests.ts';
 import type { Dependencies } from '../../server/dependencies.ts';
 
 type RebuildView = {
@@ -20,7 +19,7 @@ type RebuildView = {
   percent: number;
   /** Such as `1,284,000 events, 18,400/s, 1:12 left`; empty if there is nothing to say. */
   text: string;
-  last: Rebuilds['last'];
+  last: ProjectionRequests['last'];
 };
 
 const freshForMs = 900;
@@ -32,22 +31,21 @@ export function createLookAtRebuilds(dependencies: Dependencies): () => Promise<
   const meters = new Map<string, ReturnType<typeof createMeter>>();
 
   async function look(): Promise<RebuildView[]> {
-    const [found, head, ...histories] = await Promise.all([
+    const [found, head, ...requests] = await Promise.all([
       rebuildStandings(db),
       eventStore.head(),
-      ...names.map((name) => eventStore.load(projectionStream(name))),
+      ...names.map(async (name) => ({ name, ...(await loadRequests(eventStore, name)) })),
     ]);
-    return names.map((name, index) => {
-      const rebuilds = headOf(histories[index] ?? [], rebuildDecider).state;
+    return requests.map(({ name, state }) => {
       const standing = found.find((each) => each.name === name);
       if (!standing) meters.delete(name);
-      return viewOf(name, rebuilds, standing, head);
+      return viewOf(name, state, standing, head);
     });
   }
 
   function viewOf(
     name: string,
-    { requestedAt, last }: Rebuilds,
+    { requestedAt, last }: ProjectionRequests,
     standing: ProjectionStatus | undefined,
     head: Position | null,
   ): RebuildView {

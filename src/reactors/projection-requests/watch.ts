@@ -7,7 +7,7 @@ import { warnSeldom } from '@ledger/kernel/warn-seldom.ts';
 import { RebuildUnderWay } from '@ledger/projections/rebuild/rebuild.ts';
 import { readBatches } from '@ledger/projections/runtime/batches.ts';
 import type { Logger } from 'pino';
-import { rebuildEventTypes, rebuildFold } from '../../events/rebuild.ts';
+import { projectionRequestFold, projectionRequestTypes } from '../../events/projection-requests.ts';
 import { describeRebuildFailure, openRequest } from './perform.ts';
 
 export type WatchDependencies = {
@@ -16,11 +16,7 @@ export type WatchDependencies = {
   runtime: Runtime;
 };
 
-type Watched = WatchDependencies & {
-  projections: readonly string[];
-  /** Does what is requested. Whether it resolves or rejects, the request is then checked again. */
-  takeUp: (projection: string, signal: AbortSignal) => Promise<void>;
-};
+type Watched = WatchDependencies & { projections: readonly string[] };
 
 /** How often to check whether another process is done, or a store is back. */
 const checkAgainMs = 1_000;
@@ -28,14 +24,21 @@ const checkAgainMs = 1_000;
 /** Runs until stopped, and waits through outages. A rebuild under way at the stop is left to the next process. */
 export function startRebuilds({
   onRebuilt,
+  takeUp,
   ...watched
 }: Watched & {
+  /** Does the rebuild that is requested. */
+  takeUp: (projection: string, signal: AbortSignal) => Promise<void>;
   /** A projection has new tables: one that was halted may be able to continue. */
   onRebuilt: (projection: string) => void;
 }): Background {
   return watchRequests({
     ...watched,
-    isRequested: async (name) => (await openRequest(watched.eventStore, name)) !== null,
+    async takeUp(name, signal) {
+      const isRequested = (await openRequest(watched.eventStore, name)) !== null;
+      if (isRequested) await takeUp(name, signal);
+      return isRequested;
+    },
     onEvent(type, name) {
       if (type === 'ProjectionRebuilt') onRebuilt(name);
     },
@@ -45,11 +48,12 @@ export function startRebuilds({
 /** Runs until stopped, and waits through outages. What is under way at the stop is finished. */
 export function watchRequests(
   watched: Watched & {
-    isRequested: (projection: string) => Promise<boolean>;
+    /** Does what is requested; resolves to whether anything was. If so, or if it rejects, it is called again. */
+    takeUp: (projection: string, signal: AbortSignal) => Promise<boolean>;
     onEvent?: (type: string, projection: string) => void;
   },
 ): Background {
-  const { projections, eventStore, isRequested, log, onEvent, runtime, takeUp } = watched;
+  const { projections, eventStore, log, onEvent, runtime, takeUp } = watched;
   return runUntilStopped(async (signal) => {
     const untilStopped = { runtime, signal, firstMs: checkAgainMs, longestMs: checkAgainMs };
     /** Resolved when a projection's stream has a new event. */
@@ -59,8 +63,7 @@ export function watchRequests(
       const check = async () => {
         const next = Promise.withResolvers<void>();
         changed.set(name, next);
-        if (await isRequested(name)) await takeUp(name, signal);
-        else await next.promise;
+        if (!(await takeUp(name, signal))) await next.promise;
       };
       const warn = warnSeldom(log, runtime);
       const onFailure = (error: unknown) => {
@@ -74,12 +77,12 @@ export function watchRequests(
     let after = await retry(() => eventStore.head(), untilStopped).catch(() => null);
     // Checks the requests after reading the head, so that none is missed in between.
     const seeingTo = projections.map((name) => seeTo(name));
-    const selection = { eventTypes: rebuildEventTypes };
+    const selection = { eventTypes: projectionRequestTypes };
     const follow = async () => {
       for await (const batch of readBatches({ eventStore, selection, after, runtime, signal })) {
         after = batch.position;
         for (const { streamName, type } of batch.events) {
-          const name = streamName.slice(rebuildFold.prefix.length);
+          const name = streamName.slice(projectionRequestFold.prefix.length);
           changed.get(name)?.resolve();
           onEvent?.(type, name);
         }

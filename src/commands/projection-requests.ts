@@ -1,18 +1,24 @@
-/** Decisions about what staff asked of a projection. The events are in src/events/rebuild.ts. */
+/** Decisions about what staff request of a projection. The events are in src/events/projection-requests.ts. */
 import type { EventStore } from '@ledger/event-store/event-store.ts';
-import { type RebuildEvent, type Rebuilds, rebuildFold } from '../events/rebuild.ts';
+import type { Cause } from '../events/envelope.ts';
+import {
+  type ProjectionRequestEvent,
+  type ProjectionRequests,
+  projectionRequestFold,
+  projectionStream,
+} from '../events/projection-requests.ts';
 import type { Decider } from './decider.ts';
-import { createExecute } from './execute.ts';
+import { createExecute, headOf } from './execute.ts';
 
-type RebuildCommand =
+type ProjectionRequestCommand =
   | { type: 'RequestRebuild'; at: string; projection: string }
   | { type: 'CompleteRebuild'; at: string; events: number; durationMs: number }
   | { type: 'FailRebuild'; at: string; reason: string }
   | { type: 'RequestRetry'; at: string; stream: string }
   | { type: 'CompleteRetry'; at: string; stream: string; reason: string | null };
 
-export const rebuildDecider: Decider<Rebuilds, RebuildCommand, RebuildEvent> = {
-  ...rebuildFold,
+const decider: Decider<ProjectionRequests, ProjectionRequestCommand, ProjectionRequestEvent> = {
+  ...projectionRequestFold,
   /** A request that is open already changes nothing, and neither does the end of what is not under way. */
   decide(command, { requestedAt, retries }) {
     const isUnderWay = 'stream' in command ? retries.includes(command.stream) : requestedAt !== null;
@@ -38,6 +44,15 @@ export const rebuildDecider: Decider<Rebuilds, RebuildCommand, RebuildEvent> = {
   },
 };
 
-export function createExecuteRebuild(eventStore: Pick<EventStore, 'append' | 'load'>) {
-  return createExecute({ eventStore, decider: rebuildDecider });
+/** The function returned executes a command about the projection of this name. */
+export function createExecuteRequest(eventStore: Pick<EventStore, 'append' | 'load'>) {
+  const execute = createExecute({ eventStore, decider });
+  return (projection: string, command: ProjectionRequestCommand, cause: Cause) =>
+    execute(projectionStream(projection), command, cause);
+}
+
+/** What is requested of the projection of this name, and the events that say so. */
+export async function loadRequests(eventStore: Pick<EventStore, 'load'>, projection: string) {
+  const events = await eventStore.load(projectionStream(projection));
+  return { events, state: headOf(events, decider).state };
 }

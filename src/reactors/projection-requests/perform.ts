@@ -1,4 +1,4 @@
-/** Performs a rebuild, and records in the projection's stream how it ended. The rules are in commands/rebuild.ts. */
+/** Performs a rebuild, and records in the projection's stream how it ended: commands/projection-requests.ts. */
 import {
   type EventStore,
   EventStoreUnavailable,
@@ -14,9 +14,8 @@ import {
   rebuild,
 } from '@ledger/projections/rebuild/rebuild.ts';
 import { describeFailure } from '@ledger/projections/runtime/failures.ts';
-import { createExecuteRebuild } from '../../commands/rebuild.ts';
+import { createExecuteRequest, loadRequests } from '../../commands/projection-requests.ts';
 import { type Cause, metadataText } from '../../events/envelope.ts';
-import { projectionStream, rebuildFold } from '../../events/rebuild.ts';
 
 type RecordedRebuild = Omit<RebuildOptions, 'eventStore'> & {
   eventStore: EventStore;
@@ -50,20 +49,16 @@ export async function rebuildAsRequested(options: Omit<RecordedRebuild, 'onProgr
     // Another process did it first.
     if (!(await openRequest(eventStore, name))) return;
     const reason = describeRebuildFailure(error);
-    await createExecuteRebuild(eventStore)(
-      projectionStream(name),
-      { type: 'FailRebuild', at: runtime.now().toISOString(), reason },
-      { ...cause, commandId: runtime.uuid() },
-    );
+    const command = { type: 'FailRebuild' as const, at: runtime.now().toISOString(), reason };
+    await createExecuteRequest(eventStore)(name, command, { ...cause, commandId: runtime.uuid() });
     log.error({ projection: name, reason }, 'a rebuild failed; the old tables stay in use');
   }
 }
 
 /** The event of a request that has not ended, or null. */
 export async function openRequest(eventStore: Pick<EventStore, 'load'>, name: string) {
-  const events = await eventStore.load(projectionStream(name));
-  const { requestedAt } = events.map(rebuildFold.read).reduce(rebuildFold.evolve, rebuildFold.initial);
-  if (requestedAt === null) return null;
+  const { events, state } = await loadRequests(eventStore, name);
+  if (state.requestedAt === null) return null;
   return events.findLast(({ type }) => type === 'ProjectionRebuildRequested') ?? null;
 }
 
@@ -93,12 +88,8 @@ export async function rebuildOnRecord({
   return await rebuild({
     ...options,
     async onSwapped(rebuilt) {
-      const at = runtime.now().toISOString();
-      await createExecuteRebuild(eventStore)(
-        projectionStream(projection.name),
-        { type: 'CompleteRebuild', at, ...rebuilt },
-        cause,
-      );
+      const command = { type: 'CompleteRebuild' as const, at: runtime.now().toISOString(), ...rebuilt };
+      await createExecuteRequest(eventStore)(projection.name, command, cause);
     },
   });
 }

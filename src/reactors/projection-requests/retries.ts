@@ -2,32 +2,36 @@
  * Tries parked streams again when staff request it. The role that keeps a projection does so, because the account of http
  * may not write its tables.
  */
+import { EventStoreUnavailable, type RecordedEvent } from '@ledger/event-store/event-store.ts';
 import type { Background } from '@ledger/kernel/run-until-stopped.ts';
 import type { PersonalDataReader } from '@ledger/personal-data/sealed.ts';
+import { isConnectionFailure, isPostgresError } from '@ledger/postgres/error-codes.ts';
 import { tryParkedAgain } from '@ledger/projections/runtime/parking.ts';
 import type { Projection } from '@ledger/projections/runtime/projection.ts';
 import type { Knex } from 'knex';
-import { createExecuteRebuild } from '../../commands/rebuild.ts';
-import { projectionStream, rebuildFold } from '../../events/rebuild.ts';
+import { createExecuteRequest, loadRequests } from '../../commands/projection-requests.ts';
 import { causedBy, describeRebuildFailure } from './perform.ts';
 import { type WatchDependencies, watchRequests } from './watch.ts';
 
 type Dependencies = WatchDependencies & { db: Knex; personalData: PersonalDataReader };
 
-/** Runs until stopped, and waits through outages of the event store. Several processes may do the same. */
+const isStoreAway = (error: unknown) =>
+  error instanceof EventStoreUnavailable ||
+  isConnectionFailure(error) ||
+  isPostgresError(error, 'diskFull', 'readOnly');
+
+/** Runs until stopped, and waits through outages of the stores. Several processes may do the same. */
 export function startRetries(projections: readonly Projection[], dependencies: Dependencies): Background {
   const { eventStore, runtime } = dependencies;
-  const execute = createExecuteRebuild(eventStore);
+  const execute = createExecuteRequest(eventStore);
 
   /** The streams to be tried again, each with the event that requests it. */
   async function openRetries(name: string) {
-    const stored = await eventStore.load(projectionStream(name));
-    const events = stored.map(rebuildFold.read);
-    const { retries } = events.reduce(rebuildFold.evolve, rebuildFold.initial);
-    return retries.flatMap((stream) => {
-      const isRequest = ({ type, data }: (typeof events)[number]) =>
-        type === 'ParkedStreamRetryRequested' && data.stream === stream;
-      const request = stored[events.findLastIndex(isRequest)];
+    const { events, state } = await loadRequests(eventStore, name);
+    return state.retries.flatMap((stream) => {
+      const isRequest = ({ type, data }: RecordedEvent) =>
+        type === 'ParkedStreamRetryRequested' && Reflect.get(Object(data), 'stream') === stream;
+      const request = events.findLast(isRequest);
       return request ? [{ stream, request }] : [];
     });
   }
@@ -35,20 +39,25 @@ export function startRetries(projections: readonly Projection[], dependencies: D
   return watchRequests({
     ...dependencies,
     projections: projections.map(({ name }) => name),
-    isRequested: async (name) => (await openRetries(name)).length > 0,
     async takeUp(name) {
       const projection = projections.find((each) => each.name === name);
-      if (!projection) return;
+      if (!projection) return false;
       const target = { ...dependencies, projection, schema: name };
-      for (const { request, stream } of await openRetries(name)) {
+      const open = await openRetries(name);
+      for (const { request, stream } of open) {
         const reason = await tryParkedAgain(target, stream).then(
           (parked) => parked.find((each) => each.stream === stream)?.message ?? null,
-          describeRebuildFailure,
+          (error) => {
+            // Nothing was tried: the request waits for the store.
+            if (isStoreAway(error)) throw error;
+            return describeRebuildFailure(error);
+          },
         );
         const at = runtime.now().toISOString();
         const command = { type: 'CompleteRetry' as const, at, stream, reason };
-        await execute(projectionStream(name), command, causedBy(request, runtime));
+        await execute(name, command, causedBy(request, runtime));
       }
+      return open.length > 0;
     },
   });
 }

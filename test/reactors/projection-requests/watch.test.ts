@@ -3,13 +3,17 @@ import { randomUUID } from 'node:crypto';
 import { rebuild } from '@ledger/projections/rebuild/rebuild.ts';
 import type { Projection } from '@ledger/projections/runtime/projection.ts';
 import test, { type ExecutionContext } from 'ava';
-import { createExecuteRebuild } from '../../../src/commands/rebuild.ts';
+import { createExecuteRequest } from '../../../src/commands/projection-requests.ts';
 import type { Metadata } from '../../../src/events/envelope.ts';
-import { projectionStream, type Rebuilds, rebuildFold } from '../../../src/events/rebuild.ts';
+import {
+  type ProjectionRequests,
+  projectionRequestFold,
+  projectionStream,
+} from '../../../src/events/projection-requests.ts';
 import { payments } from '../../../src/projections/payments/projection.ts';
-import { openRequest, rebuildAsRequested } from '../../../src/reactors/rebuilds/perform.ts';
-import { startRetries } from '../../../src/reactors/rebuilds/retries.ts';
-import { startRebuilds } from '../../../src/reactors/rebuilds/watch.ts';
+import { openRequest, rebuildAsRequested } from '../../../src/reactors/projection-requests/perform.ts';
+import { startRetries } from '../../../src/reactors/projection-requests/retries.ts';
+import { startRebuilds } from '../../../src/reactors/projection-requests/watch.ts';
 import { until } from '../../embedded/helpers.ts';
 import {
   append,
@@ -67,16 +71,26 @@ async function request({ store: { eventStore } }: Stores) {
   const commandId = randomUUID();
   const cause = { commandId, correlationId: commandId, causationId: commandId, actor: 'staff:aminah' };
   const at = '2026-11-20T01:00:00.000Z';
-  return await createExecuteRebuild(eventStore)(
-    projectionStream('payments'),
+  return await createExecuteRequest(eventStore)(
+    'payments',
     { type: 'RequestRebuild', at, projection: 'payments' },
     cause,
   );
 }
 
+async function requestRetry({ store: { eventStore } }: Stores, stream: string) {
+  const commandId = randomUUID();
+  const cause = { commandId, correlationId: commandId, causationId: commandId, actor: 'staff:aminah' };
+  const at = '2026-11-20T01:00:00.000Z';
+  const command = { type: 'RequestRetry', at, stream } as const;
+  await createExecuteRequest(eventStore)('payments', command, cause);
+}
+
 const eventsOf = ({ store: { eventStore } }: Stores) => eventStore.load(projectionStream('payments'));
-const stateOf = async (parts: Stores): Promise<Rebuilds> =>
-  (await eventsOf(parts)).map(rebuildFold.read).reduce(rebuildFold.evolve, rebuildFold.initial);
+const stateOf = async (parts: Stores): Promise<ProjectionRequests> =>
+  (await eventsOf(parts))
+    .map(projectionRequestFold.read)
+    .reduce(projectionRequestFold.evolve, projectionRequestFold.initial);
 const ended = (parts: Stores) =>
   until(async () => {
     const { requestedAt, last } = await stateOf(parts);
@@ -207,15 +221,8 @@ test.serial('a role that is killed while it tries a stream again leaves that to 
   const last = await append(eventStore, 'B', [{ type: 'PaymentForgiven', data: {} } as never]);
   await reached(db, 'payments', last);
   const stream = 'payment-B';
-  const execute = createExecuteRebuild(eventStore);
-  const ask = () => {
-    const commandId = randomUUID();
-    const cause = { commandId, correlationId: commandId, causationId: commandId, actor: 'staff:aminah' };
-    const at = '2026-11-20T01:00:00.000Z';
-    return execute(projectionStream('payments'), { type: 'RequestRetry', at, stream }, cause);
-  };
-  await ask();
-  await ask();
+  await requestRetry(parts, stream);
+  await requestRetry(parts, stream);
   // Nothing that this one does takes effect, as if it was killed.
   const lost = { ...eventStore, append: () => new Promise<never>(() => {}) };
   const tried = Promise.withResolvers<void>();
@@ -247,4 +254,35 @@ test.serial('a role that is killed while it tries a stream again leaves that to 
   );
   t.is(Reflect.get(Object(events[2]?.metadata), '$causationId'), events[0]?.id);
   t.is((await openRequest(eventStore, 'payments'))?.id, events[1]?.id);
+});
+
+test.serial('a stream that is to be tried again while Postgres is away waits for it', async (t) => {
+  const parts = await start(t);
+  const { database, store } = parts;
+  const { db } = database;
+  const { eventStore } = store;
+  const last = await append(eventStore, 'B', [{ type: 'PaymentForgiven', data: {} } as never]);
+  await reached(db, 'payments', last);
+  const stream = 'payment-B';
+  await requestRetry(parts, stream);
+  let isAway = true;
+  let refused = 0;
+  const away = () => {
+    refused += 1;
+    return Promise.reject(new Error('Connection terminated unexpectedly'));
+  };
+  const flaky = new Proxy(db, {
+    get: (target, name) => (isAway && name === 'transaction' ? away : Reflect.get(target, name)),
+  });
+  const stores = { db: flaky, eventStore, log, personalData, runtime: testRuntime() };
+  t.teardown(startRetries([payments], stores).stop);
+  await until(() => refused >= 2);
+  t.deepEqual((await stateOf(parts)).retries, [stream], 'still open');
+  isAway = false;
+  await until(async () => (await stateOf(parts)).retries.length === 0);
+  const ends = (await eventsOf(parts)).filter(({ type }) => type === 'ParkedStreamRetried');
+  t.deepEqual(
+    ends.map(({ data }) => Reflect.get(Object(data), 'reason')),
+    ['Unknown event type PaymentForgiven'],
+  );
 });

@@ -1,6 +1,6 @@
 /**
- * What staff asked of a projection: to rebuild its tables, or to try a parked stream again. Decisions:
- * src/commands/rebuild.ts.
+ * What staff request of a projection, and what came of it: to rebuild its tables, or to try a parked stream again.
+ * Decisions: src/commands/projection-requests.ts.
  */
 import { type EventOf, utc } from '@ledger/kernel/structs.ts';
 import { integer, min, nullable, object, string } from 'superstruct';
@@ -8,7 +8,7 @@ import { type Fold, readerOf } from './codec.ts';
 
 const count = min(integer(), 0);
 
-export const rebuildEvents = {
+export const projectionRequestEvents = {
   /** The actor is the member of staff who asked. */
   ProjectionRebuildRequested: object({ at: utc, projection: string() }),
   /** The new tables, made from this many events, now serve. */
@@ -21,11 +21,11 @@ export const rebuildEvents = {
   ParkedStreamRetried: object({ at: utc, stream: string(), reason: nullable(string()) }),
 };
 
-export const rebuildEventTypes = Object.keys(rebuildEvents);
+export const projectionRequestTypes = Object.keys(projectionRequestEvents);
 
-export type RebuildEvent = EventOf<typeof rebuildEvents>;
+export type ProjectionRequestEvent = EventOf<typeof projectionRequestEvents>;
 
-export type Rebuilds = {
+export type ProjectionRequests = {
   /** When the rebuild was requested that has not ended; null if there is none. */
   requestedAt: string | null;
   last:
@@ -36,10 +36,10 @@ export type Rebuilds = {
   retries: readonly string[];
 };
 
-export const rebuildFold: Fold<Rebuilds, RebuildEvent> = {
+export const projectionRequestFold: Fold<ProjectionRequests, ProjectionRequestEvent> = {
   prefix: 'projection-',
   initial: { requestedAt: null, last: null, retries: [] },
-  read: readerOf(rebuildEvents),
+  read: readerOf(projectionRequestEvents),
   evolve(state, { type, data }) {
     switch (type) {
       case 'ProjectionRebuildRequested':
@@ -55,4 +55,4 @@ export const rebuildFold: Fold<Rebuilds, RebuildEvent> = {
     }
   },
 };
-export const projectionStream = (name: string) => `${rebuildFold.prefix}${name}`;
+export const projectionStream = (name: string) => `${projectionRequestFold.prefix}${name}`;
