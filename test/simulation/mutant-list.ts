@@ -282,7 +282,8 @@ export const mutants: Readonly<Record<string, Omit<Mutant, 'name'>>> = {
     code: 'for (const { id, keys } of blocks) lost.set(id, keys);',
     becomes: `for (const { id, keys } of blocks)
       lost.set(id, Buffer.concat([Buffer.alloc(drawnOfFirst * 32, 1), keys.subarray(drawnOfFirst * 32)]));`,
-    seenBy: ['rows-differ'],
+    seenBy: ['acknowledged-lost'],
+    plan: 'names-lost-at-failover',
     fault: 'postgres-failover',
     payments: 40,
     seeds: 20,

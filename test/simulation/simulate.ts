@@ -52,6 +52,8 @@ const quietSleepMs = hour;
 const quietAfterMs = 3 * hour;
 const quietBeforeMs = 7 * hour;
 
+const storedAgainWithinMs = 2 * 60_000;
+
 let databases = 0;
 
 export async function simulate(plan: Plan, server: PostgresServer): Promise<SimulationResult> {
@@ -229,11 +231,29 @@ export async function simulate(plan: Plan, server: PostgresServer): Promise<Simu
   // The callbacks of a payment that cannot be read wait until it can be.
   const isOfUnreadable = (kind: string, text: string) =>
     kind === 'overdue deliveries' && unreadable.some((id) => text.includes(id));
+  const hasRestore = plan.faults.some(({ kind }) => kind === 'restore');
+  const failovers = plan.faults.filter((fault) => fault.kind === 'postgres-failover');
+  /** Whether a process may have died, after it had sealed something, before it could store the key again after a failover. */
+  const mayLoseKeys = (sealedMs: number): boolean =>
+    failovers.some(({ atMs, lagMs, forMs }) => {
+      const untilMs = atMs + lagMs + forMs + storedAgainWithinMs;
+      // While it stands still or is cut off, it stores nothing again.
+      const isHeld = plan.faults.some(
+        (each) =>
+          (each.kind === 'pause' || each.kind === 'cut' || each.kind === 'postgres-crash') &&
+          startMs + bootMs + each.atMs + each.forMs >= sealedMs &&
+          each.atMs <= untilMs,
+      );
+      const isDead = nodes.deathsMs.some(
+        (diedMs) => diedMs >= sealedMs && diedMs <= startMs + bootMs + untilMs,
+      );
+      return isHeld || isDead;
+    });
   let finished = false;
   let hasParked = false;
   staffProcess.enter(() => {
     void staff.verify().then(async (violations) => {
-      const lost = await staff.erasures.check(report, plan).catch((error: unknown) => {
+      const lost = await staff.erasures.check(report, { hasRestore, mayLoseKeys }).catch((error: unknown) => {
         report('not-erased', 'keys', `They cannot be read: ${String(error)}`);
         return new Set<string>();
       });

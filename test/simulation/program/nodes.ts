@@ -41,6 +41,8 @@ export type Nodes = {
   upgrade(name: string): void;
   pause(name: string, forMs: number): void;
   setClock(name: string, clock: Clock): void;
+  /** When processes were killed. */
+  deathsMs: readonly number[];
 };
 
 export function createNodes({
@@ -76,6 +78,7 @@ export function createNodes({
   report: Report;
 }): Nodes {
   const upgraded = new Set<string>();
+  const deathsMs: number[] = [];
   const releaseOf = (name: string): Release =>
     previous?.names.includes(name) && !upgraded.has(name) ? previous.release : thisRelease;
   const nodes = new Map<string, { role: Role; process: SimulatedProcess; clock: Clock; starts: number }>();
@@ -161,6 +164,7 @@ export function createNodes({
     if (process.state() === 'dead') return;
     history.tell(`${name}: is killed for ${forMs} ms`);
     process.kill();
+    deathsMs.push(scheduler.nowMs());
     scheduler.after(forMs, () => {
       history.tell(`${name}: starts again`);
       start(name, role, clock, starts + 1);
@@ -169,6 +173,7 @@ export function createNodes({
 
   return {
     names: [...nodes.keys()],
+    deathsMs,
     roleOf: (name) => nodeNamed(name).role,
     process: (name) => nodeNamed(name).process,
     crash,

@@ -7,7 +7,6 @@ import type { OpenStores } from '../../../src/roles/stores.ts';
 import type { LogCheck } from '../checks/log.ts';
 import type { History } from '../engine/history.ts';
 import type { Random } from '../engine/random.ts';
-import type { FaultKind, Plan } from '../plan.ts';
 import type { Report } from '../violations.ts';
 
 /** The projections role has completed by then what another process began. */
@@ -55,8 +54,10 @@ export function createErasures({
      * Whether what counts as erased is gone, and nothing else. Resolves to the payments whose keys are lost. Rejects if the
      * keys cannot be read.
      */
-    async check(report: Report, plan: Plan): Promise<ReadonlySet<string>> {
-      const has = (kind: FaultKind) => plan.faults.some((fault) => fault.kind === kind);
+    async check(
+      report: Report,
+      { hasRestore, mayLoseKeys }: { hasRestore: boolean; mayLoseKeys: (sealedMs: number) => boolean },
+    ): Promise<ReadonlySet<string>> {
       const lost = new Set<string>();
       const before = new Date(runtime.now().getTime() - completedAfterMs);
       for (const { subject } of await erasures.begunBefore(before, { after: '', limit: 100 }))
@@ -66,7 +67,7 @@ export function createErasures({
         const { erasedAt } = state.personalData;
         const isHeld = isHolding(state.personalData);
         // An older copy of the log may lack what was recorded; the keys are destroyed nevertheless.
-        if (told.has(id) && !has('restore') && (erasedAt === null || isHeld))
+        if (told.has(id) && !hasRestore && (erasedAt === null || isHeld))
           report('not-erased', id, `By its events it was erased at ${erasedAt ?? 'no time'}`);
         for (const { value, place } of sealed) {
           const opened = await personalData.open(value, place);
@@ -75,9 +76,12 @@ export function createErasures({
           if (opened.kind === 'unavailable') lost.add(id);
         }
       }
-      // Whoever had them in memory may have died before it could store them again.
-      if (!has('postgres-failover'))
-        for (const id of lost) report('acknowledged-lost', id, 'Its personal data cannot be read any more');
+      for (const id of lost) {
+        const state = logCheck.payments.get(id)?.state;
+        const sealedMs = state && state.status !== 'none' ? Date.parse(state.request.at) : 0;
+        if (!mayLoseKeys(sealedMs))
+          report('acknowledged-lost', id, 'Its personal data cannot be read any more');
+      }
       return lost;
     },
   };
