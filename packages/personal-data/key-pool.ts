@@ -9,15 +9,7 @@ import type { Runtime } from '@ledger/kernel/runtime.ts';
 import { ConfigError } from '@ledger/kernel/yaml-file.ts';
 import type { Logger } from 'pino';
 import type { KeyReserve } from './key-reserve.ts';
-import {
-  type KeyBlock,
-  type KeyStore,
-  keyBytes,
-  keyIdOf,
-  keyIn,
-  keysPerBlock,
-  newBlock,
-} from './key-store.ts';
+import { type KeyBlock, type KeyStore, keyIdOf, keyIn, keysPerBlock, newBlock } from './key-store.ts';
 import { KeysUnavailable } from './sealed.ts';
 
 /** How many keys a process keeps ahead. */
@@ -48,7 +40,7 @@ export function createKeyPool(dependencies: {
   const stopping = new AbortController();
   const { signal } = stopping;
   let storingAgain = new AbortController();
-  /** What is to be stored again, by block: with the keys that were left when the store may have lost it. */
+  /** What is to be stored again, by block. */
   const lost = new Map<string, Buffer>();
   let filling: Promise<void> | null = null;
   const filled = Promise.withResolvers<void>();
@@ -117,9 +109,7 @@ export function createKeyPool(dependencies: {
       const [block] = blocks;
       if (!block || available() <= (use === 'new' ? mostAhead * begunShare : 0))
         throw new KeysUnavailable('All data keys that were stored ahead are used up');
-      const bytes = keyIn(block.keys, drawnOfFirst);
-      const key = Buffer.from(bytes);
-      bytes.fill(0);
+      const key = keyIn(block.keys, drawnOfFirst);
       const id = keyIdOf(block.id, drawnOfFirst);
       drawnOfFirst += 1;
       if (drawnOfFirst === keysPerBlock) {
@@ -134,10 +124,10 @@ export function createKeyPool(dependencies: {
     available,
 
     /**
-     * Stores again what the store may have lost: after a failover to a server that lagged, or a restore. Of the block in
-     * use, keys that were drawn are lost then: random bytes stand in for them, since zeros would say that they were erased.
-     * Tries until it succeeds: what is sealed meanwhile could not be opened any more once this process ends. Rejects when
-     * it is called again, which begins it anew but keeps the keys that were drawn in between, and when the pool stops.
+     * Stores again what the store may have lost: after a failover to a server that lagged, or a restore. The block in use
+     * is stored with the keys that were drawn: if the store had lost it, it had also lost what was destroyed in it, which
+     * is then destroyed again (decision 66). Tries until it succeeds: what was sealed could not be opened any more once
+     * this process ends. Rejects when it is called again, which begins it anew, and when the pool stops.
      */
     async storeAgain(): Promise<void> {
       storingAgain.abort();
@@ -149,12 +139,7 @@ export function createKeyPool(dependencies: {
           if (failures === 1) log.warn({ reason: reasonOf(error) }, 'data keys cannot be stored again yet');
         },
       };
-      for (const [place, { id, keys }] of blocks.entries()) {
-        if (lost.has(id)) continue;
-        const left = Buffer.from(keys);
-        if (place === 0) runtime.randomBytes(drawnOfFirst * keyBytes).copy(left);
-        lost.set(id, left);
-      }
+      for (const { id, keys } of blocks) lost.set(id, keys);
       const again = Array.from(lost, ([id, keys]) => ({ id, keys }));
       for (const part of portionsOf(again, blocksAtOnce)) {
         await retry(() => store.add(part), pace);

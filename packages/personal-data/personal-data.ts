@@ -40,7 +40,7 @@ export function createPersonalData(dependencies: {
   const pool = createKeyPool({
     store,
     reserve,
-    onAdded: ({ id, keys }) => cache.keep({ id, keys: Buffer.from(keys) }),
+    onAdded: cache.keep,
     runtime,
     log,
     ...(ahead !== undefined && { ahead }),

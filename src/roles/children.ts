@@ -11,15 +11,7 @@ import type { Runtime } from '@ledger/kernel/runtime.ts';
 import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
 import { isUnderWay, RebuildInterrupted, RebuildUnderWay } from '@ledger/projections/rebuild/rebuild.ts';
 import type { Config } from '../config/config.ts';
-
-/** Sent to the process as a message, because everyone on the machine can read its arguments. */
-export type RebuildTask = { projection: string } & Pick<
-  Config,
-  'esdbUrl' | 'databaseUrl' | 'dataKeys' | 'logLevel'
->;
-
-/** Another process has begun the rebuild meanwhile. */
-export const underWayExitCode = 3;
+import { type RebuildTask, underWayExitCode } from './rebuild-task.ts';
 
 const pathOf = (file: string) => fileURLToPath(new URL(file, import.meta.url));
 

@@ -3,14 +3,7 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createKeyPool } from '@ledger/personal-data/key-pool.ts';
 import { createKeyReserve } from '@ledger/personal-data/key-reserve.ts';
-import {
-  isDestroyed,
-  keyBytes,
-  keyIn,
-  keysPerBlock,
-  readKeyId,
-  wrappingKeys,
-} from '@ledger/personal-data/key-store.ts';
+import { keyIn, keysPerBlock, readKeyId, wrappingKeys } from '@ledger/personal-data/key-store.ts';
 import { KeysUnavailable } from '@ledger/personal-data/sealed.ts';
 import test from 'ava';
 import { pino } from 'pino';
@@ -62,7 +55,7 @@ test('a key is not left in the pool, and none is drawn after the end', async (t)
   t.throws(() => pool.draw('begun'), { instanceOf: KeysUnavailable });
 });
 
-test('what the store has lost is stored again: keys that were not drawn, and no key that was', async (t) => {
+test('what the store has lost is stored again, with the keys that were drawn', async (t) => {
   const store = memoryKeyStore();
   const pool = createKeyPool({
     store,
@@ -78,13 +71,11 @@ test('what the store has lost is stored again: keys that were not drawn, and no 
   store.blocks.clear();
   await pool.storeAgain();
   t.deepEqual([...store.blocks.keys()], [...before.keys()]);
+  t.deepEqual(store.blocks, before);
   const [id = ''] = store.blocks.keys();
-  const again = store.blocks.get(id) ?? Buffer.alloc(0);
-  t.deepEqual(again.subarray(keyBytes), before.get(id)?.subarray(keyBytes));
-  t.notDeepEqual(keyIn(again, 0), drawn.key);
-  t.false(isDestroyed(keyIn(again, 0)), 'it is lost, and not erased');
+  t.deepEqual(keyIn(store.blocks.get(id) ?? Buffer.alloc(0), 0), drawn.key);
   const next = pool.draw('begun');
-  t.deepEqual(keyIn(again, readKeyId(next.id)?.index ?? 0), next.key);
+  t.notDeepEqual(next.key, drawn.key);
   await pool.stop();
 });
 

@@ -247,11 +247,35 @@ export const ownKinds: readonly Kind[] = [
         random.integer(activeMs / 2, activeMs + random.pick([0, 30]) * minute),
       ),
   },
+  {
+    kind: 'postgres-failover',
+    share: 0.05,
+    most: 1,
+    make: (random, _, activeMs) => ({
+      kind: 'postgres-failover',
+      atMs: moment(random, activeMs),
+      lagMs: random.integer(1, 40) * second,
+      forMs: random.integer(1, 30) * second,
+    }),
+  },
+  {
+    kind: 'erase',
+    share: 0.08,
+    most: 4,
+    // Also of payments that are under way, about which more arrives later.
+    make: (random, names, activeMs) =>
+      disturbed(
+        'erase',
+        random,
+        names,
+        random.integer(activeMs / 4, activeMs + random.pick([0, 0, 30]) * minute),
+      ),
+  },
 ];
 
 /** Most of what fails has healed by then: something may fail while staff do it. */
 function disturbed(
-  kind: 'verdicts' | 'settle',
+  kind: 'verdicts' | 'settle' | 'erase',
   random: Random,
   names: readonly string[],
   atMs: number,

@@ -36,6 +36,9 @@ type Affected = {
 /** The process that one fault cuts off from the event store for ever: it leads at first. */
 export const deafLeader = 'projections-1';
 
+const replicaBuiltMs = 1_000;
+const triedAgainAfterMs = [30_000, 30 * 60_000] as const;
+
 export function applyFault(fault: Fault, affected: Affected): unknown {
   const { nodes, network, cluster, postgres, receivers, registry, scheduler, history } = affected;
   const after = (forMs: number, run: () => unknown) => void scheduler.after(forMs, run);
@@ -64,6 +67,15 @@ export function applyFault(fault: Fault, affected: Affected): unknown {
     case 'postgres-crash':
       postgres.crash();
       return after(fault.forMs, postgres.start);
+    case 'postgres-failover':
+      postgres.crash();
+      postgres.copy();
+      after(replicaBuiltMs, postgres.start);
+      return after(replicaBuiltMs + fault.lagMs, () => {
+        postgres.crash();
+        postgres.failOver();
+        after(fault.forMs, postgres.start);
+      });
     case 'freeze-leader':
       return cluster.freezeLeader(fault.forMs);
     case 'kill-event-store':
@@ -90,6 +102,9 @@ export function applyFault(fault: Fault, affected: Affected): unknown {
       return bank.forget(before.filter((id) => !logCheck.payments.has(id)));
     }
     case 'unreadable':
+      // Staff try the stream again while other faults go on, and once more when they may have ended.
+      for (const afterMs of triedAgainAfterMs)
+        after(afterMs, () => affected.staff((staff) => staff.requestRetries()));
       return writeUnreadable(affected);
     case 'deaf-leader':
       history.tell(`network: ${deafLeader} never reaches the event store again`);
@@ -104,14 +119,22 @@ export function applyFault(fault: Fault, affected: Affected): unknown {
       return affected.gateway.run((gateway) => gateway.shareId());
     case 'import':
       return affected.staff((staff) => staff.importExport(scheduler.nowMs() - fault.ageMs));
-    case 'rebuild':
-      return affected.staff((staff) => staff.rebuild(fault.projection));
+    case 'rebuild': {
+      // Half of them in the console, the others at a terminal.
+      const isRequested = fault.atMs % 2 === 0;
+      const { projection } = fault;
+      return affected.staff((staff) =>
+        isRequested ? staff.requestRebuild(projection) : staff.rebuild(projection),
+      );
+    }
     case 'resolve':
       return affected.staff((staff) => staff.settleMoney(createRandom(`resolve ${fault.draw}`)));
     case 'verdicts':
       return affected.staff((staff) => staff.verdicts.decideAll(createRandom(`verdicts ${fault.draw}`)));
     case 'settle':
       return affected.staff((staff) => staff.settlements.settle(createRandom(`settle ${fault.draw}`)));
+    case 'erase':
+      return affected.staff((staff) => staff.erasures.eraseSome(createRandom(`erase ${fault.draw}`)));
     default:
       return fault satisfies never;
   }

@@ -276,6 +276,27 @@ export const mutants: Readonly<Record<string, Omit<Mutant, 'name'>>> = {
     payments: 20,
     seeds: 10,
   },
+  'drawn-keys-forgotten': {
+    what: 'Of keys that a failover has lost, those are not stored again that seal something',
+    file: 'packages/personal-data/key-pool.ts',
+    code: 'for (const { id, keys } of blocks) lost.set(id, keys);',
+    becomes: `for (const { id, keys } of blocks)
+      lost.set(id, Buffer.concat([Buffer.alloc(drawnOfFirst * 32, 1), keys.subarray(drawnOfFirst * 32)]));`,
+    seenBy: ['rows-differ'],
+    fault: 'postgres-failover',
+    payments: 40,
+    seeds: 20,
+  },
+  'requests-unheard': {
+    what: 'What staff request of a projection is noticed only when a process starts',
+    file: 'src/reactors/projection-requests/watch.ts',
+    code: 'changed.get(name)?.resolve();',
+    becomes: '',
+    seenBy: ['request-open'],
+    fault: 'rebuild',
+    payments: 20,
+    seeds: 20,
+  },
   'keys-uncompared': {
     what: 'A process with another TRANSACTION_ID_KEY takes payments',
     file: 'src/commands/key-fingerprint.ts',

@@ -70,6 +70,7 @@ export type Fault = { atMs: number } & (
   | { kind: 'slow'; node: string; delayMs: number; forMs: number }
   | { kind: 'clock'; node: string; offsetMs: number; drift: number; forMs: number }
   | { kind: 'postgres-crash' | 'freeze-leader' | 'disk-full' | 'registry-outage'; forMs: number }
+  | { kind: 'postgres-failover'; lagMs: number; forMs: number }
   | { kind: 'kill-event-store'; number: number; forMs: number }
   | { kind: 'torn-append'; isStored: boolean; forMs: number }
   | { kind: 'receiver'; merchant: number; does: 'refuses' | 'hangs' | 'slow'; forMs: number }
@@ -80,7 +81,7 @@ export type Fault = { atMs: number } & (
   | { kind: 'shared-gateway-id' }
   | { kind: 'import'; ageMs: number }
   | { kind: 'rebuild'; projection: string }
-  | { kind: 'resolve' | 'verdicts' | 'settle'; draw: number }
+  | { kind: 'resolve' | 'verdicts' | 'settle' | 'erase'; draw: number }
 );
 
 export type FaultKind = Fault['kind'];

@@ -1,4 +1,4 @@
-/** The mutants that break what staff do with money: refunds, approvals, verdicts and settlements. */
+/** The mutants that break what staff do: refunds, approvals, verdicts, settlements and erasures. */
 import type { Mutant } from './mutants.ts';
 
 export const staffMutants: Readonly<Record<string, Omit<Mutant, 'name'>>> = {
@@ -115,6 +115,26 @@ export const staffMutants: Readonly<Record<string, Omit<Mutant, 'name'>>> = {
     seenBy: ['settled-twice'],
     fault: 'settle',
     payments: 20,
+    seeds: 20,
+  },
+  'erasure-unfinished': {
+    what: 'An erasure that was interrupted stays as it is',
+    file: 'src/personal-data/retention.ts',
+    code: 'await eraseAll((after) => erasures.begunBefore(stale, { after, limit }), {}, signal);',
+    becomes: '',
+    seenBy: ['not-erased'],
+    fault: 'erase',
+    payments: 40,
+    seeds: 20,
+  },
+  'late-name-kept': {
+    what: 'Personal data that arrive after an erasure stay',
+    file: 'src/personal-data/retention.ts',
+    code: 'await eraseAll(again, { unlessSince: stale }, signal);',
+    becomes: '',
+    seenBy: ['not-erased'],
+    fault: 'erase',
+    payments: 40,
     seeds: 20,
   },
 };

@@ -40,6 +40,8 @@ export const liveness = {
   'expiry-forgotten': 'A payment that has expired, and that waits for no bank, is not cancelled',
   'delivery-stuck': 'A delivery is neither delivered nor given up',
   'callback-late': 'The merchant heard of an outcome too late although it could have been told',
+  'not-erased': 'Personal data are held or can be read, although staff or the log say that they are erased',
+  'request-open': 'What staff requested of a projection was neither done nor answered',
   'projection-behind': 'A projection has not caught up with the log',
   'rows-differ': 'Rows are not what the events lead to',
   'health-lies': 'Health says ok while one of the above is false',

@@ -1,5 +1,6 @@
 /** Reads the log as it grows, folds it with the program's own functions, and checks what must hold after each event. */
 import streams from '@eventstore/db-client/generated/streams_pb.js';
+import { type Sealed, type SealedPlace, sealedValuesOf } from '@ledger/personal-data/sealed.ts';
 import type { Infer } from 'superstruct';
 import type { StoredEvent } from '../../../packages/embedded/eventstore/log-tables.ts';
 import { genesisHash, hashIn, isChainedOnto } from '../../../src/events/envelope.ts';
@@ -11,6 +12,7 @@ import {
   readPaymentEvent,
 } from '../../../src/events/payment.ts';
 import { type Books, type Entry, enter } from '../../../src/events/postings.ts';
+import { type ProjectionRequests, projectionRequestFold } from '../../../src/events/projection-requests.ts';
 import type { DiscrepancyFound, reconciliationEvents } from '../../../src/events/reconciliation.ts';
 import { settlementFold } from '../../../src/events/settlement.ts';
 import { unknownOutcomesOf } from '../../../src/events/unknown-attempt-outcomes.ts';
@@ -31,6 +33,8 @@ export type FoldedPayment = {
   isUnreadable: boolean;
   /** When each callback was called for, by the true time. */
   calledAtMs: ReadonlyMap<number, number>;
+  /** What its events hold sealed, erased or not. */
+  sealed: readonly { value: Sealed<unknown>; place: SealedPlace }[];
   /** Since when a charge of it is recorded, in whatever way, by the true time; null if none is. */
   chargedSinceMs: number | null;
 };
@@ -62,6 +66,8 @@ export function createLogCheck({
     Pick<DiscrepancyFound, 'transactionId' | 'gatewayTransactionId' | 'asOf'>
   >();
   const shared = new Set<string>();
+  /** What staff requested of each projection, by its stream. */
+  const requests = new Map<string, ProjectionRequests>();
   const settlements = createSettlementCheck({ report, history });
   let next = 0;
   let events = 0;
@@ -77,6 +83,7 @@ export function createLogCheck({
     else if (stream.startsWith('gateway-unmatched')) takeUnmatched(event);
     else if (stream.startsWith('reconciliation-')) takeDiscrepancy(stream, event);
     else if (stream.startsWith(settlementFold.prefix)) settlements.take(stream, event);
+    else if (stream.startsWith(projectionRequestFold.prefix)) takeRequest(stream, event);
   }
 
   function takePayment(id: string, stored: Decoded): void {
@@ -88,6 +95,7 @@ export function createLogCheck({
       receiptNo: '',
       isUnreadable: false,
       calledAtMs: new Map<number, number>(),
+      sealed: [],
       chargedSinceMs: null,
     };
     const event = readOrNull(stored);
@@ -113,7 +121,13 @@ export function createLogCheck({
     );
     const debitsSen = [...before.debitsSen, ...received.map(({ debitSen }) => debitSen)];
     const chargedSinceMs = isCharged(state) ? (before.chargedSinceMs ?? nowMs()) : null;
-    const told = { receiptNo, isUnreadable: false, calledAtMs, chargedSinceMs };
+    const { stream } = stored;
+    const found = sealedValuesOf(stored.data).map(({ field, value }) => ({
+      value,
+      place: { stream, field },
+    }));
+    const sealed = [...before.sealed, ...found];
+    const told = { receiptNo, isUnreadable: false, calledAtMs, sealed, chargedSinceMs };
     payments.set(id, { state, books, bookedSen, debitsSen, ...told });
     if (before.state.status === 'succeeded' && state.status !== 'succeeded')
       report('status-backwards', id, `It is ${state.status} after it had succeeded`);
@@ -208,6 +222,12 @@ export function createLogCheck({
       report('discrepancy-hidden', stream, `The export of ${asOf} cleared what that of ${shownAsOf} showed`);
   }
 
+  function takeRequest(stream: string, event: Decoded): void {
+    history.tell(`log: ${event.type} in ${stream}`);
+    const { evolve, initial, read } = projectionRequestFold;
+    requests.set(stream, evolve(requests.get(stream) ?? initial, read(event)));
+  }
+
   return {
     /** Takes in what is new. */
     look(): void {
@@ -219,12 +239,22 @@ export function createLogCheck({
     },
     /** The log has become shorter: starts again from its beginning. */
     startAgain(): void {
-      for (const known of [payments, hashes, quarantined, paidBy, discrepancies, shared, settlements])
+      for (const known of [
+        payments,
+        hashes,
+        quarantined,
+        paidBy,
+        discrepancies,
+        shared,
+        settlements,
+        requests,
+      ])
         known.clear();
       next = 0;
     },
     payments,
     settlements,
+    requests,
     /** The hash of the last event of a stream. */
     hashOf: (stream: string) => hashes.get(stream) ?? genesisHash,
     sharedIds: () => [...shared],

@@ -40,6 +40,9 @@ export function checkSettled(settled: Settled): void {
   checkCharges(settled, hasRestore);
   checkAttempts(settled);
   checkDeliveries(settled);
+  for (const [stream, { requestedAt, retries }] of log.requests)
+    if (requestedAt !== null || retries.length > 0)
+      report('request-open', stream, `Requested: ${requestedAt ?? `to try again ${retries.join(', ')}`}`);
 }
 
 function checkWithdrawals({ bank, log, nowMs, report }: Settled, hasRestore: boolean): void {
@@ -69,9 +72,17 @@ function checkCharges({ bank, log, nowMs, report }: Settled, hasRestore: boolean
     const isHeard = ({ id }: Charge) => results.some((it) => it.gatewayTransactionId === id);
     const isPaid = ({ id }: Charge) =>
       results.some((it) => it.gatewayTransactionId === id && it.outcome === 'succeeded');
-    const hasFailed = ({ orderNo }: Charge) =>
+    // In another transaction of its order, or in one of another order that was taken to be of this one.
+    const hasFailed = ({ id, orderNo }: Charge) =>
       bank.otherTransactions.some(
         (it) => it.orderNo === orderNo && (it.status === 'declined' || it.status === 'cancelled'),
+      ) ||
+      results.some(
+        (it) =>
+          it.isOrderInferred &&
+          it.sellerOrderNo === orderNo &&
+          it.gatewayTransactionId !== id &&
+          (it.outcome === 'failed' || it.outcome === 'cancelled'),
       );
     const isFoundLater = (each: Charge) =>
       hasFailed(each) &&

@@ -1,14 +1,15 @@
 /**
- * Node's own time, randomness and TCP for code that runs in a simulated process, whatever library it belongs to. Code
+ * Node's own time, randomness, TCP and child processes for code that runs in a simulated process, whatever library it belongs to. Code
  * outside of one gets the real ones. To be installed before anything else is imported, as libraries may keep what they
  * import.
  */
 import { createRequire, syncBuiltinESMExports } from 'node:module';
 import type { Network } from './network.ts';
-import { currentProcess } from './process.ts';
+import { currentProcess, type SimulatedProcess } from './process.ts';
 import { SimulatedSocket } from './socket.ts';
 
 const require = createRequire(import.meta.url);
+const children: typeof import('node:child_process') = require('node:child_process');
 const http: typeof import('node:http') = require('node:http');
 const net: typeof import('node:net') = require('node:net');
 const timers: typeof import('node:timers') = require('node:timers');
@@ -20,12 +21,21 @@ export function useNetwork(next: Network): void {
   network = next;
 }
 
+type Fork = (parent: SimulatedProcess, file: string) => unknown;
+let fork: Fork | undefined;
+
+/** What a simulated process forks is started by this from now on. */
+export function useFork(next: Fork): void {
+  fork = next;
+}
+
 /** Replaces them, once and for all. */
 export function installNodeApi(): void {
   replaceTimers();
   replaceClock();
   replaceTcp();
   replaceSignals();
+  replaceFork();
   syncBuiltinESMExports();
 }
 
@@ -140,6 +150,16 @@ function replaceSignals(): void {
     }
     return controller.signal;
   };
+}
+
+function replaceFork(): void {
+  const real = children.fork as (...args: unknown[]) => unknown;
+  Object.assign(children, {
+    fork(file: string, ...more: unknown[]) {
+      const process = currentProcess();
+      return process && fork ? fork(process, file) : real(file, ...more);
+    },
+  });
 }
 
 function replaceTcp(): void {

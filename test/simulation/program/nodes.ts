@@ -4,11 +4,13 @@ import { ConfigError } from '@ledger/kernel/yaml-file.ts';
 import { Refused } from '../../../src/commands/decider.ts';
 import type { Documents } from '../../../src/statements/document.ts';
 import type { History } from '../engine/history.ts';
+import { useFork } from '../engine/node-api.ts';
 import { type Clock, createProcess, type OnCrash, type SimulatedProcess } from '../engine/process.ts';
 import type { Random } from '../engine/random.ts';
 import type { Scheduler } from '../engine/scheduler.ts';
 import { unreadableType } from '../plan.ts';
 import type { Report } from '../violations.ts';
+import { forkChild } from './child.ts';
 import { configurationOf } from './configuration.ts';
 import { type Release, thisRelease } from './releases.ts';
 
@@ -50,6 +52,7 @@ export function createNodes({
   eventStoreUrl,
   stretch,
   hasUnreadable,
+  mayLoseKeys,
   wrongKey,
   previous,
   report,
@@ -64,6 +67,8 @@ export function createNodes({
   stretch(ms: number, name: string): number;
   /** Whether there will be an event that nobody can read. */
   hasUnreadable: boolean;
+  /** Whether keys of personal data may be lost, after which the hourly check finds rows that still hold a name. */
+  mayLoseKeys: boolean;
   /** The process that has another transaction key than the others once it was started again. */
   wrongKey: string | null;
   /** The release before this one, and the processes that run it until they are upgraded. */
@@ -81,9 +86,11 @@ export function createNodes({
       history.tell(`${name}: does not start: ${error.message}`);
       return process.kill();
     }
-    report('process-died', name, error instanceof Error ? (error.stack ?? error.message) : String(error));
+    reportDeath(name, error);
     crash(name, 1_000);
   };
+  const reportDeath = (name: string, error: unknown) =>
+    report('process-died', name, error instanceof Error ? (error.stack ?? error.message) : String(error));
 
   function start(name: string, role: Role, clock: Clock, starts: number): void {
     const process = createProcess({
@@ -117,11 +124,25 @@ export function createNodes({
         // A request about a payment that the simulator has made unreadable is refused.
         const refusals = [`Unknown event type ${unreadableType}`, 'The history of a payment is not whole'];
         const isRefused = hasUnreadable && msg === 'request failed' && refusals.includes(err?.message);
-        if (level >= 50 && !outages.has(err?.type) && !isRefused)
+        const isOfLostKeys = mayLoseKeys && msg.startsWith('the hourly check found');
+        if (level >= 50 && !outages.has(err?.type) && !isRefused && !isOfLostKeys)
           report('program-fault', `${name.replace(/-\d+$/, '')}: ${msg}`, err?.stack ?? detail);
       },
     });
   }
+
+  let forked = 0;
+  useFork((parent, file) => {
+    forked += 1;
+    const { name } = parent;
+    history.tell(`${name}: starts a process for a rebuild`);
+    return forkChild(parent, file, {
+      scheduler,
+      random: random.fork(`child ${forked}`),
+      log: logOf(`${name} (rebuild)`),
+      onDied: (error) => reportDeath(name, error),
+    });
+  });
 
   const nodeNamed = (name: string) => {
     const node = nodes.get(name);

@@ -46,8 +46,11 @@ export function createBackends(server: PostgresServer) {
       await backend.closed;
     },
 
+    /** Ends those that serve nobody. */
     async close(): Promise<void> {
-      await Promise.all([...idle.values()].flat().map(({ backend }) => end(backend)));
+      const unused = [...idle.values()].flat();
+      idle.clear();
+      await Promise.all(unused.map(({ backend }) => end(backend)));
     },
   };
 

@@ -16,6 +16,12 @@ export type SimulatedPostgres = {
   /** Ends all sessions, whose transactions roll back, and refuses new ones until `start`. */
   crash(): void;
   start(): void;
+  /** Keeps what is committed, as a replica that lags behind what follows. It must have crashed. */
+  copy(): void;
+  /** The copy takes the place of the database, which loses what was committed since. It must have crashed. */
+  failOver(): void;
+  /** When it last did, by the true time; 0 if it never has. */
+  failedOverAtMs(): number;
   close(): Promise<void>;
 };
 
@@ -39,7 +45,10 @@ export function createPostgres({
   /** Those that may have something to say to their clients. */
   const speaking = new Set<Session>();
   const backends = createBackends(server);
-  const announcements = createAnnouncements(backends, database);
+  let current = database;
+  let copies = 0;
+  let failedOverAtMs = 0;
+  let announcements = createAnnouncements(backends, current);
   let stopListening: (() => void) | null = null;
   // One at a time, in the order in which the messages arrived.
   let turn: Promise<unknown> = Promise.resolve();
@@ -106,7 +115,7 @@ export function createPostgres({
       server,
       backends,
       announcements,
-      database,
+      database: current,
       process,
       connection,
       onExpired: expire,
@@ -132,6 +141,13 @@ export function createPostgres({
   // As an event of its own, whose promise the scheduler waits for.
   const schedule = (work: () => unknown) => void scheduler.after(0, work);
 
+  /** PostgreSQL copies no database to which somebody is connected. */
+  async function leaveDatabase(): Promise<void> {
+    for (const session of sessions) await end(session);
+    await announcements.close();
+    await backends.close();
+  }
+
   const start = () => {
     stopListening ??= network.listen(process, 'postgres:5432', accept);
   };
@@ -151,6 +167,27 @@ export function createPostgres({
       history.tell('postgres: runs again');
       start();
     },
+    copy() {
+      history.tell('postgres: a replica has all that is committed');
+      const stay = async () => {
+        await leaveDatabase();
+        copies += 1;
+        await server.query(`create database ${database}_${copies} template ${current}`);
+        announcements = createAnnouncements(backends, current);
+      };
+      schedule(() => inTurn(stay));
+    },
+    failOver() {
+      history.tell('postgres: the replica takes over, which lacks what was committed since');
+      failedOverAtMs = scheduler.nowMs();
+      const move = async () => {
+        await leaveDatabase();
+        current = `${database}_${copies}`;
+        announcements = createAnnouncements(backends, current);
+      };
+      schedule(() => inTurn(move));
+    },
+    failedOverAtMs: () => failedOverAtMs,
     async close() {
       for (const session of sessions) await session.terminate();
       sessions.clear();

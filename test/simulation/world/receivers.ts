@@ -14,17 +14,21 @@ export function startReceivers({
   processes,
   report,
   history,
+  leasesLostAtMs,
 }: {
   processes: readonly SimulatedProcess[];
   report: Report;
   history: History;
+  /** When PostgreSQL last lost what it had committed, by the true time: who sent something then holds no lease on it. */
+  leasesLostAtMs: () => number;
 }) {
   const moods = processes.map((): ReceiverMood => 'well');
   /** What each payment's merchant has heard and confirmed. */
   const heard = new Map<string, Received[]>();
   /** What the land registry has booked of each payment: the amount, by receipt number. */
   const items = new Map<string, Map<string, string>>();
-  const underWay = new Map<string, number>();
+  /** When those began that have not ended, by message. */
+  const underWay = new Map<string, number[]>();
   let posts = 0;
 
   async function take(index: number, request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -41,10 +45,15 @@ export function startReceivers({
     const known = heard.get(id) ?? [];
     if (known.some((each) => each.change > change))
       report('callback-overtaken', id, `Callback ${change} was sent after ${known.at(-1)?.change}`);
-    const together = (underWay.get(message) ?? 0) + 1;
-    if (together > 1) report('callback-doubled', id, `${message} was sent ${together} times at once`);
-    underWay.set(message, together);
-    response.once('close', () => underWay.set(message, (underWay.get(message) ?? 1) - 1));
+    const nowMs = process.nowMs();
+    const others = underWay.get(message) ?? [];
+    if (others.some((sinceMs) => sinceMs > leasesLostAtMs()))
+      report('callback-doubled', id, `${message} was sent ${others.length + 1} times at once`);
+    underWay.set(message, [...others, nowMs]);
+    response.once('close', () => {
+      const left = underWay.get(message) ?? [];
+      underWay.set(message, left.toSpliced(left.indexOf(nowMs), 1));
+    });
     const mood = moods[index];
     history.tell(
       `merchant ${index}: gets ${message} with status ${status}${mood === 'well' ? '' : `, and ${mood}`}`,

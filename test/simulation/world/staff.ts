@@ -9,6 +9,7 @@ import type { DecideApproval, TakeAction } from '../../../src/commands/approvals
 import { Refused } from '../../../src/commands/decider.ts';
 import { createExecute } from '../../../src/commands/execute.ts';
 import { paymentDecider } from '../../../src/commands/payment.ts';
+import { createExecuteRequest } from '../../../src/commands/projection-requests.ts';
 import type { Sen } from '../../../src/common/money.ts';
 import type { Config } from '../../../src/config/config.ts';
 import type { Approval, StaffAction } from '../../../src/events/approvals.ts';
@@ -27,6 +28,7 @@ import type { SimulatedProcess } from '../engine/process.ts';
 import type { Random } from '../engine/random.ts';
 import type { Report } from '../violations.ts';
 import type { Bank } from './bank.ts';
+import { createErasures } from './erasures.ts';
 import { malaysianTime, ringgit } from './gateway.ts';
 import { createSettlements } from './settlements.ts';
 import { createVerdicts } from './verdicts.ts';
@@ -62,6 +64,7 @@ export function createStaff({
   const stores = openStores(config, log, process.runtime);
   const { eventStore, personalData, runtime } = stores;
   const execute = createExecute({ eventStore, decider: paymentDecider });
+  const executeRequest = createExecuteRequest(eventStore);
   const confirmed: Confirmed[] = [];
   const causeOf = (actor: string) => {
     const commandId = runtime.uuid();
@@ -114,9 +117,25 @@ export function createStaff({
     );
   }
 
+  /** Requests something of a projection in the console. The role that keeps its tables does it. */
+  async function request(
+    projection: string,
+    command: Parameters<typeof executeRequest>[1],
+    what: string,
+  ): Promise<void> {
+    try {
+      await executeRequest(projection, command, causeOf('staff:one'));
+      history.tell(`staff: request ${what}`);
+    } catch (error) {
+      history.tell(`staff: the request ${what} fails: ${String(error).slice(0, 200)}`);
+    }
+  }
+
   return {
     verdicts: createVerdicts({ bank, logCheck, history, causeOf, stores }),
     settlements: createSettlements({ bank, logCheck, history, report, causeOf, db, servesOldState, stores }),
+
+    erasures: createErasures({ stores, db, logCheck, history }),
 
     /** What `/readyz` says of the projections, within a second. */
     look: createLook({
@@ -153,6 +172,21 @@ export function createStaff({
       } catch (error) {
         history.tell(`staff: the import failed: ${error instanceof Error ? error.name : 'unknown'}`);
       }
+    },
+
+    /** As the console does. */
+    async requestRebuild(projection: string): Promise<void> {
+      const at = runtime.now().toISOString();
+      await request(projection, { type: 'RequestRebuild', at, projection }, `to rebuild ${projection}`);
+    },
+
+    /** Requests, as the console does, that all parked streams are tried again. */
+    async requestRetries(): Promise<void> {
+      const statuses = await projectionStatus(db).catch(() => []);
+      const at = runtime.now().toISOString();
+      for (const { name, parked } of statuses)
+        for (const { stream } of parked)
+          await request(name, { type: 'RequestRetry', at, stream }, `to try ${stream} again in ${name}`);
     },
 
     /** As `ledger rebuild`, while the program goes on. */
