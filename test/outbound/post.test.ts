@@ -6,7 +6,7 @@ import { createServer } from 'node:net';
 import { AddressRefused, isPublicAddress } from '@ledger/outbound/address-guard.ts';
 import { createOutbound, NoAnswer } from '@ledger/outbound/post.ts';
 import test from 'ava';
-import { hang, startReceiver, status } from '../reactors/receiver.ts';
+import { startReceiver, status } from '../reactors/receiver.ts';
 import { testRuntime } from '../support/runtime.ts';
 
 const allowHosts = ['127.0.0.1'];
@@ -202,8 +202,9 @@ test('an answer that arrives byte by byte is read for a limited time', async (t)
 });
 
 test('a request to a hanging receiver ends when the signal aborts', async (t) => {
-  const receiver = await startReceiver(t, hang);
-  await t.throwsAsync(post(request(receiver.url, AbortSignal.timeout(300))), {
+  const given = new AbortController();
+  const receiver = await startReceiver(t, () => given.abort(new DOMException('It is over', 'TimeoutError')));
+  await t.throwsAsync(post(request(receiver.url, given.signal)), {
     instanceOf: NoAnswer,
     message: 'no answer in time',
   });
