@@ -288,7 +288,7 @@ test.serial('a stream that is to be tried again while Postgres is away waits for
   );
 });
 
-test.serial('it also waits while Postgres is away for the keys alone, but not for a key that is unknown', async (t) => {
+test.serial('it waits for keys that are away with Postgres, not for a key that is unknown', async (t) => {
   const parts = await start(t);
   const { database, store } = parts;
   const { eventStore } = store;
