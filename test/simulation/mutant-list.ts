@@ -282,10 +282,11 @@ export const mutants: Readonly<Record<string, Omit<Mutant, 'name'>>> = {
     code: 'for (const { id, keys } of blocks) lost.set(id, keys);',
     becomes: `for (const { id, keys } of blocks)
       lost.set(id, Buffer.concat([Buffer.alloc(drawnOfFirst * 32, 1), keys.subarray(drawnOfFirst * 32)]));`,
-    seenBy: ['rows-differ'],
+    seenBy: ['acknowledged-lost', 'rows-differ'],
+    plan: 'failover-after-start',
     fault: 'postgres-failover',
     payments: 40,
-    seeds: 20,
+    seeds: 200,
   },
   'requests-unheard': {
     what: 'What staff request of a projection is noticed only when a process starts',

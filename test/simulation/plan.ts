@@ -104,6 +104,26 @@ export type Plan = {
   calmMs: number;
 };
 
+/** How long a process may take to store its keys again after a failover: it may be cut off, and slow to connect. */
+const storedAgainMs = 5 * minute;
+
+/**
+ * Whether a failover may lose keys for good: those that a process stored after the replica began to lag, if it is killed
+ * before it has stored them again.
+ */
+export function mayLoseKeys({ faults, wrongKey }: Plan): boolean {
+  // The projections role seals nothing.
+  const kills = faults.filter(
+    (fault) =>
+      (fault.kind === 'crash' || fault.kind === 'upgrade') && !fault.node.startsWith('projections'),
+  );
+  return faults.some((fault) => {
+    if (fault.kind !== 'postgres-failover') return false;
+    const endMs = fault.atMs + fault.lagMs + fault.forMs + storedAgainMs;
+    return wrongKey !== null || kills.some(({ atMs }) => atMs >= fault.atMs && atMs <= endMs);
+  });
+}
+
 export type PlanOptions = {
   payments?: number;
   calmMs?: number;

@@ -13,7 +13,7 @@ import { createRandom } from './engine/random.ts';
 import { createScheduler } from './engine/scheduler.ts';
 import { hour } from './fault-kinds.ts';
 import { applyFault, deafLeader } from './faults.ts';
-import type { Plan } from './plan.ts';
+import { mayLoseKeys, type Plan } from './plan.ts';
 import { configurationOf, merchants } from './program/configuration.ts';
 import { createNodes } from './program/nodes.ts';
 import { previousRelease } from './program/releases.ts';
@@ -112,7 +112,7 @@ export async function simulate(plan: Plan, server: PostgresServer): Promise<Simu
     eventStoreUrl: cluster.url,
     stretch,
     hasUnreadable: plan.faults.some(({ kind }) => kind === 'unreadable'),
-    mayLoseKeys: plan.faults.some(({ kind }) => kind === 'postgres-failover'),
+    mayLoseKeys: mayLoseKeys(plan),
     wrongKey,
     previous: old.length > 0 ? { release: await previousRelease(), names: old } : null,
     report,

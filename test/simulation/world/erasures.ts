@@ -7,7 +7,7 @@ import type { OpenStores } from '../../../src/roles/stores.ts';
 import type { LogCheck } from '../checks/log.ts';
 import type { History } from '../engine/history.ts';
 import type { Random } from '../engine/random.ts';
-import type { FaultKind, Plan } from '../plan.ts';
+import { type FaultKind, mayLoseKeys, type Plan } from '../plan.ts';
 import type { Report } from '../violations.ts';
 
 /** The projections role has completed by then what another process began. */
@@ -52,8 +52,8 @@ export function createErasures({
     },
 
     /**
-     * Whether what counts as erased is gone, and nothing else. Resolves to the payments whose keys are lost. Rejects if the
-     * keys cannot be read.
+     * Whether what counts as erased is gone, and nothing else. Resolves to the payments whose keys are lost and may be.
+     * Rejects if the keys cannot be read.
      */
     async check(report: Report, plan: Plan): Promise<ReadonlySet<string>> {
       const has = (kind: FaultKind) => plan.faults.some((fault) => fault.kind === kind);
@@ -75,10 +75,9 @@ export function createErasures({
           if (opened.kind === 'unavailable') lost.add(id);
         }
       }
-      // Whoever had them in memory may have died before it could store them again.
-      if (!has('postgres-failover'))
-        for (const id of lost) report('acknowledged-lost', id, 'Its personal data cannot be read any more');
-      return lost;
+      if (mayLoseKeys(plan)) return lost;
+      for (const id of lost) report('acknowledged-lost', id, 'Its personal data cannot be read any more');
+      return new Set();
     },
   };
 }
