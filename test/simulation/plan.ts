@@ -114,8 +114,7 @@ const storedAgainMs = 5 * minute;
 export function mayLoseKeys({ faults, wrongKey }: Plan): boolean {
   // The projections role seals nothing.
   const kills = faults.filter(
-    (fault) =>
-      (fault.kind === 'crash' || fault.kind === 'upgrade') && !fault.node.startsWith('projections'),
+    (fault) => (fault.kind === 'crash' || fault.kind === 'upgrade') && !fault.node.startsWith('projections'),
   );
   return faults.some((fault) => {
     if (fault.kind !== 'postgres-failover') return false;
