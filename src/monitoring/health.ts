@@ -83,7 +83,7 @@ export const answersFrom = (db: Knex) => ({
 /** Never rejects. */
 export function createLook(dependencies: LookDependencies): () => Promise<Look> {
   let complete: { askedMs: number; found: Look } | null = null;
-  /** Since that one. */
+  /** How many looks in a row were overdue. */
   let overdueLooks = 0;
   const warn = warnSeldom(dependencies.log, dependencies.runtime);
 

@@ -1,4 +1,4 @@
-/** A requested rebuild as the process does it that children.ts starts for it. */
+/** What the process does that children.ts starts for a requested rebuild. */
 import type { Log } from '@ledger/kernel/log.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
 import { RebuildInterrupted, RebuildUnderWay } from '@ledger/projections/rebuild/rebuild.ts';

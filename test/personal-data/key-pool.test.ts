@@ -46,7 +46,7 @@ test('65,536 requests, then as many results as keys are left: more than 62,000 p
   await pool.stop();
 });
 
-test('a key is not left in the pool, and none is drawn after the end', async (t) => {
+test('no key is drawn twice, and none after the end', async (t) => {
   const pool = await fullPool();
   const [one, other] = [pool.draw('new'), pool.draw('new')];
   t.notDeepEqual(one.key, other.key);

@@ -4,7 +4,7 @@
  */
 import { EventStoreUnavailable, type RecordedEvent } from '@ledger/event-store/event-store.ts';
 import type { Background } from '@ledger/kernel/run-until-stopped.ts';
-import type { PersonalDataReader } from '@ledger/personal-data/sealed.ts';
+import { KeysUnavailable, type PersonalDataReader } from '@ledger/personal-data/sealed.ts';
 import { isConnectionFailure, isPostgresError } from '@ledger/postgres/error-codes.ts';
 import { tryParkedAgain } from '@ledger/projections/runtime/parking.ts';
 import type { Projection } from '@ledger/projections/runtime/projection.ts';
@@ -15,10 +15,12 @@ import { type WatchDependencies, watchRequests } from './watch.ts';
 
 type Dependencies = WatchDependencies & { db: Knex; personalData: PersonalDataReader };
 
-const isStoreAway = (error: unknown) =>
+/** Keys that cannot be read although PostgreSQL answers, such as under another data key, are no outage. */
+const isStoreAway = (error: unknown): boolean =>
   error instanceof EventStoreUnavailable ||
   isConnectionFailure(error) ||
-  isPostgresError(error, 'diskFull', 'readOnly');
+  isPostgresError(error, 'diskFull', 'readOnly') ||
+  (error instanceof KeysUnavailable && isStoreAway(error.cause));
 
 /** Runs until stopped, and waits through outages of the stores. Several processes may do the same. */
 export function startRetries(projections: readonly Projection[], dependencies: Dependencies): Background {

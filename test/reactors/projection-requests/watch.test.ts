@@ -1,5 +1,6 @@
 /** Rebuilds that staff ask for: done, recorded, and taken up again by whoever comes next. */
 import { randomUUID } from 'node:crypto';
+import { KeysUnavailable } from '@ledger/personal-data/sealed.ts';
 import { rebuild } from '@ledger/projections/rebuild/rebuild.ts';
 import type { Projection } from '@ledger/projections/runtime/projection.ts';
 import test, { type ExecutionContext } from 'ava';
@@ -285,4 +286,31 @@ test.serial('a stream that is to be tried again while Postgres is away waits for
     ends.map(({ data }) => Reflect.get(Object(data), 'reason')),
     ['Unknown event type PaymentForgiven'],
   );
+});
+
+test.serial('it waits for keys that are away with Postgres, not for a key that is unknown', async (t) => {
+  const parts = await start(t);
+  const { database, store } = parts;
+  const { eventStore } = store;
+  const last = await append(eventStore, 'B', [{ type: 'PaymentForgiven', data: {} } as never]);
+  await reached(database.db, 'payments', last);
+  const stream = 'payment-B';
+  await requestRetry(parts, stream);
+  const faults = [
+    new Error('Connection terminated unexpectedly'),
+    new Error('neither DATA_KEY nor in DATA_KEY_PREVIOUS'),
+  ];
+  let tried = 0;
+  const keyless: Projection = {
+    ...payments,
+    async project() {
+      const cause = faults[Math.min(tried, faults.length - 1)];
+      tried += 1;
+      throw new KeysUnavailable('The keys cannot be read', { cause });
+    },
+  };
+  const stores = { db: database.db, eventStore, log, personalData, runtime: testRuntime() };
+  t.teardown(startRetries([keyless], stores).stop);
+  await until(async () => (await stateOf(parts)).retries.length === 0);
+  t.is(tried, 2);
 });

@@ -1,7 +1,7 @@
 /**
- * Node's own time, randomness, TCP and child processes for code that runs in a simulated process, whatever library it belongs to. Code
- * outside of one gets the real ones. To be installed before anything else is imported, as libraries may keep what they
- * import.
+ * Node's own time, randomness, TCP and child processes for code that runs in a simulated process, whatever library it
+ * belongs to. Code outside of one gets the real ones. To be installed before anything else is imported, as libraries may
+ * keep what they import.
  */
 import { createRequire, syncBuiltinESMExports } from 'node:module';
 import type { Network } from './network.ts';
