@@ -36,7 +36,9 @@ type Affected = {
 /** The process that one fault cuts off from the event store for ever: it leads at first. */
 export const deafLeader = 'projections-1';
 
+/** How long PostgreSQL is away while its replica is made. */
 const replicaBuiltMs = 1_000;
+/** When staff try a stream again, counted from the event that nobody can read. */
 const triedAgainAfterMs = [30_000, 30 * 60_000] as const;
 
 export function applyFault(fault: Fault, affected: Affected): unknown {

@@ -52,6 +52,7 @@ const quietSleepMs = hour;
 const quietAfterMs = 3 * hour;
 const quietBeforeMs = 7 * hour;
 
+/** How long a process may take to store its keys again after a failover. */
 const storedAgainWithinMs = 2 * 60_000;
 
 let databases = 0;
