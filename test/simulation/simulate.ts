@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { checkHealth } from './checks/health.ts';
 import { createLogCheck } from './checks/log.ts';
+import { mayLoseKeysOf } from './checks/lost-keys.ts';
 import { checkSettled } from './checks/settled.ts';
 import { createHistory } from './engine/history.ts';
 import { createNetwork } from './engine/network.ts';
@@ -51,9 +52,6 @@ const longestSleepMs = 720_000;
 const quietSleepMs = hour;
 const quietAfterMs = 3 * hour;
 const quietBeforeMs = 7 * hour;
-
-/** How long a process may take to store its keys again after a failover. */
-const storedAgainWithinMs = 2 * 60_000;
 
 let databases = 0;
 
@@ -233,23 +231,7 @@ export async function simulate(plan: Plan, server: PostgresServer): Promise<Simu
   const isOfUnreadable = (kind: string, text: string) =>
     kind === 'overdue deliveries' && unreadable.some((id) => text.includes(id));
   const hasRestore = plan.faults.some(({ kind }) => kind === 'restore');
-  const failovers = plan.faults.filter((fault) => fault.kind === 'postgres-failover');
-  /** Whether a process may have died, after it had sealed something, before it could store the key again after a failover. */
-  const mayLoseKeys = (sealedMs: number): boolean =>
-    failovers.some(({ atMs, lagMs, forMs }) => {
-      const untilMs = atMs + lagMs + forMs + storedAgainWithinMs;
-      // While it stands still or is cut off, it stores nothing again.
-      const isHeld = plan.faults.some(
-        (each) =>
-          (each.kind === 'pause' || each.kind === 'cut' || each.kind === 'postgres-crash') &&
-          startMs + bootMs + each.atMs + each.forMs >= sealedMs &&
-          each.atMs <= untilMs,
-      );
-      const isDead = nodes.deathsMs.some(
-        (diedMs) => diedMs >= sealedMs && diedMs <= startMs + bootMs + untilMs,
-      );
-      return isHeld || isDead;
-    });
+  const mayLoseKeys = mayLoseKeysOf(plan, { beganMs: startMs + bootMs, deathsMs: nodes.deathsMs });
   let finished = false;
   let hasParked = false;
   staffProcess.enter(() => {
