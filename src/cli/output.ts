@@ -22,6 +22,8 @@ export function openOutput(path: string | undefined): WriteDocument {
 
 function assertFree(path: string): void {
   if (existsSync(path)) throw new UsageError(`${path} exists and is not overwritten`);
+  const folder = dirname(path);
+  if (!existsSync(folder)) throw new UsageError(`${path} cannot be written: there is no folder ${folder}`);
 }
 
 async function writeWhole(pieces: AsyncIterable<string | Uint8Array>, path: string): Promise<void> {

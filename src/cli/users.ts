@@ -19,7 +19,8 @@ type UsersContext = Context<'merchants' | 'transactionIdKey'>;
 
 const actions: Readonly<Record<string, (context: UsersContext, options: Options) => Promise<Report>>> = {
   async add(context, options) {
-    const user = readFields({ ...options, name: options.name ?? nameFrom(options.email) }, NewUser);
+    const { email } = readFields(options, Addressed);
+    const user = readFields({ ...options, name: options.name ?? nameFrom(email) }, NewUser);
     const id = await executeOnUser(context, user.email, (at, id) => ({
       type: 'CreateUser',
       at,
@@ -89,8 +90,8 @@ export const command: CommandOf<'users'> = async (values, [name = '', ...more]) 
 };
 
 /** The part before the @; the whole address if that part is a single letter, which is too short for a name. */
-function nameFrom(address: string | undefined): string | undefined {
-  const [local = ''] = address?.split('@') ?? [];
+function nameFrom(address: string): string {
+  const [local = ''] = address.split('@');
   return local.length > 1 ? local : address;
 }
 

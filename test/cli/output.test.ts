@@ -38,3 +38,9 @@ test('a file that somebody else has made meanwhile is not overwritten', async (t
   t.is(await readFile(path, 'utf8'), 'of another');
   t.deepEqual(await readdir(folder), ['november.jsonl']);
 });
+
+test('a file in a folder that does not exist is refused at once', async (t) => {
+  const folder = join(await temporaryFolder(t), 'november');
+  const path = join(folder, 'november.jsonl');
+  t.throws(() => openOutput(path), { message: `${path} cannot be written: there is no folder ${folder}` });
+});

@@ -171,7 +171,7 @@ test('wrong arguments are answered with the usage', async (t) => {
       'role must be one of admin, member, viewer',
       'add --email',
     ],
-    [['users', 'add'], 'name is required; email is required', 'add --email'],
+    [['users', 'add'], 'email is required', 'add --email'],
     [
       ['projects', 'add', '--name', 'Receipts', '--status', 'draft', '--stars', '1e3'],
       'stars must be a whole number, 0 or more',
