@@ -4,6 +4,7 @@ export class ErrorWithoutValues extends Error {}
 /** What went wrong, in a few words for a log line. */
 export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
+  if (error.message === 'fetch failed' && error.cause) return reasonOf(error.cause);
   // A refused connection to several addresses has no message of its own.
   return error.message || codeOf(error);
 }

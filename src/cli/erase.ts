@@ -19,6 +19,8 @@ import { createEraser } from '../roles/eraser.ts';
 import { type CommandOf, type CommandOutcome, UsageError } from './command.ts';
 import { type Context, fail, staffCause, withStores } from './stores.ts';
 
+export const nothingFound = 'No payment and no unmatched result of this person was found.';
+
 type EraseContext = Context<'dataKeys' | 'mail'>;
 
 /** What may be erased: a payment, or a result in quarantine. `line` says nothing about the payer. */
@@ -70,7 +72,7 @@ async function eraseListed(
   isConfirmed: boolean,
   context: EraseContext,
 ): Promise<CommandOutcome> {
-  if (listed.length === 0) return fail('There is no such payment.');
+  if (listed.length === 0) return fail(nothingFound);
   for (const { subject, held, line } of listed)
     process.stderr.write(
       `${subject}  ${line}${held.erasedAt === null ? '' : `  erased ${toDateTime(held.erasedAt)}`}\n`,

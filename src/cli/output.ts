@@ -1,5 +1,5 @@
 /** Where a command's document goes: the terminal, or a file that `--output` names. */
-import { existsSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import { open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { pipeline } from 'node:stream/promises';
@@ -8,7 +8,7 @@ import { UsageError, type WriteDocument } from './command.ts';
 
 /**
  * A file is first written under another name, and renamed once it is completely on disk, so that an interrupted one is
- * never mistaken for a complete one. Only this account can read it. Throws UsageError when it exists, at once or by the
+ * never mistaken for a complete one; Ctrl-C removes it. Only this account can read it. Throws UsageError when it exists, at once or by the
  * time that it is renamed, because it is never overwritten.
  */
 export function openOutput(path: string | undefined): WriteDocument {
@@ -22,11 +22,18 @@ export function openOutput(path: string | undefined): WriteDocument {
 
 function assertFree(path: string): void {
   if (existsSync(path)) throw new UsageError(`${path} exists and is not overwritten`);
+  const folder = dirname(path);
+  if (!existsSync(folder)) throw new UsageError(`${path} cannot be written: there is no folder ${folder}`);
 }
 
 async function writeWhole(pieces: AsyncIterable<string | Uint8Array>, path: string): Promise<void> {
   const draft = `${path}.${process.pid}.part`;
   const file = await open(draft, 'wx', 0o600);
+  const discard = () => {
+    rmSync(draft, { force: true });
+    process.exit(130);
+  };
+  process.once('SIGINT', discard);
   try {
     await pipeline(pieces, file.createWriteStream({ flush: true }));
     // Writing may take minutes. (A link would fail by itself, but a memory stick has no links.)
@@ -36,5 +43,7 @@ async function writeWhole(pieces: AsyncIterable<string | Uint8Array>, path: stri
   } catch (error) {
     await rm(draft, { force: true });
     throw error;
+  } finally {
+    process.off('SIGINT', discard);
   }
 }

@@ -16,6 +16,7 @@ import { onSignals } from '../roles/lifecycle.ts';
 import { createDeliveryList, deliveryList } from '../to-do/delivery-list.ts';
 import { requeryList } from '../to-do/requery-list.ts';
 import { type CommandOf, type Report, UsageError } from './command.ts';
+import { exitCodeOf } from './failure-text.ts';
 import { openRebuildProgress } from './progress.ts';
 import { type Context, fail, staffCause, withStores } from './stores.ts';
 
@@ -41,7 +42,7 @@ export const command: CommandOf<'rebuild'> = async ({ 'dry-run': isDry, parked: 
     const report = {
       data: reports.map(({ data }) => data),
       text: reports.flatMap(({ text }) => text || []).join('\n'),
-      exitCode: reports.some(({ exitCode }) => exitCode !== 0) ? 1 : 0,
+      exitCode: reports.find(({ exitCode }) => exitCode !== 0)?.exitCode ?? 0,
     };
     if (!signal.aborted) return report;
     const again = ['ledger rebuild', ...(isDry ? ['--dry-run'] : []), ...names].join(' ');
@@ -114,7 +115,7 @@ async function rebuildOne(projection: Projection, run: Run): Promise<Report> {
     const reason = isInterrupted ? 'It was interrupted' : describeRebuildFailure(error);
     // Otherwise the projections role would perform the request.
     if (begun) await execute(name, { type: 'FailRebuild', at: now(), reason }, staffCause());
-    return failed(name, `${reason}. The existing tables go on serving.`);
+    return failed(name, `${reason}. The existing tables go on serving.`, exitCodeOf(error));
   }
 }
 
@@ -143,11 +144,11 @@ async function compareOne(projection: Projection, run: Run): Promise<Report> {
   } catch (error) {
     if (error instanceof RebuildInterrupted) return failed(name, 'It was interrupted.');
     const reason = error instanceof RebuildUnderWay ? error.message : describeRebuildFailure(error);
-    return failed(name, `${reason}.`);
+    return failed(name, `${reason}.`, exitCodeOf(error));
   }
 }
 
-function failed(projection: string, reason: string): Report {
-  const exitCode = fail(`${projection}: ${reason}`);
+function failed(projection: string, reason: string, exitCode = 1): Report {
+  fail(`${projection}: ${reason}`);
   return { data: { projection, failed: reason }, text: '', exitCode };
 }

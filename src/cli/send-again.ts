@@ -24,7 +24,10 @@ export const command: CommandOf<'send-again'> = async (options, args) => {
       found,
     );
     for (const reason of reasons) process.stderr.write(`${reason}.\n`);
-    const text = `${asked} ${asked === 1 ? 'delivery is' : 'deliveries are'} due again, ${refused} refused.`;
+    const waiting = found.length - asked - refused;
+    const already = waiting === 0 ? '' : `${waiting} due already, `;
+    const again = `${asked} ${asked === 1 ? 'delivery is' : 'deliveries are'} due again`;
+    const text = `${again}, ${already}${refused} refused.`;
     return { data: { asked, refused, reasons }, text, exitCode: refused > 0 ? 1 : 0 };
   });
 };

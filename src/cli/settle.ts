@@ -1,6 +1,7 @@
 /** `ledger settle`: records what the gateway paid out and what was handed on to agencies. */
 import { createReadStream } from 'node:fs';
 import { displaySen } from '../common/money.ts';
+import { plural } from '../common/plural.ts';
 import { importSettlement } from '../reconciliation/settle.ts';
 import { type CommandOf, readArgument, readableFile } from './command.ts';
 import { staffCause, withStores } from './stores.ts';
@@ -20,7 +21,7 @@ export const command: CommandOf<'settle'> = async ({ confirm = false }, args) =>
     });
     const { isNew, kind, reference, rows, totalSen } = settled;
     const outcome = isNew ? 'recorded' : 'was recorded before';
-    const text = `The ${kind} ${reference} of ${displaySen(totalSen)}, ${rows} rows: ${outcome}.`;
+    const text = `The ${kind} ${reference} of ${displaySen(totalSen)}, ${plural(rows, 'row')}: ${outcome}.`;
     return { data: { ...settled, badRows }, text };
   });
 };

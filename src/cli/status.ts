@@ -60,8 +60,8 @@ async function readStatus({ clock, config, db, eventStore, log, runtime }: Conte
     canKnow ? found().catch(() => null) : Promise.resolve(null);
   const signal = runtime.timeout(lookWithinMs);
   const names = projections.map(({ name }) => name);
-  const [exceptions, deliveries, processes, versionOfPostgres, check, verify, seal, unsealedSince] =
-    await Promise.all([
+  const [exceptions, deliveries, processes, versionOfPostgres, check, verify, seal, open] = await Promise.all(
+    [
       orNull(isUp.postgres, () => countOpenExceptions(db, null)),
       orNull(isUp.postgres, () => waitingDeliveries(db, runtime).then(sumsOf)),
       orNull(isUp.postgres, () => readProcesses(db, names)),
@@ -69,11 +69,9 @@ async function readStatus({ clock, config, db, eventStore, log, runtime }: Conte
       orNull(isUp.postgres, () => lastCheck(db).then(summaryOf)),
       orNull(isUp.postgres, () => lastCheck(db, 'verify').then(summaryOf)),
       orNull(isUp.eventStore, () => readLastSeal(eventStore)),
-      orNull(isUp.eventStore && isUp.postgres, async () => {
-        const open = await unsealed(eventStore, db, { now: at, signal });
-        return 'since' in open ? open.since.toISOString() : null;
-      }),
-    ]);
+      orNull(isUp.eventStore && isUp.postgres, () => unsealed(eventStore, db, { now: at, signal })),
+    ],
+  );
   return {
     status,
     at: at.toISOString(),
@@ -87,7 +85,8 @@ async function readStatus({ clock, config, db, eventStore, log, runtime }: Conte
     exceptions,
     deliveries,
     lastSeal: seal,
-    unsealedSince,
+    unsealedSince: open && 'since' in open ? open.since.toISOString() : null,
+    sealingRefused: open && 'reason' in open ? open.reason : null,
     lastCheck: check,
     lastVerify: verify,
     lastBackup: await readLastBackup(config.dataDir),

@@ -19,8 +19,9 @@ type UsersContext = Context<'merchants' | 'transactionIdKey'>;
 
 const actions: Readonly<Record<string, (context: UsersContext, options: Options) => Promise<Report>>> = {
   async add(context, options) {
-    const user = readFields({ ...options, name: options.name ?? nameFrom(options.email) }, NewUser);
-    const id = await executeOnUser(context, user.email, (at, id) => ({
+    const { email } = readFields(options, Addressed);
+    const user = readFields({ ...options, name: options.name ?? nameFrom(email) }, NewUser);
+    const { id } = await executeOnUser(context, user.email, (at, id) => ({
       type: 'CreateUser',
       at,
       id,
@@ -32,12 +33,17 @@ const actions: Readonly<Record<string, (context: UsersContext, options: Options)
   },
   async role(context, options) {
     const { email, role } = readFields(options, WithRole);
-    const id = await executeOnUser(context, email, (at) => ({ type: 'ChangeUserRole', at, by: null, role }));
+    const { id } = await executeOnUser(context, email, (at) => ({
+      type: 'ChangeUserRole',
+      at,
+      by: null,
+      role,
+    }));
     return { data: { id, role }, text: `User ${id} now has the role ${role}.` };
   },
-  grant: change('GrantConsoleAccess', 'may sign in to the console'),
-  deactivate: change('DeactivateUser', 'is deactivated: every session stops at its next request'),
-  reactivate: change('ReactivateUser', 'may sign in again'),
+  grant: change('GrantConsoleAccess', maySignIn),
+  deactivate: change('DeactivateUser', () => 'is deactivated: every session stops at its next request'),
+  reactivate: change('ReactivateUser', maySignIn),
   async 'remove-passkeys'({ config, eventStore, runtime }, options) {
     const id = userIdOf(config.transactionIdKey, readFields(options, Addressed).email);
     const at = runtime.now().toISOString();
@@ -63,15 +69,20 @@ const actions: Readonly<Record<string, (context: UsersContext, options: Options)
   },
 };
 
+function maySignIn({ active, console }: Account): string {
+  if (!active) return 'may sign in to the console once they are reactivated';
+  return console ? 'may sign in to the console' : 'is active, and may sign in once access is granted';
+}
+
 function change(
   type: 'GrantConsoleAccess' | 'DeactivateUser' | 'ReactivateUser',
-  effect: string,
+  effectOn: (account: Account) => string,
 ): (context: UsersContext, options: Options) => Promise<Report> {
   return async (context, options) => {
     const { email } = readFields(options, Addressed);
     const more = type === 'GrantConsoleAccess' ? { type, granted: grantedIn(context, options) } : { type };
-    const id = await executeOnUser(context, email, (at) => ({ ...more, at, by: null }));
-    return { data: { id }, text: `User ${id} ${effect}.` };
+    const account = await executeOnUser(context, email, (at) => ({ ...more, at, by: null }));
+    return { data: { id: account.id }, text: `User ${account.id} ${effectOn(account)}.` };
   };
 }
 
@@ -89,23 +100,24 @@ export const command: CommandOf<'users'> = async (values, [name = '', ...more]) 
 };
 
 /** The part before the @; the whole address if that part is a single letter, which is too short for a name. */
-function nameFrom(address: string | undefined): string | undefined {
-  const [local = ''] = address?.split('@') ?? [];
+function nameFrom(address: string): string {
+  const [local = ''] = address.split('@');
   return local.length > 1 ? local : address;
 }
 
-/** Resolves to the user's id. Throws Refused. */
+/** Resolves to the user as changed. Throws Refused. */
 async function executeOnUser(
   { config, eventStore, runtime }: UsersContext,
   address: string,
   commandOf: (at: string, id: string) => UserCommand,
-): Promise<string> {
+): Promise<Account> {
   const id = userIdOf(config.transactionIdKey, address);
   const command = commandOf(runtime.now().toISOString(), id);
   const creates = command.type === 'CreateUser';
   const execute = createExecute({ eventStore, decider: userDecider });
-  await execute(userStream(id), command, staffCause(), { creates });
-  return id;
+  const { state } = await execute(userStream(id), command, staffCause(), { creates });
+  if (!state) throw new Error('A command on no user was not refused');
+  return state;
 }
 
 const grantedIn = ({ config }: UsersContext, { merchants }: Options) =>

@@ -226,7 +226,7 @@ test.serial('ageing; and a settlement that is imported when the journal has all 
     'REFERENCE,SETTLED_ON,TOTAL,PAYMENT_MODE,AMOUNT,FEE',
     'PO-1,2025-11-24,30.06,fpx,30.56,0.50',
   ];
-  t.is((await bring(...payout)).stdout, 'The payout PO-1 of RM 30.06, 1 rows: recorded.\n');
+  t.is((await bring(...payout)).stdout, 'The payout PO-1 of RM 30.06, 1 row: recorded.\n');
   const again = await bring(...payout);
   t.is(again.code, 1);
   t.regex(again.stderr, /^The journal does not agree with the log yet/, 'nobody runs the projections here');

@@ -1,5 +1,6 @@
 // What a command does when what it prints cannot be written.
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -37,4 +38,27 @@ test('a file that somebody else has made meanwhile is not overwritten', async (t
   await t.throwsAsync(write(pieces()), { message: `${path} exists and is not overwritten` });
   t.is(await readFile(path, 'utf8'), 'of another');
   t.deepEqual(await readdir(folder), ['november.jsonl']);
+});
+
+test('a file in a folder that does not exist is refused at once', async (t) => {
+  const folder = join(await temporaryFolder(t), 'november');
+  const path = join(folder, 'november.jsonl');
+  t.throws(() => openOutput(path), { message: `${path} cannot be written: there is no folder ${folder}` });
+});
+
+test('Ctrl-C leaves nothing of a file that may hold personal data', async (t) => {
+  const folder = await temporaryFolder(t);
+  const [path, output] = [join(folder, 'aminah.json'), new URL('../../src/cli/output.ts', import.meta.url)];
+  const script = `
+    import { openOutput } from ${JSON.stringify(output.href)};
+    async function* pieces() {
+      yield 'personal data';
+      process.kill(process.pid, 'SIGINT');
+      await new Promise((resolve) => setTimeout(resolve, 60_000));
+    }
+    await openOutput(${JSON.stringify(path)})(pieces());`;
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', script], { stdio: 'inherit' });
+  await once(child, 'exit');
+  t.deepEqual(await readdir(folder), []);
+  t.is(child.exitCode, 130);
 });

@@ -75,7 +75,14 @@ test('a user gets another role, is deactivated and reactivated, and the list sho
   // However the address is written.
   t.is((await ledger('users', 'deactivate', '--email', 'SITI@Agency.example')).code, 0);
   t.regex((await ledger('users', 'list')).said, / {2}viewer {2}deactivated {2}/);
-  t.is((await ledger('users', 'reactivate', ...user)).code, 0);
+  t.regex(
+    (await ledger('users', 'grant', ...user)).said,
+    /may sign in to the console once they are reactivated/,
+  );
+  t.like(await ledger('users', 'reactivate', ...user), {
+    code: 0,
+    said: `User ${listed.id} may sign in to the console.\n`,
+  });
   t.regex((await ledger('users', 'list')).said, / {2}viewer {2}active /);
 });
 
@@ -171,7 +178,7 @@ test('wrong arguments are answered with the usage', async (t) => {
       'role must be one of admin, member, viewer',
       'add --email',
     ],
-    [['users', 'add'], 'name is required; email is required', 'add --email'],
+    [['users', 'add'], 'email is required', 'add --email'],
     [
       ['projects', 'add', '--name', 'Receipts', '--status', 'draft', '--stars', '1e3'],
       'stars must be a whole number, 0 or more',

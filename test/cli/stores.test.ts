@@ -3,7 +3,9 @@ import { once } from 'node:events';
 import { readdir } from 'node:fs/promises';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { join } from 'node:path';
+import { connectPostgres } from '@ledger/postgres/pool.ts';
 import test from 'ava';
+import { pino } from 'pino';
 import { temporaryFolder } from '../embedded/helpers.ts';
 import { startServer } from '../event-store/helpers.ts';
 import { runLedger, settingsFor } from '../support/ledger.ts';
@@ -108,6 +110,8 @@ test('status says what it can find out while a store is away', async (t) => {
     'Event store  down',
     'PostgreSQL   up, ',
     'Process      none follows the log',
+    'Last seal    not known',
+    'Last check   none yet',
     'Last backup  none',
   ])
     t.true(stdout.includes(`\n${line}`), stdout);
@@ -119,6 +123,37 @@ test('status says what it can find out while a store is away', async (t) => {
     processes: null,
   });
   t.is(bothAway.code, 75);
+});
+
+test('status says why the sealer refuses', async (t) => {
+  const [{ port }, { url: databaseUrl }] = [await startServer(t), await createDatabase()];
+  const db = connectPostgres({ url: databaseUrl, log: pino({ level: 'silent' }) });
+  t.teardown(() => db.destroy());
+  await db.raw('create table log_checkpoint (id integer primary key, checkpoint text, refused text)');
+  await db.raw(`insert into log_checkpoint values (1, null, 'The log does not agree with seal 3')`);
+  const env = {
+    ...settingsFor({ esdbUrl: `esdb://127.0.0.1:${port}?tls=false`, databaseUrl }),
+    DATA_DIR: await temporaryFolder(t),
+  };
+  const { code, stdout } = await runLedger(['status'], env);
+  t.is(code, 1, stdout);
+  t.regex(stdout, /^Not sealed {3}The log does not agree with seal 3: run `ledger verify`$/m);
+});
+
+test('rebuild: PostgreSQL that takes no writes is a store that is away', async (t) => {
+  const [{ port }, { url: databaseUrl }] = [await startServer(t), await createDatabase()];
+  const db = connectPostgres({ url: databaseUrl, log: pino({ level: 'silent' }) });
+  t.teardown(() => db.destroy());
+  await db.raw(
+    `alter database "${new URL(databaseUrl).pathname.slice(1)}" set default_transaction_read_only = on`,
+  );
+  const env = {
+    ...settingsFor({ esdbUrl: `esdb://127.0.0.1:${port}?tls=false`, databaseUrl }),
+    DATA_DIR: await temporaryFolder(t),
+  };
+  const { code, stderr } = await runLedger(['rebuild', '--dry-run', 'projects'], env);
+  t.is(code, 75, stderr);
+  t.regex(stderr, /^projects: PostgreSQL takes no writes at present\.$/m);
 });
 
 test('status before any role has run is degraded, even if PostgreSQL is slow', async (t) => {

@@ -128,6 +128,11 @@ test.serial('a person is erased by IC number, and found nowhere in the data fold
   t.deepEqual(held.payments.map(({ transactionId }) => transactionId).toSorted(), ids.toSorted());
   t.regex(JSON.stringify(held.payments), /Zulaikha binti Contoh/);
   t.is(held.unmatchedResults.length, 1);
+  const nobody = 'No payment and no unmatched result of this person was found.\n';
+  t.like(await ledger('erase', '--payer', 'nobody@example.my'), { code: 1, stderr: nobody });
+  const nothing = await ledger('subject-access', '--payer', 'nobody@example.my');
+  t.like(nothing, { code: 0, stderr: nobody });
+  t.deepEqual(JSON.parse(nothing.stdout).payments, []);
   t.like(held.unmatchedResults[0]?.received, { BUYER_NAME: person.name, BUYER_ID: person.ic_no });
 
   const readAccessLog = () => query(url, `select what, user_id, detail from access_log.access_log`);

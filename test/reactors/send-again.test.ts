@@ -97,3 +97,13 @@ test('one delivery, a range, and what makes no sense', async (t) => {
     wrong.map(() => 2),
   );
 });
+
+test('a delivery that is due anyway is counted as that', async (t) => {
+  const ledger = await startLedger(t, await createDatabase());
+  const settings = settingsFor({ esdbUrl: ledger.store.url, databaseUrl: ledger.database.url });
+  await makePayment(ledger, id, paymentEvents(id, 'https://merchant.example', 'succeeded'));
+  t.like(await runLedger(['send-again', id, 'callback-1'], settings), {
+    code: 0,
+    stdout: '0 deliveries are due again, 1 due already, 0 refused.\n',
+  });
+});

@@ -60,3 +60,15 @@ test('an answer of 200 without a signature is not taken for one', async (t) => {
   t.is(await offer('a note\n\n— log.example AAAAAAAA\n', async () => []), '');
   t.deepEqual(warned, ['It answered 200']);
 });
+
+test('a witness that cannot be reached: the reason says what was in the way', async (t) => {
+  const warned: string[] = [];
+  const log = pino({}, { write: (line: string) => void warned.push(JSON.parse(line).reason) });
+  const server = createServer();
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  const offer = offerTo([`http://127.0.0.1:${port}`], { post: fetch, runtime: systemRuntime, log });
+  t.is(await offer('a note\n\n', async () => []), '');
+  t.deepEqual(warned, [`connect ECONNREFUSED 127.0.0.1:${port}`]);
+});

@@ -5,6 +5,7 @@ import {
   type RecordedEvent,
 } from '@ledger/event-store/event-store.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
+import { isConnectionFailure, isPostgresError } from '@ledger/postgres/error-codes.ts';
 import {
   RebuildInterrupted,
   type RebuildOptions,
@@ -98,5 +99,7 @@ export async function rebuildOnRecord({
 export function describeRebuildFailure(error: unknown): string {
   if (error instanceof RebuildRefused || error instanceof RebuildInterrupted) return error.message;
   if (error instanceof EventStoreUnavailable) return error.message;
+  if (isConnectionFailure(error)) return 'PostgreSQL does not answer';
+  if (isPostgresError(error, 'readOnly')) return 'PostgreSQL takes no writes at present';
   return describeFailure(error);
 }

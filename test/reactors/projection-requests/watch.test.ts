@@ -1,9 +1,11 @@
 /** Rebuilds that staff ask for: done, recorded, and taken up again by whoever comes next. */
 import { randomUUID } from 'node:crypto';
 import { KeysUnavailable } from '@ledger/personal-data/sealed.ts';
+import { connectPostgres } from '@ledger/postgres/pool.ts';
 import { rebuild } from '@ledger/projections/rebuild/rebuild.ts';
 import type { Projection } from '@ledger/projections/runtime/projection.ts';
 import test, { type ExecutionContext } from 'ava';
+import { pino } from 'pino';
 import { createExecuteRequest } from '../../../src/commands/projection-requests.ts';
 import type { Metadata } from '../../../src/events/envelope.ts';
 import {
@@ -12,7 +14,11 @@ import {
   projectionStream,
 } from '../../../src/events/projection-requests.ts';
 import { payments } from '../../../src/projections/payments/projection.ts';
-import { openRequest, rebuildAsRequested } from '../../../src/reactors/projection-requests/perform.ts';
+import {
+  describeRebuildFailure,
+  openRequest,
+  rebuildAsRequested,
+} from '../../../src/reactors/projection-requests/perform.ts';
 import { startRetries } from '../../../src/reactors/projection-requests/retries.ts';
 import { startRebuilds } from '../../../src/reactors/projection-requests/watch.ts';
 import { until } from '../../embedded/helpers.ts';
@@ -313,4 +319,10 @@ test.serial('it waits for keys that are away with Postgres, not for a key that i
   t.teardown(startRetries([keyless], stores).stop);
   await until(async () => (await stateOf(parts)).retries.length === 0);
   t.is(tried, 2);
+});
+
+test('that PostgreSQL was away is said in words', async (t) => {
+  const db = connectPostgres({ url: 'postgres://127.0.0.1:9/nothing', log: pino({ level: 'silent' }) });
+  t.teardown(() => db.destroy());
+  t.is(describeRebuildFailure(await t.throwsAsync(db.raw('select 1'))), 'PostgreSQL does not answer');
 });
