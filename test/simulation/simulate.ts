@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { checkHealth } from './checks/health.ts';
 import { createLogCheck } from './checks/log.ts';
 import { mayLoseKeysOf } from './checks/lost-keys.ts';
+import { createMonitor } from './checks/monitor.ts';
 import { checkSettled } from './checks/settled.ts';
 import { createHistory } from './engine/history.ts';
 import { createNetwork } from './engine/network.ts';
@@ -170,6 +171,20 @@ export async function simulate(plan: Plan, server: PostgresServer): Promise<Simu
         history,
       }),
     );
+
+  createMonitor({
+    process: machine('monitor'),
+    plan,
+    startMs: startMs + bootMs,
+    isCalm: pace.isCalm,
+    nodes,
+    network,
+    cluster,
+    postgres,
+    scheduler,
+    report,
+    history,
+  }).start();
 
   let position = 0;
   const runUntil = (endMs: number, isDone = () => false) =>
