@@ -45,6 +45,7 @@ export type SimulationResult = {
 const startMs = Date.parse('2026-11-20T01:00:00Z');
 /** The processes have started by then. */
 const bootMs = 10_000;
+
 let databases = 0;
 
 export async function simulate(plan: Plan, server: PostgresServer): Promise<SimulationResult> {

@@ -4,19 +4,20 @@ import type { SimulatedProcess } from '../engine/process.ts';
 import type { Plan } from '../plan.ts';
 import type { Report } from '../violations.ts';
 import { ask } from '../world/http.ts';
-import { createWhatFails, type World } from './what-fails.ts';
+import { createWhatFails, outages, type World } from './what-fails.ts';
 
 /** How often it looks at what is true, which costs next to nothing, and at the rows, which costs a little. */
 const lookMs = 1_000;
 const lookInCalmMs = 60_000;
 const rowsMs = 5_000;
-/** A question costs the program much: it is asked so long after something began or ended to be wrong, and now and then. */
+/** A question costs the program 10 ms of CPU: it is asked so long after something began or ended to be wrong. */
 const askAfterMs = [7_000, 14_000] as const;
+/** Otherwise it is asked this often. */
 const askMs = 60_000;
 const askInCalmMs = 60 * 60_000;
-/** As long as the answer is not what is true. */
+/** While the answer is not what is true. */
 const askAgainMs = 10_000;
-/** Health tells of what is true for so long, if it was asked once before. */
+/** Health tells of what has been true for this long, if it was asked once before. */
 const toldWithinMs = 12_000;
 /** Health is well again so long after all is well for the process; times the stretch of its pauses. */
 const wellWithinMs = 30_000;
@@ -135,10 +136,12 @@ export function createMonitor({
     host.notOkSinceMs = isOk ? null : (host.notOkSinceMs ?? nowMs);
     if (nowMs - askedMs > answeredWithinMs && host.steadySinceMs < askedMs - lookMs)
       report('slow-answer', name, `Health took ${nowMs - askedMs} ms`);
-    for (const [what, sinceMs] of isOk ? now : []) {
+    for (const [what, sinceMs] of now) {
+      const isTold = !isOk && (status !== 'degraded' || !outages.includes(what));
       const isAskedTwice = known.get(what) === sinceMs && sinceMs <= host.askedBeforeMs;
-      if (isAskedTwice && Math.max(sinceMs, host.steadySinceMs) <= askedMs - toldWithinMs)
-        report('health-lies', name, `It says ok, and for ${nowMs - sinceMs} ms: ${what}`);
+      const isOld = Math.max(sinceMs, host.steadySinceMs) <= askedMs - toldWithinMs;
+      if (!isTold && isAskedTwice && isOld)
+        report('health-lies', name, `It says ${status}, and for ${nowMs - sinceMs} ms: ${what}`);
     }
     const notOkForMs = nowMs - Math.max(host.notOkSinceMs ?? nowMs, host.untroubledSinceMs);
     const boundMs = isCalm() ? wellInCalmMs : wellWithinMs * plan.stretch;

@@ -19,11 +19,14 @@ const tooLateMs = 700;
 const wrongClockMs = tolerableDifferenceMs + 1_000;
 /** Health tolerates 10 s by the time at which an event was stored, which is seen here up to a second later. */
 const behindMs = 11_000;
-const older = 'is of another log';
 /** A projection looks nine times before it believes that its log was replaced. */
 const olderWithinMs = 60_000;
 /** Nobody knows for longer whether the disk of the event store is still full. */
 const fullForMs = 60_000;
+
+/** Of these, health says `error`; of all else at least `degraded`. */
+export const outages: readonly string[] = ['no event store', 'no PostgreSQL', 'a full disk'];
+const older = 'is of another log';
 
 const followed: readonly Followed[] = [...allProjections, erasedKeysList, deliveryList, requeryList];
 
