@@ -20,13 +20,16 @@ const wrongClockMs = tolerableDifferenceMs + 1_000;
 /** Health tolerates 10 s by the time at which an event was stored, which is seen here up to a second later. */
 const behindMs = 11_000;
 /** A projection looks nine times before it believes that its log was replaced. */
+const older = 'is of another log';
 const olderWithinMs = 60_000;
+/** A process compares its clock every 10 s. */
+const wrongClock = 'a wrong clock';
+const comparedWithinMs = 15_000;
 /** Nobody knows for longer whether the disk of the event store is still full. */
 const fullForMs = 60_000;
 
 /** Of these, health says `error`; of all else at least `degraded`. */
 export const outages: readonly string[] = ['no event store', 'no PostgreSQL', 'a full disk'];
-const older = 'is of another log';
 
 const followed: readonly Followed[] = [...allProjections, erasedKeysList, deliveryList, requeryList];
 
@@ -38,20 +41,21 @@ export type World = {
   scheduler: Scheduler;
 };
 
-/** What is true, and since when health may know it. */
+/** What is true, and since when. */
 type Since = Map<string, number>;
 
-/** The pauses of the program are so many times longer. */
-export function createWhatFails({ nodes, network, cluster, postgres, scheduler }: World, pauses: number) {
+/** `pauses`: how many times longer those of the program are. */
+export function createWhatFails(
+  { nodes, network, cluster, postgres, scheduler }: World,
+  pauses: () => number,
+) {
   const readLog = createReadLog(cluster, scheduler);
   const around = new Map<string, Since>();
   const inRows: Since = new Map();
 
   const keep = (since: Since, found: readonly string[]): void => {
-    const nowMs = scheduler.nowMs();
     for (const each of since.keys()) if (!found.includes(each)) since.delete(each);
-    for (const each of found)
-      if (!since.has(each)) since.set(each, nowMs + (each.endsWith(older) ? olderWithinMs * pauses : 0));
+    for (const each of found) if (!since.has(each)) since.set(each, scheduler.nowMs());
   };
 
   const clockErrorMs = (host: string) => Math.abs(nodes.process(host).nowMs() - scheduler.nowMs());
@@ -61,10 +65,11 @@ export function createWhatFails({ nodes, network, cluster, postgres, scheduler }
     const reached = cluster.running().filter((node) => network.lateMs(host, node) < tooLateMs);
     // That a stream does not exist only a majority may say.
     const hasMajority = reached.length * 2 > cluster.names.length;
+    const hasPostgres = postgres.isUp() && network.lateMs(host, 'postgres') < tooLateMs;
     const found = {
       'no event store': !hasMajority || !reached.some((node) => node === cluster.leader()),
-      'no PostgreSQL': !postgres.isUp() || network.lateMs(host, 'postgres') >= tooLateMs,
-      'a wrong clock': clockErrorMs(host) > wrongClockMs,
+      'no PostgreSQL': !hasPostgres,
+      [wrongClock]: hasPostgres && clockErrorMs(host) > wrongClockMs,
       'a full disk': wasFullMs(host) < fullForMs - 1_000,
     };
     const since = around.get(host) ?? new Map();
@@ -82,8 +87,14 @@ export function createWhatFails({ nodes, network, cluster, postgres, scheduler }
       for (const host of hosts) lookAround(host);
     },
 
-    /** What is true for a process that answers requests. The rows are as they were when they were read last. */
-    of: (host: string): ReadonlyMap<string, number> => new Map([...(around.get(host) ?? []), ...inRows]),
+    /**
+     * What is true for a process that answers requests, and since when the program knows it. The rows are as they were
+     * when they were read last.
+     */
+    of: (host: string): ReadonlyMap<string, number> =>
+      new Map(
+        [...(around.get(host) ?? []), ...inRows].map(([what, ms]) => [what, ms + noticedMs(what) * pauses()]),
+      ),
 
     /** Whether nothing at all keeps it from its stores. */
     isUntroubled(host: string): boolean {
@@ -120,6 +131,9 @@ export function createWhatFails({ nodes, network, cluster, postgres, scheduler }
     },
   };
 }
+
+const noticedMs = (what: string): number =>
+  what === wrongClock ? comparedWithinMs : what.endsWith(older) ? olderWithinMs : 0;
 
 type Seen = { position: number; stream: string; type: string; id: string; seenMs: number };
 
