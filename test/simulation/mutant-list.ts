@@ -1,4 +1,5 @@
 /** The mutants, by name: what each breaks in the program, and how the simulator finds it. */
+import { healthMutants } from './health-mutants.ts';
 import type { Mutant } from './mutants.ts';
 import { staffMutants } from './staff-mutants.ts';
 
@@ -210,27 +211,6 @@ export const mutants: Readonly<Record<string, Omit<Mutant, 'name'>>> = {
     payments: 100,
     seeds: 40,
   },
-  'clock-wrong-for-ever': {
-    what: 'A machine whose clock was wrong once counts as wrong for ever',
-    file: 'packages/postgres/shared-clock.ts',
-    code: 'known ? Math.round(runtime.now().getTime() - nowMs()) : null',
-    becomes: 'known ? (isTolerable ? Math.round(runtime.now().getTime() - nowMs()) : 3_600_000) : null',
-    seenBy: ['health-cries-wolf'],
-    fault: 'clock',
-    payments: 4,
-    seeds: 20,
-  },
-  'older-log-unnoticed': {
-    what: 'A projection reads on although the log is older than its rows',
-    file: 'packages/event-store/subscription.ts',
-    code: 'if (mark !== undefined) await withinDeadline(assertRead(client, mark, position));',
-    becomes: '',
-    seenBy: ['health-lies'],
-    plan: 'older-log',
-    fault: 'restore',
-    payments: 40,
-    seeds: 20,
-  },
   'epoch-ignored': {
     what: 'An append is sent although its revision was known before the connection was lost',
     file: 'packages/event-store/append-stream.ts',
@@ -243,6 +223,7 @@ export const mutants: Readonly<Record<string, Omit<Mutant, 'name'>>> = {
     seeds: 40,
   },
   ...staffMutants,
+  ...healthMutants,
   'deaf-leader-stays': {
     what: 'A leader that cannot read the log keeps the lead',
     file: 'packages/projections/runtime/batches.ts',
@@ -260,17 +241,6 @@ export const mutants: Readonly<Record<string, Omit<Mutant, 'name'>>> = {
     code: 'const maxParked = 100;',
     becomes: 'const maxParked = 0;',
     seenBy: ['program-fault', 'projection-behind', 'delivery-stuck', 'rows-differ'],
-    plan: 'unreadable-event',
-    fault: 'unreadable',
-    payments: 20,
-    seeds: 10,
-  },
-  'unreadable-skipped': {
-    what: 'An event that nobody can read is skipped, and nobody is told',
-    file: 'packages/projections/runtime/parking.ts',
-    code: 'return atFault.map(',
-    becomes: 'return [].map(',
-    seenBy: ['health-lies', 'rows-differ'],
     plan: 'unreadable-event',
     fault: 'unreadable',
     payments: 20,

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { checkHealth } from './checks/health.ts';
 import { createLogCheck } from './checks/log.ts';
 import { mayLoseKeysOf } from './checks/lost-keys.ts';
+import { createMonitor } from './checks/monitor.ts';
 import { checkSettled } from './checks/settled.ts';
 import { createHistory } from './engine/history.ts';
 import { createNetwork } from './engine/network.ts';
@@ -12,11 +13,11 @@ import { useNetwork } from './engine/node-api.ts';
 import { createProcess, type SimulatedProcess } from './engine/process.ts';
 import { createRandom } from './engine/random.ts';
 import { createScheduler } from './engine/scheduler.ts';
-import { hour } from './fault-kinds.ts';
-import { applyFault, deafLeader } from './faults.ts';
+import { applyFault } from './faults.ts';
 import type { Plan } from './plan.ts';
 import { configurationOf, merchants } from './program/configuration.ts';
 import { createNodes } from './program/nodes.ts';
+import { createPace } from './program/pace.ts';
 import { previousRelease } from './program/releases.ts';
 import { createEventStoreCluster } from './stores/event-store.ts';
 import { useEventStore } from './stores/event-store-client.ts';
@@ -44,14 +45,6 @@ export type SimulationResult = {
 const startMs = Date.parse('2026-11-20T01:00:00Z');
 /** The processes have started by then. */
 const bootMs = 10_000;
-/** In calm, a timer takes a sixth of the time since everything healed, within these limits. */
-const calmShare = 1 / 6;
-const shortestSleepMs = 300_000;
-const longestSleepMs = 720_000;
-/** Of the days of some seeds, most hours are empty: in them, it takes up to an hour. */
-const quietSleepMs = hour;
-const quietAfterMs = 3 * hour;
-const quietBeforeMs = 7 * hour;
 
 let databases = 0;
 
@@ -84,23 +77,7 @@ export async function simulate(plan: Plan, server: PostgresServer): Promise<Simu
   });
   useEventStore(network, cluster);
 
-  let calmSinceMs: number | null = null;
-  const planned = [...plan.faults.map(({ atMs }) => atMs), plan.healAtMs + plan.calmMs];
-  // Looks for the event store every second, for days.
-  const deaf = plan.faults.some(({ kind }) => kind === 'deaf-leader') ? deafLeader : null;
-  const stretch = (ms: number, name: string) => {
-    // The pace of the read models is one of the shortest that are longer here.
-    if (calmSinceMs === null) return ms < 200 ? ms : ms * plan.stretch;
-    if (ms < (name === deaf ? 500 : 1_000)) return ms;
-    const nowMs = scheduler.nowMs();
-    const sleepMs = (nowMs - calmSinceMs) * calmShare;
-    const isQuiet = planned.every(
-      (atMs) =>
-        nowMs > startMs + bootMs + atMs + quietAfterMs || nowMs < startMs + bootMs + atMs - quietBeforeMs,
-    );
-    const mostMs = isQuiet ? quietSleepMs : longestSleepMs;
-    return Math.max(ms, Math.min(Math.max(sleepMs, shortestSleepMs), mostMs));
-  };
+  const pace = createPace(plan, { beganMs: startMs + bootMs, nowMs: scheduler.nowMs });
   const { http, projections, reactors, wrongKey } = plan;
   const counts = { http, projections, reactors };
   const old = plan.faults.flatMap((fault) => (fault.kind === 'upgrade' ? [fault.node] : []));
@@ -111,7 +88,7 @@ export async function simulate(plan: Plan, server: PostgresServer): Promise<Simu
     history,
     dataDir,
     eventStoreUrl: cluster.url,
-    stretch,
+    stretch: pace.stretch,
     hasUnreadable: plan.faults.some(({ kind }) => kind === 'unreadable'),
     mayLoseKeys: plan.faults.some(({ kind }) => kind === 'postgres-failover'),
     wrongKey,
@@ -196,6 +173,20 @@ export async function simulate(plan: Plan, server: PostgresServer): Promise<Simu
       }),
     );
 
+  createMonitor({
+    process: machine('monitor'),
+    plan,
+    startMs: startMs + bootMs,
+    isCalm: pace.isCalm,
+    nodes,
+    network,
+    cluster,
+    postgres,
+    scheduler,
+    report,
+    history,
+  }).start();
+
   let position = 0;
   const runUntil = (endMs: number, isDone = () => false) =>
     scheduler.run(() => {
@@ -208,10 +199,10 @@ export async function simulate(plan: Plan, server: PostgresServer): Promise<Simu
   history.tell('everything heals');
   for (const name of nodes.names) nodes.setClock(name, { offsetMs: 0, drift: 0 });
   await runUntil(scheduler.nowMs() + 60_000);
-  calmSinceMs = scheduler.nowMs();
+  pace.setCalm(true);
   await runUntil(startMs + bootMs + plan.healAtMs + plan.calmMs);
 
-  calmSinceMs = null;
+  pace.setCalm(false);
   checkSettled({
     plan,
     bank,

@@ -28,7 +28,7 @@ export const safety = {
   'page-denies-charge': 'A page asks the payer to pay although a charge is recorded',
   'discrepancy-hidden': 'An older export cleared what a newer one had found',
   'withdrawn-paid': 'An attempt began after the agency had cancelled the payment, or after it had expired',
-  'slow-answer': 'A request waited longer than 13 s for its answer',
+  'slow-answer': 'A request waited longer than 13 s for its answer, or health longer than 2 s',
   'process-died': 'An error that nobody caught ended a process',
   'program-fault': 'The program logged an error of its own',
 } as const;
@@ -44,7 +44,7 @@ export const liveness = {
   'request-open': 'What staff requested of a projection was neither done nor answered',
   'projection-behind': 'A projection has not caught up with the log',
   'rows-differ': 'Rows are not what the events lead to',
-  'health-lies': 'Health says ok while one of the above is false',
+  'health-lies': 'Health says ok while one of the above is false, or while it should tell of what fails',
   'health-cries-wolf': 'Health says that something is wrong, and nothing is',
 } as const;
 

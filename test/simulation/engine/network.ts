@@ -44,6 +44,8 @@ export type Network = {
   cut(from: string, to: string): () => void;
   /** Each message takes this much longer. */
   slow(name: string, delayMs: number): () => void;
+  /** By how much a question of one to the other, and its answer, are late; infinite while a way is cut. */
+  lateMs(from: string, to: string): number;
 };
 
 /** How long a connection without any answer lasts. */
@@ -226,6 +228,10 @@ export function createNetwork({
       };
     },
     slow: (name, delayMs) => count(delays, name, delayMs),
+    lateMs: (from, to) =>
+      isCut(from, to) || isCut(to, from)
+        ? Number.POSITIVE_INFINITY
+        : 2 * ((delays.get(from) ?? 0) + (delays.get(to) ?? 0)),
   };
 }
 

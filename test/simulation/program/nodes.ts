@@ -1,4 +1,5 @@
 /** The processes of the program on their simulated machines: they are started, killed, stopped and started again. */
+import type { EventStore } from '@ledger/event-store/event-store.ts';
 import { createLog, type Log } from '@ledger/kernel/log.ts';
 import { ConfigError } from '@ledger/kernel/yaml-file.ts';
 import { Refused } from '../../../src/commands/decider.ts';
@@ -43,6 +44,8 @@ export type Nodes = {
   setClock(name: string, clock: Clock): void;
   /** When processes were killed. */
   deathsMs: readonly number[];
+  /** When the event store last had no room for what a process appended; minus infinity if it has some. */
+  refusedAtMs(name: string): number;
 };
 
 export function createNodes({
@@ -79,6 +82,7 @@ export function createNodes({
 }): Nodes {
   const upgraded = new Set<string>();
   const deathsMs: number[] = [];
+  const refusedAtMs = new Map<string, number>();
   const releaseOf = (name: string): Release =>
     previous?.names.includes(name) && !upgraded.has(name) ? previous.release : thisRelease;
   const nodes = new Map<string, { role: Role; process: SimulatedProcess; clock: Clock; starts: number }>();
@@ -112,8 +116,25 @@ export function createNodes({
       const hasWrongKey = name === wrongKey && starts > 0;
       const config = configurationOf(name, { dataDir, eventStoreUrl, hasWrongKey, loadConfig });
       const stores = { ...openStores(config, log, process.runtime), documents };
+      refusedAtMs.delete(name);
+      const { append } = stores.eventStore;
+      stores.eventStore = { ...stores.eventStore, append: noting(name, append) };
       Promise.resolve(release[starters[role]](stores)).catch((error: unknown) => onCrash(process, error));
     });
+  }
+
+  function noting(name: string, append: EventStore['append']): EventStore['append'] {
+    return async (...args) => {
+      try {
+        const stored = await append(...args);
+        refusedAtMs.delete(name);
+        return stored;
+      } catch (error) {
+        if (error instanceof Error && error.name === 'EventStoreFull')
+          refusedAtMs.set(name, scheduler.nowMs());
+        throw error;
+      }
+    };
   }
 
   function logOf(name: string): Log {
@@ -174,6 +195,7 @@ export function createNodes({
   return {
     names: [...nodes.keys()],
     deathsMs,
+    refusedAtMs: (name) => refusedAtMs.get(name) ?? Number.NEGATIVE_INFINITY,
     roleOf: (name) => nodeNamed(name).role,
     process: (name) => nodeNamed(name).process,
     crash,

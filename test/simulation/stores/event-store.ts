@@ -29,6 +29,8 @@ export type EventStoreCluster = {
   /** The node to which a client's discovery leads at this moment. */
   discover(client: SimulatedProcess): { address: string; port: number };
   leader(): string | null;
+  /** The nodes that are neither dead nor frozen. */
+  running(): readonly string[];
   /** Whether a node that has lost its lead unnoticed answers reads. */
   servesOldState(): boolean;
   /** SIGSTOP on the leader; the others elect another. It comes back after a while and still believes in itself. */
@@ -194,6 +196,7 @@ export function createEventStoreCluster({
     eventsFrom: (position) => storage.page({ from: position, direction: 'forwards', limit: 256 }),
     lastPosition: () => storage.lastPosition(),
     leader: () => leader,
+    running: () => names.filter((name) => nodeNamed(name).process.state() === 'running'),
     servesOldState: () =>
       [...nodes.values()].some(
         ({ believes, name, process }) =>

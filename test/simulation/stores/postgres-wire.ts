@@ -29,6 +29,17 @@ export function wireMessage(type: string, body: Buffer): Buffer {
   return Buffer.concat([Buffer.from(type), length, body]);
 }
 
+/** The columns of a row, as text; what is null is empty. */
+export function valuesOf(row: Buffer): string[] {
+  const values: string[] = [];
+  for (let at = 7; at < row.length; ) {
+    const length = Math.max(0, row.readInt32BE(at));
+    values.push(row.toString('utf8', at + 4, at + 4 + length));
+    at += 4 + length;
+  }
+  return values;
+}
+
 export const text = (value: string): Buffer => Buffer.from(`${value}\0`);
 
 /** Settings of a session that would count real time: the simulated server has its own clock for them. */

@@ -8,9 +8,10 @@ import type { Connection, Network, Receiver } from '../engine/network.ts';
 import type { SimulatedProcess } from '../engine/process.ts';
 import type { Scheduler } from '../engine/scheduler.ts';
 import { createAnnouncements } from './postgres-announcements.ts';
-import { createBackends } from './postgres-backend.ts';
+import { ask, createBackends } from './postgres-backend.ts';
 import type { PostgresServer } from './postgres-server.ts';
 import { createSession, type Session } from './postgres-session.ts';
+import { startMessage, valuesOf } from './postgres-wire.ts';
 
 export type SimulatedPostgres = {
   /** Ends all sessions, whose transactions roll back, and refuses new ones until `start`. */
@@ -22,6 +23,9 @@ export type SimulatedPostgres = {
   failOver(): void;
   /** When it last did, by the true time; 0 if it never has. */
   failedOverAtMs(): number;
+  isUp(): boolean;
+  /** What it holds, also while no client reaches it. To be awaited by an event of the scheduler. */
+  read(sql: string): Promise<string[][]>;
   close(): Promise<void>;
 };
 
@@ -188,6 +192,13 @@ export function createPostgres({
       schedule(() => inTurn(move));
     },
     failedOverAtMs: () => failedOverAtMs,
+    isUp: () => stopListening !== null,
+    async read(sql) {
+      const { backend } = await backends.take(startMessage(['user', 'ledger', 'database', current]), '');
+      const said = await ask(backend, [sql]);
+      await backends.giveBack(backend);
+      return said.filter(({ type }) => type === 'D').map(({ bytes }) => valuesOf(bytes));
+    },
     async close() {
       for (const session of sessions) await session.terminate();
       sessions.clear();
