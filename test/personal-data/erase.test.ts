@@ -717,7 +717,11 @@ test.serial('a result in quarantine is erased by its id, with its payer, and by 
   };
   const resolve = async (unmatchedId = '') => {
     const resolution = { resolution: 'refunded', note: 'As the gateway says', revision: 0 } as const;
-    const command = { type: 'ResolveUnmatchedResult', at: '2026-11-20T03:00:00.000Z', ...resolution } as const;
+    const command = {
+      type: 'ResolveUnmatchedResult',
+      at: '2026-11-20T03:00:00.000Z',
+      ...resolution,
+    } as const;
     const execute = createExecute({ eventStore, decider: unmatchedDecider });
     await execute(resolutionStream(unmatchedId), command, cause());
   };
