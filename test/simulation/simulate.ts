@@ -2,18 +2,21 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { checkErased } from './checks/erased.ts';
 import { checkHealth } from './checks/health.ts';
 import { createLogCheck } from './checks/log.ts';
 import { mayLoseKeysOf } from './checks/lost-keys.ts';
 import { checkSettled } from './checks/settled.ts';
+import { createVerifiedCheck, isOfStaff } from './checks/verified.ts';
 import { createHistory } from './engine/history.ts';
 import { createNetwork } from './engine/network.ts';
 import { useNetwork } from './engine/node-api.ts';
 import { createProcess, type SimulatedProcess } from './engine/process.ts';
 import { createRandom } from './engine/random.ts';
 import { createScheduler } from './engine/scheduler.ts';
-import { hour } from './fault-kinds.ts';
-import { applyFault, deafLeader } from './faults.ts';
+import { day } from './fault-kinds.ts';
+import { applyFault } from './faults.ts';
+import { createPace } from './pace.ts';
 import type { Plan } from './plan.ts';
 import { configurationOf, merchants } from './program/configuration.ts';
 import { createNodes } from './program/nodes.ts';
@@ -22,6 +25,7 @@ import { createEventStoreCluster } from './stores/event-store.ts';
 import { useEventStore } from './stores/event-store-client.ts';
 import { createPostgres } from './stores/postgres.ts';
 import type { PostgresServer } from './stores/postgres-server.ts';
+import { verifyAtOf } from './verification-plans.ts';
 import { createViolations, type Violation } from './violations.ts';
 import { createBank } from './world/bank.ts';
 import { createGateway } from './world/gateway.ts';
@@ -44,14 +48,6 @@ export type SimulationResult = {
 const startMs = Date.parse('2026-11-20T01:00:00Z');
 /** The processes have started by then. */
 const bootMs = 10_000;
-/** In calm, a timer takes a sixth of the time since everything healed, within these limits. */
-const calmShare = 1 / 6;
-const shortestSleepMs = 300_000;
-const longestSleepMs = 720_000;
-/** Of the days of some seeds, most hours are empty: in them, it takes up to an hour. */
-const quietSleepMs = hour;
-const quietAfterMs = 3 * hour;
-const quietBeforeMs = 7 * hour;
 
 let databases = 0;
 
@@ -84,24 +80,9 @@ export async function simulate(plan: Plan, server: PostgresServer): Promise<Simu
   });
   useEventStore(network, cluster);
 
-  let calmSinceMs: number | null = null;
-  const planned = [...plan.faults.map(({ atMs }) => atMs), plan.healAtMs + plan.calmMs];
-  // Looks for the event store every second, for days.
-  const deaf = plan.faults.some(({ kind }) => kind === 'deaf-leader') ? deafLeader : null;
-  const stretch = (ms: number, name: string) => {
-    // The pace of the read models is one of the shortest that are longer here.
-    if (calmSinceMs === null) return ms < 200 ? ms : ms * plan.stretch;
-    if (ms < (name === deaf ? 500 : 1_000)) return ms;
-    const nowMs = scheduler.nowMs();
-    const sleepMs = (nowMs - calmSinceMs) * calmShare;
-    const isQuiet = planned.every(
-      (atMs) =>
-        nowMs > startMs + bootMs + atMs + quietAfterMs || nowMs < startMs + bootMs + atMs - quietBeforeMs,
-    );
-    const mostMs = isQuiet ? quietSleepMs : longestSleepMs;
-    return Math.max(ms, Math.min(Math.max(sleepMs, shortestSleepMs), mostMs));
-  };
-  const { http, projections, reactors, wrongKey } = plan;
+  const pace = createPace(plan, { beganMs: startMs + bootMs, nowMs: scheduler.nowMs });
+  const { http, projections, reactors, retentionDays, wrongKey } = plan;
+  const retentionMs = retentionDays === undefined ? null : retentionDays * day;
   const counts = { http, projections, reactors };
   const old = plan.faults.flatMap((fault) => (fault.kind === 'upgrade' ? [fault.node] : []));
   const nodes = createNodes({
@@ -111,10 +92,15 @@ export async function simulate(plan: Plan, server: PostgresServer): Promise<Simu
     history,
     dataDir,
     eventStoreUrl: cluster.url,
-    stretch,
+    stretch: pace.stretch,
     hasUnreadable: plan.faults.some(({ kind }) => kind === 'unreadable'),
     mayLoseKeys: plan.faults.some(({ kind }) => kind === 'postgres-failover'),
     wrongKey,
+    settings: {
+      retentionDays,
+      verifyAt: verifyAtOf(plan, startMs),
+    },
+    onVerify: () => verified.begin(),
     previous: old.length > 0 ? { release: await previousRelease(), names: old } : null,
     report,
   });
@@ -122,7 +108,15 @@ export async function simulate(plan: Plan, server: PostgresServer): Promise<Simu
   const pickHttp = () => `http-${balancer.integer(1, http)}`;
 
   const bank = createBank(scheduler.nowMs);
-  const logCheck = createLogCheck({ cluster, bank, report, history, nowMs: scheduler.nowMs });
+  const logCheck = createLogCheck({ cluster, bank, report, history, nowMs: scheduler.nowMs, retentionMs });
+  const verified = createVerifiedCheck({
+    plan,
+    startMs,
+    log: logCheck,
+    report,
+    nowMs: scheduler.nowMs,
+    deathsMs: () => nodes.deathsMs,
+  });
   const gatewayProcess = machine('gateway.example');
   const gateway = createGateway({ process: gatewayProcess, bank, pickHttp, report, history });
   const registry = startTransactionRegistry({ process: machine('registry.example'), bank });
@@ -208,15 +202,16 @@ export async function simulate(plan: Plan, server: PostgresServer): Promise<Simu
   history.tell('everything heals');
   for (const name of nodes.names) nodes.setClock(name, { offsetMs: 0, drift: 0 });
   await runUntil(scheduler.nowMs() + 60_000);
-  calmSinceMs = scheduler.nowMs();
+  pace.setCalm(true);
   await runUntil(startMs + bootMs + plan.healAtMs + plan.calmMs);
 
-  calmSinceMs = null;
+  pace.setCalm(false);
   checkSettled({
     plan,
     bank,
     log: logCheck,
     heard: receivers.heard,
+    posts: receivers.posted,
     items: receivers.items,
     told: {
       confirmed: staff.confirmed(),
@@ -236,7 +231,9 @@ export async function simulate(plan: Plan, server: PostgresServer): Promise<Simu
   let hasParked = false;
   staffProcess.enter(() => {
     void staff.verify().then(async (violations) => {
-      const lost = await staff.erasures.check(report, { hasRestore, mayLoseKeys }).catch((error: unknown) => {
+      const nowMs = scheduler.nowMs();
+      const erased = { log: logCheck, report, nowMs, retentionMs, hasRestore, mayLoseKeys };
+      const lost = await checkErased(staff.erasures.stores, erased).catch((error: unknown) => {
         report('not-erased', 'keys', `They cannot be read: ${String(error)}`);
         return new Set<string>();
       });
@@ -246,6 +243,7 @@ export async function simulate(plan: Plan, server: PostgresServer): Promise<Simu
         if (!isOfStaff.includes(kind) && !isOfUnreadable(kind, first) && !isOfLost(first))
           report('rows-differ', kind, first);
       if (violations === null) report('rows-differ', 'verify', 'It could not be run');
+      verified.check(await staff.lastVerified(), violations ?? []);
       const isTold = violations?.some(({ first }) => /gateway transaction/i.test(first));
       if (!isTold)
         for (const id of logCheck.sharedIds()) report('gateway-id-twice', id, 'It pays two payments');
@@ -277,9 +275,6 @@ export async function simulate(plan: Plan, server: PostgresServer): Promise<Simu
     charges: bank.charges.length,
   };
 }
-
-/** What staff have before them, and the program cannot mend. */
-const isOfStaff = ['unreadable events', 'parked streams', 'shared numbers'];
 
 const isAboutTheEnd = ({ invariant }: Violation): boolean =>
   ['rows-differ', 'delivery-stuck', 'projection-behind'].includes(invariant);

@@ -1,0 +1,38 @@
+/** How late timers are: while payments are made, and in calm, so that a day costs seconds. */
+import { hour } from './fault-kinds.ts';
+import { deafLeader } from './faults.ts';
+import type { Plan } from './plan.ts';
+
+/** In calm, a timer takes a sixth of the time since everything healed, within these limits. */
+const calmShare = 1 / 6;
+const shortestSleepMs = 300_000;
+const longestSleepMs = 720_000;
+/** Of the days of some seeds, most hours are empty: in them, it takes up to an hour. */
+const quietSleepMs = hour;
+const quietAfterMs = 3 * hour;
+const quietBeforeMs = 7 * hour;
+
+/** `beganMs` is when the plan begins. */
+export function createPace(plan: Plan, { beganMs, nowMs: now }: { beganMs: number; nowMs: () => number }) {
+  let calmSinceMs: number | null = null;
+  const planned = [...plan.faults.map(({ atMs }) => atMs), plan.healAtMs + plan.calmMs];
+  // Looks for the event store every second, for days.
+  const deaf = plan.faults.some(({ kind }) => kind === 'deaf-leader') ? deafLeader : null;
+  return {
+    setCalm(isCalm: boolean): void {
+      calmSinceMs = isCalm ? now() : null;
+    },
+    stretch(ms: number, name: string): number {
+      // The pace of the read models is one of the shortest that are longer here.
+      if (calmSinceMs === null) return ms < 200 ? ms : ms * plan.stretch;
+      if (ms < (name === deaf ? 500 : 1_000)) return ms;
+      const nowMs = now();
+      const sleepMs = (nowMs - calmSinceMs) * calmShare;
+      const isQuiet = planned.every(
+        (atMs) => nowMs > beganMs + atMs + quietAfterMs || nowMs < beganMs + atMs - quietBeforeMs,
+      );
+      const mostMs = isQuiet ? quietSleepMs : longestSleepMs;
+      return Math.max(ms, Math.min(Math.max(sleepMs, shortestSleepMs), mostMs));
+    },
+  };
+}
