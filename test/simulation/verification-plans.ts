@@ -11,8 +11,9 @@ export function withVerification(
 ): Plan {
   if (plan.faults.some(({ kind }) => kind === 'upgrade')) return plan;
   if (!isAsked && random.chance(0.88)) return plan;
-  const verifyAfterMs = random.pick([1, 2, 3, 4, 20, 60]) * minute;
-  const faults = random.chance(0.5) ? disturbance(random, names, verifyAfterMs) : [];
+  const wrong = random.chance(0.2) ? somethingToFind(random, plan.healAtMs - 2 * minute) : [];
+  const verifyAfterMs = random.pick(wrong.length > 0 ? [20, 60] : [1, 2, 3, 4, 20, 60]) * minute;
+  const faults = random.chance(0.5) ? [...wrong, ...disturbance(random, names, verifyAfterMs)] : wrong;
   return {
     ...plan,
     verifyAfterMs,
@@ -24,6 +25,13 @@ export function withVerification(
 export function verifyAtOf({ verifyAfterMs }: Plan, startMs: number): string {
   if (verifyAfterMs === undefined) return 'off';
   return new Date(startMs + verifyAfterMs + 8 * hour).toISOString().slice(11, 16);
+}
+
+function somethingToFind(random: Random, untilMs: number): Fault[] {
+  const atMs = random.integer(untilMs / 2, untilMs);
+  return random.chance(0.5)
+    ? [{ kind: 'unreadable', atMs }]
+    : [{ kind: 'restore', atMs, lastEvents: random.integer(5, 60) }];
 }
 
 /** While it lasts long, because a store is slow, its process or its machine is killed, or the store. */
