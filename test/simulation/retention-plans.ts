@@ -11,7 +11,7 @@ export function withRetention(
   random: Random,
   { names, activeMs, isAsked }: { names: readonly string[]; activeMs: number; isAsked: boolean },
 ): Plan {
-  if (!isAsked && (plan.calmMs < 30 * hour || random.chance(0.6))) return plan;
+  if (!isAsked && (plan.calmMs < 30 * hour || random.chance(0.75))) return plan;
   // The payments are due from then on, one after the other.
   const dueMs = day + activeMs / 4;
   const draw = () => random.integer(0, 999_999);
