@@ -80,7 +80,10 @@ export function answerOf(error: unknown): string | null {
 }
 
 /** What went wrong, in a few words for a log line: without the statement, which is pages long. */
-export const briefReasonOf = (error: unknown): string => answerOf(error) ?? reasonOf(error);
+export const briefReasonOf = (error: unknown): string =>
+  error instanceof Error && (error instanceof pg.DatabaseError || isConnectionFailure(error))
+    ? withoutStatement(error)
+    : reasonOf(error);
 
 function sqlStateOf(error: unknown): string {
   return error instanceof pg.DatabaseError ? (error.code ?? '') : '';

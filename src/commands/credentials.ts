@@ -93,17 +93,29 @@ type Dependencies = {
   transactionIdKey: string;
 };
 
-/** The credentials of a merchant. While the event store does not answer, what was known before is used. */
+/**
+ * The credentials of a merchant, as they were at most `atMostMs` ago. While the event store does not answer, what was known
+ * before is used.
+ */
 function createStates({ eventStore, runtime }: Dependencies) {
   const kept = new Map<string, { state: readonly Credential[]; readMs: number }>();
+  const underWay = new Map<string, { state: Promise<readonly Credential[]>; readMs: number }>();
+
+  function read(code: string, readMs: number): Promise<readonly Credential[]> {
+    const state = loadHead(eventStore, merchantStream(code), credentialDecider).then((head) => head.state);
+    const reading = { state, readMs };
+    underWay.set(code, reading);
+    const end = () => void (underWay.get(code) === reading && underWay.delete(code));
+    state.then((found) => kept.set(code, { state: found, readMs })).then(end, end);
+    return state;
+  }
+
   return async (code: string, atMostMs: number): Promise<readonly Credential[]> => {
     const last = kept.get(code);
-    const readMs = runtime.monotonicMs();
-    if (last && readMs - last.readMs < atMostMs) return last.state;
-    const reading = loadHead(eventStore, merchantStream(code), credentialDecider).then(({ state }) => {
-      kept.set(code, { state, readMs });
-      return state;
-    });
+    const nowMs = runtime.monotonicMs();
+    if (last && nowMs - last.readMs < atMostMs) return last.state;
+    const begun = underWay.get(code);
+    const reading = begun && nowMs - begun.readMs < atMostMs ? begun.state : read(code, nowMs);
     if (!last) return await reading;
     const lastKnown = (error: unknown) => {
       if (error instanceof EventStoreUnavailable) return last.state;

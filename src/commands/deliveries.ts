@@ -52,6 +52,11 @@ export function canRequestEmail({ attempts, settledAt, state }: Delivery, at: st
   return Date.parse(at) - Date.parse(settledAt) >= emailPauseMs;
 }
 
+/** Whether it would lack what was erased, the payer's address or account number: a callback only lacks names. */
+export function lacksErased({ kind }: Delivery, { personalData }: RequestedPayment): boolean {
+  return kind !== 'callback' && personalData.erasedAt !== null;
+}
+
 export function decideDelivery(command: DeliveryCommand, state: RequestedPayment): Decision<DeliveryEvent> {
   const wanted = command.type === 'RequestReceiptEmail' ? receiptKey : command.delivery;
   const delivery = state.deliveries.find(({ key }) => key === wanted);
@@ -66,12 +71,16 @@ export function decideDelivery(command: DeliveryCommand, state: RequestedPayment
     case 'RequestDelivery':
       if (isSuperseded(delivery, state.deliveries))
         return new Refused('delivery_superseded', 'A newer status has superseded this callback');
+      if (lacksErased(delivery, state))
+        return new Refused('delivery_erased', 'The personal data that this delivery needs are erased');
       if (delivery.state === 'due') return [];
       return delivery.attempts >= (command.maxAttempts ?? Number.POSITIVE_INFINITY)
         ? new Refused('too_many_deliveries', 'This delivery has been attempted too often; ask the operator')
         : [requestEvent(command, delivery)];
     case 'RequestReceiptEmail':
-      return command.attempts === delivery.attempts && canRequestEmail(delivery, command.at)
+      return command.attempts === delivery.attempts &&
+        canRequestEmail(delivery, command.at) &&
+        !lacksErased(delivery, state)
         ? [requestEvent(command, delivery)]
         : [];
     default:

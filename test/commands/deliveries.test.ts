@@ -41,6 +41,8 @@ const abandoned: DeliveryEvent = {
 const superseded: DeliveryEvent = { type: 'CallbackSuperseded', data: { at, delivery: 'callback-1' } };
 const emailSent: DeliveryEvent = { type: 'ReceiptEmailSent', data: { ...tried('email'), messageId: 'm-1' } };
 
+const erased: PaymentEvent = { type: 'PersonalDataErased', data: { at, reason: 'requested', keys: [] } };
+
 const outcomes = {
   delivered: { kind: 'delivered', status: 200, messageId: 'm-1' },
   failed: { kind: 'failed', status: 503, reason: 'answered 503', nextAttemptAt },
@@ -165,6 +167,26 @@ const specs: Record<string, Spec<DeliveryCommand, PaymentEvent>> = {
     given: [...paid, emailSent],
     when: askAgain('email'),
     expect: [{ type: 'ReceiptEmailRequested', data: { at, delivery: 'email' } }],
+  },
+  'send the receipt again after an erasure': {
+    given: [...paid, emailSent, erased],
+    when: askAgain('email'),
+    expect: 'delivery_erased',
+  },
+  'send an item again after an erasure': {
+    given: [...paidToLandRegistry, erased],
+    when: askAgain('item-01'),
+    expect: 'delivery_erased',
+  },
+  'send a callback again after an erasure': {
+    given: [...paid, delivered, erased],
+    when: askAgain('callback-1'),
+    expect: [{ type: 'CallbackRequested', data: { at, delivery: 'callback-1' } }],
+  },
+  'the payer asks for the receipt again after an erasure': {
+    given: [...paid, emailSent, erased],
+    when: { type: 'RequestReceiptEmail', at: '2026-11-20T02:00:00.000Z', attempts: 1 },
+    expect: [],
   },
   'send a due callback again': { given: [...paid, failed], when: askAgain('callback-1'), expect: [] },
   'send a superseded callback again': {

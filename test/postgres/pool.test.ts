@@ -22,6 +22,8 @@ test('the reason for a log line is what PostgreSQL answered, without the stateme
     }),
   );
   t.is(briefReasonOf(error), 'cannot execute CREATE TABLE in a read-only transaction');
+  const broken = new Error('select 1 - Connection terminated unexpectedly');
+  t.is(briefReasonOf(broken), 'Connection terminated unexpectedly');
   t.is(briefReasonOf(new Error('refused - for now')), 'refused - for now');
 });
 

@@ -1,5 +1,5 @@
 /** A payment's deliveries, each with the attempts that were made, from the payment's own events. */
-import { isSuperseded } from '../../commands/deliveries.ts';
+import { isSuperseded, lacksErased } from '../../commands/deliveries.ts';
 import type { Delivery } from '../../events/deliveries.ts';
 import type { PaymentEvent, RequestedPayment } from '../../events/payment.ts';
 
@@ -11,7 +11,8 @@ export function shownDeliveries(payment: RequestedPayment, events: readonly (Pay
   return deliveries.map((delivery) => ({
     ...delivery,
     receiver: receiverOf(delivery.kind, request.callbackUrl),
-    canSendAgain: delivery.state !== 'due' && !isSuperseded(delivery, deliveries),
+    canSendAgain:
+      delivery.state !== 'due' && !isSuperseded(delivery, deliveries) && !lacksErased(delivery, payment),
     made: attempts
       .filter(({ data }) => data.delivery === delivery.key)
       .map(({ data }) => ({

@@ -64,9 +64,10 @@ export const reference = required(100, {
     if (/^\.\.?$/.test(value)) return 'must not be . or ..';
     // Bytes that are not UTF-8 arrive as this character: two references in Latin-1 would become one payment.
     if (value.includes('\ufffd')) return notPlainFault;
-    return /[\p{Cf}\p{DI}]/u.test(value) ? 'must not contain invisible characters' : null;
+    // U+2800 is a Braille cell without dots.
+    return /[\p{Cf}\p{DI}\u2800]/u.test(value) ? 'must not contain invisible characters' : null;
   },
-  pattern: '(?!\\s|\\.\\.?$)[^\\p{Cc}\\p{Cs}\\u2028\\u2029\\uFFFD\\p{Cf}\\p{DI}]*(?<!\\s)',
+  pattern: '(?!\\s|\\.\\.?$)[^\\p{Cc}\\p{Cs}\\u2028\\u2029\\uFFFD\\p{Cf}\\p{DI}\\u2800]*(?<!\\s)',
 });
 
 /** A text that is missing or visible. */
@@ -195,14 +196,14 @@ const maxExtraDepth = 5;
 const extraKeywords: JsonSchema = {
   type: ['object', 'null', 'string'],
   maxLength: 0,
-  description: `At most ${maxExtraBytes} bytes of JSON and ${maxExtraDepth} levels; no text with U+0000 or broken characters`,
+  description: `At most ${maxExtraBytes} bytes of JSON and ${maxExtraDepth} levels; numbers up to ${Number.MAX_SAFE_INTEGER}; no text with U+0000 or broken characters`,
 };
 
 function extraFault(value: unknown): string | null {
   if (!isObject(value)) return 'must be an object';
   // The depth is checked first: JSON.stringify of a very deep value would overflow the stack.
   if (!isStorable(value, maxExtraDepth))
-    return `must hold at most ${maxExtraDepth} levels, finite numbers, and text without U+0000 or broken characters`;
+    return `must hold at most ${maxExtraDepth} levels, numbers up to ${Number.MAX_SAFE_INTEGER}, and text without U+0000 or broken characters`;
   return Buffer.byteLength(JSON.stringify(value)) > maxExtraBytes
     ? `must be at most ${maxExtraBytes} bytes of JSON`
     : null;
@@ -210,7 +211,8 @@ function extraFault(value: unknown): string | null {
 
 function isStorable(value: unknown, depthLeft: number): boolean {
   if (typeof value === 'string') return value.isWellFormed() && !value.includes('\0');
-  if (typeof value === 'number') return Number.isFinite(value);
+  // A larger number has lost digits: other account numbers would be the same request.
+  if (typeof value === 'number') return Math.abs(value) <= Number.MAX_SAFE_INTEGER;
   if (typeof value !== 'object' || value === null) return true;
   if (depthLeft === 0) return false;
   return Object.entries(value).every(

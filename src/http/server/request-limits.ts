@@ -27,6 +27,7 @@ export function createLimitedServer(handle: RequestListener, timeoutMs = idleMs)
     maxHeaderSize: maxHeaderBytes,
   };
   const server = createServer(limits, (request, response) => {
+    cutOrigin(request);
     cutLongQuery(request);
     handle(request, response);
   });
@@ -35,6 +36,11 @@ export function createLimitedServer(handle: RequestListener, timeoutMs = idleMs)
   server.maxConnections = maxConnections;
   server.timeout = timeoutMs;
   return server;
+}
+
+/** A request line may name the whole URL, as for a proxy. Koa would fail on one that it cannot parse, such as `http://[`. */
+function cutOrigin(request: IncomingMessage): void {
+  request.url = request.url?.replace(/^[a-z][^/?]*:\/\/[^/?]*\/?/i, '/');
 }
 
 /** Requests whose query was cut off. */

@@ -4,7 +4,7 @@ import { paymentStream, readPaymentEvent } from '../../../src/events/payment.ts'
 import { startApp } from '../../support/app.ts';
 import { signIn } from '../../support/console.ts';
 import { onlyUnmatchedPath } from '../../support/quarantine.ts';
-import { createPayment, postResult, resultFields, signed } from '../generic/helpers.ts';
+import { carryOut, createPayment, postResult, resultFields, signed } from '../generic/helpers.ts';
 
 const app = await startApp();
 test.after.always(() => app.close());
@@ -34,6 +34,22 @@ test.serial('asked first; then the payer is gone from every page, and the rest i
   const receipt = await (await fetch(`${app.url}/generic/receipt/${id}`)).text();
   t.regex(receipt, /Official receipt/);
   t.notRegex(receipt, /Aminah|\*5678/i);
+});
+
+test.serial('the receipt email cannot be sent again, and stays delivered', async (t) => {
+  const id = await createPayment(app);
+  await postResult(app, signed(resultFields(id)));
+  const outcome = { kind: 'delivered', status: null, messageId: '<1>' } as const;
+  const tried = { at: '2026-11-20T01:05:02.000Z', delivery: 'email', attempt: 1, durationMs: 5 };
+  await carryOut(app, id, { type: 'RecordDeliveryAttempt', ...tried, outcome });
+  const admin = await signIn(app, 'admin');
+  const page = async () => (await admin.get(`/console/payments/${id}`)).text();
+  t.regex(await page(), /name="delivery" value="email"/);
+  await admin.post(`/console/payments/${id}/erase`);
+  t.notRegex(await page(), /name="delivery" value="email"/);
+  const refused = await admin.post(`/console/payments/${id}/send-again`, { delivery: 'email' });
+  t.is(refused.status, 409);
+  t.regex(await refused.text(), /The personal data that this delivery needs are erased/);
 });
 
 for (const role of ['member', 'viewer'] as const)

@@ -250,6 +250,33 @@ test('while the event store is away, what was known serves, or the file; a proce
   t.truthy(await createPayment(app));
 });
 
+test('those who ask at once share a read; who has to know of a key issued just now shares none that began before', async (t) => {
+  const { app, ask, code } = await start(t);
+  const reads: (() => void)[] = [];
+  const load: TestApp['eventStore']['load'] = async (...args) => {
+    const found = await app.eventStore.load(...args);
+    await new Promise<void>((resolve) => void reads.push(resolve));
+    return found;
+  };
+  const openSealed = async () => ({ kind: 'unavailable', isLost: false }) as const;
+  const dependencies = { eventStore: { load }, openSealed, runtime: testRuntime(), transactionIdKey };
+  const { isKey, webhookSecretsOf } = createCredentials(dependencies);
+  const merchant = { code, apiKeys: council.apiKeys, webhookSecrets: [configuredSecret] };
+  const reading = async (count: number) => {
+    while (reads.length < count) await new Promise(setImmediate);
+  };
+  const old = [isKey(merchant, oldKey), isKey(merchant, oldKey), webhookSecretsOf(merchant)] as const;
+  await reading(1);
+  const { value } = await ask(oldKey, 'api-key/rotate');
+  const issued = isKey(merchant, value);
+  reads[0]?.();
+  t.deepEqual(await Promise.all(old), [true, true, [configuredSecret]]);
+  await reading(2);
+  reads[1]?.();
+  t.true(await issued);
+  t.is(reads.length, 2);
+});
+
 test('one that the operator adds later is valid, whatever was rotated before', (t) => {
   const issue = (fingerprint: string, at: string, configured: string[], by: string): CredentialCommand => ({
     type: 'IssueCredential',

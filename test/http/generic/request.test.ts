@@ -274,6 +274,10 @@ const bad: Record<string, [Record<string, unknown>, string]> = {
     { trans_id: 'A\ufe0f1' },
     'trans_id must not contain invisible characters',
   ],
+  'trans_id with a Braille cell without dots': [
+    { trans_id: 'A-1\u2800' },
+    'trans_id must not contain invisible characters',
+  ],
   'trans_id with a Hangul filler': [
     { trans_id: 'A\u31641' },
     'trans_id must not contain invisible characters',
@@ -344,15 +348,15 @@ const bad: Record<string, [Record<string, unknown>, string]> = {
   'extra a list': [{ extra: [] }, 'extra must be an object'],
   'extra too deep': [
     { extra: deep(6) },
-    'extra must hold at most 5 levels, finite numbers, and text without U+0000 or broken characters',
+    'extra must hold at most 5 levels, numbers up to 9007199254740991, and text without U+0000 or broken characters',
   ],
   'extra with NUL in a name': [
     { extra: { 'a\0': 1 } },
-    'extra must hold at most 5 levels, finite numbers, and text without U+0000 or broken characters',
+    'extra must hold at most 5 levels, numbers up to 9007199254740991, and text without U+0000 or broken characters',
   ],
   'extra with half a character': [
     { extra: { a: 'b\ud800' } },
-    'extra must hold at most 5 levels, finite numbers, and text without U+0000 or broken characters',
+    'extra must hold at most 5 levels, numbers up to 9007199254740991, and text without U+0000 or broken characters',
   ],
   'extra too large': [{ extra: { a: 'x'.repeat(8192) } }, 'extra must be at most 8192 bytes of JSON'],
   'two fields': [{ service: '', email: 'x' }, 'service is required; email must be an email address'],
@@ -380,7 +384,12 @@ const faultyBodies: Record<string, [string, number, string, Record<string, strin
   'a number beyond all bounds': [
     JSON.stringify(requestBody({ extra: { a: 1 } })).replace('"a":1', '"a":1e999'),
     400,
-    'extra must hold at most 5 levels, finite numbers, and text without U+0000 or broken characters',
+    'extra must hold at most 5 levels, numbers up to 9007199254740991, and text without U+0000 or broken characters',
+  ],
+  'a number that would lose digits': [
+    JSON.stringify(requestBody({ extra: { a: 1 } })).replace('"a":1', '"a":12345678901234567890'),
+    400,
+    'extra must hold at most 5 levels, numbers up to 9007199254740991, and text without U+0000 or broken characters',
   ],
   'very deep JSON': [
     JSON.stringify(requestBody({ extra: { a: 1 } })).replace(
@@ -388,7 +397,7 @@ const faultyBodies: Record<string, [string, number, string, Record<string, strin
       `"a":${'['.repeat(20_000)}${']'.repeat(20_000)}`,
     ),
     400,
-    'extra must hold at most 5 levels, finite numbers, and text without U+0000 or broken characters',
+    'extra must hold at most 5 levels, numbers up to 9007199254740991, and text without U+0000 or broken characters',
   ],
   'a 1 MiB body': [
     JSON.stringify(requestBody({ name: 'x'.repeat(2 ** 20) })),

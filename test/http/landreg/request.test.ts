@@ -241,7 +241,7 @@ const bad: readonly (readonly [over: Record<string, unknown>, message: string])[
   [extra({ account_no: 12 }), 'extra.account_no must be text'],
   [
     extra({ more: deep(6) }),
-    'extra must hold at most 5 levels, finite numbers, and text without U+0000 or broken characters',
+    'extra must hold at most 5 levels, numbers up to 9007199254740991, and text without U+0000 or broken characters',
   ],
   [extra({ more: 'x'.repeat(8192) }), 'extra must be at most 8192 bytes of JSON'],
   [

@@ -127,6 +127,21 @@ test('a long query is cut off before anything parses the address', async (t) => 
   t.deepEqual(seen, ['/a', '/a', '/', '/a?b=c&d']);
 });
 
+test('a request line that names a whole URL means its path, also where no URL can be parsed', async (t) => {
+  const targets = {
+    'http://ledger.example/api/v1/health': /^HTTP\/1\.1 200 /,
+    'HTTP://ledger.example:99999/nothing?a=b': /^HTTP\/1\.1 404 /,
+    'http://[/nothing': /^HTTP\/1\.1 404 /,
+    'http://?lang=ms': /^HTTP\/1\.1 200 /,
+    'http://[': /^HTTP\/1\.1 200 /,
+  };
+  for (const [target, expected] of Object.entries(targets)) {
+    const answer = await answerTo(`GET ${target} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`);
+    t.regex(answer, expected, target);
+    t.regex(answer, /\r\nX-Request-Id: /i, target);
+  }
+});
+
 test('50 parameters and 2,048 bytes are answered', async (t) => {
   const id = await createPayment(app);
   for (const query of ['a&'.repeat(49), `lang=${'m'.repeat(2_043)}`])
