@@ -16,10 +16,10 @@ import { createRandom } from './engine/random.ts';
 import { createScheduler } from './engine/scheduler.ts';
 import { day } from './fault-kinds.ts';
 import { applyFault } from './faults.ts';
-import { createPace } from './pace.ts';
 import type { Plan } from './plan.ts';
 import { configurationOf, merchants } from './program/configuration.ts';
 import { createNodes } from './program/nodes.ts';
+import { createPace } from './program/pace.ts';
 import { previousRelease } from './program/releases.ts';
 import { createEventStoreCluster } from './stores/event-store.ts';
 import { useEventStore } from './stores/event-store-client.ts';
@@ -96,10 +96,7 @@ export async function simulate(plan: Plan, server: PostgresServer): Promise<Simu
     hasUnreadable: plan.faults.some(({ kind }) => kind === 'unreadable'),
     mayLoseKeys: plan.faults.some(({ kind }) => kind === 'postgres-failover'),
     wrongKey,
-    settings: {
-      retentionDays,
-      verifyAt: verifyAtOf(plan, startMs),
-    },
+    settings: { retentionDays, verifyAt: verifyAtOf(plan, startMs) },
     onVerify: () => verified.begin(),
     previous: old.length > 0 ? { release: await previousRelease(), names: old } : null,
     report,

@@ -1,35 +1,36 @@
-/** How late timers are: while payments are made, and in calm, so that a day costs seconds. */
-import { hour } from './fault-kinds.ts';
-import { deafLeader } from './faults.ts';
-import type { Plan } from './plan.ts';
+/** How long the timers of the program take: they may be late, as anywhere. */
+import { hour, minute } from '../fault-kinds.ts';
+import { deafLeader } from '../faults.ts';
+import type { Plan } from '../plan.ts';
 
 /** In calm, a timer takes a sixth of the time since everything healed, within these limits. */
 const calmShare = 1 / 6;
-const shortestSleepMs = 300_000;
-const longestSleepMs = 720_000;
+const shortestSleepMs = 5 * minute;
+const longestSleepMs = 12 * minute;
 /** Of the days of some seeds, most hours are empty: in them, it takes up to an hour. */
 const quietSleepMs = hour;
 const quietAfterMs = 3 * hour;
 const quietBeforeMs = 7 * hour;
 
-/** `beganMs` is when the plan begins. */
-export function createPace(plan: Plan, { beganMs, nowMs: now }: { beganMs: number; nowMs: () => number }) {
+/** The times of the plan are counted from `beganMs` on. */
+export function createPace(plan: Plan, { beganMs, nowMs }: { beganMs: number; nowMs: () => number }) {
   let calmSinceMs: number | null = null;
   const planned = [...plan.faults.map(({ atMs }) => atMs), plan.healAtMs + plan.calmMs];
   // Looks for the event store every second, for days.
   const deaf = plan.faults.some(({ kind }) => kind === 'deaf-leader') ? deafLeader : null;
+
   return {
+    isCalm: () => calmSinceMs !== null,
     setCalm(isCalm: boolean): void {
-      calmSinceMs = isCalm ? now() : null;
+      calmSinceMs = isCalm ? nowMs() : null;
     },
     stretch(ms: number, name: string): number {
       // The pace of the read models is one of the shortest that are longer here.
       if (calmSinceMs === null) return ms < 200 ? ms : ms * plan.stretch;
       if (ms < (name === deaf ? 500 : 1_000)) return ms;
-      const nowMs = now();
-      const sleepMs = (nowMs - calmSinceMs) * calmShare;
+      const sleepMs = (nowMs() - calmSinceMs) * calmShare;
       const isQuiet = planned.every(
-        (atMs) => nowMs > beganMs + atMs + quietAfterMs || nowMs < beganMs + atMs - quietBeforeMs,
+        (atMs) => nowMs() > beganMs + atMs + quietAfterMs || nowMs() < beganMs + atMs - quietBeforeMs,
       );
       const mostMs = isQuiet ? quietSleepMs : longestSleepMs;
       return Math.max(ms, Math.min(Math.max(sleepMs, shortestSleepMs), mostMs));
