@@ -32,6 +32,10 @@ export function withRetention(
   };
 }
 
+/** Null: personal data are kept for ever. */
+export const retentionMsOf = ({ retentionDays }: Plan): number | null =>
+  retentionDays === undefined ? null : retentionDays * day;
+
 /** The program looks every 12 minutes in calm: what fails has to last as long, or to happen while it is slow. */
 function disturbance({ random, names, dueMs }: Draw): Fault[] {
   const at = { atMs: dueMs + random.integer(-5, 10) * minute, forMs: random.integer(5, 20) * minute };

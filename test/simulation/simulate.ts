@@ -14,13 +14,13 @@ import { useNetwork } from './engine/node-api.ts';
 import { createProcess, type SimulatedProcess } from './engine/process.ts';
 import { createRandom } from './engine/random.ts';
 import { createScheduler } from './engine/scheduler.ts';
-import { day } from './fault-kinds.ts';
 import { applyFault } from './faults.ts';
 import type { Plan } from './plan.ts';
 import { configurationOf, merchants } from './program/configuration.ts';
 import { createNodes } from './program/nodes.ts';
 import { createPace } from './program/pace.ts';
 import { previousRelease } from './program/releases.ts';
+import { retentionMsOf } from './retention-plans.ts';
 import { createEventStoreCluster } from './stores/event-store.ts';
 import { useEventStore } from './stores/event-store-client.ts';
 import { createPostgres } from './stores/postgres.ts';
@@ -81,8 +81,7 @@ export async function simulate(plan: Plan, server: PostgresServer): Promise<Simu
   useEventStore(network, cluster);
 
   const pace = createPace(plan, { beganMs: startMs + bootMs, nowMs: scheduler.nowMs });
-  const { http, projections, reactors, retentionDays, wrongKey } = plan;
-  const retentionMs = retentionDays === undefined ? null : retentionDays * day;
+  const { http, projections, reactors, wrongKey } = plan;
   const counts = { http, projections, reactors };
   const old = plan.faults.flatMap((fault) => (fault.kind === 'upgrade' ? [fault.node] : []));
   const nodes = createNodes({
@@ -96,7 +95,7 @@ export async function simulate(plan: Plan, server: PostgresServer): Promise<Simu
     hasUnreadable: plan.faults.some(({ kind }) => kind === 'unreadable'),
     mayLoseKeys: plan.faults.some(({ kind }) => kind === 'postgres-failover'),
     wrongKey,
-    settings: { retentionDays, verifyAt: verifyAtOf(plan, startMs) },
+    settings: { retentionDays: plan.retentionDays, verifyAt: verifyAtOf(plan, startMs) },
     onVerify: () => verified.begin(),
     previous: old.length > 0 ? { release: await previousRelease(), names: old } : null,
     report,
@@ -105,6 +104,7 @@ export async function simulate(plan: Plan, server: PostgresServer): Promise<Simu
   const pickHttp = () => `http-${balancer.integer(1, http)}`;
 
   const bank = createBank(scheduler.nowMs);
+  const retentionMs = retentionMsOf(plan);
   const logCheck = createLogCheck({ cluster, bank, report, history, nowMs: scheduler.nowMs, retentionMs });
   const verified = createVerifiedCheck({
     plan,
