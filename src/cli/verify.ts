@@ -19,6 +19,7 @@ import { sealingRefused } from '../audit/seals/sealing-status.ts';
 import { acceptOlderLog, acknowledge } from '../audit/verify/acknowledge.ts';
 import { verifyFile } from '../audit/verify/export-file.ts';
 import { progressFile } from '../audit/verify/resume.ts';
+import type { VerifyDependencies } from '../audit/verify/verification.ts';
 import { type VerifyReport, verify as verifyStores } from '../audit/verify/verify.ts';
 import { Refused } from '../commands/decider.ts';
 import { renderText } from '../common/templates.ts';
@@ -43,24 +44,41 @@ export const command: CommandOf<'verify'> = async (options) => {
   const witnesses = keyFile === undefined ? null : witnessesIn(keyFile, options.witnesses);
   if (file !== undefined) return await verifyExport(file, given, witnesses);
   const verified = since === undefined ? null : checkpointIn(since);
-  return await whileAlone(async (signal, { config, ...stores }) => {
-    const { dataDir, dataKeys, sealKeys } = config;
-    // Before the first seal of a new key, nothing in the log tells it from a stranger's: the configured ones are trusted.
-    const own = [sealKeys.current, sealKeys.previous].filter((key) => key !== '');
-    const trusted = given ?? (own.length > 0 ? own.map((key) => forAll(sealKeyOf(key).publicKey)) : null);
-    const dataKey = dataKeys.current;
-    const path = join(dataDir, 'verify-progress.json');
-    const progress = dataKey === '' ? null : progressFile(path, dataKey, stores.runtime);
+  return await whileAlone(async (signal, context) => {
     const shown = openVerifyProgress();
-    const report = await verifyStores(
-      { ...stores, trusted, since: verified, witnesses, progress, signal, demandsRows: record },
-      shown.show,
-    ).finally(shown.end);
-    if (!verified) progress?.remove();
-    if (record && !verified) await recordVerified(stores.db, stores.runtime.now(), report);
+    const asked = { given, since: verified, witnesses, record, signal };
+    const report = await verifyAsAsked(context, asked, shown.show).finally(shown.end);
     return { data: report, text: reportText(report), exitCode: report.violations.length === 0 ? 0 : 1 };
   });
 };
+
+type Asked = Pick<VerifyDependencies, 'since' | 'witnesses' | 'signal'> & {
+  /** The keys to trust; null for the configured ones. */
+  given: readonly KeyTerm[] | null;
+  /** Whether the console shows what is found. */
+  record: boolean;
+};
+
+/** As `ledger verify` does it, once no other process does. Throws the signal's reason and the stores' errors. */
+export async function verifyAsAsked(
+  { config, ...stores }: Context<'sealKeys'>,
+  { given, record, ...asked }: Asked,
+  onProgress: Parameters<typeof verifyStores>[1],
+): Promise<VerifyReport> {
+  const { dataDir, dataKeys, sealKeys } = config;
+  // Before the first seal of a new key, nothing in the log tells it from a stranger's: the configured ones are trusted.
+  const own = [sealKeys.current, sealKeys.previous].filter((key) => key !== '');
+  const trusted = given ?? (own.length > 0 ? own.map((key) => forAll(sealKeyOf(key).publicKey)) : null);
+  const path = join(dataDir, 'verify-progress.json');
+  const progress = dataKeys.current === '' ? null : progressFile(path, dataKeys.current, stores.runtime);
+  const report = await verifyStores(
+    { ...stores, ...asked, trusted, progress, demandsRows: record },
+    onProgress,
+  );
+  if (!asked.since) progress?.remove();
+  if (record && !asked.since) await recordVerified(stores.db, stores.runtime.now(), report);
+  return report;
+}
 
 /** Fresh rows are made by one process at a time. */
 async function whileAlone(

@@ -90,10 +90,12 @@ export function decideDelivery(command: DeliveryCommand, state: RequestedPayment
 
 /**
  * A failure that another reactor has already recorded is not recorded again. A successful delivery is always recorded,
- * even after another reactor gave up.
+ * even after another reactor gave up; but an attempt from before somebody asked for the delivery again is not what was asked for.
  */
-function isNews({ attempt, outcome }: RecordDeliveryAttempt, { state, attempts }: Delivery): boolean {
-  if (outcome.kind === 'delivered') return state === 'due' || state === 'abandoned';
+function isNews({ attempt, outcome }: RecordDeliveryAttempt, delivery: Delivery): boolean {
+  const { state, attempts, triesOfSchedule } = delivery;
+  if (outcome.kind === 'delivered' && state !== 'due') return state === 'abandoned';
+  if (outcome.kind === 'delivered') return attempt > attempts - triesOfSchedule;
   return state === 'due' && attempt > attempts;
 }
 

@@ -66,13 +66,16 @@ export function createErase(dependencies: {
     };
   }
 
-  /** What staff do about a result adds no personal data, and so does not prolong how long they are kept. */
+  /**
+   * What staff do about a result adds no personal data, and so does not prolong how long they are kept. Until they have
+   * resolved it, nothing but what was received says whose money it is about.
+   */
   async function loadResult(id: string): Promise<Loaded> {
     const found = await loadUnmatched(id, eventStore);
     if (!found) throw new Refused('unknown_exception', 'There is no such unmatched result');
     return {
       held: found.personalData,
-      lastAt: found.receivedAt,
+      lastAt: found.head.state.resolved ? found.receivedAt : runtime.now(),
       append: (command, cause) =>
         executeUnmatched(resolutionStream(id), command, cause, { from: found.head }),
     };

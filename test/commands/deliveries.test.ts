@@ -100,6 +100,16 @@ const specs: Record<string, Spec<DeliveryCommand, PaymentEvent>> = {
     when: attempted('callback-1', 'delivered', 1),
     expect: [{ type: 'CallbackDelivered', data: { ...tried('callback-1', 2), status: 200 } }],
   },
+  'an earlier delivery, after another reactor delivered it and staff asked for it again': {
+    given: [...paid, failed, delivered, { type: 'CallbackRequested', data: { at, delivery: 'callback-1' } }],
+    when: attempted('callback-1', 'delivered', 1),
+    expect: [],
+  },
+  'a delivery that staff have asked for': {
+    given: [...paid, failed, delivered, { type: 'CallbackRequested', data: { at, delivery: 'callback-1' } }],
+    when: attempted('callback-1', 'delivered', 3),
+    expect: [{ type: 'CallbackDelivered', data: { ...tried('callback-1', 3), status: 200 } }],
+  },
   'a second delivery of the same': {
     given: [...paid, delivered],
     when: attempted('callback-1', 'delivered', 2),

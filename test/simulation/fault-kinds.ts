@@ -5,6 +5,7 @@ import type { Fault, FaultKind } from './plan.ts';
 export const second = 1_000;
 export const minute = 60 * second;
 export const hour = 60 * minute;
+export const day = 24 * hour;
 
 type Make = (random: Random, names: readonly string[], activeMs: number) => Fault | Fault[];
 
@@ -274,8 +275,8 @@ export const ownKinds: readonly Kind[] = [
 ];
 
 /** Most of what fails has healed by then: something may fail while staff do it. */
-function disturbed(
-  kind: 'verdicts' | 'settle' | 'erase',
+export function disturbed(
+  kind: 'verdicts' | 'settle' | 'erase' | 'send-again',
   random: Random,
   names: readonly string[],
   atMs: number,

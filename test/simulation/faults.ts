@@ -117,6 +117,8 @@ export function applyFault(fault: Fault, affected: Affected): unknown {
       return;
     case 'alternate-unmatched':
       return affected.gateway.run((gateway) => gateway.alternateUnmatched(fault.times));
+    case 'stray-results':
+      return affected.gateway.run((gateway) => gateway.reportStrays(fault.count));
     case 'shared-gateway-id':
       return affected.gateway.run((gateway) => gateway.shareId());
     case 'import':
@@ -137,6 +139,14 @@ export function applyFault(fault: Fault, affected: Affected): unknown {
       return affected.staff((staff) => staff.settlements.settle(createRandom(`settle ${fault.draw}`)));
     case 'erase':
       return affected.staff((staff) => staff.erasures.eraseSome(createRandom(`erase ${fault.draw}`)));
+    case 'quarantine':
+      return affected.staff((staff) =>
+        staff.quarantine.resolveSome(createRandom(`quarantine ${fault.draw}`)),
+      );
+    case 'send-again':
+      return affected.staff((staff) => staff.sendAgain.sendSome(createRandom(`send again ${fault.draw}`)));
+    case 'notes':
+      return affected.staff((staff) => staff.erasures.addNotes(createRandom(`notes ${fault.draw}`)));
     default:
       return fault satisfies never;
   }

@@ -19,7 +19,7 @@ export type Mutant = {
   /** A plan of known-faults/ that shows it; the seeds are tried if it no longer does. */
   plan?: string;
   /** The fault that every seed has, if the mutant shows in no calm history. */
-  fault?: FaultKind | 'transactions' | 'withdrawals' | 'wrong-key';
+  fault?: FaultKind | 'transactions' | 'withdrawals' | 'wrong-key' | 'retention' | 'verify';
   payments: number;
   /** It is found within so many seeds, counted from 1. */
   seeds: number;

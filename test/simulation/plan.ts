@@ -2,9 +2,12 @@
  * What will happen in a simulation, made from its seed: the installation, the payments and the faults. It is plain data,
  * so that a failing plan can be made smaller part by part.
  */
+import { sendAgainKind } from './delivery-kinds.ts';
 import { createRandom, type Random } from './engine/random.ts';
 import { firstKinds, hour, type Kind, laterKinds, minute, ownKinds } from './fault-kinds.ts';
 import { makePayment, withReports, withUnknown, withWithdrawals } from './payment-plans.ts';
+import { withRetention } from './retention-plans.ts';
+import { withVerification } from './verification-plans.ts';
 
 /** An event that only a newer program knows. */
 export const unreadableType = 'PaymentForgotten';
@@ -81,7 +84,11 @@ export type Fault = { atMs: number } & (
   | { kind: 'shared-gateway-id' }
   | { kind: 'import'; ageMs: number }
   | { kind: 'rebuild'; projection: string }
-  | { kind: 'resolve' | 'verdicts' | 'settle' | 'erase'; draw: number }
+  | { kind: 'stray-results'; count: number }
+  | {
+      kind: 'resolve' | 'verdicts' | 'settle' | 'erase' | 'quarantine' | 'notes' | 'send-again';
+      draw: number;
+    }
 );
 
 export type FaultKind = Fault['kind'];
@@ -96,6 +103,10 @@ export type Plan = {
   stretch: number;
   /** A process with another transaction key than the others. */
   wrongKey: string | null;
+  /** How many days personal data are kept; for ever if it is not given. */
+  retentionDays?: number;
+  /** When everything is verified each day, counted from the start; never if it is not given. Whole minutes. */
+  verifyAfterMs?: number;
   payments: readonly PaymentPlan[];
   faults: readonly Fault[];
   /** When all that can be healed is healed. */
@@ -135,13 +146,14 @@ export function makePlan(seed: number, { payments: count = 100, calmMs, fault }:
   const faults = [
     ...draw(firstKinds, random),
     ...draw(laterKinds, random.fork('later kinds')),
-    ...ownKinds.flatMap((each) => draw([each], random.fork(each.kind))),
+    ...[...ownKinds, sendAgainKind].flatMap((each) => draw([each], random.fork(each.kind))),
   ];
   const carelessness = random.pick([0, 0, 0.05, 0.2]);
   // Of what staff would see in one export and not in another.
   const reversals = faults.some(({ kind }) => kind === 'import') ? 0.1 : carelessness / 10;
   // Only a process that stands by can take over from one that cannot work.
   if (faults.some(({ kind }) => kind === 'deaf-leader')) topology.projections = 2;
+  if (faults.some(({ kind }) => kind === 'send-again')) topology.reactors = 2;
   const hasWrongKey = fault === 'wrong-key' || random.chance(0.03);
   const freezes = faults.flatMap((each) => (each.kind === 'freeze-leader' ? [each] : []));
   // Only a node of several can be replaced while it is frozen, and only another process can know more than it.
@@ -160,7 +172,7 @@ export function makePlan(seed: number, { payments: count = 100, calmMs, fault }:
   const transactions = random.fork('transactions');
   const hasReports = transactions.chance(0.3) || fault === 'transactions';
   const rounds = faults.flatMap(({ atMs, kind }) => (kind === 'verdicts' && atMs > activeMs ? [atMs] : []));
-  return {
+  const plan = {
     seed,
     ...topology,
     stretch: random.pick([1, 3, 3, 10]),
@@ -178,6 +190,9 @@ export function makePlan(seed: number, { payments: count = 100, calmMs, fault }:
       ...rounds.map((atMs) => atMs + 12 * hour),
     ),
   };
+  const isRetention = fault === 'retention';
+  const aged = withRetention(plan, random.fork('retention'), { names, activeMs, isAsked: isRetention });
+  return withVerification(aged, random.fork('verification'), { names, isAsked: fault === 'verify' });
 }
 
 /** Lets an older export show a charge that the bank has taken back by the time of the newer one. */

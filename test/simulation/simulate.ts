@@ -2,11 +2,13 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { checkErased } from './checks/erased.ts';
 import { checkHealth } from './checks/health.ts';
 import { createLogCheck } from './checks/log.ts';
 import { mayLoseKeysOf } from './checks/lost-keys.ts';
 import { createMonitor } from './checks/monitor.ts';
 import { checkSettled } from './checks/settled.ts';
+import { createVerifiedCheck, isOfStaff } from './checks/verified.ts';
 import { createHistory } from './engine/history.ts';
 import { createNetwork } from './engine/network.ts';
 import { useNetwork } from './engine/node-api.ts';
@@ -19,10 +21,12 @@ import { configurationOf, merchants } from './program/configuration.ts';
 import { createNodes } from './program/nodes.ts';
 import { createPace } from './program/pace.ts';
 import { previousRelease } from './program/releases.ts';
+import { retentionMsOf } from './retention-plans.ts';
 import { createEventStoreCluster } from './stores/event-store.ts';
 import { useEventStore } from './stores/event-store-client.ts';
 import { createPostgres } from './stores/postgres.ts';
 import type { PostgresServer } from './stores/postgres-server.ts';
+import { verifyAtOf } from './verification-plans.ts';
 import { createViolations, type Violation } from './violations.ts';
 import { createBank } from './world/bank.ts';
 import { createGateway } from './world/gateway.ts';
@@ -92,6 +96,8 @@ export async function simulate(plan: Plan, server: PostgresServer): Promise<Simu
     hasUnreadable: plan.faults.some(({ kind }) => kind === 'unreadable'),
     mayLoseKeys: plan.faults.some(({ kind }) => kind === 'postgres-failover'),
     wrongKey,
+    settings: { retentionDays: plan.retentionDays, verifyAt: verifyAtOf(plan, startMs) },
+    onVerify: () => verified.begin(),
     previous: old.length > 0 ? { release: await previousRelease(), names: old } : null,
     report,
   });
@@ -99,7 +105,16 @@ export async function simulate(plan: Plan, server: PostgresServer): Promise<Simu
   const pickHttp = () => `http-${balancer.integer(1, http)}`;
 
   const bank = createBank(scheduler.nowMs);
-  const logCheck = createLogCheck({ cluster, bank, report, history, nowMs: scheduler.nowMs });
+  const retentionMs = retentionMsOf(plan);
+  const logCheck = createLogCheck({ cluster, bank, report, history, nowMs: scheduler.nowMs, retentionMs });
+  const verified = createVerifiedCheck({
+    plan,
+    startMs,
+    log: logCheck,
+    report,
+    nowMs: scheduler.nowMs,
+    deathsMs: () => nodes.deathsMs,
+  });
   const gatewayProcess = machine('gateway.example');
   const gateway = createGateway({ process: gatewayProcess, bank, pickHttp, report, history });
   const registry = startTransactionRegistry({ process: machine('registry.example'), bank });
@@ -208,6 +223,7 @@ export async function simulate(plan: Plan, server: PostgresServer): Promise<Simu
     bank,
     log: logCheck,
     heard: receivers.heard,
+    posts: receivers.posted,
     items: receivers.items,
     told: {
       confirmed: staff.confirmed(),
@@ -227,7 +243,9 @@ export async function simulate(plan: Plan, server: PostgresServer): Promise<Simu
   let hasParked = false;
   staffProcess.enter(() => {
     void staff.verify().then(async (violations) => {
-      const lost = await staff.erasures.check(report, { hasRestore, mayLoseKeys }).catch((error: unknown) => {
+      const nowMs = scheduler.nowMs();
+      const erased = { log: logCheck, report, nowMs, retentionMs, hasRestore, mayLoseKeys };
+      const lost = await checkErased(staff.erasures.stores, erased).catch((error: unknown) => {
         report('not-erased', 'keys', `They cannot be read: ${String(error)}`);
         return new Set<string>();
       });
@@ -237,6 +255,7 @@ export async function simulate(plan: Plan, server: PostgresServer): Promise<Simu
         if (!isOfStaff.includes(kind) && !isOfUnreadable(kind, first) && !isOfLost(first))
           report('rows-differ', kind, first);
       if (violations === null) report('rows-differ', 'verify', 'It could not be run');
+      verified.check(await staff.lastVerified(), violations ?? []);
       const isTold = violations?.some(({ first }) => /gateway transaction/i.test(first));
       if (!isTold)
         for (const id of logCheck.sharedIds()) report('gateway-id-twice', id, 'It pays two payments');
@@ -268,9 +287,6 @@ export async function simulate(plan: Plan, server: PostgresServer): Promise<Simu
     charges: bank.charges.length,
   };
 }
-
-/** What staff have before them, and the program cannot mend. */
-const isOfStaff = ['unreadable events', 'parked streams', 'shared numbers'];
 
 const isAboutTheEnd = ({ invariant }: Violation): boolean =>
   ['rows-differ', 'delivery-stuck', 'projection-behind'].includes(invariant);

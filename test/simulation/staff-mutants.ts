@@ -1,4 +1,4 @@
-/** The mutants that break what staff do: refunds, approvals, verdicts, settlements and erasures. */
+/** The mutants that break what staff do or rely on: refunds, approvals, verdicts, settlements, erasures, verifications. */
 import type { Mutant } from './mutants.ts';
 
 export const staffMutants: Readonly<Record<string, Omit<Mutant, 'name'>>> = {
@@ -136,5 +136,67 @@ export const staffMutants: Readonly<Record<string, Omit<Mutant, 'name'>>> = {
     fault: 'erase',
     payments: 40,
     seeds: 20,
+  },
+  'open-result-erased': {
+    what: 'A result in quarantine is erased for its age although staff have not resolved it',
+    file: 'src/personal-data/erase.ts',
+    code: 'lastAt: found.head.state.resolved ? found.receivedAt : runtime.now(),',
+    becomes: 'lastAt: found.receivedAt,',
+    seenBy: ['erased-early'],
+    fault: 'retention',
+    payments: 5,
+    seeds: 10,
+  },
+  'request-swallowed': {
+    what: 'An attempt that ended long ago counts as the one that staff have asked for since',
+    file: 'src/commands/deliveries.ts',
+    code: 'attempt > attempts - triesOfSchedule',
+    becomes: 'attempt > 0',
+    seenBy: ['request-forgotten'],
+    plan: 'request-swallowed',
+    fault: 'send-again',
+    payments: 20,
+    seeds: 20,
+  },
+  'request-repeated': {
+    what: 'A delivery that is on its way can be asked for again, and is not sent for that',
+    file: 'src/commands/deliveries.ts',
+    code: "if (delivery.state === 'due') return [];",
+    becomes: '',
+    seenBy: ['request-forgotten'],
+    fault: 'send-again',
+    payments: 20,
+    seeds: 20,
+  },
+  'verify-repeated': {
+    what: 'Everything is verified again as soon as it was verified',
+    file: 'src/audit/background-check/schedule.ts',
+    code: 'if (signal.aborted || before >= due) return;',
+    becomes: 'if (signal.aborted) return;',
+    seenBy: ['verify-twice'],
+    fault: 'verify',
+    payments: 5,
+    seeds: 5,
+  },
+  'unreadable-unverified': {
+    what: 'A verification does not tell of an event that nobody can read',
+    file: 'src/audit/verify/log.ts',
+    code: "faults.push({ kind: 'unreadable events',",
+    becomes: "void ({ kind: 'unreadable events',",
+    seenBy: ['verify-blind'],
+    plan: 'unreadable-verified',
+    fault: 'verify',
+    payments: 40,
+    seeds: 40,
+  },
+  'results-kept': {
+    what: 'Results in quarantine are never erased for their age',
+    file: 'src/personal-data/retention.ts',
+    code: 'await eraseAll(results, { unlessSince: before }, signal);',
+    becomes: '',
+    seenBy: ['not-erased'],
+    fault: 'retention',
+    payments: 5,
+    seeds: 10,
   },
 };

@@ -1,26 +1,22 @@
 /** Reads the log as it grows, folds it with the program's own functions, and checks what must hold after each event. */
-import streams from '@eventstore/db-client/generated/streams_pb.js';
 import { type Sealed, type SealedPlace, sealedValuesOf } from '@ledger/personal-data/sealed.ts';
 import type { Infer } from 'superstruct';
-import type { StoredEvent } from '../../../packages/embedded/eventstore/log-tables.ts';
 import { genesisHash, hashIn, isChainedOnto } from '../../../src/events/envelope.ts';
-import {
-  evolve,
-  noPayment,
-  type Payment,
-  type PaymentEvent,
-  readPaymentEvent,
-} from '../../../src/events/payment.ts';
+import { evolve, noPayment, type Payment, type PaymentEvent } from '../../../src/events/payment.ts';
 import { type Books, type Entry, enter } from '../../../src/events/postings.ts';
 import { type ProjectionRequests, projectionRequestFold } from '../../../src/events/projection-requests.ts';
 import type { DiscrepancyFound, reconciliationEvents } from '../../../src/events/reconciliation.ts';
 import { settlementFold } from '../../../src/events/settlement.ts';
 import { unknownOutcomesOf } from '../../../src/events/unknown-attempt-outcomes.ts';
+import { unmatchedFold, unmatchedStream } from '../../../src/events/unmatched.ts';
 import type { History } from '../engine/history.ts';
 import type { EventStoreCluster } from '../stores/event-store.ts';
 import type { Report } from '../violations.ts';
 import type { Bank } from '../world/bank.ts';
+import { hadItsAge } from './erased.ts';
+import { createQuarantineCheck } from './quarantine.ts';
 import { createSettlementCheck } from './settlements.ts';
+import { type Decoded, decode, readOrNull, summaryOf } from './stored.ts';
 
 export type FoldedPayment = {
   state: Payment;
@@ -33,15 +29,17 @@ export type FoldedPayment = {
   isUnreadable: boolean;
   /** When each callback was called for, by the true time. */
   calledAtMs: ReadonlyMap<number, number>;
+  /** When somebody last asked to have a delivery sent again, by the true time. */
+  requestedAtMs: ReadonlyMap<string, number>;
   /** What its events hold sealed, erased or not. */
   sealed: readonly { value: Sealed<unknown>; place: SealedPlace }[];
+  /** When each of its events was stored, by the clock of the event store. */
+  timesMs: readonly number[];
   /** Since when a charge of it is recorded, in whatever way, by the true time; null if none is. */
   chargedSinceMs: number | null;
 };
 
 export type LogCheck = ReturnType<typeof createLogCheck>;
-
-type Decoded = { stream: string; type: string; data: unknown; metadata: unknown };
 
 export function createLogCheck({
   cluster,
@@ -49,16 +47,18 @@ export function createLogCheck({
   report,
   history,
   nowMs,
+  retentionMs,
 }: {
   cluster: EventStoreCluster;
   bank: Bank;
   report: Report;
   history: History;
   nowMs: () => number;
+  /** How long personal data are kept; null for ever. */
+  retentionMs: number | null;
 }) {
   const payments = new Map<string, FoldedPayment>();
   const hashes = new Map<string, string>();
-  const quarantined = new Map<string, number>();
   const paidBy = new Map<string, string>();
   /** Open discrepancies by stream, as found last. */
   const discrepancies = new Map<
@@ -69,6 +69,7 @@ export function createLogCheck({
   /** What staff requested of each projection, by its stream. */
   const requests = new Map<string, ProjectionRequests>();
   const settlements = createSettlementCheck({ report, history });
+  const quarantine = createQuarantineCheck({ report, history });
   let next = 0;
   let events = 0;
 
@@ -80,7 +81,8 @@ export function createLogCheck({
       report('chain-broken', stream, `${event.type} is not chained onto the event before it`);
     hashes.set(stream, hashIn(event));
     if (stream.startsWith('payment-')) takePayment(stream.slice('payment-'.length), event);
-    else if (stream.startsWith('gateway-unmatched')) takeUnmatched(event);
+    else if (stream.startsWith(unmatchedStream)) quarantine.take(event);
+    else if (stream.startsWith(unmatchedFold.prefix)) quarantine.handle(event, retentionMs);
     else if (stream.startsWith('reconciliation-')) takeDiscrepancy(stream, event);
     else if (stream.startsWith(settlementFold.prefix)) settlements.take(stream, event);
     else if (stream.startsWith(projectionRequestFold.prefix)) takeRequest(stream, event);
@@ -95,7 +97,9 @@ export function createLogCheck({
       receiptNo: '',
       isUnreadable: false,
       calledAtMs: new Map<number, number>(),
+      requestedAtMs: new Map<string, number>(),
       sealed: [],
+      timesMs: [],
       chargedSinceMs: null,
     };
     const event = readOrNull(stored);
@@ -116,6 +120,8 @@ export function createLogCheck({
     const calledAtMs = new Map(before.calledAtMs);
     for (const { kind, change } of state.status === 'none' ? [] : state.deliveries)
       if (kind === 'callback' && !calledAtMs.has(change)) calledAtMs.set(change, nowMs());
+    const requestedAtMs = new Map(before.requestedAtMs);
+    if (event.type === 'CallbackRequested') requestedAtMs.set(event.data.delivery, nowMs());
     const received = (entry?.postings ?? []).filter(
       ({ account, debitSen }) => account.startsWith('gateway:') && debitSen > 0n,
     );
@@ -127,7 +133,16 @@ export function createLogCheck({
       place: { stream, field },
     }));
     const sealed = [...before.sealed, ...found];
-    const told = { receiptNo, isUnreadable: false, calledAtMs, sealed, chargedSinceMs };
+    const timesMs = [...before.timesMs, stored.createdMs];
+    const told = {
+      receiptNo,
+      isUnreadable: false,
+      calledAtMs,
+      requestedAtMs,
+      sealed,
+      timesMs,
+      chargedSinceMs,
+    };
     payments.set(id, { state, books, bookedSen, debitsSen, ...told });
     if (before.state.status === 'succeeded' && state.status !== 'succeeded')
       report('status-backwards', id, `It is ${state.status} after it had succeeded`);
@@ -139,6 +154,8 @@ export function createLogCheck({
     checkStaff(id, event, before.state, state, chargedSen);
     checkWithdrawal(id, event, before.state);
     checkVerdict(id, event, before.state);
+    if (event.type === 'PersonalDataErased' && event.data.reason === 'retention')
+      checkAge(id, before.timesMs, stored.createdMs);
     if (event.type === 'PaymentSucceeded') noteId(id, event.data.result.gatewayTransactionId);
   }
 
@@ -183,6 +200,11 @@ export function createLogCheck({
     if (!isAsked) report('verdict-unasked', id, `${event.type} on ${orderNo}`);
   }
 
+  function checkAge(id: string, timesMs: readonly number[], erasedMs: number): void {
+    if (!hadItsAge(timesMs, erasedMs, retentionMs))
+      report('erased-early', id, `Its last event was at ${new Date(timesMs.at(-1) ?? 0).toISOString()}`);
+  }
+
   function noteId(id: string, gatewayId: string): void {
     if (gatewayId === '') return;
     const other = paidBy.get(gatewayId);
@@ -199,14 +221,6 @@ export function createLogCheck({
     }
     if (balance !== 0n) report('unbalanced', id, `The debits exceed the credits by ${balance} sen`);
     return gateway;
-  }
-
-  function takeUnmatched({ data }: Decoded): void {
-    const { fingerprint } = data as { fingerprint: string };
-    const times = (quarantined.get(fingerprint) ?? 0) + 1;
-    quarantined.set(fingerprint, times);
-    history.tell('log: GatewayResultUnmatched');
-    if (times > 1) report('quarantine-repeats', 'gateway-unmatched', `It holds a result ${times} times`);
   }
 
   function takeDiscrepancy(stream: string, { type, data }: Decoded): void {
@@ -242,7 +256,7 @@ export function createLogCheck({
       for (const known of [
         payments,
         hashes,
-        quarantined,
+        quarantine,
         paidBy,
         discrepancies,
         shared,
@@ -254,6 +268,7 @@ export function createLogCheck({
     },
     payments,
     settlements,
+    quarantine,
     requests,
     /** The hash of the last event of a stream. */
     hashOf: (stream: string) => hashes.get(stream) ?? genesisHash,
@@ -270,37 +285,3 @@ export function createLogCheck({
 const isCharged = (payment: Payment): boolean =>
   payment.status !== 'none' &&
   payment.results.some(({ outcome, resolved }) => outcome === 'succeeded' && resolved === null);
-
-function readOrNull(stored: Decoded): PaymentEvent | null {
-  try {
-    return readPaymentEvent(stored);
-  } catch {
-    return null;
-  }
-}
-
-function summaryOf(event: PaymentEvent): string {
-  const { data } = event;
-  if ('result' in data)
-    return `(${data.result.outcome} ${data.result.gatewayTransactionId} by ${data.source})`;
-  if ('sellerOrderNo' in data && 'mode' in data) return `(${data.sellerOrderNo} ${data.mode})`;
-  return 'delivery' in data ? `(${data.delivery})` : '';
-}
-
-function decode({ stream, type, message }: StoredEvent): Decoded {
-  const recorded = streams.ReadResp.deserializeBinary(message).getEvent()?.getEvent();
-  return {
-    stream,
-    type,
-    data: parse(recorded?.getData_asU8()),
-    metadata: parse(recorded?.getCustomMetadata_asU8()),
-  };
-}
-
-function parse(bytes: Uint8Array | undefined): unknown {
-  try {
-    return JSON.parse(Buffer.from(bytes ?? []).toString('utf8'));
-  } catch {
-    return null;
-  }
-}

@@ -10,6 +10,7 @@ import type { Report } from '../violations.ts';
 import type { Bank, Charge } from '../world/bank.ts';
 import type { Received } from '../world/receivers.ts';
 import type { LogCheck } from './log.ts';
+import { checkSentAgain, type Posts } from './sent-again.ts';
 import { checkTold, type Told } from './told.ts';
 
 /** The merchant may learn of an outcome this much later than it was recorded, if its receiver was well. */
@@ -22,6 +23,7 @@ type Settled = {
   bank: Bank;
   log: LogCheck;
   heard: ReadonlyMap<string, readonly Received[]>;
+  posts: Posts;
   /** What the land registry has booked, by payment and receipt number. */
   items: ReadonlyMap<string, ReadonlyMap<string, string>>;
   /** What staff were told. */
@@ -40,6 +42,9 @@ export function checkSettled(settled: Settled): void {
   checkCharges(settled, hasRestore);
   checkAttempts(settled);
   checkDeliveries(settled);
+  // After a failover, who sends something may hold no lease on it.
+  const hasFailover = plan.faults.some(({ kind }) => kind === 'postgres-failover');
+  if (!hasRestore && !hasFailover) checkSentAgain(settled.posts, log, report);
   for (const [stream, { requestedAt, retries }] of log.requests)
     if (requestedAt !== null || retries.length > 0)
       report('request-open', stream, `Requested: ${requestedAt ?? `to try again ${retries.join(', ')}`}`);

@@ -19,11 +19,15 @@ export function configurationOf(
     dataDir,
     eventStoreUrl,
     hasWrongKey = false,
+    retentionDays,
+    verifyAt = 'off',
     loadConfig = loadOurs,
   }: {
     dataDir: string;
     eventStoreUrl: string;
     hasWrongKey?: boolean;
+    retentionDays?: number | undefined;
+    verifyAt?: string | undefined;
     /** Of the release that is configured. */
     loadConfig?: typeof loadOurs;
   },
@@ -50,10 +54,10 @@ export function configurationOf(
       LANDREG_ACCESS_TOKEN: landRegistryToken,
       DATA_KEY: Buffer.alloc(32, 'data').toString('base64'),
       SEAL_KEY: '5ea1'.repeat(16),
-      // It would start a process outside the simulation.
-      VERIFY_SCHEDULE: 'off',
+      VERIFY_SCHEDULE: verifyAt,
       LOG_LEVEL: 'warn',
       SANDBOX: 'false',
+      ...(retentionDays && { RETENTION: `${retentionDays}d` }),
       CALLBACK_RETRY_SCHEDULE: '0s,5s,1m,10m,30m,1h',
     },
     {},

@@ -2,6 +2,7 @@
 import type { EventStore } from '@ledger/event-store/event-store.ts';
 import { createLog, type Log } from '@ledger/kernel/log.ts';
 import { ConfigError } from '@ledger/kernel/yaml-file.ts';
+import type { VerifyReport } from '../../../src/audit/verify/verify.ts';
 import { Refused } from '../../../src/commands/decider.ts';
 import type { Documents } from '../../../src/statements/document.ts';
 import type { History } from '../engine/history.ts';
@@ -11,9 +12,11 @@ import type { Random } from '../engine/random.ts';
 import type { Scheduler } from '../engine/scheduler.ts';
 import { unreadableType } from '../plan.ts';
 import type { Report } from '../violations.ts';
-import { forkChild } from './child.ts';
+import { forkChild, purposeOf } from './child.ts';
 import { configurationOf } from './configuration.ts';
 import { type Release, thisRelease } from './releases.ts';
+
+type Settings = Pick<Parameters<typeof configurationOf>[1], 'retentionDays' | 'verifyAt'>;
 
 const starters = { http: 'startHttp', projections: 'startProjections', reactors: 'startReactors' } as const;
 export type Role = keyof typeof starters;
@@ -59,6 +62,8 @@ export function createNodes({
   hasUnreadable,
   mayLoseKeys,
   wrongKey,
+  settings,
+  onVerify,
   previous,
   report,
 }: {
@@ -76,6 +81,9 @@ export function createNodes({
   mayLoseKeys: boolean;
   /** The process that has another transaction key than the others once it was started again. */
   wrongKey: string | null;
+  settings: Settings;
+  /** A daily verification begins; what is returned takes what it found, once that is recorded. */
+  onVerify: () => (report: VerifyReport) => void;
   /** The release before this one, and the processes that run it until they are upgraded. */
   previous: { release: Release; names: readonly string[] } | null;
   report: Report;
@@ -114,7 +122,13 @@ export function createNodes({
       const release = releaseOf(name);
       const { loadConfig, openStores } = release;
       const hasWrongKey = name === wrongKey && starts > 0;
-      const config = configurationOf(name, { dataDir, eventStoreUrl, hasWrongKey, loadConfig });
+      const config = configurationOf(name, {
+        dataDir,
+        eventStoreUrl,
+        hasWrongKey,
+        ...settings,
+        loadConfig,
+      });
       const stores = { ...openStores(config, log, process.runtime), documents };
       refusedAtMs.delete(name);
       const { append } = stores.eventStore;
@@ -149,7 +163,9 @@ export function createNodes({
         const refusals = [`Unknown event type ${unreadableType}`, 'The history of a payment is not whole'];
         const isRefused = hasUnreadable && msg === 'request failed' && refusals.includes(err?.message);
         const isOfLostKeys = mayLoseKeys && msg.startsWith('the hourly check found');
-        if (level >= 50 && !outages.has(err?.type) && !isRefused && !isOfLostKeys)
+        // What it finds is checked by itself.
+        const isVerified = msg === 'the daily verification found violations';
+        if (level >= 50 && !outages.has(err?.type) && !isRefused && !isOfLostKeys && !isVerified)
           report('program-fault', `${name.replace(/-\d+$/, '')}: ${msg}`, err?.stack ?? detail);
       },
     });
@@ -159,11 +175,14 @@ export function createNodes({
   useFork((parent, file) => {
     forked += 1;
     const { name } = parent;
-    history.tell(`${name}: starts a process for a rebuild`);
-    return forkChild(parent, file, {
+    const purpose = purposeOf(file);
+    history.tell(`${name}: starts a process to ${purpose}`);
+    return forkChild(parent, purpose, {
+      config: configurationOf(name, { dataDir, eventStoreUrl, ...settings }),
       scheduler,
       random: random.fork(`child ${forked}`),
-      log: logOf(`${name} (rebuild)`),
+      log: logOf(`${name} (${purpose})`),
+      onVerify,
       onDied: (error) => reportDeath(name, error),
     });
   });

@@ -1,16 +1,19 @@
-/** Staff erase the personal data of payments, also of those that are under way, at times two of them at once. */
-import { isHolding } from '@ledger/personal-data/sealed.ts';
+/**
+ * Staff erase the personal data of payments, also of those that are under way, and of results in quarantine, at times two
+ * of them at once; and write notes, which are personal data too.
+ */
 import type { Knex } from 'knex';
+import { createExecute } from '../../../src/commands/execute.ts';
+import { paymentDecider } from '../../../src/commands/payment.ts';
 import type { Config } from '../../../src/config/config.ts';
+import type { Cause } from '../../../src/events/envelope.ts';
+import { paymentStream } from '../../../src/events/payment.ts';
+import { unmatchedSubject } from '../../../src/personal-data/erase.ts';
 import { createEraser } from '../../../src/roles/eraser.ts';
 import type { OpenStores } from '../../../src/roles/stores.ts';
 import type { LogCheck } from '../checks/log.ts';
 import type { History } from '../engine/history.ts';
 import type { Random } from '../engine/random.ts';
-import type { Report } from '../violations.ts';
-
-/** The projections role has completed by then what another process began. */
-const completedAfterMs = 10 * 60_000;
 
 /** To be called in the process of the staff. */
 export function createErasures({
@@ -18,15 +21,19 @@ export function createErasures({
   db,
   logCheck,
   history,
+  causeOf,
 }: {
   stores: OpenStores<Config>;
   db: Knex;
   logCheck: LogCheck;
   history: History;
+  causeOf: (actor: string) => Cause;
 }) {
-  const { config, personalData, runtime } = stores;
+  const { config, eventStore, personalData, runtime } = stores;
   const { erase, erasures } = createEraser({ ...stores, config }, db);
-  /** The payments whose personal data were erased, as staff were told. */
+  const execute = createExecute({ eventStore, decider: paymentDecider, seal: personalData.seal });
+  let sealing: Promise<void> | undefined;
+  /** What was erased, as staff were told. */
   const told = new Set<string>();
 
   async function eraseOne(subject: string, actor: string): Promise<void> {
@@ -39,50 +46,46 @@ export function createErasures({
     }
   }
 
+  async function addNote(id: string): Promise<void> {
+    const command = {
+      type: 'AddNote',
+      at: runtime.now().toISOString(),
+      note: 'The payer has called',
+    } as const;
+    try {
+      await execute(paymentStream(id), command, causeOf('staff:one'));
+      history.tell(`staff: a note on ${id}`);
+    } catch (error) {
+      history.tell(`staff: no note on ${id}: ${String(error).slice(0, 200)}`);
+    }
+  }
+
+  const readable = () =>
+    [...logCheck.payments].flatMap(([id, { state, isUnreadable }]) =>
+      state.status === 'none' || isUnreadable ? [] : id,
+    );
+
   return {
     /** As the console and `ledger erase` do. */
     async eraseSome(random: Random): Promise<void> {
       logCheck.look();
-      for (const [id, { state, isUnreadable }] of logCheck.payments) {
-        if (state.status === 'none' || isUnreadable || random.chance(0.85)) continue;
+      const results = [...logCheck.quarantine.results.keys()].map(unmatchedSubject);
+      for (const subject of [...readable(), ...results]) {
+        if (random.chance(0.85)) continue;
         const actors = random.chance(0.3) ? ['staff:one', 'staff:another'] : ['staff:one'];
-        await Promise.all(actors.map((actor) => eraseOne(id, actor)));
+        await Promise.all(actors.map((actor) => eraseOne(subject, actor)));
       }
     },
 
-    /**
-     * Whether what counts as erased is gone, and nothing else. Resolves to the payments whose keys are lost. Rejects if the
-     * keys cannot be read.
-     */
-    async check(
-      report: Report,
-      { hasRestore, mayLoseKeys }: { hasRestore: boolean; mayLoseKeys: (sealedMs: number) => boolean },
-    ): Promise<ReadonlySet<string>> {
-      const lost = new Set<string>();
-      const before = new Date(runtime.now().getTime() - completedAfterMs);
-      for (const { subject } of await erasures.begunBefore(before, { after: '', limit: 100 }))
-        report('not-erased', subject, 'It was begun and not completed');
-      for (const [id, { state, isUnreadable, sealed }] of logCheck.payments) {
-        if (state.status === 'none' || isUnreadable) continue;
-        const { erasedAt } = state.personalData;
-        const isHeld = isHolding(state.personalData);
-        // An older copy of the log may lack what was recorded; the keys are destroyed nevertheless.
-        if (told.has(id) && !hasRestore && (erasedAt === null || isHeld))
-          report('not-erased', id, `By its events it was erased at ${erasedAt ?? 'no time'}`);
-        for (const { value, place } of sealed) {
-          const opened = await personalData.open(value, place);
-          const isErased = erasedAt !== null && !isHeld;
-          if (isErased && opened.kind === 'open') report('not-erased', id, `Its ${place.field} can be read`);
-          if (opened.kind === 'unavailable') lost.add(id);
-        }
-      }
-      for (const id of lost) {
-        const state = logCheck.payments.get(id)?.state;
-        const sealedMs = state && state.status !== 'none' ? Date.parse(state.request.at) : 0;
-        if (!mayLoseKeys(sealedMs))
-          report('acknowledged-lost', id, 'Its personal data cannot be read any more');
-      }
-      return lost;
+    /** As the page of a payment does. */
+    async addNotes(random: Random): Promise<void> {
+      sealing ??= personalData.start();
+      await sealing;
+      logCheck.look();
+      for (const id of readable()) if (random.chance(0.1)) await addNote(id);
     },
+
+    /** With what the check at the end reads. */
+    stores: { open: personalData.open, erasures, told: told as ReadonlySet<string> },
   };
 }

@@ -219,6 +219,23 @@ export function createGateway({
         }
     },
 
+    /** Results of payments that another system has requested, each with a name. */
+    async reportStrays(count: number): Promise<void> {
+      for (let number = 0; number < count; number += 1) {
+        const id = bank.nextId();
+        const fields = {
+          STATUS: '1',
+          MERCHANT_CODE: 'council',
+          TRANS_ID: `STRAY-${id}`,
+          PAYMENT_TRANS_ID: id,
+          AMOUNT: '10.00',
+          PAYMENT_DATETIME: malaysianTime(process.nowMs()),
+          BUYER_NAME: 'A PAYER',
+        };
+        await send(fields, id, { form: 'form', by: 'server' });
+      }
+    },
+
     /** The gateway uses the id of one charge for the next charge of another payment. */
     shareId(): void {
       sharesId = true;

@@ -1,6 +1,7 @@
 /** The merchants' servers, which take callbacks, and check that each tells no older status than the one before. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
+import { postKeyOf } from '../checks/sent-again.ts';
 import type { History } from '../engine/history.ts';
 import type { SimulatedProcess } from '../engine/process.ts';
 import { merchants } from '../program/configuration.ts';
@@ -29,6 +30,7 @@ export function startReceivers({
   const items = new Map<string, Map<string, string>>();
   /** When those began that have not ended, by message. */
   const underWay = new Map<string, number[]>();
+  const posted = new Map<string, { atMs: number; isTaken: boolean }[]>();
   let posts = 0;
 
   async function take(index: number, request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -55,6 +57,9 @@ export function startReceivers({
       underWay.set(message, left.toSpliced(left.indexOf(nowMs), 1));
     });
     const mood = moods[index];
+    const key = postKeyOf(id, isLand ? 'items' : `callback-${change}`);
+    const isTaken = mood === 'well' || mood === 'slow';
+    posted.set(key, [...(posted.get(key) ?? []), { atMs: nowMs, isTaken }]);
     history.tell(
       `merchant ${index}: gets ${message} with status ${status}${mood === 'well' ? '' : `, and ${mood}`}`,
     );
@@ -93,6 +98,7 @@ export function startReceivers({
       history.tell(`merchant ${index}: its receiver ${mood === 'well' ? 'is well' : mood}`);
     },
     heard,
+    posted,
     items,
     posts: () => posts,
   };

@@ -4,6 +4,7 @@ import { createLog } from '@ledger/kernel/log.ts';
 import { connectPostgres } from '@ledger/postgres/pool.ts';
 import { rebuild } from '@ledger/projections/rebuild/rebuild.ts';
 import { projectionStatus } from '@ledger/projections/runtime/checkpoints.ts';
+import { lastCheck } from '../../../src/audit/background-check/schedule.ts';
 import { verify } from '../../../src/audit/verify/verify.ts';
 import type { DecideApproval, TakeAction } from '../../../src/commands/approvals.ts';
 import { Refused } from '../../../src/commands/decider.ts';
@@ -29,7 +30,10 @@ import type { Random } from '../engine/random.ts';
 import type { Report } from '../violations.ts';
 import type { Bank } from './bank.ts';
 import { createErasures } from './erasures.ts';
-import { malaysianTime, ringgit } from './gateway.ts';
+import { exportAt, fileOf } from './exports.ts';
+import { malaysianTime } from './gateway.ts';
+import { createQuarantine } from './quarantine.ts';
+import { createSendAgain } from './send-again.ts';
 import { createSettlements } from './settlements.ts';
 import { createVerdicts } from './verdicts.ts';
 
@@ -135,7 +139,11 @@ export function createStaff({
     verdicts: createVerdicts({ bank, logCheck, history, causeOf, stores }),
     settlements: createSettlements({ bank, logCheck, history, report, causeOf, db, servesOldState, stores }),
 
-    erasures: createErasures({ stores, db, logCheck, history }),
+    erasures: createErasures({ stores, db, logCheck, history, causeOf }),
+
+    quarantine: createQuarantine({ logCheck, history, causeOf, stores }),
+
+    sendAgain: createSendAgain({ logCheck, history, causeOf, stores }),
 
     /** What `/readyz` says of the projections, within a second. */
     look: createLook({
@@ -249,6 +257,9 @@ export function createStaff({
     /** What was confirmed to them. */
     confirmed: (): readonly Confirmed[] => confirmed,
 
+    /** What the daily verification found last, as the console shows it. */
+    lastVerified: () => lastCheck(db, 'verify').catch(() => null),
+
     /** What `ledger verify` reports; null if it could not run. */
     async verify(): Promise<{ kind: string; first: string }[] | null> {
       try {
@@ -272,34 +283,4 @@ export function createStaff({
       }
     },
   };
-}
-
-async function* fileOf(text: string): AsyncGenerator<Uint8Array> {
-  yield Buffer.from(text);
-}
-
-/** The gateway's export as it was at a time: an attempt that had not ended then is pending. */
-function exportAt(bank: Bank, atMs: number): string {
-  const statuses = { charged: '1', declined: '0', cancelled: '2', open: '3' } as const;
-  const rows = [...bank.orders.values()]
-    .filter((order) => order.startedAtMs <= atMs)
-    .map((order) => {
-      const hasEnded = order.status !== 'open' && order.endedAtMs <= atMs;
-      const charge = bank.charges.find(({ orderNo }) => orderNo === order.orderNo);
-      const wasCharged = charge && atMs < (charge.reversedAtMs ?? Number.POSITIVE_INFINITY);
-      return [
-        order.transactionId,
-        order.chargeId,
-        order.orderNo,
-        hasEnded ? statuses[wasCharged ? 'charged' : order.status] : '3',
-        ringgit(hasEnded ? (charge?.amountSen ?? order.amountSen) : order.amountSen),
-        order.mode,
-        malaysianTime(hasEnded ? order.endedAtMs : order.startedAtMs),
-        order.merchant,
-        'MYR',
-      ].join(',');
-    });
-  const header =
-    'TRANS_ID,PAYMENT_TRANS_ID,MERCHANT_ORDER_NO,STATUS,AMOUNT,PAYMENT_MODE,PAYMENT_DATETIME,MERCHANT_CODE,CURRENCY';
-  return `${[header, ...rows].join('\n')}\n`;
 }
