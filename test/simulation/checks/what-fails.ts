@@ -4,6 +4,7 @@ import { tolerableDifferenceMs } from '@ledger/postgres/shared-clock.ts';
 import { type Followed, selectionOf } from '@ledger/projections/runtime/projection.ts';
 import { erasedKeysList } from '../../../src/personal-data/erased-keys.ts';
 import { allProjections } from '../../../src/projections/all.ts';
+import { details } from '../../../src/projections/details/projection.ts';
 import { deliveryList } from '../../../src/to-do/delivery-list.ts';
 import { requeryList } from '../../../src/to-do/requery-list.ts';
 import type { Network } from '../engine/network.ts';
@@ -118,7 +119,9 @@ export function createWhatFails(
         const position = Number(commit);
         const isOfIt = isSelected(each);
         const waiting = log.slice(log.findLastIndex((it) => it.position <= position) + 1).find(isOfIt);
-        const isParked = unreadable.some((event) => event.position <= position && isOfIt(event));
+        // The details of a payment are in its first event: others cannot keep them from being whole.
+        const readsAll = each.name !== details.name;
+        const isParked = readsAll && unreadable.some((event) => event.position <= position && isOfIt(event));
         const last = log.findLast((event) => event.position === Number(lastCommit));
         const isOlder = position > cluster.lastPosition() || (lastId !== '' && last?.id !== lastId);
         return [
