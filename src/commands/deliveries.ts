@@ -90,7 +90,7 @@ export function decideDelivery(command: DeliveryCommand, state: RequestedPayment
 
 /**
  * A failure that another reactor has already recorded is not recorded again. A success is recorded even after another
- * reactor gave up, unless the attempt began before somebody asked for the delivery again: that is still to be sent.
+ * reactor gave up, unless somebody has asked for the delivery again since that attempt began: they asked for another one.
  */
 function isNews({ attempt, outcome }: RecordDeliveryAttempt, delivery: Delivery): boolean {
   const { state, attempts, triesOfSchedule } = delivery;
