@@ -6,10 +6,13 @@ import { pipeline } from 'node:stream/promises';
 import { syncToDisk } from '@ledger/kernel/whole-file.ts';
 import { UsageError, type WriteDocument } from './command.ts';
 
+/** Ctrl-C, `kill`, and a terminal that is closed. */
+const endings = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
 /**
  * A file is first written under another name, and renamed once it is completely on disk, so that an interrupted one is
- * never mistaken for a complete one; Ctrl-C removes it. Only this account can read it. Throws UsageError when it exists, at once or by the
- * time that it is renamed, because it is never overwritten.
+ * never mistaken for a complete one; whoever interrupts the command leaves nothing of it. Only this account can read it.
+ * Throws UsageError when it exists, at once or by the time that it is renamed, because it is never overwritten.
  */
 export function openOutput(path: string | undefined): WriteDocument {
   if (path !== undefined) assertFree(path);
@@ -33,7 +36,7 @@ async function writeWhole(pieces: AsyncIterable<string | Uint8Array>, path: stri
     rmSync(draft, { force: true });
     process.exit(130);
   };
-  process.once('SIGINT', discard);
+  for (const signal of endings) process.once(signal, discard);
   try {
     await pipeline(pieces, file.createWriteStream({ flush: true }));
     // Writing may take minutes. (A link would fail by itself, but a memory stick has no links.)
@@ -44,6 +47,6 @@ async function writeWhole(pieces: AsyncIterable<string | Uint8Array>, path: stri
     await rm(draft, { force: true });
     throw error;
   } finally {
-    process.off('SIGINT', discard);
+    for (const signal of endings) process.off(signal, discard);
   }
 }

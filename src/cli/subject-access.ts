@@ -7,14 +7,14 @@ import { type FoundUnmatched, findByPayer } from '../personal-data/find-by-payer
 import { recordToolAccess } from './access.ts';
 import { type CommandOf, UsageError } from './command.ts';
 import { nothingFound } from './erase.ts';
-import { type Context, fail, withStores } from './stores.ts';
+import { type Context, withStores } from './stores.ts';
 
 export const command: CommandOf<'subject-access'> = async ({ payer = '' }, _args, write) => {
   if (payer.trim() === '') throw new UsageError('Name the person with --payer');
   return await withStores('subject-access', { uses: ['dataKeys'] }, async (context) => {
     const { payments, unmatched } = await findByPayer(payer, context);
     const detail = `${plural(payments.length, 'payment')}, ${plural(unmatched.length, 'unmatched result')}`;
-    if (payments.length + unmatched.length === 0) fail(nothingFound);
+    if (payments.length + unmatched.length === 0) process.stderr.write(`${nothingFound}\n`);
     await recordToolAccess(context, { what: 'subjectAccess', detail });
     const ids = payments.map(({ request }) => request.transactionId);
     return await write(pieces(ids, unmatched, context));

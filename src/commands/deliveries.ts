@@ -89,14 +89,14 @@ export function decideDelivery(command: DeliveryCommand, state: RequestedPayment
 }
 
 /**
- * A failure that another reactor has already recorded is not recorded again. A successful delivery is always recorded,
- * even after another reactor gave up; but an attempt from before somebody asked for the delivery again is not what was asked for.
+ * A failure that another reactor has already recorded is not recorded again. A success is recorded even after another
+ * reactor gave up, unless somebody has asked for the delivery again since that attempt began: they asked for another one.
  */
 function isNews({ attempt, outcome }: RecordDeliveryAttempt, delivery: Delivery): boolean {
   const { state, attempts, triesOfSchedule } = delivery;
-  if (outcome.kind === 'delivered' && state !== 'due') return state === 'abandoned';
-  if (outcome.kind === 'delivered') return attempt > attempts - triesOfSchedule;
-  return state === 'due' && attempt > attempts;
+  if (outcome.kind !== 'delivered') return state === 'due' && attempt > attempts;
+  const isOpen = state === 'due' || state === 'abandoned';
+  return isOpen && attempt > attempts - triesOfSchedule;
 }
 
 /** Callbacks of one payment are sent in order: one with an older status than another is no longer sent. */

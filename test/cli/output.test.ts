@@ -46,19 +46,20 @@ test('a file in a folder that does not exist is refused at once', async (t) => {
   t.throws(() => openOutput(path), { message: `${path} cannot be written: there is no folder ${folder}` });
 });
 
-test('Ctrl-C leaves nothing of a file that may hold personal data', async (t) => {
-  const folder = await temporaryFolder(t);
-  const [path, output] = [join(folder, 'aminah.json'), new URL('../../src/cli/output.ts', import.meta.url)];
-  const script = `
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'])
+  test(`${signal} leaves nothing of a file that may hold personal data`, async (t) => {
+    const folder = await temporaryFolder(t);
+    const [path, output] = [join(folder, 'aminah.json'), new URL('../../src/cli/output.ts', import.meta.url)];
+    const script = `
     import { openOutput } from ${JSON.stringify(output.href)};
     async function* pieces() {
       yield 'personal data';
-      process.kill(process.pid, 'SIGINT');
+      process.kill(process.pid, '${signal}');
       await new Promise((resolve) => setTimeout(resolve, 60_000));
     }
     await openOutput(${JSON.stringify(path)})(pieces());`;
-  const child = spawn(process.execPath, ['--input-type=module', '--eval', script], { stdio: 'inherit' });
-  await once(child, 'exit');
-  t.deepEqual(await readdir(folder), []);
-  t.is(child.exitCode, 130);
-});
+    const child = spawn(process.execPath, ['--input-type=module', '--eval', script], { stdio: 'inherit' });
+    await once(child, 'exit');
+    t.deepEqual(await readdir(folder), []);
+    t.is(child.exitCode, 130);
+  });

@@ -105,6 +105,16 @@ const specs: Record<string, Spec<DeliveryCommand, PaymentEvent>> = {
     when: attempted('callback-1', 'delivered', 1),
     expect: [],
   },
+  'an earlier delivery, after staff asked for it again and that was given up': {
+    given: [
+      ...paid,
+      delivered,
+      { type: 'CallbackRequested', data: { at, delivery: 'callback-1' } },
+      { ...abandoned, data: { ...abandoned.data, ...tried('callback-1', 2) } },
+    ],
+    when: attempted('callback-1', 'delivered', 1),
+    expect: [],
+  },
   'a delivery that staff have asked for': {
     given: [...paid, failed, delivered, { type: 'CallbackRequested', data: { at, delivery: 'callback-1' } }],
     when: attempted('callback-1', 'delivered', 3),

@@ -7,13 +7,14 @@ import { mutants } from './mutant-list.ts';
 import type { FaultKind } from './plan.ts';
 import type { Invariant } from './violations.ts';
 
-export type Mutant = {
+/** `code` occurs in the file exactly once. */
+type Edit = { file: string; code: string; becomes: string };
+
+export type Mutant = Edit & {
   name: string;
   what: string;
-  file: string;
-  /** Occurs in the file exactly once. */
-  code: string;
-  becomes: string;
+  /** Where two places see to the same. */
+  also?: Edit;
   /** What the simulator sees of it. */
   seenBy: readonly Invariant[];
   /** A plan of known-faults/ that shows it; the seeds are tried if it no longer does. */
@@ -32,8 +33,15 @@ export function mutantNamed(name: string): Mutant {
   return { name, ...mutant };
 }
 
+export const editsOf = ({ also, ...edit }: Pick<Mutant, keyof Edit | 'also'>): Edit[] =>
+  also ? [edit, also] : [edit];
+
 /** Puts it into the program, which must not have been imported yet. Throws if the code is not there. */
-export function installMutant({ file, code, becomes }: Mutant): void {
+export function installMutant(mutant: Mutant): void {
+  for (const edit of editsOf(mutant)) install(edit);
+}
+
+function install({ file, code, becomes }: Edit): void {
   const url = new URL(`../../${file}`, import.meta.url).href;
   registerHooks({
     load(loaded, context, nextLoad) {

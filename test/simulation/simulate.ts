@@ -8,11 +8,11 @@ import { createLogCheck } from './checks/log.ts';
 import { mayLoseKeysOf } from './checks/lost-keys.ts';
 import { createMonitor } from './checks/monitor.ts';
 import { checkSettled } from './checks/settled.ts';
-import { createVerifiedCheck, isOfStaff } from './checks/verified.ts';
+import { createVerifiedCheck, kindsForStaff } from './checks/verified.ts';
 import { createHistory } from './engine/history.ts';
 import { createNetwork } from './engine/network.ts';
 import { useNetwork } from './engine/node-api.ts';
-import { createProcess, type SimulatedProcess } from './engine/process.ts';
+import { createProcess, within } from './engine/process.ts';
 import { createRandom } from './engine/random.ts';
 import { createScheduler } from './engine/scheduler.ts';
 import { applyFault } from './faults.ts';
@@ -252,7 +252,7 @@ export async function simulate(plan: Plan, server: PostgresServer): Promise<Simu
       const isOfLost = (text: string) => [...lost].some((id) => text.includes(id));
       hasParked = violations?.some(({ kind }) => kind === 'parked streams') ?? false;
       for (const { kind, first } of violations ?? [])
-        if (!isOfStaff.includes(kind) && !isOfUnreadable(kind, first) && !isOfLost(first))
+        if (!kindsForStaff.includes(kind) && !isOfUnreadable(kind, first) && !isOfLost(first))
           report('rows-differ', kind, first);
       if (violations === null) report('rows-differ', 'verify', 'It could not be run');
       verified.check(await staff.lastVerified(), violations ?? []);
@@ -290,12 +290,3 @@ export async function simulate(plan: Plan, server: PostgresServer): Promise<Simu
 
 const isAboutTheEnd = ({ invariant }: Violation): boolean =>
   ['rows-differ', 'delivery-stuck', 'projection-behind'].includes(invariant);
-
-function within<Result>(process: SimulatedProcess, make: () => Result): Result {
-  let made: { result: Result } | undefined;
-  process.enter(() => {
-    made = { result: make() };
-  });
-  if (!made) throw new Error(`${process.name} does not run`);
-  return made.result;
-}

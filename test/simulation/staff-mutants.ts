@@ -142,6 +142,11 @@ export const staffMutants: Readonly<Record<string, Omit<Mutant, 'name'>>> = {
     file: 'src/personal-data/erase.ts',
     code: 'lastAt: found.head.state.resolved ? found.receivedAt : runtime.now(),',
     becomes: 'lastAt: found.receivedAt,',
+    also: {
+      file: 'src/projections/unmatched/queries.ts',
+      code: ".whereNotNull('resolved_at')",
+      becomes: '',
+    },
     seenBy: ['erased-early'],
     fault: 'retention',
     payments: 5,

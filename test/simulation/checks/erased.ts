@@ -1,5 +1,4 @@
 /** Checks of what is erased: that it had its age, and at the end that it is gone, and nothing else. */
-
 import type { Erasures } from '@ledger/personal-data/key-store.ts';
 import type { PersonalData } from '@ledger/personal-data/personal-data.ts';
 import { type HeldKeys, isHolding, type Sealed, type SealedPlace } from '@ledger/personal-data/sealed.ts';

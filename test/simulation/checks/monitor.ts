@@ -10,7 +10,7 @@ import { createWhatFails, outages, type World } from './what-fails.ts';
 const lookMs = 1_000;
 const lookInCalmMs = 60_000;
 const rowsMs = 5_000;
-/** A question costs the program 10 ms of CPU: it is asked so long after something began or ended to be wrong. */
+/** It is asked so long after something began or ended to be wrong: a question costs the program 10 ms of CPU. */
 const askAfterMs = [7_000, 14_000] as const;
 /** Otherwise it is asked this often. */
 const askMs = 60_000;
@@ -19,9 +19,9 @@ const askInCalmMs = 60 * 60_000;
 const askAgainMs = 10_000;
 /** Health tells of what has been true for this long, if it was asked once before. */
 const toldWithinMs = 12_000;
-/** Health is well again so long after all is well for the process; times the stretch of its pauses. */
+/** Once nothing is wrong for a process, its health says so within this time, or as many times longer as its pauses are. */
 const wellWithinMs = 30_000;
-/** In calm, each of them may take 12 minutes, which is so many times as long as most. */
+/** In calm, where a pause of 10 s may take 12 minutes. */
 const wellInCalmMs = 30 * 60_000;
 const calmStretch = 72;
 /** Health answers within a second; a message takes up to 200 ms. */

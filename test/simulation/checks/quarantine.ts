@@ -8,20 +8,12 @@ import {
 } from '../../../src/events/unmatched.ts';
 import type { History } from '../engine/history.ts';
 import type { Report } from '../violations.ts';
+import type { Decoded } from './stored.ts';
 
 export type KeptResult = {
   sealed: { value: Sealed<unknown>; place: SealedPlace };
   receivedAtMs: number;
   handled: HandledUnmatched;
-};
-
-type Stored = {
-  stream: string;
-  revision: number;
-  createdMs: number;
-  type: string;
-  data: unknown;
-  metadata: unknown;
 };
 
 export function createQuarantineCheck({ report, history }: { report: Report; history: History }) {
@@ -31,7 +23,7 @@ export function createQuarantineCheck({ report, history }: { report: Report; his
 
   return {
     /** A result that arrives. */
-    take(event: Stored): void {
+    take(event: Decoded): void {
       const { stream, revision, createdMs } = event;
       const { fingerprint, evidence } = quarantineFold.read(event).data;
       const known = (times.get(fingerprint ?? '') ?? 0) + 1;
@@ -46,7 +38,7 @@ export function createQuarantineCheck({ report, history }: { report: Report; his
     },
 
     /** What becomes of one. */
-    handle(event: Stored, retentionMs: number | null): void {
+    handle(event: Decoded, retentionMs: number | null): void {
       const id = event.stream.slice(unmatchedFold.prefix.length);
       const kept = results.get(id);
       if (!kept) throw new Error(`There is no result ${id}`);

@@ -9,7 +9,7 @@ type Violations = VerifyReport['violations'];
 type Run = { beganMs: number; atMs: number; violations: Violations };
 
 /** What staff have before them, and the program cannot mend. */
-export const isOfStaff = ['unreadable events', 'parked streams', 'shared numbers'];
+export const kindsForStaff = ['unreadable events', 'parked streams', 'shared numbers'];
 
 /** The program looks every 12 minutes in calm, and tries again after ten. */
 const withinMs = hour;
@@ -46,7 +46,7 @@ export function createVerifiedCheck({
     const sealedByMs = startMs + plan.healAtMs + (plan.stretch + 1) * 10 * minute;
     const isSealedLate = (text: string) => text.endsWith('are not sealed') && nowMs() < sealedByMs;
     for (const { kind, first } of violations)
-      if (!isOfStaff.includes(kind) && !isSealedLate(first)) report('verify-cries-wolf', kind, first);
+      if (!kindsForStaff.includes(kind) && !isSealedLate(first)) report('verify-cries-wolf', kind, first);
   }
 
   return {
@@ -81,7 +81,7 @@ export function createVerifiedCheck({
       if (!has('postgres-failover') && JSON.stringify(shown?.violations) !== JSON.stringify(last.violations))
         report('verify-missed', 'shown', 'Staff do not see what it found last');
       const restoredMs = Math.max(...plan.faults.map(({ kind, atMs }) => (kind === 'restore' ? atMs : -day)));
-      const isWrong = found.some(({ kind }) => !isOfStaff.includes(kind));
+      const isWrong = found.some(({ kind }) => !kindsForStaff.includes(kind));
       const isAfter = last.beganMs > startMs + restoredMs + 10 * minute && restoredMs >= 0;
       if (isAfter && isWrong && last.violations.length === 0)
         report('verify-blind', 'daily', 'It does not tell that the log is an older one');

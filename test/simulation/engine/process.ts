@@ -40,6 +40,16 @@ export type SimulatedProcess = {
   onKilled(run: () => void): () => void;
 };
 
+/** Runs code in a process that is running, at once, and returns what it returns. */
+export function within<Result>(process: SimulatedProcess, run: () => Result): Result {
+  let made: { result: Result } | undefined;
+  process.enter(() => {
+    made = { result: run() };
+  });
+  if (!made) throw new Error(`${process.name} does not run`);
+  return made.result;
+}
+
 /** An error that nobody caught: it ends the process. */
 export type OnCrash = (process: SimulatedProcess, error: unknown) => void;
 

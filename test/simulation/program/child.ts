@@ -12,7 +12,7 @@ import { verifyAndRecord } from './verify-child.ts';
 /** How long the process takes until it reads its task. */
 const startMs = 500;
 
-/** For what a file is started. */
+/** What a file is started for. */
 export function purposeOf(file: string): 'rebuild' | 'verify' {
   if (file.endsWith('/rebuild-child.ts')) return 'rebuild';
   if (file.endsWith('/main.ts')) return 'verify';
