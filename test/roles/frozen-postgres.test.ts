@@ -1,5 +1,6 @@
 // A role that is asked to stop while PostgreSQL is frozen: it must not wait for answers that never come.
-import { spawnSync } from 'node:child_process';
+import { type ChildProcess, spawnSync } from 'node:child_process';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
 import { connectPostgres, cutIfFrozen } from '@ledger/postgres/pool.ts';
@@ -51,19 +52,23 @@ test.serial('the process of a rebuild that does not stop when it is asked to is 
   const { url: esdbUrl } = await startStore(t);
   const stopping = new AbortController();
   const config = { esdbUrl, databaseUrl, dataKeys: [], logLevel: 'silent' } as unknown as Config;
+  let begun: ChildProcess | undefined;
+  const onChild = (message: unknown) => {
+    begun = (message as { process: ChildProcess }).process;
+  };
+  subscribe('child_process', onChild);
+  t.teardown(() => unsubscribe('child_process', onChild));
   const rebuild = rebuildInProcess('payments', {
     config,
     log,
     runtime: systemRuntime,
     signal: stopping.signal,
   });
-  const pid = await until(() => {
-    const children = spawnSync('ps', ['-o', 'pid=,args=', '--ppid', String(process.pid)], {
-      encoding: 'utf8',
-    });
-    return Number(/(\d+) .*rebuild-child\.ts/.exec(children.stdout)?.[1]) || false;
-  });
+  // As soon as it is there: the rebuild of an empty log ends soon.
+  const pid = await until(() => begun?.pid);
   process.kill(pid, 'SIGSTOP');
+  const stateOf = () => spawnSync('ps', ['-o', 'state=', '-p', String(pid)], { encoding: 'utf8' }).stdout;
+  await until(() => stateOf().startsWith('T'));
   stopping.abort();
   await t.throwsAsync(rebuild, { instanceOf: RebuildInterrupted, message: /SIGKILL/ });
 });

@@ -48,19 +48,22 @@ export function createBackup(storage: Pick<Storage, 'copyTo'>, file: string) {
     const cancelled = new AbortController();
     call.on('cancelled', () => cancelled.abort());
     try {
-      await rm(copy, { force: true });
-      await assertRoom(file);
-      await storage.copyTo(copy);
-      for await (const bytes of createReadStream(copy))
-        if (!call.write(bytes)) await once(call, 'drain', { signal: cancelled.signal });
+      try {
+        await rm(copy, { force: true });
+        await assertRoom(file);
+        await storage.copyTo(copy);
+        for await (const bytes of createReadStream(copy))
+          if (!call.write(bytes)) await once(call, 'drain', { signal: cancelled.signal });
+      } finally {
+        // After a fault the disk may be read-only. Thrown here, the error would end the process.
+        await rm(copy, { force: true }).catch(() => {});
+        // Before the caller hears of the end, and asks for the next one.
+        isRunning = false;
+      }
       call.end();
     } catch (error) {
       if (!cancelled.signal.aborted)
         call.emit('error', { code: status.INTERNAL, details: `The backup failed: ${reasonOf(error)}` });
-    } finally {
-      // After a fault the disk may be read-only. Thrown here, the error would end the process.
-      await rm(copy, { force: true }).catch(() => {});
-      isRunning = false;
     }
   }
 
