@@ -16,13 +16,18 @@ import {
   startDailyVerify,
   startHourlyCheck,
 } from '../../../src/audit/background-check/schedule.ts';
+import { createExecute } from '../../../src/commands/execute.ts';
+import { paymentDecider } from '../../../src/commands/payment.ts';
+import { ownCause } from '../../../src/events/envelope.ts';
 import { type PaymentEvent, paymentStream } from '../../../src/events/payment.ts';
+import { createErase } from '../../../src/personal-data/erase.ts';
 import { journal } from '../../../src/projections/journal/projection.ts';
 import { accountSums } from '../../../src/projections/journal/queries.ts';
+import { payments } from '../../../src/projections/payments/projection.ts';
 import { unmatched } from '../../../src/projections/unmatched/projection.ts';
 import { importSettlement } from '../../../src/reconciliation/settle.ts';
 import { until } from '../../embedded/helpers.ts';
-import { log, reached, run, statusOf } from '../../projections/helpers.ts';
+import { caughtUp, log, reached, run, statusOf } from '../../projections/helpers.ts';
 import { idOf, pieces, startLedger } from '../../reconciliation/helpers.ts';
 import { electionOn } from '../../support/leader-election.ts';
 import {
@@ -30,6 +35,7 @@ import {
   contradicted,
   duplicated,
   mismatched,
+  requestPayment,
   result,
   sen,
   succeeded,
@@ -151,6 +157,43 @@ test.serial('what was changed is named, also by the checks after it, until it is
     await db.raw(undo);
     t.deepEqual((await check(dependencies, next, signal)).violations, [], name);
   }
+});
+
+test.serial('rows of a payment that is being erased while they are compared', async (t) => {
+  const { database, dependencies, db } = await start(t);
+  const { eventStore } = dependencies;
+  const { seal, store } = personalData;
+  const id = idOf(9);
+  const execute = createExecute({ eventStore, decider: paymentDecider, seal });
+  await execute(paymentStream(id), requestPayment({ transactionId: id }), ownCause(randomUUID(), 'payer'), {
+    creates: true,
+  });
+  await caughtUp([payments], { eventStore }, database);
+  const append = Promise.withResolvers<void>();
+  const destroyed = Promise.withResolvers<void>();
+  const slowly: typeof eventStore.append = async (...given) => {
+    destroyed.resolve();
+    await append.promise;
+    return await eventStore.append(...given);
+  };
+  const erase = createErase({
+    store,
+    eventStore: { ...eventStore, append: slowly },
+    onErased: async () => true,
+    runtime,
+  });
+  const erased = erase([{ subject: id, reason: 'requested', actor: 'staff:test' }]);
+  await destroyed.promise;
+  const sleep = async (ms: number) => {
+    if (ms < 60_000) return;
+    append.resolve();
+    t.deepEqual(await erased, [id]);
+    await caughtUp([payments], { eventStore }, database);
+  };
+  const found = await check({ ...dependencies, runtime: { ...runtime, sleep } }, fromStart, signal);
+  t.deepEqual(await db('payments.payers').where({ transaction_id: id }), [], 'it was looked at twice');
+  t.deepEqual(found.violations, []);
+  t.deepEqual(found.streams, []);
 });
 
 test.serial('a stream whose row is gone', async (t) => {
