@@ -77,8 +77,8 @@ function checkCharges({ bank, log, nowMs, report }: Settled, hasRestore: boolean
     const isHeard = ({ id }: Charge) => results.some((it) => it.gatewayTransactionId === id);
     const isPaid = ({ id }: Charge) =>
       results.some((it) => it.gatewayTransactionId === id && it.outcome === 'succeeded');
-    // In another transaction of its order, or in one of another order that was taken to be of this one, because the registry
-    // names no orders.
+    // In another transaction of its order, or in one of another order that was taken to be of this one, because nothing
+    // that reported it named its order.
     const hasFailed = ({ id, orderNo }: Charge) =>
       bank.otherTransactions.some(
         (it) => it.orderNo === orderNo && (it.status === 'declined' || it.status === 'cancelled'),
@@ -86,7 +86,7 @@ function checkCharges({ bank, log, nowMs, report }: Settled, hasRestore: boolean
       results.some(
         (it) =>
           it.isOrderInferred &&
-          it.source === 'requery' &&
+          !bank.named.has(it.gatewayTransactionId) &&
           it.sellerOrderNo === orderNo &&
           it.gatewayTransactionId !== id &&
           (it.outcome === 'failed' || it.outcome === 'cancelled'),

@@ -52,6 +52,8 @@ export function createBank(nowMs: () => number) {
   const recordedAtMs = new Map<string, number>();
   /** Charges of which the program has taken a result. */
   const told = new Set<string>();
+  /** Transactions of which the program has taken a result that names their order. */
+  const named = new Set<string>();
   /** Charges whose result was kept as unmatched, which staff see. */
   const setApart = new Set<string>();
   let numbers = 0;
@@ -61,6 +63,7 @@ export function createBank(nowMs: () => number) {
     otherTransactions,
     misreported,
     setApart,
+    named,
     told,
     knownPayments,
     withdrawn,

@@ -50,6 +50,7 @@ export function createGateway({
       });
       history.trace(`gateway result ${fields.PAYMENT_TRANS_ID} ${answer?.status}`);
       if (answer && answer.status < 400) {
+        if (fields.MERCHANT_ORDER_NO && fields.PAYMENT_TRANS_ID) bank.named.add(fields.PAYMENT_TRANS_ID);
         if (fields.STATUS !== statusOf.charged) return;
         bank.recordedAtMs.set(`${answer.host} ${fields.TRANS_ID}`, process.nowMs());
         bank.told.add(chargeId);
