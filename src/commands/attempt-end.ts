@@ -3,10 +3,10 @@ import type { PaymentEvent, RequestedPayment } from '../events/payment.ts';
 import type { PaymentResult, RegistryAnswer } from '../events/payment-result.ts';
 import { differ } from '../events/recorded-result.ts';
 import { openAttempts, openPendings } from '../events/requery-schedule.ts';
-import { orderByRule1 } from '../events/upcast-rules.ts';
 import { afterEvents } from './decider.ts';
 import { type RecordGatewayResult, recorded } from './payment-result.ts';
 import { setInMotion } from './planned-deliveries.ts';
+import { inferOrder, isSameEnd } from './same-attempt.ts';
 
 /**
  * What to record in place of an event that `recordGatewayResult` has decided: a failure of an attempt that is still open
@@ -51,7 +51,7 @@ export function endAttempts(
 ): PaymentEvent[] {
   const open = new Map(openAttempts(state).map((attempt) => [attempt.sellerOrderNo, attempt]));
   // A pending result has its attempt already.
-  for (const result of results) open.delete(orderByRule1(state, result));
+  for (const result of results) open.delete(inferOrder(state, result));
   const ended: PaymentEvent[] = [];
   const end = (record: OtherRecord, orderNo: string) => {
     open.delete(orderNo);
@@ -86,8 +86,12 @@ function ending(data: ReturnType<typeof recorded>, state: RequestedPayment): Pay
   return isAll ? { type: 'PaymentFailed', data: { ...data, ...setInMotion(state, 'failed') } } : ended;
 }
 
-/** Whether a recorded result is of the same gateway transaction; where neither has one, of the same method and time. */
+/**
+ * Whether a recorded result is of the same gateway transaction, or of the same failure; where neither names a transaction,
+ * of the same method and time.
+ */
 function isSameRecord(record: OtherRecord, result: RequestedPayment['results'][number]): boolean {
+  if (record.status === 'failed' && isSameEnd(result, { ...record, outcome: 'failed' })) return true;
   if (record.gatewayTransactionId !== '' || result.gatewayTransactionId !== '')
     return record.gatewayTransactionId === result.gatewayTransactionId;
   return result.source === 'requery' && result.mode === record.mode && result.paidAt === record.paidAt;

@@ -32,10 +32,9 @@ import {
 } from '../events/payment-result.ts';
 import { postingRule } from '../events/postings.ts';
 import { openPendings } from '../events/requery-schedule.ts';
-import { orderByRule1 } from '../events/upcast-rules.ts';
 import { afterEvents, type PaymentDecision, Refused } from './decider.ts';
 import { announcement, setInMotion } from './planned-deliveries.ts';
-import { correctOrders, isRepeat, isSameAttempt, reopenedAt } from './same-attempt.ts';
+import { correctOrders, inferOrder, isRepeat, isSameAttempt, reopenedAt } from './same-attempt.ts';
 import {
   isBooked,
   isContradictionAbout,
@@ -196,7 +195,7 @@ export function recorded(
 ) {
   const { buyerName, raw, ...result } = reported;
   const sealed = { personal: { plain: { buyerName } }, evidence: { plain: raw } };
-  return { at, source, verified, result, ...sealed, orderNo: orderByRule1(state, result) };
+  return { at, source, verified, result, ...sealed, orderNo: inferOrder(state, result) };
 }
 
 const eventOf = {

@@ -4,14 +4,40 @@ import type { PaymentResult, Source } from '../events/payment-result.ts';
 import { differ, type RecordedResult } from '../events/recorded-result.ts';
 import { orderByRule1 } from '../events/upcast-rules.ts';
 
+/**
+ * The seller order that a result is about. Where it names none, the same end of an attempt may have been reported
+ * before; otherwise rule 1 infers the order.
+ */
+export function inferOrder(state: RequestedPayment, result: PaymentResult): string {
+  const same = state.results.find((earlier) => result.sellerOrderNo === '' && isSameEnd(earlier, result));
+  return same?.sellerOrderNo ?? orderByRule1(state, result);
+}
+
+/**
+ * Whether two results other than a success report the same of one attempt although a gateway transaction may be missing:
+ * a payer who is told of a failure, and tries again, cannot have failed again at the same time.
+ */
+export function isSameEnd(earlier: Ended, result: Ended): boolean {
+  if (earlier.outcome === 'succeeded' || result.outcome === 'succeeded') return false;
+  return (
+    (earlier.outcome === 'pending') === (result.outcome === 'pending') &&
+    !differ(earlier.gatewayTransactionId, result.gatewayTransactionId) &&
+    earlier.amountSen === result.amountSen &&
+    earlier.paidAt === result.paidAt &&
+    result.paidAt !== null
+  );
+}
+
+type Ended = Pick<PaymentResult, 'outcome' | 'gatewayTransactionId' | 'amountSen' | 'paidAt'>;
+
 /** Results are of one attempt if their seller order is the same and their gateway transactions do not differ. */
 export function isSameAttempt(
   earlier: RecordedResult,
-  result: Pick<PaymentResult, 'sellerOrderNo' | 'gatewayTransactionId' | 'mode'>,
+  result: PaymentResult,
   state: RequestedPayment,
 ): boolean {
   return (
-    earlier.sellerOrderNo === orderByRule1(state, result) &&
+    earlier.sellerOrderNo === inferOrder(state, result) &&
     !differ(earlier.gatewayTransactionId, result.gatewayTransactionId)
   );
 }

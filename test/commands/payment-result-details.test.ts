@@ -29,6 +29,7 @@ const start = requested();
 const success = result(1, 'succeeded');
 const noOrder = { sellerOrderNo: '' };
 const noIds = { sellerOrderNo: '', gatewayTransactionId: '' };
+const afterwards = '2026-11-20T01:05:30.000Z';
 const charged = sen(amountSen + 150);
 const card = chosen(1, { mode: 'cc', bankCode: '', chargeSen: sen(150) });
 const cardSuccess = result(1, 'succeeded', { amountSen: charged });
@@ -128,13 +129,13 @@ const cases: Record<string, Spec<RecordGatewayResult, PaymentEvent>> = {
   },
   'without any id, after a new attempt: it is of the new attempt': {
     given: [start, chosen(1), applied(result(1, 'failed')), chosen(2)],
-    when: record(result(2, 'failed', noIds)),
-    expect: [applied(result(2, 'failed', noIds))],
+    when: record(result(2, 'failed', { ...noIds, paidAt: afterwards })),
+    expect: [applied(result(2, 'failed', { ...noIds, paidAt: afterwards }))],
   },
   'without any id, after an earlier attempt that named no transaction either': {
     given: [start, chosen(1), applied(result(1, 'failed', { gatewayTransactionId: '' })), chosen(2)],
-    when: record(result(2, 'failed', noIds)),
-    expect: [applied(result(2, 'failed', noIds))],
+    when: record(result(2, 'failed', { ...noIds, paidAt: afterwards })),
+    expect: [applied(result(2, 'failed', { ...noIds, paidAt: afterwards }))],
   },
   'without any id, before any method was chosen: the first attempt is a new one': {
     given: [start, applied(result(1, 'failed', noIds)), chosen(1)],
@@ -247,8 +248,28 @@ const cases: Record<string, Spec<RecordGatewayResult, PaymentEvent>> = {
   },
   'a new gateway transaction without its order is of the latest attempt': {
     given: [start, chosen(1), applied(result(1, 'cancelled', { gatewayTransactionId: '' })), chosen(2)],
-    when: record(result(2, 'failed', noOrder)),
-    expect: [applied(result(2, 'failed', noOrder))],
+    when: record(result(2, 'failed', { ...noOrder, paidAt: afterwards })),
+    expect: [applied(result(2, 'failed', { ...noOrder, paidAt: afterwards }))],
+  },
+  'a failure without its order, at the time of one without its transaction: that one again': {
+    given: [start, chosen(1), applied(result(1, 'failed', { gatewayTransactionId: '' })), chosen(2)],
+    when: record(result(1, 'failed', noOrder)),
+    expect: [],
+  },
+  'a failure without any id, at the time of an earlier one: that one again': {
+    given: [start, chosen(1), applied(result(1, 'failed')), chosen(2)],
+    when: record(result(1, 'failed', noIds)),
+    expect: [],
+  },
+  'a failure without any id, at the time of one of another amount: it is of the latest attempt': {
+    given: [start, chosen(1), applied(result(1, 'failed', { amountSen: sen(700) })), chosen(2)],
+    when: record(result(2, 'failed', noIds)),
+    expect: [applied(result(2, 'failed', noIds))],
+  },
+  'failures that say no time are of the latest attempt': {
+    given: [start, chosen(1), applied(result(1, 'failed', { paidAt: null })), chosen(2)],
+    when: record(result(2, 'failed', { ...noIds, paidAt: null })),
+    expect: [applied(result(2, 'failed', { ...noIds, paidAt: null }))],
   },
 };
 
@@ -277,6 +298,7 @@ test('the event says which order the result is about', (t) => {
   };
   t.deepEqual(decided([start, chosen(1), chosen(2)], {}), [orderNo(1)]);
   t.deepEqual(decided([start, chosen(1), chosen(2)], noIds), [orderNo(2)]);
+  t.deepEqual(decided([start, chosen(1), applied(result(1, 'cancelled')), chosen(2)], noIds), [orderNo(1)]);
   t.deepEqual(decided([start], noIds), ['']);
 });
 

@@ -330,6 +330,19 @@ test('a failure without a gateway transaction that was recorded before ends no s
   t.deepEqual(decided([...three, ...(first as PaymentEvent[])], answer), []);
 });
 
+test('a failure that the gateway has reported without its transaction ends no second attempt', (t) => {
+  const given = [chosen(1), applied(result(1, 'failed', { gatewayTransactionId: '' })), chosen(2)];
+  t.deepEqual(decided(given, results(told('failed'))), ['RequeryAnswered']);
+  const beside = withOthers(nothing('attempted'), other('failed', { gatewayTransactionId: 'P1' }));
+  t.deepEqual(decided(given, beside), ['RequeryAnswered']);
+  const later = { paidAt: '2026-11-20T01:06:00.000Z', gatewayTransactionId: 'P2' };
+  t.deepEqual(decided(given, results(told('failed', later))), ['PaymentFailed 2']);
+  t.deepEqual(decided(given, withOthers(nothing('attempted'), other('failed', later))), [
+    'RequeryAnswered',
+    'AttemptEnded 2',
+  ]);
+});
+
 test('a failure of another attempt that is alone in the answer ends that attempt, and only once', (t) => {
   const given = [chosen(1), succeeded(result(1, 'succeeded')), chosen(2)];
   const answer = results(told('failed', { gatewayTransactionId: 'P2' }));
