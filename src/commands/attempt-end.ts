@@ -6,7 +6,7 @@ import { openAttempts, openPendings } from '../events/requery-schedule.ts';
 import { afterEvents } from './decider.ts';
 import { type RecordGatewayResult, recorded } from './payment-result.ts';
 import { setInMotion } from './planned-deliveries.ts';
-import { inferOrder, isSameEnd } from './same-attempt.ts';
+import { inferOrder, isSameEnd, latestChosenBy } from './same-attempt.ts';
 
 /**
  * What to record in place of an event that `recordGatewayResult` has decided: a failure of an attempt that is still open
@@ -42,7 +42,7 @@ type OtherRecord = RegistryAnswer['others'][number];
 /**
  * Ends the open attempts that the registry's other records report as failed; `given` is what all of these results share.
  * Records name no order: one whose gateway transaction is known is about that order; the rest are about the open attempts
- * by their method, the latest record about the latest attempt.
+ * by their method, the latest record about the latest attempt that had been chosen by then.
  */
 export function endAttempts(
   given: Omit<RecordGatewayResult, 'result'>,
@@ -69,7 +69,7 @@ export function endAttempts(
   for (const [mode, records] of Map.groupBy(unknown, (record) => record.mode)) {
     const attempts = [...open.values()].filter((attempt) => mode === '' || attempt.mode === mode);
     for (const record of records.toReversed()) {
-      const attempt = attempts.pop();
+      const [attempt] = attempts.splice(latestChosenBy(record.paidAt, attempts), 1);
       if (attempt && record.status === 'failed') end(record, attempt.sellerOrderNo);
     }
   }

@@ -2,15 +2,28 @@
 import type { PaymentEvent, RequestedPayment } from '../events/payment.ts';
 import type { PaymentResult, Source } from '../events/payment-result.ts';
 import { differ, type RecordedResult } from '../events/recorded-result.ts';
-import { orderByRule1 } from '../events/upcast-rules.ts';
+
+/** The seller order that a result is about: content/docs/payment-states.md has the rules. `''` before the first attempt. */
+export function inferOrder({ attempts, results }: RequestedPayment, result: PaymentResult): string {
+  const { gatewayTransactionId: id, mode, paidAt, sellerOrderNo } = result;
+  if (sellerOrderNo !== '') return sellerOrderNo;
+  const known =
+    results.find((earlier) => id !== '' && earlier.gatewayTransactionId === id) ??
+    results.find((earlier) => isSameEnd(earlier, result));
+  const ofMode = attempts.filter((attempt) => attempt.mode === mode);
+  const candidates = ofMode.length > 0 ? ofMode : attempts;
+  const attempt = candidates[latestChosenBy(paidAt, candidates)];
+  return (known ?? attempt)?.sellerOrderNo ?? '';
+}
 
 /**
- * The seller order that a result is about. Where it names none, the same end of an attempt may have been reported
- * before; otherwise rule 1 infers the order.
+ * The index of the latest attempt that had been chosen at the time of a result. If all were chosen later, clocks differ:
+ * that of the latest, and -1 if there is none. Reported times are in whole seconds.
  */
-export function inferOrder(state: RequestedPayment, result: PaymentResult): string {
-  const same = state.results.find((earlier) => result.sellerOrderNo === '' && isSameEnd(earlier, result));
-  return same?.sellerOrderNo ?? orderByRule1(state, result);
+export function latestChosenBy(paidAt: string | null, attempts: readonly { at: string }[]): number {
+  const endMs = paidAt === null ? Number.POSITIVE_INFINITY : Date.parse(paidAt) + 1_000;
+  const chosen = attempts.findLastIndex(({ at }) => Date.parse(at) < endMs);
+  return chosen === -1 ? attempts.length - 1 : chosen;
 }
 
 /**

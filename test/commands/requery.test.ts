@@ -324,6 +324,24 @@ test('records are about the latest attempts by their method; the oldest stay ope
   t.deepEqual(decided(given, answer), ['PaymentSucceeded 4', 'AttemptEnded 2']);
 });
 
+test('a record is about no attempt that was chosen after it, as long as another is open', (t) => {
+  const given = [chosen(1), chosen(2, { at: '2026-11-20T01:04:00.000Z' })];
+  const failedAt = (paidAt: string) => other('failed', { paidAt });
+  const ends = (paidAt: string) => decided(given, withOthers(nothing('attempted'), failedAt(paidAt)));
+  t.deepEqual(ends('2026-11-20T01:03:59.000Z'), ['RequeryAnswered', 'AttemptEnded 1']);
+  t.deepEqual(ends('2026-11-20T01:04:00.000Z'), ['RequeryAnswered', 'AttemptEnded 2']);
+  const early = '2026-11-20T01:03:59.000Z';
+  t.deepEqual(decided(given, results(told('failed', { paidAt: early }))), ['PaymentFailed 1']);
+  t.deepEqual(decided(given, results(told('succeeded', { paidAt: early }))), ['PaymentSucceeded 1']);
+  const both = withOthers(nothing('attempted'), failedAt(early), failedAt('2026-11-20T01:04:09.000Z'));
+  t.deepEqual(decided(given, both), ['RequeryAnswered', 'AttemptEnded 2', 'AttemptEnded 1']);
+  // The gateway's clock is behind: nothing else can be meant.
+  t.deepEqual(decided(given.slice(1), results(told('failed', { paidAt: early }))), ['PaymentFailed 2']);
+  const within = [chosen(1), chosen(2, { at: '2026-11-20T01:04:00.900Z' })];
+  const inThatSecond = results(told('failed', { paidAt: '2026-11-20T01:04:00.000Z' }));
+  t.deepEqual(decided(within, inThatSecond), ['PaymentFailed 2']);
+});
+
 test('a failure without a gateway transaction that was recorded before ends no second attempt', (t) => {
   const answer = withOthers(results(told('succeeded', cash)), other('failed'));
   const first = paymentDecider.decide(ask(answer), [requested(), ...three].reduce(evolve, noPayment));
