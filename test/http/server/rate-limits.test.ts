@@ -179,3 +179,21 @@ for (const [address, network] of [
 ] as const) {
   test(`${address} counts as ${network}`, (t) => t.is(networkOf(address), network));
 }
+
+for (const [trustedProxies, forwarded, isTold] of [
+  [0, '198.51.100.7', true],
+  [2, '198.51.100.7', true],
+  [2, '198.51.100.7, 10.0.0.1', false],
+  [1, '10.9.9.9, 198.51.100.7', false],
+] as const)
+  test(`TRUSTED_PROXIES=${trustedProxies} and X-Forwarded-For: ${forwarded}`, async (t) => {
+    const other = await startApp({ config: { trustedProxies } });
+    t.teardown(() => other.close());
+    await ask('/generic/check', forwarded, right, other);
+    await ask('/generic/check', forwarded, right, other);
+    const lines = other.logged.filter(({ msg }) => /^TRUSTED_PROXIES does not fit/.test(String(msg)));
+    t.deepEqual(
+      lines.map((line) => line.trustedProxies),
+      isTold ? [trustedProxies] : [],
+    );
+  });
