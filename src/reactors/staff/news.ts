@@ -29,7 +29,9 @@ export async function makeStaffEmail(
 ): Promise<void> {
   await db.raw(tables);
   const last = await db('staff_email.email').max({ at: 'at' }).first<{ at: Date | null }>();
-  if (last?.at && now.getTime() - last.at.getTime() < pauseMs) return;
+  const agoMs = last?.at ? now.getTime() - last.at.getTime() : pauseMs;
+  // One of the future was made while the clock was wrong.
+  if (agoMs >= 0 && agoMs < pauseMs) return;
   const made = db.transaction(async (trx) => {
     const { rows: news } = await trx.raw<{ rows: News[] }>(tell);
     if (!news.some(({ added }) => added > 0)) return;

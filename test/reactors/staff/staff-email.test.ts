@@ -121,6 +121,8 @@ test('one email for all that is new, then silence, then what came since; a failu
   t.deepEqual(await look(60_000), all);
   t.regex(sent[0]?.text ?? '', /^Paid twice: 1 new, 52 in all\n/m);
   t.regex(sent[0]?.text ?? '', /^Late success: 0 new, 1 in all\n/m, 'nobody got the email that told of it');
+  await exception('CORRECTED');
+  t.deepEqual(await look(-72 * hour), all, 'the last email is of the future: the clock was ahead');
   await db('payments.exceptions').update({ resolved_at: new Date(nowMs) });
   t.deepEqual(await look(hour), []);
 });
