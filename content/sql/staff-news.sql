@@ -1,5 +1,6 @@
 -- What waits for staff: one row for each thing, and another item when the same thing comes up again. Of each kind how many
--- were not told of before, which are told of from now on.
+-- wait, and how many of them were not told of before, which are told of from now on. Kinds without any are there too: the
+-- email that told of them may have reached nobody.
 with waiting as materialized (
   select 'exception' as subject, kind, id || ' ' || extract(epoch from at) as item
   from {listed} where resolved_at is null
@@ -16,4 +17,4 @@ told as (
 )
 select subject, kind, count(told.item) as added, count(*) as waiting
 from waiting left join told on told.item = subject || ' ' || kind || ' ' || waiting.item
-group by subject, kind having count(told.item) > 0 order by 1, 2
+group by subject, kind order by 1, 2

@@ -31,7 +31,7 @@ const addressPattern = /^[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]+@[A-Za-z0-9.-]+$/;
 const idPattern = /^[A-Za-z0-9-]+$/;
 
 const connectTimeoutMs = 10_000;
-const silenceTimeoutMs = 20_000;
+const greetingTimeoutMs = 20_000;
 
 type MailSettings = {
   /** With user and password where the server asks for them; null: emails become files in the outbox. */
@@ -102,14 +102,14 @@ function forFirstEmail<Transport>(
 }
 
 function sendThrough(url: string, requireTls: boolean): Deliver {
-  // Parameters in the URL override these.
+  // Parameters in the URL override these. How long a server may be silent is up to the caller's signal: one that looks for
+  // viruses before it answers has the email already, and would get it again.
   const transport = forFirstEmail((nodemailer) =>
     nodemailer.createTransport({
       url,
       requireTLS: requireTls,
       connectionTimeout: connectTimeoutMs,
-      greetingTimeout: silenceTimeoutMs,
-      socketTimeout: silenceTimeoutMs,
+      greetingTimeout: greetingTimeoutMs,
     }),
   );
   return async ({ id: _, ...message }, signal) => {

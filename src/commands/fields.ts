@@ -24,14 +24,18 @@ function nameOf(path: readonly unknown[]): string {
     .join('');
 }
 
-/** No control characters, line breaks, lone surrogates or changes of text direction; no space at either end. */
-const namePattern = /^(?!\s)[^\p{Cc}\p{Cs}\u2028-\u202E\u2066-\u2069]*(?<!\s)$/u;
+/**
+ * No control characters, line breaks, lone surrogates or changes of text direction; no space at either end; and not only
+ * characters that nobody sees (`DI`: those that are drawn as nothing; U+2800 is Braille without a dot).
+ */
+const namePattern = /^(?!\s)(?=.*[^\s\p{DI}\u2800])[^\p{Cc}\p{Cs}\u2028-\u202E\u2066-\u2069]*(?<!\s)$/u;
 
 export const name = text({ minLength: 2, maxLength: 200, pattern: namePattern });
 
 export const maxNoteLength = 1_000;
 /** Like a name, but with line breaks. */
-const notePattern = /^(?!\s)(?:\n|[^\p{Cc}\p{Cs}\u202A-\u202E\u2066-\u2069])*(?<!\s)$/u;
+const notePattern =
+  /^(?!\s)(?=[\s\S]*[^\s\p{DI}\u2800])(?:\n|[^\p{Cc}\p{Cs}\u202A-\u202E\u2066-\u2069])*(?<!\s)$/u;
 
 /** The reason that staff give. */
 export const note = text({ minLength: 1, maxLength: maxNoteLength, pattern: notePattern });
@@ -64,7 +68,9 @@ function text({ minLength, maxLength, pattern }: Limits) {
     const { length } = Array.from(value);
     if (length < minLength) return `must have at least ${minLength} characters`;
     if (length > maxLength) return `must have at most ${maxLength} characters`;
-    return pattern.test(value) ? null : 'must have no control characters, and no space at either end';
+    return pattern.test(value)
+      ? null
+      : 'must have a visible character, no control characters, and no space at either end';
   };
   return field(faultOf, { minLength, maxLength, pattern: pattern.source });
 }

@@ -20,7 +20,7 @@ function isConnectionString(url: string): boolean {
 
 const isDecodable = (text: string) => orElse(() => decodeURIComponent(text), null) !== null;
 
-/** Only TLS with a verified certificate counts. An event store on this machine needs a password instead. */
+/** Only TLS with a verified certificate counts, and a password of its own. On this machine, the password is enough. */
 export function checkEventStore(env: EnvironmentReader, url: string): void {
   env.must('ESDB_URL', url === '' || isConnectionString(url));
   const isEncrypted = [...url.matchAll(/[?&]([^=&]+)=([^&?]*)/g)].every(
@@ -33,6 +33,12 @@ export function checkEventStore(env: EnvironmentReader, url: string): void {
     'ESDB_URL',
     url === '' || isEncrypted || isLocalWithPassword,
     'not say tls=false, except with user and password to an event store on this machine,',
+  );
+  env.mustInProduction(
+    'eventstore',
+    'ESDB_URL',
+    !/:changeit@/.test(url),
+    'not have the password with which every EventStoreDB begins',
   );
 }
 

@@ -27,6 +27,16 @@ export function warnOfExceptions({ exceptions }: Pick<Config, 'exceptions'>, log
     log.warn({ insecurity, faults }, 'production runs with an insecurity that ALLOW_INSECURE names');
 }
 
+/** Development signs results for whoever asks, and needs no second person: nobody else should reach it. */
+export function warnOfDevelopment(
+  { baseUrl, host, production }: Pick<Config, 'baseUrl' | 'host' | 'production'>,
+  log: Pick<Log, 'warn'>,
+): void {
+  const isReached = baseUrl.startsWith('https:') || !['127.0.0.1', '::1', 'localhost'].includes(host);
+  if (isReached && !production)
+    log.warn('others may reach this process, and it runs for development: NODE_ENV is not production');
+}
+
 /**
  * Adopts merchants and secrets as `load` reads them when a file changes, and on SIGHUP; on a terminal, that signal says
  * that its window was closed, and ends the program.

@@ -9,6 +9,7 @@ const good = [
   '<b>HTML & "quotes"</b>',
   'மலேசியா 馬來西亞 ماليزيا 😀',
   '😀'.repeat(maxNoteLength),
+  '\u200b\n1',
 ];
 const bad = [
   '',
@@ -23,6 +24,7 @@ const bad = [
   'half a pair \ud800',
   'turned \u202e around',
   'isolated \u2066 too',
+  '\u200b\n\u00ad\u3164',
   'x'.repeat(maxNoteLength + 1),
   1,
   null,

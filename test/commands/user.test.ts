@@ -181,7 +181,10 @@ test('unknown fields are left out, and the default role is member', (t) => {
 test('the refusal of a project names its faulty fields', (t) => {
   for (const [change, message] of [
     [{ name: 'R' }, 'name must have at least 2 characters'],
-    [{ name: ' Receipts' }, 'name must have no control characters, and no space at either end'],
+    [
+      { name: ' Receipts' },
+      'name must have a visible character, no control characters, and no space at either end',
+    ],
     [{ status: 'done' }, 'status must be one of active, archived, draft'],
     [{ stars: -1 }, 'stars must be a whole number, 0 or more'],
     [{ stars: 1.5 }, 'stars must be a whole number, 0 or more'],

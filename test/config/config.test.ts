@@ -329,6 +329,11 @@ const insecure: readonly (readonly [
     'esdb://ledger:secret@127.0.0.1.evil.example:2113?tls=false',
     'esdb+discover://ledger:secret@127.0.0.1:2113?tls=false',
   ].map((ESDB_URL) => ['eventstore', { ESDB_URL }, 'ESDB_URL must not say tls=false'] as const),
+  [
+    'eventstore',
+    { ESDB_URL: 'esdb://admin:changeit@node1:2113?tls=true' },
+    'ESDB_URL must not have the password with which every EventStoreDB begins',
+  ],
   ['link-key', { LINK_KEY: '' }, 'LINK_KEY must be set'],
   ...[
     'smtp://mail.example?requireTLS=false',

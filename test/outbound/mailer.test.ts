@@ -1,7 +1,7 @@
 // Sending emails: to a real SMTP server that takes, refuses, delays, drops or hangs, and to an outbox of files.
 import { once } from 'node:events';
 import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
-import { type AddressInfo, createServer } from 'node:net';
+import { type AddressInfo, createServer, Socket } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { createMailer, type Mail } from '@ledger/outbound/mailer.ts';
@@ -237,6 +237,22 @@ test('a server that is absent, hangs up or never answers', async (t) => {
   t.teardown(() => dropping.close());
   const outcome = await sendTo(`smtp://127.0.0.1:${(dropping.address() as AddressInfo).port}`);
   t.like(outcome, { kind: 'failed', isServerDown: true });
+});
+
+test('a server that has the email may take as long to say so as the caller waits', async (t) => {
+  const { url } = await startServer(t);
+  const limitsMs: number[] = [];
+  const { setTimeout } = Socket.prototype;
+  Socket.prototype.setTimeout = function (this: Socket, ms: number, ...rest) {
+    if (this.remotePort === Number(URL.parse(url)?.port)) limitsMs.push(ms);
+    return setTimeout.call(this, ms, ...rest);
+  };
+  t.teardown(() => Object.assign(Socket.prototype, { setTimeout }));
+  t.is((await sendTo(url)).kind, 'sent');
+  const limited = limitsMs.filter((ms) => ms > 0);
+  t.true(limited.length > 0);
+  // RFC 5321, 4.5.3.2.6: ten minutes, because a client that gives up sooner makes copies of the email.
+  t.true(limited.every((ms) => ms >= 600_000));
 });
 
 test('without a server each email becomes a complete file that only its owner can read', async (t) => {

@@ -9,7 +9,7 @@ import { promisify } from 'node:util';
 import test from 'ava';
 import { pino } from 'pino';
 import { loadConfig } from '../../src/config/config.ts';
-import { followFiles, stopAll } from '../../src/roles/lifecycle.ts';
+import { followFiles, stopAll, warnOfDevelopment } from '../../src/roles/lifecycle.ts';
 import { temporaryFolder, until } from '../embedded/helpers.ts';
 import { settingsFor } from '../support/ledger.ts';
 
@@ -27,6 +27,19 @@ test('everything is stopped in the reverse order, also when something fails, and
   });
   t.deepEqual(stopped, ['d', 'c', 'b', 'a']);
 });
+
+for (const [what, changes, isWarned] of [
+  ['on this machine', {}, false],
+  ['behind a proxy', { baseUrl: 'https://pay.agency.example' }, true],
+  ['on every address', { host: '0.0.0.0' }, true],
+  ['in production', { baseUrl: 'https://pay.agency.example', production: true }, false],
+] as const)
+  test(`whether a start warns that it is development, ${what}`, (t) => {
+    const own = { baseUrl: 'http://localhost:5173', host: '127.0.0.1', production: false, ...changes };
+    const warned: unknown[] = [];
+    warnOfDevelopment(own, { warn: (message: unknown) => void warned.push(message) });
+    t.is(warned.length, isWarned ? 1 : 0);
+  });
 
 test('a signal during the start stops what runs, and nothing more is started', async (t) => {
   const program = `

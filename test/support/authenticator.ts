@@ -39,10 +39,11 @@ export const certificate = Buffer.concat([
   bytes(Buffer.alloc(300, 1)),
 ]);
 
-export function createAuthenticator(baseUrl: string) {
+/** `idBytes` is the length of its id. */
+export function createAuthenticator(baseUrl: string, idBytes = 32) {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const { x = '', y = '' } = publicKey.export({ format: 'jwk' });
-  const id = randomBytes(32);
+  const id = randomBytes(idBytes);
   let counter = 0;
 
   const clientData = (type: string, { challenge }: Options, lies: Lies) =>
@@ -87,7 +88,12 @@ export function createAuthenticator(baseUrl: string) {
         Buffer.from([0x22]),
         bytes(Buffer.from(y, 'base64url')),
       ]);
-      const credential = Buffer.concat([Buffer.alloc(16), Buffer.from([0, id.length]), id, key]);
+      const credential = Buffer.concat([
+        Buffer.alloc(16),
+        Buffer.from([id.length >> 8, id.length & 255]),
+        id,
+        key,
+      ]);
       const flags = (lies.flags ?? verified) + withCredential;
       const data = Buffer.concat([authenticatorData(flags, lies), credential]);
       const attestation = lies.attestation ?? noAttestation;

@@ -2,27 +2,32 @@
 import { networkOf } from '@ledger/kernel/network-of.ts';
 import type { Next } from 'koa';
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
-import { Refused } from '../../commands/decider.ts';
 import type { Config } from '../../config/config.ts';
 import { bearerOf } from './bearer.ts';
 import { bodyText } from './body.ts';
-import { type Context, HttpProblem, queryText, type RateLimit } from './context.ts';
+import { type Context, HttpProblem, type RateLimit } from './context.ts';
 
 const minute = 60;
 const longestPause = 60 * minute;
 /** How long the pauses of an address are remembered, so that the next one is longer. In seconds, like all of this. */
 const pausesKept = 4 * longestPause;
 
+const keyPaths =
+  /^\/(?:generic|landreg)\/(?:check|request|requery|payments|test-callback|credentials)(?:\/|$)|^\/api\/v1\/(?:users|projects)(?:\/|$)/;
+const payerPaths = /^\/(?:generic|landreg)\/(?:pay|receipt|download)\//;
+const receiptPaths = /^\/verify\//;
+const signInPaths = /^\/console\/sign-in(?:\/|$)/;
+
 /**
- * Requests by the kind of credential that they present: wrong keys and forged receipts do not keep payers of the same
- * office from their pages. Results of the gateway are in none: they are signed and must always arrive.
+ * What can be guessed there, counted apart, so that a wrong key keeps nobody from checking a receipt; null if nothing.
+ * Nobody guesses the 128 bits or more of a link, a form or a passkey, but for a wrong one anybody could have a whole office,
+ * or all phones of a network, paused. Results of the gateway are signed and must always arrive.
  */
-const areas: Readonly<Record<string, RegExp>> = {
-  keys: /^\/(?:generic|landreg)\/(?:check|request|requery|payments|test-callback|credentials)(?:\/|$)|^\/api\/v1\/(?:users|projects)(?:\/|$)/,
-  pages: /^\/(?:generic|landreg)\/(?:pay|receipt|download)\//,
-  receipts: /^\/verify\//,
-  signIn: /^\/console\/sign-in(?:\/|$)/,
-};
+function guessedAt(ctx: Context): 'keys' | 'receipts' | null {
+  // The land registry opens payers' pages with its key.
+  if (keyPaths.test(ctx.path) || (payerPaths.test(ctx.path) && bearerOf(ctx) !== '')) return 'keys';
+  return receiptPaths.test(ctx.path) ? 'receipts' : null;
+}
 
 export function createRateLimits({
   failuresPerMinute,
@@ -69,13 +74,14 @@ export function createRateLimits({
         throw error instanceof RateLimiterRes ? tooManyRequests(error) : error;
       });
     };
-    const area = Object.keys(areas).find((name) => areas[name]?.test(ctx.path));
-    if (area === undefined) return next();
-    const key = `${area} ${network}`;
+    if (payerPaths.test(ctx.path) || receiptPaths.test(ctx.path)) await ctx.state.spend('pages', '');
+    if (signInPaths.test(ctx.path)) await ctx.state.spend('pages', 'sign-in');
+    const guessed = guessedAt(ctx);
+    if (guessed === null) return next();
+    const key = `${guessed} ${network}`;
     const failed = await failures.get(key);
     if (failed && failed.consumedPoints >= failuresPerMinute && failed.msBeforeNext > 0)
       throw tooManyRequests(failed);
-    if (area === 'pages' || area === 'receipts') await ctx.state.spend('pages', '');
     try {
       await next();
     } catch (error) {
@@ -90,13 +96,11 @@ export function pauseSeconds(count: number): number {
   return Math.min(minute * 2 ** (count - 1), longestPause);
 }
 
-/** A genuine link that has expired is no wrong credential, and a request without a credential guesses nothing. */
+/** A request without a credential guesses nothing. */
 function isWrongCredential(ctx: Context, error: unknown): boolean {
-  if (error instanceof Refused) return error.code === 'unknown_link' || error.code === 'passkey_refused';
   const kind = error instanceof HttpProblem ? error.answer.kind : null;
   if (kind !== 'unauthorized') return kind === 'receiptNotFound';
-  const sent = bearerOf(ctx) + bodyText(ctx, 'api_key') + bodyText(ctx, 'token') + queryText(ctx, 'sig');
-  return sent !== '';
+  return bearerOf(ctx) + bodyText(ctx, 'api_key') !== '';
 }
 
 function tooManyRequests({ msBeforeNext }: RateLimiterRes): HttpProblem {

@@ -3,7 +3,7 @@ import { inSpan } from '@ledger/kernel/tracing.ts';
 import type { Next } from 'koa';
 import type { Context } from './context.ts';
 import type { Dependencies } from './dependencies.ts';
-import { sourceAddress } from './source-address.ts';
+import { isInDoubt, sourceAddress } from './source-address.ts';
 
 /** An id that a caller may send: it can contain nothing that would break a log line or a header. */
 const requestIdPattern = /^[A-Za-z0-9][A-Za-z0-9._-]{7,63}$/;
@@ -12,7 +12,8 @@ const requestIdPattern = /^[A-Za-z0-9][A-Za-z0-9._-]{7,63}$/;
 const shownIdLength = 6;
 
 /** Koa middleware; accepts the caller's X-Request-Id when it has the form of an id. */
-export function createRequestLog({ countRequest, log, runtime }: Dependencies) {
+export function createRequestLog({ config: { trustedProxies }, countRequest, log, runtime }: Dependencies) {
+  let isTold = false;
   return async (ctx: Context, next: Next): Promise<void> => {
     const startedMs = runtime.monotonicMs();
     const given = ctx.get('X-Request-Id');
@@ -20,6 +21,10 @@ export function createRequestLog({ countRequest, log, runtime }: Dependencies) {
     ctx.state.requestId = requestId;
     ctx.state.newId = runtime.uuid;
     ctx.state.address = sourceAddress(ctx);
+    if (!isTold && isInDoubt(ctx, trustedProxies)) {
+      isTold = true;
+      log.warn({ trustedProxies }, 'TRUSTED_PROXIES does not fit the proxies that a request has passed');
+    }
     ctx.set('X-Request-Id', requestId);
     const about = { 'http.request.method': ctx.method, 'ledger.correlation_id': requestId };
     try {

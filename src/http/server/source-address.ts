@@ -10,3 +10,9 @@ export function sourceAddress(ctx: Context): string {
     .replace(/^::ffff:(?=\d+\.)/i, '');
   return isIP(address) === 0 ? (ctx.req.socket.remoteAddress ?? '') : address;
 }
+
+/** Whether X-Forwarded-For has an address although no proxy is trusted, or fewer than there are trusted proxies. */
+export function isInDoubt(ctx: Context, trustedProxies: number): boolean {
+  const forwarded = ctx.get('X-Forwarded-For');
+  return forwarded !== '' && (trustedProxies === 0 || forwarded.split(',').length < trustedProxies);
+}

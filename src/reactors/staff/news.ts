@@ -7,7 +7,7 @@ import type { Knex } from 'knex';
 import { sqlOf } from '../../common/sql.ts';
 import { listedSql } from '../../projections/exceptions/queries.ts';
 
-/** How many of one kind are new, and how many of it wait altogether. */
+/** How many of one kind are new, which may be none, and how many of it wait altogether. */
 export type News = {
   subject: 'exception' | 'delivery' | 'projection';
   /** The kind of exceptions or deliveries, or the name of a projection. */
@@ -29,10 +29,12 @@ export async function makeStaffEmail(
 ): Promise<void> {
   await db.raw(tables);
   const last = await db('staff_email.email').max({ at: 'at' }).first<{ at: Date | null }>();
-  if (last?.at && now.getTime() - last.at.getTime() < pauseMs) return;
+  const agoMs = last?.at ? now.getTime() - last.at.getTime() : pauseMs;
+  // One of the future was made while the clock was wrong.
+  if (agoMs >= 0 && agoMs < pauseMs) return;
   const made = db.transaction(async (trx) => {
     const { rows: news } = await trx.raw<{ rows: News[] }>(tell);
-    if (news.length === 0) return;
+    if (!news.some(({ added }) => added > 0)) return;
     await trx.raw(
       `insert into staff_email.email values (1, ?, ?, ?) on conflict (id) do update
          set at = excluded.at, news = excluded.news, recipients = excluded.recipients`,

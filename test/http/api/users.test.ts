@@ -62,27 +62,32 @@ const refused: Record<string, [unknown, string, string]> = {
   'a blank name': [
     { ...aminah, name: '   ' },
     'validation_failed',
-    'name must have no control characters, and no space at either end',
+    'name must have a visible character, no control characters, and no space at either end',
+  ],
+  'a name that nobody sees': [
+    { ...aminah, name: '\u200b\u3164\u2800' },
+    'validation_failed',
+    'name must have a visible character, no control characters, and no space at either end',
   ],
   'U+0000 in the name': [
     { ...aminah, name: 'A\0B' },
     'validation_failed',
-    'name must have no control characters, and no space at either end',
+    'name must have a visible character, no control characters, and no space at either end',
   ],
   'a name that turns the text around it': [
     { ...aminah, name: 'A\u202eB' },
     'validation_failed',
-    'name must have no control characters, and no space at either end',
+    'name must have a visible character, no control characters, and no space at either end',
   ],
   'a name of two lines': [
     { ...aminah, name: 'A\u2028B' },
     'validation_failed',
-    'name must have no control characters, and no space at either end',
+    'name must have a visible character, no control characters, and no space at either end',
   ],
   'half a surrogate pair': [
     '{"name":"A\\ud800B","email":"a@b.example"}',
     'validation_failed',
-    'name must have no control characters, and no space at either end',
+    'name must have a visible character, no control characters, and no space at either end',
   ],
   'a name that is no text': [{ ...aminah, name: ['Aminah'] }, 'validation_failed', 'name must be text'],
   'a malformed email': [

@@ -254,6 +254,8 @@ test.serial('what registers no passkey: lies, certificates, and the same passkey
   const noCertificate = ({ reason }: Record<string, unknown>) => reason === 'it has a certificate';
   t.true(app.logged.some(noCertificate), 'before the library follows the addresses');
   await isRefused(t, await press(path, { name: 'Mine', response: device.get(asked) }), 403, 'a use');
+  const long = createAuthenticator(app.url, 8_000).create(asked);
+  await isRefused(t, await press(path, { name: 'Mine', response: long }), 403, 'an id of 8,000 bytes');
   t.is((await app.eventStore.load(userStream(id))).length, 1);
 
   const response = device.create(asked);
@@ -313,6 +315,22 @@ test.serial('a person has at most ten passkeys', async (t) => {
   for (let count = 1; count <= 10; count += 1) t.is((await register(member)).status, 303);
   t.is((await register(member)).status, 409);
 });
+
+test.serial(
+  'the stream of a user, which every request reads, does not grow by passkeys that come and go',
+  async (t) => {
+    const member = await signIn(development, 'viewer');
+    const statuses: number[] = [];
+    for (let time = 0; time < 21; time += 1) {
+      const device = createAuthenticator(development.url);
+      const page = await (await member.get('/console/own-account')).text();
+      const response = device.create(demandOf(page).create ?? { challenge: '' });
+      statuses.push((await member.post('/console/own-account/passkeys', { name: 'Phone', response })).status);
+      await member.post('/console/own-account/remove-passkey', { id: device.id });
+    }
+    t.deepEqual(statuses, [...Array(20).fill(303), 429]);
+  },
+);
 
 test.serial('who lost a passkey registers anew once an admin or the command line removed it', async (t) => {
   const lost = await addAdmin();

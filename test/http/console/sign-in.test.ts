@@ -1,8 +1,10 @@
 // Signing in by a link of an email: who gets one, and whom it lets in.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createExpiringSignatures } from '@ledger/kernel/expiring-signature.ts';
+import type { Mail, MailOutcome } from '@ledger/outbound/mailer.ts';
 import test from 'ava';
 import { sessionStream } from '../../../src/events/session.ts';
+import { until } from '../../embedded/helpers.ts';
 import { linkKeys, startApp } from '../../support/app.ts';
 import {
   addUser,
@@ -13,6 +15,7 @@ import {
   memberOf,
   signIn,
 } from '../../support/console.ts';
+import { testRuntime } from '../../support/runtime.ts';
 import { press, startSignIn } from './sign-in-app.ts';
 
 const { app, ask, clock } = await startSignIn();
@@ -90,6 +93,36 @@ test.serial('the answer does not wait for the stores', async (t) => {
   });
   t.is(answer.status, 303);
   await stuck.close();
+});
+
+test.serial('a link that the mail server does not take yet is sent later, while it is of use', async (t) => {
+  const { email } = await addUser(app.eventStore, 'member');
+  const later = { kind: 'failed', reason: 'the mail server answered 451 to RCPT TO' } as const;
+  let passedMs = 0;
+  let takesAfterMs = 60_000;
+  let tried: string[] = [];
+  const mailer = {
+    async send({ id }: Mail): Promise<MailOutcome> {
+      tried.push(id);
+      return passedMs < takesAfterMs ? { ...later, isServerDown: false } : { kind: 'sent', messageId: id };
+    },
+  };
+  const sleep = async (ms: number) => {
+    passedMs += ms;
+  };
+  const greylisting = await startApp({ console: { mailer, runtime: testRuntime({ sleep }) } }, app);
+  const body = new URLSearchParams({ email });
+  const request = () =>
+    fetch(`${greylisting.url}/console/sign-in`, { method: 'POST', body, redirect: 'manual' });
+  await request();
+  await until(() => passedMs >= takesAfterMs && tried.length === 3);
+  t.is(new Set(tried).size, 1, 'the same email');
+  [takesAfterMs, passedMs, tried] = [Number.POSITIVE_INFINITY, 0, []];
+  await request();
+  await until(() => tried.length === 5);
+  t.true(passedMs < 15 * minuteMs);
+  t.is(greylisting.logged.filter(({ reason }) => reason === later.reason).length, 2 + 5);
+  await greylisting.close();
 });
 
 test.serial('links to one address are limited, and others are still sent', async (t) => {

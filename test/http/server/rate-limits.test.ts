@@ -67,8 +67,9 @@ test('a program with a wrong key keeps neither payers nor results of its address
   t.is((await ask(`/generic/pay/${id}`, from)).status, 200);
   const result = await postResult(app, signed(resultFields(id)), { 'x-forwarded-for': from });
   t.is(result.status, 303);
-  const pages = await guess('/landreg/pay/WHATEVER?sig=1.guess', from, {});
-  t.is(pages.at(-1), 429);
+  const pages = await guess('/landreg/pay/WHATEVER', from);
+  t.is(pages.at(-1), 429, 'a wrong key on a page counts as one');
+  t.is((await ask(`/generic/receipt/${id}`, from)).status, 200);
   const late = await postResult(app, signed(resultFields(id)), { 'x-forwarded-for': from });
   t.is(late.status, 303);
 });
@@ -76,13 +77,6 @@ test('a program with a wrong key keeps neither payers nor results of its address
 for (const [name, path, init, body] of [
   ['the key of the land registry', '/landreg/check', wrong, { status: false, message }],
   ['a key of /api/v1', '/api/v1/users', wrong, { code: 'rate_limited', message }],
-  [
-    'the signature of a link',
-    '/landreg/receipt/WHATEVER?sig=99999999999.guess',
-    {},
-    { status: false, message },
-  ],
-  ['a link to sign in', '/console/sign-in/guess-guess-guess-guess', {}, { status: false, message }],
 ] as const) {
   test(`guessing ${name} pauses the address`, async (t) => {
     const from = newAddress();
@@ -91,6 +85,28 @@ for (const [name, path, init, body] of [
   });
 }
 
+for (const path of [
+  '/landreg/receipt/WHATEVER?sig=99999999999.guess',
+  '/landreg/pay/WHATEVER?sig=1.guess',
+  '/console/sign-in/guess-guess-guess-guess',
+])
+  test(`whoever opens ${path} keeps nobody of their address from paying or signing in`, async (t) => {
+    const from = newAddress();
+    const wrongLinks = await guess(path, from, {});
+    t.false(wrongLinks.includes(429));
+    t.is((await ask(`/generic/pay/${await createPayment(app)}`, from)).status, 200);
+    t.is((await ask('/console/sign-in', from)).status, 200);
+  });
+
+test('a flood of links to sign in is refused, and payers of its address go on', async (t) => {
+  const from = newAddress();
+  const statuses: number[] = [];
+  for (let time = 0; time < 41; time += 1)
+    statuses.push((await ask('/console/sign-in/guess-guess-guess-guess', from)).status);
+  t.deepEqual([statuses.at(-2), statuses.at(-1)], [404, 429]);
+  t.is((await ask('/generic/pay/UNKNOWN', from)).status, 404);
+});
+
 for (const path of ['/generic/check', '/landreg/check', '/landreg/receipt/WHATEVER', '/api/v1/users'])
   test(`a request to ${path} without a credential is no guess, however often it comes`, async (t) => {
     t.deepEqual(await guess(path, newAddress(), {}), Array(7).fill(401));
@@ -98,8 +114,10 @@ for (const path of ['/generic/check', '/landreg/check', '/landreg/receipt/WHATEV
 
 test('people see a page about it', async (t) => {
   const from = newAddress();
-  await guess('/landreg/pay/WHATEVER?sig=1.guess', from, {});
-  const page = await ask('/landreg/pay/WHATEVER?lang=ms', from, { headers: { accept: 'text/html' } });
+  await guess('/landreg/pay/WHATEVER', from);
+  const page = await ask('/landreg/pay/WHATEVER?lang=ms', from, {
+    headers: { ...wrong.headers, accept: 'text/html' },
+  });
   t.is(page.status, 429);
   t.regex(await page.text(), /Terlalu banyak permintaan/);
 });
@@ -179,3 +197,21 @@ for (const [address, network] of [
 ] as const) {
   test(`${address} counts as ${network}`, (t) => t.is(networkOf(address), network));
 }
+
+for (const [trustedProxies, forwarded, isTold] of [
+  [0, '198.51.100.7', true],
+  [2, '198.51.100.7', true],
+  [2, '198.51.100.7, 10.0.0.1', false],
+  [1, '10.9.9.9, 198.51.100.7', false],
+] as const)
+  test(`TRUSTED_PROXIES=${trustedProxies} and X-Forwarded-For: ${forwarded}`, async (t) => {
+    const other = await startApp({ config: { trustedProxies } });
+    t.teardown(() => other.close());
+    await ask('/generic/check', forwarded, right, other);
+    await ask('/generic/check', forwarded, right, other);
+    const lines = other.logged.filter(({ msg }) => /^TRUSTED_PROXIES does not fit/.test(String(msg)));
+    t.deepEqual(
+      lines.map((line) => line.trustedProxies),
+      isTold ? [trustedProxies] : [],
+    );
+  });

@@ -39,12 +39,12 @@ test('one email for all that is new, then silence, then what came since; a failu
   for (const each of [...allProjections, toDo]) await prepare(db, each, each.name);
   t.deepEqual(await look(), [], 'nothing waits');
 
-  const exception = (id: string) =>
+  const exception = (id: string, kind = 'duplicate') =>
     db('payments.exceptions').insert({
       transaction_id: id,
       source: 'payment',
       no: 1,
-      kind: 'duplicate',
+      kind,
       merchant_code: 'council',
       at: '2026-11-19T23:00:00Z',
     });
@@ -112,6 +112,17 @@ test('one email for all that is new, then silence, then what came since; a failu
   t.deepEqual(await look(hour), all, 'an exception is told although its time is before the last email');
   t.regex(sent[0]?.text ?? '', /^Paid twice: 1 new, 51 in all\n/m);
   t.deepEqual(await look(2 * hour), [], 'nothing is told twice');
+  for (const address of all) failing.add(address);
+  await exception('MISSED', 'lateSuccess');
+  t.deepEqual(await look(hour), [], 'the mail server is away');
+  await exception('LATER');
+  t.deepEqual(await look(2 * hour), [], 'it still is');
+  failing.clear();
+  t.deepEqual(await look(60_000), all);
+  t.regex(sent[0]?.text ?? '', /^Paid twice: 1 new, 52 in all\n/m);
+  t.regex(sent[0]?.text ?? '', /^Late success: 0 new, 1 in all\n/m, 'nobody got the email that told of it');
+  await exception('CORRECTED');
+  t.deepEqual(await look(-72 * hour), all, 'the last email is of the future: the clock was ahead');
   await db('payments.exceptions').update({ resolved_at: new Date(nowMs) });
   t.deepEqual(await look(hour), []);
 });

@@ -23,6 +23,7 @@ export const showOwnAccount: Page = async (ctx, { eventStore, passkeys, show }) 
 
 export const registerPasskey: Page = async (ctx, { passkeys }) => {
   const { staff } = ctx.state;
+  await ctx.state.spend('rotations', `passkeys of ${staff.id}`);
   const { sessionId } = staff.ticket;
   const answer = { form: readForm(ctx), sessionId, isOpen: true, holder: staff, cause: staffCause(ctx) };
   await passkeys.take('register', answer);

@@ -1,6 +1,7 @@
 /** POST /console/sign-in: emails a link to an address that belongs to an active user. */
 import { derivedId } from '@ledger/kernel/derived-id.ts';
 import { maxEmailLength } from '@ledger/kernel/email-address.ts';
+import type { Mail } from '@ledger/outbound/mailer.ts';
 import { userIdOf } from '../../../commands/user.ts';
 import { sessionStream } from '../../../events/session.ts';
 import { maySignIn } from '../../../events/user.ts';
@@ -13,6 +14,8 @@ import { linkEmail } from './link-email.ts';
 
 const linkLifetimeMs = 15 * 60_000;
 const sendWithinMs = 30_000;
+/** Before each further attempt at an email that a mail server does not take yet, while the link is still of use. */
+const pausesMs = [15_000, 60_000, 4 * 60_000, 5 * 60_000];
 
 /** The session that a link can open. The id is derived, so that the name of a stream reveals nothing about its link. */
 export function sessionIdOf(transactionIdKey: string, token: string): string {
@@ -29,7 +32,7 @@ export async function requestLink(ctx: Context, dependencies: PageDependencies):
 }
 
 async function sendLink(ctx: Context, dependencies: PageDependencies): Promise<void> {
-  const { config, eventStore, executeSession, log, mailer, runtime } = dependencies;
+  const { config, eventStore, executeSession, runtime } = dependencies;
   const { email: typed = '' } = readForm(ctx);
   const address = typed.trim().toLowerCase();
   if (address === '' || address.length > maxEmailLength) return;
@@ -47,6 +50,16 @@ async function sendLink(ctx: Context, dependencies: PageDependencies): Promise<v
   // A random id, because it appears in file names and headers, where the token must not.
   const id = `sign-in-${runtime.uuid()}`;
   const email = linkEmail({ lang: languageOf(ctx), name: account.name, url });
-  const outcome = await mailer.send({ id, to: account.email, ...email }, runtime.timeout(sendWithinMs));
-  if (outcome.kind !== 'sent') log.warn({ reason: outcome.reason }, 'a link to sign in could not be sent');
+  await sendEmail({ id, to: account.email, ...email }, dependencies);
+}
+
+async function sendEmail(mail: Mail, { closing, log, mailer, runtime }: PageDependencies): Promise<void> {
+  for (const pauseMs of [...pausesMs, null]) {
+    const outcome = await mailer.send(mail, runtime.timeout(sendWithinMs));
+    if (outcome.kind === 'sent') return;
+    log.warn({ reason: outcome.reason }, 'a link to sign in could not be sent');
+    if (outcome.kind === 'refused' || pauseMs === null) return;
+    await runtime.sleep(pauseMs, closing);
+    if (closing.aborted) return;
+  }
 }
