@@ -78,9 +78,15 @@ export async function reconcile(dependencies: Dependencies, task: Import): Promi
   const { runtime } = dependencies;
   const staged = openStagedRecords();
   try {
-    const { onBadRow } = task;
+    const onBadRow = (row: BadRow, cells: readonly string[]) => {
+      for (const cell of cells.map((each) => each.trim()))
+        if (transactionIdPattern.test(cell)) staged.markUnreadable(cell);
+      task.onBadRow(row);
+    };
     const read = await stageExport(task.file, { staged, runtime, recognise: recogniseExport, onBadRow });
     const { format, ...file } = read;
+    if (file.rows > 0 && file.badRows === file.rows)
+      throw new UnreadableExport('No row can be read: nothing was compared');
     const now = runtime.now();
     for (const projection of [payments, reconciliation])
       if (!(await isReady(projection, { until: now, waitMs: task.waitMs }, dependencies)))
@@ -168,8 +174,10 @@ async function compareSubject(run: Run, subject: string): Promise<DiscrepancyFou
     totals.badRows += 1;
     task.onBadRow({ line, fault: `is one of more than ${maxRecordsOfPayment} of its transaction` });
   }
+  // An unreadable row may be the one that seems to be missing.
+  const isIncomplete = staged.isUnreadable(subject);
   const verdicts = compareRecords(records, payment, file.source).filter(
-    (verdict) => verdict.class !== 'missingThere' || isInScope(verdict, scope),
+    (verdict) => verdict.class !== 'missingThere' || (!isIncomplete && isInScope(verdict, scope)),
   );
   staged.cover(subject, verdicts);
   for (const verdict of verdicts) count(totals.classes, verdict);
