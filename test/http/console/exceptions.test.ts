@@ -232,7 +232,7 @@ test.serial(
     });
 
     const settled = { resolution: 'settled', note: 'Paid by hand' };
-    t.regex(await (await admin.post(path, { ...settled, confirmed: '' })).text(), /nothing is posted/);
+    t.regex(await (await admin.post(path, { ...settled, confirmed: '' })).text(), /Nothing is posted/);
     t.is((await admin.post(path, settled)).status, 303);
     t.is((await admin.post(path, { resolution: 'explained', note: 'No' })).status, 409);
     const [said, ...others] = await app.eventStore.load(
