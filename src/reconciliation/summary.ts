@@ -63,8 +63,7 @@ export function discrepancyText(id: string, discrepancy: DiscrepancyFound): stri
 function sideText(side: DiscrepancyFound['ours'] | DiscrepancyFound['theirs']): string {
   if (!side) return 'nothing';
   const { amountSen, currency, status } = side;
-  const foreign = isRinggit(currency) ? '' : ` (${currency.toUpperCase()})`;
-  return `${status.replace('_', ' ')}${amountSen === null ? '' : ` ${displaySen(amountSen)}`}${foreign}`;
+  return `${status.replace('_', ' ')}${amountSen === null ? '' : ` ${displaySen(amountSen, currency)}`}`;
 }
 
 export function scopeText({ asOf, merchantCodes, period, rows, source }: Summary): string {
