@@ -160,7 +160,10 @@ async function comparePage(run: Run, subjects: readonly string[]): Promise<void>
     task.onDiscrepancy(id, discrepancy);
     return { id, command: { type: 'ReportDiscrepancy' as const, discrepancy } };
   });
-  if (!task.dryRun) totals.opened += await executeAll(run, reports);
+  if (task.dryRun) return;
+  const recorded = await executeAll(run, reports);
+  // One that was open before keeps the time at which it was found.
+  totals.opened += recorded.filter(({ state }) => state?.at === run.at).length;
 }
 
 /** Counts the verdicts on one subject; resolves to its discrepancies. */
@@ -209,21 +212,21 @@ async function clearGone(run: Run): Promise<void> {
         ? []
         : { id, command: { type: 'ClearDiscrepancy' as const, at, asOf } },
     );
-    totals.cleared += await executeAll(run, cleared);
+    totals.cleared += (await executeAll(run, cleared)).length;
     totals.keptFromNewer += gone.length - cleared.length;
   }
 }
 
-/** Executes the commands all at once; resolves to the number of events that they added. */
+/** Executes the commands all at once; resolves to the outcomes of those that added an event. */
 async function executeAll(
   { eventStore, task }: Run,
   commands: readonly { id: string; command: ReconciliationCommand }[],
-): Promise<number> {
+) {
   const execute = createExecute({ eventStore, decider: reconciliationDecider });
   const executed = commands.map(({ id, command }) =>
     execute(reconciliationStream(id), command, task.newCause(), {
       creates: command.type === 'ReportDiscrepancy',
     }),
   );
-  return (await Promise.all(executed)).flatMap(({ events }) => events).length;
+  return (await Promise.all(executed)).filter(({ events }) => events.length > 0);
 }

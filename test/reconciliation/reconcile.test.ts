@@ -324,6 +324,9 @@ test.serial(
     await ledger.pay(id, [applied(result(1, 'pending', { gatewayTransactionId: 'P1' }))]);
     const madeAt = (hour: number) => ({ madeAt: `2026-11-20T${hour}:00:00.000Z` });
     t.like((await ledger.compare(gatewayCsv([row(1, 'P1')]), madeAt(10))).summary, { opened: 1 });
+    const newer = await ledger.compare(gatewayCsv([row(1, 'P1')]), madeAt(11));
+    t.like(newer.summary, { opened: 0 }, 'it is recorded with its moment, but was open before');
+    t.is((await ledger.store.eventStore.load(reconciliationStream(newer.found[0]?.id ?? ''))).length, 2);
     const pendingThere = gatewayCsv([row(1, 'P1', { STATUS: '3' })]);
     t.like((await ledger.compare(pendingThere, madeAt(12))).summary, { cleared: 0 });
     await until(async () => (await open(ledger)).length === 1);
