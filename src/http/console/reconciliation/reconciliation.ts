@@ -53,7 +53,7 @@ export const reconciliation: FormPage = {
         onDiscrepancy: (id, difference) => found.length < maxShown && found.push({ id, difference }),
       },
     ).catch((err: unknown) => {
-      faults.push(...badRows.slice(0, 20).map(({ line, fault }) => `Line ${line} ${fault}`));
+      faults.push(...badRows.slice(0, 5).map(({ line, fault }) => `Line ${line} ${fault}`));
       if (err instanceof UnreadableExport || err instanceof ReadModelBehind) throw err;
       log.warn({ err, requestId }, 'an import was interrupted');
       throw new HttpProblem(
