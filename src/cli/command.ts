@@ -1,5 +1,6 @@
 /** What a command of the `ledger` program is, and how it reads days, times and names as people type them. */
 import { faultOfFile } from '@ledger/kernel/readable-file.ts';
+import type { InvalidFields } from '../commands/fields.ts';
 import { boundsOfDay, parseAsOf, readSpan } from '../common/malaysian-time.ts';
 import type { CommandName, Declarations } from './help.ts';
 
@@ -68,6 +69,11 @@ export function readPort(text: string): number {
   if (!/^\d{1,5}$/.test(text) || Number(text) > 65_535)
     throw new UsageError('--port must be a number from 0 to 65535');
   return Number(text);
+}
+
+/** The fault in a field of a request, which is an option here. */
+export function asUsageError({ message }: InvalidFields): UsageError {
+  return new UsageError(message.replace(/^(?=(at|format|from|revision|to) must)|(?=from$)/g, '--'));
 }
 
 /** The path of a file that somebody named. Throws UsageError if it cannot be read. */

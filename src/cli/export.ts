@@ -5,7 +5,7 @@ import { plural } from '../common/plural.ts';
 import { merchantCodeOf } from '../config/merchants.ts';
 import { searchPayments } from '../projections/payments/search.ts';
 import { recordToolAccess } from './access.ts';
-import { type CommandOf, UsageError } from './command.ts';
+import { asUsageError, type CommandOf, UsageError } from './command.ts';
 import { type Context, withStores } from './stores.ts';
 
 export const command: CommandOf<'export'> = async (
@@ -50,7 +50,7 @@ function readRequest(values: Parameters<typeof readExportRequest>[0]) {
   try {
     return readExportRequest(values, null);
   } catch (error) {
-    if (error instanceof InvalidFields) throw new UsageError(`--${error.message}`);
+    if (error instanceof InvalidFields) throw asUsageError(error);
     throw error;
   }
 }

@@ -22,9 +22,9 @@ export const command: CommandOf<'keys'> = async (_, [action = '', ...more]) => {
     const { store } = personalData;
     if (action === 'replace-link-key') {
       const link = { name: 'LINK_KEY', key: config.linkKeys.current, others: null };
-      await assertKey(link, { eventStore, runtime, signal: new AbortController().signal });
+      const isNew = await assertKey(link, { eventStore, runtime, signal: new AbortController().signal });
       const text = 'The log names the present LINK_KEY now. A process that does not know it does not start.';
-      return { data: {}, text };
+      return { data: {}, text: isNew ? text : nothingReplaced('LINK_KEY') };
     }
     if (action === 'rewrap') {
       const { moved, left } = await store.rewrap();
@@ -40,6 +40,9 @@ export const command: CommandOf<'keys'> = async (_, [action = '', ...more]) => {
   });
 };
 
+const nothingReplaced = (name: string) =>
+  `The log names the present ${name} already: set the new one first. Nothing was replaced.`;
+
 /** Lets the sealer go on although the key before is lost and cannot hand over. */
 async function replaceSealKey(): Promise<CommandOutcome> {
   return await withStores(
@@ -50,12 +53,12 @@ async function replaceSealKey(): Promise<CommandOutcome> {
       if (current === '') return fail('SEAL_KEY is not set.');
       const { signal } = new AbortController();
       const key = sealKeyOf(current).publicKey;
-      await assertKey({ name: 'SEAL_KEY', key, others: null }, { eventStore, runtime, signal });
+      const isNew = await assertKey({ name: 'SEAL_KEY', key, others: null }, { eventStore, runtime, signal });
       const text = [
         'The log names the present SEAL_KEY now, and the next seal is signed with it.',
         'Nothing proves that this key follows the one before: give auditors both public keys.',
       ].join('\n');
-      return { data: {}, text };
+      return { data: {}, text: isNew ? text : nothingReplaced('SEAL_KEY') };
     },
   );
 }

@@ -24,11 +24,11 @@ export const command: CommandOf<'send-again'> = async (options, args) => {
       found,
     );
     for (const reason of reasons) process.stderr.write(`${reason}.\n`);
-    const waiting = found.length - asked - refused;
-    const already = waiting === 0 ? '' : `${waiting} due already, `;
+    const dueAlready = found.length - asked - refused;
+    const already = dueAlready === 0 ? '' : `${dueAlready} due already, `;
     const again = `${asked} ${asked === 1 ? 'delivery is' : 'deliveries are'} due again`;
     const text = `${again}, ${already}${refused} refused.`;
-    return { data: { asked, refused, reasons }, text, exitCode: refused > 0 ? 1 : 0 };
+    return { data: { asked, dueAlready, refused, reasons }, text, exitCode: refused > 0 ? 1 : 0 };
   });
 };
 

@@ -1,5 +1,6 @@
 /** `ledger settle`: records what the gateway paid out and what was handed on to agencies. */
 import { createReadStream } from 'node:fs';
+import { Refused } from '../commands/decider.ts';
 import { displaySen } from '../common/money.ts';
 import { plural } from '../common/plural.ts';
 import { importSettlement } from '../reconciliation/settle.ts';
@@ -18,6 +19,9 @@ export const command: CommandOf<'settle'> = async ({ confirm = false }, args) =>
         badRows.push(row);
         process.stderr.write(`line ${row.line} ${row.fault}\n`);
       },
+    }).catch((error: unknown) => {
+      const isInDoubt = error instanceof Refused && error.code === 'settlement_in_doubt';
+      throw isInDoubt ? new Refused(error.code, `${error.message} with --confirm`) : error;
     });
     const { isNew, kind, reference, rows, totalSen } = settled;
     const outcome = isNew ? 'recorded' : 'was recorded before';

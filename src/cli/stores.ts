@@ -10,7 +10,7 @@ import type { Config } from '../config/config.ts';
 import type { VariableName } from '../config/variables.ts';
 import { type Cause, ownCause } from '../events/envelope.ts';
 import { assertStores, loadRoleConfig, type OpenStores, openStores, type Store } from '../roles/stores.ts';
-import { type CommandOutcome, UsageError } from './command.ts';
+import { asUsageError, type CommandOutcome } from './command.ts';
 
 /** The parts of the configuration that a command may use besides the stores, with the variables behind each. */
 const variablesOf = {
@@ -65,7 +65,7 @@ export async function withStores<Used extends Part = never>(
     const [outcome] = await Promise.all([work({ ...stores, personalData } as Context<Used>), asserted]);
     return outcome;
   } catch (error) {
-    throw error instanceof InvalidFields ? new UsageError(error.message) : error;
+    throw error instanceof InvalidFields ? asUsageError(error) : error;
   } finally {
     await stores.stop();
   }

@@ -1,6 +1,6 @@
 /** What staff do with the money of a payment. Above a limit it is only proposed, until a second person approves it. */
 import { canonicalJson } from '@ledger/kernel/canonical-json.ts';
-import { addSen, isRinggit, type Sen } from '../common/money.ts';
+import { addSen, type Sen } from '../common/money.ts';
 import { adjustedSen } from '../events/adjustments.ts';
 import type { Approval, StaffAction } from '../events/approvals.ts';
 import { chargeContradictedBy } from '../events/charges.ts';
@@ -49,7 +49,7 @@ function atStake(action: StaffAction, state: RequestedPayment): Sen | null {
   }
   const exception = exceptionsOf(state).find((each) => each.resultNo === resultNo);
   if (!exception || !holdsMoneyInSuspense(exception.kind)) return 0 as Sen;
-  return isRinggit(state.results[resultNo - 1]?.currency ?? '') ? exception.amountSen : null;
+  return exception.amountSen;
 }
 
 function openApprovals({ approvals = [] }: RequestedPayment): Approval[] {

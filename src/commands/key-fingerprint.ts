@@ -43,17 +43,22 @@ type Dependencies = { eventStore: EventStore; runtime: Runtime; signal: AbortSig
 /** Tells nothing about the key. */
 export const fingerprintOf = (key: string) => derivedId(key, ['fingerprint']);
 
-/** Resolves once the log names this key. Waits out outages. Throws Refused with `wrong_key`. */
+/** Resolves once the log names this key; to false if it named it before. Waits out outages. Throws Refused with `wrong_key`. */
 export async function assertKey(
   { name, key, others }: Key,
   { eventStore, runtime, signal }: Dependencies,
-): Promise<void> {
+): Promise<boolean> {
   const execute = createExecute({ eventStore, decider: keyFingerprintDecider });
   const compared = { name, fingerprint: fingerprintOf(key), replaces: others?.map(fingerprintOf) ?? null };
   const cause = ownCause(runtime.uuid(), 'system');
   const attempt = () =>
     execute(keyFingerprintStream(name), { at: runtime.now().toISOString(), ...compared }, cause);
-  await retry(attempt, { runtime, signal, shouldRetry: (error) => !(error instanceof Refused) });
+  const { events } = await retry(attempt, {
+    runtime,
+    signal,
+    shouldRetry: (error) => !(error instanceof Refused),
+  });
+  return events.length > 0;
 }
 
 /** Asserts the keys that all processes share. Resolves also when `signal` aborts. Throws ConfigError. */

@@ -45,7 +45,7 @@ function record(
     ? [`${settlement.reference} was recorded before, and reversed`, ...doubts]
     : doubts;
   if (reasons.length > 0 && !isConfirmed)
-    return new Refused('settlement_recorded', `${reasons.join('; ')}: confirm that it is to be recorded`);
+    return new Refused('settlement_in_doubt', `${reasons.join('; ')}: confirm that it is to be recorded`);
   return [{ type: 'SettlementRecorded', data: { ...settlement, postingRule: 1 } }];
 }
 

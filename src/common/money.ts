@@ -46,9 +46,9 @@ export function groupedSen(sen: Sen | bigint): string {
   return `${ringgit?.replace(/\B(?=(\d{3})+$)/g, ',')}.${cents}`;
 }
 
-/** 1234550 → `RM 12,345.50`, for people. */
-export function displaySen(sen: Sen | bigint): string {
-  return `RM ${groupedSen(sen)}`;
+/** 1234550 → `RM 12,345.50`, for people; `USD 12,345.50` in another currency, as a gateway reported it. */
+export function displaySen(sen: Sen | bigint, currency = ''): string {
+  return `${isRinggit(currency) ? 'RM' : currency.toUpperCase()} ${groupedSen(sen)}`;
 }
 
 /** Without its sign. */

@@ -13,7 +13,7 @@ type PaymentException = {
   resultNo: number;
   kind: ExceptionKind;
   at: string;
-  /** The amount that the result reported; null if it was unreadable. */
+  /** The amount that the result reported; null if it was unreadable or not in ringgit. */
   amountSen: Sen | null;
   resolved: RecordedResult['resolved'];
 };
@@ -22,8 +22,10 @@ type PaymentException = {
 export function exceptionsOf(payment: RequestedPayment): PaymentException[] {
   return payment.results.flatMap((result, index) => {
     const kind = exceptionKindOf(payment, result);
-    const { at, amountSen, resolved } = result;
-    return kind === null ? [] : [{ resultNo: index + 1, kind, at, amountSen, resolved }];
+    if (kind === null) return [];
+    const { at, currency, resolved } = result;
+    const amountSen = isRinggit(currency) ? result.amountSen : null;
+    return [{ resultNo: index + 1, kind, at, amountSen, resolved }];
   });
 }
 

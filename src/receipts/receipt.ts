@@ -134,8 +134,7 @@ function isInRinggit({ amountSen, currency }: RecordedResult): boolean {
 
 /** The amount as the gateway reported it, in its currency; `''` if that could not be read. */
 function receivedText({ amountSen, currency }: RecordedResult): string {
-  if (amountSen === null) return '';
-  return isRinggit(currency) ? displaySen(amountSen) : displaySen(amountSen).replace('RM', () => currency);
+  return amountSen === null ? '' : displaySen(amountSen, currency);
 }
 
 function otherChargeOf(payment: RequestedPayment, result: RecordedResult): OtherCharge[] {

@@ -49,7 +49,8 @@ const maxCellLength = 4_096;
 /** The columns of a header, and how a row becomes fields of their names. Throws UnreadableExport. */
 export function columnsOf(header: readonly string[]) {
   const names = header.map((cell) => cell.trim().toUpperCase());
-  if (new Set(names).size < names.length) throw new UnreadableExport('Two columns have the same name');
+  const named = names.filter((name) => name !== '');
+  if (new Set(named).size < named.length) throw new UnreadableExport('Two columns have the same name');
   return {
     names,
     /** The fields of a row, or what is wrong with it. */

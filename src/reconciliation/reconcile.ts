@@ -78,9 +78,15 @@ export async function reconcile(dependencies: Dependencies, task: Import): Promi
   const { runtime } = dependencies;
   const staged = openStagedRecords();
   try {
-    const { onBadRow } = task;
+    const onBadRow = (row: BadRow, cells: readonly string[]) => {
+      for (const cell of cells.map((each) => each.trim()))
+        if (transactionIdPattern.test(cell)) staged.markUnreadable(cell);
+      task.onBadRow(row);
+    };
     const read = await stageExport(task.file, { staged, runtime, recognise: recogniseExport, onBadRow });
     const { format, ...file } = read;
+    if (file.rows > 0 && file.badRows === file.rows)
+      throw new UnreadableExport('No row can be read: nothing was compared');
     const now = runtime.now();
     for (const projection of [payments, reconciliation])
       if (!(await isReady(projection, { until: now, waitMs: task.waitMs }, dependencies)))
@@ -154,7 +160,10 @@ async function comparePage(run: Run, subjects: readonly string[]): Promise<void>
     task.onDiscrepancy(id, discrepancy);
     return { id, command: { type: 'ReportDiscrepancy' as const, discrepancy } };
   });
-  if (!task.dryRun) totals.opened += await executeAll(run, reports);
+  if (task.dryRun) return;
+  const recorded = await executeAll(run, reports);
+  // One that was open before keeps the time at which it was found.
+  totals.opened += recorded.filter(({ state }) => state?.at === run.at).length;
 }
 
 /** Counts the verdicts on one subject; resolves to its discrepancies. */
@@ -168,8 +177,10 @@ async function compareSubject(run: Run, subject: string): Promise<DiscrepancyFou
     totals.badRows += 1;
     task.onBadRow({ line, fault: `is one of more than ${maxRecordsOfPayment} of its transaction` });
   }
+  // An unreadable row may be the one that seems to be missing.
+  const isIncomplete = staged.isUnreadable(subject);
   const verdicts = compareRecords(records, payment, file.source).filter(
-    (verdict) => verdict.class !== 'missingThere' || isInScope(verdict, scope),
+    (verdict) => verdict.class !== 'missingThere' || (!isIncomplete && isInScope(verdict, scope)),
   );
   staged.cover(subject, verdicts);
   for (const verdict of verdicts) count(totals.classes, verdict);
@@ -201,21 +212,21 @@ async function clearGone(run: Run): Promise<void> {
         ? []
         : { id, command: { type: 'ClearDiscrepancy' as const, at, asOf } },
     );
-    totals.cleared += await executeAll(run, cleared);
+    totals.cleared += (await executeAll(run, cleared)).length;
     totals.keptFromNewer += gone.length - cleared.length;
   }
 }
 
-/** Executes the commands all at once; resolves to the number of events that they added. */
+/** Executes the commands all at once; resolves to the outcomes of those that added an event. */
 async function executeAll(
   { eventStore, task }: Run,
   commands: readonly { id: string; command: ReconciliationCommand }[],
-): Promise<number> {
+) {
   const execute = createExecute({ eventStore, decider: reconciliationDecider });
   const executed = commands.map(({ id, command }) =>
     execute(reconciliationStream(id), command, task.newCause(), {
       creates: command.type === 'ReportDiscrepancy',
     }),
   );
-  return (await Promise.all(executed)).flatMap(({ events }) => events).length;
+  return (await Promise.all(executed)).filter(({ events }) => events.length > 0);
 }

@@ -23,7 +23,7 @@ export async function stageExport<Row extends object, Known extends Format<Row>>
     staged: { add(rows: readonly Row[]): void };
     recognise: (header: readonly string[]) => Known;
     runtime: Pick<Runtime, 'yieldToIo'>;
-    onBadRow: (row: BadRow) => void;
+    onBadRow: (row: BadRow, cells: readonly string[]) => void;
   },
 ) {
   const hash = createHash('sha256');
@@ -43,7 +43,7 @@ export async function stageExport<Row extends object, Known extends Format<Row>>
     const record = 'cells' in row ? format.readRow(row.line, row.cells) : row.fault;
     if (typeof record === 'string') {
       badRows += 1;
-      onBadRow({ line: row.line, fault: record });
+      onBadRow({ line: row.line, fault: record }, 'cells' in row ? row.cells : []);
     } else if (batch.push(record) >= batchSize) {
       staged.add(batch);
       batch = [];

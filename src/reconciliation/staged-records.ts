@@ -12,6 +12,7 @@ const schema = `
   create index recordsBySubject on records (subject, line);
   create table compared (subject text primary key) strict, without rowid;
   create table covered (subject text not null, key text not null, primary key (subject, key)) strict, without rowid;
+  create table unreadable (transactionId text primary key) strict, without rowid;
   create table found (id text primary key) strict, without rowid;
 `;
 
@@ -23,6 +24,7 @@ export function openStagedRecords() {
   database.exec(schema);
   const insertRecord = database.prepare('insert into records values (?, ?, ?, ?, ?)');
   const insertCompared = database.prepare('insert or ignore into compared values (?)');
+  const insertUnreadable = database.prepare('insert or ignore into unreadable values (?)');
   const insertCovered = database.prepare('insert or ignore into covered values (?, ?)');
   const insertFound = database.prepare('insert or ignore into found values (?)');
   // The casts are safe: the rows come from the strict tables above.
@@ -84,6 +86,11 @@ export function openStagedRecords() {
         if (resultNo !== null) insertCovered.run(subject, resultKey(resultNo));
       }
     },
+
+    /** A row that names this transaction cannot be read. */
+    markUnreadable: (transactionId: string) => insertUnreadable.run(transactionId),
+    isUnreadable: (transactionId: string) =>
+      all('select 1 from unreadable where transactionId = ?', transactionId).length > 0,
 
     markFound: (id: string) => insertFound.run(id),
 

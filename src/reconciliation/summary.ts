@@ -9,7 +9,7 @@ import type { DiscrepancyFound, ExportSource } from '../events/reconciliation.ts
 import { type Verdict, type VerdictClass, verdictClasses } from './compare.ts';
 import type { ExportScope } from './scope.ts';
 
-/** `oursSen` and `theirsSen` are the sums of the successes on either side. */
+/** `oursSen` and `theirsSen` are the sums of the successes on either side, of ringgit alone. */
 type ClassTotal = { count: number; oursSen: number; theirsSen: number };
 
 export type Summary = ExportScope & {
@@ -46,7 +46,7 @@ export function count(totals: Record<VerdictClass, ClassTotal>, verdict: Verdict
 }
 
 function paidSen(side: Verdict['ours'] | Verdict['theirs']): number {
-  return side?.status === 'succeeded' ? (side.amountSen ?? 0) : 0;
+  return side?.status === 'succeeded' && isRinggit(side.currency) ? (side.amountSen ?? 0) : 0;
 }
 
 export const classNames: Readonly<Record<VerdictClass, string>> = texts.classes;
@@ -63,8 +63,7 @@ export function discrepancyText(id: string, discrepancy: DiscrepancyFound): stri
 function sideText(side: DiscrepancyFound['ours'] | DiscrepancyFound['theirs']): string {
   if (!side) return 'nothing';
   const { amountSen, currency, status } = side;
-  const foreign = isRinggit(currency) ? '' : ` (${currency.toUpperCase()})`;
-  return `${status.replace('_', ' ')}${amountSen === null ? '' : ` ${displaySen(amountSen)}`}${foreign}`;
+  return `${status.replace('_', ' ')}${amountSen === null ? '' : ` ${displaySen(amountSen, currency)}`}`;
 }
 
 export function scopeText({ asOf, merchantCodes, period, rows, source }: Summary): string {

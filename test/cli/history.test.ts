@@ -155,6 +155,14 @@ test.serial('a broken chain and an unknown payment are exit code 1; wrong argume
     code: 75,
     said: 'No payment has this id or reference; PostgreSQL (DATABASE_URL), where other numbers are found, does not answer\n',
   });
-  for (const args of [[], ['CHANGED', '--at', 'noon']])
-    t.is((await ledger('history', ...args)).code, 2, args.join(' '));
+  t.is((await ledger('history')).code, 2);
+  for (const [option, value] of [
+    ['--at', 'noon'],
+    ['--revision', '-'],
+    ['--revision', '99'],
+  ] as const) {
+    const { code, said } = await ledger('history', 'CHANGED', option, value);
+    t.is(code, 2);
+    t.true(said.startsWith(`${option} must be `), said);
+  }
 });

@@ -80,7 +80,7 @@ test('figures that do not add up are refused, and both are named', (t) => {
 
 test('what is in doubt is recorded only if that is confirmed', (t) => {
   const doubts = ['PO-2 has the same total'];
-  t.is(decide(record(payout, { doubts })), 'settlement_recorded');
+  t.is(decide(record(payout, { doubts })), 'settlement_in_doubt');
   t.deepEqual(decide(record(payout, { doubts, isConfirmed: true })), ['SettlementRecorded']);
   t.deepEqual(decide(record(payout), record(payout, { doubts })), []);
   const wrong = { ...payout, totalSen: sen(1) };
@@ -109,7 +109,7 @@ test('it is reversed once, and recorded again only if that is confirmed', (t) =>
   t.deepEqual(decide(record(payout), reverse()), ['SettlementReversed']);
   t.deepEqual(decide(record(payout), reverse(), reverse()), []);
   t.is(decide(record(payout), reverse(), reverse('Another reason')), 'settlement_recorded');
-  t.is(decide(record(payout), reverse(), record(payout)), 'settlement_recorded');
+  t.is(decide(record(payout), reverse(), record(payout)), 'settlement_in_doubt');
   t.deepEqual(decide(record(payout), reverse(), record(payout, { isConfirmed: true })), [
     'SettlementRecorded',
   ]);

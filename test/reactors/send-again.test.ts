@@ -81,7 +81,11 @@ test('one delivery, a range, and what makes no sense', async (t) => {
     stderr: 'This payment has no such delivery.\n',
   });
   const asJson = await ledgerSendAgain(id, 'callback-1', '--json');
-  t.deepEqual(JSON.parse(asJson.stdout || 'null'), { asked: 1, refused: 0, reasons: [] }, asJson.stderr);
+  t.deepEqual(
+    JSON.parse(asJson.stdout || 'null'),
+    { asked: 1, dueAlready: 0, refused: 0, reasons: [] },
+    asJson.stderr,
+  );
   const wrong = [
     [],
     ['x', 'y'],
@@ -106,4 +110,6 @@ test('a delivery that is due anyway is counted as that', async (t) => {
     code: 0,
     stdout: '0 deliveries are due again, 1 due already, 0 refused.\n',
   });
+  const { stdout } = await runLedger(['send-again', id, 'callback-1', '--json'], settings);
+  t.deepEqual(JSON.parse(stdout), { asked: 0, dueAlready: 1, refused: 0, reasons: [] });
 });

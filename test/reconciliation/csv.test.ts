@@ -181,6 +181,7 @@ test('both formats are known by their header, and read in one form', (t) => {
     source: 'gateway',
     record: { recordId: 'P1', status: 'cancelled', amountSen: null, paidAt: null, merchantCode: 'council' },
   });
+  t.like(readOne(`${gateway},,`, `${idOf(1)},P1,2,,,council,,`), { record: { recordId: 'P1' } });
   for (const header of ['a,b', `${gateway},STATUS`, registry.replace('eps_status', 'status'), `\0${gateway}`])
     t.throws(() => recogniseExport(header.split(',')), { instanceOf: UnreadableExport });
 });

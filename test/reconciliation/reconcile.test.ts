@@ -143,6 +143,36 @@ test.serial(
   },
 );
 
+test.serial(
+  'a payment of an unreadable row is not missing there; without a readable row nothing is',
+  async (t) => {
+    const ledger = await startLedger(t, postgres);
+    for (const number of [1, 2, 3]) await ledger.pay(idOf(number), [paid(`P${number}`)]);
+    const day = { from: '2026-11-19T16:00:00.000Z', to: '2026-11-20T16:00:00.000Z' };
+    const large = row(1, 'P1', { AMOUNT: '"1,120.50"' });
+    const some = await ledger.compare(gatewayCsv([large, row(2, 'P2')]), day);
+    t.is(some.summary.badRows, 1);
+    t.deepEqual(
+      some.found.map(({ kind, transactionId }) => [kind, transactionId]),
+      [['missingThere', idOf(3)]],
+      'the file says something about the first, if nobody knows what',
+    );
+    const none = gatewayCsv([large, row(2, 'P2', { PAYMENT_DATETIME: '20/11/2026' })]);
+    await t.throwsAsync(ledger.compare(none, day), {
+      instanceOf: UnreadableExport,
+      message: 'No row can be read: nothing was compared',
+    });
+  },
+);
+
+test.serial('sums are of ringgit alone', async (t) => {
+  const ledger = await startLedger(t, postgres);
+  const dollars = mismatched(result(1, 'succeeded', { gatewayTransactionId: 'P1', currency: 'USD' }));
+  await ledger.pay(idOf(1), [dollars]);
+  const { summary } = await ledger.compare(gatewayCsv([row(1, 'P1', { CURRENCY: 'USD' })]));
+  t.deepEqual(summary.classes.matched, { count: 1, oursSen: 0, theirsSen: 0 });
+});
+
 test.serial('the period and the merchants decide what the file should hold', async (t) => {
   const ledger = await startLedger(t, postgres);
   await ledger.pay(idOf(1), [paid('P1', { paidAt: '2026-11-19T01:00:00.000Z' })]);
@@ -294,6 +324,9 @@ test.serial(
     await ledger.pay(id, [applied(result(1, 'pending', { gatewayTransactionId: 'P1' }))]);
     const madeAt = (hour: number) => ({ madeAt: `2026-11-20T${hour}:00:00.000Z` });
     t.like((await ledger.compare(gatewayCsv([row(1, 'P1')]), madeAt(10))).summary, { opened: 1 });
+    const newer = await ledger.compare(gatewayCsv([row(1, 'P1')]), madeAt(11));
+    t.like(newer.summary, { opened: 0 }, 'it is recorded with its moment, but was open before');
+    t.is((await ledger.store.eventStore.load(reconciliationStream(newer.found[0]?.id ?? ''))).length, 2);
     const pendingThere = gatewayCsv([row(1, 'P1', { STATUS: '3' })]);
     t.like((await ledger.compare(pendingThere, madeAt(12))).summary, { cleared: 0 });
     await until(async () => (await open(ledger)).length === 1);

@@ -25,7 +25,7 @@ import { searchKeysOf } from './search-keys.ts';
 
 export const payments: Projection = streamProjection({
   name: 'payments',
-  version: 17,
+  version: 18,
   fold: {
     ...paymentFold,
     evolve: (state: RequestedPayment | null, event) => requestedIn(evolve(state ?? noPayment, event)),

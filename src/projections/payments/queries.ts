@@ -139,6 +139,12 @@ export async function findHolding(
   return await unlessUndefined(query.limit(limit).pluck('transaction_id').timeout(10_000), []);
 }
 
+/** Those of the payments whose personal data were erased. */
+export async function findErased(db: Knex, ids: readonly string[]): Promise<Set<string>> {
+  const query = rows(db).whereIn('transaction_id', ids).where({ was_erased: true });
+  return new Set<string>(await unlessUndefined(query.pluck('transaction_id').timeout(5_000), []));
+}
+
 /** Ids of at most `limit` unpaid payments that have expired by a time, in order, from after the id `after`. */
 export async function findExpired(
   db: Knex,

@@ -268,6 +268,11 @@ test.serial(
     const mistyped = await runLedger([...command, `${path}.2`, '--merchant', 'concil'], settings);
     t.is(mistyped.code, 2, mistyped.output);
     t.true(mistyped.stderr.startsWith('No merchant has the code concil\n'), mistyped.stderr);
+    const wrong = async (...args: string[]) => (await runLedger(['export', ...args], settings)).stderr;
+    const reversed = await wrong('--from', '2026-11-30', '--to', '2026-11-01');
+    t.true(reversed.startsWith('--to must be later than --from\n'), reversed);
+    const opened = await wrong(...command.slice(1, -1), '--format', 'csv', '--with-personal-data');
+    t.true(opened.startsWith('a CSV file holds nothing about payers\n'), opened);
     const former = await runLedger([...command, `${path}.3`, '--merchant', 'council'], settings);
     t.true(former.stderr.startsWith('300 payments'), former.stderr);
     await rm(`${path}.3`);

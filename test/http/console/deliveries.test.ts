@@ -1,6 +1,6 @@
 // Deliveries in the console: the list, and sending one or all of it again.
 import test from 'ava';
-import { paymentStream, readPaymentEvent } from '../../../src/events/payment.ts';
+import { type PaymentEvent, paymentStream, readPaymentEvent } from '../../../src/events/payment.ts';
 
 import { signIn } from '../../support/console.ts';
 import { applied, chosen, result, succeeded } from '../../support/payments.ts';
@@ -53,6 +53,22 @@ test.serial('the list filters, counts and pages, and names stay text', async (t)
   );
   for (const query of ['?state=x', '?kind=x', '?day=x', '?after=1~x', '?after=x~y~z'])
     t.is((await viewer.get(`/console/deliveries${query}`)).status, 400, query);
+});
+
+test.serial('what needs erased data is not offered, because it would be refused', async (t) => {
+  const { app, caughtUp, payment } = await startPopulated(t, postgres);
+  const erased: PaymentEvent = {
+    type: 'PersonalDataErased',
+    data: { at: '2026-11-20T02:00:00.000Z', keys: [], reason: 'requested' },
+  };
+  const tried = { at: erased.data.at, delivery: 'email', attempt: 1, durationMs: 5, reason: 'answered 550' };
+  const id = await payment([...paid, abandoned, { type: 'ReceiptEmailAbandoned', data: tried }, erased]);
+  await caughtUp();
+  const member = await signIn(app, 'member');
+  const page = await (await member.get('/console/deliveries?state=abandoned')).text();
+  t.true(page.includes('2 in all') && page.includes('name="delivery" value="callback-1"'));
+  t.false(page.includes('name="delivery" value="email"'));
+  t.is((await member.post(sendOne(id), { delivery: 'email' })).status, 409);
 });
 
 test.serial('one delivery is sent again, once', async (t) => {

@@ -135,6 +135,22 @@ test.serial('a resolution is recorded once with its author, and later ones are r
   t.true(page.includes(refund.note) && page.includes('Staff, admin') && !page.includes('name="resolution"'));
 });
 
+test.serial(
+  'money in another currency is no ringgit: it has its own name, and no part in the sum',
+  async (t) => {
+    const { app, caughtUp, payment } = await startPopulated(t, postgres);
+    const dollars = result(1, 'succeeded', { currency: 'usd' });
+    const id = await payment([chosen(1), mismatched(dollars)]);
+    await payment(paidTwice);
+    await caughtUp();
+    const viewer = await signIn(app, 'viewer');
+    const list = await (await viewer.get('/console/exceptions')).text();
+    t.regex(list, /2 in all, RM 120\.50/);
+    t.is((list.match(/RM 120\.50<\/td>/g) ?? []).length, 1);
+    t.regex(await (await viewer.get(`/console/exceptions/payment/${id}/1`)).text(), /<dd>USD 120\.50<\/dd>/);
+  },
+);
+
 test.serial('a missing permission, a foreign form and an invalid resolution change nothing', async (t) => {
   const { app, payment } = await startPopulated(t, postgres);
   const id = await payment([...paidTwice, contradicted(result(1, 'failed'), 'succeeded')]);
@@ -232,7 +248,7 @@ test.serial(
     });
 
     const settled = { resolution: 'settled', note: 'Paid by hand' };
-    t.regex(await (await admin.post(path, { ...settled, confirmed: '' })).text(), /nothing is posted/);
+    t.regex(await (await admin.post(path, { ...settled, confirmed: '' })).text(), /Nothing is posted/);
     t.is((await admin.post(path, settled)).status, 303);
     t.is((await admin.post(path, { resolution: 'explained', note: 'No' })).status, 409);
     const [said, ...others] = await app.eventStore.load(

@@ -93,7 +93,7 @@ export function createSettlements({
         const given = { file: stream, isConfirmed, cause: causeOf(by), onBadRow };
         ({ isNew } = await importSettlement({ eventStore, db, runtime }, given));
       } catch (error) {
-        if (error instanceof Refused && error.code === 'settlement_recorded') {
+        if (error instanceof Refused && ['settlement_recorded', 'settlement_in_doubt'].includes(error.code)) {
           judge(reference, named);
           judgeRepeated(repeated);
         }

@@ -1,6 +1,7 @@
 /** GET /console/deliveries: callbacks and receipts, filtered and counted. */
 import type { Knex } from 'knex';
 import lists from '../../../../content/tables/lists.json' with { type: 'json' };
+import { findErased } from '../../../projections/payments/queries.ts';
 import { type DeliveryFilter, deliveriesOf, type ListedDelivery } from '../../../to-do/delivery-queries.ts';
 import { type Fields, keysOf, queryOf, readChoice, readQuery, readText } from '../frame/forms-and-lists.ts';
 import { readDays, readList, rowsFor } from '../frame/list.ts';
@@ -16,9 +17,15 @@ export const maxCounted = 10_000;
 export const showDeliveries: Page = async (ctx, dependencies) => {
   const list = deliveryList(readQuery(ctx));
   const model = await readList<ListedDelivery>(ctx, dependencies, list);
+  const ids = model.rows.map(({ transactionId }) => transactionId);
+  const [erased] = await dependencies.askReadModels(ctx, [findErased(dependencies.db, ids)]);
   await dependencies.show(ctx, 'deliveries/deliveries.njk', {
     ...model,
-    rows: model.rows.map((row) => ({ ...row, canSendAgain: canSendAgain(row.state) })),
+    rows: model.rows.map((row) => ({
+      ...row,
+      // All but a callback would lack what was erased, and sending it is refused.
+      canSendAgain: canSendAgain(row.state) && (row.kind === 'callback' || !erased.has(row.transactionId)),
+    })),
     sendListUrl:
       canSendAgain(list.fields.state) && model.rows.length > 0
         ? `${sendListPath}${queryOf(list.fields)}`

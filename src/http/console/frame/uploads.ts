@@ -12,7 +12,8 @@ export const readUpload: ReadBody = async (ctx, next) => {
   if (!ctx.is('multipart/form-data')) throw new HttpProblem(415, 'Send the form of the page');
   const form = await readFormData(ctx, maxUploadBytes);
   const file = form.get('file');
-  if (file instanceof Blob) uploads.set(ctx, file);
+  // A form in which no file was chosen has one without a name.
+  if (file instanceof File && file.name !== '') uploads.set(ctx, file);
   ctx.request.body = Object.fromEntries(
     Array.from(form).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
   );
@@ -20,8 +21,7 @@ export const readUpload: ReadBody = async (ctx, next) => {
 };
 
 export function uploadOf(ctx: object): Blob | null {
-  const file = uploads.get(ctx);
-  return file && file.size > 0 ? file : null;
+  return uploads.get(ctx) ?? null;
 }
 
 /** Runs only one of the pages that it is given at a time: each holds a file of up to 20 MiB. */

@@ -70,8 +70,7 @@ function reportedText(
   const { amountSen, currency } = result;
   return [
     format(parts.reported, { source: parts.sources[source] }),
-    amountSen === null ? '' : displaySen(amountSen),
-    currency === '' || currency === 'MYR' ? '' : format(parts.inCurrency, { currency }),
+    amountSen === null ? '' : displaySen(amountSen, currency),
     verified ? '' : parts.notSigned,
   ]
     .filter(Boolean)

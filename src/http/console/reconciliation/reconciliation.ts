@@ -23,13 +23,13 @@ const readModelWaitMs = 5_000;
 
 export const reconciliation: FormPage = {
   template: 'reconciliation/reconciliation.njk',
-  async model(ctx, { askReadModels, db }) {
+  async model(ctx, { askReadModels, db }, typed) {
     const page = readPageAsked(readQuery(ctx), lists.discrepancies, 50);
     const [found] = await askReadModels(ctx, [openDiscrepancies(db, null, page)]);
     const { rows, ...links } = pageOf(found, page, '/console/reconciliation');
-    return { rows: rows.map(rowOf), ...links };
+    return { rows: rows.map(rowOf), ...links, typed: { ...typed } };
   },
-  async submit(ctx, dependencies, { dry, from, made = '', to }) {
+  async submit(ctx, dependencies, { dry, from, made = '', to }, faults) {
     const { config, log, runtime, show } = dependencies;
     const { requestId } = ctx.state;
     const file = uploadOf(ctx);
@@ -53,6 +53,7 @@ export const reconciliation: FormPage = {
         onDiscrepancy: (id, difference) => found.length < maxShown && found.push({ id, difference }),
       },
     ).catch((err: unknown) => {
+      faults.push(...badRows.slice(0, 5).map(({ line, fault }) => `Line ${line} ${fault}`));
       if (err instanceof UnreadableExport || err instanceof ReadModelBehind) throw err;
       log.warn({ err, requestId }, 'an import was interrupted');
       throw new HttpProblem(
