@@ -124,12 +124,7 @@ export function createImports({
     const { repeated: _, ...classes } = summary.classes;
     const theirsSen = Object.values(classes).reduce((sum, each) => sum + each.theirsSen, 0);
     const { matched } = classes;
-    // Staff have resolved some of those that the bank has taken back: they agree with a record that says so.
-    const takenBackSen = bank.charges
-      .filter(({ reversedAtMs }) => reversedAtMs !== null)
-      .reduce((sum, { amountSen }) => sum + amountSen, 0);
-    const moreSen = matched.oursSen - matched.theirsSen;
-    if (moreSen < 0 || moreSen > takenBackSen)
+    if (matched.oursSen !== matched.theirsSen)
       report('import-misjudged', source, `${matched.oursSen} sen match ${matched.theirsSen} sen`);
     const chargedSen = chargedIn(newest);
     if (theirsSen !== chargedSen)
