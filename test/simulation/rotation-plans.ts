@@ -2,7 +2,7 @@
 import type { Random } from './engine/random.ts';
 import { minute, second } from './fault-kinds.ts';
 import type { Fault, FaultKind, Plan } from './plan.ts';
-import { keyNames } from './program/keys.ts';
+import { type KeyName, keyNames } from './program/keys.ts';
 
 /** An older copy of PostgreSQL has keys under a data key that would be dropped. */
 const keepsOldDataKey: readonly FaultKind[] = ['postgres-failover', 'postgres-restore', 'restore'];
@@ -17,14 +17,15 @@ export function withRotation(
 ): Plan {
   const has = (...kinds: readonly FaultKind[]) => plan.faults.some(({ kind }) => kinds.includes(kind));
   if (has('upgrade') || (!isAsked && random.chance(0.94))) return plan;
+  // Nothing that is sealed may be lost; an older log names an older link key; a seal that nothing vouches for is a violation.
+  const mayBeLost = (key: KeyName) =>
+    !has('restore') && key !== 'data' && !(key === 'seal' && plan.verifyAfterMs !== undefined);
   const drawn = keyNames.filter(() => random.chance(0.6));
   const rotations = (drawn.length > 0 ? drawn : keyNames).flatMap((key) => {
     const atMs = random.integer(0, activeMs);
     const common = { kind: 'rotate', key, atMs, gapMs: random.integer(1, 8) * second } as const;
     const draw = random.integer(0, 999_999);
-    // Of a data key, nothing that is sealed may be lost, and a seal that nothing vouches for is one more thing to explain.
-    const isLost =
-      key !== 'data' && random.chance(0.25) && !(key === 'seal' && plan.verifyAfterMs !== undefined);
+    const isLost = mayBeLost(key) && random.chance(0.25);
     const dropsOld = !isLost && !(key === 'data' && has(...keepsOldDataKey));
     return [{ ...common, draw, isLost, dropsOld }, ...crashes(random, names, atMs)];
   });

@@ -161,7 +161,7 @@ export async function simulate(plan: Plan, server: PostgresServer): Promise<Simu
   );
 
   const commands = createKeyCommands({ terminal, scheduler, history });
-  const rotations = createRotations({ nodes, scheduler, links, commands, staff, history });
+  const rotations = createRotations({ nodes, scheduler, links, commands, staff, report, history });
 
   const chargedSinceMs = (transactionId: string) => {
     // A page may then be old; what the payer chooses there is decided by an append, which only the leader takes.

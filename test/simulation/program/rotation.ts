@@ -3,6 +3,7 @@ import type { History } from '../engine/history.ts';
 import { createRandom } from '../engine/random.ts';
 import type { Scheduler } from '../engine/scheduler.ts';
 import type { Fault } from '../plan.ts';
+import type { Report } from '../violations.ts';
 import type { KeyCommands } from '../world/key-commands.ts';
 import type { Links } from '../world/links.ts';
 import { firstKeys, type KeyName, type Keys, keyOf } from './keys.ts';
@@ -22,6 +23,7 @@ export function createRotations({
   links,
   commands,
   staff,
+  report,
   history,
 }: {
   nodes: Nodes;
@@ -29,6 +31,7 @@ export function createRotations({
   links: Links;
   commands: KeyCommands;
   staff: { setKeys(keys: Keys): void };
+  report: Report;
   history: History;
 }) {
   const numbers: Record<KeyName, number> = { link: 1, seal: 1, data: 1 };
@@ -99,7 +102,8 @@ export function createRotations({
     await roll(rotation, [old, next], false);
     await roll(rotation, [next, old], false);
     const isWhole = await commands.rewrap(staffKeys, createRandom(`rewrap ${rotation.draw}`));
-    if (isWhole && rotation.dropsOld) await roll(rotation, [next], false);
+    if (!isWhole) report('rotation-stuck', 'data', 'Keys are left under the data key before');
+    else if (rotation.dropsOld) await roll(rotation, [next], false);
   }
 
   const replace = { link: replaceLink, seal: replaceSeal, data: replaceData } as const;
@@ -119,7 +123,6 @@ export function createRotations({
     },
     /** How many have not ended. */
     open: () => open,
-    keysOfStaff: () => staffKeys,
     /** Every data key that there ever was. */
     allDataKeys: (): readonly string[] =>
       Array.from({ length: numbers.data }, (_, index) => keyOf('data', numbers.data - index)),
