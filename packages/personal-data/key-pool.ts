@@ -46,17 +46,24 @@ export function createKeyPool(dependencies: {
   const filled = Promise.withResolvers<void>();
   let drawn = Promise.withResolvers<void>();
 
+  const goOn = () => {
+    drawn.resolve();
+    drawn = Promise.withResolvers();
+  };
+
   const available = () => blocks.length * keysPerBlock - drawnOfFirst;
 
   async function fill(): Promise<void> {
     while (!signal.aborted) {
       const missing = Math.floor((ahead - available()) / keysPerBlock);
       if (missing < 1) {
-        if (!isReserveFilled)
+        if (!isReserveFilled) {
+          isReserveFilled = true;
           await reserve.fill(store).catch((error) => {
             log.warn({ reason: reasonOf(error) }, 'no reserve of data keys could be kept');
           });
-        isReserveFilled = true;
+          continue;
+        }
         await drawn.promise;
         continue;
       }
@@ -115,8 +122,7 @@ export function createKeyPool(dependencies: {
       if (drawnOfFirst === keysPerBlock) {
         blocks.shift();
         drawnOfFirst = 0;
-        drawn.resolve();
-        drawn = Promise.withResolvers();
+        goOn();
       }
       return { id, key };
     },
@@ -124,10 +130,10 @@ export function createKeyPool(dependencies: {
     available,
 
     /**
-     * Stores again what the store may have lost: after a failover to a server that lagged, or a restore. The block in use
-     * is stored with the keys that were drawn: if the store had lost it, it had also lost what was destroyed in it, which
-     * is then destroyed again (decision 66). Tries until it succeeds: what was sealed could not be opened any more once
-     * this process ends. Rejects when it is called again, which begins it anew, and when the pool stops.
+     * Stores again what the store may have lost, and then the reserve: after a failover to a server that lagged, or a
+     * restore. The block in use is stored with the keys that were drawn: if the store had lost it, it had also lost what was
+     * destroyed in it, which is then destroyed again (decision 66). Tries until it succeeds: what was sealed could not be
+     * opened any more once this process ends. Rejects when it is called again, which begins it anew, and when the pool stops.
      */
     async storeAgain(): Promise<void> {
       storingAgain.abort();
@@ -145,6 +151,8 @@ export function createKeyPool(dependencies: {
         await retry(() => store.add(part), pace);
         for (const { id } of part) lost.delete(id);
       }
+      isReserveFilled = false;
+      goOn();
     },
 
     /** Removes the blocks of which no key was drawn, as far as the store can be reached. */

@@ -14,6 +14,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { makeFolder } from '@ledger/kernel/make-folder.ts';
+import { orElse } from '@ledger/kernel/or-else.ts';
 import { codeOf } from '@ledger/kernel/reason-of.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
 import { syncToDisk } from '@ledger/kernel/whole-file.ts';
@@ -43,23 +44,28 @@ export function createKeyReserve(dependencies: {
     makeFolder(folder, 0o700);
     return readdirSync(folder).filter((name) => name.includes('.'));
   };
+  const blocksIn = (names: readonly string[], read: (path: string) => Buffer | null): KeyBlock[] =>
+    names.flatMap((name) => {
+      const sealed = read(join(folder, name));
+      const [kekId = '', id = ''] = name.split('.');
+      const keys = sealed && unwrapBlock({ id, kek_id: kekId, sealed }, wrapping);
+      return keys instanceof Buffer ? [{ id, keys }] : [];
+    });
 
   return {
     /** Half of the blocks, so that the next start, or another process, finds some too. Nobody else gets the same. */
     take(): KeyBlock[] {
       const names = list();
-      const taken = names.slice(0, Math.ceil(names.length / 2)).flatMap((name) => {
-        const sealed = takeFile(join(folder, name));
-        const [kekId = '', id = ''] = name.split('.');
-        const keys = sealed && unwrapBlock({ id, kek_id: kekId, sealed }, wrapping);
-        return keys instanceof Buffer ? [{ id, keys }] : [];
-      });
+      const taken = blocksIn(names.slice(0, Math.ceil(names.length / 2)), takeFile);
       // Otherwise a file might be back after a power cut, and its keys be drawn again.
       syncToDisk(folder);
       return taken;
     },
 
-    /** Adds what is missing, in the store first. Files under an earlier wrapping key are replaced. */
+    /**
+     * Adds what is missing, in the store first, which may have lost what is there. Files under an earlier wrapping key are
+     * replaced.
+     */
     async fill(store: Pick<KeyStore, 'add'>): Promise<void> {
       const { id: kekId } = wrapping.current;
       const [current = [], old = []] = [true, false].map((isCurrent) =>
@@ -67,8 +73,8 @@ export function createKeyReserve(dependencies: {
       );
       for (const name of old) takeFile(join(folder, name));
       const made = Array.from({ length: maxBlocks - current.length }, () => newBlock(runtime));
-      if (made.length === 0) return;
-      await store.add(made);
+      const kept = blocksIn(current, (path) => orElse(() => readFileSync(path), null));
+      await store.add([...kept, ...made]);
       for (const block of made) {
         const { sealed } = wrapBlock(block, wrapping, runtime);
         writeFileSync(join(folder, `${kekId}.${block.id}`), sealed, { mode: 0o600, flush: true });

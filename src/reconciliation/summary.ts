@@ -41,7 +41,8 @@ export function noTotals(): Record<VerdictClass, ClassTotal> {
 export function count(totals: Record<VerdictClass, ClassTotal>, verdict: Verdict): void {
   const total = totals[verdict.class];
   total.count += 1;
-  total.oursSen += paidSen(verdict.ours);
+  // Without a result it says how the payment stands, whose success another record is about.
+  if (verdict.resultNo !== null) total.oursSen += paidSen(verdict.ours);
   total.theirsSen += paidSen(verdict.theirs);
 }
 

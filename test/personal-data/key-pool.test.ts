@@ -172,3 +172,29 @@ test('started while the store is away: keys of the reserve, which are in the sto
   await other.fill(store);
   t.is(other.take().length, 16);
 });
+
+test('what the store has lost of the reserve is stored again, too', async (t) => {
+  const folder = await temporaryFolder(t);
+  const store = memoryKeyStore();
+  const runtime = testRuntime();
+  const wrapping = wrappingKeys(Buffer.alloc(32, 'k').toString('base64'), []);
+  const reserve = createKeyReserve({ folder, wrapping, runtime });
+  const log = pino({ level: 'silent' });
+  const pool = createKeyPool({
+    store,
+    reserve,
+    onAdded: () => undefined,
+    ahead: keysPerBlock,
+    runtime,
+    log,
+  });
+  t.teardown(() => pool.stop());
+  await pool.start();
+  await until(async () => (await readdir(folder)).length === 32);
+  const before = new Map(store.blocks);
+  store.blocks.clear();
+  await pool.storeAgain();
+  await until(async () => store.blocks.size === before.size);
+  t.deepEqual(new Map([...store.blocks].toSorted()), new Map([...before].toSorted()));
+  t.is((await readdir(folder)).length, 32);
+});

@@ -8,6 +8,7 @@ import type { ReportedResult } from '../../src/events/payment-result.ts';
 import { type ExportSource, exportSources, theirStatuses } from '../../src/events/reconciliation.ts';
 import { compareRecords } from '../../src/reconciliation/compare.ts';
 import type { ExportRecord } from '../../src/reconciliation/export-format.ts';
+import { count, noTotals } from '../../src/reconciliation/summary.ts';
 import { results } from '../support/arbitraries.ts';
 import {
   amountSen,
@@ -264,4 +265,11 @@ test('an export of exactly what is recorded here matches', (t) => {
     }),
     { numRuns: runs(500) },
   );
+});
+
+test('the sums count each success once, however many records of other attempts agree with it', (t) => {
+  const totals = noTotals();
+  const records = [theirs('P1'), theirs('P8', { status: 'failed' }), theirs('P9', { status: 'cancelled' })];
+  for (const verdict of compareRecords(records, paid, 'gateway')) count(totals, verdict);
+  t.deepEqual(totals.matched, { count: 3, oursSen: amountSen, theirsSen: amountSen });
 });

@@ -276,7 +276,7 @@ export const ownKinds: readonly Kind[] = [
 
 /** Most of what fails has healed by then: something may fail while staff do it. */
 export function disturbed(
-  kind: 'verdicts' | 'settle' | 'erase' | 'send-again',
+  kind: 'verdicts' | 'settle' | 'erase' | 'send-again' | 'imports',
   random: Random,
   names: readonly string[],
   atMs: number,

@@ -1,4 +1,6 @@
 /** Lets a planned fault happen, and ends it after its time. */
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { chain } from '../../src/events/envelope.ts';
 import type { LogCheck } from './checks/log.ts';
 import type { History } from './engine/history.ts';
@@ -8,6 +10,7 @@ import { createRandom, type Random } from './engine/random.ts';
 import type { Scheduler } from './engine/scheduler.ts';
 import { type Fault, unreadableType } from './plan.ts';
 import type { Nodes } from './program/nodes.ts';
+import type { Rotations } from './program/rotation.ts';
 import type { EventStoreCluster } from './stores/event-store.ts';
 import type { SimulatedPostgres } from './stores/postgres.ts';
 import type { Bank } from './world/bank.ts';
@@ -18,6 +21,7 @@ import type { Staff } from './world/staff.ts';
 
 type Affected = {
   nodes: Nodes;
+  rotations: Rotations;
   network: Network;
   cluster: EventStoreCluster;
   postgres: SimulatedPostgres;
@@ -31,13 +35,14 @@ type Affected = {
   logCheck: LogCheck;
   random: Random;
   history: History;
+  dataDir: string;
 };
 
 /** The process that one fault cuts off from the event store for ever: it leads at first. */
 export const deafLeader = 'projections-1';
 
-/** How long PostgreSQL is away while its replica is made. */
-const replicaBuiltMs = 1_000;
+/** How long PostgreSQL is away while it is copied. */
+const copiedMs = 1_000;
 /** When staff try a stream again, counted from the event that nobody can read. */
 const triedAgainAfterMs = [30_000, 30 * 60_000] as const;
 
@@ -70,13 +75,11 @@ export function applyFault(fault: Fault, affected: Affected): unknown {
       postgres.crash();
       return after(fault.forMs, postgres.start);
     case 'postgres-failover':
-      postgres.crash();
-      postgres.copy();
-      after(replicaBuiltMs, postgres.start);
-      return after(replicaBuiltMs + fault.lagMs, () => {
-        postgres.crash();
-        postgres.failOver();
-        after(fault.forMs, postgres.start);
+      return goBack(affected, { afterMs: fault.lagMs, forMs: fault.forMs });
+    case 'postgres-restore':
+      return goBack(affected, { afterMs: fault.ageMs, forMs: fault.forMs }, () => {
+        // As content/docs/personal-data.md says: unused keys in files may not be in the copy.
+        rmSync(join(affected.dataDir, 'unused-keys'), { recursive: true, force: true });
       });
     case 'freeze-leader':
       return cluster.freezeLeader(fault.forMs);
@@ -122,7 +125,7 @@ export function applyFault(fault: Fault, affected: Affected): unknown {
     case 'shared-gateway-id':
       return affected.gateway.run((gateway) => gateway.shareId());
     case 'import':
-      return affected.staff((staff) => staff.importExport(scheduler.nowMs() - fault.ageMs));
+      return affected.staff((staff) => staff.imports.importExport(scheduler.nowMs() - fault.ageMs));
     case 'rebuild': {
       // Half of them in the console, the others at a terminal.
       const isRequested = fault.atMs % 2 === 0;
@@ -137,6 +140,8 @@ export function applyFault(fault: Fault, affected: Affected): unknown {
       return affected.staff((staff) => staff.verdicts.decideAll(createRandom(`verdicts ${fault.draw}`)));
     case 'settle':
       return affected.staff((staff) => staff.settlements.settle(createRandom(`settle ${fault.draw}`)));
+    case 'imports':
+      return affected.staff((staff) => staff.imports.importSome(createRandom(`imports ${fault.draw}`)));
     case 'erase':
       return affected.staff((staff) => staff.erasures.eraseSome(createRandom(`erase ${fault.draw}`)));
     case 'quarantine':
@@ -145,11 +150,30 @@ export function applyFault(fault: Fault, affected: Affected): unknown {
       );
     case 'send-again':
       return affected.staff((staff) => staff.sendAgain.sendSome(createRandom(`send again ${fault.draw}`)));
+    case 'rotate':
+      return affected.rotations.begin(fault);
     case 'notes':
       return affected.staff((staff) => staff.erasures.addNotes(createRandom(`notes ${fault.draw}`)));
     default:
       return fault satisfies never;
   }
+}
+
+/** PostgreSQL goes on as it was `afterMs` ago, from a copy that is made now. */
+function goBack(
+  { postgres, scheduler }: Affected,
+  { afterMs, forMs }: { afterMs: number; forMs: number },
+  prepare = () => {},
+): void {
+  postgres.crash();
+  const copy = postgres.copy();
+  scheduler.after(copiedMs, postgres.start);
+  scheduler.after(copiedMs + afterMs, () => {
+    postgres.crash();
+    postgres.goBackTo(copy);
+    prepare();
+    scheduler.after(forMs, postgres.start);
+  });
 }
 
 /** An event of a type that only a newer program knows, in the stream of the first payment. */

@@ -137,6 +137,22 @@ export const mutants: Readonly<Record<string, Omit<Mutant, 'name'>>> = {
     payments: 60,
     seeds: 60,
   },
+  'checkpoint-remembered': {
+    what: 'A projection goes on after the last event that it knows, although its rows are from an older copy',
+    file: 'packages/projections/runtime/run.ts',
+    code: 'let from = position;',
+    becomes:
+      'const { kept } = run.overloads; let from = kept && position && kept.commit > position.commit ? kept : position;',
+    also: {
+      file: 'packages/projections/runtime/run.ts',
+      code: '      from = batch.position;',
+      becomes: '      from = run.overloads.kept = batch.position;',
+    },
+    seenBy: ['projection-behind', 'rows-differ', 'delivery-stuck', 'health-lies'],
+    fault: 'postgres-restore',
+    payments: 20,
+    seeds: 10,
+  },
   'lease-ignored': {
     what: 'A reactor claims a delivery that another one holds',
     file: 'src/reactors/deliveries/worker.ts',

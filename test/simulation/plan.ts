@@ -5,8 +5,12 @@
 import { sendAgainKind } from './delivery-kinds.ts';
 import { createRandom, type Random } from './engine/random.ts';
 import { firstKinds, hour, type Kind, laterKinds, minute, ownKinds } from './fault-kinds.ts';
+import { importsKind } from './import-kinds.ts';
 import { makePayment, withReports, withUnknown, withWithdrawals } from './payment-plans.ts';
+import type { KeyName } from './program/keys.ts';
+import { postgresRestoreKind } from './restore-kinds.ts';
 import { withRetention } from './retention-plans.ts';
+import { withRotation } from './rotation-plans.ts';
 import { withVerification } from './verification-plans.ts';
 
 /** An event that only a newer program knows. */
@@ -74,6 +78,7 @@ export type Fault = { atMs: number } & (
   | { kind: 'clock'; node: string; offsetMs: number; drift: number; forMs: number }
   | { kind: 'postgres-crash' | 'freeze-leader' | 'disk-full' | 'registry-outage'; forMs: number }
   | { kind: 'postgres-failover'; lagMs: number; forMs: number }
+  | { kind: 'postgres-restore'; ageMs: number; forMs: number }
   | { kind: 'kill-event-store'; number: number; forMs: number }
   | { kind: 'torn-append'; isStored: boolean; forMs: number }
   | { kind: 'receiver'; merchant: number; does: 'refuses' | 'hangs' | 'slow'; forMs: number }
@@ -86,7 +91,18 @@ export type Fault = { atMs: number } & (
   | { kind: 'rebuild'; projection: string }
   | { kind: 'stray-results'; count: number }
   | {
-      kind: 'resolve' | 'verdicts' | 'settle' | 'erase' | 'quarantine' | 'notes' | 'send-again';
+      kind: 'rotate';
+      key: KeyName;
+      /** Between two processes. */
+      gapMs: number;
+      draw: number;
+      /** Whether the old key is dropped at once: it has leaked, or nobody has it. */
+      isLost: boolean;
+      /** Whether it is dropped in the end. */
+      dropsOld: boolean;
+    }
+  | {
+      kind: 'resolve' | 'verdicts' | 'settle' | 'imports' | 'erase' | 'quarantine' | 'notes' | 'send-again';
       draw: number;
     }
 );
@@ -146,11 +162,15 @@ export function makePlan(seed: number, { payments: count = 100, calmMs, fault }:
   const faults = [
     ...draw(firstKinds, random),
     ...draw(laterKinds, random.fork('later kinds')),
-    ...[...ownKinds, sendAgainKind].flatMap((each) => draw([each], random.fork(each.kind))),
+    ...[...ownKinds, sendAgainKind, importsKind, postgresRestoreKind].flatMap((each) =>
+      draw([each], random.fork(each.kind)),
+    ),
   ];
   const carelessness = random.pick([0, 0, 0.05, 0.2]);
   // Of what staff would see in one export and not in another.
-  const reversals = faults.some(({ kind }) => kind === 'import') ? 0.1 : carelessness / 10;
+  const reversals = faults.some(({ kind }) => kind === 'import' || kind === 'imports')
+    ? 0.1
+    : carelessness / 10;
   // Only a process that stands by can take over from one that cannot work.
   if (faults.some(({ kind }) => kind === 'deaf-leader')) topology.projections = 2;
   if (faults.some(({ kind }) => kind === 'send-again')) topology.reactors = 2;
@@ -192,7 +212,11 @@ export function makePlan(seed: number, { payments: count = 100, calmMs, fault }:
   };
   const isRetention = fault === 'retention';
   const aged = withRetention(plan, random.fork('retention'), { names, activeMs, isAsked: isRetention });
-  return withVerification(aged, random.fork('verification'), { names, isAsked: fault === 'verify' });
+  const verified = withVerification(aged, random.fork('verification'), {
+    names,
+    isAsked: fault === 'verify',
+  });
+  return withRotation(verified, random.fork('rotation'), { names, activeMs, isAsked: fault === 'rotate' });
 }
 
 /** Lets an older export show a charge that the bank has taken back by the time of the newer one. */

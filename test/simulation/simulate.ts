@@ -2,13 +2,13 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { checkErased } from './checks/erased.ts';
 import { checkHealth } from './checks/health.ts';
 import { createLogCheck } from './checks/log.ts';
 import { mayLoseKeysOf } from './checks/lost-keys.ts';
 import { createMonitor } from './checks/monitor.ts';
+import { checkRows } from './checks/rows.ts';
 import { checkSettled } from './checks/settled.ts';
-import { createVerifiedCheck, kindsForStaff } from './checks/verified.ts';
+import { createVerifiedCheck } from './checks/verified.ts';
 import { createHistory } from './engine/history.ts';
 import { createNetwork } from './engine/network.ts';
 import { useNetwork } from './engine/node-api.ts';
@@ -16,11 +16,13 @@ import { createProcess, within } from './engine/process.ts';
 import { createRandom } from './engine/random.ts';
 import { createScheduler } from './engine/scheduler.ts';
 import { applyFault } from './faults.ts';
-import type { Plan } from './plan.ts';
+import type { FaultKind, Plan } from './plan.ts';
 import { configurationOf, merchants } from './program/configuration.ts';
+import { createNodeLogs } from './program/node-logs.ts';
 import { createNodes } from './program/nodes.ts';
 import { createPace } from './program/pace.ts';
 import { previousRelease } from './program/releases.ts';
+import { createRotations } from './program/rotation.ts';
 import { retentionMsOf } from './retention-plans.ts';
 import { createEventStoreCluster } from './stores/event-store.ts';
 import { useEventStore } from './stores/event-store-client.ts';
@@ -30,10 +32,13 @@ import { verifyAtOf } from './verification-plans.ts';
 import { createViolations, type Violation } from './violations.ts';
 import { createBank } from './world/bank.ts';
 import { createGateway } from './world/gateway.ts';
-import { playPayment } from './world/payers.ts';
+import { createKeyCommands } from './world/key-commands.ts';
+import { createLinks } from './world/links.ts';
+import { playPayment, troubledIn } from './world/payers.ts';
 import { startReceivers } from './world/receivers.ts';
 import { startTransactionRegistry } from './world/registry.ts';
 import { createStaff } from './world/staff.ts';
+import { createTerminal } from './world/terminal.ts';
 
 export type SimulationResult = {
   violations: readonly Violation[];
@@ -82,9 +87,22 @@ export async function simulate(plan: Plan, server: PostgresServer): Promise<Simu
   useEventStore(network, cluster);
 
   const pace = createPace(plan, { beganMs: startMs + bootMs, nowMs: scheduler.nowMs });
+  const has = (...kinds: readonly FaultKind[]) => plan.faults.some(({ kind }) => kinds.includes(kind));
   const { http, projections, reactors, wrongKey } = plan;
   const counts = { http, projections, reactors };
   const old = plan.faults.flatMap((fault) => (fault.kind === 'upgrade' ? [fault.node] : []));
+  const bank = createBank(scheduler.nowMs);
+  const balancer = random.fork('load balancer');
+  const pickHttp = () => `http-${balancer.integer(1, http)}`;
+  const people = machine('payers');
+  const links = createLinks({
+    process: people,
+    pickHttp,
+    random: random.fork('links'),
+    report,
+    history,
+    mayBeRefused: has('restore', 'clock'),
+  });
   const nodes = createNodes({
     counts,
     scheduler,
@@ -93,18 +111,14 @@ export async function simulate(plan: Plan, server: PostgresServer): Promise<Simu
     dataDir,
     eventStoreUrl: cluster.url,
     stretch: pace.stretch,
-    hasUnreadable: plan.faults.some(({ kind }) => kind === 'unreadable'),
-    mayLoseKeys: plan.faults.some(({ kind }) => kind === 'postgres-failover'),
+    logOf: createNodeLogs({ has, history, report }),
     wrongKey,
     settings: { retentionDays: plan.retentionDays, verifyAt: verifyAtOf(plan, startMs) },
     onVerify: () => verified.begin(),
+    onPrinted: links.keep,
     previous: old.length > 0 ? { release: await previousRelease(), names: old } : null,
     report,
   });
-  const balancer = random.fork('load balancer');
-  const pickHttp = () => `http-${balancer.integer(1, http)}`;
-
-  const bank = createBank(scheduler.nowMs);
   const retentionMs = retentionMsOf(plan);
   const logCheck = createLogCheck({ cluster, bank, report, history, nowMs: scheduler.nowMs, retentionMs });
   const verified = createVerifiedCheck({
@@ -113,10 +127,10 @@ export async function simulate(plan: Plan, server: PostgresServer): Promise<Simu
     log: logCheck,
     report,
     nowMs: scheduler.nowMs,
-    deathsMs: () => nodes.deathsMs,
+    deathsMs: () => nodes.lives.map(({ diedMs }) => diedMs),
   });
   const gatewayProcess = machine('gateway.example');
-  const gateway = createGateway({ process: gatewayProcess, bank, pickHttp, report, history });
+  const gateway = createGateway({ process: gatewayProcess, bank, links, pickHttp, report, history });
   const registry = startTransactionRegistry({ process: machine('registry.example'), bank });
   const receivers = startReceivers({
     processes: merchants.map((name) => machine(`${name}.example`)),
@@ -124,8 +138,14 @@ export async function simulate(plan: Plan, server: PostgresServer): Promise<Simu
     history,
     leasesLostAtMs: postgres.failedOverAtMs,
   });
-  const people = machine('payers');
   const staffProcess = machine('staff');
+  const terminal = createTerminal({
+    name: 'operators',
+    scheduler,
+    random: random.fork('operators'),
+    history,
+    configOf: (keys) => configurationOf('operators', { dataDir, eventStoreUrl: cluster.url, keys }),
+  });
   const staff = within(staffProcess, () =>
     createStaff({
       process: staffProcess,
@@ -134,9 +154,14 @@ export async function simulate(plan: Plan, server: PostgresServer): Promise<Simu
       history,
       report,
       servesOldState: cluster.servesOldState,
+      terminal,
+      killsImports: has('imports'),
       config: configurationOf('staff', { dataDir, eventStoreUrl: cluster.url }),
     }),
   );
+
+  const commands = createKeyCommands({ terminal, scheduler, history });
+  const rotations = createRotations({ nodes, scheduler, links, commands, staff, report, history });
 
   const chargedSinceMs = (transactionId: string) => {
     // A page may then be old; what the payer chooses there is decided by an append, which only the leader takes.
@@ -144,14 +169,6 @@ export async function simulate(plan: Plan, server: PostgresServer): Promise<Simu
     logCheck.look();
     return logCheck.payments.get(transactionId)?.chargedSinceMs ?? null;
   };
-  // A node that is cut off from everybody does not hear those who ask either, or is not heard by them.
-  const troubled = new Set(
-    plan.faults.flatMap((it) => {
-      if (it.kind === 'pause' || it.kind === 'slow') return [it.node];
-      if (it.kind !== 'cut') return [];
-      return it.from === '*' ? [it.to] : it.to === '*' ? [it.from] : [];
-    }),
-  );
   // A request waits for the program's own pauses, too, which are late here.
   // An append is tried for 2.5 s, looked for and repeated for 5 s, and looked for and repeated a last time.
   const patienceMs = 13_000 * plan.stretch;
@@ -159,11 +176,12 @@ export async function simulate(plan: Plan, server: PostgresServer): Promise<Simu
     process: people,
     bank,
     gateway,
+    links,
     pickHttp,
     report,
     history,
     patienceMs,
-    troubled,
+    troubled: troubledIn(plan),
     chargedSinceMs,
   };
   for (const payment of plan.payments)
@@ -173,6 +191,7 @@ export async function simulate(plan: Plan, server: PostgresServer): Promise<Simu
     scheduler.after(bootMs + fault.atMs, () =>
       applyFault(fault, {
         nodes,
+        rotations,
         network,
         cluster,
         postgres,
@@ -185,6 +204,7 @@ export async function simulate(plan: Plan, server: PostgresServer): Promise<Simu
         logCheck,
         random,
         history,
+        dataDir,
       }),
     );
 
@@ -218,6 +238,10 @@ export async function simulate(plan: Plan, server: PostgresServer): Promise<Simu
   await runUntil(startMs + bootMs + plan.healAtMs + plan.calmMs);
 
   pace.setCalm(false);
+  if (rotations.open() > 0) report('rotation-stuck', 'operators', `${rotations.open()} have not ended`);
+  let areLinksOpened = !has('rotate');
+  if (!areLinksOpened) void links.openMany().then(() => (areLinksOpened = true));
+  await runUntil(scheduler.nowMs() + 600_000, () => areLinksOpened);
   checkSettled({
     plan,
     bank,
@@ -233,40 +257,21 @@ export async function simulate(plan: Plan, server: PostgresServer): Promise<Simu
     nowMs: scheduler.nowMs(),
     report,
   });
-  const unreadable = [...logCheck.payments].flatMap(([id, each]) => (each.isUnreadable ? [id] : []));
-  // The callbacks of a payment that cannot be read wait until it can be.
-  const isOfUnreadable = (kind: string, text: string) =>
-    kind === 'overdue deliveries' && unreadable.some((id) => text.includes(id));
-  const hasRestore = plan.faults.some(({ kind }) => kind === 'restore');
-  const mayLoseKeys = mayLoseKeysOf(plan, { beganMs: startMs + bootMs, deathsMs: nodes.deathsMs });
-  let finished = false;
-  let hasParked = false;
-  staffProcess.enter(() => {
-    void staff.verify().then(async (violations) => {
-      const nowMs = scheduler.nowMs();
-      const erased = { log: logCheck, report, nowMs, retentionMs, hasRestore, mayLoseKeys };
-      const lost = await checkErased(staff.erasures.stores, erased).catch((error: unknown) => {
-        report('not-erased', 'keys', `They cannot be read: ${String(error)}`);
-        return new Set<string>();
-      });
-      const isOfLost = (text: string) => [...lost].some((id) => text.includes(id));
-      hasParked = violations?.some(({ kind }) => kind === 'parked streams') ?? false;
-      for (const { kind, first } of violations ?? [])
-        if (!kindsForStaff.includes(kind) && !isOfUnreadable(kind, first) && !isOfLost(first))
-          report('rows-differ', kind, first);
-      if (violations === null) report('rows-differ', 'verify', 'It could not be run');
-      verified.check(await staff.lastVerified(), violations ?? []);
-      const isTold = violations?.some(({ first }) => /gateway transaction/i.test(first));
-      if (!isTold)
-        for (const id of logCheck.sharedIds()) report('gateway-id-twice', id, 'It pays two payments');
-      const isSettled = plan.faults.some(({ kind }) => kind === 'settle');
-      if (isSettled && !(await staff.settlements.isBankRight().catch(() => false)))
-        report('rows-differ', 'bank', 'The account is not what was settled');
-      finished = true;
-    });
+  const { hasParked, unreadable } = await checkRows({
+    plan,
+    log: logCheck,
+    staff,
+    staffProcess,
+    trusted: commands.trusted(),
+    allDataKeys: rotations.allDataKeys(),
+    verified,
+    retentionMs,
+    mayLoseKeys: mayLoseKeysOf(plan, { beganMs: startMs + bootMs, lives: nodes.lives }),
+    nowMs: scheduler.nowMs,
+    runUntil,
+    report,
   });
-  await runUntil(scheduler.nowMs() + 600_000, () => finished);
-  const hasFaults = () => all().some(isAboutTheEnd) || unreadable.length > 0;
+  const hasFaults = () => all().some(isAboutTheEnd) || unreadable > 0;
   const isWell = () => !hasParked && !hasFaults();
   const hosts = nodes.names.filter(
     (name) => nodes.roleOf(name) === 'http' && nodes.process(name).state() === 'running',

@@ -11,6 +11,7 @@ export const safety = {
   'settled-twice': 'The books hold a payout or a remittance twice',
   'settlement-misjudged':
     'Staff were told wrongly which charges of a payout the books lack, or another payout has',
+  'import-misjudged': 'What is open of an export is not what differs between it and the payments',
   unbalanced: 'The debits of an entry are not its credits',
   'status-backwards': 'A payment that had succeeded no longer has',
   'receipt-changed': 'The receipt number of a paid payment changed',
@@ -26,6 +27,8 @@ export const safety = {
   'item-lost': 'An item counts as reported, and the land registry has not booked it',
   'sent-unrecorded': 'A receiver got a delivery more often than attempts are recorded',
   'request-forgotten': 'A delivery was not sent again, and staff were told that it would be',
+  'link-refused': 'A link, a receipt or a page that was signed under a key that still counts was refused',
+  'revoked-opens': 'A link under a key that was dropped opens',
   'erased-early': 'Personal data were erased before their age, or while staff needed them',
   'verify-blind': 'The daily verification does not tell of what is wrong',
   'verify-cries-wolf': 'The daily verification tells of something that is not wrong',
@@ -48,6 +51,7 @@ export const liveness = {
   'callback-late': 'The merchant heard of an outcome too late although it could have been told',
   'not-erased':
     'Personal data are held or can be read, although they are due, or staff or the log say that they are erased',
+  'rotation-stuck': 'A key is not replaced although every step was taken',
   'request-open': 'What staff requested of a projection was neither done nor answered',
   'verify-missed': 'Nothing was verified on a day, or staff do not see what was found',
   'projection-behind': 'A projection has not caught up with the log',

@@ -59,6 +59,7 @@ function subjectsOf(log: LogCheck, retentionMs: number | null): Subject[] {
 export async function checkErased(
   { open, erasures, told }: { open: PersonalData['open']; erasures: Erasures; told: ReadonlySet<string> },
   {
+    openByAny,
     log,
     report,
     nowMs,
@@ -66,6 +67,8 @@ export async function checkErased(
     hasRestore,
     mayLoseKeys,
   }: {
+    /** With every data key that there ever was. */
+    openByAny: PersonalData['open'];
     log: LogCheck;
     report: Report;
     nowMs: number;
@@ -88,7 +91,7 @@ export async function checkErased(
     if (isOverdue && held.isHolding && !hasRestore)
       report('not-erased', subject, `It is due since ${new Date(dueSinceMs).toISOString()}`);
     for (const { value, place } of sealed) {
-      const opened = await open(value, place);
+      const opened = await (isErased ? openByAny : open)(value, place);
       if (isErased && opened.kind === 'open') report('not-erased', subject, `Its ${place.field} can be read`);
       if (opened.kind === 'erased' && held.erasedAt === null && !hasRestore && !underWay.has(subject))
         report(

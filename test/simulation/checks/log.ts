@@ -61,10 +61,7 @@ export function createLogCheck({
   const hashes = new Map<string, string>();
   const paidBy = new Map<string, string>();
   /** Open discrepancies by stream, as found last. */
-  const discrepancies = new Map<
-    string,
-    Pick<DiscrepancyFound, 'transactionId' | 'gatewayTransactionId' | 'asOf'>
-  >();
+  const discrepancies = new Map<string, DiscrepancyFound>();
   const shared = new Set<string>();
   /** What staff requested of each projection, by its stream. */
   const requests = new Map<string, ProjectionRequests>();
@@ -270,6 +267,7 @@ export function createLogCheck({
     settlements,
     quarantine,
     requests,
+    discrepancies,
     /** The hash of the last event of a stream. */
     hashOf: (stream: string) => hashes.get(stream) ?? genesisHash,
     sharedIds: () => [...shared],

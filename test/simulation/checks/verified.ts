@@ -31,6 +31,8 @@ export function createVerifiedCheck({
 }) {
   const runs: Run[] = [];
   const has = (...kinds: readonly FaultKind[]) => plan.faults.some(({ kind }) => kinds.includes(kind));
+  // The last result among them.
+  const losesRows = has('postgres-failover', 'postgres-restore');
   const unreadable = () => {
     log.look();
     return [...log.payments].some(([, { isUnreadable }]) => isUnreadable);
@@ -41,7 +43,7 @@ export function createVerifiedCheck({
     if (wasUnreadable && !kinds.includes('unreadable events'))
       report('verify-blind', 'daily', 'It does not tell of an event that nobody can read');
     // Names may be lost then, and rows be those of another log; `ledger verify` at the end says which.
-    if (has('postgres-failover', 'restore', 'unreadable')) return;
+    if (losesRows || has('restore', 'unreadable')) return;
     // The pause of the sealer, ten minutes, is as much longer as others if it began before everything had healed.
     const sealedByMs = startMs + plan.healAtMs + (plan.stretch + 1) * 10 * minute;
     const isSealedLate = (text: string) => text.endsWith('are not sealed') && nowMs() < sealedByMs;
@@ -72,13 +74,12 @@ export function createVerifiedCheck({
         const healedMs = startMs + plan.healAtMs;
         if (those.length === 0 && Math.max(dueMs, healedMs) < endMs - withinMs && !isExcused)
           report('verify-missed', 'daily', `It was due at ${new Date(dueMs).toISOString()}`);
-        // A failover loses the last result.
-        if (those.length > 1 && !has('postgres-failover'))
+        if (those.length > 1 && !losesRows)
           report('verify-twice', 'daily', `It ran ${those.length} times on the same day`);
       }
       const last = runs.at(-1);
       if (!last) return;
-      if (!has('postgres-failover') && JSON.stringify(shown?.violations) !== JSON.stringify(last.violations))
+      if (!losesRows && JSON.stringify(shown?.violations) !== JSON.stringify(last.violations))
         report('verify-missed', 'shown', 'Staff do not see what it found last');
       const restoredMs = Math.max(...plan.faults.map(({ kind, atMs }) => (kind === 'restore' ? atMs : -day)));
       const isWrong = found.some(({ kind }) => !kindsForStaff.includes(kind));

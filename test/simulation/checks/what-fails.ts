@@ -130,7 +130,8 @@ export function createWhatFails(
           ...(isOlder ? [`${each.name} ${older}`] : []),
         ];
       });
-      keep(inRows, found);
+      const refused = await postgres.read('select from log_checkpoint where refused is not null');
+      keep(inRows, refused.length > 0 ? [...found, 'the log is not sealed'] : found);
     },
   };
 }

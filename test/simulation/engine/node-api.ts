@@ -37,6 +37,14 @@ export function installNodeApi(): void {
   replaceSignals();
   replaceFork();
   syncBuiltinESMExports();
+  process.on('unhandledRejection', endOne);
+}
+
+/** A rejection that nobody handles ends the process whose it is, and not the simulator. */
+function endOne(error: unknown): void {
+  const process = currentProcess();
+  if (!process) throw error;
+  process.fail(error);
 }
 
 /**

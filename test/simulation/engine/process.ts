@@ -33,6 +33,8 @@ export type SimulatedProcess = {
   nowMs(): number;
   /** Ends it as SIGKILL does: nothing of it ever runs again. */
   kill(): void;
+  /** An error of it that nobody caught. */
+  fail(error: unknown): void;
   /** As SIGSTOP and SIGCONT. */
   pause(): void;
   resume(): void;
@@ -126,6 +128,9 @@ export function createProcess({
       waiting.length = 0;
       for (const run of killed) run();
       killed.clear();
+    },
+    fail(error) {
+      if (state !== 'dead') onCrash(self, error);
     },
     pause() {
       if (state === 'running') state = 'paused';

@@ -9,6 +9,8 @@ export type Scheduler = {
   nowMs(): number;
   /** Calls `run` after `delayMs`, unless the function that it returns is called first. */
   after(delayMs: number, run: () => unknown): () => void;
+  /** Resolves after `ms`. */
+  sleep(ms: number): Promise<void>;
   /**
    * Runs the events one after the other for as long as there is one and `goesOn`, which is asked before each. What was
    * begun outside of an event comes to rest first. Rejects with what an event throws.
@@ -40,8 +42,9 @@ export function createScheduler(startMs: number): Scheduler {
     }
   }
 
-  return {
+  const self: Scheduler = {
     nowMs: () => nowMs,
+    sleep: (ms) => new Promise((resolve) => void self.after(ms, () => resolve())),
     after(delayMs, run) {
       const event: Event = { atMs: nowMs + Math.max(0, delayMs), sequence: sequence++, run };
       push(queue, event);
@@ -73,6 +76,7 @@ export function createScheduler(startMs: number): Scheduler {
       return promise;
     },
   };
+  return self;
 }
 
 const isBefore = (a: Event, b: Event) => (a.atMs === b.atMs ? a.sequence < b.sequence : a.atMs < b.atMs);

@@ -1,6 +1,7 @@
 /** The configuration of the simulated processes: as in production, with addresses of the simulated network. */
 import { fileURLToPath } from 'node:url';
 import { type Config, loadConfig as loadOurs } from '../../../src/config/config.ts';
+import { firstKeys, type Keys, variablesOf } from './keys.ts';
 
 const file = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 
@@ -21,6 +22,7 @@ export function configurationOf(
     hasWrongKey = false,
     retentionDays,
     verifyAt = 'off',
+    keys = firstKeys,
     loadConfig = loadOurs,
   }: {
     dataDir: string;
@@ -28,6 +30,7 @@ export function configurationOf(
     hasWrongKey?: boolean;
     retentionDays?: number | undefined;
     verifyAt?: string | undefined;
+    keys?: Keys;
     /** Of the release that is configured. */
     loadConfig?: typeof loadOurs;
   },
@@ -52,8 +55,7 @@ export function configurationOf(
       LANDREG_BASE_URL: 'http://land.example',
       LANDREG_CALLBACK_PATH: '/payments',
       LANDREG_ACCESS_TOKEN: landRegistryToken,
-      DATA_KEY: Buffer.alloc(32, 'data').toString('base64'),
-      SEAL_KEY: '5ea1'.repeat(16),
+      ...variablesOf(keys),
       VERIFY_SCHEDULE: verifyAt,
       LOG_LEVEL: 'warn',
       SANDBOX: 'false',

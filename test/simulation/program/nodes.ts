@@ -1,40 +1,44 @@
 /** The processes of the program on their simulated machines: they are started, killed, stopped and started again. */
 import type { EventStore } from '@ledger/event-store/event-store.ts';
-import { createLog, type Log } from '@ledger/kernel/log.ts';
+import type { Log } from '@ledger/kernel/log.ts';
 import { ConfigError } from '@ledger/kernel/yaml-file.ts';
 import type { VerifyReport } from '../../../src/audit/verify/verify.ts';
 import { Refused } from '../../../src/commands/decider.ts';
+import type { Config } from '../../../src/config/config.ts';
+import { reloadConfig } from '../../../src/config/reload.ts';
 import type { Documents } from '../../../src/statements/document.ts';
+import type { Life } from '../checks/lost-keys.ts';
 import type { History } from '../engine/history.ts';
 import { useFork } from '../engine/node-api.ts';
 import { type Clock, createProcess, type OnCrash, type SimulatedProcess } from '../engine/process.ts';
 import type { Random } from '../engine/random.ts';
 import type { Scheduler } from '../engine/scheduler.ts';
-import { unreadableType } from '../plan.ts';
 import type { Report } from '../violations.ts';
 import { forkChild, purposeOf } from './child.ts';
 import { configurationOf } from './configuration.ts';
+import { firstKeys, type Keys } from './keys.ts';
 import { type Release, thisRelease } from './releases.ts';
+
+/** What stays if its process is another. */
+type Placed = { role: Role; clock: Clock; keys: Keys };
+type Node = Placed & {
+  process: SimulatedProcess;
+  starts: number;
+  bornMs: number;
+  /** Of the process that runs; null until it has begun. */
+  config: Config | null;
+  /** Ends the process in order. To be called in it. */
+  end(): Promise<void>;
+};
 
 type Settings = Pick<Parameters<typeof configurationOf>[1], 'retentionDays' | 'verifyAt'>;
 
 const starters = { http: 'startHttp', projections: 'startProjections', reactors: 'startReactors' } as const;
 export type Role = keyof typeof starters;
 
-/** Errors that only say that a store or the registry is away. */
-const outages = new Set([
-  'EventStoreUnavailable',
-  'EventStoreFull',
-  'KnexTimeoutError',
-  'RegistryUnavailable',
-]);
-
-/** What PDFs look like has tests of its own. */
-const documents: Documents = {
-  receipt: async () => Buffer.from('%PDF a receipt'),
-  collection: async () => Buffer.from('%PDF a statement'),
-};
-
+/** A process that does not end by itself is killed. */
+const endsWithinMs = 20_000;
+const startsAfterMs = 2_000;
 export type Nodes = {
   names: readonly string[];
   roleOf(name: string): Role;
@@ -43,10 +47,18 @@ export type Nodes = {
   crash(name: string, forMs: number): void;
   /** The process ends, and begins again with this release. */
   upgrade(name: string): void;
+  /** What the machine of a process has from now on: its next start, or `reload`, uses it. */
+  setKeys(name: string, keys: Keys): void;
+  /** As SIGHUP: the process reads its files again. */
+  reload(name: string): void;
+  /** As SIGTERM: the process ends in order, and a new one begins. Resolves when that runs. */
+  restart(name: string): Promise<void>;
+  /** As SIGTERM; the process stays away until the function that it resolves to is called. */
+  stop(name: string): Promise<() => void>;
   pause(name: string, forMs: number): void;
   setClock(name: string, clock: Clock): void;
-  /** When processes were killed. */
-  deathsMs: readonly number[];
+  /** Of the processes that were killed, or ended. */
+  lives: readonly Life[];
   /** When the event store last had no room for what a process appended; minus infinity if it has some. */
   refusedAtMs(name: string): number;
 };
@@ -59,11 +71,11 @@ export function createNodes({
   dataDir,
   eventStoreUrl,
   stretch,
-  hasUnreadable,
-  mayLoseKeys,
+  logOf,
   wrongKey,
   settings,
   onVerify,
+  onPrinted,
   previous,
   report,
 }: {
@@ -75,39 +87,50 @@ export function createNodes({
   dataDir: string;
   eventStoreUrl: string;
   stretch(ms: number, name: string): number;
-  /** Whether there will be an event that nobody can read. */
-  hasUnreadable: boolean;
-  /** Whether keys of personal data may be lost, after which the hourly check finds rows that still hold a name. */
-  mayLoseKeys: boolean;
+  /** The log of a process. */
+  logOf: (name: string) => Log;
   /** The process that has another transaction key than the others once it was started again. */
   wrongKey: string | null;
   settings: Settings;
   /** A daily verification begins; what is returned takes what it found, once that is recorded. */
   onVerify: () => (report: VerifyReport) => void;
+  /** A receipt is printed, with the address that confirms it. */
+  onPrinted: (verifyUrl: string) => void;
   /** The release before this one, and the processes that run it until they are upgraded. */
   previous: { release: Release; names: readonly string[] } | null;
   report: Report;
 }): Nodes {
   const upgraded = new Set<string>();
-  const deathsMs: number[] = [];
+  const lives: Life[] = [];
+  let deaths = 0;
   const refusedAtMs = new Map<string, number>();
   const releaseOf = (name: string): Release =>
     previous?.names.includes(name) && !upgraded.has(name) ? previous.release : thisRelease;
-  const nodes = new Map<string, { role: Role; process: SimulatedProcess; clock: Clock; starts: number }>();
+  const nodes = new Map<string, Node>();
+  // What PDFs look like has tests of its own.
+  const documents: Documents = {
+    async receipt(_, { verifyUrl }) {
+      if (verifyUrl !== '') onPrinted(verifyUrl);
+      return Buffer.from('%PDF a receipt');
+    },
+    collection: async () => Buffer.from('%PDF a statement'),
+  };
   const onCrash: OnCrash = (process, error) => {
     const { name } = process;
     // It has another key than the others. The previous release refuses it otherwise.
-    if (error instanceof ConfigError || error instanceof Refused) {
+    if (name === wrongKey && (error instanceof ConfigError || error instanceof Refused)) {
       history.tell(`${name}: does not start: ${error.message}`);
       return process.kill();
     }
     reportDeath(name, error);
-    crash(name, 1_000);
+    deaths += 1;
+    // Later each time, as supervisors do: a simulation would not come to its end.
+    crash(name, Math.min(2 ** deaths, 600) * 1_000);
   };
   const reportDeath = (name: string, error: unknown) =>
     report('process-died', name, error instanceof Error ? (error.stack ?? error.message) : String(error));
 
-  function start(name: string, role: Role, clock: Clock, starts: number): void {
+  function start(name: string, { role, clock, keys }: Placed, starts: number): void {
     const process = createProcess({
       name,
       scheduler,
@@ -116,7 +139,17 @@ export function createNodes({
       onCrash,
     });
     process.setClock(clock);
-    nodes.set(name, { role, process, clock, starts });
+    const node: Node = {
+      role,
+      process,
+      clock,
+      keys,
+      starts,
+      bornMs: scheduler.nowMs(),
+      config: null,
+      end: async () => undefined,
+    };
+    nodes.set(name, node);
     process.enter(() => {
       const log = logOf(name);
       const release = releaseOf(name);
@@ -127,13 +160,20 @@ export function createNodes({
         eventStoreUrl,
         hasWrongKey,
         ...settings,
+        keys,
         loadConfig,
       });
+      node.config = config;
       const stores = { ...openStores(config, log, process.runtime), documents };
       refusedAtMs.delete(name);
       const { append } = stores.eventStore;
       stores.eventStore = { ...stores.eventStore, append: noting(name, append) };
-      Promise.resolve(release[starters[role]](stores)).catch((error: unknown) => onCrash(process, error));
+      const running = Promise.resolve(release[starters[role]](stores));
+      running.catch((error: unknown) => onCrash(process, error));
+      node.end = async () => {
+        await (await running).stop();
+        await stores.stop();
+      };
     });
   }
 
@@ -151,26 +191,6 @@ export function createNodes({
     };
   }
 
-  function logOf(name: string): Log {
-    return createLog('warn', name, {
-      write(line: string) {
-        const { level, msg, reason, message, err } = JSON.parse(line);
-        const detail = err ? `${err.type}: ${err.message}` : (reason ?? message ?? '');
-        // Some messages have a stack trace, which some runs only make.
-        const [said] = msg.split('\n');
-        history.tell(`${name}: ${level >= 50 ? 'ERROR' : 'warns'}: ${said}${detail ? ` (${detail})` : ''}`);
-        // A request about a payment that the simulator has made unreadable is refused.
-        const refusals = [`Unknown event type ${unreadableType}`, 'The history of a payment is not whole'];
-        const isRefused = hasUnreadable && msg === 'request failed' && refusals.includes(err?.message);
-        const isOfLostKeys = mayLoseKeys && msg.startsWith('the hourly check found');
-        // What it finds is checked by itself.
-        const isVerified = msg === 'the daily verification found violations';
-        if (level >= 50 && !outages.has(err?.type) && !isRefused && !isOfLostKeys && !isVerified)
-          report('program-fault', `${name.replace(/-\d+$/, '')}: ${msg}`, err?.stack ?? detail);
-      },
-    });
-  }
-
   let forked = 0;
   useFork((parent, file) => {
     forked += 1;
@@ -178,7 +198,7 @@ export function createNodes({
     const purpose = purposeOf(file);
     history.tell(`${name}: starts a process to ${purpose}`);
     return forkChild(parent, purpose, {
-      config: configurationOf(name, { dataDir, eventStoreUrl, ...settings }),
+      config: configurationOf(name, { dataDir, eventStoreUrl, ...settings, keys: nodeNamed(name).keys }),
       scheduler,
       random: random.fork(`child ${forked}`),
       log: logOf(`${name} (${purpose})`),
@@ -195,25 +215,45 @@ export function createNodes({
 
   for (const [role, count] of Object.entries(counts) as [Role, number][])
     for (let number = 1; number <= count; number += 1)
-      start(`${role}-${number}`, role, { offsetMs: 0, drift: 0 }, 0);
+      start(`${role}-${number}`, { role, clock: { offsetMs: 0, drift: 0 }, keys: firstKeys }, 0);
   // The log knows the right key by then.
   if (wrongKey !== null) scheduler.after(10_000, () => crash(wrongKey, 1_000));
 
   function crash(name: string, forMs: number): void {
-    const { role, process, clock, starts } = nodeNamed(name);
-    if (process.state() === 'dead') return;
+    if (nodeNamed(name).process.state() === 'dead') return;
     history.tell(`${name}: is killed for ${forMs} ms`);
+    kill(name);
+    scheduler.after(forMs, () => startAgain(name));
+  }
+
+  function kill(name: string): void {
+    const { process, bornMs } = nodeNamed(name);
     process.kill();
-    deathsMs.push(scheduler.nowMs());
-    scheduler.after(forMs, () => {
-      history.tell(`${name}: starts again`);
-      start(name, role, clock, starts + 1);
-    });
+    lives.push({ bornMs, diedMs: scheduler.nowMs() });
+  }
+
+  function startAgain(name: string): void {
+    const node = nodeNamed(name);
+    history.tell(`${name}: starts again`);
+    start(name, node, node.starts + 1);
+  }
+
+  async function stop(name: string): Promise<() => void> {
+    const { process, end } = nodeNamed(name);
+    if (process.state() === 'dead') return () => undefined;
+    history.tell(`${name}: is asked to end`);
+    const { promise: ended, resolve } = Promise.withResolvers<void>();
+    process.enter(() => void end().then(resolve, (error: unknown) => onCrash(process, error)));
+    scheduler.after(endsWithinMs, resolve);
+    await ended;
+    if (process.state() === 'dead') return () => undefined;
+    kill(name);
+    return () => startAgain(name);
   }
 
   return {
     names: [...nodes.keys()],
-    deathsMs,
+    lives,
     refusedAtMs: (name) => refusedAtMs.get(name) ?? Number.NEGATIVE_INFINITY,
     roleOf: (name) => nodeNamed(name).role,
     process: (name) => nodeNamed(name).process,
@@ -222,6 +262,23 @@ export function createNodes({
       history.tell(`${name}: is upgraded`);
       upgraded.add(name);
       crash(name, 2_000);
+    },
+    setKeys(name, keys) {
+      nodeNamed(name).keys = keys;
+    },
+    reload(name) {
+      const { process, config, keys } = nodeNamed(name);
+      history.tell(`${name}: reads its files again`);
+      const load = () => configurationOf(name, { dataDir, eventStoreUrl, ...settings, keys });
+      process.enter(() => config && reloadConfig(config, load, logOf(name)));
+    },
+    stop,
+    async restart(name) {
+      scheduler.after(startsAfterMs, await stop(name));
+      // Perhaps something else had killed it, for a while; what has another key never starts.
+      let looks = 0;
+      do await scheduler.sleep(2 * startsAfterMs);
+      while (nodeNamed(name).process.state() === 'dead' && ++looks < 60);
     },
     pause(name, forMs) {
       const { process } = nodeNamed(name);

@@ -13,14 +13,17 @@ import type { PostgresServer } from './postgres-server.ts';
 import { createSession, type Session } from './postgres-session.ts';
 import { startMessage, valuesOf } from './postgres-wire.ts';
 
+/** The name of a database. */
+export type PostgresCopy = string & { readonly brand: unique symbol };
+
 export type SimulatedPostgres = {
   /** Ends all sessions, whose transactions roll back, and refuses new ones until `start`. */
   crash(): void;
   start(): void;
-  /** Keeps what is committed, as a replica that lags behind what follows. It must have crashed. */
-  copy(): void;
+  /** Keeps what is committed, as a replica that lags behind what follows, or as a backup. It must have crashed. */
+  copy(): PostgresCopy;
   /** The copy takes the place of the database, which loses what was committed since. It must have crashed. */
-  failOver(): void;
+  goBackTo(copy: PostgresCopy): void;
   /** When it last did, by the true time; 0 if it never has. */
   failedOverAtMs(): number;
   isUp(): boolean;
@@ -172,21 +175,23 @@ export function createPostgres({
       start();
     },
     copy() {
-      history.tell('postgres: a replica has all that is committed');
+      history.tell('postgres: a copy has all that is committed');
+      copies += 1;
+      const copy = `${database}_${copies}` as PostgresCopy;
       const stay = async () => {
         await leaveDatabase();
-        copies += 1;
-        await server.query(`create database ${database}_${copies} template ${current}`);
+        await server.query(`create database ${copy} template ${current}`);
         announcements = createAnnouncements(backends, current);
       };
       schedule(() => inTurn(stay));
+      return copy;
     },
-    failOver() {
-      history.tell('postgres: the replica takes over, which lacks what was committed since');
+    goBackTo(copy) {
+      history.tell('postgres: the copy takes its place, which lacks what was committed since');
       failedOverAtMs = scheduler.nowMs();
       const move = async () => {
         await leaveDatabase();
-        current = `${database}_${copies}`;
+        current = copy;
         announcements = createAnnouncements(backends, current);
       };
       schedule(() => inTurn(move));

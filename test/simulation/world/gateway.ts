@@ -7,6 +7,7 @@ import { gatewaySecret } from '../program/configuration.ts';
 import type { Report } from '../violations.ts';
 import type { Bank, Order } from './bank.ts';
 import { ask, formHeaders, formOf, jsonHeaders } from './http.ts';
+import type { Links } from './links.ts';
 
 export type Gateway = ReturnType<typeof createGateway>;
 type Fields = Record<string, string>;
@@ -16,12 +17,14 @@ const statusOf = { charged: '1', declined: '0', cancelled: '2', open: '3' } as c
 export function createGateway({
   process,
   bank,
+  links,
   pickHttp,
   report,
   history,
 }: {
   process: SimulatedProcess;
   bank: Bank;
+  links: Links;
   pickHttp: () => string;
   report: Report;
   history: History;
@@ -51,6 +54,7 @@ export function createGateway({
       history.trace(`gateway result ${fields.PAYMENT_TRANS_ID} ${answer?.status}`);
       if (answer && answer.status < 400) {
         if (fields.MERCHANT_ORDER_NO && fields.PAYMENT_TRANS_ID) bank.named.add(fields.PAYMENT_TRANS_ID);
+        links.keep(answer.location);
         if (fields.STATUS !== statusOf.charged) return;
         bank.recordedAtMs.set(`${answer.host} ${fields.TRANS_ID}`, process.nowMs());
         bank.told.add(chargeId);

@@ -3,12 +3,13 @@ import en from '../../../content/texts/receipts.en.json' with { type: 'json' };
 import ms from '../../../content/texts/receipts.ms.json' with { type: 'json' };
 import type { History } from '../engine/history.ts';
 import type { SimulatedProcess } from '../engine/process.ts';
-import type { AttemptPlan, PaymentPlan } from '../plan.ts';
+import type { AttemptPlan, PaymentPlan, Plan } from '../plan.ts';
 import { apiKeyOf, landRegistryKey, merchants } from '../program/configuration.ts';
 import type { Report } from '../violations.ts';
 import type { Bank } from './bank.ts';
 import type { Gateway } from './gateway.ts';
 import { type Answer, ask, formHeaders, formOf, jsonHeaders } from './http.ts';
+import type { Links } from './links.ts';
 
 const banks = { fpx: 'MB2U0227', fpx1: 'MBB0228', cc: '', wallet: '' } as const;
 const fromLand = { authorization: `Bearer ${landRegistryKey}` };
@@ -20,6 +21,7 @@ export type World = {
   process: SimulatedProcess;
   bank: Bank;
   gateway: Gateway;
+  links: Links;
   pickHttp: () => string;
   report: Report;
   history: History;
@@ -39,6 +41,16 @@ const oldForMs = 15_000;
 
 /** How long the registry may take to answer (content/docs/requery.md). */
 const registryMs = 10_000;
+
+/** A node that is cut off from everybody does not hear those who ask either, or is not heard by them. */
+export const troubledIn = ({ faults }: Plan): ReadonlySet<string> =>
+  new Set(
+    faults.flatMap((it) => {
+      if (it.kind === 'pause' || it.kind === 'slow') return [it.node];
+      if (it.kind !== 'cut') return [];
+      return it.from === '*' ? [it.to] : it.to === '*' ? [it.from] : [];
+    }),
+  );
 
 /** Plays one payment from the merchant's request to the last attempt. */
 export async function playPayment(plan: PaymentPlan, world: World): Promise<void> {
@@ -138,6 +150,7 @@ async function requestPayment(
     );
     if (answer?.status === 200) {
       const { transaction_id: id, payment_url: url } = JSON.parse(answer.body).data;
+      world.links.keep(url);
       const { pathname, search } = new URL(url);
       const ids = bank.acknowledge(merchant, reference, id);
       if (ids > 1) report('two-payments', reference, `${merchant} got ${ids} transaction ids`);
@@ -215,7 +228,7 @@ async function look(
   world: World,
   form?: string,
 ): Promise<Answer | null> {
-  const { process, bank, report } = world;
+  const { process, bank, links, report } = world;
   for (let number = 0; number < 4; number += 1) {
     const answer = await timed(`${form ? 'POST' : 'GET'} ${path.split('/', 3).join('/')}`, world, (host) =>
       ask(process, {
@@ -227,6 +240,7 @@ async function look(
     );
     if (answer?.status === 404 && bank.knownPayments.has(transactionId))
       report('false-not-found', transactionId, `${path} was answered 404`);
+    if (answer?.status === 401) links.refused(path.split('?', 1).join());
     if (answer && answer.status < 500) return answer;
     await process.runtime.sleep(3_000 * (number + 1));
   }

@@ -11,6 +11,9 @@ export type ReceiverMood = 'well' | 'refuses' | 'hangs' | 'slow';
 
 export type Received = { atMs: number; status: string; change: number };
 
+/** Whoever sent something when its lease was lost has recorded it by then. */
+const leaseLostForMs = 2 * 60_000;
+
 export function startReceivers({
   processes,
   report,
@@ -30,7 +33,7 @@ export function startReceivers({
   const items = new Map<string, Map<string, string>>();
   /** When those began that have not ended, by message. */
   const underWay = new Map<string, number[]>();
-  const posted = new Map<string, { atMs: number; isTaken: boolean }[]>();
+  const posted = new Map<string, { atMs: number; isTaken: boolean; isLeaseLost: boolean }[]>();
   let posts = 0;
 
   async function take(index: number, request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -59,7 +62,8 @@ export function startReceivers({
     const mood = moods[index];
     const key = postKeyOf(id, isLand ? 'items' : `callback-${change}`);
     const isTaken = mood === 'well' || mood === 'slow';
-    posted.set(key, [...(posted.get(key) ?? []), { atMs: nowMs, isTaken }]);
+    const isLeaseLost = nowMs > leasesLostAtMs() && nowMs < leasesLostAtMs() + leaseLostForMs;
+    posted.set(key, [...(posted.get(key) ?? []), { atMs: nowMs, isTaken, isLeaseLost }]);
     history.tell(
       `merchant ${index}: gets ${message} with status ${status}${mood === 'well' ? '' : `, and ${mood}`}`,
     );

@@ -4,6 +4,7 @@ import { createLog } from '@ledger/kernel/log.ts';
 import { connectPostgres } from '@ledger/postgres/pool.ts';
 import { rebuild } from '@ledger/projections/rebuild/rebuild.ts';
 import { projectionStatus } from '@ledger/projections/runtime/checkpoints.ts';
+import type { KeyTerm } from '@ledger/transparency-log/key.ts';
 import { lastCheck } from '../../../src/audit/background-check/schedule.ts';
 import { verify } from '../../../src/audit/verify/verify.ts';
 import type { DecideApproval, TakeAction } from '../../../src/commands/approvals.ts';
@@ -19,7 +20,6 @@ import { exceptionsOf, resolutionsFor } from '../../../src/events/exceptions.ts'
 import { noPayment, paymentStream } from '../../../src/events/payment.ts';
 import { createLook } from '../../../src/monitoring/health.ts';
 import { allProjections } from '../../../src/projections/all.ts';
-import { reconcile } from '../../../src/reconciliation/reconcile.ts';
 import { openStores } from '../../../src/roles/stores.ts';
 import { deliveryList } from '../../../src/to-do/delivery-list.ts';
 import { requeryList } from '../../../src/to-do/requery-list.ts';
@@ -27,14 +27,15 @@ import type { LogCheck } from '../checks/log.ts';
 import type { History } from '../engine/history.ts';
 import type { SimulatedProcess } from '../engine/process.ts';
 import type { Random } from '../engine/random.ts';
+import { firstKeys, withKeysReplaced } from '../program/keys.ts';
 import type { Report } from '../violations.ts';
 import type { Bank } from './bank.ts';
 import { createErasures } from './erasures.ts';
-import { exportAt, fileOf } from './exports.ts';
-import { malaysianTime } from './gateway.ts';
+import { createImports } from './imports.ts';
 import { createQuarantine } from './quarantine.ts';
 import { createSendAgain } from './send-again.ts';
 import { createSettlements } from './settlements.ts';
+import type { Terminal } from './terminal.ts';
 import { createVerdicts } from './verdicts.ts';
 
 export type Staff = ReturnType<typeof createStaff>;
@@ -51,6 +52,8 @@ export function createStaff({
   history,
   report,
   servesOldState,
+  terminal,
+  killsImports,
   config,
 }: {
   process: SimulatedProcess;
@@ -60,13 +63,18 @@ export function createStaff({
   report: Report;
   /** Whether a node of the event store may answer with an old state. */
   servesOldState: () => boolean;
+  terminal: Terminal;
+  /** Whether imports of settlements are killed at times. */
+  killsImports: boolean;
   config: Config;
 }) {
-  const { databaseUrl, transactionIdKey } = config;
+  const { databaseUrl } = config;
   const log = createLog('silent', 'staff');
   const db = connectPostgres({ url: databaseUrl, log });
-  const stores = openStores(config, log, process.runtime);
-  const { eventStore, personalData, runtime } = stores;
+  const opened = openStores(config, log, process.runtime);
+  const { personalData, setKeys } = withKeysReplaced(opened, firstKeys);
+  const stores = { ...opened, personalData };
+  const { eventStore, runtime } = stores;
   const execute = createExecute({ eventStore, decider: paymentDecider });
   const executeRequest = createExecuteRequest(eventStore);
   const confirmed: Confirmed[] = [];
@@ -74,6 +82,8 @@ export function createStaff({
     const commandId = runtime.uuid();
     return { commandId, correlationId: commandId, causationId: commandId, actor };
   };
+
+  const common = { bank, logCheck, history, causeOf, stores };
 
   const termsFor = (random: Random) => ({
     toldOf: [],
@@ -136,14 +146,16 @@ export function createStaff({
   }
 
   return {
-    verdicts: createVerdicts({ bank, logCheck, history, causeOf, stores }),
-    settlements: createSettlements({ bank, logCheck, history, report, causeOf, db, servesOldState, stores }),
+    verdicts: createVerdicts(common),
+    settlements: createSettlements({ ...common, report, db, servesOldState, terminal, killsImports }),
 
-    erasures: createErasures({ stores, db, logCheck, history, causeOf }),
+    imports: createImports({ ...common, report, terminal, stores: { ...stores, db } }),
 
-    quarantine: createQuarantine({ logCheck, history, causeOf, stores }),
+    erasures: createErasures({ ...common, db }),
 
-    sendAgain: createSendAgain({ logCheck, history, causeOf, stores }),
+    quarantine: createQuarantine(common),
+
+    sendAgain: createSendAgain(common),
 
     /** What `/readyz` says of the projections, within a second. */
     look: createLook({
@@ -156,31 +168,6 @@ export function createStaff({
       runtime,
       log,
     }),
-
-    /** Imports the gateway's export as it was at a time. */
-    async importExport(atMs: number): Promise<void> {
-      history.tell(`staff: import the gateway's export of ${malaysianTime(atMs)}`);
-      try {
-        const summary = await reconcile(
-          { eventStore, db, transactionIdKey, runtime },
-          {
-            file: fileOf(exportAt(bank, atMs)),
-            period: { from: null, to: null },
-            madeAt: new Date(atMs).toISOString(),
-            dryRun: false,
-            waitMs: 60_000,
-            newCause: () => causeOf('staff:one'),
-            onBadRow: () => undefined,
-            onDiscrepancy: () => undefined,
-          },
-        );
-        history.tell(
-          `staff: the import opened ${summary.opened} discrepancies and cleared ${summary.cleared}`,
-        );
-      } catch (error) {
-        history.tell(`staff: the import failed: ${error instanceof Error ? error.name : 'unknown'}`);
-      }
-    },
 
     /** As the console does. */
     async requestRebuild(projection: string): Promise<void> {
@@ -254,6 +241,12 @@ export function createStaff({
       }
     },
 
+    /** They have these from now on. */
+    setKeys,
+
+    /** Opens what is sealed for whoever has all these data keys. */
+    openBy: (data: readonly string[]) => withKeysReplaced(opened, { ...firstKeys, data }).personalData.open,
+
     /** What was confirmed to them. */
     confirmed: (): readonly Confirmed[] => confirmed,
 
@@ -261,7 +254,7 @@ export function createStaff({
     lastVerified: () => lastCheck(db, 'verify').catch(() => null),
 
     /** What `ledger verify` reports; null if it could not run. */
-    async verify(): Promise<{ kind: string; first: string }[] | null> {
+    async verify(trusted: readonly KeyTerm[] | null): Promise<{ kind: string; first: string }[] | null> {
       try {
         const { violations } = await verify(
           {
@@ -269,7 +262,7 @@ export function createStaff({
             db,
             databaseUrl,
             personalData,
-            trusted: null,
+            trusted,
             runtime,
             log,
             signal: new AbortController().signal,

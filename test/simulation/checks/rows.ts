@@ -1,0 +1,81 @@
+/** At the end: that the rows are what the events lead to, as `ledger verify` sees it, and what is erased is gone. */
+import type { KeyTerm } from '@ledger/transparency-log/key.ts';
+import type { SimulatedProcess } from '../engine/process.ts';
+import type { FaultKind, Plan } from '../plan.ts';
+import type { Report } from '../violations.ts';
+import type { Staff } from '../world/staff.ts';
+import { checkErased } from './erased.ts';
+import type { LogCheck } from './log.ts';
+import { type createVerifiedCheck, kindsForStaff } from './verified.ts';
+
+/** Resolves to whether streams are parked, and how many payments nobody can read. */
+export async function checkRows({
+  plan,
+  log,
+  staff,
+  staffProcess,
+  trusted,
+  allDataKeys,
+  verified,
+  retentionMs,
+  mayLoseKeys,
+  nowMs,
+  runUntil,
+  report,
+}: {
+  plan: Plan;
+  log: LogCheck;
+  staff: Staff;
+  staffProcess: SimulatedProcess;
+  /** The keys of seals that auditors have; null if each hands over to the next. */
+  trusted: readonly KeyTerm[] | null;
+  allDataKeys: readonly string[];
+  verified: ReturnType<typeof createVerifiedCheck>;
+  retentionMs: number | null;
+  mayLoseKeys: (sealedMs: number) => boolean;
+  nowMs: () => number;
+  runUntil(endMs: number, isDone: () => boolean): Promise<void>;
+  report: Report;
+}): Promise<{ hasParked: boolean; unreadable: number }> {
+  const unreadable = [...log.payments].flatMap(([id, each]) => (each.isUnreadable ? [id] : []));
+  // The callbacks of a payment that cannot be read wait until it can be.
+  const isOfUnreadable = (kind: string, text: string) =>
+    kind === 'overdue deliveries' && unreadable.some((id) => text.includes(id));
+  const has = (asked: FaultKind) => plan.faults.some(({ kind }) => kind === asked);
+  let finished = false;
+  let hasParked = false;
+  staffProcess.enter(() => {
+    void staff.verify(trusted).then(async (violations) => {
+      const lost = await checkErased(staff.erasures.stores, {
+        openByAny: staff.openBy(allDataKeys),
+        log,
+        report,
+        nowMs: nowMs(),
+        retentionMs,
+        hasRestore: has('restore'),
+        mayLoseKeys,
+      }).catch((error: unknown) => {
+        report('not-erased', 'keys', `They cannot be read: ${String(error)}`);
+        return new Set<string>();
+      });
+      const isOfLost = (text: string) => [...lost].some((id) => text.includes(id));
+      hasParked = violations?.some(({ kind }) => kind === 'parked streams') ?? false;
+      for (const { kind, first } of violations ?? [])
+        if (!kindsForStaff.includes(kind) && !isOfUnreadable(kind, first) && !isOfLost(first))
+          report('rows-differ', kind, first);
+      if (violations === null) report('rows-differ', 'verify', 'It could not be run');
+      verified.check(await staff.lastVerified(), violations ?? []);
+      const isTold = violations?.some(({ first }) => /gateway transaction/i.test(first));
+      if (!isTold) for (const id of log.sharedIds()) report('gateway-id-twice', id, 'It pays two payments');
+      if (has('settle') && !(await staff.settlements.isBankRight().catch(() => false)))
+        report('rows-differ', 'bank', 'The account is not what was settled');
+      if (has('imports') && !has('restore') && unreadable.length === 0)
+        await staff.imports
+          .check()
+          .catch((error) => report('import-misjudged', 'staff', `Nothing can be imported: ${String(error)}`));
+      finished = true;
+    });
+  });
+  await runUntil(nowMs() + 600_000, () => finished);
+  return { hasParked, unreadable: unreadable.length };
+}

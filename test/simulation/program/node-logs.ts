@@ -1,0 +1,46 @@
+/** What processes of the program log: their errors are faults, unless something explains them. */
+import { createLog, type Log } from '@ledger/kernel/log.ts';
+import type { History } from '../engine/history.ts';
+import { type FaultKind, unreadableType } from '../plan.ts';
+import type { Report } from '../violations.ts';
+
+/** Errors that only say that a store or the registry is away. */
+const outages = new Set([
+  'EventStoreUnavailable',
+  'EventStoreFull',
+  'KnexTimeoutError',
+  'RegistryUnavailable',
+]);
+
+/** `has`: whether there will be a fault of one of these kinds. */
+export function createNodeLogs({
+  has,
+  history,
+  report,
+}: {
+  has: (...kinds: readonly FaultKind[]) => boolean;
+  history: History;
+  report: Report;
+}): (name: string) => Log {
+  return (name) =>
+    createLog('warn', name, {
+      write(line: string) {
+        const { level, msg, reason, message, err } = JSON.parse(line);
+        const detail = err ? `${err.type}: ${err.message}` : (reason ?? message ?? '');
+        // Some messages have a stack trace, which some runs only make.
+        const [said] = msg.split('\n');
+        history.tell(`${name}: ${level >= 50 ? 'ERROR' : 'warns'}: ${said}${detail ? ` (${detail})` : ''}`);
+        // A request about a payment that the simulator has made unreadable is refused.
+        const refusals = [`Unknown event type ${unreadableType}`, 'The history of a payment is not whole'];
+        const isRefused = has('unreadable') && msg === 'request failed' && refusals.includes(err?.message);
+        const isNotSealed = has('rotate') && msg === 'the log is not sealed any more';
+        const isOfLostKeys =
+          has('postgres-failover', 'postgres-restore') && msg.startsWith('the hourly check found');
+        // What it finds is checked by itself.
+        const isVerified = msg === 'the daily verification found violations';
+        const isKnown = isRefused || isNotSealed || isOfLostKeys || isVerified;
+        if (level >= 50 && !outages.has(err?.type) && !isKnown)
+          report('program-fault', `${name.replace(/-\d+$/, '')}: ${msg}`, err?.stack ?? detail);
+      },
+    });
+}
