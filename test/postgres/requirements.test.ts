@@ -26,6 +26,11 @@ test('an old version, a refusal and an unknown database are named; a server that
     await unsuitability(`${url}?sslmode=verify-full`),
     'there is no TLS connection to trust: The server does not support SSL connections',
   );
+  t.is(
+    await unsuitability(`${url}?sslmode=verify-full&sslrootcert=/nowhere/ca.pem`),
+    "it cannot be used: ENOENT: no such file or directory, open '/nowhere/ca.pem'",
+    'waiting does not help',
+  );
 });
 
 test('a server that knows no such host, user and database together says which', async (t) => {
