@@ -46,6 +46,8 @@ export async function unsuitability(databaseUrl: string, oldest = oldestVersion)
     if (lacksPassword || isPostgresError(error, 'invalidPassword', 'invalidAuthorization'))
       return 'PostgreSQL does not accept the user or the password';
     if (isPostgresError(error, 'unknownDatabase')) return 'PostgreSQL has no database of this name';
+    if (/unsupported startup parameter|statement pooling/.test(reasonOf(error)))
+      return `it is a pooler that refuses what is needed: ${reasonOf(error)}`;
     if (/certificate|not support SSL/.test(reasonOf(error)))
       return `there is no TLS connection to trust: ${reasonOf(error)}`;
     throw new PostgresUnavailable(`PostgreSQL does not answer: ${reasonOf(error)}`, { cause: error });
