@@ -108,6 +108,9 @@ export function createClient(databaseUrl: string, name: string, idleMs = 0): Cli
     connectionString: databaseUrl,
     application_name: name,
     connectionTimeoutMillis: 2_000,
+    // The same parameters as in a pool: `unsuitability` finds out whether a pooler in between takes them.
+    statement_timeout: 10_000,
+    idle_in_transaction_session_timeout: 10_000,
     query_timeout: 10_000,
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,

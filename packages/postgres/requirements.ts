@@ -2,7 +2,7 @@
 import { reasonOf } from '@ledger/kernel/reason-of.ts';
 import type { Knex } from 'knex';
 import { isPostgresError } from './error-codes.ts';
-import { createClient } from './pool.ts';
+import { type Client, createClient } from './pool.ts';
 
 const oldestVersion = 16;
 
@@ -17,7 +17,12 @@ export class PostgresUnavailable extends Error {
  * @throws PostgresUnavailable while it does not answer
  */
 export async function unsuitability(databaseUrl: string, oldest = oldestVersion): Promise<string | null> {
-  const client = createClient(databaseUrl, 'ledger requirements');
+  let client: Client;
+  try {
+    client = createClient(databaseUrl, 'ledger requirements');
+  } catch (error) {
+    return `it cannot be used: ${reasonOf(error)}`; // such as a file of certificates that is not there
+  }
   client.on('error', () => {});
   try {
     await client.connect();
@@ -41,6 +46,8 @@ export async function unsuitability(databaseUrl: string, oldest = oldestVersion)
     if (lacksPassword || isPostgresError(error, 'invalidPassword', 'invalidAuthorization'))
       return 'PostgreSQL does not accept the user or the password';
     if (isPostgresError(error, 'unknownDatabase')) return 'PostgreSQL has no database of this name';
+    if (/unsupported startup parameter|statement pooling/.test(reasonOf(error)))
+      return `it is a pooler that refuses what is needed: ${reasonOf(error)}`;
     if (/certificate|not support SSL/.test(reasonOf(error)))
       return `there is no TLS connection to trust: ${reasonOf(error)}`;
     throw new PostgresUnavailable(`PostgreSQL does not answer: ${reasonOf(error)}`, { cause: error });

@@ -47,6 +47,8 @@ export const passkeyUseDecider: Decider<Use | null, Use & { registeredCounter: n
   ...passkeyUseFold,
   readsPart: true,
   decide({ registeredCounter, ...data }, last) {
+    // The same answer again: an outage kept the session from opening, or the button was pressed twice.
+    if (last?.sessionId === data.sessionId && last.counter === data.counter) return [];
     const counted = last?.counter ?? registeredCounter;
     if ((data.counter > 0 || counted > 0) && data.counter <= counted)
       return new Refused('passkey_refused', 'The counter of the passkey went back: there is a copy of it');

@@ -1,4 +1,5 @@
 /** How other systems and people are notified of payments: callbacks to merchants, the land registry, emails. */
+import { deliverablePattern } from '@ledger/kernel/email-address.ts';
 import type { EnvironmentReader } from './environment-reader.ts';
 
 const unitMs: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000 };
@@ -80,7 +81,5 @@ export function readMail(env: EnvironmentReader) {
 function readSender(text: string): { name: string; address: string } | null {
   const [, name = '', inBrackets, alone] = /^(?:([^<>"@\p{Cc}]*)<([^<>]+)>|([^<>\s]+))$/u.exec(text) ?? [];
   const address = inBrackets ?? alone ?? '';
-  return /^[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]+@[A-Za-z0-9.-]+$/.test(address)
-    ? { name: name.trim(), address }
-    : null;
+  return deliverablePattern.test(address) ? { name: name.trim(), address } : null;
 }

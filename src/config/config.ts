@@ -4,7 +4,7 @@
  */
 import { isIP } from 'node:net';
 import { hostname } from 'node:os';
-import { emailPattern } from '@ledger/kernel/email-address.ts';
+import { deliverablePattern } from '@ledger/kernel/email-address.ts';
 import type { Environment } from '@ledger/kernel/environment.ts';
 import { logLevels } from '@ledger/kernel/log.ts';
 import type { Period } from '@ledger/kernel/period.ts';
@@ -125,7 +125,7 @@ function readConfig(env: EnvironmentReader, seals: boolean) {
     landRegistry: readLandRegistry(env, { ...callbacks, hasAgencies }),
     mail: readMail(env),
     /** The people who are told what waits for staff; if there are none, every admin is told. */
-    staffAlertsTo: env.list('STAFF_ALERTS_TO', { form: emailPattern }),
+    staffAlertsTo: env.list('STAFF_ALERTS_TO', { form: deliverablePattern }),
     apiKeys: readApiKeys(env),
     /** The keys that the land registry may send; none if nobody has access. */
     landregAccessKeys: readLandregAccessKeys(env, hasAgencies),
@@ -159,6 +159,9 @@ function checkSecurity(env: EnvironmentReader, config: Config): void {
   const isEncrypted = registry.url === '' || registry.url.startsWith('https:');
   env.mustInProduction('registry', 'REGISTRY_URL', isEncrypted, 'begin with https://');
   env.mustInProduction('sandbox', 'SANDBOX', !sandbox.enabled, 'be false');
+  const payersGoTo = URL.parse(gateway.url);
+  const isPublic = !payersGoTo?.username && !payersGoTo?.password;
+  env.must('GATEWAY_URL', isPublic, 'have no user or password: payers see it');
   const isNamed = isIP((URL.parse(config.baseUrl)?.hostname ?? '').replace(/^\[|\]$/g, '')) === 0;
   env.mustInProduction('passkeys', 'BASE_URL', isNamed, 'have a name as its host, which passkeys need,');
   checkSecrets(env, [

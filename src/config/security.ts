@@ -50,6 +50,7 @@ const mailOptions =
 export function checkMail(env: EnvironmentReader, smtpUrl: string): void {
   const url = URL.parse(smtpUrl);
   const options = [...(url?.searchParams ?? [])];
+  env.must('SMTP_URL', url?.hostname !== '', 'name a mail server');
   env.must(
     'SMTP_URL',
     options.every(([name]) => mailOptions.test(name)),

@@ -141,7 +141,8 @@ function tasksOf(role: RoleDependencies): WorkerTask[] {
     const client = createLandRegistry({ config: landRegistry, post: postTo(landRegistry, runtime), runtime });
     const perform = createLandRegistryCallback({ landRegistry: client, runtime });
     tasks.push({ name: 'land-registry-callback', kind: 'item', perform });
-  } else log.warn('LANDREG_BASE_URL is not set: callbacks to the land registry wait');
+  } else if ([...merchants.values()].some(({ branchCode }) => branchCode !== ''))
+    log.warn('LANDREG_BASE_URL is not set: callbacks to the land registry wait');
   return tasks;
 }
 

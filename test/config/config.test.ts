@@ -200,16 +200,23 @@ test('every fault is named at once, and no value', (t) => {
   t.false(faults.join().includes('private-address'));
 });
 
-test('paths are appended to an address: a query or a fragment is a fault, and in links a user', (t) => {
+test('paths are appended to an address: a query or a fragment is a fault, and in links a user and a path', (t) => {
   for (const each of [
     'hidden:word@pay.example',
     'pay.example/?hidden=1',
     'pay.example#hidden',
     'pay.example/?',
+    'pay.example/ledger',
   ])
     t.deepEqual(faultsOf(t, { ...complete, BASE_URL: `https://${each}` }), [
-      'BASE_URL must be the public address, without user, query or fragment, and with https:// in production',
+      'BASE_URL must be the public address, without user, path, query or fragment, and with https:// in production',
     ]);
+  for (const user of ['hidden:word@', 'hidden@'])
+    t.deepEqual(faultsOf(t, { ...complete, GATEWAY_URL: `https://${user}gateway.example/pay` }), [
+      'GATEWAY_URL must have no user or password: payers see it',
+    ]);
+  const GATEWAY_URL = 'https://gateway.example:8443/@pay?to=a@b.example';
+  t.is(loadConfig({ GATEWAY_URL }, complete).gateway.url, GATEWAY_URL);
   for (const name of ['REGISTRY_URL', 'LANDREG_BASE_URL'] as const)
     for (const end of ['?hidden=1', '#hidden']) {
       const [fault, ...more] = faultsOf(t, {
@@ -220,10 +227,7 @@ test('paths are appended to an address: a query or a fragment is a fault, and in
       t.true(fault?.startsWith(`${name} must`), `${name} ${end}`);
       t.deepEqual(more, []);
     }
-  t.is(
-    loadConfig({ BASE_URL: 'https://pay.example/ledger/' }, complete).baseUrl,
-    'https://pay.example/ledger',
-  );
+  t.is(loadConfig({ BASE_URL: 'https://pay.example/' }, complete).baseUrl, 'https://pay.example');
 });
 
 test('production sends payers only to https', (t) => {
@@ -552,6 +556,9 @@ test('emails go to files in development, and are from one address', (t) => {
     'A <a@b.example> <c@d.example>',
     '<a@b.example',
     'A\r\nBcc: x <a@b.example>',
+    'x@a..b',
+    'x@a.example.',
+    '.x@a.example',
   ])
     t.true(
       faultsOf(t, { ...complete, MAIL_FROM: sender }).some((fault) => fault.startsWith('MAIL_FROM')),
@@ -562,6 +569,8 @@ test('emails go to files in development, and are from one address', (t) => {
     'mail.example',
     'smtp://mail.example?logger=true',
     'smtp://mail.example?host=other.example',
+    'smtp://',
+    'smtp:mail.example',
   ])
     t.true(
       faultsOf(t, { ...complete, SMTP_URL: url }).some((fault) => fault.startsWith('SMTP_URL')),

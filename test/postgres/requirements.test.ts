@@ -26,6 +26,11 @@ test('an old version, a refusal and an unknown database are named; a server that
     await unsuitability(`${url}?sslmode=verify-full`),
     'there is no TLS connection to trust: The server does not support SSL connections',
   );
+  t.is(
+    await unsuitability(`${url}?sslmode=verify-full&sslrootcert=/nowhere/ca.pem`),
+    "it cannot be used: ENOENT: no such file or directory, open '/nowhere/ca.pem'",
+    'waiting does not help',
+  );
 });
 
 test('a server that knows no such host, user and database together says which', async (t) => {
@@ -57,11 +62,16 @@ const hasBouncer = (() => {
   }
 })();
 
-for (const [mode, expected] of [
-  ['session', null],
-  ['transaction', 'it is a pooler in transaction mode; locks and notifications need session mode'],
+const ignored = 'options,statement_timeout,idle_in_transaction_session_timeout';
+const refused = 'it is a pooler that refuses what is needed:';
+
+for (const [mode, ignores, expected] of [
+  ['session', ignored, null],
+  ['session', 'options', `${refused} unsupported startup parameter: statement_timeout`],
+  ['statement', ignored, `${refused} transaction blocks not allowed in statement pooling mode`],
+  ['transaction', ignored, 'it is a pooler in transaction mode; locks and notifications need session mode'],
 ] as const)
-  (hasBouncer ? test : test.skip)(`PgBouncer in ${mode} mode`, async (t) => {
+  (hasBouncer ? test : test.skip)(`PgBouncer in ${mode} mode that ignores ${ignores}`, async (t) => {
     const { url } = await createDatabase();
     const { hostname, port, pathname, username } = new URL(url);
     const folder = await temporaryFolder(t);
@@ -71,7 +81,7 @@ for (const [mode, expected] of [
     writeFileSync(
       file,
       `[databases]\n* = host=${hostname} port=${port} user=${username}\n[pgbouncer]\nlisten_addr = 127.0.0.1\nlisten_port = ${own}
-auth_type = any\npool_mode = ${mode}\nunix_socket_dir =\nignore_startup_parameters = options,extra_float_digits
+auth_type = any\npool_mode = ${mode}\nunix_socket_dir =\nignore_startup_parameters = ${ignores}
 `,
     );
     const isRoot = process.getuid?.() === 0;

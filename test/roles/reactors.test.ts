@@ -1,7 +1,8 @@
 // A delivery begins when its event has been read. Here polling never looks for work, so that only a wake-up can begin one.
 import { createSharedClock } from '@ledger/postgres/shared-clock.ts';
 import test, { type ExecutionContext } from 'ava';
-import { loadConfig } from '../../src/config/config.ts';
+import { pino } from 'pino';
+import { type Config, loadConfig } from '../../src/config/config.ts';
 import { startReactors } from '../../src/roles/reactors.ts';
 import { createDeliveryList } from '../../src/to-do/delivery-list.ts';
 import { until } from '../embedded/helpers.ts';
@@ -9,9 +10,9 @@ import {
   append,
   type Database,
   emptyDatabase,
-  log,
   type RunningStore,
   run,
+  log as silent,
   startStore,
 } from '../projections/helpers.ts';
 import { paymentEvents } from '../reactors/helpers.ts';
@@ -36,8 +37,15 @@ const runtime = testRuntime({
 });
 
 /** The role on these stores, until the test is over. */
-function startRole(t: ExecutionContext, store: RunningStore, database: Database): void {
-  const config = loadConfig(settingsFor({ esdbUrl: store.url, databaseUrl: database.url }), {});
+function startRole(
+  t: ExecutionContext,
+  store: RunningStore,
+  database: Database,
+  changes: Partial<Config> = {},
+  log = silent,
+): void {
+  const settings = settingsFor({ esdbUrl: store.url, databaseUrl: database.url });
+  const config = { ...loadConfig(settings, {}), ...changes };
   const clock = createSharedClock({ db: database.db, runtime, log });
   const role = startReactors({ clock, config, eventStore: store.eventStore, personalData, log, runtime });
   t.teardown(async () => {
@@ -64,3 +72,19 @@ async function assertWoken(t: ExecutionContext, isStandingBy: boolean): Promise<
 test.serial('the process that leads wakes its own workers', (t) => assertWoken(t, false));
 
 test.serial('a process that stands by is woken by the one that leads', (t) => assertWoken(t, true));
+
+test.serial(
+  'only where there are agencies of the land registry, a start warns that their callbacks wait',
+  async (t) => {
+    const store = await startStore(t);
+    const database = await emptyDatabase(t, postgres);
+    const lines: string[] = [];
+    const log = pino({ level: 'warn' }, { write: (line) => void lines.push(line) });
+    const warnings = () =>
+      lines.filter((line) => line.includes('callbacks to the land registry wait')).length;
+    startRole(t, store, database, { landRegistry: null, merchants: new Map() }, log);
+    t.is(warnings(), 0);
+    startRole(t, store, database, { landRegistry: null }, log);
+    t.is(warnings(), 1);
+  },
+);

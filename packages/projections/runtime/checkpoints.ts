@@ -50,7 +50,7 @@ export async function prepare(db: Knex, projection: Projection, schema: string):
        on conflict (name) do update
          set version = excluded.version, commit_position = null, prepare_position = null, last_event = null, events = 0,
            fault = null, parked = '[]'
-         where checkpoints.version < excluded.version
+         where checkpoints.version < excluded.version or to_regnamespace(quote_ident(excluded.name)) is null
        returning name`,
       [schema, projection.version],
     );

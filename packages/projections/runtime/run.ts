@@ -16,7 +16,7 @@ import type { Knex } from 'knex';
 import type { Logger } from 'pino';
 import { readBatches } from './batches.ts';
 import { prepare, recordFault } from './checkpoints.ts';
-import { diskFullText, ProjectionHalted } from './failures.ts';
+import { describeFailure, diskFullText, ProjectionHalted } from './failures.ts';
 import { tryParkedAgain } from './parking.ts';
 import { type Projection, selectionOf } from './projection.ts';
 import type { Transact } from './shared-transaction.ts';
@@ -78,9 +78,9 @@ async function keepRunning(run: Run, signal: AbortSignal): Promise<void> {
 /** Reads from the stored checkpoint on until the signal aborts; throws ProjectionHalted, and whatever ended the run. */
 async function follow(run: Run, signal: AbortSignal, onProgress: () => void): Promise<void> {
   const { projection, eventStore, db, schema, log, runtime } = run;
-  const { version, position, lastEvent, parked } = await prepare(db, projection, schema);
-  log.info({ position: position?.commit.toString() ?? 'start' }, 'projection runs');
   try {
+    const { version, position, lastEvent, parked } = await prepare(db, projection, schema);
+    log.info({ position: position?.commit.toString() ?? 'start' }, 'projection runs');
     if (version !== projection.version)
       throw new ProjectionHalted(
         `Its tables are of version ${version}, made by a newer program than this one, which knows ${projection.version}`,
@@ -111,6 +111,9 @@ async function follow(run: Run, signal: AbortSignal, onProgress: () => void): Pr
     if (isPostgresError(error, 'diskFull'))
       // In its page there may still be room for it.
       await recordFault(db, schema, diskFullText).catch(() => {});
+    // Somebody has dropped a table, or all checkpoints.
+    if (isPostgresError(error, 'undefinedTable'))
+      await recordFault(db, schema, describeFailure(error)).catch(() => {});
     throw error;
   }
 }

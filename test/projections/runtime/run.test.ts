@@ -480,6 +480,30 @@ test.serial(
   },
 );
 
+test.serial(
+  'the next start makes a schema that was dropped; a table that was dropped is named',
+  async (t) => {
+    const { database, db, store, eventStore } = await startStores(t, postgres);
+    const projection = { ...eventCounts, indexes: ['seen_by_stream on seen (stream)'] };
+    const position = await append(eventStore, 'A', [paymentRequested(), methodChosen()]);
+    const before = run(t, projection, store, database);
+    await reached(db, 'event_counts', position);
+    await before.stop();
+
+    await db.raw('drop schema event_counts cascade');
+    const after = run(t, projection, store, database);
+    await until(async () => (await seen(db).catch(() => [])).length === 2);
+    await after.stop();
+
+    await db.raw('drop table event_counts.seen');
+    const last = run(t, projection, store, database);
+    await until(async () => !!(await statusOf(db, 'event_counts'))?.fault);
+    const message = 'Postgres refused the rows: 42P01 relation "seen" does not exist';
+    t.like(await statusOf(db, 'event_counts'), { position, fault: { message } });
+    await last.stop();
+  },
+);
+
 test.serial('tables that were made under a former name are dropped, and nobody else’s', async (t) => {
   const { database, db, store, eventStore } = await startStores(t, postgres);
   const position = await append(eventStore, 'A', [paymentRequested()]);
