@@ -19,16 +19,16 @@ export const command: CommandOf<'send-again'> = async (options, args) => {
     if (found.length > maxInRange)
       return fail(`The range has more than ${maxInRange} deliveries; none is sent again.`);
     const execute = createExecute({ eventStore, decider: paymentDecider });
-    const { asked, refused, reasons } = await requestDeliveries(
+    const { added, refused, reasons } = await requestDeliveries(
       { execute, cause: staffCause, runtime },
       found,
     );
     for (const reason of reasons) process.stderr.write(`${reason}.\n`);
-    const dueAlready = found.length - asked - refused;
+    const dueAlready = found.length - added - refused;
     const already = dueAlready === 0 ? '' : `${dueAlready} due already, `;
-    const again = `${asked} ${asked === 1 ? 'delivery is' : 'deliveries are'} due again`;
+    const again = `${added} ${added === 1 ? 'delivery is' : 'deliveries are'} due again`;
     const text = `${again}, ${already}${refused} refused.`;
-    return { data: { asked, dueAlready, refused, reasons }, text, exitCode: refused > 0 ? 1 : 0 };
+    return { data: { asked: added, dueAlready, refused, reasons }, text, exitCode: refused > 0 ? 1 : 0 };
   });
 };
 

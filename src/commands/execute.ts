@@ -132,6 +132,27 @@ export function createExecute<State, Command, Event extends { type: string; data
   };
 }
 
+/**
+ * Gives a command for each item, and continues when one is refused or cannot be read. `added` counts events: none by a
+ * command that had already taken effect. Throws EventStoreUnavailable; the commands before that have taken effect.
+ */
+export async function executeEach<Item>(
+  items: readonly Item[],
+  give: (item: Item) => Promise<{ events: readonly unknown[] }>,
+) {
+  let [added, refused] = [0, 0];
+  const reasons = new Set<string>();
+  for (const item of items)
+    try {
+      added += (await give(item)).events.length;
+    } catch (error) {
+      if (!(error instanceof Refused || error instanceof UnreadableEvent)) throw error;
+      refused += 1;
+      reasons.add(error instanceof Refused ? error.message : 'Its events cannot be read');
+    }
+  return { added, refused, reasons: [...reasons] };
+}
+
 type Folding<State, Event> = Omit<Decider<State, never, Event>, 'decide' | 'prefix'>;
 
 /** Folds a stream; gives the decider's `initial` if there is none. Throws EventStoreUnavailable and UnreadableEvent. */

@@ -17,6 +17,7 @@ import { discrepancy } from './exceptions/discrepancy.ts';
 import { exceptionList, showExceptions } from './exceptions/list.ts';
 import { retryParkedStream, showParkedStream } from './exceptions/parked-stream.ts';
 import { paymentException } from './exceptions/payment-exception.ts';
+import { resolveList } from './exceptions/resolve-list.ts';
 import { sharedNumber } from './exceptions/shared-number.ts';
 import { unknownOutcome } from './exceptions/unknown-outcome.ts';
 import {
@@ -118,6 +119,7 @@ export function consoleRoutes(): readonly ConsoleRoute[] {
 
     get('/console/exceptions', 'read', 'filtered', showExceptions),
     get('/console/exceptions/export.csv', 'read', 'filtered', downloadList(exceptionList)),
+    ...form('/console/exceptions/resolve', ['resolve', 'resolve'], 'all', resolveList),
     ...form('/console/exceptions/payment/:id/:no', ['read', 'resolve'], 'ofPayment', paymentException),
     ...form('/console/exceptions/attempt/:id/:no', ['read', 'resolve'], 'ofPayment', unknownOutcome),
     ...form('/console/exceptions/approval/:id/:no', ['read', 'resolve'], 'ofPayment', approval),

@@ -49,17 +49,19 @@ export type ExceptionFilter = {
   merchantCode: string | null;
   recorded: TimeSpan | null;
   amounts?: AmountRange;
+  /** The SHA-256 of the export that shows a discrepancy. */
+  file?: string | null;
 };
 
 /** The latest first. Rejects within a few seconds when Postgres is down. */
 export const listExceptions = (db: Knex, filter: ExceptionFilter, page: ListPage) =>
   readPage<ListedException>(db, exceptionsOf(db, filter), lists.exceptions, page);
 
-export function exceptionsOf(db: Knex, { amounts, kind, merchantCode, recorded, state }: ExceptionFilter) {
+export function exceptionsOf(db: Knex, { amounts, recorded, state, ...texts }: ExceptionFilter) {
   const query = db.from(db.raw(listedSql));
   if (state === 'open') query.whereNull('resolved_at');
   if (state === 'resolved') query.whereNotNull('resolved_at');
-  matching(query, { kind, merchant_code: merchantCode });
+  matching(query, { kind: texts.kind, merchant_code: texts.merchantCode, file: texts.file });
   between(query, 'amount_sen', amounts);
   within(query, 'at', recorded);
   return query;

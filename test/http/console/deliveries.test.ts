@@ -1,4 +1,5 @@
 // Deliveries in the console: the list, and sending one or all of it again.
+import { randomUUID } from 'node:crypto';
 import test from 'ava';
 import { type PaymentEvent, paymentStream, readPaymentEvent } from '../../../src/events/payment.ts';
 
@@ -162,6 +163,20 @@ test.serial('a refusal does not keep the others from being sent', async (t) => {
   t.true(html.includes('<strong>2</strong> deliveries are due again'), html);
   t.true(html.includes('<strong>1</strong> could not') && html.includes('Payment not found'));
   t.deepEqual(await requestsFor(populated, overtaken), ['CallbackRequested']);
+});
+
+test.serial('a payment that cannot be read does not keep the others from being sent', async (t) => {
+  const populated = await startPopulated(t, postgres);
+  const { app, caughtUp, payment } = populated;
+  const [broken, whole] = [await payment([...paid, abandoned]), await payment([...paid, abandoned])];
+  await caughtUp();
+  const newer = { id: randomUUID(), type: 'PaymentForgiven', data: {}, metadata: { schemaVersion: 9 } };
+  await app.eventStore.append(paymentStream(broken), [newer], 3);
+  const member = await signIn(app, 'member');
+  const html = await (await member.post(sendAll, { state: 'abandoned', count: '2' })).text();
+  t.true(html.includes('<strong>1</strong> delivery is due again'), html);
+  t.true(html.includes('<strong>1</strong> could not') && html.includes('Its events cannot be read'));
+  t.deepEqual(await requestsFor(populated, whole), ['CallbackRequested']);
 });
 
 test.serial('when Postgres is down the pages say so', async (t) => {

@@ -161,6 +161,10 @@ export async function startEverything(t: Owner, postgres: Postgres) {
     '/console/payments/:id/refund': [`${one}/refund`, `/console/payments/${open}/refund`],
     '/console/payments/:id/erase': [`${one}/erase`],
     '/console/exceptions': [exceptions, `${exceptions}?state=resolved`],
+    '/console/exceptions/resolve': [
+      `${exceptions}/resolve?kind=unmatched`,
+      `${exceptions}/resolve?kind=difference&merchant=council`,
+    ],
     '/console/exceptions/payment/:id/:no': [
       `${exceptions}/payment/${twice}/2`,
       `${exceptions}/payment/${wrong}/1`,

@@ -85,6 +85,7 @@ test.serial('so do the answers to forms, and what is refused', async (t) => {
   const member = inMalay(admin, app.url);
   const refund = { chargeNo: '1', amount: '10.00', gatewayReference: 'RF-1', reason: 'R-9' };
   const exception = `/console/exceptions/payment/${ids.twice}/2`;
+  const together = '/console/exceptions/resolve?kind=difference';
   const forms: readonly [path: string, fields: Record<string, string>, status: number][] = [
     ['/console/payments/by-payer', { payer: 'aminah ismail' }, 200],
     [`/console/payments/${ids.paid}/refund`, { ...refund, confirmed: '' }, 200],
@@ -97,6 +98,9 @@ test.serial('so do the answers to forms, and what is refused', async (t) => {
     ['/console/export', { from: '', to: '', format: 'csv' }, 400],
     [`/console/payments/${ids.paid}/send-again`, { delivery: 'x' }, 404],
     ['/console/deliveries/send-again', { state: 'abandoned', count: '7' }, 409],
+    [together, { resolution: 'explained', note: 'R-9', count: '1', atOnce: '1', confirmed: '' }, 200],
+    [together, { resolution: 'explained', note: 'R-9', count: '99' }, 409],
+    ['/console/exceptions/resolve', {}, 400],
     ['/console/sign-out', { token: 'x' }, 403],
   ];
   for (const [path, fields, status] of forms) {

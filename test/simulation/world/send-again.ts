@@ -28,9 +28,9 @@ export function createSendAgain({
     const dependencies = { execute, cause: () => causeOf(by), runtime };
     for (let number = 0; number < tries; number += 1)
       try {
-        const { asked, refused } = await requestDeliveries(dependencies, chosen);
+        const { added, refused } = await requestDeliveries(dependencies, chosen);
         return history.tell(
-          `${by}: ${asked} of ${chosen.length} deliveries are sent again, ${refused} refused`,
+          `${by}: ${added} of ${chosen.length} deliveries are sent again, ${refused} refused`,
         );
       } catch (error) {
         history.tell(`${by}: sending again fails: ${String(error).slice(0, 200)}`);

@@ -9,7 +9,7 @@ import { staffCause } from '../frame/page.ts';
 import { canSendAgain, deliveriesFor, deliveriesPath, maxCounted, readFilter, sendListPath } from './list.ts';
 
 /** One request gives at most this many commands; `ledger send-again` takes more. */
-const maxAtOnce = 1_000;
+export const maxAtOnce = 1_000;
 
 /** Emails are left out unless the list is of emails alone. */
 function readSendable(typed: Fields) {
@@ -43,13 +43,8 @@ export const sendList: FormPage = {
     const [chosen] = await askReadModels(ctx, [finding]);
     if (chosen.length > maxAtOnce || String(chosen.length) !== form.count)
       throw new Refused('list_changed', 'The list has changed. Check the new number.');
-    const cause = () => staffCause(ctx);
-    const { asked, refused, reasons } = await requestDeliveries({ execute, cause, runtime }, chosen);
-    await show(ctx, 'deliveries/sent-again.njk', {
-      asked,
-      refused,
-      reasons,
-      backUrl: `${deliveriesPath}${queryOf(fields)}`,
-    });
+    const outcome = await requestDeliveries({ execute, cause: () => staffCause(ctx), runtime }, chosen);
+    const backUrl = `${deliveriesPath}${queryOf(fields)}`;
+    await show(ctx, 'deliveries/sent-again.njk', { ...outcome, backUrl });
   },
 };

@@ -7,9 +7,9 @@ import { actorOf } from '../../../events/envelope.ts';
 import { type DiscrepancyResolution, reconciliationStream } from '../../../events/reconciliation.ts';
 import { HttpProblem } from '../../server/context.ts';
 import { actorNames } from '../frame/session.ts';
-import { exceptionForm } from './exception-page.ts';
+import { type ExceptionSource, exceptionForm } from './exception-page.ts';
 
-export const discrepancy = exceptionForm<DiscrepancyResolution>({
+export const discrepancySource: ExceptionSource<DiscrepancyResolution> = {
   template: 'discrepancy.njk',
   meanings: ({ discrepancy }) => discrepancy,
   async find(ctx, { eventStore }) {
@@ -39,7 +39,9 @@ export const discrepancy = exceptionForm<DiscrepancyResolution>({
       },
     };
   },
-});
+};
+
+export const discrepancy = exceptionForm(discrepancySource);
 
 /** `''` for an id that cannot be that of a payment here. */
 export function paymentIdOf({ transactionId }: { transactionId: string }): string {

@@ -19,7 +19,7 @@ type ExceptionTexts = ConsoleTexts['exceptions'];
 
 type Resolution<Choice> = { resolution: Choice; note: string; at: string };
 
-type ResolutionName = keyof ExceptionTexts['resolutions'];
+export type ResolutionName = keyof ExceptionTexts['resolutions'];
 
 export type FoundException<Choice extends ResolutionName> = {
   kind: keyof (ExceptionTexts['kinds'] & ExceptionTexts['discrepancies']);
@@ -29,12 +29,12 @@ export type FoundException<Choice extends ResolutionName> = {
   /** `staff:<id>`, as `proposedBy` of an approval. */
   resolvedBy: string;
   proposedBy?: string;
-  /** `fields` is the whole form. Throws InvalidFields, and Refused if somebody else has resolved it meanwhile. */
+  /** `fields` is the whole form; `isAnswered`: a page is shown. Throws InvalidFields, and Refused if it is resolved. */
   resolve(
     resolution: Resolution<Choice>,
     cause: Cause,
     fields: Fields,
-  ): Promise<{ events: readonly { type: string }[] }>;
+  ): Promise<{ events: readonly { type: string }[]; isAnswered?: boolean }>;
   /** What that would do to a payment; absent where no money can move. Throws what `resolve` throws. */
   effect?(resolution: Resolution<Choice>, fields: Fields): Effect;
 };
@@ -116,7 +116,8 @@ export const exceptionForm = <Choice extends ResolutionName>(source: ExceptionSo
     const { exceptions } = textsOf(ctx);
     const title = `${kindText(exceptions, kind).name}: ${exceptions.resolutions[resolution]}`;
     if (!(await isConfirmed(ctx, dependencies, title, asked))) return;
-    const { events } = await resolve(given, staffCause(ctx), form);
+    const { events, isAnswered } = await resolve(given, staffCause(ctx), form);
+    if (isAnswered) return;
     const told = events.find(({ type }) => Object.hasOwn(notices, type))?.type as keyof typeof notices;
     // Nothing is recorded if the same is proposed again.
     const isDone = events.length > 0 || (await source.find(ctx, dependencies)).resolved;

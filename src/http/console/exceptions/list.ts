@@ -13,6 +13,7 @@ export function exceptionList(typed: Fields): List {
     state: readChoice(typed.state, ['open', 'resolved', 'all']) ?? 'open',
     kind: readChoice(typed.kind, listedKinds),
     merchant: readText(typed.merchant),
+    file: readText(typed.file),
     ...days.fields,
     ...range.fields,
   };
@@ -20,6 +21,7 @@ export function exceptionList(typed: Fields): List {
     state: fields.state === 'all' ? null : fields.state,
     kind: fields.kind,
     merchantCode: fields.merchant,
+    file: fields.file,
     recorded: days.span,
     amounts: range.amounts,
   };

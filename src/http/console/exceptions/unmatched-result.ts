@@ -22,13 +22,13 @@ import {
   type FoundException,
 } from './exception-page.ts';
 
-const source: ExceptionSource<UnmatchedResolution> = {
+export const unmatchedSource: ExceptionSource<UnmatchedResolution> = {
   template: 'unmatched.njk',
   meanings: ({ unmatched }) => unmatched,
   find: async (ctx, dependencies) => (await findResult(ctx, dependencies)).found,
 };
 
-export const unmatchedResult = exceptionForm(source);
+export const unmatchedResult = exceptionForm(unmatchedSource);
 
 /** The result as an exception; and what was received, sealed, which only the evidence page shows. */
 async function findResult(ctx: Context, { eventStore }: PageDependencies) {
@@ -69,7 +69,7 @@ export const showUnmatchedEvidence: Page = async (ctx, dependencies) => {
   const opened = await dependencies.personalData.open(evidence, place);
   await dependencies.show(ctx, 'exceptions/unmatched.njk', {
     problem: null,
-    ...(await exceptionModel(ctx, dependencies, source, found)),
+    ...(await exceptionModel(ctx, dependencies, unmatchedSource, found)),
     evidence: opened.kind === 'open' ? Object.entries(opened.value) : [],
     withheld: opened.kind === 'open' ? '' : opened.kind,
   });

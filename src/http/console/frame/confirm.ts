@@ -38,8 +38,8 @@ export async function isConfirmed(
 ): Promise<boolean> {
   const { token: _, confirmed, ...fields } = readForm(ctx);
   if (confirmed === 'yes') return true;
-  const noEffect = { meaning: null, backUrl: ctx.path, entries: [], isProposal: false };
-  await show(ctx, 'confirm.njk', { title, action: ctx.path, fields, ...noEffect, ...effect });
+  const noEffect = { meaning: null, backUrl: ctx.url, entries: [], isProposal: false };
+  await show(ctx, 'confirm.njk', { title, action: ctx.url, fields, ...noEffect, ...effect });
   return false;
 }
 

@@ -84,6 +84,7 @@ export async function readList<Row>(
     here: `${path}${queryOf({ ...filter, after: typed.after })}`,
     totals,
     isFiltered: Object.values(fields).some((field) => field !== null),
+    query: queryOf(fields),
     exportUrl: `${path}/export.csv${queryOf(filter)}`,
     sort: sort ?? `-${Object.keys(listing.sorts)[0]}`,
     sortUrl: (name: string) => `${path}${queryOf({ ...fields, sort: name })}`,

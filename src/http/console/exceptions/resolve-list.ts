@@ -1,0 +1,52 @@
+/** /console/exceptions/resolve: resolves a whole list of one kind, after staff have seen how many it holds. */
+import { readPage, totalsOf } from '@ledger/postgres/listing.ts';
+import { Refused } from '../../../commands/decider.ts';
+import { executeEach } from '../../../commands/execute.ts';
+import { HttpProblem } from '../../server/context.ts';
+import { maxAtOnce } from '../deliveries/send-list.ts';
+import { keysOf, readQuery } from '../frame/forms-and-lists.ts';
+import { staffCause } from '../frame/page.ts';
+import { discrepancySource } from './discrepancy.ts';
+import { exceptionForm, type FoundException, type ResolutionName } from './exception-page.ts';
+import { exceptionList } from './list.ts';
+import { unmatchedSource } from './unmatched-result.ts';
+
+/** The kinds that are no money in the books. */
+const sources = { unmatched: unmatchedSource, difference: discrepancySource };
+
+/** The list that the query filters, in place of one exception. */
+export const resolveList = exceptionForm<'settled' | 'explained'>({
+  template: 'resolve-list.njk',
+  meanings: ({ together }) => together,
+  async find(ctx, dependencies) {
+    const { askReadModels, db, show } = dependencies;
+    const { all, fields, listing } = exceptionList(readQuery(ctx));
+    const kind = keysOf(sources).find((each) => each === fields.kind && fields.state === 'open');
+    if (!kind) throw new HttpProblem(400, 'Choose open unmatched results or open discrepancies');
+    const [totals] = await askReadModels(ctx, [totalsOf(db, all(db), listing)]);
+    if (!totals) throw new HttpProblem(503, 'Too many to count quickly: choose fewer days.');
+    const { count } = totals;
+    const model = { url: ctx.url, filter: fields, count, atOnce: Math.min(count, maxAtOnce) };
+    return {
+      kind,
+      model,
+      choices: kind === 'unmatched' ? ['settled', 'explained'] : ['explained'],
+      resolved: null,
+      resolvedBy: '',
+      async resolve(given, _, form) {
+        if (form.count !== String(count))
+          throw new Refused('list_changed', 'The list has changed. Check the new number.');
+        // The oldest: what has come since they were counted is newer.
+        const page = { limit: model.atOnce, after: null, sort: 'recorded' };
+        const [chosen] = await askReadModels(ctx, [readPage<{ id: string }>(db, all(db), listing, page)]);
+        const outcome = await executeEach(chosen, async ({ id }) => {
+          ctx.params.id = id.slice(kind.length + 1);
+          const found: FoundException<ResolutionName> = await sources[kind].find(ctx, dependencies);
+          return await found.resolve(given, staffCause(ctx), {});
+        });
+        await show(ctx, 'exceptions/resolved-list.njk', { ...model, ...outcome, chosen: chosen.length });
+        return { events: [], isAnswered: true };
+      },
+    };
+  },
+});
