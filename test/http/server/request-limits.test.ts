@@ -95,7 +95,8 @@ for (const [title, query] of Object.entries(longQueries))
 
 test('the refusal has the form of each interface', async (t) => {
   const query = 'lang=ms&'.repeat(51);
-  const message = 'The address is too long: after the question mark it may have at most 2048 bytes and 50 parameters';
+  const message =
+    'The address is too long: after the question mark it may have at most 2048 bytes and 50 parameters';
   const api = await fetch(`${app.url}/api/v1/users?${query}`);
   t.deepEqual(await api.json(), { code: 'invalid_parameter', message });
   const check = await fetch(`${app.url}/generic/check?${query}`);
