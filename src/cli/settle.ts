@@ -21,7 +21,7 @@ export const command: CommandOf<'settle'> = async ({ confirm = false }, args) =>
       },
     }).catch((error: unknown) => {
       const isInDoubt = error instanceof Refused && error.code === 'settlement_in_doubt';
-      throw isInDoubt ? new Refused(error.code, `${error.message} with --confirm`) : error;
+      throw isInDoubt ? new Refused(error.code, `${error.message}, with --confirm`) : error;
     });
     const { isNew, kind, reference, rows, totalSen } = settled;
     const outcome = isNew ? 'recorded' : 'was recorded before';

@@ -67,9 +67,13 @@ export function endAttempts(
     return !known;
   });
   for (const [mode, records] of Map.groupBy(unknown, (record) => record.mode)) {
-    const attempts = [...open.values()].filter((attempt) => mode === '' || attempt.mode === mode);
+    const isOfMethod = (attempt: { mode: string }) => mode === '' || attempt.mode === mode;
+    const attempts = [...open.values()].filter(isOfMethod);
     for (const record of records.toReversed()) {
-      const [attempt] = attempts.splice(latestChosenBy(record.paidAt, attempts), 1);
+      const index = latestChosenBy(record.paidAt, attempts);
+      // Then it is about an attempt that has ended.
+      if (index === -1 && latestChosenBy(record.paidAt, state.attempts.filter(isOfMethod)) !== -1) continue;
+      const [attempt] = attempts.splice(index, 1);
       if (attempt && record.status === 'failed') end(record, attempt.sellerOrderNo);
     }
   }

@@ -12,18 +12,17 @@ export function inferOrder({ attempts, results }: RequestedPayment, result: Paym
     results.find((earlier) => isSameEnd(earlier, result));
   const ofMode = attempts.filter((attempt) => attempt.mode === mode);
   const candidates = ofMode.length > 0 ? ofMode : attempts;
-  const attempt = candidates[latestChosenBy(paidAt, candidates)];
+  const attempt = candidates.at(latestChosenBy(paidAt, candidates));
   return (known ?? attempt)?.sellerOrderNo ?? '';
 }
 
 /**
- * The index of the latest attempt that had been chosen at the time of a result. If all were chosen later, clocks differ:
- * that of the latest, and -1 if there is none. Reported times are in whole seconds.
+ * The index of the latest attempt that had been chosen at the time of a result; -1, which is the last one in `at` and
+ * `splice`, if all were chosen later because clocks differ. Reported times are in whole seconds.
  */
 export function latestChosenBy(paidAt: string | null, attempts: readonly { at: string }[]): number {
   const endMs = paidAt === null ? Number.POSITIVE_INFINITY : Date.parse(paidAt) + 1_000;
-  const chosen = attempts.findLastIndex(({ at }) => Date.parse(at) < endMs);
-  return chosen === -1 ? attempts.length - 1 : chosen;
+  return attempts.findLastIndex(({ at }) => Date.parse(at) < endMs);
 }
 
 /**

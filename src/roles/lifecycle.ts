@@ -22,16 +22,17 @@ const passedOnWithinMs = 1_000;
 export type Running = { stop(): Promise<void> };
 
 /** One line for each insecurity that ALLOW_INSECURE has production accept. */
-export function warnOfExceptions({ exceptions }: Pick<Config, 'exceptions'>, log: Log): void {
+export function warnOfExceptions({ exceptions }: Pick<Config, 'exceptions'>, log: Pick<Log, 'warn'>): void {
   for (const [insecurity, faults] of exceptions)
     log.warn({ insecurity, faults }, 'production runs with an insecurity that ALLOW_INSECURE names');
 }
 
 /** Development signs results for whoever asks, and needs no second person: nobody else should reach it. */
-export function warnOfDevelopment(
-  { baseUrl, host, production }: Pick<Config, 'baseUrl' | 'host' | 'production'>,
+export function warnOfRisks(
+  { baseUrl, exceptions, host, production }: Pick<Config, 'baseUrl' | 'exceptions' | 'host' | 'production'>,
   log: Pick<Log, 'warn'>,
 ): void {
+  warnOfExceptions({ exceptions }, log);
   const isReached = baseUrl.startsWith('https:') || !['127.0.0.1', '::1', 'localhost'].includes(host);
   if (isReached && !production)
     log.warn('others may reach this process, and it runs for development: NODE_ENV is not production');

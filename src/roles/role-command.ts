@@ -1,13 +1,7 @@
 /** The command that runs one role in a process of its own. */
 import { createLog } from '@ledger/kernel/log.ts';
 import type { CommandOf } from '../cli/command.ts';
-import {
-  followFiles,
-  type Running,
-  runUntilSignal,
-  warnOfDevelopment,
-  warnOfExceptions,
-} from './lifecycle.ts';
+import { followFiles, type Running, runUntilSignal, warnOfRisks } from './lifecycle.ts';
 import { type RoleName, startMonitoring } from './monitoring.ts';
 import { assertStores, firstToStop, loadRoleConfig, openStores, type RoleDependencies } from './stores.ts';
 
@@ -19,8 +13,7 @@ export function roleCommand(
     const load = () => loadRoleConfig({ seals: name === 'projections' });
     const config = load();
     const log = createLog(config.logLevel, name);
-    warnOfExceptions(config, log);
-    warnOfDevelopment(config, log);
+    warnOfRisks(config, log);
     return runUntilSignal(log, async (started) => {
       started(followFiles(config, load, log));
       await assertStores(config);

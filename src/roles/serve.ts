@@ -16,21 +16,14 @@ import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
 import type { CommandOf } from '../cli/command.ts';
 import { type Config, loadConfig } from '../config/config.ts';
 import { readEnvironment } from '../config/environment-reader.ts';
-import {
-  followFiles,
-  runUntilSignal,
-  type Started,
-  warnOfDevelopment,
-  warnOfExceptions,
-} from './lifecycle.ts';
+import { followFiles, runUntilSignal, type Started, warnOfRisks } from './lifecycle.ts';
 import { welcome } from './start-message.ts';
 
 export const command: CommandOf<'serve'> = () => {
   // Reports every fault of the configuration before anything is started.
   const plan = loadConfig(process.env, placeholders(), { seals: true });
   const log = createLog(plan.logLevel, 'serve');
-  warnOfExceptions(plan, log);
-  warnOfDevelopment(plan, log);
+  warnOfRisks(plan, log);
   // Only this account may read what this process and its children write.
   process.umask(0o077);
   return runUntilSignal(log, (started) => namingFullDisk(plan.dataDir, () => start(plan, log, started)));

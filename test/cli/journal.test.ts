@@ -227,7 +227,7 @@ test.serial('ageing; and a settlement that is imported when the journal has all 
     'PO-0,2025-01-01,1.00,fpx,1.00',
   );
   t.is(early.code, 1);
-  t.regex(early.stderr, /^it is dated before .*: confirm that it is to be recorded with --confirm\.\n$/);
+  t.regex(early.stderr, /^it is dated before .*: confirm that it is to be recorded, with --confirm\.\n$/);
   const payout = [
     'REFERENCE,SETTLED_ON,TOTAL,PAYMENT_MODE,AMOUNT,FEE',
     'PO-1,2025-11-24,30.06,fpx,30.56,0.50',

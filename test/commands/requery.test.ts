@@ -361,6 +361,16 @@ test('a failure that the gateway has reported without its transaction ends no se
   ]);
 });
 
+test('a record from before every open attempt is about one that has ended, at whatever time that was reported', (t) => {
+  const ended = result(1, 'failed', { gatewayTransactionId: '', paidAt: '2026-11-20T01:03:20.000Z' });
+  const given = [chosen(1), applied(ended), chosen(2, { at: '2026-11-20T01:04:00.000Z' })];
+  const answerOf = (record: Partial<ReportedResult>) =>
+    withOthers(nothing('attempted'), other('failed', { gatewayTransactionId: 'P1', ...record }));
+  t.deepEqual(decided(given, answerOf({ paidAt: '2026-11-20T01:03:21.000Z' })), ['RequeryAnswered']);
+  const ofNoMethod = { mode: '', paidAt: '2026-11-20T01:03:21.000Z' } as const;
+  t.deepEqual(decided(given, answerOf(ofNoMethod)), ['RequeryAnswered']);
+});
+
 test('a failure of another attempt that is alone in the answer ends that attempt, and only once', (t) => {
   const given = [chosen(1), succeeded(result(1, 'succeeded')), chosen(2)];
   const answer = results(told('failed', { gatewayTransactionId: 'P2' }));

@@ -9,7 +9,7 @@ import { promisify } from 'node:util';
 import test from 'ava';
 import { pino } from 'pino';
 import { loadConfig } from '../../src/config/config.ts';
-import { followFiles, stopAll, warnOfDevelopment } from '../../src/roles/lifecycle.ts';
+import { followFiles, stopAll, warnOfRisks } from '../../src/roles/lifecycle.ts';
 import { temporaryFolder, until } from '../embedded/helpers.ts';
 import { settingsFor } from '../support/ledger.ts';
 
@@ -35,9 +35,12 @@ for (const [what, changes, isWarned] of [
   ['in production', { baseUrl: 'https://pay.agency.example', production: true }, false],
 ] as const)
   test(`whether a start warns that it is development, ${what}`, (t) => {
-    const own = { baseUrl: 'http://localhost:5173', host: '127.0.0.1', production: false, ...changes };
+    const local = { baseUrl: 'http://localhost:5173', host: '127.0.0.1', exceptions: new Map() };
     const warned: unknown[] = [];
-    warnOfDevelopment(own, { warn: (message: unknown) => void warned.push(message) });
+    warnOfRisks(
+      { ...local, production: false, ...changes },
+      { warn: (message: unknown) => void warned.push(message) },
+    );
     t.is(warned.length, isWarned ? 1 : 0);
   });
 

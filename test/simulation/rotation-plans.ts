@@ -4,8 +4,15 @@ import { minute, second } from './fault-kinds.ts';
 import type { Fault, FaultKind, Plan } from './plan.ts';
 import { type KeyName, keyNames } from './program/keys.ts';
 
-/** An older copy of PostgreSQL has keys under a data key that would be dropped. */
-const keepsOldDataKey: readonly FaultKind[] = ['postgres-failover', 'postgres-restore', 'restore'];
+/**
+ * An older copy of PostgreSQL has keys under a data key that would be dropped. An older log may contradict its last seal:
+ * then nothing is sealed any more, by no key.
+ */
+const keepsOld: Readonly<Record<KeyName, readonly FaultKind[]>> = {
+  link: [],
+  seal: ['restore'],
+  data: ['postgres-failover', 'postgres-restore', 'restore'],
+};
 
 /** What most rotations take. */
 const replacedWithinMs = 3 * minute;
@@ -26,7 +33,7 @@ export function withRotation(
     const common = { kind: 'rotate', key, atMs, gapMs: random.integer(1, 8) * second } as const;
     const draw = random.integer(0, 999_999);
     const isLost = mayBeLost(key) && random.chance(0.25);
-    const dropsOld = !isLost && !(key === 'data' && has(...keepsOldDataKey));
+    const dropsOld = !isLost && !has(...keepsOld[key]);
     return [{ ...common, draw, isLost, dropsOld }, ...crashes(random, names, atMs)];
   });
   return {

@@ -111,7 +111,7 @@ export async function simulate(plan: Plan, server: PostgresServer): Promise<Simu
     dataDir,
     eventStoreUrl: cluster.url,
     stretch: pace.stretch,
-    logOf: createNodeLogs({ has, history, report }),
+    logOf: createNodeLogs({ plan, history, report }),
     wrongKey,
     settings: { retentionDays: plan.retentionDays, verifyAt: verifyAtOf(plan, startMs) },
     onVerify: () => verified.begin(),

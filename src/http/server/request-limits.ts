@@ -73,7 +73,7 @@ export function createRefuseCostly(runtime: Pick<Runtime, 'sleep'>) {
 
 function costlyProblem(ctx: Context): HttpProblem | null {
   if (cut.has(ctx.req)) {
-    const message = `The address is too long: after its question mark it may have ${maxQueryBytes} bytes and ${maxQueryParameters} parameters`;
+    const message = `The address is too long: after the question mark it may have at most ${maxQueryBytes} bytes and ${maxQueryParameters} parameters`;
     return new HttpProblem(400, message, { code: 'invalid_parameter' });
   }
   if (!['', 'identity'].includes(ctx.get('Content-Encoding')))

@@ -125,6 +125,28 @@ test.serial('a link that the mail server does not take yet is sent later, while 
   await greylisting.close();
 });
 
+test.serial(
+  'a link is not sent again to a mail server that was too slow: it may have the email',
+  async (t) => {
+    const { email } = await addUser(app.eventStore, 'member');
+    let tried = 0;
+    const mailer = {
+      async send(): Promise<MailOutcome> {
+        tried += 1;
+        return { kind: 'failed', reason: 'no answer from the mail server: EABORT', isServerDown: true };
+      },
+    };
+    const sleep = async () => undefined;
+    const runtime = testRuntime({ sleep, timeout: () => AbortSignal.abort() });
+    const slow = await startApp({ console: { mailer, runtime } }, app);
+    const body = new URLSearchParams({ email });
+    await fetch(`${slow.url}/console/sign-in`, { method: 'POST', body, redirect: 'manual' });
+    await until(() => slow.logged.some(({ msg }) => msg === 'a link to sign in could not be sent'));
+    await slow.close();
+    t.is(tried, 1);
+  },
+);
+
 test.serial('links to one address are limited, and others are still sent', async (t) => {
   const [one, other] = [await addUser(app.eventStore, 'member'), await addUser(app.eventStore, 'member')];
   const count = app.mails.length;

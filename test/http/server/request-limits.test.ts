@@ -95,7 +95,8 @@ for (const [title, query] of Object.entries(longQueries))
 
 test('the refusal has the form of each interface', async (t) => {
   const query = 'lang=ms&'.repeat(51);
-  const message = 'The address is too long: after its question mark it may have 2048 bytes and 50 parameters';
+  const message =
+    'The address is too long: after the question mark it may have at most 2048 bytes and 50 parameters';
   const api = await fetch(`${app.url}/api/v1/users?${query}`);
   t.deepEqual(await api.json(), { code: 'invalid_parameter', message });
   const check = await fetch(`${app.url}/generic/check?${query}`);
@@ -107,7 +108,7 @@ test('the refusal has the form of each interface', async (t) => {
   const malay = await fetch(`${app.url}/generic/receipt/x?${query}`, { headers });
   t.regex(
     await malay.text(),
-    /Alamat ini terlalu panjang: selepas tanda soalnya boleh ada 2048 bait dan 50 parameter/,
+    /Alamat ini terlalu panjang: selepas tanda soal, paling banyak 2048 bait dan 50 parameter dibenarkan/,
   );
 });
 

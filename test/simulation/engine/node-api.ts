@@ -194,26 +194,39 @@ function replaceTcp(): void {
     },
   });
 
-  const { listen, address } = net.Server.prototype;
+  const { listen, address, close } = net.Server.prototype;
   const ports = new WeakMap<object, number>();
+  const stopsListening = new WeakMap<object, () => void>();
   Object.assign(net.Server.prototype, {
     listen(this: import('node:http').Server, ...args: unknown[]) {
       const place = inNetwork();
       if (!place) return Reflect.apply(listen, this, args);
       const port = Number(args[0]);
       ports.set(this, port);
-      const close = place.network.listen(place.process, `${place.process.name}:${port}`, (connection) => {
+      const counting = this as unknown as { _connections: number; _emitCloseIfDrained(): void };
+      const stop = place.network.listen(place.process, `${place.process.name}:${port}`, (connection) => {
         const socket = new SimulatedSocket(place.process, place.network, true).attach(connection);
         Object.assign(socket, { server: this });
+        // Node counts only sockets of its own, and a server has ended once it has none.
+        counting._connections += 1;
+        socket.once('close', () => {
+          counting._connections -= 1;
+          if (!stopsListening.has(this)) counting._emitCloseIfDrained();
+        });
         this.emit('connection', socket);
         return socket.receiver();
       });
-      this.once('close', close);
+      stopsListening.set(this, stop);
       place.process.after(0, () => {
         this.emit('listening');
         stopChecking(this);
       });
       return this;
+    },
+    close(this: import('node:http').Server, ...args: unknown[]) {
+      stopsListening.get(this)?.();
+      stopsListening.delete(this);
+      return Reflect.apply(close, this, args);
     },
     address(this: object) {
       const port = ports.get(this);

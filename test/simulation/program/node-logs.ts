@@ -1,7 +1,7 @@
 /** What processes of the program log: their errors are faults, unless something explains them. */
 import { createLog, type Log } from '@ledger/kernel/log.ts';
 import type { History } from '../engine/history.ts';
-import { type FaultKind, unreadableType } from '../plan.ts';
+import { type FaultKind, type Plan, unreadableType } from '../plan.ts';
 import type { Report } from '../violations.ts';
 
 /** Errors that only say that a store or the registry is away. */
@@ -12,16 +12,17 @@ const outages = new Set([
   'RegistryUnavailable',
 ]);
 
-/** `has`: whether there will be a fault of one of these kinds. */
 export function createNodeLogs({
-  has,
+  plan: { faults },
   history,
   report,
 }: {
-  has: (...kinds: readonly FaultKind[]) => boolean;
+  plan: Plan;
   history: History;
   report: Report;
 }): (name: string) => Log {
+  const has = (...kinds: readonly FaultKind[]) => faults.some(({ kind }) => kinds.includes(kind));
+  const replacesSealKey = faults.some((fault) => fault.kind === 'rotate' && fault.key === 'seal');
   return (name) =>
     createLog('warn', name, {
       write(line: string) {
@@ -33,7 +34,8 @@ export function createNodeLogs({
         // A request about a payment that the simulator has made unreadable is refused.
         const refusals = [`Unknown event type ${unreadableType}`, 'The history of a payment is not whole'];
         const isRefused = has('unreadable') && msg === 'request failed' && refusals.includes(err?.message);
-        const isNotSealed = has('rotate') && msg === 'the log is not sealed any more';
+        // By a process that has only the key before, or the next one of a key that is lost.
+        const isNotSealed = replacesSealKey && msg === 'the log is not sealed any more';
         const isOfLostKeys =
           has('postgres-failover', 'postgres-restore') && msg.startsWith('the hourly check found');
         // What it finds is checked by itself.

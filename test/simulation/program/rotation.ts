@@ -92,10 +92,12 @@ export function createRotations({
     const isReloaded = rotation.draw % 2 === 0;
     await roll(rotation, rotation.isLost ? [next] : [next, old], isReloaded);
     if (rotation.isLost) return await commands.replaceSealKey(old, next);
+    if (!rotation.dropsOld) return;
     for (let looks = 0; looks < mostLooks; looks += 1) {
       await scheduler.sleep(lookMs);
       if (await commands.hasSealed(next)) return await roll(rotation, [next], isReloaded);
     }
+    report('rotation-stuck', 'seal', 'The new key has sealed nothing');
   }
 
   async function replaceData(rotation: Rotation, old: string, next: string): Promise<void> {
