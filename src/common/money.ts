@@ -48,7 +48,7 @@ export function groupedSen(sen: Sen | bigint): string {
 
 /** 1234550 → `RM 12,345.50`, for people; `USD 12,345.50` in another currency, as a gateway reported it. */
 export function displaySen(sen: Sen | bigint, currency = ''): string {
-  return `${isRinggit(currency) ? 'RM' : currency.toUpperCase()} ${groupedSen(sen)}`;
+  return `${isRinggit(currency) ? 'RM' : currency} ${groupedSen(sen)}`;
 }
 
 /** Without its sign. */
