@@ -147,7 +147,7 @@ test.serial(
     const list = await (await viewer.get('/console/exceptions')).text();
     t.regex(list, /2 in all, RM 120\.50/);
     t.is((list.match(/RM 120\.50<\/td>/g) ?? []).length, 1);
-    t.regex(await (await viewer.get(`/console/exceptions/payment/${id}/1`)).text(), /<dd>USD 120\.50<\/dd>/);
+    t.regex(await (await viewer.get(`/console/exceptions/payment/${id}/1`)).text(), /<dd>usd 120\.50<\/dd>/);
   },
 );
 
