@@ -27,7 +27,10 @@ export function warnOfExceptions({ exceptions }: Pick<Config, 'exceptions'>, log
     log.warn({ insecurity, faults }, 'production runs with an insecurity that ALLOW_INSECURE names');
 }
 
-/** Development signs results for whoever asks, and needs no second person: nobody else should reach it. */
+/**
+ * The above, and a line for development that others may reach: it signs results for whoever asks, and needs no second
+ * person.
+ */
 export function warnOfRisks(
   { baseUrl, exceptions, host, production }: Pick<Config, 'baseUrl' | 'exceptions' | 'host' | 'production'>,
   log: Pick<Log, 'warn'>,
