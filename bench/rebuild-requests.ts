@@ -88,7 +88,7 @@ function startRebuilds(url: string): { stop(): Promise<void> } {
       const id = randomUUID();
       const cause = { commandId: id, correlationId: id, causationId: id, actor: 'staff:bench' };
       const at = new Date().toISOString();
-      await execute(projection, { type: 'RequestRebuild', at, projection }, cause);
+      await execute(projection, { type: 'ProjectionRebuildRequested', data: { at, projection } }, cause);
       while (await openRequest(eventStore, projection)) await sleep(50);
     } while (going);
     await eventStore.close();

@@ -98,7 +98,8 @@ async function rebuildOne(projection: Projection, run: Run): Promise<Report> {
       onProgress: progress.show,
       async onBegin() {
         begun = true;
-        await execute(name, { type: 'RequestRebuild', at: now(), projection: name }, staffCause());
+        const data = { at: now(), projection: name };
+        await execute(name, { type: 'ProjectionRebuildRequested', data }, staffCause());
         return await openRequestId(run.eventStore, name);
       },
     }).finally(progress.end);
@@ -114,7 +115,8 @@ async function rebuildOne(projection: Projection, run: Run): Promise<Report> {
     const isInterrupted = error instanceof RebuildInterrupted;
     const reason = isInterrupted ? 'It was interrupted' : describeRebuildFailure(error);
     // Otherwise the projections role would perform the request.
-    if (begun) await execute(name, { type: 'FailRebuild', at: now(), reason }, staffCause());
+    const data = { at: now(), reason };
+    if (begun) await execute(name, { type: 'ProjectionRebuildFailed', data }, staffCause());
     return failed(name, `${reason}. The existing tables go on serving.`, exitCodeOf(error));
   }
 }

@@ -1,4 +1,4 @@
-/** Decisions about what staff request of a projection. The events are in src/events/projection-requests.ts. */
+/** Records what staff request of a projection, and what came of it. The events are in src/events/projection-requests.ts. */
 import type { EventStore } from '@ledger/event-store/event-store.ts';
 import type { Cause } from '../events/envelope.ts';
 import {
@@ -10,45 +10,21 @@ import {
 import type { Decider } from './decider.ts';
 import { createExecute, headOf } from './execute.ts';
 
-type ProjectionRequestCommand =
-  | { type: 'RequestRebuild'; at: string; projection: string }
-  | { type: 'CompleteRebuild'; at: string; events: number; durationMs: number }
-  | { type: 'FailRebuild'; at: string; reason: string }
-  | { type: 'RequestRetry'; at: string; stream: string }
-  | { type: 'CompleteRetry'; at: string; stream: string; reason: string | null };
-
-const decider: Decider<ProjectionRequests, ProjectionRequestCommand, ProjectionRequestEvent> = {
+/** A command is the event that it adds. */
+const decider: Decider<ProjectionRequests, ProjectionRequestEvent, ProjectionRequestEvent> = {
   ...projectionRequestFold,
   /** A request that is open already changes nothing, and neither does the end of what is not under way. */
-  decide(command, { requestedAt, retries }) {
-    const isUnderWay = 'stream' in command ? retries.includes(command.stream) : requestedAt !== null;
-    const isRequest = command.type === 'RequestRebuild' || command.type === 'RequestRetry';
-    if (isRequest === isUnderWay) return [];
-    const { at } = command;
-    switch (command.type) {
-      case 'RequestRebuild':
-        return [{ type: 'ProjectionRebuildRequested', data: { at, projection: command.projection } }];
-      case 'CompleteRebuild': {
-        const { durationMs, events } = command;
-        return [{ type: 'ProjectionRebuilt', data: { at, events, durationMs } }];
-      }
-      case 'FailRebuild':
-        return [{ type: 'ProjectionRebuildFailed', data: { at, reason: command.reason } }];
-      case 'RequestRetry':
-        return [{ type: 'ParkedStreamRetryRequested', data: { at, stream: command.stream } }];
-      case 'CompleteRetry': {
-        const { reason, stream } = command;
-        return [{ type: 'ParkedStreamRetried', data: { at, stream, reason } }];
-      }
-    }
+  decide(event, { requestedAt, retries }) {
+    const isUnderWay = 'stream' in event.data ? retries.includes(event.data.stream) : requestedAt !== null;
+    return event.type.endsWith('Requested') === isUnderWay ? [] : [event];
   },
 };
 
-/** The function returned executes a command about the projection of this name. */
+/** The function returned adds an event about the projection of this name, if it changes anything. */
 export function createExecuteRequest(eventStore: Pick<EventStore, 'append' | 'load'>) {
   const execute = createExecute({ eventStore, decider });
-  return (projection: string, command: ProjectionRequestCommand, cause: Cause) =>
-    execute(projectionStream(projection), command, cause);
+  return (projection: string, event: ProjectionRequestEvent, cause: Cause) =>
+    execute(projectionStream(projection), event, cause);
 }
 
 /** What is requested of the projection of this name, and the events that say so. */

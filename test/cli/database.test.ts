@@ -241,9 +241,8 @@ test('from an empty database: every role does its work with its own account, and
     await until(async () => (await query(urls.http, parked)).length === 1);
     const cause = { commandId: randomUUID(), correlationId: name, causationId: name, actor: 'staff:aminah' };
     const command = {
-      type: 'RequestRetry' as const,
-      at: '2026-11-20T01:00:00.000Z',
-      stream: 'payment-PARKED',
+      type: 'ParkedStreamRetryRequested' as const,
+      data: { at: '2026-11-20T01:00:00.000Z', stream: 'payment-PARKED' },
     };
     await createExecuteRequest(eventStore)(name, command, cause);
     const last = await until(async () => {

@@ -22,7 +22,7 @@ test('a rebuild that another process began first is under way, and nothing has g
   const [runtime, projection] = [testRuntime(), 'users'];
   await createExecuteRequest(eventStore)(
     projection,
-    { type: 'RequestRebuild', at: new Date().toISOString(), projection },
+    { type: 'ProjectionRebuildRequested', data: { at: new Date().toISOString(), projection } },
     ownCause(randomUUID(), 'staff:aminah'),
   );
   const config = loadConfig(settingsFor({ esdbUrl: store.url, databaseUrl: database.url }));

@@ -50,8 +50,9 @@ export async function rebuildAsRequested(options: Omit<RecordedRebuild, 'onProgr
     // Another process did it first.
     if (!(await openRequest(eventStore, name))) return;
     const reason = describeRebuildFailure(error);
-    const command = { type: 'FailRebuild' as const, at: runtime.now().toISOString(), reason };
-    await createExecuteRequest(eventStore)(name, command, { ...cause, commandId: runtime.uuid() });
+    const data = { at: runtime.now().toISOString(), reason };
+    const failed = { type: 'ProjectionRebuildFailed', data } as const;
+    await createExecuteRequest(eventStore)(name, failed, { ...cause, commandId: runtime.uuid() });
     log.error({ projection: name, reason }, 'a rebuild failed; the old tables stay in use');
   }
 }
@@ -88,9 +89,9 @@ export async function rebuildOnRecord({
   const { eventStore, projection, runtime } = options;
   return await rebuild({
     ...options,
-    async onSwapped(rebuilt) {
-      const command = { type: 'CompleteRebuild' as const, at: runtime.now().toISOString(), ...rebuilt };
-      await createExecuteRequest(eventStore)(projection.name, command, cause);
+    async onSwapped({ durationMs, events }) {
+      const data = { at: runtime.now().toISOString(), events, durationMs };
+      await createExecuteRequest(eventStore)(projection.name, { type: 'ProjectionRebuilt', data }, cause);
     },
   });
 }

@@ -55,9 +55,8 @@ export function startRetries(projections: readonly Projection[], dependencies: D
             return describeRebuildFailure(error);
           },
         );
-        const at = runtime.now().toISOString();
-        const command = { type: 'CompleteRetry' as const, at, stream, reason };
-        await execute(name, command, causedBy(request, runtime));
+        const data = { at: runtime.now().toISOString(), stream, reason };
+        await execute(name, { type: 'ParkedStreamRetried', data }, causedBy(request, runtime));
       }
       return open.length > 0;
     },

@@ -80,7 +80,7 @@ async function request({ store: { eventStore } }: Stores) {
   const at = '2026-11-20T01:00:00.000Z';
   return await createExecuteRequest(eventStore)(
     'payments',
-    { type: 'RequestRebuild', at, projection: 'payments' },
+    { type: 'ProjectionRebuildRequested', data: { at, projection: 'payments' } },
     cause,
   );
 }
@@ -89,7 +89,7 @@ async function requestRetry({ store: { eventStore } }: Stores, stream: string) {
   const commandId = randomUUID();
   const cause = { commandId, correlationId: commandId, causationId: commandId, actor: 'staff:aminah' };
   const at = '2026-11-20T01:00:00.000Z';
-  const command = { type: 'RequestRetry', at, stream } as const;
+  const command = { type: 'ParkedStreamRetryRequested', data: { at, stream } } as const;
   await createExecuteRequest(eventStore)('payments', command, cause);
 }
 

@@ -171,8 +171,8 @@ export function createStaff({
 
     /** As the console does. */
     async requestRebuild(projection: string): Promise<void> {
-      const at = runtime.now().toISOString();
-      await request(projection, { type: 'RequestRebuild', at, projection }, `to rebuild ${projection}`);
+      const data = { at: runtime.now().toISOString(), projection };
+      await request(projection, { type: 'ProjectionRebuildRequested', data }, `to rebuild ${projection}`);
     },
 
     /** Requests, as the console does, that all parked streams are tried again. */
@@ -181,7 +181,11 @@ export function createStaff({
       const at = runtime.now().toISOString();
       for (const { name, parked } of statuses)
         for (const { stream } of parked)
-          await request(name, { type: 'RequestRetry', at, stream }, `to try ${stream} again in ${name}`);
+          await request(
+            name,
+            { type: 'ParkedStreamRetryRequested', data: { at, stream } },
+            `to try ${stream} again in ${name}`,
+          );
     },
 
     /** As `ledger rebuild`, while the program goes on. */

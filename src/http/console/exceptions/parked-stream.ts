@@ -30,8 +30,9 @@ export const retryParkedStream: Page = async (ctx, dependencies) => {
     projections.some(({ name }) => name === projection),
   );
   const execute = createExecuteRequest(eventStore);
-  const command = { type: 'RequestRetry' as const, at: runtime.now().toISOString(), stream };
-  for (const { projection } of parked) await execute(projection, command, staffCause(ctx));
+  const data = { at: runtime.now().toISOString(), stream };
+  const request = { type: 'ParkedStreamRetryRequested', data } as const;
+  for (const { projection } of parked) await execute(projection, request, staffCause(ctx));
   const waiting = runtime.timeout(answerWithinMs);
   const isWaiting = () => isAwaited(eventStore, parked, stream);
   while (!waiting.aborted && (await isWaiting())) await runtime.sleep(pollMs, waiting);

@@ -69,7 +69,8 @@ export const requestRebuild: Page = async (ctx, { eventStore, projections, runti
   const projection = projections.find(({ isToDoList, name }) => !isToDoList && name === ctx.params.name);
   if (!projection) throw new HttpProblem(404, 'There is no such projection');
   const at = runtime.now().toISOString();
-  const command = { type: 'RequestRebuild' as const, at, projection: projection.name };
-  await createExecuteRequest(eventStore)(projection.name, command, staffCause(ctx));
+  const data = { at, projection: projection.name };
+  const request = { type: 'ProjectionRebuildRequested', data } as const;
+  await createExecuteRequest(eventStore)(projection.name, request, staffCause(ctx));
   leadTo(ctx, path, 'rebuild-requested');
 };
