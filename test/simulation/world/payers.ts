@@ -34,7 +34,7 @@ export type World = {
 };
 
 /**
- * A process that read the payment before the charge may show that state for 10 s (content/docs/decisions/0017), counted
+ * A process that read the payment before the charge may show that state for 10 s (content/docs/decisions/0017-reads-from-rows.md), counted
  * from the end of that read, which may take some seconds. Not so a process that has recorded a result itself.
  */
 const oldForMs = 15_000;
