@@ -1,6 +1,6 @@
 /** `ledger configuration`: prints the reference of all variables, which is content/docs/configuration.md. */
 import { renderText } from '../common/templates.ts';
-import { variableGroups } from '../config/variables.ts';
+import { variableGroups } from '../config/environment-reader.ts';
 import type { CommandOf } from './command.ts';
 
 export const command: CommandOf<'configuration'> = async () => {

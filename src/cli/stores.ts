@@ -7,7 +7,7 @@ import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
 import type { PersonalData } from '@ledger/personal-data/personal-data.ts';
 import { InvalidFields } from '../commands/fields.ts';
 import type { Config } from '../config/config.ts';
-import type { VariableName } from '../config/variables.ts';
+import type { VariableName } from '../config/environment-reader.ts';
 import { type Cause, ownCause } from '../events/envelope.ts';
 import { assertStores, loadRoleConfig, type OpenStores, openStores, type Store } from '../roles/stores.ts';
 import { asUsageError, type CommandOutcome } from './command.ts';

@@ -13,11 +13,10 @@ import type { LinkKeys } from '../common/link-keys.ts';
 import { boundsOfDay } from '../common/malaysian-time.ts';
 import { parseAmount, readAmount, type Sen } from '../common/money.ts';
 import { readCallbacks, readLandRegistry, readMail } from './callbacks-and-mail.ts';
-import { type EnvironmentReader, readEnvironment } from './environment-reader.ts';
+import { type EnvironmentReader, readEnvironment, type VariableName } from './environment-reader.ts';
 import { keyForm, loadMerchants, namesBranch } from './merchants.ts';
 import { loadPaymentMethods } from './payment-methods.ts';
 import { checkEventStore, checkMail, checkPostgres, checkSecrets } from './security.ts';
-import type { VariableName } from './variables.ts';
 
 export type Config = ReturnType<typeof readConfig>;
 

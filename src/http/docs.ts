@@ -2,7 +2,8 @@
 import { fileURLToPath } from 'node:url';
 import type Router from '@koa/router';
 import { createAnswers, paths } from '@ledger/docs-site/routes.ts';
-import { commandPages } from './command-pages.ts';
+import commands from '../../content/commands.json' with { type: 'json' };
+import { renderText } from '../common/templates.ts';
 import { createDescription, type DescribedConfig } from './openapi.ts';
 import type { RequestState } from './server/context.ts';
 import type { Dependencies } from './server/dependencies.ts';
@@ -32,7 +33,11 @@ export function siteOf(config: DescribedConfig & { gateway: { url: string } }) {
       'http://localhost:5173': baseUrl,
       ...(sandbox.enabled && { 'http://localhost:5174': gateway.url }),
     },
-    generated: commandPages(),
+    // A page for each command, made of what its help is made of and in the same order.
+    generated: Object.entries(commands).map(([name, command], order) => ({
+      file: `commands/${name}.md`,
+      source: renderText('command.md', { name, order, ...command }),
+    })),
     baseUrl,
     describe: () => createDescription(config),
   };

@@ -9,8 +9,8 @@ import { pino } from 'pino';
 import { parse } from 'yaml';
 import { command as configuration } from '../../src/cli/configuration.ts';
 import { loadConfig } from '../../src/config/config.ts';
+import { variables } from '../../src/config/environment-reader.ts';
 import { reloadConfig } from '../../src/config/reload.ts';
-import { variables } from '../../src/config/variables.ts';
 
 const secret = '0123456789abcdef0123456789abcdef';
 const complete = {
