@@ -44,6 +44,12 @@ export type Execute<State, Command, Event> = (
 export type ExecuteOf<D> =
   D extends Decider<infer State, infer Command, infer Event> ? Execute<State, Command, Event> : never;
 
+/**
+ * A stream that changes more often than this while a command waits is under attack, not under load. (A page may record
+ * several accesses of one session at the same time.)
+ */
+const maxConflicts = 100;
+
 /** Seals nothing, for streams that hold no personal data. Nothing is ever appended in plain text. */
 const sealNothing: SealEvents = (_, events) => {
   for (const { type, data } of events)
@@ -64,12 +70,10 @@ export function createExecute<State, Command, Event extends { type: string; data
   decider: Decider<State, Command, Event>;
   load?: (streamName: string) => Promise<readonly RecordedEvent[]>;
   seal?: SealEvents;
-  /** A stream that changes more often than this while a command waits is under attack, not under load. */
-  maxConflicts?: number;
   /** How many heads are kept, of the streams appended to last: the next command on one of them reads nothing. */
   remembered?: number;
 }): Execute<State, Command, Event> {
-  const { eventStore, decider, seal = sealNothing, maxConflicts = 50 } = dependencies;
+  const { eventStore, decider, seal = sealNothing } = dependencies;
   const load = dependencies.load ?? eventStore.load;
   const heads = new RecentMap<Head<State>>(dependencies.remembered ?? 0);
 

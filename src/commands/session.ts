@@ -75,8 +75,7 @@ export async function loadSessionEnds(
 
 export function createExecuteSession(eventStore: Pick<EventStore, 'append' | 'load' | 'loadLast'>) {
   const load = (streamName: string) => loadSessionEnds(eventStore, streamName);
-  // A page may record several accesses of one session at the same time.
-  return createExecute({ eventStore, decider: sessionDecider, load, maxConflicts: 100 });
+  return createExecute({ eventStore, decider: sessionDecider, load });
 }
 
 /** The session that a link opens at the time `at`, or why it opens none. */
