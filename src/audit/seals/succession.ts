@@ -32,10 +32,14 @@ export async function signersAfter(
 }
 
 /** `end`: where the log has the first seal of the key after it. */
-export type Reign = KeyTerm & { end: Position | null };
+export type KeyPeriod = KeyTerm & { end: Position | null };
 
 /** Whether an event that one of the keys has signed was stored before that key handed over. */
-export function isInTime(keys: readonly Reign[], publicKey: string, { position }: RecordedEvent): boolean {
+export function isInTime(
+  keys: readonly KeyPeriod[],
+  publicKey: string,
+  { position }: RecordedEvent,
+): boolean {
   return keys.some((key) => key.publicKey === publicKey && (!key.end || isAfter(key.end, position)));
 }
 
@@ -44,10 +48,10 @@ export function isInTime(keys: readonly Reign[], publicKey: string, { position }
  * signs no seal after that. Keys that handed over to each other make a line: if one of them is trusted, all are.
  */
 export function followKeys(trusted: readonly KeyTerm[] | null) {
-  const reigns: (Reign & { line: number })[] = [];
+  const periods: (KeyPeriod & { line: number })[] = [];
   const termOf = (publicKey: string) => trusted?.find((term) => term.publicKey === publicKey);
   const isTrusted = (line: number) =>
-    !trusted || reigns.some((each) => each.line === line && termOf(each.publicKey));
+    !trusted || periods.some((each) => each.line === line && termOf(each.publicKey));
   return {
     /** What is wrong with the key of the next seal; null if nothing is. */
     take(seal: Seal, { position }: RecordedEvent, countBefore: number): string | null {
@@ -55,9 +59,9 @@ export function followKeys(trusted: readonly KeyTerm[] | null) {
       const term = termOf(publicKey);
       if (term && (count < term.from || count > term.to))
         return 'was signed with a key whose time it was not';
-      const last = reigns.at(-1);
+      const last = periods.at(-1);
       if (last?.publicKey === publicKey) return null;
-      if (reigns.some((each) => each.publicKey === publicKey))
+      if (periods.some((each) => each.publicKey === publicKey))
         return 'was signed with a key that had handed over to another';
       const isHandedOver = last?.publicKey === handedOverBy;
       // An auditor who names the end of a key's time names the next key too. So the key cannot hand over to another.
@@ -66,19 +70,22 @@ export function followKeys(trusted: readonly KeyTerm[] | null) {
         return 'was signed with another key, to which the key before did not hand over';
       if (last) Object.assign(last, { to: countBefore, end: position });
       const line = (last?.line ?? 0) + (isHandedOver ? 0 : 1);
-      reigns.push({ publicKey, from: last ? countBefore + 1 : 0, to: Infinity, end: null, line });
+      periods.push({ publicKey, from: last ? countBefore + 1 : 0, to: Infinity, end: null, line });
       return null;
     },
     /** The line of the seal that was taken last. */
-    line: () => reigns.at(-1)?.line ?? 0,
+    line: () => periods.at(-1)?.line ?? 0,
     isTrusted,
     /** The keys that may have signed, including those that have sealed nothing yet. Null if any key may. */
-    trusted(): Reign[] | null {
-      const others = trusted?.filter((term) => reigns.every((each) => each.publicKey !== term.publicKey));
+    trusted(): KeyPeriod[] | null {
+      const others = trusted?.filter((term) => periods.every((each) => each.publicKey !== term.publicKey));
       return others
-        ? [...reigns.filter(({ line }) => isTrusted(line)), ...others.map((term) => ({ ...term, end: null }))]
+        ? [
+            ...periods.filter(({ line }) => isTrusted(line)),
+            ...others.map((term) => ({ ...term, end: null })),
+          ]
         : null;
     },
-    all: (): readonly Reign[] => reigns,
+    all: (): readonly KeyPeriod[] => periods,
   };
 }

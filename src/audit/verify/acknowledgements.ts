@@ -11,7 +11,7 @@ import {
 } from '../../events/acknowledgements.ts';
 import { tryRead, UnreadableEvent } from '../../events/codec.ts';
 import { signedText } from '../../events/seals.ts';
-import { isInTime, type Reign } from '../seals/succession.ts';
+import { isInTime, type KeyPeriod } from '../seals/succession.ts';
 import { type Place, placeText, type Violations } from './violations.ts';
 
 export type Acknowledgements = Awaited<ReturnType<typeof loadAcknowledgements>>;
@@ -19,7 +19,7 @@ export type Acknowledgements = Awaited<ReturnType<typeof loadAcknowledgements>>;
 /** Null unless one of these keys has signed it in its time. */
 export function acknowledgedIn(
   stored: RecordedEvent,
-  trusted: readonly Reign[],
+  trusted: readonly KeyPeriod[],
 ): AcknowledgementEvent | null {
   const read = tryRead(readAcknowledgement, stored);
   const isValid = !(read instanceof UnreadableEvent) && isSigned(read.data, signedText(read.data));
@@ -32,7 +32,7 @@ export function acknowledgedIn(
  */
 export async function loadAcknowledgements(
   eventStore: Pick<EventStore, 'load'>,
-  trusted: readonly Reign[] | null,
+  trusted: readonly KeyPeriod[] | null,
   violations: Violations,
 ) {
   const stored = trusted ? await eventStore.load(acknowledgementsStream) : [];

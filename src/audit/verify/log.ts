@@ -14,7 +14,7 @@ import { tryRead, UnreadableEvent } from '../../events/codec.ts';
 import { genesisHash, hashIn, isChainedOnto, previousHashIn } from '../../events/envelope.ts';
 import { sealsStream } from '../../events/seals.ts';
 import { streamKinds, streamPrefixes } from '../../events/streams.ts';
-import type { Reign } from '../seals/succession.ts';
+import type { KeyPeriod } from '../seals/succession.ts';
 import { type Acknowledgements, acknowledgedIn } from './acknowledgements.ts';
 import { createTimeCheck } from './recorded-times.ts';
 import type { LogCounts } from './resume.ts';
@@ -166,7 +166,7 @@ function checkPlace(event: RecordedEvent, head: Head, violations: Violations): v
 export function faultsOf(
   event: RecordedEvent,
   head: Head,
-  trusted: readonly Reign[] | null,
+  trusted: readonly KeyPeriod[] | null,
 ): { kind: EventFault; sentence: string }[] {
   const faults: { kind: EventFault; sentence: string }[] = [];
   const name = nameOf(event);

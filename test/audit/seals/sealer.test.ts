@@ -315,13 +315,13 @@ test.serial('while it runs, a key hands over to the next, and each counts only i
   );
 
   const { keys: found } = await verifySeals(eventStore, [forAll(key.publicKey)], createViolations());
-  const reigns = found ?? [];
+  const periods = found ?? [];
   const terms = [
     { publicKey: key.publicKey, from: 0, to: 4 },
     { publicKey: otherKey.publicKey, from: 5, to: Infinity },
   ];
-  t.like(reigns, terms);
-  t.deepEqual(publicKeysIn(reigns.map(termText).join('\n')), terms);
+  t.like(periods, terms);
+  t.deepEqual(publicKeysIn(periods.map(termText).join('\n')), terms);
   t.deepEqual((await verdictOn(eventStore, terms)).found, []);
   const notes = (await eventStore.load(sealsStream)).map(({ data }) => Object(data).checkpoint);
   t.like(openCheckpoint(notes[1], terms), { size: 4 });
