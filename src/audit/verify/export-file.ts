@@ -22,9 +22,8 @@ import {
   tailLength,
 } from '../export/lines.ts';
 import { createLeafCheck } from './export-leaves.ts';
-import { recordedMs, toleratedMs } from './recorded-times.ts';
+import { createTimeCheck, recordedMs } from './recorded-times.ts';
 import type { EarlyEvents } from './resume.ts';
-import { placeText } from './violations.ts';
 
 type FileViolation = {
   /** Counted from 1, as in the file. */
@@ -69,7 +68,7 @@ function createFileCheck(trusted: readonly KeyTerm[] | null, witnesses: Witnesse
     lines: 0,
     ended: false,
     /** The event of the line before. */
-    last: null as { stream: string; revision: number; hash: string; reachedMs: number } | null,
+    last: null as { stream: string; revision: number; hash: string } | null,
   };
   /** Up to the violation. */
   const totals = {
@@ -78,7 +77,7 @@ function createFileCheck(trusted: readonly KeyTerm[] | null, witnesses: Witnesse
     /** Whether the file has data in readable form, which nothing proves. */
     isOpened: false,
     /** Events that say they were recorded long before an earlier one of their payment. Only the log shows all. */
-    early: { count: 0, first: '' } satisfies EarlyEvents,
+    early: { count: 0, first: '' } as EarlyEvents,
     /** The range that the file says it holds; null if it does not begin like an export. */
     range: null as ExportRange | null,
     /** The checksum of the last valid line. In a complete file it covers every byte, so two copies can be compared. */
@@ -87,6 +86,7 @@ function createFileCheck(trusted: readonly KeyTerm[] | null, witnesses: Witnesse
   const leaves = createLeafCheck(() => totals.range, trusted, witnesses);
   /** When the last payment was requested: payments are in order. */
   let requested = { atMs: Number.NEGATIVE_INFINITY, stream: '' };
+  let times = createTimeCheck(0, totals.early);
 
   function take(bytes: Buffer, text: string): string | null {
     if (state.ended) return 'Something follows the end of the export';
@@ -145,15 +145,12 @@ function createFileCheck(trusted: readonly KeyTerm[] | null, witnesses: Witnesse
       const isLater = atMs > requested.atMs || (atMs === requested.atMs && stream > requested.stream);
       if (!isLater) return 'The payment is out of order: it comes before the one above, or twice';
       requested = { atMs, stream };
+      times = createTimeCheck(0, totals.early);
       totals.payments += 1;
     }
-    const reachedMs = previous?.reachedMs ?? 0;
-    const atMs = recordedMs(event);
-    if (atMs < reachedMs - toleratedMs) {
-      totals.early.count += 1;
-      totals.early.first ||= placeText({ stream, revision });
-    }
-    state.last = { stream, revision, hash: hashIn(event), reachedMs: Math.max(reachedMs, atMs || 0) };
+    times.take(event, { stream, revision }, recordedMs(event) || 0);
+    totals.early = times.found();
+    state.last = { stream, revision, hash: hashIn(event) };
     totals.events += 1;
     totals.isOpened ||= event.opened !== undefined;
     return leaves.takeEvent(stream, revision, leafOf({ ...event, streamName: stream }), event.proof);

@@ -16,7 +16,7 @@ import { sealsStream } from '../../events/seals.ts';
 import { streamKinds, streamPrefixes } from '../../events/streams.ts';
 import type { KeyPeriod } from '../seals/succession.ts';
 import { type Acknowledgements, acknowledgedIn } from './acknowledgements.ts';
-import { createTimeCheck } from './recorded-times.ts';
+import { createTimeCheck, reachedMs } from './recorded-times.ts';
 import type { LogCounts } from './resume.ts';
 import { createSealCheck, type SealMark } from './seals.ts';
 import type { Violations } from './violations.ts';
@@ -72,16 +72,17 @@ export async function verifyLog(task: LogToVerify) {
   try {
     for await (const event of eventsToEnd(eventStore, { streamPrefixes, after, signal, maxFailures })) {
       last = event;
+      const place = { stream: event.streamName, revision: event.revision };
       const known = await heads.before(event);
       const head = known ?? noEvents;
       if (!known) streams += 1;
       checkPlace(event, head, violations);
       acknowledgements.take(event, hashBefore(event, head));
       for (const { kind, sentence } of faultsOf(event, head, acknowledgements.trusted))
-        acknowledgements.report(kind, { stream: event.streamName, revision: event.revision }, sentence);
+        acknowledgements.report(kind, place, sentence);
       heads.keep(event);
       const mark = await seals.take(event);
-      times.take(event, mark);
+      times.take(event, place, mark ? reachedMs(mark, event) : 0);
       events += 1;
       const met = { seals: seals.met(), uncovered: seals.uncovered(), early: times.found() };
       if (mark) onSealed?.(mark, { events, streams, ...met });

@@ -1,11 +1,11 @@
-/** Finds events that say they were recorded long before what had already been sealed. */
+/** Finds events that say they were recorded long before what the log had already reached. */
 import type { RecordedEvent } from '@ledger/event-store/event-store.ts';
 import type { EarlyEvents } from './resume.ts';
 import type { SealMark } from './seals.ts';
-import { placeText } from './violations.ts';
+import { type Place, placeText } from './violations.ts';
 
 /** Processes share one clock, and a command is recorded within seconds. */
-export const toleratedMs = 60 * 60_000;
+const toleratedMs = 60 * 60_000;
 
 /** When an event says that it was recorded, in milliseconds since 1970; NaN if it does not. */
 export function recordedMs({ data }: Pick<RecordedEvent, 'data'>): number {
@@ -20,17 +20,18 @@ export function recordedMs({ data }: Pick<RecordedEvent, 'data'>): number {
 export const reachedMs = ({ at }: SealMark, last: Pick<RecordedEvent, 'data'>) =>
   Math.min(Date.parse(at), recordedMs(last) || 0);
 
-/** To be told of each event with the seal that ends with it; begins after what was sealed by `sealedMs`. */
-export function createTimeCheck(sealedMs: number, found: EarlyEvents) {
-  let reached = sealedMs;
+/** Begins where the log had surely reached `sinceMs`, and adds to what was found before. */
+export function createTimeCheck(sinceMs: number, found: EarlyEvents) {
+  let reached = sinceMs;
   let { count, first } = found;
   return {
-    take(event: RecordedEvent, mark: SealMark | null): void {
+    /** To be told of each event, and of the time that the log has reached with it. */
+    take(event: Pick<RecordedEvent, 'data'>, place: Place, nowReachedMs: number): void {
       if (recordedMs(event) < reached - toleratedMs) {
         count += 1;
-        first ||= placeText({ stream: event.streamName, revision: event.revision });
+        first ||= placeText(place);
       }
-      if (mark) reached = Math.max(reached, reachedMs(mark, event));
+      reached = Math.max(reached, nowReachedMs);
     },
     found: (): EarlyEvents => ({ count, first }),
   };
