@@ -16,7 +16,9 @@ const decider: Decider<ProjectionRequests, ProjectionRequestEvent, ProjectionReq
   /** A request that is open already changes nothing, and neither does the end of what is not under way. */
   decide(event, { requestedAt, retries }) {
     const isUnderWay = 'stream' in event.data ? retries.includes(event.data.stream) : requestedAt !== null;
-    return event.type.endsWith('Requested') === isUnderWay ? [] : [event];
+    const isRequest =
+      event.type === 'ProjectionRebuildRequested' || event.type === 'ParkedStreamRetryRequested';
+    return isRequest === isUnderWay ? [] : [event];
   },
 };
 
