@@ -2,7 +2,7 @@
 --
 -- Merchants, and receivers of each, are found by skipping along an index, so that a long queue costs no more than a short
 -- one. A merchant with more receivers than a claim looks at gets what has been due longest. The limit of a merchant
--- applies before that of a receiver, so that a merchant at its limit uses up none of a receiver's places that others
+-- applies before that of a receiver, so that a merchant at its limit uses up none of a receiver's slots that others
 -- need. What a merchant has under way lowers its limit, so the lowest `turn` is of those with the least under way: nobody
 -- waits for the end of another merchant's queue.
 --

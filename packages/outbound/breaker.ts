@@ -1,5 +1,5 @@
 /**
- * Pauses receivers that are down, so that attempts bound to fail take no places from others. What is for them keeps its
+ * Pauses receivers that are down, so that attempts bound to fail take no slots from others. What is for them keeps its
  * place in the queue. After each pause one attempt is made, and its success ends the pause for all.
  *
  * (The breakers of cockatiel wrap a call and read Date.now; this one limits what is claimed, by the runtime's clock.)

@@ -16,7 +16,7 @@ import { disagreement, readSignedSeal, signedSealIn } from './stored-seals.ts';
 type Store = Pick<EventStore, 'load' | 'loadLast'>;
 
 /** The leaves up to `until` are the events of these streams. */
-type Era = { until: number; streams: readonly string[] };
+type Coverage = { until: number; streams: readonly string[] };
 
 /** Throws Unaccountable if what was sealed, or is kept, is missing or was changed. */
 export async function beginRecount(eventStore: Store, kept: KeptCheckpoints) {
@@ -25,25 +25,25 @@ export async function beginRecount(eventStore: Store, kept: KeptCheckpoints) {
   const sealed = last.seal?.checkpoint ? { ...last.seal.checkpoint, name: `seal ${last.revision}` } : null;
   const expected = [...(sealed ? [sealed] : []), ...(await kept.load())];
   const before = await fromSealBefore(last, eventStore);
-  const { after, eras, range } =
+  const { after, coverages, range } =
     before && expected.every(({ size }) => size >= before.range.size)
       ? before
-      : { range: emptyRange, after: null, eras: await allEras(eventStore) };
+      : { range: emptyRange, after: null, coverages: await allCoverages(eventStore) };
   return {
     last,
     /** The name of the log in the checkpoints so far. */
     origin: expected[0]?.origin,
     /** The events to count: those of these streams after this position. */
-    streams: [...new Set([...eras.flatMap(({ streams }) => streams), ...streamPrefixes])],
+    streams: [...new Set([...coverages.flatMap(({ streams }) => streams), ...streamPrefixes])],
     after,
-    tree: checkedTree(range, eras, expected),
+    tree: checkedTree(range, coverages, expected),
   };
 }
 
 /** A tree that throws Unaccountable as soon as it does not agree with a checkpoint of its size. */
 function checkedTree(
   range: Range,
-  eras: readonly Era[],
+  coverages: readonly Coverage[],
   expected: readonly (Checkpoint & { name: string })[],
 ) {
   const tree = growTree(range);
@@ -53,8 +53,8 @@ function checkedTree(
     range: tree.range,
     /** Adds the event's leaf and returns it; null if no leaf is made of this event. */
     add(event: RecordedEvent): Buffer | null {
-      const era = eras.find(({ until }) => tree.size() < until);
-      if (!isCovered(event, era?.streams ?? streamPrefixes)) return null;
+      const coverage = coverages.find(({ until }) => tree.size() < until);
+      if (!isCovered(event, coverage?.streams ?? streamPrefixes)) return null;
       const leaf = leafHash(leafEntry(leafOf(event)));
       tree.add(leaf);
       for (const { size, root, name } of expected)
@@ -80,19 +80,19 @@ async function fromSealBefore({ seal, revision }: LastSeal, eventStore: Store) {
   const before = signedSealIn(stored);
   const range = before.checkpoint?.range;
   if (!range) return null;
-  const eras = [{ until: seal.count, streams: seal.streams }];
-  return { range, after: (await lastEventOf(before, eventStore)).position, eras };
+  const coverages = [{ until: seal.count, streams: seal.streams }];
+  return { range, after: (await lastEventOf(before, eventStore)).position, coverages };
 }
 
-async function allEras(eventStore: Store): Promise<Era[]> {
-  const eras: Era[] = [];
+async function allCoverages(eventStore: Store): Promise<Coverage[]> {
+  const coverages: Coverage[] = [];
   for await (const stored of allSeals(eventStore)) {
     const seal = readSignedSeal(stored);
     if (!seal?.checkpoint) continue;
-    if (eras.at(-1)?.streams.join() === seal.streams.join()) eras.pop();
-    eras.push({ until: seal.count, streams: seal.streams });
+    if (coverages.at(-1)?.streams.join() === seal.streams.join()) coverages.pop();
+    coverages.push({ until: seal.count, streams: seal.streams });
   }
-  return eras;
+  return coverages;
 }
 
 /** The first checkpoint must not cover another log than the last seal with a running hash. Throws Unaccountable. */

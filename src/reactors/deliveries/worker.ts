@@ -1,5 +1,5 @@
 /**
- * Works through one kind of delivery: claims what is due, as far as there are places (places.ts), attempts each
+ * Works through one kind of delivery: claims what is due, as far as there are slots (attempt-slots.ts), attempts each
  * (attempt.ts), and then releases its row. Any number of processes may run the same worker. After a crash the lease ends,
  * and another worker continues under the same delivery id.
  */
@@ -11,8 +11,8 @@ import type { DeliveryKind } from '../../events/deliveries.ts';
 import type { ClaimedDelivery, DeliveryQueue } from '../../to-do/delivery-queue.ts';
 import type { PlacedEvent } from '../../to-do/known-deliveries.ts';
 import { type AttemptDependencies, attemptDelivery, type RowEnd } from './attempt.ts';
+import { type Concurrency, createAttemptSlots } from './attempt-slots.ts';
 import type { DeliveryOutcome } from './delivery-task.ts';
-import { type Concurrency, createPlaces } from './places.ts';
 
 export type WorkerTask = Pick<AttemptDependencies, 'name' | 'perform'> & { kind: DeliveryKind };
 
@@ -38,7 +38,7 @@ export function startDeliveryWorker(dependencies: Dependencies) {
   const { concurrency, countAttempt, kind, name, queue, ready, runtime, leaseMs = 60_000 } = dependencies;
   const log = dependencies.log.child({ reactor: name });
   const breaker = createBreaker(runtime);
-  const places = createPlaces(concurrency, breaker);
+  const slots = createAttemptSlots(concurrency, breaker);
   const attempts = new Map<ClaimedDelivery, Promise<void>>();
   const warn = warnSeldom(log, runtime);
   const interrupting = new AbortController();
@@ -59,7 +59,7 @@ export function startDeliveryWorker(dependencies: Dependencies) {
 
   async function claim(): Promise<ClaimedDelivery[]> {
     const underWay = [...attempts.keys()];
-    const limits = places.left(underWay);
+    const limits = slots.left(underWay);
     if (limits.limit === 0) return [];
     const now = runtime.now();
     const leaseUntil = new Date(now.getTime() + leaseMs);
@@ -68,7 +68,7 @@ export function startDeliveryWorker(dependencies: Dependencies) {
       warn({ reason: briefReasonOf(error) }, 'no deliveries can be claimed for now');
       return [];
     });
-    places.take([...underWay, ...claimed]);
+    slots.take([...underWay, ...claimed]);
     return claimed;
   }
 
@@ -76,11 +76,11 @@ export function startDeliveryWorker(dependencies: Dependencies) {
     const limits = { claimedMs, stopping: interrupting.signal };
     const { outcome, row } = await attemptDelivery(claimed, limits, { ...dependencies, log, warn });
     await release(claimed, row);
-    const lackedPlaces = places.lackedFor(claimed);
+    const lackedSlots = slots.lackedFor(claimed);
     if (outcome) countAttempt?.(kind, outcome.kind);
     if (outcome) breaker.record(claimed.receiver, outcome.kind === 'failed' && outcome.isReceiverDown);
     attempts.delete(claimed);
-    if (lackedPlaces) wake();
+    if (lackedSlots) wake();
   }
 
   const working = work();

@@ -1,4 +1,4 @@
-// Attempts at a time: each callback once however many processes there are, and no receiver takes the places of others.
+// Attempts at a time: each callback once however many processes there are, and no receiver takes the slots of others.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
 import test from 'ava';

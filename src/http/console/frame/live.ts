@@ -9,14 +9,14 @@ import { noSuchPayment } from '../../server/load-history.ts';
 import { readQuery } from './forms-and-lists.ts';
 import { isInScope } from './guards.ts';
 import type { Page, PageDependencies } from './page.ts';
-import { createPlaces } from './places.ts';
+import { createSlots } from './slots.ts';
 
 const everyMs = 1_000;
 /** The session is checked, and a comment sent, so that no proxy closes the connection as idle. */
 const checkedEveryMs = 10_000;
 
 export function createLive(): Page {
-  const takePlace = createPlaces({ most: 200, mostOfOnePerson: 20 });
+  const takeSlot = createSlots({ most: 200, mostOfOnePerson: 20 });
   let positions: (() => Promise<string>) | null = null;
   return async (ctx, dependencies) => {
     const { closing, projectionStatus, runtime, sessions } = dependencies;
@@ -37,13 +37,13 @@ export function createLive(): Page {
       const found = await sessions.find(ctx).catch(() => null);
       return found !== null && JSON.stringify(found.merchants) === JSON.stringify(merchants);
     };
-    // If the browser has left, `close` is not emitted again, and its place would never be given back.
+    // If the browser has left, `close` is not emitted again, and its slot would never be given back.
     if (ctx.res.closed) return;
-    const leave = takePlace(id);
-    if (!leave) throw new HttpProblem(503, 'Too many pages are open that update by themselves');
+    const release = takeSlot(id);
+    if (!release) throw new HttpProblem(503, 'Too many pages are open that update by themselves');
     const gone = new AbortController();
     ctx.res.once('close', () => {
-      leave();
+      release();
       gone.abort();
     });
     const first = seen ?? (await look());

@@ -16,8 +16,8 @@ import { type Context, HttpProblem } from '../../server/context.ts';
 import { merchantsFor, pageOf, queryOf, readQuery } from '../frame/forms-and-lists.ts';
 import { readPageAsked } from '../frame/list.ts';
 import type { Page, PageDependencies } from '../frame/page.ts';
-import { createPlaces } from '../frame/places.ts';
 import type { StaffContext } from '../frame/session.ts';
+import { createSlots } from '../frame/slots.ts';
 import { accountPath } from './account.ts';
 import { findGap, readAsOf, refuseGap } from './as-of.ts';
 
@@ -27,7 +27,7 @@ const pdfPath = '/console/statements/collection.pdf';
 const dayMs = 24 * 60 * 60 * 1000;
 
 /** Limits requests at a time: each holds its receipts until those before it are drawn, a second or two each. */
-const takePlace = createPlaces({ most: 20, mostOfOnePerson: 5 });
+const takeSlot = createSlots({ most: 20, mostOfOnePerson: 5 });
 
 type Agencies = ReturnType<typeof merchantsFor>;
 type Request = { agency: string; collection: Collection };
@@ -124,8 +124,8 @@ export const downloadCollectionCsv: Page = async (ctx, dependencies) => {
 export const downloadCollectionPdf: Page = async (ctx, dependencies) => {
   const { agency, collection } = await readDownload(ctx, dependencies);
   const lang = readQuery(ctx).lang === 'en' ? 'en' : 'ms';
-  const leave = takePlace(ctx.state.staff.id);
-  if (!leave) throw new HttpProblem(503, 'The service is busy at the moment; try again in a few seconds');
+  const release = takeSlot(ctx.state.staff.id);
+  if (!release) throw new HttpProblem(503, 'The service is busy at the moment; try again in a few seconds');
   try {
     const receipts = await gatherReceipts(collectedReceipts(dependencies.db, collection));
     const printedAt = dependencies.runtime.now();
@@ -134,7 +134,7 @@ export const downloadCollectionPdf: Page = async (ctx, dependencies) => {
     if (error instanceof TooManyReceipts) throw new HttpProblem(409, error.message);
     throw error;
   } finally {
-    leave();
+    release();
   }
   attach(ctx, collection, 'pdf');
   ctx.type = 'application/pdf';

@@ -6,7 +6,7 @@ import type { ClaimedDelivery } from '../../to-do/delivery-queue.ts';
 /** A merchant may name any number of receivers, which together get no more than its part. */
 export type Concurrency = { total: number; perReceiver: number; perMerchant: number };
 
-export function createPlaces({ total, perMerchant, perReceiver }: Concurrency, breaker: Breaker) {
+export function createAttemptSlots({ total, perMerchant, perReceiver }: Concurrency, breaker: Breaker) {
   /** The attempts under way at the last claim, and those that it began. Some may have ended since. */
   let taken: readonly ClaimedDelivery[] = [];
   return {
@@ -28,7 +28,7 @@ export function createPlaces({ total, perMerchant, perReceiver }: Concurrency, b
       taken = underWay;
     },
 
-    /** Whether the last claim may have left something for lack of a place that the end of this attempt frees. */
+    /** Whether the last claim may have left something for lack of a slot that the end of this attempt frees. */
     lackedFor({ merchantCode, receiver }: ClaimedDelivery): boolean {
       const atReceiver = taken.filter((each) => each.receiver === receiver).length;
       const ofMerchant = taken.filter((each) => each.merchantCode === merchantCode).length;
