@@ -36,6 +36,7 @@ import { createRetentionPass } from '../../src/personal-data/retention.ts';
 import { details } from '../../src/projections/details/projection.ts';
 import { scrub } from '../../src/projections/details/scrub.ts';
 import { createDetailsTable } from '../../src/projections/details/tables.ts';
+import { madeWithKeys } from '../../src/projections/payments/payers.ts';
 import { payments } from '../../src/projections/payments/projection.ts';
 import { unmatched } from '../../src/projections/unmatched/projection.ts';
 import { createEraser } from '../../src/roles/eraser.ts';
@@ -71,6 +72,7 @@ async function start(t: ExecutionContext) {
   const runtime = testRuntime({ now: () => now });
   const keyStore = createPostgresKeyStore({
     db,
+    madeWithKeys,
     wrapping: wrappingKeys(Buffer.alloc(32, 'k').toString('base64'), []),
     runtime,
   });
