@@ -575,6 +575,9 @@ test.serial('as a command: exit code 0 or 1, by the key that an auditor keeps', 
   t.is((await ledger(t, url, 'verify', '--file', ofReceipt, '--public-key', wrong)).code, 1);
   await writeFile(forgedProof, (proof?.file ?? '').replace('"index":', '"index":1'));
   t.is((await ledger(t, url, 'verify', '--file', forgedProof)).code, 1);
+  const replaced = await ledger(t, url, 'keys', 'replace-seal-key');
+  t.regex(replaced.said, /^The log names the present SEAL_KEY already.* Nothing was replaced\.$/m);
+  t.deepEqual(await eventStore.load('key-fingerprint-SEAL_KEY'), []);
   const listed = await ledger(t, url, 'seals');
   t.is(listed.code, 0);
   t.true(listed.said.startsWith(pemOf(key)));
