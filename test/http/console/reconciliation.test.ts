@@ -89,8 +89,7 @@ test.serial('an administrator imports, reads and resolves; others only read', as
   t.true((await (await viewer.get(link)).text()).includes('The gateway keeps &lt;b&gt;RM 21.50&lt;/b&gt;'));
   await caughtUp();
   t.false((await (await admin.get(page)).text()).includes(link));
-  const again = await (await upload(app.url, admin, csv)).text();
-  t.false(again.includes('kind=difference&amp;file='), 'it has opened none');
+  await upload(app.url, admin, csv);
   t.is((await app.eventStore.load(reconciliationStream(difference))).length, 2, 'what is explained stays so');
 });
 
