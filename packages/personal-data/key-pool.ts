@@ -6,6 +6,7 @@ import { portionsOf } from '@ledger/kernel/pages.ts';
 import { reasonOf } from '@ledger/kernel/reason-of.ts';
 import { retry } from '@ledger/kernel/retry.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
+import { warnSeldom } from '@ledger/kernel/warn-seldom.ts';
 import { ConfigError } from '@ledger/kernel/yaml-file.ts';
 import type { Logger } from 'pino';
 import type { KeyReserve } from './key-reserve.ts';
@@ -33,6 +34,7 @@ export function createKeyPool(dependencies: {
   ahead?: number;
 }) {
   const { store, reserve = noReserve, onAdded, runtime, log, ahead = defaultAhead } = dependencies;
+  const warn = warnSeldom(log, runtime);
   const blocks: KeyBlock[] = [];
   let drawnOfFirst = 0;
   let mostAhead = 0;
@@ -73,12 +75,12 @@ export function createKeyPool(dependencies: {
       await retry(() => store.add(made), {
         runtime,
         signal,
-        shouldRetry: (error) => !(error instanceof ConfigError),
+        // Later, an older copy of the store may be under another key, which an operator can mend while this process runs.
+        shouldRetry: (error) => mostAhead > 0 || !(error instanceof ConfigError),
         onFailure: (error, failures) => {
-          if (failures > 1) return;
           // Once per outage.
-          if (mostAhead === 0) useReserve();
-          log.warn({ reason: reasonOf(error), available: available() }, 'data keys cannot be stored ahead');
+          if (failures === 1 && mostAhead === 0) useReserve();
+          warn({ reason: reasonOf(error), available: available() }, 'data keys cannot be stored ahead');
         },
       });
       keep(made);
@@ -129,6 +131,9 @@ export function createKeyPool(dependencies: {
 
     available,
 
+    /** How many blocks the store may have lost and has not taken again: what they seal is lost if this process ends. */
+    unstored: () => lost.size,
+
     /**
      * Stores again what the store may have lost, and then the reserve: after a failover to a server that lagged, or a
      * restore. The block in use is stored with the keys that were drawn: if the store had lost it, it had also lost what was
@@ -141,9 +146,8 @@ export function createKeyPool(dependencies: {
       const pace = {
         runtime,
         signal: AbortSignal.any([signal, storingAgain.signal]),
-        onFailure(error: unknown, failures: number) {
-          if (failures === 1) log.warn({ reason: reasonOf(error) }, 'data keys cannot be stored again yet');
-        },
+        onFailure: (error: unknown) =>
+          warn({ reason: reasonOf(error) }, 'data keys cannot be stored again yet'),
       };
       for (const { id, keys } of blocks) lost.set(id, keys);
       const again = Array.from(lost, ([id, keys]) => ({ id, keys }));

@@ -52,6 +52,7 @@ export function createPersonalData(dependencies: {
     seal: createSeal((event) => pool.draw(isNew(event) ? 'new' : 'begun'), drawnAhead(runtime)),
     open: createOpen(cache, { log, runtime }),
     blindIndex: createBlindIndex(store),
+    unstored: pool.unstored,
     /** Stores keys ahead from now on, for a process that writes. Resolves as soon as it can seal. */
     start(): Promise<void> {
       listener ??= listen((payload) => {

@@ -1,6 +1,7 @@
 /** Keeps data keys in Postgres, in blocks that are encrypted under a wrapping key, and beside them the erasures under way. */
 import type { Runtime } from '@ledger/kernel/runtime.ts';
 import { ConfigError } from '@ledger/kernel/yaml-file.ts';
+import { answerOf, isPostgresError } from '@ledger/postgres/error-codes.ts';
 import { sqlIn } from '@ledger/postgres/sql.ts';
 import type { Knex } from 'knex';
 import {
@@ -28,17 +29,19 @@ const indexBlock = 'index';
 /** How many blocks are wrapped again at a time. */
 const rewrapPage = 50;
 
+/** `madeWithKeys` is a table that has rows only if there were keys: with such rows, the schema is not made anew. */
 export function createPostgresKeyStore(dependencies: {
   db: Knex;
   wrapping: WrappingKeys;
+  madeWithKeys: string;
   runtime: Pick<Runtime, 'randomBytes'>;
 }): KeyStore {
-  const { db, wrapping, runtime } = dependencies;
+  const { db, madeWithKeys, wrapping, runtime } = dependencies;
   const rows = (on: Knex = db) => on<StoredBlock>('key_blocks').withSchema(keySchema);
   const erasures = () => db('erasures').withSchema(keySchema);
   let made: Promise<void> | null = null;
   const tables = () => {
-    made ??= createKeyTables(db).catch((error) => {
+    made ??= createKeyTables(db, madeWithKeys).catch((error) => {
       made = null;
       throw error;
     });
@@ -225,16 +228,26 @@ export function createPostgresKeyStore(dependencies: {
   return store;
 }
 
-/** `if not exists` alone fails when two processes create the same thing at once. */
-async function createKeyTables(db: Knex): Promise<void> {
+/** `if not exists` alone fails when two processes create the same thing at once. Throws ConfigError if it was dropped. */
+async function createKeyTables(db: Knex, madeWithKeys: string): Promise<void> {
   const { rows } = await db
     .raw('select to_regclass(?) is not null as exists', [`${keySchema}.erasures`])
     .timeout(2_000);
   if (rows[0]?.exists) return;
-  await db.transaction(async (trx) => {
-    await trx.raw('select pg_advisory_xact_lock(hashtextextended(?, 0))', [keySchema]);
-    await trx.raw(keyTablesSql);
-  });
+  try {
+    await db.transaction(async (trx) => {
+      await trx.raw('select pg_advisory_xact_lock(hashtextextended(?, 0))', [keySchema]);
+      await trx.raw(keyTablesUnlessDropped(madeWithKeys));
+    });
+  } catch (error) {
+    throw isPostgresError(error, 'configFile')
+      ? new ConfigError([`DATABASE_URL: ${answerOf(error)}`])
+      : error;
+  }
 }
 
-export const keyTablesSql = sqlIn(new URL('./', import.meta.url))('key-tables');
+const sqlOf = sqlIn(new URL('./', import.meta.url));
+export const keyTablesSql = sqlOf('key-tables');
+/** The same, unless the schema is missing where the table has rows: then it raises an error. */
+export const keyTablesUnlessDropped = (madeWithKeys: string) =>
+  `${sqlOf('dropped-keys', { madeWithKeys })}\n${keyTablesSql}`;

@@ -15,6 +15,8 @@ const codes = {
   outOfMemory: '53200',
   readOnly: '25006',
   tooManyConnections: '53300',
+  /** Raised by statements of our own, about what an operator has to mend. */
+  configFile: 'F0000',
 } as const;
 
 /** Whether Postgres answered with one of these errors. */

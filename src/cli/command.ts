@@ -71,9 +71,10 @@ export function readPort(text: string): number {
   return Number(text);
 }
 
-/** The fault in a field of a request, which is an option here. */
-export function asUsageError({ message }: InvalidFields): UsageError {
-  return new UsageError(message.replace(/^(?=(at|format|from|revision|to) must)|(?=from$)/g, '--'));
+/** The faults in the fields of a request, which are options here. */
+export function asUsageError({ faults }: InvalidFields): UsageError {
+  const texts = faults.map((each) => (typeof each === 'string' ? each : `--${each.join(' ')}`));
+  return new UsageError(texts.join('; '));
 }
 
 /** The path of a file that somebody named. Throws UsageError if it cannot be read. */

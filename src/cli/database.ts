@@ -4,7 +4,7 @@ import { format } from '@ledger/kernel/format.ts';
 import { reasonOf } from '@ledger/kernel/reason-of.ts';
 import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
 import { ConfigError } from '@ledger/kernel/yaml-file.ts';
-import { keyTablesSql } from '@ledger/personal-data/postgres-key-store.ts';
+import { keyTablesUnlessDropped } from '@ledger/personal-data/postgres-key-store.ts';
 import { isPostgresError } from '@ledger/postgres/error-codes.ts';
 import { passwordVerifier } from '@ledger/postgres/password-verifier.ts';
 import { createClient } from '@ledger/postgres/pool.ts';
@@ -15,6 +15,7 @@ import { readEnvironment } from '../config/environment-reader.ts';
 import { checkPostgres, checkSecrets } from '../config/security.ts';
 import { erasedKeysList } from '../personal-data/erased-keys.ts';
 import { allProjections } from '../projections/all.ts';
+import { madeWithKeys } from '../projections/payments/payers.ts';
 import { deliveryList } from '../to-do/delivery-list.ts';
 import { countingGrant, requeryList } from '../to-do/requery-list.ts';
 import { type CommandOf, UsageError } from './command.ts';
@@ -69,7 +70,7 @@ function grantsOf(name: string): string {
     database: name,
     checkpoints: checkpointsSql.trim(),
     auditTables: auditTablesSql,
-    keyTables: keyTablesSql.trim(),
+    keyTables: keyTablesUnlessDropped(madeWithKeys),
     readModels: [...allProjections, erasedKeysList].map((each) => each.name).join('|'),
     toDoLists: [deliveryList.name, requeryList.name].join('|'),
     countingGrant: countingGrant.trim(),

@@ -3,6 +3,7 @@ import type { EventStore } from '@ledger/event-store/event-store.ts';
 import { eventsToEnd } from '@ledger/event-store/events-to-end.ts';
 import type { KeyStore } from '@ledger/personal-data/key-store.ts';
 import { sealKeyOf } from '@ledger/transparency-log/key.ts';
+import { lastCheckpoint } from '../audit/seals/find-seals.ts';
 import { assertKey } from '../commands/key-fingerprint.ts';
 import { paymentStreamPrefix } from '../events/payment.ts';
 import { readErasure } from '../events/personal-data.ts';
@@ -53,6 +54,8 @@ async function replaceSealKey(): Promise<CommandOutcome> {
       if (current === '') return fail('SEAL_KEY is not set.');
       const { signal } = new AbortController();
       const key = sealKeyOf(current).publicKey;
+      const last = await lastCheckpoint(eventStore).catch(() => null);
+      if (last?.publicKey === key) return { data: {}, text: nothingReplaced('SEAL_KEY') };
       const isNew = await assertKey({ name: 'SEAL_KEY', key, others: null }, { eventStore, runtime, signal });
       const text = [
         'The log names the present SEAL_KEY now, and the next seal is signed with it.',

@@ -3,9 +3,17 @@ import { deliverablePattern, emailPattern, maxEmailLength } from '@ledger/kernel
 import { type JsonSchema, withJsonSchema } from '@ledger/kernel/with-json-schema.ts';
 import { define, type Struct, validate } from 'superstruct';
 
-/** The message names every invalid field, such as `items[3].amount` (counted from 0), and never a value. */
+/** A text of its own, or what is wrong with a field, such as `items[3].amount` (counted from 0). Never with a value. */
+type Fault = string | readonly [field: string, fault: string];
+
+/** The message has every fault, with its field before it. */
 export class InvalidFields extends Error {
   override name = 'InvalidFields';
+  readonly faults: readonly Fault[];
+  constructor(...faults: readonly Fault[]) {
+    super(faults.map((each) => (typeof each === 'string' ? each : each.join(' '))).join('; '));
+    this.faults = faults;
+  }
 }
 
 /** Leaves out unknown fields and fills in defaults. Throws InvalidFields. */
@@ -14,8 +22,7 @@ export function readFields<T>(input: unknown, struct: Struct<T, unknown>): T {
     throw new InvalidFields('The body must be a JSON object');
   const [error, fields] = validate(input, struct, { coerce: true, mask: true });
   if (!error) return fields;
-  const faults = error.failures().map(({ path, message }) => `${nameOf(path)} ${message}`);
-  throw new InvalidFields(faults.join('; '));
+  throw new InvalidFields(...error.failures().map(({ path, message }) => [nameOf(path), message] as const));
 }
 
 function nameOf(path: readonly unknown[]): string {

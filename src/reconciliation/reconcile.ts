@@ -105,7 +105,8 @@ export async function reconcile(dependencies: Dependencies, task: Import): Promi
     };
     for await (const subjects of subjectsToCompare(run)) await comparePage(run, subjects);
     if (!task.dryRun) await clearGone(run);
-    return { source: format.source, rows: file.rows, asOf: run.asOf, ...run.scope, ...run.totals };
+    const { rows, sha256 } = file;
+    return { source: format.source, rows, sha256, asOf: run.asOf, ...run.scope, ...run.totals };
   } finally {
     staged.close();
   }

@@ -49,15 +49,16 @@ export function recogniseSettlement(header: readonly string[], merchants: readon
     readRow(line: number, cells: readonly string[]): SettlementRow | string {
       const fields = fieldsOf(cells);
       if (typeof fields === 'string') return fields;
+      // First, because the form of the console takes the amount as the total.
+      const amountSen = readAmount(fields.AMOUNT ?? '');
+      const feeSen = readAmount(fields.FEE || '0');
+      if (!amountSen || feeSen === null) return 'AMOUNT or FEE is not an amount such as 120.50';
       const read = readHead(fields);
       if (typeof read === 'string') return read;
       head ??= read;
       if (JSON.stringify(head) !== JSON.stringify(read))
         return 'has another REFERENCE, SETTLED_ON or TOTAL than the first row';
       if (!isRinggit(fields.CURRENCY ?? '')) return 'CURRENCY is not MYR';
-      const amountSen = readAmount(fields.AMOUNT ?? '');
-      const feeSen = readAmount(fields.FEE || '0');
-      if (!amountSen || feeSen === null) return 'AMOUNT or FEE is not an amount such as 120.50';
       if (kind === 'remittance' && feeSen > 0) return 'FEE is for payouts';
       const account = kind === 'payout' ? methodOf(fields) : `merchant:${fields.MERCHANT_CODE}`;
       if (!account || (kind === 'remittance' && !merchants.includes(fields.MERCHANT_CODE ?? '')))

@@ -14,6 +14,8 @@ type ClassTotal = { count: number; oursSen: number; theirsSen: number };
 
 export type Summary = ExportScope & {
   source: ExportSource;
+  /** Of the file. */
+  sha256: string;
   /** The time at which the file was made, in UTC; null if it is not known. */
   asOf: string | null;
   /** Without the header, but including unreadable rows. */

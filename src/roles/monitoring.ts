@@ -8,6 +8,7 @@ import { createMetrics, type GaugeSource } from '@ledger/observability/metrics.t
 import { connectPostgres } from '@ledger/postgres/pool.ts';
 import gauges from '../../content/metrics.json' with { type: 'json' };
 import { toIsoWithOffset } from '../common/malaysian-time.ts';
+import { configurationFingerprints } from '../config/fingerprints.ts';
 import { createCounters } from '../monitoring/counters.ts';
 import { answersFrom, createLook, type Look } from '../monitoring/health.ts';
 import { createSources } from '../monitoring/metric-sources.ts';
@@ -39,7 +40,7 @@ export async function startMonitoring<Role extends RoleDependencies>(
   role: Role,
   { name, roles }: { name: string; roles: readonly RoleName[] },
 ) {
-  const { clock, config, eventStore, log, runtime } = role;
+  const { clock, config, eventStore, log, personalData, runtime } = role;
   const tracing = await startTracing(config.otlpEndpoint, name);
   const db = connectPostgres({ url: config.databaseUrl, log });
   const projections = roles.flatMap((each) => [...work[each].follows]);
@@ -70,8 +71,16 @@ export async function startMonitoring<Role extends RoleDependencies>(
       ['ledger_event_store_up', found.eventStore === 'up' ? 1 : 0],
       ['ledger_postgres_up', found.postgres === 'up' ? 1 : 0],
       ['ledger_configuration_refused', config.refused.length > 0 ? 1 : 0],
+      ['ledger_data_keys_unstored', personalData.unstored()],
     ];
   });
+  add('configuration', async () =>
+    configurationFingerprints(config).map(([variable, value]) => [
+      'ledger_configuration_fingerprint',
+      value,
+      variable,
+    ]),
+  );
   const sources = createSources({ ...standing, db, folder: config.dataDir });
   for (const source of new Set(['machine' as const, ...roles.flatMap((each) => work[each].measures)]))
     add(source, sources[source]);

@@ -24,6 +24,7 @@ import { readEnvironment } from '../config/environment-reader.ts';
 import type { DeliveryKind } from '../events/deliveries.ts';
 import { paymentStreamPrefix } from '../events/payment.ts';
 import type { AnsweredRequest, AttemptOutcome } from '../monitoring/counters.ts';
+import { madeWithKeys } from '../projections/payments/payers.ts';
 import type { Documents } from '../statements/document.ts';
 import type { Running } from './lifecycle.ts';
 
@@ -71,7 +72,7 @@ export function openStores<
   const eventStore = connectEventStore({ url: esdbUrl, log, runtime });
   const wrapping = wrappingKeys(dataKeys.current, dataKeys.previous);
   const personalData = createPersonalData({
-    store: createPostgresKeyStore({ db, wrapping, runtime }),
+    store: createPostgresKeyStore({ db, madeWithKeys, wrapping, runtime }),
     ...(dataDir !== undefined && {
       reserve: createKeyReserve({ folder: join(dataDir, 'unused-keys'), wrapping, runtime }),
     }),

@@ -295,6 +295,19 @@ test('an installation with one account: the roles take over its tables, and a ne
   for (const statement of ["select lo_from_bytea(0, 'rows')", 'select lo_create(0)', 'select lo_creat(-1)'])
     await t.throwsAsync(query(urls.http, statement), { code: '42501' }, statement);
   await query(urls.http, 'update reactor_requeries.requeries set counted = 1');
+
+  // Whoever prepares the next release must not make up for keys that were dropped.
+  await query(
+    urls.projections,
+    `create table payments.payers (transaction_id text); insert into payments.payers values ('')`,
+  );
+  await query(urls.owner, 'drop schema personal_data cascade');
+  const dropped = await grant(urls.owner);
+  t.is(dropped.code, 1);
+  t.is(
+    dropped.output,
+    'PostgreSQL refuses: the schema personal_data is missing: restore it from its backup.\n',
+  );
 });
 
 test('the SQL is shown, without passwords; a database without a name and a bad password are refused', async (t) => {

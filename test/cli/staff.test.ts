@@ -175,13 +175,13 @@ test('wrong arguments are answered with the usage', async (t) => {
     ],
     [
       ['users', 'role', '--email', 'a@b.example', '--role', 'king'],
-      'role must be one of admin, member, viewer',
+      '--role must be one of admin, member, viewer',
       'add --email',
     ],
-    [['users', 'add'], 'email is required', 'add --email'],
+    [['users', 'add'], '--email is required', 'add --email'],
     [
       ['projects', 'add', '--name', 'Receipts', '--status', 'draft', '--stars', '1e3'],
-      'stars must be a whole number, 0 or more',
+      '--stars must be a whole number, 0 or more',
       'add --name',
     ],
   ] as const) {

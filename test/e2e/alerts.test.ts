@@ -203,11 +203,19 @@ async function startRoles(t: ExecutionContext, environment: Record<string, strin
   const projections = await begin('projections', startProjections);
   const reactors = await begin('reactors', startReactors);
   const http = await begin('http', startHttp);
+  const otherConfig = { ...config };
+  const other = await startMonitoring(
+    { ...stores, config: otherConfig, runtime },
+    { name: 'http', roles: ['http'] },
+  );
+  other.enter('running');
+  ports.set('another http', other.port);
   t.teardown(async () => {
     for (const { role, monitoring } of [http, reactors, projections]) {
       await role.stop();
       await monitoring.stop();
     }
+    await other.stop();
     await stores.stop();
   });
   const changed = () => loadConfig({ ...environment, MERCHANTS_FILE: '/nowhere' });
@@ -215,6 +223,8 @@ async function startRoles(t: ExecutionContext, environment: Record<string, strin
     faults,
     ports,
     http,
+    /** Of another process of the HTTP role, of which there is only the monitoring. */
+    otherConfig,
     eventStore: stores.eventStore,
     refuse: () => reloadConfig(config, changed, log),
   };
@@ -317,7 +327,7 @@ withPrometheus(
     const store = await startServerProcess(t);
     const disk = await smallDisk(t);
     const witness = await startWitness(t);
-    const { faults, ports, http, eventStore, refuse } = await startRoles(t, {
+    const { faults, ports, http, eventStore, otherConfig, refuse } = await startRoles(t, {
       ...settingsFor({ esdbUrl: store.url, databaseUrl: database.url }),
       WITNESS_URLS: witness.url,
       DATA_DIR: disk ?? (await temporaryFolder(t)),
@@ -385,6 +395,7 @@ withPrometheus(
     await append(eventStore, 'LATER', [requested('LATER')]);
     if (disk) fill(disk);
     refuse();
+    otherConfig.baseUrl = 'https://payments.example';
     const forged = { kind: 'changed events', count: 1, first: 'An event is not what was written' } as const;
     await recordVerified(database.db, new Date(), { checked: [], violations: [forged] });
     faults.timeMs = 9 * day;
@@ -413,6 +424,7 @@ withPrometheus(
       ...['LedgerExceptionsOpen', 'LedgerRequeriesStuck'],
       ...[
         'LedgerConfigurationRefused',
+        'LedgerConfigurationDiffers',
         'LedgerAttemptOpenTooLong',
         'LedgerNotSealed',
         'LedgerCheckFailed',
@@ -424,7 +436,9 @@ withPrometheus(
     ]);
     await release();
 
-    // PostgreSQL takes nobody. When it does again, the sealer goes on, and the witness has stopped signing.
+    // PostgreSQL takes nobody. When it does again, the sealer goes on, and the witness has stopped signing; keys are under
+    // another data key.
+    await database.db.raw(`update personal_data.key_blocks set kek_id = '00000000' where id = 'index'`);
     witness.signs.isRefusing = true;
     const name = new URL(database.url).pathname.slice(1);
     const server = new URL(database.url);
@@ -436,7 +450,7 @@ withPrometheus(
     );
     await untilFired(['LedgerPostgresDown', 'LedgerChecksMissing']);
     await query(server.href, `alter database "${name}" with allow_connections true`);
-    await untilFired(['LedgerWitnessMissing']);
+    await untilFired(['LedgerWitnessMissing', 'LedgerDataKeysUnstored']);
 
     // The event store does not answer.
     store.signal('SIGSTOP');

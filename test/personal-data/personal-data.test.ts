@@ -1,6 +1,7 @@
 /** Sealing, opening and destroying, with the keys in a real Postgres. */
 import { readdir } from 'node:fs/promises';
 import { Readable } from 'node:stream';
+import { orElse } from '@ledger/kernel/or-else.ts';
 import { ConfigError } from '@ledger/kernel/yaml-file.ts';
 import { readKeyTables, writeKeyTables } from '@ledger/personal-data/key-backup.ts';
 import { createKeyReserve } from '@ledger/personal-data/key-reserve.ts';
@@ -18,6 +19,8 @@ import { createDatabase } from '../support/postgres.ts';
 import { runs } from '../support/property-runs.ts';
 import { testRuntime } from '../support/runtime.ts';
 
+/** Of this name in the ledger; most tests have no such table. */
+const madeWithKeys = 'payments.payers';
 const dataKey = (character: string) => Buffer.alloc(32, character).toString('base64');
 const stream = 'payment-1';
 const place = { stream, field: 'personal' } as const;
@@ -38,7 +41,7 @@ function startProcess(
   const runtime = testRuntime({ monotonicMs: () => clock.nowMs });
   const wrapping = wrappingKeys(current, previous);
   const personalData = createPersonalData({
-    store: createPostgresKeyStore({ db, wrapping, runtime }),
+    store: createPostgresKeyStore({ db, madeWithKeys, wrapping, runtime }),
     ...(reserveFolder !== '' && { reserve: createKeyReserve({ folder: reserveFolder, wrapping, runtime }) }),
     listen: (onNotification) =>
       listenForNotifications({ databaseUrl: url, channel: destroyedChannel, onNotification, log, runtime }),
@@ -404,6 +407,61 @@ test('keys that a failover lost are stored again once the connection is back', a
   t.deepEqual(await startProcess(t, database).open(sealed, place), { kind: 'open', value: 'Aminah' });
 });
 
+test('an older copy, under a data key that was removed, takes the keys in memory once rewrap has run', async (t) => {
+  const database = await createDatabase();
+  const [former, current] = [dataKey('a'), dataKey('b')];
+  await startProcess(t, database, { current: former }).start();
+  await query(database.url, 'create table older as select * from personal_data.key_blocks');
+  const operator = startProcess(t, database, { current, previous: [former] });
+  t.is((await operator.store.rewrap()).left, 0);
+  const writer = startProcess(t, database, { current });
+  await writer.start();
+  const sealed = sealedBy(writer, 'Aminah');
+  t.is(writer.unstored(), 0);
+  await query(
+    database.url,
+    `delete from personal_data.key_blocks; insert into personal_data.key_blocks select * from older;
+     select pg_terminate_backend(pid) from pg_stat_activity
+     where application_name = 'ledger ${destroyedChannel}' and datname = current_database()`,
+  );
+  await until(async () => writer.unstored() > 0);
+  t.throws(
+    () => {
+      for (;;) sealedBy(writer, 'Aminah', 'PaymentSucceeded');
+    },
+    { instanceOf: KeysUnavailable },
+    'it stores no new ones either',
+  );
+  t.is((await operator.store.rewrap()).left, 0);
+  await until(async () => writer.unstored() === 0);
+  const next = startProcess(t, database, { current });
+  t.deepEqual(await next.open(sealed, place), { kind: 'open', value: 'Aminah' });
+  await until(async () => orElse(() => sealedBy(writer, 'Aminah', 'PaymentSucceeded'), null) !== null);
+});
+
+test('a schema that was dropped is not made anew; the first one of a database is', async (t) => {
+  const database = await createDatabase();
+  await query(database.url, `create schema payments create table payers (transaction_id text)`);
+  const first = startProcess(t, database);
+  await first.start();
+  const sealed = sealedBy(first, 'Aminah');
+  await query(
+    database.url,
+    `insert into payments.payers values (''); alter schema personal_data rename to kept`,
+  );
+  const next = startProcess(t, database);
+  const fault = 'DATABASE_URL: the schema personal_data is missing: restore it from its backup';
+  t.deepEqual((await t.throwsAsync(next.start(), { instanceOf: ConfigError })).faults, [fault]);
+  t.deepEqual(await next.open(sealed, place), { kind: 'unavailable', isLost: false }, 'it is not lost');
+  await t.throwsAsync(next.blindIndex(['aminah']), { instanceOf: KeysUnavailable });
+  t.deepEqual(await query(database.url, `select to_regnamespace('personal_data') as made`), [{ made: null }]);
+  await query(database.url, 'alter schema kept rename to personal_data');
+  t.deepEqual(await next.open(sealed, place), { kind: 'open', value: 'Aminah' }, 'the same process reads it');
+  // Whoever has no backup says so by making an empty one.
+  await query(database.url, 'drop schema personal_data cascade; create schema personal_data');
+  await startProcess(t, database).start();
+});
+
 test('while the store is away, a block serves for an hour and not for longer', async (t) => {
   const database = await createDatabase();
   const writer = startProcess(t, database);
@@ -412,7 +470,12 @@ test('while the store is away, a block serves for an hour and not for longer', a
   const clock = { nowMs: 0 };
   const db = connectPostgres({ url: database.url, log });
   const runtime = testRuntime({ monotonicMs: () => clock.nowMs });
-  const store = createPostgresKeyStore({ db, wrapping: wrappingKeys(dataKey('a'), []), runtime });
+  const store = createPostgresKeyStore({
+    db,
+    madeWithKeys,
+    wrapping: wrappingKeys(dataKey('a'), []),
+    runtime,
+  });
   let isAway = false;
   const reader = createPersonalData({
     store: { ...store, read: (ids) => (isAway ? Promise.reject(new Error('away')) : store.read(ids)) },

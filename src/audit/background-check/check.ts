@@ -23,7 +23,7 @@ import { journal } from '../../projections/journal/projection.ts';
 import { differingSums, trialBalance } from '../../projections/journal/queries.ts';
 import { payments } from '../../projections/payments/projection.ts';
 import { reconciliation } from '../../projections/reconciliation/projection.ts';
-import { differenceText } from '../verify/read-models.ts';
+import { differenceText, secondLookMs } from '../verify/read-models.ts';
 import { type Checked, createViolations, type Violation } from '../verify/violations.ts';
 
 export const compared = [payments, journal, reconciliation];
@@ -48,11 +48,6 @@ type Dependencies = {
   runtime: Runtime;
 };
 
-/**
- * An erasure destroys keys before it records that. Within this time it has done so, also if it was interrupted: until
- * then rows hold what cannot be derived from their streams any more.
- */
-const secondLookMs = 3 * 60_000;
 /** How many streams are read at once. */
 const inPortion = 50;
 const pauseMs = 50;

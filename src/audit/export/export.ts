@@ -63,13 +63,13 @@ export function readExportRequest(
 ) {
   const { from = '', to = '', merchant, format: named = 'jsonl', opened = '' } = fields;
   const [first, last] = [readSpan(from), readSpan(to)];
-  if (!first) throw new InvalidFields(`from ${timeForms}`);
-  if (!last) throw new InvalidFields(`to ${timeForms}`);
-  if (last.end <= first.start) throw new InvalidFields('to must be later than from');
+  if (!first) throw new InvalidFields(['from', timeForms]);
+  if (!last) throw new InvalidFields(['to', timeForms]);
+  if (last.end <= first.start) throw new InvalidFields(['to', 'must be later than the beginning']);
   const format = (['jsonl', 'csv'] as const).find((each) => each === named);
   // A file of JSON lines proves that it is complete by showing when each payment of any merchant was requested.
-  if (scope && format !== 'csv') throw new InvalidFields('format must be csv');
-  if (!format) throw new InvalidFields('format must be jsonl or csv');
+  if (scope && format !== 'csv') throw new InvalidFields(['format', 'must be csv']);
+  if (!format) throw new InvalidFields(['format', 'must be jsonl or csv']);
   if (opened !== '' && format === 'csv') throw new InvalidFields('a CSV file holds nothing about payers');
   const span = { start: first.start, end: last.end };
   return { span, merchantCode: merchant || null, scope, format, isOpened: opened !== '' };

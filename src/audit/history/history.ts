@@ -102,12 +102,13 @@ export function readUntil({ at, revision }: Partial<Record<'at' | 'revision', st
   if (at !== undefined && revision !== undefined)
     throw new InvalidFields('Either a time or a revision can be given, not both');
   if (revision !== undefined) {
-    if (!/^\d{1,9}$/.test(revision)) throw new InvalidFields('revision must be a whole number, 0 or more');
+    if (!/^\d{1,9}$/.test(revision))
+      throw new InvalidFields(['revision', 'must be a whole number, 0 or more']);
     return { revision: Number(revision) };
   }
   if (at === undefined) return null;
   const moment = lastMomentOf(at);
-  if (moment === null) throw new InvalidFields(`at ${timeForms}`);
+  if (moment === null) throw new InvalidFields(['at', timeForms]);
   // Histories show times to the second.
   const ms = Date.parse(moment);
   return { at: new Date(ms % 1_000 === 0 ? ms + 999 : ms) };
@@ -129,7 +130,7 @@ export function entriesUntil({ entries }: History, until: Until): readonly Histo
   if (until === null) return entries;
   if ('revision' in until) {
     if (until.revision > last.revision)
-      throw new InvalidFields(`revision must be at most ${last.revision}, which is the last`);
+      throw new InvalidFields(['revision', `must be at most ${last.revision}, which is the last`]);
     return entries.filter(({ revision }) => revision <= until.revision);
   }
   const later = entries.findIndex(({ at }) => at !== null && Date.parse(at) > until.at.getTime());

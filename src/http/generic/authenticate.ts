@@ -15,14 +15,16 @@ export function createAuthenticateMerchant(
 ) {
   return async (ctx: Context<FromMerchant>, next: Next): Promise<unknown> => {
     // The agency's id is understood in place of its code, as in version 1.0.0 of the interface.
-    const named = [ctx.get('X-Merchant-Code').trim(), bodyText(ctx, 'merchant_code')] as const;
-    const code = agreed(merchantCodeOf(merchants, named[0]), merchantCodeOf(merchants, named[1]));
+    const inHeader = merchantCodeOf(merchants, ctx.get('X-Merchant-Code').trim());
+    const code = agreed(inHeader, merchantCodeOf(merchants, bodyText(ctx, 'merchant_code')));
     const key = agreed(bearerOf(ctx), bodyText(ctx, 'api_key'));
     if (code === '' || key === '') throw new HttpProblem(401, 'Missing merchant_code or API key');
-    const merchant = merchants.get(code ?? '');
-    if (code !== null && !merchant) throw new HttpProblem(401, 'Merchant code not registered');
-    if (!merchant || key === null || !(await credentials.isKey(merchant, key)))
-      throw new HttpProblem(401, 'Unauthorized - invalid API key for merchant');
+    const named = merchants.get(code ?? '');
+    const merchant = await ctx.state.guess(`key of ${named?.code ?? ''}`, async () =>
+      named && key !== null && (await credentials.isKey(named, key)) ? named : null,
+    );
+    if (code !== null && !named) throw new HttpProblem(401, 'Merchant code not registered');
+    if (!merchant || key === null) throw new HttpProblem(401, 'Unauthorized - invalid API key for merchant');
     ctx.state.merchant = merchant;
     ctx.state.apiKey = key;
     ctx.state.logFields = { merchant: merchant.code };

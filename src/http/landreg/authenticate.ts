@@ -7,21 +7,25 @@ import { bearerOf } from '../server/bearer.ts';
 import { type Context, HttpProblem, queryText } from '../server/context.ts';
 import type { Dependencies } from '../server/dependencies.ts';
 
-/** Koa middleware for the land registry's own calls, and for each page of a payer. Both throw HttpProblem 401. */
+/** Koa middleware for the land registry's own calls, and for each page of a payer. Both throw HttpProblem 401 and 429. */
 export function createLandregAuth({ config, runtime }: Dependencies) {
   const checkLink = createLinkCheck(config.linkKeys);
-  const hasKey = (ctx: Context) => isOneOf(config.landregAccessKeys.map(digestOfConfigured), bearerOf(ctx));
+  async function hasKey(ctx: Context): Promise<boolean> {
+    const key = bearerOf(ctx);
+    const isRight = () => isOneOf(config.landregAccessKeys.map(digestOfConfigured), key);
+    return key !== '' && (await ctx.state.guess('key of the land registry', isRight));
+  }
 
   const authenticateSystem = async (ctx: Context, next: Next): Promise<unknown> => {
-    if (!hasKey(ctx)) throw new HttpProblem(401, 'Unauthorized - missing or invalid access key');
+    if (!(await hasKey(ctx))) throw new HttpProblem(401, 'Unauthorized - missing or invalid access key');
     await ctx.state.spend('calls', 'landreg');
     return next();
   };
 
   const authenticatePayer =
     (page: PaymentPageName) =>
-    (ctx: Context, next: Next): Promise<unknown> => {
-      if (hasKey(ctx)) return next();
+    async (ctx: Context, next: Next): Promise<unknown> => {
+      if (await hasKey(ctx)) return next();
       const signature = queryText(ctx, 'sig');
       const link = checkLink(signature, page, ctx.params.id ?? '', runtime.now());
       if (link === 'expired') throw new HttpProblem(401, 'This link has expired', { kind: 'linkExpired' });

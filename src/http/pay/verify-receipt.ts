@@ -32,9 +32,11 @@ export function createVerify(dependencies: Dependencies) {
   const find = createFind(dependencies, keys);
 
   async function findReceipt(ctx: Context) {
-    const payment = await find(ctx.params.receiptNo ?? '', queryText(ctx, 'c'));
-    if (payment?.status !== 'succeeded')
-      throw new HttpProblem(404, 'Receipt not found', { kind: 'receiptNotFound' });
+    const payment = await ctx.state.guess('check code', async () => {
+      const found = await find(ctx.params.receiptNo ?? '', queryText(ctx, 'c'));
+      return found?.status === 'succeeded' ? found : null;
+    });
+    if (!payment) throw new HttpProblem(404, 'Receipt not found', { kind: 'receiptNotFound' });
     const lang = languageOf(ctx);
     const receipt = receiptOf(unopened(payment));
     const [path = '', query = ''] = verificationUrl(baseUrl, keys, receipt).split('?');

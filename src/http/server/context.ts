@@ -22,6 +22,11 @@ export type RequestState = {
   address: string;
   /** Counts towards a limit on `name`. Rejects with HttpProblem 429 beyond it. */
   spend(limit: RateLimit, name: string): Promise<void>;
+  /**
+   * Looks whether what the caller presents for `what` is right: a falsy answer is a wrong guess. Rejects with HttpProblem 429
+   * without looking while the address is paused for `what`, and with what `look` throws, which counts as nothing.
+   */
+  guess<Found>(what: string, look: () => Found | Promise<Found>): Promise<Found>;
   /** A new id for each command that this request gives. */
   newId(): string;
   /** What an interface adds to this request's line in the log, such as who the caller is. */

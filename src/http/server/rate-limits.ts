@@ -3,8 +3,6 @@ import { networkOf } from '@ledger/kernel/network-of.ts';
 import type { Next } from 'koa';
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import type { Config } from '../../config/config.ts';
-import { bearerOf } from './bearer.ts';
-import { bodyText } from './body.ts';
 import { type Context, HttpProblem, type RateLimit } from './context.ts';
 
 const minute = 60;
@@ -12,22 +10,8 @@ const longestPause = 60 * minute;
 /** How long the pauses of an address are remembered, so that the next one is longer. In seconds, like all of this. */
 const pausesKept = 4 * longestPause;
 
-const keyPaths =
-  /^\/(?:generic|landreg)\/(?:check|request|requery|payments|test-callback|credentials)(?:\/|$)|^\/api\/v1\/(?:users|projects)(?:\/|$)/;
-const payerPaths = /^\/(?:generic|landreg)\/(?:pay|receipt|download)\//;
-const receiptPaths = /^\/verify\//;
-const signInPaths = /^\/console\/sign-in(?:\/|$)/;
-
-/**
- * What can be guessed there, counted apart, so that a wrong key keeps nobody from checking a receipt; null if nothing.
- * Nobody guesses the 128 bits or more of a link, a form or a passkey, but for a wrong one anybody could have a whole office,
- * or all phones of a network, paused. Results of the gateway are signed and must always arrive.
- */
-function guessedAt(ctx: Context): 'keys' | 'receipts' | null {
-  // The land registry opens payers' pages with its key.
-  if (keyPaths.test(ctx.path) || (payerPaths.test(ctx.path) && bearerOf(ctx) !== '')) return 'keys';
-  return receiptPaths.test(ctx.path) ? 'receipts' : null;
-}
+const publicPages = /^\/(?:(?:generic|landreg)\/(?:pay|receipt|download)|verify)\//;
+const signInPages = /^\/console\/sign-in(?:\/|$)/;
 
 export function createRateLimits({
   failuresPerMinute,
@@ -65,7 +49,11 @@ export function createRateLimits({
     await failures.block(key, pauseSeconds(count));
   }
 
-  /** Koa middleware. Throws HttpProblem 429 while the address is paused, even with a right credential. */
+  /**
+   * Koa middleware. Throws HttpProblem 429. Guesses are counted by what they are for, so that one program's wrong key keeps
+   * no other program of its address out. Only keys and check codes are counted: nobody guesses the 128 bits or more of a
+   * link, a form or a passkey, but for a wrong one anybody could have a whole office, or all phones of a network, paused.
+   */
   return async (ctx: Context, next: Next): Promise<void> => {
     const network = networkOf(ctx.state.address);
     ctx.state.spend = async (limit, name) => {
@@ -74,33 +62,24 @@ export function createRateLimits({
         throw error instanceof RateLimiterRes ? tooManyRequests(error) : error;
       });
     };
-    if (payerPaths.test(ctx.path) || receiptPaths.test(ctx.path)) await ctx.state.spend('pages', '');
-    if (signInPaths.test(ctx.path)) await ctx.state.spend('pages', 'sign-in');
-    const guessed = guessedAt(ctx);
-    if (guessed === null) return next();
-    const key = `${guessed} ${network}`;
-    const failed = await failures.get(key);
-    if (failed && failed.consumedPoints >= failuresPerMinute && failed.msBeforeNext > 0)
-      throw tooManyRequests(failed);
-    try {
-      await next();
-    } catch (error) {
-      if (isWrongCredential(ctx, error)) await recordFailure(key);
-      throw error;
-    }
+    ctx.state.guess = async (what, look) => {
+      const key = `${what} ${network}`;
+      const failed = await failures.get(key);
+      if (failed && failed.consumedPoints >= failuresPerMinute && failed.msBeforeNext > 0)
+        throw tooManyRequests(failed);
+      const found = await look();
+      if (!found) await recordFailure(key);
+      return found;
+    };
+    if (publicPages.test(ctx.path)) await ctx.state.spend('pages', '');
+    if (signInPages.test(ctx.path)) await ctx.state.spend('pages', 'sign-in');
+    await next();
   };
 }
 
 /** A minute, then each time twice as long, up to an hour. `count` is 1 for the first pause. */
 export function pauseSeconds(count: number): number {
   return Math.min(minute * 2 ** (count - 1), longestPause);
-}
-
-/** A request without a credential guesses nothing. */
-function isWrongCredential(ctx: Context, error: unknown): boolean {
-  const kind = error instanceof HttpProblem ? error.answer.kind : null;
-  if (kind !== 'unauthorized') return kind === 'receiptNotFound';
-  return bearerOf(ctx) + bodyText(ctx, 'api_key') !== '';
 }
 
 function tooManyRequests({ msBeforeNext }: RateLimiterRes): HttpProblem {

@@ -8,6 +8,9 @@ import { sqlOf } from '../../common/sql.ts';
 import { paymentStream, type RequestedPayment } from '../../events/payment.ts';
 import { searchTokens } from './search-tokens.ts';
 
+/** The table has rows only if there was a key of the blind index: its schema must not be made anew then. */
+export const madeWithKeys = 'payments.payers';
+
 /**
  * A text that is no word of any payer. The row with an empty transaction id has its token: if the present key makes
  * another one, the table was made under another key.
@@ -32,7 +35,7 @@ export async function indexedTokens(
 ): Promise<string[]> {
   if (tokens.length === 0) return [];
   const [mark = '', ...indexed] = await blindIndex([keyMark, ...tokens]);
-  checkMark(await db('payments.payers').where({ transaction_id: '' }).first('tokens').timeout(5_000), mark);
+  checkMark(await db(madeWithKeys).where({ transaction_id: '' }).first('tokens').timeout(5_000), mark);
   return indexed;
 }
 

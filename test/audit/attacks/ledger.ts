@@ -17,6 +17,7 @@ import { sealingRefused } from '../../../src/audit/seals/sealing-status.ts';
 import { verifyFile } from '../../../src/audit/verify/export-file.ts';
 import { paymentStream } from '../../../src/events/payment.ts';
 import { sealsStream } from '../../../src/events/seals.ts';
+import { madeWithKeys } from '../../../src/projections/payments/payers.ts';
 import { payments } from '../../../src/projections/payments/projection.ts';
 import { temporaryFolder, until } from '../../embedded/helpers.ts';
 import { caughtUp, log, run } from '../../projections/helpers.ts';
@@ -36,6 +37,7 @@ export const personalData = createPersonalData({
   ...stores,
   store: createPostgresKeyStore({
     ...stores,
+    madeWithKeys,
     wrapping: wrappingKeys(Buffer.alloc(32, 'k').toString('base64'), []),
   }),
   listen: (onNotification) =>

@@ -7,7 +7,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import type { EventStore } from '@ledger/event-store/event-store.ts';
-import { systemRuntime as runtime } from '@ledger/kernel/system-runtime.ts';
+import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
+import type { PersonalData } from '@ledger/personal-data/personal-data.ts';
+import { sealedValuesOf } from '@ledger/personal-data/sealed.ts';
 import { leadNow } from '@ledger/postgres/leader-election.ts';
 import { connectPostgres } from '@ledger/postgres/pool.ts';
 import { forAll, type KeyTerm } from '@ledger/transparency-log/key.ts';
@@ -17,6 +19,7 @@ import { lastCheck } from '../../../src/audit/background-check/schedule.ts';
 import { createLines } from '../../../src/audit/export/lines.ts';
 import { proveReceipt } from '../../../src/audit/export/receipt-proof.ts';
 import { proveEvents } from '../../../src/audit/seals/leaves.ts';
+import { secondLookMs } from '../../../src/audit/verify/read-models.ts';
 import { progressFile } from '../../../src/audit/verify/resume.ts';
 import { verify } from '../../../src/audit/verify/verify.ts';
 import type { VerifyProgress } from '../../../src/audit/verify/violations.ts';
@@ -24,6 +27,7 @@ import { reportText } from '../../../src/cli/verify.ts';
 import { loadConfig } from '../../../src/config/config.ts';
 import { chain, hashIn } from '../../../src/events/envelope.ts';
 import { paymentStream } from '../../../src/events/payment.ts';
+import { createErase } from '../../../src/personal-data/erase.ts';
 import { allProjections } from '../../../src/projections/all.ts';
 import { verifyInProcess } from '../../../src/roles/children.ts';
 import { openStores } from '../../../src/roles/stores.ts';
@@ -71,7 +75,7 @@ test.before(async () => {
   stores = openStores(loadConfig({ ...settings, DATA_DIR: folder }), log);
   await stores.personalData.start();
   await fill(eventStore, stores.personalData);
-  await project(eventStore, template.href);
+  await project(eventStore, template.href, stores.personalData);
   const place = sealing(template.href, folder);
   await sealAll(eventStore, place, filled);
   await place.db.destroy();
@@ -80,10 +84,13 @@ test.before(async () => {
 });
 test.after.always(() => rm(folder, { recursive: true, force: true, maxRetries: 10 }));
 
-async function project(eventStore: EventStore, databaseUrl: string): Promise<void> {
+async function project(
+  eventStore: EventStore,
+  databaseUrl: string,
+  personalData: PersonalData,
+): Promise<void> {
   const db = connectPostgres({ url: databaseUrl, log });
   const projections = [...allProjections, createDeliveryList({ eventStore }).projection, requeryList];
-  const { personalData } = stores;
   const runs = projections.map((projection) =>
     run(wholeFile, projection, { eventStore }, { db, url: databaseUrl }, { personalData }),
   );
@@ -92,12 +99,17 @@ async function project(eventStore: EventStore, databaseUrl: string): Promise<voi
   await db.destroy();
 }
 
+type Copy = { eventStore: EventStore; url: string; personalData: PersonalData };
+
 type Edits = {
   sql?: string;
   log?: Parameters<typeof tampered>[2];
   now?: string;
   trusted?: readonly KeyTerm[];
   seesRows?: boolean;
+  before?: (copy: Copy) => Promise<void>;
+  /** While it waits until it compares rows that differ again. */
+  meanwhile?: (copy: Copy) => Promise<void>;
   /** Earlier runs, interrupted at this step once that many were done. */
   interruptedAt?: readonly (readonly [step: string, done: number])[];
 };
@@ -105,7 +117,7 @@ type Edits = {
 /** What `verify` says of a copy of the ledger that was edited. */
 async function verdictAfter(
   t: ExecutionContext,
-  { sql, log: edit = () => {}, now, trusted, seesRows = true, interruptedAt = [] }: Edits,
+  { sql, log: edit = () => {}, now, trusted, seesRows = true, before, meanwhile, interruptedAt = [] }: Edits,
 ) {
   const url = new URL(template);
   url.pathname = `/copy_${randomUUID().replaceAll('-', '')}`;
@@ -117,8 +129,15 @@ async function verdictAfter(
   const { dataKeys } = loadConfig(settingsFor({ esdbUrl: 'esdb://127.0.0.1:9', databaseUrl: url.href }));
   const copy = openStores({ esdbUrl: 'esdb://127.0.0.1:9', databaseUrl: url.href, dataKeys }, log);
   t.teardown(() => Promise.all([db.destroy(), copy.stop()]));
+  const { personalData } = copy;
+  const edited = { eventStore, url: url.href, personalData };
+  await before?.(edited);
   let monotonicMs = 0;
   const runtime = testRuntime({
+    async sleep(ms, signal) {
+      if (ms !== secondLookMs) return await systemRuntime.sleep(ms, signal);
+      await meanwhile?.(edited);
+    },
     now: () => new Date(now ?? '2026-11-20T02:00:00.000Z'),
     monotonicMs: () => (monotonicMs += 5_000),
   });
@@ -134,7 +153,7 @@ async function verdictAfter(
   };
   const run = async (signal: AbortSignal, onProgress: (progress: VerifyProgress) => void) =>
     await verify(
-      { ...given, personalData: seesRows ? copy.personalData : null, demandsRows: true, progress, signal },
+      { ...given, personalData: seesRows ? personalData : null, demandsRows: true, progress, signal },
       onProgress,
     );
   for (const [stop, after] of interruptedAt) {
@@ -271,6 +290,41 @@ test.serial('rows edited, removed and inserted, in every projection', async (t) 
     /^The row [\w-]{43}-0 is not what the events lead to \(verified\)$/,
   );
   t.is(violations['rows of journal.books'], 'The row FORGED exists, and no event leads to it');
+});
+
+test.serial('rows of a payment whose keys are destroyed, until the erasure is recorded', async (t) => {
+  const destroyKeys = async ({ eventStore, personalData }: Copy) => {
+    const sealed = (await eventStore.load(paymentStream(id))).flatMap(({ data }) => sealedValuesOf(data));
+    await personalData.store.destroy(sealed.map(({ value }) => ('key' in value ? value.key : '')));
+  };
+  const interrupted = await verdictAfter(t, { before: destroyKeys });
+  t.is(
+    interrupted.violations['rows of payments.payers'],
+    `The row ${id} exists, and no event leads to it`,
+    'it still differs when it is compared again',
+  );
+  const recorded = await verdictAfter(t, {
+    before: destroyKeys,
+    async meanwhile({ eventStore, url, personalData }) {
+      const { store } = personalData;
+      const erase = createErase({ store, eventStore, onErased: async () => true, runtime: systemRuntime });
+      await erase([{ subject: id, reason: 'requested', actor: 'staff:siti' }]);
+      await project(eventStore, url, personalData);
+    },
+  });
+  t.deepEqual(recorded.violations, {});
+});
+
+test.serial('of the rows that differ later, only those that differed before are reported', async (t) => {
+  const fail = (number: number) =>
+    `update payments.payments set status = 'failed' where transaction_id = '${paymentId(number)}'`;
+  const { report } = await verdictAfter(t, {
+    sql: fail(4),
+    async meanwhile({ url }) {
+      await query(url, fail(5));
+    },
+  });
+  t.like(report.violations, [{ kind: 'rows of payments.payments', count: 1 }]);
 });
 
 test.serial(
@@ -521,6 +575,9 @@ test.serial('as a command: exit code 0 or 1, by the key that an auditor keeps', 
   t.is((await ledger(t, url, 'verify', '--file', ofReceipt, '--public-key', wrong)).code, 1);
   await writeFile(forgedProof, (proof?.file ?? '').replace('"index":', '"index":1'));
   t.is((await ledger(t, url, 'verify', '--file', forgedProof)).code, 1);
+  const replaced = await ledger(t, url, 'keys', 'replace-seal-key');
+  t.regex(replaced.said, /^The log names the present SEAL_KEY already.* Nothing was replaced\.$/m);
+  t.deepEqual(await eventStore.load('key-fingerprint-SEAL_KEY'), []);
   const listed = await ledger(t, url, 'seals');
   t.is(listed.code, 0);
   t.true(listed.said.startsWith(pemOf(key)));
@@ -565,7 +622,12 @@ test.serial('as the daily verification: in a process of its own, which records w
   t.deepEqual(await readdir(dataDir), [], 'nothing to go on from');
 
   // While another runs, and when it is asked to stop.
-  const lock = { databaseUrl: template.href, name: 'verify', signal: AbortSignal.timeout(60_000), runtime };
+  const lock = {
+    databaseUrl: template.href,
+    name: 'verify',
+    signal: AbortSignal.timeout(60_000),
+    runtime: systemRuntime,
+  };
   await leadNow(lock, async () => {
     const refused = await ledger(t, esdbUrl, 'verify');
     t.deepEqual(refused, { code: 1, said: 'Another `ledger verify` is running.\n' });
@@ -598,7 +660,7 @@ test.serial('as a command: one that is interrupted says so, and that the next on
   const closed = once(child, 'close').finally(() => {
     hasEnded = true;
   });
-  while (!hasEnded && !(await isWaiting())) await runtime.sleep(20);
+  while (!hasEnded && !(await isWaiting())) await systemRuntime.sleep(20);
   child.kill('SIGTERM');
   await holder.rollback();
   const [code] = await closed;

@@ -100,7 +100,7 @@ test.serial('the form says what is wrong with it, and nothing is recorded', asyn
   const member = await signIn(app, 'viewer');
   for (const [fields, fault] of [
     [{ ...november, from: '' }, 'from must be a time'],
-    [{ ...november, to: '2026-10-01' }, 'to must be later than from'],
+    [{ ...november, to: '2026-10-01' }, 'to must be later than the beginning'],
     [{ ...november, format: 'xml' }, 'format must be jsonl or csv'],
     [{ ...november, from: '"><b>' }, 'from must be a time'],
   ] as const) {

@@ -237,6 +237,25 @@ test.serial('an interruption leaves the resolved ones resolved and the rest open
   t.deepEqual(await notesOf(app, [1, 2, 3]), [note, note, note]);
 });
 
+test.serial('a row without a stream is left out and told, and the others are resolved', async (t) => {
+  const populated = await startPopulated(t, postgres);
+  const { app, caughtUp, db } = populated;
+  await addDiscrepancies(populated, [1, 2, 3]);
+  await caughtUp();
+  await db('reconciliation.discrepancies')
+    .where({ id: idOf(2) })
+    .update({ id: '0'.repeat(26) });
+  const admin = await signIn(app, 'admin');
+  const done = await admin.post(differences, { ...explained, count: '3' });
+  t.is(done.status, 200);
+  const answer = await done.text();
+  t.true(answer.includes('<strong>2</strong> are resolved'));
+  t.true(answer.includes('<strong>1</strong> could not be resolved:'));
+  t.true(answer.includes('There is no such discrepancy'));
+  const { note } = explained;
+  t.deepEqual(await notesOf(app, [1, 2, 3]), [note, null, note]);
+});
+
 test.serial('unmatched results are settled or explained together; the results stay', async (t) => {
   const { app, caughtUp } = await startPopulated(t, postgres);
   for (const id of ['0', '1', '2']) await postResult(app, signed(resultFields(id.repeat(26))));

@@ -51,13 +51,51 @@ async function isRefused(t: ExecutionContext, response: Response, body: object, 
 
 const message = 'Too many requests; try again later';
 
-test('guessing an API key pauses the address, which then learns nothing, and nobody else', async (t) => {
+test('guessing a merchant’s API key pauses the address for it, which then learns nothing, and nobody else', async (t) => {
   const from = newAddress();
   t.deepEqual(await guess('/generic/check', from), [401, 401, 401, 401, 401, 429, 429]);
   await isRefused(t, await ask('/generic/check', from, right), { status: false, message });
   await isRefused(t, await ask('/generic/requery/INV-1', from, right), { success: false, message });
   t.is((await ask('/generic/check', newAddress(), right)).status, 200);
   t.true(app.logged.some((line) => line.status === 429 && line.address === from));
+});
+
+test('one agency’s wrong key keeps no other agency, land registry or program of its address out', async (t) => {
+  const many = { ...rateLimits, callsPerSecond: 100 };
+  const own = await startApp({ config: { rateLimits: many, trustedProxies: 1, apiKeys: [key] } }, app);
+  t.teardown(own.close);
+  const from = newAddress();
+  const statusOf = async (path: string, init: RequestInit) => (await ask(path, from, init, own)).status;
+  const guesses = async (path: string, init: RequestInit) => {
+    const statuses: number[] = [];
+    for (let time = 0; time < 6; time += 1) statuses.push(await statusOf(path, init));
+    return statuses;
+  };
+  const museum = { headers: { authorization: 'Bearer older-key', 'x-merchant-code': 'museum' } };
+  t.deepEqual(await guesses('/generic/check', wrong), [401, 401, 401, 401, 401, 429]);
+  t.is(await statusOf('/generic/check', right), 429);
+  t.is(await statusOf('/generic/check', museum), 200);
+  const inBody = {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ merchant_code: 'museum', api_key: 'guess' }),
+  };
+  t.deepEqual(await guesses('/generic/request', inBody), [401, 401, 401, 401, 401, 429]);
+  t.is(await statusOf('/generic/check', museum), 429);
+  const withKey = (bearer: string) => ({ headers: { authorization: `Bearer ${bearer}` } });
+  t.is(await statusOf('/landreg/check', withKey(landregAccessKey)), 200);
+  t.is(await statusOf('/api/v1/users', withKey(key)), 200);
+});
+
+test('codes that no merchant has are guesses together, and keep no merchant out', async (t) => {
+  const from = newAddress();
+  const statuses: number[] = [];
+  for (const code of ['a', 'b', 'c', 'd', 'e', 'f']) {
+    const headers = { ...wrong.headers, 'x-merchant-code': code };
+    statuses.push((await ask('/generic/check', from, { headers })).status);
+  }
+  t.deepEqual(statuses, [401, 401, 401, 401, 401, 429]);
+  t.is((await ask('/generic/check', from, right)).status, 200);
 });
 
 test('a program with a wrong key keeps neither payers nor results of its address out', async (t) => {

@@ -5,6 +5,7 @@ import { createPersonalData, type PersonalData } from '@ledger/personal-data/per
 import { createPostgresKeyStore, destroyedChannel } from '@ledger/personal-data/postgres-key-store.ts';
 import { listenForNotifications } from '@ledger/postgres/notifications.ts';
 import type { Config } from '../../../src/config/config.ts';
+import { madeWithKeys } from '../../../src/projections/payments/payers.ts';
 import type { OpenStores } from '../../../src/roles/stores.ts';
 
 export const keyNames = ['link', 'seal', 'data'] as const;
@@ -44,7 +45,7 @@ export function withKeysReplaced(
   const of = ({ data: [current = '', ...previous] }: Keys) => wrappingKeys(current, previous);
   const wrapping: WrappingKeys = { ...of(first) };
   const personalData = createPersonalData({
-    store: createPostgresKeyStore({ db, wrapping, runtime }),
+    store: createPostgresKeyStore({ db, madeWithKeys, wrapping, runtime }),
     listen: (onNotification) =>
       listenForNotifications({ databaseUrl, channel: destroyedChannel, onNotification, log, runtime }),
     isNew: ({ type }) => type === 'PaymentRequested',

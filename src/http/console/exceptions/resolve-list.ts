@@ -6,13 +6,13 @@ import { HttpProblem } from '../../server/context.ts';
 import { maxAtOnce } from '../deliveries/send-list.ts';
 import { keysOf, readQuery } from '../frame/forms-and-lists.ts';
 import { staffCause } from '../frame/page.ts';
-import { discrepancySource } from './discrepancy.ts';
+import { findDiscrepancy } from './discrepancy.ts';
 import { exceptionForm, type FoundException, type ResolutionName } from './exception-page.ts';
 import { exceptionList } from './list.ts';
-import { unmatchedSource } from './unmatched-result.ts';
+import { findUnmatched } from './unmatched-result.ts';
 
 /** The kinds that are no money in the books. */
-const sources = { unmatched: unmatchedSource, difference: discrepancySource };
+const finds = { unmatched: findUnmatched, difference: findDiscrepancy };
 
 /** The list that the query filters, in place of one exception. */
 export const resolveList = exceptionForm<'settled' | 'explained'>({
@@ -21,7 +21,7 @@ export const resolveList = exceptionForm<'settled' | 'explained'>({
   async find(ctx, dependencies) {
     const { askReadModels, db, show } = dependencies;
     const { all, fields, listing } = exceptionList(readQuery(ctx));
-    const kind = keysOf(sources).find((each) => each === fields.kind && fields.state === 'open');
+    const kind = keysOf(finds).find((each) => each === fields.kind && fields.state === 'open');
     if (!kind) throw new HttpProblem(400, 'Choose open unmatched results or open discrepancies');
     const [totals] = await askReadModels(ctx, [totalsOf(db, all(db), listing)]);
     if (!totals) throw new HttpProblem(503, 'Too many to count quickly: choose fewer days.');
@@ -40,8 +40,10 @@ export const resolveList = exceptionForm<'settled' | 'explained'>({
         const page = { limit: model.atOnce, after: null, sort: 'recorded' };
         const [chosen] = await askReadModels(ctx, [readPage<{ id: string }>(db, all(db), listing, page)]);
         const outcome = await executeEach(chosen, async ({ id }) => {
-          ctx.params.id = id.slice(kind.length + 1);
-          const found: FoundException<ResolutionName> = await sources[kind].find(ctx, dependencies);
+          const found: FoundException<ResolutionName> = await finds[kind](
+            id.slice(kind.length + 1),
+            dependencies,
+          );
           return await found.resolve(given, staffCause(ctx), {});
         });
         await show(ctx, 'exceptions/resolved-list.njk', { ...model, ...outcome, chosen: chosen.length });

@@ -12,7 +12,7 @@ import {
   unmatchedResolutions,
 } from '../../../events/unmatched.ts';
 import { unmatchedSubject } from '../../../personal-data/erase.ts';
-import { type Context, HttpProblem } from '../../server/context.ts';
+import { HttpProblem } from '../../server/context.ts';
 import { leadTo, type Page, type PageDependencies, staffCause } from '../frame/page.ts';
 import { eraseForm } from '../payments/erase.ts';
 import {
@@ -22,19 +22,22 @@ import {
   type FoundException,
 } from './exception-page.ts';
 
-export const unmatchedSource: ExceptionSource<UnmatchedResolution> = {
+/** Throws Refused if there is none. */
+export const findUnmatched = async (id: string, dependencies: Pick<PageDependencies, 'eventStore'>) =>
+  (await findResult(id, dependencies)).found;
+
+const source: ExceptionSource<UnmatchedResolution> = {
   template: 'unmatched.njk',
   meanings: ({ unmatched }) => unmatched,
-  find: async (ctx, dependencies) => (await findResult(ctx, dependencies)).found,
+  find: (ctx, dependencies) => findUnmatched(ctx.params.id ?? '', dependencies),
 };
 
-export const unmatchedResult = exceptionForm(unmatchedSource);
+export const unmatchedResult = exceptionForm(source);
 
 /** The result as an exception; and what was received, sealed, which only the evidence page shows. */
-async function findResult(ctx: Context, { eventStore }: PageDependencies) {
-  const { id = '' } = ctx.params;
+async function findResult(id = '', { eventStore }: Pick<PageDependencies, 'eventStore'>) {
   const loaded = await loadUnmatched(id, eventStore);
-  if (!loaded) throw new HttpProblem(404, 'There is no such unmatched result');
+  if (!loaded) throw new Refused('unknown_exception', 'There is no such unmatched result');
   const { evidence, head, personalData, resolvedBy, result, revision, stream } = loaded;
   const url = `/console/exceptions/unmatched/${id}`;
   const found: FoundException<UnmatchedResolution> = {
@@ -63,13 +66,13 @@ async function findResult(ctx: Context, { eventStore }: PageDependencies) {
 
 /** The same page with the result as it was received. */
 export const showUnmatchedEvidence: Page = async (ctx, dependencies) => {
-  const { found, place, evidence } = await findResult(ctx, dependencies);
+  const { found, place, evidence } = await findResult(ctx.params.id, dependencies);
   const detail = `${place.stream} ${found.model.revision}`;
   await dependencies.recordAccess(ctx, { what: 'evidence', transactionId: null, detail });
   const opened = await dependencies.personalData.open(evidence, place);
   await dependencies.show(ctx, 'exceptions/unmatched.njk', {
     problem: null,
-    ...(await exceptionModel(ctx, dependencies, unmatchedSource, found)),
+    ...(await exceptionModel(ctx, dependencies, source, found)),
     evidence: opened.kind === 'open' ? Object.entries(opened.value) : [],
     withheld: opened.kind === 'open' ? '' : opened.kind,
   });
@@ -78,7 +81,7 @@ export const showUnmatchedEvidence: Page = async (ctx, dependencies) => {
 /** Records the result at the payment that it names, which recognises one that it has, and resolves the exception. */
 export const recordAtPayment: Page = async (ctx, dependencies) => {
   const { execute, personalData, runtime } = dependencies;
-  const { evidence, found, place, result, url } = await findResult(ctx, dependencies);
+  const { evidence, found, place, result, url } = await findResult(ctx.params.id, dependencies);
   const opened = await personalData.open(evidence, place);
   const reported = opened.kind === 'open' ? readGatewayResult(opened.value) : null;
   if (!reported || found.resolved || !transactionIdPattern.test(reported.transactionId))
@@ -121,6 +124,6 @@ export const recordAtPayment: Page = async (ctx, dependencies) => {
 };
 
 export const eraseUnmatchedResult = eraseForm(async (ctx, dependencies) => {
-  const { id, personalData, url } = await findResult(ctx, dependencies);
+  const { id, personalData, url } = await findResult(ctx.params.id, dependencies);
   return { subject: unmatchedSubject(id), path: url, personalData };
 });

@@ -1,0 +1,128 @@
+// What erases by itself: after RETENTION, and after an erasure that was interrupted.
+import test, { type ExecutionContext } from 'ava';
+import { UnreadableEvent } from '../../src/events/codec.ts';
+import { paymentStream } from '../../src/events/payment.ts';
+import { createErase } from '../../src/personal-data/erase.ts';
+import { createRetentionPass } from '../../src/personal-data/retention.ts';
+import { until } from '../embedded/helpers.ts';
+import { log } from '../projections/helpers.ts';
+import { record, result } from '../support/payments.ts';
+import { createDatabase } from '../support/postgres.ts';
+import { cause, idOf, startErasing } from './erasing.ts';
+
+const postgres = await createDatabase();
+const start = (t: ExecutionContext) => startErasing(t, postgres);
+
+test.serial('personal data that arrive after an erasure are erased by the next pass', async (t) => {
+  const ledger = await start(t);
+  ledger.project(t);
+  const [id, other] = [await ledger.pay(1), await ledger.pay(2)];
+  await ledger.erase(ledger.asked(id));
+  const reported = result(1, 'succeeded', { gatewayTransactionId: 'P9', buyerName: 'BADRUL' });
+  await ledger.execute(paymentStream(id), record(reported), cause());
+  await ledger.caughtUp();
+  ledger.setNow(new Date(Date.now() + 120_000).toISOString());
+  const pass = createRetentionPass({ ...ledger, retention: null, log });
+  await pass(new AbortController().signal);
+  t.is((await ledger.open(id)).results.at(-1)?.buyerName, '');
+  t.deepEqual((await ledger.load(id)).personalData.keys, []);
+  t.is((await ledger.open(other)).access.kind, 'open');
+});
+
+test.serial('a payment that cannot be erased keeps no other waiting', async (t) => {
+  const ledger = await start(t);
+  ledger.project(t);
+  const [broken, id] = [await ledger.pay(1), await ledger.pay(2)];
+  await ledger.caughtUp();
+  ledger.setNow(new Date(Date.now() + 8 * 365 * 86_400_000).toISOString());
+  const erase = createErase({
+    ...ledger.parts,
+    eventStore: {
+      ...ledger.eventStore,
+      load: (stream) =>
+        stream === paymentStream(broken)
+          ? Promise.reject(new UnreadableEvent('of a newer program'))
+          : ledger.eventStore.load(stream),
+    },
+  });
+  const pass = createRetentionPass({ ...ledger, erase, retention: { count: 7, unit: 'years' }, log });
+  await pass(new AbortController().signal);
+  t.is((await ledger.open(id)).access.kind, 'erased');
+  t.is((await ledger.open(broken)).access.kind, 'open');
+});
+
+test.serial('an erasure that was interrupted after the keys is completed by the next pass', async (t) => {
+  const ledger = await start(t);
+  const id = await ledger.pay(1);
+  const interrupted = createErase({
+    ...ledger.parts,
+    eventStore: { ...ledger.eventStore, append: () => Promise.reject(new Error('killed')) },
+  });
+  await t.throwsAsync(interrupted(ledger.asked(id)), { message: 'killed' });
+  await until(async () => (await ledger.open(id)).access.kind === 'erased');
+  t.deepEqual((await ledger.open(id)).access, { kind: 'erased', at: null });
+  const pass = createRetentionPass({ ...ledger, erase: ledger.erase, retention: null, log });
+  ledger.setNow(new Date(Date.now() + 120_000).toISOString());
+  await pass(new AbortController().signal);
+  t.is((await ledger.typesOf(id)).at(-1), 'PersonalDataErased');
+  const [event] = (await ledger.eventStore.load(paymentStream(id))).slice(-1);
+  t.like(event?.metadata, { actor: 'staff:tests' });
+  t.deepEqual(ledger.copies, [id]);
+  t.deepEqual(
+    await ledger.erasures.begunBefore(new Date(Date.now() + 3_600_000), { after: '', limit: 10 }),
+    [],
+  );
+});
+
+test.serial('an erasure that was interrupted after the event still removes the copies', async (t) => {
+  const ledger = await start(t);
+  const id = await ledger.pay(1);
+  const interrupted = createErase({ ...ledger.parts, onErased: () => Promise.reject(new Error('killed')) });
+  await t.throwsAsync(interrupted(ledger.asked(id)), { message: 'killed' });
+  ledger.setNow(new Date(Date.now() + 120_000).toISOString());
+  await createRetentionPass({ ...ledger, retention: null, log })(new AbortController().signal);
+  t.deepEqual(ledger.copies, [id]);
+  t.is((await ledger.typesOf(id)).filter((type) => type === 'PersonalDataErased').length, 1);
+  t.deepEqual(
+    await ledger.erasures.begunBefore(new Date(Date.now() + 3_600_000), { after: '', limit: 10 }),
+    [],
+  );
+});
+
+test.serial('retention erases what has been quiet for long enough, and nothing else', async (t) => {
+  const ledger = await start(t);
+  ledger.project(t);
+  const [old, busy] = [await ledger.pay(1), await ledger.pay(2)];
+  await ledger.caughtUp();
+  const pass = createRetentionPass({ ...ledger, retention: { count: 7, unit: 'years' }, log });
+  const { signal } = new AbortController();
+  await pass(signal);
+  t.is((await ledger.open(old)).access.kind, 'open');
+  ledger.setNow(new Date(Date.now() + 8 * 365 * 86_400_000).toISOString());
+  // As if something had happened that the row does not show yet.
+  const events = await ledger.eventStore.load(paymentStream(busy));
+  const recent = events.map((event) => ({ ...event, created: ledger.runtime.now() }));
+  const erase = createErase({
+    ...ledger.parts,
+    eventStore: {
+      ...ledger.eventStore,
+      load: async (stream) =>
+        stream === paymentStream(busy) ? recent : await ledger.eventStore.load(stream),
+    },
+  });
+  await createRetentionPass({ ...ledger, erase, retention: { count: 7, unit: 'years' }, log })(signal);
+  t.is((await ledger.open(old)).access.kind, 'erased');
+  t.is((await ledger.open(busy)).access.kind, 'open');
+});
+
+test.serial('more erasures that fail than a page holds keep a later one waiting no longer', async (t) => {
+  const ledger = await start(t);
+  const id = await ledger.pay(999);
+  const failing = Array.from({ length: 250 }, (_, number) => ledger.asked(idOf(number + 1))).flat();
+  await ledger.erasures.begin([...failing, ...ledger.asked(id)]);
+  ledger.setNow(new Date(Date.now() + 120_000).toISOString());
+  await createRetentionPass({ ...ledger, retention: null, log })(new AbortController().signal);
+  t.is((await ledger.open(id)).access.kind, 'erased');
+  const left = await ledger.erasures.begunBefore(ledger.runtime.now(), { after: '', limit: 1_000 });
+  t.is(left.length, 250, 'there are no such payments');
+});
