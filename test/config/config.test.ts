@@ -9,6 +9,7 @@ import { pino } from 'pino';
 import { parse } from 'yaml';
 import { command as configuration } from '../../src/cli/configuration.ts';
 import { loadConfig } from '../../src/config/config.ts';
+import { loadMerchants } from '../../src/config/merchants.ts';
 import { reloadConfig } from '../../src/config/reload.ts';
 import { variables } from '../../src/config/variables.ts';
 
@@ -692,6 +693,20 @@ test('the faults of a merchants file name the keys, and never their values', (t)
       ),
     ),
   );
+});
+
+test('redirect_hosts are hosts alone, in any case and in any letters', (t) => {
+  const withHosts = (hosts: string) =>
+    file(t, `merchants: { one: { name: One, id: 1, api_keys: [key-of-one], redirect_hosts: [${hosts}] } }`);
+  const { redirectHosts } =
+    loadMerchants(withHosts('Pay.Example, müller.example, "[::1]"'), false).get('one') ?? {};
+  t.deepEqual(redirectHosts, ['pay.example', 'xn--mller-kva.example', '[::1]']);
+  for (const wrong of ['"https://pay.example"', '"pay.example:8443"', 'pay.example/paid', '"pay example"'])
+    t.regex(
+      faultsOf(t, { ...complete, MERCHANTS_FILE: withHosts(`pay.example, ${wrong}`) }).join(),
+      /redirect_hosts\.1 is not valid \(the name of a host/,
+      wrong,
+    );
 });
 
 test('two merchants cannot share an id', (t) => {
