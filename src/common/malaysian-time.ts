@@ -30,23 +30,16 @@ export function boundsOfDay(day: string): { start: string; end: string } | null 
 }
 
 // Before 2000 nothing was paid here: 1900-01-01 and 1970-01-01 stand for no time, or for a clock that was not set.
-const forms = [
-  /^(20\d\d)-(\d\d)-(\d\d)[T ](\d\d):(\d\d):(\d\d)(?:\.\d{1,9})?(Z|[+-]\d\d:?\d\d)?$/,
-  /^(20\d\d)(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)$/,
-];
+const ofGateway = /^(20\d\d-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(?:\.\d{1,9})?(Z|[+-]\d\d:?\d\d)?$/;
 
 /**
  * Reads a gateway's time in any of the three forms above (ISO 8601 may carry another offset; without one it is
  * Malaysian time). Returns UTC as ISO 8601, or null when it has none of these forms or is not a real moment of this century.
  */
 export function readGatewayTime(text: string): string | null {
-  for (const form of forms) {
-    const match = form.exec(text.trim());
-    if (!match) continue;
-    const [, year, month, day, hour, minute, second, zone] = match;
-    return momentOf(`${year}-${month}-${day}T${hour}:${minute}:${second}`, '', zone);
-  }
-  return null;
+  const withSigns = text.trim().replace(/^(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)$/, '$1-$2-$3 $4:$5:$6');
+  const [, date, time, zone] = ofGateway.exec(withSigns) ?? [];
+  return date === undefined ? null : momentOf(`${date}T${time}`, '', zone);
 }
 
 const typed = /^((?:19|20)\d\d-\d\d-\d\d)[T ](\d\d:\d\d)(:\d\d)?(\.\d{1,3})?(Z|[+-]\d\d:?\d\d)?$/;

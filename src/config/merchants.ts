@@ -39,6 +39,9 @@ const webhookSecret = written(
   'whsec_ and 24 to 64 bytes in base64, or 24 to 200 characters without blanks',
 );
 
+const host = written(/^(\[[\da-f:]+\]|[^\s/:?#@\\]+)$/i, 'the name of a host, without scheme, port or path');
+const readHost = (name: string) => URL.parse(`https://${name}`)?.hostname ?? name;
+
 const MerchantsFile = object({
   merchants: record(
     merchantCode,
@@ -52,7 +55,7 @@ const MerchantsFile = object({
       callback_format: optional(enums(['json', 'form'])),
       callback_events: optional(nonempty(array(enums(['reversed', 'refunded'])))),
       partial_payments: optional(boolean()),
-      redirect_hosts: optional(nonempty(array(nonempty(string())))),
+      redirect_hosts: optional(nonempty(array(host))),
       charges: optional(record(enums(paymentModes), ringgit)),
       ...agencyPage,
     }),
@@ -142,8 +145,8 @@ function merchantOf(
     ] as readonly ('reversed' | 'refunded' | 'partlyPaid')[],
     /** Whether staff may credit less than was asked for as a part of it. */
     takesParts: merchant.partial_payments ?? false,
-    /** Hosts that redirect_url may name; null allows any. */
-    redirectHosts: (merchant.redirect_hosts ?? null) as readonly string[] | null,
+    /** Hosts that redirect_url may name, in the form that they have in a URL that was read; null allows any. */
+    redirectHosts: (merchant.redirect_hosts?.map(readHost) ?? null) as readonly string[] | null,
     /** What this merchant's payers are charged, where it differs from the method's own charge. */
     charges: (merchant.charges ?? {}) as Partial<Record<PaymentMode, Sen>>,
     page: agencyPageOf(merchant, logoUrl),

@@ -1,6 +1,7 @@
 // The file of merchants and that of payment methods: faults name keys, and never values.
 import test from 'ava';
 import { loadConfig } from '../../src/config/config.ts';
+import { loadMerchants } from '../../src/config/merchants.ts';
 import { complete, faultsOf, file } from './environment.ts';
 
 test('no part of a merchants file is quoted, whatever YAML makes of a key', (t) => {
@@ -50,6 +51,20 @@ test('the faults of a merchants file name the keys, and never their values', (t)
       ),
     ),
   );
+});
+
+test('redirect_hosts are hosts alone, in any case and in any letters', (t) => {
+  const withHosts = (hosts: string) =>
+    file(t, `merchants: { one: { name: One, id: 1, api_keys: [key-of-one], redirect_hosts: [${hosts}] } }`);
+  const { redirectHosts } =
+    loadMerchants(withHosts('Pay.Example, müller.example, "[::1]"'), false).get('one') ?? {};
+  t.deepEqual(redirectHosts, ['pay.example', 'xn--mller-kva.example', '[::1]']);
+  for (const wrong of ['"https://pay.example"', '"pay.example:8443"', 'pay.example/paid', '"pay example"'])
+    t.regex(
+      faultsOf(t, { ...complete, MERCHANTS_FILE: withHosts(`pay.example, ${wrong}`) }).join(),
+      /redirect_hosts\.1 is not valid \(the name of a host/,
+      wrong,
+    );
 });
 
 test('two merchants cannot share an id', (t) => {

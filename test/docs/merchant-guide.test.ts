@@ -3,6 +3,7 @@ import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_pro
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -44,11 +45,33 @@ const receivers = [
   },
 ] as const;
 
-for (const { language, file, run } of receivers) {
+/** What the guide says to write for callbacks that come as forms: in which language, instead of what, and what. */
+const formRows = Array.from(
+  guide.matchAll(/^\| (?:Node|Python|PHP) \| `(.*?)` \| `(.*?)`(?:, and `(.*)`)? \|$/gm),
+  ([, instead = '', write = '', first = '']) => ({ instead, write, first }),
+);
+
+/** The receiver as it is, and for forms; there is no row for Java. */
+const variants = receivers.flatMap(({ language, ...rest }) => {
+  const code = blockOf(language);
+  const row = formRows.find(({ instead }) => code.includes(instead));
+  const forms = row && `${row.first}\n${code.replace(row.instead, row.write)}`;
+  const receiver = { ...rest, language, code, encode: (fields: object) => JSON.stringify(fields) };
+  const encode = (fields: object) => new URLSearchParams({ ...fields }).toString();
+  return forms
+    ? [receiver, { ...receiver, language: `${language} (forms)`, code: forms.trimStart(), encode }]
+    : receiver;
+});
+
+test('the guide says how to read forms in each language with a parser of its own', (t) => {
+  t.is(variants.length, receivers.length + 3);
+});
+
+for (const { language, file, run, code, encode } of variants) {
   test(`the ${language} receiver accepts genuine callbacks once, and nothing else`, async (t) => {
     const folder = await temporaryFolder(t);
     const path = join(folder, file);
-    await writeFile(path, blockOf(language));
+    await writeFile(path, code);
     const port = await freePort();
     const [command = '', ...args] = run(path, port);
     if (!isInstalled(command)) {
@@ -63,17 +86,37 @@ for (const { language, file, run } of receivers) {
         { PORT: String(port), WEBHOOK_SECRET: key, TMPDIR: folder },
         port,
       );
-      await check(t, `http://127.0.0.1:${port}/callback`, key, receiver.output);
+      await obstruct(t, port);
+      await check(t, `http://127.0.0.1:${port}/callback`, key, { output: receiver.output, encode });
       await receiver.stop();
     }
   });
 }
 
-async function check(t: ExecutionContext, url: string, key: string, output: () => string): Promise<void> {
+/** Two strangers send half a request each: one stays connected, the other leaves. */
+async function obstruct(t: ExecutionContext, port: number): Promise<void> {
+  for (const leaves of [false, true]) {
+    const stranger = connect(port, '127.0.0.1');
+    // A receiver that has ended shows in what follows.
+    stranger.on('error', () => {});
+    t.teardown(() => stranger.destroy());
+    const half = 'POST /callback HTTP/1.1\r\nHost: receiver\r\nContent-Length: 9\r\n\r\n{';
+    await new Promise((resolve) => stranger.write(half, resolve));
+    if (leaves) stranger.destroy();
+  }
+}
+
+async function check(
+  t: ExecutionContext,
+  url: string,
+  key: string,
+  { output, encode }: { output: () => string; encode: (fields: object) => string },
+): Promise<void> {
   const timestamp = Math.floor(Date.now() / 1000);
-  const body = JSON.stringify({
+  const body = encode({
     trans_id: 'INV-1',
     payment_status: 'Successful',
+    receipt_no: '',
     buyer_name: 'Siti 陈 \u{1f600}',
   });
   const id = `5K3M9QW2Z7TCV8XN4RBJ6HYDFE-${key.length}`;

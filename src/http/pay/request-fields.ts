@@ -29,6 +29,9 @@ type TextRule = {
 const notPlain = '\\p{Cc}\\p{Cs}\\u2028-\\u202E\\u2066-\\u2069';
 const plainText = `[^${notPlain}]*`;
 const plainTextPattern = new RegExp(`^${plainText}$`, 'u');
+/** A character that is seen: not drawn as nothing (DI), and not U+2800, a Braille cell without dots. */
+const visible = '[^\\s\\p{DI}\\u2800]';
+const hasVisible = new RegExp(visible, 'u');
 const notPlainFault = 'must be plain text, without control characters or broken characters';
 const anyText: TextRule = { faultOf: () => null, pattern: plainText };
 
@@ -38,8 +41,10 @@ export function required(maxLength: number, rule: TextRule = anyText): Struct<st
   return field(
     orEmpty,
     (value) =>
-      typeof value === 'string' && value.trim() === '' ? 'is required' : textFault(value, maxLength, faultOf),
-    { type: 'string', ...keywords, minLength: 1, maxLength, pattern: `^(?=\\s*\\S)${pattern}$` },
+      typeof value === 'string' && !hasVisible.test(value)
+        ? 'is required'
+        : textFault(value, maxLength, faultOf),
+    { type: 'string', ...keywords, minLength: 1, maxLength, pattern: `^(?=.*${visible})${pattern}$` },
   );
 }
 
@@ -64,7 +69,6 @@ export const reference = required(100, {
     if (/^\.\.?$/.test(value)) return 'must not be . or ..';
     // Bytes that are not UTF-8 arrive as this character: two references in Latin-1 would become one payment.
     if (value.includes('\ufffd')) return notPlainFault;
-    // U+2800 is a Braille cell without dots.
     return /[\p{Cf}\p{DI}\u2800]/u.test(value) ? 'must not contain invisible characters' : null;
   },
   pattern: '(?!\\s|\\.\\.?$)[^\\p{Cc}\\p{Cs}\\u2028\\u2029\\uFFFD\\p{Cf}\\p{DI}\\u2800]*(?<!\\s)',
@@ -72,8 +76,8 @@ export const reference = required(100, {
 
 /** A text that is missing or visible. */
 export const notBlank: TextRule = {
-  faultOf: (value) => (value.trim() === '' ? 'must not be blank' : null),
-  pattern: `(?=\\s*\\S)${plainText}`,
+  faultOf: (value) => (hasVisible.test(value) ? null : 'must not be blank'),
+  pattern: `(?=.*${visible})${plainText}`,
 };
 
 export const email = optional(maxEmailLength, {

@@ -2,6 +2,7 @@
 import { createByteBudget } from '@ledger/kernel/byte-budget.ts';
 import { networkOf } from '@ledger/kernel/network-of.ts';
 import { parseNumbersAsText } from '@ledger/kernel/numbers-as-text.ts';
+import { orElse } from '@ledger/kernel/or-else.ts';
 import { readAtMost } from '@ledger/kernel/read-at-most.ts';
 import type { Next } from 'koa';
 import koaBody, { HttpMethodEnum, type KoaBodyMiddlewareOptions } from 'koa-body';
@@ -47,8 +48,15 @@ const forms: Options = {
   urlencoded: true,
   formLimit: limitBytes,
   // Names stay as they were sent: a checksum covers brackets and dots, which are never structure.
-  queryString: { depth: 0, allowDots: false, parseArrays: false, plainObjects: true },
+  queryString: { depth: 0, allowDots: false, parseArrays: false, plainObjects: true, decoder: decodeText },
 };
+
+/** What is not UTF-8 is read as ISO-8859-1, in which older gateways send names. */
+function decodeText(sent: string): string {
+  const text = sent.replaceAll('+', ' ');
+  const byteOf = (hex: string) => String.fromCharCode(Number.parseInt(hex.slice(1), 16));
+  return orElse(() => decodeURIComponent(text), null) ?? text.replace(/%[\da-f]{2}/gi, byteOf);
+}
 
 const json: Options = { json: true, jsonLimit: limitBytes, jsonTypes: ['json'] };
 

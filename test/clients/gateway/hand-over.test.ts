@@ -1,4 +1,5 @@
 // The gateway's wire: one reading of the checksum rule against the other side's, and every field of a result.
+import { readFileSync } from 'node:fs';
 import test from 'ava';
 import fc from 'fast-check';
 import { checksumOf } from '../../../packages/sandbox/checksum.ts';
@@ -8,6 +9,8 @@ import { readGatewayResult } from '../../../src/clients/gateway/read-result.ts';
 import { evolve, noPayment } from '../../../src/events/payment.ts';
 import { anyText } from '../../support/any-text.ts';
 import { opened, type RequestChanges, request, requestedAt, sen } from '../../support/payments.ts';
+
+const page = readFileSync('content/docs/generic-api.md', 'utf8');
 
 const fields = fc.dictionary(fc.string({ unit: 'grapheme', minLength: 1 }), fc.string({ unit: 'grapheme' }));
 
@@ -119,4 +122,7 @@ test('the hand-over form is signed, and its amount has two decimals', (t) => {
   );
   t.is(ofLand.TRANSAKSI_ID, 'T/1');
   t.is(verifyFields(ofLand, 'secret'), 'valid');
+  const documented =
+    /^## The hand-over form\n.*?(?=^## )/ms.exec(page)?.[0].match(/`[A-Z_]+`(?=.* \| )/g) ?? [];
+  t.deepEqual(documented.map((name) => name.replaceAll('`', '')).sort(), Object.keys(ofLand).sort());
 });

@@ -296,6 +296,7 @@ const bad: Record<string, [Record<string, unknown>, string]> = {
   ],
   'service missing': [{ service: undefined }, 'service is required'],
   'service too long': [{ service: tooLong(100) }, 'service must be at most 100 characters'],
+  'service that nobody can see': [{ service: '\u200b\u2800 \ufeff' }, 'service is required'],
   'description null': [{ description: null }, 'description is required'],
   'description with half a character': [
     { description: 'a\ud800' },

@@ -1,5 +1,5 @@
 // POST /generic/response: which results are accepted or quarantined, and that a result is durable before it is answered.
-import { randomUUID } from 'node:crypto';
+import { createHmac, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { request } from 'node:http';
 import { EventStoreUnavailable } from '@ledger/event-store/event-store.ts';
@@ -138,6 +138,51 @@ for (const [encoding, encode] of Object.entries(encodings)) {
     );
   });
 }
+
+/** As a gateway does that knows nothing of UTF-8. */
+function latin1Form(fields: Record<string, string>): string {
+  const encoded = (text: string) =>
+    Buffer.from(text, 'latin1')
+      .toString('latin1')
+      .replace(
+        /[^A-Za-z0-9._~-]/g,
+        (byte) => `%${byte.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`,
+      );
+  const pairs = Object.entries(fields).map(([name, value]) => `${encoded(name)}=${encoded(value)}`);
+  const checksum = createHmac('sha256', gatewaySecret).update(pairs.sort().join('&')).digest('hex');
+  return [...pairs, `CHECKSUM=${checksum}`].join('&');
+}
+
+const formType = { 'content-type': 'application/x-www-form-urlencoded' };
+
+test('a form in ISO-8859-1 is verified over the bytes that were signed, and its letters are right', async (t) => {
+  const id = await createPayment(app);
+  const fields = resultFields(id, { BUYER_NAME: 'José Müller (ÿ)', BUYER_BANK: 'A&B=100% *' });
+  const form = latin1Form(fields);
+  t.true(form.includes('Jos%E9%20M%FCller'));
+  for (const forged of [form.replace('Jos%E9', 'Jos%E8'), form.replace('STATUS=1', 'STATUS=0')])
+    t.is((await postResult(app, forged, formType)).status, 401);
+  t.is((await postResult(app, form, formType)).status, 303);
+  const [paid] = await results(id);
+  t.deepEqual(paid && plain(paid.personal), { buyerName: 'José Müller (ÿ)' });
+  t.like(paid && plain(paid.evidence), fields);
+});
+
+test('a signed form means one thing: neither encoding can be passed off as the other', async (t) => {
+  const id = await createPayment(app);
+  const { CHECKSUM = '', ...utf8 } = signed(resultFields(id, { BUYER_NAME: 'José' }));
+  const passedOff = new URLSearchParams({ ...utf8, BUYER_NAME: 'JosÃ©', CHECKSUM });
+  t.is((await postResult(app, passedOff)).status, 401);
+  // U+0131 ends in the byte of a 1.
+  const low = new URLSearchParams({ ...utf8, BUYER_NAME: 'José', STATUS: '\u0131', CHECKSUM });
+  t.is((await postResult(app, low)).status, 401);
+  const moved = latin1Form(resultFields(id, { BUYER_NAME: 'é' })).replace(
+    'BUYER_NAME=%E9',
+    'BUYER_NAME=%C3%83%C2%A9',
+  );
+  t.is((await postResult(app, moved, formType)).status, 401);
+  t.deepEqual(await results(id), []);
+});
 
 test('field names are read in any case', async (t) => {
   const id = await createPayment(app);

@@ -219,6 +219,7 @@ const bad: readonly (readonly [over: Record<string, unknown>, message: string])[
   [item({ jumlah_bayaran: '1e1' }), `maklumat_bayaran[1].jumlah_bayaran ${notNumeric}`],
   [item({ jumlah_bayaran: 0 }), 'maklumat_bayaran[1].jumlah_bayaran must be more than 0.00'],
   [item({ id_hakmilik: '   ' }), 'maklumat_bayaran[1].id_hakmilik must not be blank'],
+  [item({ urusan: '\u2060' }), 'maklumat_bayaran[1].urusan is required'],
   [
     item({ urusan: 'a\u202eb' }),
     'maklumat_bayaran[1].urusan must be plain text, without control characters or broken characters',
