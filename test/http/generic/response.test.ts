@@ -169,6 +169,14 @@ test('a form in Windows-1252 is verified over the bytes that were signed, and it
   t.like(paid && plain(paid.evidence), fields);
 });
 
+test('whatever bytes a name has, the result is verified over them', async (t) => {
+  const id = await createPayment(app);
+  const bytes = Array.from({ length: 128 }, (_, index) => String.fromCharCode(128 + index)).join('');
+  const form = singleByteForm(resultFields(id, { BUYER_NAME: bytes }));
+  t.true(form.includes('%80%81') && form.includes('%FE%FF'));
+  t.is((await postResult(app, form, formType)).status, 303);
+});
+
 test('a signed form means one thing: neither encoding can be passed off as the other', async (t) => {
   const id = await createPayment(app);
   const { CHECKSUM = '', ...utf8 } = signed(resultFields(id, { BUYER_NAME: 'José' }));
