@@ -2,30 +2,28 @@
 import { isUtf8 } from 'node:buffer';
 import { createHmac } from 'node:crypto';
 import { isSameText } from '@ledger/kernel/same-text.ts';
+import { windows1252 } from '../../common/windows-1252.ts';
 import type { GatewayFields } from './read-result.ts';
 
 /**
  * The CHECKSUM over all other fields: lower-case hex HMAC-SHA256 of the fields sorted by name, each name and value
  * percent-encoded as in RFC 3986, joined as `NAME=value` with `&`.
  */
-export function signFields(fields: GatewayFields, secret: string, bytesOf = utf8): string {
-  const percentEncoded = (text: string) =>
-    bytesOf(text)
-      .toString('latin1')
-      .replace(/[^\w.~-]/g, hexOf);
+export function signFields(fields: GatewayFields, secret: string, encoded = percentEncoded): string {
   const signed = Object.entries(fields)
     .filter(([name]) => !isChecksum(name))
     .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([name, value]) => `${percentEncoded(name)}=${percentEncoded(value)}`)
+    .map(([name, value]) => `${encoded(name)}=${encoded(value)}`)
     .join('&');
   return createHmac('sha256', secret).update(signed).digest('hex');
 }
 
-/** Compares the CHECKSUM that the fields carry with the right one, in constant time. It may be over ISO-8859-1. */
+/** Compares the CHECKSUM that the fields carry with the right one, in constant time. It may be over Windows-1252. */
 export function verifyFields(fields: GatewayFields, secret: string): 'valid' | 'wrong' | 'missing' {
   const given = Object.entries(fields).find(([name]) => isChecksum(name))?.[1];
   if (given === undefined) return 'missing';
-  const isValid = [utf8, latin1].some((bytesOf) => isSameText(given, signFields(fields, secret, bytesOf)));
+  const encodings = [percentEncoded, encodedSingly];
+  const isValid = encodings.some((encoded) => isSameText(given, signFields(fields, secret, encoded)));
   return isValid ? 'valid' : 'wrong';
 }
 
@@ -33,12 +31,19 @@ function isChecksum(name: string): boolean {
   return name.toUpperCase() === 'CHECKSUM';
 }
 
-const utf8 = (text: string) => Buffer.from(text);
-
-/** The bytes that a form in ISO-8859-1 had. Where they could be UTF-8, they were read as that. */
-function latin1(text: string) {
-  const bytes = Buffer.from(text, 'latin1');
-  return bytes.toString('latin1') === text && !isUtf8(bytes) ? bytes : utf8(text);
+/** As in RFC 3986, over UTF-8: encodeURIComponent leaves five reserved characters unencoded. */
+function percentEncoded(text: string): string {
+  return encodeURIComponent(text).replace(/[!'()*]/g, (character) => hexOf(character.charCodeAt(0)));
 }
 
-const hexOf = (byte: string) => `%${byte.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`;
+/** The same over Windows-1252, if the text is one that was read as that, because its bytes are not UTF-8. */
+function encodedSingly(text: string): string {
+  if (/^\p{ASCII}*$/u.test(text)) return percentEncoded(text);
+  const bytes = Array.from(text, (character) => windows1252.indexOf(character));
+  if (bytes.includes(-1) || isUtf8(Buffer.from(bytes))) return percentEncoded(text);
+  return text.replace(/\P{ASCII}|\p{ASCII}+/gu, (part) =>
+    part < '\x80' ? percentEncoded(part) : hexOf(windows1252.indexOf(part)),
+  );
+}
+
+const hexOf = (byte: number) => `%${byte.toString(16).toUpperCase()}`;

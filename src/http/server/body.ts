@@ -8,6 +8,7 @@ import type { Next } from 'koa';
 import koaBody, { HttpMethodEnum, type KoaBodyMiddlewareOptions } from 'koa-body';
 import type { Struct } from 'superstruct';
 import { readFields } from '../../commands/fields.ts';
+import { windows1252 } from '../../common/windows-1252.ts';
 import { type Context, HttpProblem } from './context.ts';
 import { bodyProblem } from './errors.ts';
 
@@ -51,11 +52,11 @@ const forms: Options = {
   queryString: { depth: 0, allowDots: false, parseArrays: false, plainObjects: true, decoder: decodeText },
 };
 
-/** What is not UTF-8 is read as ISO-8859-1, in which older gateways send names. */
+/** What is not UTF-8 is read as Windows-1252, in which older gateways send names. */
 function decodeText(sent: string): string {
   const text = sent.replaceAll('+', ' ');
-  const byteOf = (hex: string) => String.fromCharCode(Number.parseInt(hex.slice(1), 16));
-  return orElse(() => decodeURIComponent(text), null) ?? text.replace(/%[\da-f]{2}/gi, byteOf);
+  const letterOf = (hex: string) => windows1252.charAt(Number.parseInt(hex.slice(1), 16));
+  return orElse(() => decodeURIComponent(text), null) ?? text.replace(/%[\da-f]{2}/gi, letterOf);
 }
 
 const json: Options = { json: true, jsonLimit: limitBytes, jsonTypes: ['json'] };

@@ -139,11 +139,12 @@ for (const [encoding, encode] of Object.entries(encodings)) {
   });
 }
 
-/** As a gateway does that knows nothing of UTF-8. */
-function latin1Form(fields: Record<string, string>): string {
+/** As a gateway does that knows nothing of UTF-8. The apostrophe and the sign of the euro are not in ISO-8859-1. */
+function singleByteForm(fields: Record<string, string>): string {
   const encoded = (text: string) =>
-    Buffer.from(text, 'latin1')
-      .toString('latin1')
+    text
+      .replaceAll('’', '\u0092')
+      .replaceAll('€', '\u0080')
       .replace(
         /[^A-Za-z0-9._~-]/g,
         (byte) => `%${byte.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`,
@@ -155,17 +156,25 @@ function latin1Form(fields: Record<string, string>): string {
 
 const formType = { 'content-type': 'application/x-www-form-urlencoded' };
 
-test('a form in ISO-8859-1 is verified over the bytes that were signed, and its letters are right', async (t) => {
+test('a form in Windows-1252 is verified over the bytes that were signed, and its letters are right', async (t) => {
   const id = await createPayment(app);
-  const fields = resultFields(id, { BUYER_NAME: 'José Müller (ÿ)', BUYER_BANK: 'A&B=100% *' });
-  const form = latin1Form(fields);
+  const fields = resultFields(id, { BUYER_NAME: 'José Müller-D’Souza (ÿ€)', BUYER_BANK: 'A&B=100% *' });
+  const form = singleByteForm(fields);
   t.true(form.includes('Jos%E9%20M%FCller'));
   for (const forged of [form.replace('Jos%E9', 'Jos%E8'), form.replace('STATUS=1', 'STATUS=0')])
     t.is((await postResult(app, forged, formType)).status, 401);
   t.is((await postResult(app, form, formType)).status, 303);
   const [paid] = await results(id);
-  t.deepEqual(paid && plain(paid.personal), { buyerName: 'José Müller (ÿ)' });
+  t.deepEqual(paid && plain(paid.personal), { buyerName: 'José Müller-D’Souza (ÿ€)' });
   t.like(paid && plain(paid.evidence), fields);
+});
+
+test('whatever bytes a name has, the result is verified over them', async (t) => {
+  const id = await createPayment(app);
+  const bytes = Array.from({ length: 128 }, (_, index) => String.fromCharCode(128 + index)).join('');
+  const form = singleByteForm(resultFields(id, { BUYER_NAME: bytes }));
+  t.true(form.includes('%80%81') && form.includes('%FE%FF'));
+  t.is((await postResult(app, form, formType)).status, 303);
 });
 
 test('a signed form means one thing: neither encoding can be passed off as the other', async (t) => {
@@ -176,7 +185,7 @@ test('a signed form means one thing: neither encoding can be passed off as the o
   // U+0131 ends in the byte of a 1.
   const low = new URLSearchParams({ ...utf8, BUYER_NAME: 'José', STATUS: '\u0131', CHECKSUM });
   t.is((await postResult(app, low)).status, 401);
-  const moved = latin1Form(resultFields(id, { BUYER_NAME: 'é' })).replace(
+  const moved = singleByteForm(resultFields(id, { BUYER_NAME: 'é' })).replace(
     'BUYER_NAME=%E9',
     'BUYER_NAME=%C3%83%C2%A9',
   );
