@@ -14,12 +14,10 @@ import { plural } from '../common/plural.ts';
 import { paymentStream, type RequestedPayment } from '../events/payment.ts';
 import { placeOfUnmatched } from '../events/unmatched.ts';
 import { unmatchedIn, unmatchedSubject } from '../personal-data/erase.ts';
-import { type FoundUnmatched, findByPayer } from '../personal-data/find-by-payer.ts';
+import { type FoundUnmatched, findByPayer, nothingFound } from '../personal-data/find-by-payer.ts';
 import { createEraser } from '../roles/eraser.ts';
 import { type CommandOf, type CommandOutcome, UsageError } from './command.ts';
 import { type Context, fail, staffCause, withStores } from './stores.ts';
-
-export const nothingFound = 'No payment and no unmatched result of this person was found.';
 
 type EraseContext = Context<'dataKeys' | 'mail'>;
 

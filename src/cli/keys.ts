@@ -5,9 +5,8 @@ import type { KeyStore } from '@ledger/personal-data/key-store.ts';
 import { sealKeyOf } from '@ledger/transparency-log/key.ts';
 import { lastCheckpoint } from '../audit/seals/find-seals.ts';
 import { assertKey } from '../commands/key-fingerprint.ts';
-import { paymentStreamPrefix } from '../events/payment.ts';
 import { readErasure } from '../events/personal-data.ts';
-import { unmatchedFold } from '../events/unmatched.ts';
+import { erasedKeysList } from '../personal-data/erased-keys.ts';
 import { type CommandOf, type CommandOutcome, UsageError } from './command.ts';
 import { fail, withStores } from './stores.ts';
 
@@ -75,11 +74,10 @@ export async function destroyErased(
   eventStore: Pick<EventStore, 'subscribe'>,
 ): Promise<number> {
   const { signal } = new AbortController();
-  const streamPrefixes = [paymentStreamPrefix, unmatchedFold.prefix];
+  const { eventTypes } = erasedKeysList;
   let batch: string[] = [];
   let count = 0;
-  for await (const event of eventsToEnd(eventStore, { streamPrefixes, after: null, signal })) {
-    if (event.type !== 'PersonalDataErased') continue;
+  for await (const event of eventsToEnd(eventStore, { eventTypes, after: null, signal })) {
     batch.push(...readErasure(event).data.keys);
     if (batch.length < batchSize) continue;
     await store.destroy(batch);

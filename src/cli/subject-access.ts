@@ -3,10 +3,9 @@ import { historyOf } from '../audit/history/history.ts';
 import { openData } from '../audit/history/open-data.ts';
 import { plural } from '../common/plural.ts';
 import { paymentStream } from '../events/payment.ts';
-import { type FoundUnmatched, findByPayer } from '../personal-data/find-by-payer.ts';
+import { type FoundUnmatched, findByPayer, nothingFound } from '../personal-data/find-by-payer.ts';
 import { recordToolAccess } from './access.ts';
 import { type CommandOf, UsageError } from './command.ts';
-import { nothingFound } from './erase.ts';
 import { type Context, withStores } from './stores.ts';
 
 export const command: CommandOf<'subject-access'> = async ({ payer = '' }, _args, write) => {

@@ -9,8 +9,8 @@ import type { VariableName } from './environment-reader.ts';
 /** 48 bits: exact as a number, and enough to tell a few processes apart. */
 const fingerprintBytes = 6;
 
-/** By variable, of the values in use now: some change while the process runs. */
-export function configurationFingerprints(config: Config): [variable: string, fingerprint: number][] {
+/** As metrics, of the values in use now: some change while the process runs. */
+export function configurationFingerprints(config: Config): [gauge: string, value: number, of: string][] {
   const { gateway } = config;
   const values: Partial<Record<VariableName, unknown>> = {
     API_KEYS: config.apiKeys,
@@ -25,6 +25,6 @@ export function configurationFingerprints(config: Config): [variable: string, fi
   return Object.entries(values).map(([variable, value]) => {
     const text = JSON.stringify(['fingerprint of the configuration', variable, value]);
     const digest = createHmac('sha256', config.transactionIdKey).update(text).digest();
-    return [variable, digest.readUIntBE(0, fingerprintBytes)];
+    return ['ledger_configuration_fingerprint', digest.readUIntBE(0, fingerprintBytes), variable];
   });
 }

@@ -34,7 +34,8 @@ const maxRounds = 10;
 
 type Loaded = {
   held: HeldKeys;
-  lastAt: Date | null;
+  /** Since when nothing has happened; null if it is not erased for its age. */
+  quietSince: Date | null;
   append(command: ErasePersonalData, cause: Cause): Promise<{ events: readonly unknown[] }>;
 };
 
@@ -61,7 +62,7 @@ export function createErase(dependencies: {
     if (from.state.status === 'none') throw new Refused('unknown_payment', 'There is no such payment');
     return {
       held: from.state.personalData,
-      lastAt: events.at(-1)?.created ?? null,
+      quietSince: events.at(-1)?.created ?? null,
       append: (command, cause) => execute(stream, command, cause, { from }),
     };
   }
@@ -75,7 +76,7 @@ export function createErase(dependencies: {
     if (!found) throw new Refused('unknown_exception', 'There is no such unmatched result');
     return {
       held: found.personalData,
-      lastAt: found.head.state.resolved ? found.receivedAt : runtime.now(),
+      quietSince: found.head.state.resolved ? found.receivedAt : null,
       append: (command, cause) =>
         executeUnmatched(resolutionStream(id), command, cause, { from: found.head }),
     };
@@ -113,7 +114,9 @@ export function createErase(dependencies: {
       const page = await Promise.all(
         portion.map(async (erasure) => ({ erasure, loaded: await load(erasure.subject) })),
       );
-      const due = page.filter(({ loaded: { lastAt } }) => !(unlessSince && lastAt && lastAt >= unlessSince));
+      const due = page.filter(
+        ({ loaded: { quietSince } }) => !unlessSince || (quietSince && quietSince < unlessSince),
+      );
       const left = due.filter(({ loaded }) => isHolding(loaded.held));
       if (left.length > 0) {
         await store.erasures.begin(left.map(({ erasure }) => erasure));

@@ -74,13 +74,7 @@ export async function startMonitoring<Role extends RoleDependencies>(
       ['ledger_data_keys_unstored', personalData.unstored()],
     ];
   });
-  add('configuration', async () =>
-    configurationFingerprints(config).map(([variable, value]) => [
-      'ledger_configuration_fingerprint',
-      value,
-      variable,
-    ]),
-  );
+  add('configuration', async () => configurationFingerprints(config));
   const sources = createSources({ ...standing, db, folder: config.dataDir });
   for (const source of new Set(['machine' as const, ...roles.flatMap((each) => work[each].measures)]))
     add(source, sources[source]);

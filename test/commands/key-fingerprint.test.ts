@@ -3,7 +3,7 @@ import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
 import { sealKeyOf } from '@ledger/transparency-log/key.ts';
 import test from 'ava';
 import { assertKey, assertKeys, fingerprintOf } from '../../src/commands/key-fingerprint.ts';
-import { temporaryFolder } from '../embedded/helpers.ts';
+import { query, temporaryFolder } from '../embedded/helpers.ts';
 import { log } from '../projections/helpers.ts';
 import { startServer } from '../support/event-store.ts';
 import { runLedger, settingsFor } from '../support/ledger.ts';
@@ -46,8 +46,9 @@ test('the first key that is used is the key of the log; any other is refused; LI
   t.is((await eventStore.load('key-fingerprint-LINK_KEY')).length, 3);
 
   // The program itself: roles that sign links do not run with another key, and the command makes it the right one.
+  const database = await createDatabase();
   const environment = {
-    ...settingsFor({ esdbUrl: url, databaseUrl: (await createDatabase()).url }),
+    ...settingsFor({ esdbUrl: url, databaseUrl: database.url }),
     ...{ TRANSACTION_ID_KEY: 'the key', LINK_KEY: 'another-link-key' },
     ...{ PORT: '0', DATA_DIR: await temporaryFolder(t) },
   };
@@ -70,4 +71,16 @@ test('the first key that is used is the key of the log; any other is refused; LI
   );
   const [stored] = await eventStore.load('key-fingerprint-SEAL_KEY');
   t.like(stored?.data, { fingerprint: fingerprintOf(sealKeyOf(SEAL_KEY).publicKey) });
+
+  // Nor do they run, or make keys anew, where the keys of personal data were dropped.
+  await query(
+    database.url,
+    `drop schema if exists personal_data cascade;
+     create schema payments create table payers (transaction_id text); insert into payments.payers values ('')`,
+  );
+  for (const role of ['http', 'reactors']) {
+    const { code, output } = await runLedger([role], environment);
+    t.is(code, 78, output);
+    t.regex(output, /DATABASE_URL: the schema personal_data is missing: restore it from its backup/, role);
+  }
 });

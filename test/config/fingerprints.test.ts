@@ -7,7 +7,8 @@ import { settingsFor } from '../support/ledger.ts';
 const settings = settingsFor({ esdbUrl: 'esdb://127.0.0.1:9', databaseUrl: 'postgres://127.0.0.1:9/none' });
 
 function fingerprintsOf(given: Record<string, string> = {}): Record<string, number> {
-  return Object.fromEntries(configurationFingerprints(loadConfig({ ...settings, ...given })));
+  const readings = configurationFingerprints(loadConfig({ ...settings, ...given }));
+  return Object.fromEntries(readings.map(([, value, of = '']) => [of, value]));
 }
 
 const alike = fingerprintsOf();

@@ -140,8 +140,8 @@ export const staffMutants: Readonly<Record<string, Omit<Mutant, 'name'>>> = {
   'open-result-erased': {
     what: 'A result in quarantine is erased for its age although staff have not resolved it',
     file: 'src/personal-data/erase.ts',
-    code: 'lastAt: found.head.state.resolved ? found.receivedAt : runtime.now(),',
-    becomes: 'lastAt: found.receivedAt,',
+    code: 'quietSince: found.head.state.resolved ? found.receivedAt : null,',
+    becomes: 'quietSince: found.receivedAt,',
     also: {
       file: 'src/projections/unmatched/queries.ts',
       code: ".whereNotNull('resolved_at')",

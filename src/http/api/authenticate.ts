@@ -1,7 +1,7 @@
 /** Who may use /api/v1: callers with one of API_KEYS, and everybody where none is set, which production refuses. */
-import { digestOf, digestOfConfigured, isOneOf } from '@ledger/kernel/key-digest.ts';
+import { digestOf } from '@ledger/kernel/key-digest.ts';
 import type { Next } from 'koa';
-import { bearerOf } from '../server/bearer.ts';
+import { bearerOf, hasBearer } from '../server/bearer.ts';
 import type { Context } from '../server/context.ts';
 import { apiProblem } from './errors.ts';
 
@@ -9,13 +9,11 @@ import { apiProblem } from './errors.ts';
 export function createApiKeyCheck(apiKeys: readonly string[]) {
   return async (ctx: Context<{ apiCaller?: string }>, next: Next): Promise<unknown> => {
     if (apiKeys.length === 0) return next();
-    const key = bearerOf(ctx);
     // The keys may change while the process runs.
-    const isRight = () => isOneOf(apiKeys.map(digestOfConfigured), key);
-    if (key === '' || !(await ctx.state.guess('key of /api/v1', isRight)))
+    if (!(await hasBearer(ctx, 'key of /api/v1', apiKeys)))
       throw apiProblem(401, 'unauthorized', 'An API key is needed: Authorization: Bearer <key>');
     // Events name the key by the beginning of its digest, which does not disclose it.
-    ctx.state.apiCaller = `api:${digestOf(key).toString('hex').slice(0, 8)}`;
+    ctx.state.apiCaller = `api:${digestOf(bearerOf(ctx)).toString('hex').slice(0, 8)}`;
     await ctx.state.spend('calls', ctx.state.apiCaller);
     return next();
   };

@@ -1,20 +1,15 @@
 /** Who may use /landreg: the land registry by its key, and a payer's browser, which cannot send one, by a signed link. */
 import { endOf } from '@ledger/kernel/expiring-signature.ts';
-import { digestOfConfigured, isOneOf } from '@ledger/kernel/key-digest.ts';
 import type { Next } from 'koa';
 import { createLinkCheck, type PaymentPageName } from '../../receipts/payment-links.ts';
-import { bearerOf } from '../server/bearer.ts';
+import { hasBearer } from '../server/bearer.ts';
 import { type Context, HttpProblem, queryText } from '../server/context.ts';
 import type { Dependencies } from '../server/dependencies.ts';
 
 /** Koa middleware for the land registry's own calls, and for each page of a payer. Both throw HttpProblem 401 and 429. */
 export function createLandregAuth({ config, runtime }: Dependencies) {
   const checkLink = createLinkCheck(config.linkKeys);
-  async function hasKey(ctx: Context): Promise<boolean> {
-    const key = bearerOf(ctx);
-    const isRight = () => isOneOf(config.landregAccessKeys.map(digestOfConfigured), key);
-    return key !== '' && (await ctx.state.guess('key of the land registry', isRight));
-  }
+  const hasKey = (ctx: Context) => hasBearer(ctx, 'key of the land registry', config.landregAccessKeys);
 
   const authenticateSystem = async (ctx: Context, next: Next): Promise<unknown> => {
     if (!(await hasKey(ctx))) throw new HttpProblem(401, 'Unauthorized - missing or invalid access key');
