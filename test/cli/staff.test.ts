@@ -17,7 +17,7 @@ import { createDatabase } from '../support/postgres.ts';
 async function startShell(
   t: ExecutionContext,
   databaseUrl = 'postgres://127.0.0.1:9/nowhere',
-  options: Parameters<typeof runLedger>[2] = {},
+  options?: Parameters<typeof runLedger>[2],
 ) {
   const { port } = await startServer(t);
   const environment = {

@@ -7,7 +7,7 @@ import { createSite } from '../../packages/docs-site/site.ts';
 import { siteOf } from '../../src/http/docs.ts';
 import { testRuntime } from '../support/runtime.ts';
 import { contentFolder, docsConfig, serveDocs, smallDescription } from './serve.ts';
-import { ownContent } from './served.ts';
+import { base, ownContent } from './served.ts';
 
 const attack = '<script>alert("1")</script>';
 const page = (title: string, text = '', matter = '') =>
@@ -48,22 +48,19 @@ test('a page has its place: title, description, previous and next, table of cont
 });
 
 test('a page that the reader already has is not sent again; other answers are compressed on request', async (t) => {
-  const folder = await contentFolder(t, { 'a.md': page('First', 'word '.repeat(500)) });
-  const base = await serveDocs(t, { folder });
-  const plain = await fetch(`${base}/docs/a`, { headers: { 'accept-encoding': 'identity' } });
-  const packed = await fetch(`${base}/docs/a`, { headers: { 'accept-encoding': 'br, gzip' } });
+  const plain = await fetch(`${base}/docs/plain`, { headers: { 'accept-encoding': 'identity' } });
+  const packed = await fetch(`${base}/docs/plain`, { headers: { 'accept-encoding': 'br, gzip' } });
   t.is(plain.headers.get('content-encoding'), null);
   t.is(packed.headers.get('content-encoding'), 'gzip');
   t.is(packed.headers.get('vary'), 'Accept-Encoding');
   t.is(await packed.text(), await plain.text());
   const etag = plain.headers.get('etag') ?? '';
-  t.is(await statusOf(base, '/docs/a', { 'if-none-match': etag }), 304);
+  t.is(await statusOf(base, '/docs/plain', { 'if-none-match': etag }), 304);
   t.is(await statusOf(base, '/docs', { 'if-none-match': etag }), 200);
 });
 
 test('pages load nothing from other hosts, and search engines may index them', async (t) => {
-  const base = await serveDocs(t, { folder: await contentFolder(t, { 'a.md': page('First') }) });
-  const answer = await fetch(`${base}/docs/a`);
+  const answer = await fetch(`${base}/docs/plain`);
   const policy = answer.headers.get('content-security-policy') ?? '';
   t.true(policy.startsWith("default-src 'none'; script-src 'self' 'sha256-"));
   t.true(policy.includes("style-src 'self';"));
@@ -76,8 +73,7 @@ test('pages load nothing from other hosts, and search engines may index them', a
 });
 
 test('styles and scripts are cached for good, under names that change with their content', async (t) => {
-  const base = await serveDocs(t, { folder: await contentFolder(t, { 'a.md': page('First') }) });
-  const html = await (await fetch(`${base}/docs/a`)).text();
+  const html = await (await fetch(`${base}/docs/plain`)).text();
   const paths = html.match(/\/docs\/assets\/[\w.-]+/g) ?? [];
   t.is(new Set(paths).size, 3);
   for (const path of paths) {
@@ -202,7 +198,6 @@ test('what is said about a word comes before the examples that use it', async (t
 });
 
 test('search engines are told what they may read', async (t) => {
-  const base = await serveDocs(t, { folder: await contentFolder(t, { 'a.md': page('First') }) });
   const robots = await (await fetch(`${base}/robots.txt`)).text();
   t.regex(
     robots,

@@ -35,6 +35,7 @@ import { createDeliveryList, deliveryList } from '../../../src/to-do/delivery-li
 import { requeryList } from '../../../src/to-do/requery-list.ts';
 import { query, temporaryFolder, until } from '../../embedded/helpers.ts';
 import { append, caughtUp, log, paymentRequested, run } from '../../projections/helpers.ts';
+import { electionOn } from '../../support/leader-election.ts';
 import { runLedger, settingsFor, spawnLedger } from '../../support/ledger.ts';
 import { createDatabase } from '../../support/postgres.ts';
 import { testRuntime } from '../../support/runtime.ts';
@@ -91,8 +92,9 @@ async function project(
 ): Promise<void> {
   const db = connectPostgres({ url: databaseUrl, log });
   const projections = [...allProjections, createDeliveryList({ eventStore }).projection, requeryList];
+  const election = electionOn(databaseUrl);
   const runs = projections.map((projection) =>
-    run(wholeFile, projection, { eventStore }, { db, url: databaseUrl }, { personalData }),
+    run(wholeFile, projection, { eventStore }, { db, url: databaseUrl }, { election, personalData }),
   );
   await caughtUp(projections, { eventStore }, { db });
   for (const run of runs) await run.stop();
@@ -122,7 +124,7 @@ async function verdictAfter(
   const url = new URL(template);
   url.pathname = `/copy_${randomUUID().replaceAll('-', '')}`;
   const admin = new URL('/postgres', template).href;
-  await query(admin, `create database ${url.pathname.slice(1)} template made`);
+  await query(admin, `create database ${url.pathname.slice(1)} template made strategy file_copy`);
   if (sql) await query(url.href, sql);
   const { eventStore } = await tampered(t, file, edit);
   const db = connectPostgres({ url: url.href, log });

@@ -20,6 +20,7 @@ import {
   run,
 } from '../../projections/helpers.ts';
 import { type Changes, startApp, type TestApp } from '../../support/app.ts';
+import { electionOn } from '../../support/leader-election.ts';
 import {
   chosen,
   duplicated,
@@ -79,7 +80,8 @@ export async function startPopulated(
   const { eventStore } = app;
   const projections = [...readModels, createDeliveryList({ eventStore }).projection];
   t.teardown(app.close);
-  for (const projection of projections) run(t, projection, app, { db, url: databaseUrl });
+  const election = electionOn(databaseUrl);
+  for (const projection of projections) run(t, projection, app, { db, url: databaseUrl }, { election });
   let serial = 0;
   return {
     app,
