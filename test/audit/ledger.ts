@@ -17,6 +17,7 @@ import { startSealer } from '../../src/audit/seals/sealer.ts';
 import { readSignedSeal } from '../../src/audit/seals/stored-seals.ts';
 import { loadAcknowledgements } from '../../src/audit/verify/acknowledgements.ts';
 import { type LogResult, type VerifiedUntil, verifyLog } from '../../src/audit/verify/log.ts';
+import { secondLookMs } from '../../src/audit/verify/read-models.ts';
 import { verifySeals } from '../../src/audit/verify/seals.ts';
 import { createViolations, type Violation, type ViolationKind } from '../../src/audit/verify/violations.ts';
 import { createExecute, type ExecuteOf } from '../../src/commands/execute.ts';
@@ -173,6 +174,13 @@ export async function sealByRunningHash(eventStore: EventStore, signer = key): P
     previousSeal = event.metadata.hash;
   }
 }
+
+/** The system's, without the time after which rows that differ are compared again. */
+export const hastyRuntime = testRuntime({
+  async sleep(ms, signal) {
+    if (ms !== secondLookMs) await systemRuntime.sleep(ms, signal);
+  },
+});
 
 export type Store = { port: number; eventStore: EventStore; close(): Promise<void> };
 

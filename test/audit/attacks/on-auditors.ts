@@ -18,7 +18,7 @@ import { sealsStream } from '../../../src/events/seals.ts';
 import { temporaryFolder } from '../../embedded/helpers.ts';
 import { append, log, paymentRequested } from '../../projections/helpers.ts';
 import { createDatabase } from '../../support/postgres.ts';
-import { filled, key, otherKey, paymentId, sealAll, sealing, tampered } from '../ledger.ts';
+import { filled, hastyRuntime, key, otherKey, paymentId, sealAll, sealing, tampered } from '../ledger.ts';
 import { db, file, personalData, place, raised, signal, streamIn, withStolenKey } from './ledger.ts';
 
 test.serial(
@@ -36,7 +36,7 @@ test.serial(
       log,
       signal,
     };
-    const { violations } = await verify({ ...given, since: checkpoint, runtime: systemRuntime }, () => {});
+    const { violations } = await verify({ ...given, since: checkpoint, runtime: hastyRuntime }, () => {});
     t.regex(violations[0]?.first ?? '', /has no seal of the checkpoint of 45 events/);
   },
 );
@@ -51,7 +51,7 @@ test.serial('the last event of the seal that an auditor kept is removed: verify 
   const given = { eventStore, db, databaseUrl: place.databaseUrl, personalData, log, signal };
   const trusted = [forAll(key.publicKey)];
   const since = kept?.checkpoint ?? null;
-  const { violations } = await verify({ ...given, trusted, since, runtime: systemRuntime }, () => {});
+  const { violations } = await verify({ ...given, trusted, since, runtime: hastyRuntime }, () => {});
   t.regex(violations[0]?.first ?? '', /of 45 events .* or lacks the last event of that seal$/);
   t.regex(
     violations.find(({ kind }) => kind === 'what was sealed')?.first ?? '',
@@ -103,7 +103,7 @@ test.serial(
           log,
           signal,
           since: null,
-          runtime: systemRuntime,
+          runtime: hastyRuntime,
         },
         () => {},
       );
