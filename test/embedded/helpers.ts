@@ -22,7 +22,8 @@ export async function temporaryFolder(t: Owner): Promise<string> {
 export const patienceMs = 180_000;
 
 /**
- * Waits for something that another process does, looking ever more seldom, but every `mostMs`.
+ * Waits for something that another process does, looking ever more seldom, but every `mostMs`, and pausing for as long as
+ * a look took, up to a second: a command that looks keeps a core from what it waits for.
  *
  * @throws Error after three minutes
  */
@@ -33,9 +34,10 @@ export async function until<T>(
   const inVain = new Error('waited for three minutes in vain');
   const endMs = performance.now() + patienceMs;
   for (let pauseMs = 10; performance.now() < endMs; pauseMs = Math.min(pauseMs * 1.25, mostMs)) {
+    const beganMs = performance.now();
     const found = await look();
     if (found !== undefined && found !== false) return found;
-    await sleep(pauseMs);
+    await sleep(Math.max(pauseMs, Math.min(performance.now() - beganMs, 1_000)));
   }
   throw inVain;
 }

@@ -214,15 +214,15 @@ test.serial(
     for (let round = 0; round < 4; round += 1) {
       const child = launch();
       const before = (await sealed(store.eventStore)).length;
-      const adding = addPayments(store.eventStore, round * 20 + 1, round * 20 + 20);
+      const adding = addPayments(store.eventStore, round * 10 + 1, round * 10 + 10);
       await until(async () => (await sealed(store.eventStore)).length >= before + 2);
       if (round === 2) await store.kill();
       await end(child);
       await adding;
     }
     launch();
-    await sealedUpTo(store.eventStore, 80);
-    await checkSeals(t, store, 80);
+    await sealedUpTo(store.eventStore, 40);
+    await checkSeals(t, store, 40);
   },
 );
 
