@@ -8,16 +8,16 @@ const plainMs = 5_000;
 const barWidth = 24;
 
 /**
- * `show` may be called for every event and writes at most ten times a second. If standard error is not a terminal, it
- * writes `plain`, if given, every five seconds. `end` removes the line.
+ * `show` may be called for every event and writes at most ten times a second, or when `what` is another. If standard
+ * error is not a terminal, it writes `plain`, if given, every five seconds. `end` removes the line.
  */
 function openProgress(out: NodeJS.WriteStream = process.stderr) {
-  let shownMs = Number.NEGATIVE_INFINITY;
+  let shown = { what: '', ms: Number.NEGATIVE_INFINITY };
   return {
-    show(text: () => string, plain?: () => string): void {
+    show(what: string, text: () => string, plain?: () => string): void {
       const nowMs = systemRuntime.monotonicMs();
-      if (nowMs - shownMs < (out.isTTY ? terminalMs : plainMs)) return;
-      shownMs = nowMs;
+      if (what === shown.what && nowMs - shown.ms < (out.isTTY ? terminalMs : plainMs)) return;
+      shown = { what, ms: nowMs };
       if (out.isTTY) out.write(`\r\u001b[K${text()}`);
       else if (plain) out.write(`${plain()}\n`);
     },
@@ -33,7 +33,7 @@ export function openRebuildProgress(name: string) {
   return {
     show(progress: RebuildProgress): void {
       const text = () => `${name} ${Math.floor(shareDone(progress) * 100)} %, ${progressText(progress)}`;
-      show(() => `${bar(shareDone(progress))} ${text()}`, text);
+      show(name, () => `${bar(shareDone(progress))} ${text()}`, text);
     },
     end,
   };
@@ -45,7 +45,7 @@ export function openVerifyProgress(out?: NodeJS.WriteStream) {
   return {
     show({ step, done, share }: VerifyProgress): void {
       const part = share === null ? '' : `${bar(share)} ${Math.floor(share * 100)} % `;
-      show(() => `${part}${done.toLocaleString('en')} ${step}`);
+      show(step, () => `${part}${done.toLocaleString('en')} ${step}`);
     },
     end,
   };

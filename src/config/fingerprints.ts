@@ -11,12 +11,11 @@ const fingerprintBytes = 6;
 
 /** As metrics, of the values in use now: some change while the process runs. */
 export function configurationFingerprints(config: Config): [gauge: string, value: number, of: string][] {
-  const { gateway } = config;
   const values: Partial<Record<VariableName, unknown>> = {
     API_KEYS: config.apiKeys,
     APPROVAL_ABOVE_RM: config.approvalAboveSen,
     BASE_URL: config.baseUrl,
-    GATEWAY_SECRET: [gateway.secret, gateway.otherSecrets],
+    GATEWAY_SECRET: [config.gateway.secret, config.gateway.otherSecrets],
     LANDREG_ACCESS_KEY: config.landregAccessKeys,
     MAX_AMOUNT_RM: config.maxAmountSen,
     MERCHANTS_FILE: [...config.merchants],

@@ -30,7 +30,6 @@ type Dependencies = {
   runtime: Pick<Runtime, 'now' | 'monotonicMs' | 'sleep' | 'timeout'>;
 };
 
-/** What commands say then. */
 export const nothingFound = 'No payment and no unmatched result of this person was found.';
 
 export type FoundUnmatched = { id: string; loaded: LoadedUnmatched };

@@ -329,6 +329,22 @@ test.serial('of the rows that differ later, only those that differed before are 
   t.like(report.violations, [{ kind: 'rows of payments.payments', count: 1 }]);
 });
 
+test.serial('of more rows than are named, those that still differ later are reported', async (t) => {
+  const forge = `insert into journal.books
+    select 'FORGED' || lpad(number::text, 4, '0'), revision, reference, receipt_no, state, opened
+    from (select * from journal.books limit 1) as book, generate_series(1, 1500) as number`;
+  const { report } = await verdictAfter(t, {
+    sql: forge,
+    async meanwhile({ url }) {
+      await query(
+        url,
+        `delete from journal.books where transaction_id between 'FORGED0001' and 'FORGED1400'`,
+      );
+    },
+  });
+  t.like(report.violations, [{ kind: 'rows of journal.books', count: 100 }]);
+});
+
 test.serial(
   'deliveries settled ahead of the to-do list agree; a payment said to be further on does not',
   async (t) => {

@@ -40,3 +40,12 @@ test('verifying shows a bar on a terminal, and nothing elsewhere', (t) => {
   openVerifyProgress(out(true)).show({ step: 'payments', done: 3, share: null });
   t.deepEqual(written, ['\r\u001b[K', '\r\u001b[K3 payments']);
 });
+
+test('a new step is shown at once, however little time has passed: it may take minutes', (t) => {
+  const written: string[] = [];
+  const write = (text: string) => written.push(text) > 0;
+  const { show } = openVerifyProgress({ isTTY: true, write } as unknown as NodeJS.WriteStream);
+  show({ step: 'events for payments', done: 8, share: null });
+  show({ step: 'rows to compare again in 3 minutes in payments', done: 1, share: null });
+  t.is(written.at(-1), '\r\u001b[K1 rows to compare again in 3 minutes in payments');
+});
