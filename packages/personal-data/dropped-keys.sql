@@ -1,5 +1,5 @@
--- The schema of keys is missing although a table has rows that were made with keys: somebody has dropped it. Where it is made
--- anew, what is sealed under the lost keys would be taken for what nobody can open any more.
+-- If the schema of keys is missing although a table has rows that were made with keys, somebody has dropped it. If it were
+-- made anew, what the lost keys have sealed would count as lost for good.
 do $$ begin
   if to_regnamespace('personal_data') is null and to_regclass('{madeWithKeys}') is not null then
     if exists (select from {madeWithKeys}) then

@@ -39,7 +39,7 @@ const webhookSecret = written(
   'whsec_ and 24 to 64 bytes in base64, or 24 to 200 characters without blanks',
 );
 
-const host = written(/^(\[[\da-f:]+\]|[^\s/:?#@\\]+)$/i, 'the name of a host, without scheme, port or path');
+const host = written(/^(\[[\da-f:]+\]|[^\s/:?#@\\*]+)$/i, 'the name of a host, without port, path or *');
 const readHost = (name: string) => URL.parse(`https://${name}`)?.hostname ?? name;
 
 const MerchantsFile = object({

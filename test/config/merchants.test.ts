@@ -59,7 +59,13 @@ test('redirect_hosts are hosts alone, in any case and in any letters', (t) => {
   const { redirectHosts } =
     loadMerchants(withHosts('Pay.Example, müller.example, "[::1]"'), false).get('one') ?? {};
   t.deepEqual(redirectHosts, ['pay.example', 'xn--mller-kva.example', '[::1]']);
-  for (const wrong of ['"https://pay.example"', '"pay.example:8443"', 'pay.example/paid', '"pay example"'])
+  for (const wrong of [
+    '"https://pay.example"',
+    '"pay.example:8443"',
+    'pay.example/paid',
+    '"pay example"',
+    '"*.example"',
+  ])
     t.regex(
       faultsOf(t, { ...complete, MERCHANTS_FILE: withHosts(`pay.example, ${wrong}`) }).join(),
       /redirect_hosts\.1 is not valid \(the name of a host/,
