@@ -22,7 +22,7 @@ export function signFields(fields: GatewayFields, secret: string, encoded = perc
 export function verifyFields(fields: GatewayFields, secret: string): 'valid' | 'wrong' | 'missing' {
   const given = Object.entries(fields).find(([name]) => isChecksum(name))?.[1];
   if (given === undefined) return 'missing';
-  const encodings = [percentEncoded, encodedSingly];
+  const encodings = [percentEncoded, singleByteEncoded];
   const isValid = encodings.some((encoded) => isSameText(given, signFields(fields, secret, encoded)));
   return isValid ? 'valid' : 'wrong';
 }
@@ -37,7 +37,7 @@ function percentEncoded(text: string): string {
 }
 
 /** The same over Windows-1252, if the text is one that was read as that, because its bytes are not UTF-8. */
-function encodedSingly(text: string): string {
+function singleByteEncoded(text: string): string {
   if (/^\p{ASCII}*$/u.test(text)) return percentEncoded(text);
   const bytes = Array.from(text, (character) => windows1252.indexOf(character));
   if (bytes.includes(-1) || isUtf8(Buffer.from(bytes))) return percentEncoded(text);
