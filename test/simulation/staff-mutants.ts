@@ -125,7 +125,7 @@ export const staffMutants: Readonly<Record<string, Omit<Mutant, 'name'>>> = {
     seenBy: ['not-erased'],
     fault: 'erase',
     payments: 40,
-    seeds: 20,
+    seeds: 60,
   },
   'late-name-kept': {
     what: 'Personal data that arrive after an erasure stay',
