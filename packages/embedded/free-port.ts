@@ -5,6 +5,8 @@ import { createServer } from 'node:net';
 /** Below those that systems give to connections: one of these could have the port while its server restarts. */
 const [lowest, highest] = [20_000, 32_767];
 
+/** Leaves free what goes with a port: ADMIN_PORT is PORT + 2 by default. */
+const step = 5;
 /** Each process begins elsewhere, so that two of them do not choose the same before they listen. */
 let next = lowest + ((process.pid * 257) % (highest - lowest + 1));
 
@@ -12,7 +14,7 @@ let next = lowest + ((process.pid * 257) % (highest - lowest + 1));
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = next;
-    next = port < highest ? port + 1 : lowest;
+    next = port + step <= highest ? port + step : lowest;
     if (await isFree(port)) return port;
   }
 }
