@@ -37,8 +37,8 @@ const ofGateway = /^(20\d\d-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(?:\.\d{1,9})?(Z|[+-]\
  * Malaysian time). Returns UTC as ISO 8601, or null when it has none of these forms or is not a real moment of this century.
  */
 export function readGatewayTime(text: string): string | null {
-  const withSigns = text.trim().replace(/^(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)$/, '$1-$2-$3 $4:$5:$6');
-  const [, date, time, zone] = ofGateway.exec(withSigns) ?? [];
+  const separated = text.trim().replace(/^(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)$/, '$1-$2-$3 $4:$5:$6');
+  const [, date, time, zone] = ofGateway.exec(separated) ?? [];
   return date === undefined ? null : momentOf(`${date}T${time}`, '', zone);
 }
 

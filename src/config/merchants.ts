@@ -40,7 +40,7 @@ const webhookSecret = written(
 );
 
 const host = written(/^(\[[\da-f:]+\]|[^\s/:?#@\\*]+)$/i, 'the name of a host, without port, path or *');
-const readHost = (name: string) => URL.parse(`https://${name}`)?.hostname ?? name;
+const canonicalHost = (name: string) => URL.parse(`https://${name}`)?.hostname ?? name;
 
 const MerchantsFile = object({
   merchants: record(
@@ -146,7 +146,7 @@ function merchantOf(
     /** Whether staff may credit less than was asked for as a part of it. */
     takesParts: merchant.partial_payments ?? false,
     /** Hosts that redirect_url may name, in the form that they have in a URL that was read; null allows any. */
-    redirectHosts: (merchant.redirect_hosts?.map(readHost) ?? null) as readonly string[] | null,
+    redirectHosts: (merchant.redirect_hosts?.map(canonicalHost) ?? null) as readonly string[] | null,
     /** What this merchant's payers are charged, where it differs from the method's own charge. */
     charges: (merchant.charges ?? {}) as Partial<Record<PaymentMode, Sen>>,
     page: agencyPageOf(merchant, logoUrl),
