@@ -11,7 +11,7 @@ import { connectPostgres } from '@ledger/postgres/pool.ts';
 import { forAll, sealKeyOf } from '@ledger/transparency-log/key.ts';
 import { pino } from 'pino';
 import { allSeals, lastCheckpoint } from '../src/audit/seals/find-seals.ts';
-import { keptCheckpoints } from '../src/audit/seals/kept.ts';
+import { keptCheckpoints } from '../src/audit/seals/kept-checkpoints.ts';
 import { startSealer } from '../src/audit/seals/sealer.ts';
 import { readSignedSeal } from '../src/audit/seals/stored-seals.ts';
 import { verify } from '../src/audit/verify/verify.ts';

@@ -14,7 +14,7 @@ import {
 } from '@ledger/transparency-log/note.ts';
 import { recordVerified } from '../audit/background-check/schedule.ts';
 import { lastCheckpoint } from '../audit/seals/find-seals.ts';
-import { keptCheckpoints, lastCheckpointFile } from '../audit/seals/kept.ts';
+import { keptCheckpoints, lastCheckpointFile } from '../audit/seals/kept-checkpoints.ts';
 import { sealingRefused } from '../audit/seals/sealing-status.ts';
 import { acceptOlderLog, acknowledge } from '../audit/verify/acknowledge.ts';
 import { verifyFile } from '../audit/verify/export-file.ts';

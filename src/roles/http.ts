@@ -21,7 +21,7 @@ import { paymentStream } from '../events/payment.ts';
 import type { Project } from '../events/project.ts';
 import type { Account } from '../events/user.ts';
 import { createApp } from '../http/app.ts';
-import { createLimitedServer } from '../http/server/request-limits.ts';
+import { createLimitedServer } from '../http/server/connection-limits.ts';
 import { answersFrom } from '../monitoring/health.ts';
 import { erasedKeysList } from '../personal-data/erased-keys.ts';
 import { allProjections } from '../projections/all.ts';

@@ -24,8 +24,8 @@ import { type PaymentEvent, paymentStream, readPaymentEvent } from '../../src/ev
 import { quarantineFold } from '../../src/events/unmatched.ts';
 import { createApp } from '../../src/http/app.ts';
 import { type ConsoleRoute, consoleRoutes } from '../../src/http/console/routes.ts';
+import { createLimitedServer } from '../../src/http/server/connection-limits.ts';
 import type { Dependencies } from '../../src/http/server/dependencies.ts';
-import { createLimitedServer } from '../../src/http/server/request-limits.ts';
 import { createLook, type Look } from '../../src/monitoring/health.ts';
 import { createErase } from '../../src/personal-data/erase.ts';
 import { createAnswerCounts } from '../../src/to-do/requery-queue.ts';

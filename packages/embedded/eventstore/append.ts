@@ -3,7 +3,7 @@
 import { type ServerReadableStream, type sendUnaryData, status } from '@grpc/grpc-js';
 import { type Message, messageIn } from '@ledger/kernel/read-protobuf.ts';
 import { encode, field } from '@ledger/kernel/write-protobuf.ts';
-import { addEvent, type Draft, expectedRevisionOf, NO_OPTIONS, openDraft, TOO_LATE } from './draft.ts';
+import { addEvent, type Draft, expectedRevisionOf, NO_OPTIONS, openDraft, TOO_LATE } from './append-draft.ts';
 import type { AppendResult } from './log-tables.ts';
 import type { Storage } from './storage.ts';
 import {

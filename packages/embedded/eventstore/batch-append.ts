@@ -13,7 +13,7 @@ import {
   NO_OPTIONS,
   openDraft,
   TOO_LATE,
-} from './draft.ts';
+} from './append-draft.ts';
 import type { AppendResult } from './log-tables.ts';
 import type { Storage } from './storage.ts';
 import {

@@ -10,7 +10,7 @@ import { hashIn, previousHashIn } from '../../events/envelope.ts';
 import { countIn, emptyTally, isCovered, leafEntry, leafOf, sealsStream } from '../../events/seals.ts';
 import { streamPrefixes } from '../../events/streams.ts';
 import { allSeals, type LastSeal, lastEventOf, loadLastSeal } from './find-seals.ts';
-import type { KeptCheckpoints } from './kept.ts';
+import type { KeptCheckpoints } from './kept-checkpoints.ts';
 import { disagreement, readSignedSeal, signedSealIn } from './stored-seals.ts';
 
 type Store = Pick<EventStore, 'load' | 'loadLast'>;

@@ -9,7 +9,7 @@ import {
 import { type Cause, chain, hashIn } from '../../events/envelope.ts';
 import { signedText } from '../../events/seals.ts';
 import { checkpointOfSize, lastCheckpoint } from '../seals/find-seals.ts';
-import type { KeptCheckpoint, KeptCheckpoints } from '../seals/kept.ts';
+import type { KeptCheckpoint, KeptCheckpoints } from '../seals/kept-checkpoints.ts';
 import { faultsOf, hashBefore, noEvents } from './log.ts';
 
 type Stores = { eventStore: Pick<EventStore, 'append' | 'load' | 'loadLast'>; key: SealKey };

@@ -15,7 +15,13 @@ import type { Language } from '../../common/languages.ts';
 import { phrase } from '../../common/phrases.ts';
 import { createTemplates } from '../../common/templates.ts';
 import { type Account, maySignIn } from '../../events/user.ts';
-import { makeStaffEmail, type News, noteRecipients, type StaffEmail, unsentStaffEmail } from './news.ts';
+import {
+  makeStaffEmail,
+  type News,
+  noteRecipients,
+  type StaffEmail,
+  unsentStaffEmail,
+} from './staff-news.ts';
 
 type Dependencies = {
   db: Knex;

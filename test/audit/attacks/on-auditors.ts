@@ -8,7 +8,7 @@ import type { EventStore } from '@ledger/event-store/event-store.ts';
 import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
 import { forAll, sealKeyOf } from '@ledger/transparency-log/key.ts';
 import { checkpointText, rawKeyOf, signatureLine } from '@ledger/transparency-log/note.ts';
-import { offerTo } from '@ledger/transparency-log/offer.ts';
+import { offerTo } from '@ledger/transparency-log/offer-to-witnesses.ts';
 import { growTree, leafHash } from '@ledger/transparency-log/tree.ts';
 import { createWitness } from '@ledger/transparency-log/witness.ts';
 import test from 'ava';

@@ -19,7 +19,7 @@ import { growTree, leafHash } from '@ledger/transparency-log/tree.ts';
 import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
 import { pino } from 'pino';
-import { keptCheckpoints } from '../../../src/audit/seals/kept.ts';
+import { keptCheckpoints } from '../../../src/audit/seals/kept-checkpoints.ts';
 import { startSealer } from '../../../src/audit/seals/sealer.ts';
 import { sealingRefused } from '../../../src/audit/seals/sealing-status.ts';
 import { readSignedSeal } from '../../../src/audit/seals/stored-seals.ts';

@@ -10,7 +10,7 @@ import { cosignatureLine } from '@ledger/transparency-log/note.ts';
 import test from 'ava';
 import type { Knex } from 'knex';
 import { createLines } from '../../../src/audit/export/lines.ts';
-import { keptCheckpoints } from '../../../src/audit/seals/kept.ts';
+import { keptCheckpoints } from '../../../src/audit/seals/kept-checkpoints.ts';
 import { startSealer } from '../../../src/audit/seals/sealer.ts';
 import { sealingRefused } from '../../../src/audit/seals/sealing-status.ts';
 import { verifyFile } from '../../../src/audit/verify/export-file.ts';

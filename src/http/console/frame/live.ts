@@ -9,7 +9,7 @@ import { noSuchPayment } from '../../server/load-history.ts';
 import { readQuery } from './forms-and-lists.ts';
 import { isInScope } from './guards.ts';
 import type { Page, PageDependencies } from './page.ts';
-import { createSlots } from './slots.ts';
+import { createSlots } from './request-slots.ts';
 
 const everyMs = 1_000;
 /** The session is checked, and a comment sent, so that no proxy closes the connection as idle. */

@@ -16,8 +16,8 @@ import { type Context, HttpProblem } from '../../server/context.ts';
 import { merchantsFor, pageOf, queryOf, readQuery } from '../frame/forms-and-lists.ts';
 import { readPageAsked } from '../frame/list.ts';
 import type { Page, PageDependencies } from '../frame/page.ts';
+import { createSlots } from '../frame/request-slots.ts';
 import type { StaffContext } from '../frame/session.ts';
-import { createSlots } from '../frame/slots.ts';
 import { accountPath } from './account.ts';
 import { findGap, readAsOf, refuseGap } from './as-of.ts';
 

@@ -7,7 +7,7 @@ import { text } from 'node:stream/consumers';
 import { setTimeout } from 'node:timers/promises';
 import { createDrain } from '@ledger/kernel/http-server.ts';
 import test from 'ava';
-import { createLimitedServer } from '../../../src/http/server/request-limits.ts';
+import { createLimitedServer } from '../../../src/http/server/connection-limits.ts';
 import { landregAccessKey, startApp } from '../../support/app.ts';
 import { testRuntime } from '../../support/runtime.ts';
 import {

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import { createGzip } from 'node:zlib';
 import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
-import { offerTo } from '@ledger/transparency-log/offer.ts';
+import { offerTo } from '@ledger/transparency-log/offer-to-witnesses.ts';
 import test, { type ExecutionContext } from 'ava';
 import { pino } from 'pino';
 
