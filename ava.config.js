@@ -7,6 +7,10 @@ import { fileURLToPath } from 'node:url';
 const fileOf = (path) => fileURLToPath(new URL(path, import.meta.url));
 
 const postgres = fork(fileOf('test/support/postgres-server.ts'));
+postgres.once('exit', () => {
+  process.stderr.write('The PostgreSQL of the tests has ended.\n');
+  process.exit(1);
+});
 const [postgresPort] = await once(postgres, 'message');
 postgres.unref();
 postgres.channel.unref();

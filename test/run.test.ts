@@ -11,17 +11,21 @@ const parts = ['run', 'in-turn', 'in-turn-claims', 'whole-file'];
 const begin =
   "import test from 'ava';\nimport { appendFileSync, existsSync, writeFileSync } from 'node:fs';\n";
 
+const configuration =
+  "export default { extensions: ['ts'], workerThreads: false, cache: false, nodeArguments: ['--no-warnings'] };";
+
 /** What a run of these test files says, and what they wrote into the file `told`. `check` is the program of that script. */
-async function runOf(t: ExecutionContext, files: Readonly<Record<string, string>>, check?: string) {
+async function runOf(
+  t: ExecutionContext,
+  files: Readonly<Record<string, string>>,
+  { check, config = configuration }: { check?: string; config?: string } = {},
+) {
   const root = await temporaryFolder(t);
   await mkdir(join(root, 'test/support'), { recursive: true });
   for (const part of parts) await cp(own(`test/support/${part}.ts`), join(root, `test/support/${part}.ts`));
   await symlink(own('node_modules'), join(root, 'node_modules'));
   await writeFile(join(root, 'package.json'), JSON.stringify({ type: 'module', scripts: { check } }));
-  await writeFile(
-    join(root, 'ava.config.js'),
-    "export default { extensions: ['ts'], workerThreads: false, cache: false, nodeArguments: ['--no-warnings'] };",
-  );
+  await writeFile(join(root, 'ava.config.js'), config);
   for (const [name, code] of Object.entries(files))
     await writeFile(join(root, `test/${name}.test.ts`), begin + code);
   const { code, output } = await new Promise<{ code: unknown; output: string }>((resolve) => {
@@ -82,10 +86,17 @@ test('no failure is lost, and all other files are run, also where a process ends
   t.true(output.includes(`Once more, alone: ${again.join(', ')}\n`), output);
 });
 
+test('a run without tests fails, whatever ava says', async (t) => {
+  const a = "test('passes', (t) => t.pass());";
+  // Nothing keeps the process alive: it ends with success.
+  const { code, output } = await runOf(t, { a }, { config: 'await new Promise(() => undefined);' });
+  t.is(code, 1, output);
+});
+
 test('what `npm run check` finds is shown, ends the run, and fails it', async (t) => {
   const waits =
     "test('waits', async (t) => { await new Promise((end) => setTimeout(end, 100_000)); t.pass(); });";
-  const { code, output } = await runOf(t, { waits }, 'echo a finding && exit 3');
+  const { code, output } = await runOf(t, { waits }, { check: 'echo a finding && exit 3' });
   t.is(code, 1, output);
   t.regex(output, /a finding\n[\s\S]*npm run check has failed: the run is ended\./);
 });
