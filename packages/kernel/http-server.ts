@@ -17,16 +17,19 @@ export function namingHost(error: unknown, variable: string): unknown {
 /**
  * Ends the server when it is called: requests that have begun are answered within `withinMs`, and each connection ends
  * with its last answer, which says so. A proxy would otherwise send the next request on a connection that is being closed.
+ * Connections that wait for a request end after `idleMs`, by when a proxy has noticed that no new ones are taken: until then
+ * it may be sending one.
  */
 export function createDrain(server: Server, runtime: Pick<Runtime, 'setTimer'>) {
   /** The last answer of each connection: a client may send several requests without waiting for the first answer. */
   const underWay = new Map<Socket, ServerResponse>();
   let isEnding = false;
+  let isIdleOver = false;
   const endWithAnswer = (response: ServerResponse) => {
     if (!response.headersSent) response.setHeader('Connection', 'close');
   };
   const closeIfDone = () => {
-    if (isEnding && underWay.size === 0) server.close();
+    if (isIdleOver && underWay.size === 0) server.close();
   };
   server.on('request', ({ socket }, response) => {
     const before = underWay.get(socket);
@@ -39,7 +42,7 @@ export function createDrain(server: Server, runtime: Pick<Runtime, 'setTimer'>) 
     if (before?.headersSent === false) before.removeHeader('Connection');
     endWithAnswer(response);
   });
-  return async (withinMs: number): Promise<void> => {
+  return async (withinMs: number, idleMs = 0): Promise<void> => {
     const closed = once(server, 'close');
     isEnding = true;
     for (const response of underWay.values()) endWithAnswer(response);
@@ -47,9 +50,13 @@ export function createDrain(server: Server, runtime: Pick<Runtime, 'setTimer'>) 
     server.keepAliveTimeout = 1;
     // No new connections. `close` of an HTTP server would break off an answer that is complete and has not left yet.
     NetServer.prototype.close.call(server);
-    closeIfDone();
-    const cancelTimer = runtime.setTimer(withinMs, () => server.closeAllConnections());
+    const cancelIdle = runtime.setTimer(idleMs, () => {
+      isIdleOver = true;
+      closeIfDone();
+    });
+    const cancelAll = runtime.setTimer(withinMs, () => server.closeAllConnections());
     await closed;
-    cancelTimer();
+    cancelIdle();
+    cancelAll();
   };
 }

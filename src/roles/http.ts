@@ -40,6 +40,8 @@ import type { RoleDependencies } from './stores.ts';
 
 /** How long requests that have begun may still take when the process is asked to stop. */
 const drainMs = 10_000;
+/** How long a proxy of ours takes, at most, to notice that this process ends. */
+const noticedWithinMs = 5_000;
 
 /**
  * How long the start waits for its stores: for the first data keys, PostgreSQL's time and the comparison of keys. What is
@@ -119,7 +121,7 @@ export async function startHttp(role: RoleDependencies): Promise<Running & { por
     port,
     async stop() {
       closing.abort();
-      await drain(drainMs);
+      await drain(drainMs, config.trustedProxies > 0 ? noticedWithinMs : 0);
       await db.destroy();
     },
   };

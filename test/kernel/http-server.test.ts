@@ -71,6 +71,26 @@ test('a large answer that its client reads slowly arrives whole', async (t) => {
   await drained;
 });
 
+test('a request that a proxy was sending on a connection that waited for it is answered', async (t) => {
+  const { arrived, drain, ended, responses, response, socket } = await serve();
+  response.end('answer 0');
+  await once(socket, 'data');
+  const drained = drain(60_000, 30_000);
+  socket.write(request);
+  await arrived(2);
+  responses[1]?.end('answer 1');
+  t.regex(await ended, /Connection: keep-alive.*answer 0.*Connection: close.*answer 1$/s);
+  await drained;
+});
+
+test('a connection on which no request comes is closed', async (t) => {
+  const { drain, ended, response, socket } = await serve();
+  response.end('done');
+  await once(socket, 'data');
+  await drain(60_000, 50);
+  t.regex(await ended, /done$/);
+});
+
 test('what takes too long is cut off', async (t) => {
   const { drain, ended } = await serve();
   await drain(50);

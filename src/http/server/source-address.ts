@@ -13,6 +13,6 @@ export function sourceAddress(ctx: Context): string {
 
 /** Whether X-Forwarded-For has an address although no proxy is trusted, or fewer than there are trusted proxies. */
 export function isInDoubt(ctx: Context, trustedProxies: number): boolean {
-  const forwarded = ctx.get('X-Forwarded-For');
-  return forwarded !== '' && (trustedProxies === 0 || forwarded.split(',').length < trustedProxies);
+  const { length } = ctx.get('X-Forwarded-For').match(/[^\s,]+/g) ?? [];
+  return trustedProxies === 0 ? length > 0 : length < trustedProxies;
 }

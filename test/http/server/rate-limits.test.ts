@@ -238,6 +238,7 @@ for (const [address, network] of [
 
 for (const [trustedProxies, forwarded, isTold] of [
   [0, '198.51.100.7', true],
+  [1, '', true],
   [2, '198.51.100.7', true],
   [2, '198.51.100.7, 10.0.0.1', false],
   [1, '10.9.9.9, 198.51.100.7', false],
