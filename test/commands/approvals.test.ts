@@ -86,6 +86,13 @@ const proposed = [...paid, requestedFor(large, sen(12_200))];
 const { type: _, ...decision } = decide();
 const { terms: __, outcome: ___, ...decided } = decision;
 const granted: PaymentEvent = { type: 'ApprovalGranted', data: decided };
+const rejected: PaymentEvent = { type: 'ApprovalRejected', data: decided };
+const explaining = (resultNo: number): StaffAction => ({
+  kind: 'resolution',
+  resultNo,
+  resolution: 'explained',
+  note: 'a',
+});
 const twice = [
   ...paid,
   duplicated(result(1, 'succeeded', { amountSen: sen(amountSen + 150), gatewayTransactionId: 'P9' }), 'P1'),
@@ -119,7 +126,13 @@ const specs: Record<string, Spec<PaymentCommand, PaymentEvent>> = {
     when: refund({ amountSen: sen(Number.MAX_SAFE_INTEGER) }),
     expect: 'refund_too_large',
   },
-  'nothing, and less than nothing': {
+  'a refund of nothing': { given: paid, when: refund({ amountSen: sen(0) }), expect: 'nothing_to_refund' },
+  'the same reference for another charge': {
+    given: [...paid, refunded()],
+    when: refund({ chargeNo: 2 }),
+    expect: 'refund_differs',
+  },
+  'less than nothing': {
     given: paid,
     when: refund({ amountSen: sen(-1) }),
     expect: 'nothing_to_refund',
@@ -168,6 +181,25 @@ const specs: Record<string, Spec<PaymentCommand, PaymentEvent>> = {
     when: refund({ amountSen: sen(12_000) }, 'staff:B', two),
     expect: 'approval_open',
   },
+  'what is refused is not proposed either': {
+    given: paid,
+    when: refund({ amountSen: sen(12_201) }, 'staff:A', two),
+    expect: 'refund_too_large',
+  },
+  'what was rejected can be proposed again': {
+    given: [...proposed, rejected],
+    when: refund({ amountSen: sen(12_200) }, 'staff:A', two),
+    expect: [requestedFor(large, sen(12_200))],
+  },
+  'another exception can be proposed beside it': {
+    given: [
+      ...twice,
+      duplicated(result(1, 'succeeded', { amountSen: sen(12_200), gatewayTransactionId: 'P10' }), 'P1'),
+      requestedFor(explaining(2), sen(12_200)),
+    ],
+    when: take(explaining(3), 'staff:A', two),
+    expect: [requestedFor(explaining(3), sen(12_200))],
+  },
   'so is money in suspense that is explained away': {
     given: twice,
     when: take({ kind: 'resolution', resultNo: 2, resolution: 'explained', note: 'a' }, 'staff:A', two),
@@ -198,7 +230,7 @@ const specs: Record<string, Spec<PaymentCommand, PaymentEvent>> = {
   'or rejects it': {
     given: proposed,
     when: decide({ outcome: 'rejected' }),
-    expect: [{ type: 'ApprovalRejected', data: decided }],
+    expect: [rejected],
   },
   'not whoever proposed it': { given: proposed, when: decide({ by: 'staff:A' }), expect: 'own_proposal' },
   'who may withdraw it': {
@@ -207,8 +239,23 @@ const specs: Record<string, Spec<PaymentCommand, PaymentEvent>> = {
     expect: [{ type: 'ApprovalRejected', data: { ...decided, by: 'staff:A' } }],
   },
   'one that is decided': {
-    given: [...proposed, { type: 'ApprovalRejected', data: decided }],
+    given: [...proposed, rejected],
     when: decide({ by: 'staff:C' }),
+    expect: 'approval_decided',
+  },
+  'the same decision again': {
+    given: [...proposed, rejected],
+    when: decide({ outcome: 'rejected' }),
+    expect: [],
+  },
+  'the same decision with another note': {
+    given: [...proposed, rejected],
+    when: decide({ outcome: 'rejected', note: 'Seen again' }),
+    expect: 'approval_decided',
+  },
+  'another decision of the same person': {
+    given: [...proposed, rejected],
+    when: decide(),
     expect: 'approval_decided',
   },
   'one that does not exist': { given: paid, when: decide(), expect: 'unknown_exception' },

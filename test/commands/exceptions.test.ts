@@ -25,6 +25,7 @@ import {
   record,
   requested,
   result,
+  resultAt,
   sen,
   succeeded,
 } from '../support/payments.ts';
@@ -219,6 +220,23 @@ Object.assign(specs, {
     expect: [
       credited({ amountSen: sen(50), paidSen: sen(50), effect: 'nothing', receiptNo: '', deliveries: [] }),
     ],
+  },
+  'a wrong amount without a time of payment was paid when it was reported': {
+    given: [...opened, applied(result(1, 'pending')), wrong(12_000, { paidAt: null })],
+    when: resolve({ resolution: 'credited' }),
+    expect: [
+      credited({
+        amountSen: sen(12_000),
+        paidSen: sen(12_000),
+        paidAt: resultAt,
+        receiptNo: '7-20261121-HE7CEVBBN545JZX2',
+      }),
+    ],
+  },
+  'a contradiction of a failed payment tells nobody anything': {
+    given: [...opened, applied(result(1, 'failed')), contradicted(result(1, 'cancelled'), 'failed')],
+    when: resolve(),
+    expect: [resolved()],
   },
   'an amount that cannot be read cannot be credited': {
     given: [...opened, wrong(1, { amountSen: null })],
