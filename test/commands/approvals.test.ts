@@ -17,6 +17,7 @@ import {
   duplicated,
   mismatched,
   requested,
+  resolvedAs,
   result,
   sen,
   succeeded,
@@ -144,6 +145,26 @@ const specs: Record<string, Spec<PaymentCommand, PaymentEvent>> = {
     expect: 'nothing_to_refund',
   },
   'an action on no such payment': { given: [], when: refund(), expect: 'unknown_payment' },
+  'a second charge that was credited is refunded, without a fee': {
+    given: [...twice, resolvedAs('credited', 2)],
+    when: refund({ chargeNo: 2, amountSen: sen(12_200) }),
+    expect: [refunded({ chargeNo: 2, amountSen: sen(12_200) })],
+  },
+  'a refund of one charge leaves all of the other': {
+    given: [...twice, resolvedAs('credited', 2), refunded({ chargeNo: 2, amountSen: sen(12_200) })],
+    when: refund({ amountSen: sen(12_200), gatewayReference: 'RF-2' }),
+    expect: [refunded({ amountSen: sen(12_200), feeSen: sen(150), gatewayReference: 'RF-2' })],
+  },
+  'a charge without an attempt has no fee, and perhaps no method': {
+    given: [requested(), succeeded(result(1, 'succeeded', { mode: '' }))],
+    when: refund(),
+    expect: [refunded({ mode: '' })],
+  },
+  'the method is the attempt’s where the gateway named none': {
+    given: [...opened, succeeded(result(1, 'succeeded', { mode: '', amountSen: sen(amountSen + 150) }))],
+    when: refund(),
+    expect: [refunded()],
+  },
   'a second charge has its own exception': {
     given: twice,
     when: refund({ chargeNo: 2 }),

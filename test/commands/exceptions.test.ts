@@ -258,6 +258,20 @@ Object.assign(specs, {
     when: resolve({ resolution: 'reversed' }),
     expect: 'no_money_in_suspense',
   },
+  'nor does a report of another amount, or that it is pending': {
+    given: [
+      ...paid,
+      contradicted(result(1, 'succeeded', { amountSen: sen(1) }), 'succeeded'),
+      contradicted(result(1, 'pending'), 'succeeded'),
+    ],
+    when: resolve({ resultNo: 3, resolution: 'reversed' }),
+    expect: 'no_money_in_suspense',
+  },
+  'nor a failure of an attempt that another charge was for': {
+    given: [...paid, contradicted(result(1, 'failed', { gatewayTransactionId: 'P7' }), 'succeeded')],
+    when: resolve({ resolution: 'reversed' }),
+    expect: 'no_money_in_suspense',
+  },
   'what was reversed cannot be reversed again': {
     given: [
       ...withException.contradiction,

@@ -192,6 +192,21 @@ test('a refund and a reversal take money from the agency and from the fee, back 
   ]);
 });
 
+test('a refund of a charge whose method is not known leaves the account that it came to', (t) => {
+  const { type, data } = givenBack('PaymentRefunded', 12_050, 0);
+  const refund = { type, data: { ...data, mode: '' } } as PaymentEvent;
+  t.deepEqual(posted(paidFor({ mode: '' }), refund).map(String), [
+    'payment,gateway:unknown 12050 0,merchant:council 0 12050',
+    'refund,merchant:council 12050 0,gateway:unknown 0 12050',
+  ]);
+});
+
+test('what staff explained is not taken back from the agency when it is superseded', (t) => {
+  const other = mismatched(result(1, 'succeeded', { amountSen: sen(700) }));
+  const explained = posted(chosen(1), other, resolved(1, 'explained'), superseded(1)).map(String);
+  t.deepEqual(explained, posted(chosen(1), other, resolved(1, 'explained')).map(String));
+});
+
 test('no other event posts anything', (t) => {
   const silent = [applied(result(1, 'failed')), applied(result(2, 'pending')), chosen(2)];
   t.deepEqual(posted(...silent, contradicted(result(1, 'cancelled'), 'failed')), []);
