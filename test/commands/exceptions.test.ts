@@ -23,6 +23,7 @@ import {
   duplicated,
   mismatched,
   record,
+  recorded,
   requested,
   result,
   resultAt,
@@ -253,6 +254,29 @@ Object.assign(specs, {
     when: resolve({ resultNo: 1, resolution: 'credited', terms: parts }),
     expect: 'no_money_in_suspense',
   },
+  'but all items can be credited where only the fee is missing': {
+    given: [requested('landreg'), chosen(1, { chargeSen: sen(150) }), wrong(12_050)],
+    when: resolve({ resultNo: 1, resolution: 'credited' }),
+    expect: [
+      credited({
+        resultNo: 1,
+        amountSen,
+        paidSen: amountSen,
+        deliveries: [
+          { key: 'item-01', kind: 'item', item: 1 },
+          { key: 'item-02', kind: 'item', item: 2 },
+          { key: 'email', kind: 'email' },
+        ],
+      }),
+    ],
+  },
+  'and any amount that comes after all items are paid': {
+    given: [requested('landreg'), chosen(1), succeeded(result(1, 'succeeded')), wrong(50, second)],
+    when: resolve({ resolution: 'credited' }),
+    expect: [
+      credited({ amountSen: sen(50), paidSen: sen(50), effect: 'nothing', receiptNo: '', deliveries: [] }),
+    ],
+  },
   'a failure of another attempt reverses nothing': {
     given: [...paid, contradicted(result(2, 'failed'), 'succeeded')],
     when: resolve({ resolution: 'reversed' }),
@@ -295,6 +319,8 @@ test('each kind has its number, its time and the reported amount', (t) => {
     t.like(exceptionsAfter(withException[kind]), [{ resultNo: 2, kind, resolved: null }]);
   t.is(exceptionsAfter(withException.amountMismatch)[0]?.amountSen, sen(1));
   t.deepEqual(exceptionsAfter(paid), []);
+  const ended: PaymentEvent = { type: 'AttemptEnded', data: recorded(result(1, 'failed')) };
+  t.deepEqual(exceptionsAfter([...opened, ended]), []);
 });
 
 test('a resolution is recorded and leaves the payment as it is', (t) => {
