@@ -299,6 +299,8 @@ test('the event says which order the result is about', (t) => {
   t.deepEqual(decided([start, chosen(1), chosen(2)], {}), [orderNo(1)]);
   t.deepEqual(decided([start, chosen(1), chosen(2)], noIds), [orderNo(2)]);
   t.deepEqual(decided([start, chosen(1), applied(result(1, 'cancelled')), chosen(2)], noIds), [orderNo(1)]);
+  t.deepEqual(decided([start, chosen(1), chosen(2, { mode: 'cc' })], noIds), [orderNo(1)], 'of its method');
+  t.deepEqual(decided([start, chosen(1), chosen(2)], { ...noIds, mode: 'dnqr' }), [orderNo(2)], 'of any');
   t.deepEqual(decided([start], noIds), ['']);
 });
 
