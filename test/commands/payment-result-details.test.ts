@@ -16,6 +16,7 @@ import {
   record,
   request,
   requested,
+  resolvedAs,
   result,
   resultAt,
   resultDecider,
@@ -115,6 +116,17 @@ const cases: Record<string, Spec<RecordGatewayResult, PaymentEvent>> = {
     given: [start, card, chosen(2), mismatched({ ...cardSuccess, ...noOrder })],
     when: record(cardSuccess),
     expect: [superseded(1), succeeded(cardSuccess)],
+  },
+
+  'credited without effect, as in earlier versions: the right amount takes its place': {
+    given: [start, chosen(1), mismatched({ ...success, amountSen: sen(700) }), resolvedAs('credited', 1)],
+    when: record(success),
+    expect: [superseded(1), succeeded(success)],
+  },
+  'a wrong amount that staff have explained stays so when the right one comes': {
+    given: [start, chosen(1), mismatched({ ...success, amountSen: sen(700) }), resolvedAs('explained', 1)],
+    when: record(success),
+    expect: [succeeded(success)],
   },
 
   'without any id: failed': {
