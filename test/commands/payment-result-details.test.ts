@@ -14,6 +14,7 @@ import {
   mismatched,
   orderNo,
   record,
+  recorded,
   request,
   requested,
   resolvedAs,
@@ -278,6 +279,33 @@ const cases: Record<string, Spec<RecordGatewayResult, PaymentEvent>> = {
     when: record(result(2, 'failed', noIds)),
     expect: [applied(result(2, 'failed', noIds))],
   },
+  'a success without any id, at the time of a failure: it is of the latest attempt': {
+    given: [start, card, applied(result(1, 'failed')), chosen(2)],
+    when: record(result(2, 'succeeded', noIds)),
+    expect: [succeeded(result(2, 'succeeded', noIds))],
+  },
+  'a cancellation whose order was inferred of two attempts: its copy names the same order': {
+    given: [start, chosen(1), chosen(2), inferred(result(2, 'cancelled', noOrder))],
+    when: record(result(2, 'cancelled')),
+    expect: [],
+  },
+  'a failure whose order was inferred, after one that named its order: its copy names another': {
+    given: [
+      start,
+      chosen(1),
+      chosen(2),
+      chosen(3),
+      inferred(result(1, 'failed', noOrder)),
+      applied(result(3, 'failed')),
+    ],
+    when: record(result(1, 'failed')),
+    expect: [ordered(1)],
+  },
+  'a failure of an attempt that the registry has reported as ended: it is that of the payment': {
+    given: [start, chosen(1), { type: 'AttemptEnded', data: recorded(result(1, 'failed')) }],
+    when: record(result(1, 'failed')),
+    expect: [applied(result(1, 'failed'))],
+  },
   'failures that say no time are of the latest attempt': {
     given: [start, chosen(1), applied(result(1, 'failed', { paidAt: null })), chosen(2)],
     when: record(result(2, 'failed', { ...noIds, paidAt: null })),
@@ -313,6 +341,8 @@ test('the event says which order the result is about', (t) => {
   t.deepEqual(decided([start, chosen(1), applied(result(1, 'cancelled')), chosen(2)], noIds), [orderNo(1)]);
   t.deepEqual(decided([start, chosen(1), chosen(2, { mode: 'cc' })], noIds), [orderNo(1)], 'of its method');
   t.deepEqual(decided([start, chosen(1), chosen(2)], { ...noIds, mode: 'dnqr' }), [orderNo(2)], 'of any');
+  const failedBefore = [start, chosen(1), applied(result(1, 'failed')), chosen(2)];
+  t.deepEqual(decided(failedBefore, { ...noOrder, gatewayTransactionId: 'P2' }), [orderNo(2)]);
   t.deepEqual(decided([start], noIds), ['']);
 });
 

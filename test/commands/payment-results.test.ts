@@ -128,6 +128,11 @@ const cases: Record<string, Case> = {
     when: paidAgain,
     expect: [],
   },
+  'failed at no known time, then pending: such a failure ends it': {
+    given: [chosen(1), applied(result(1, 'failed', { paidAt: null })), applied(pending)],
+    when: result(1, 'failed', { paidAt: null }),
+    expect: [applied(result(1, 'failed', { paidAt: null }))],
+  },
   'pending at no known time, then failed: the same pending result again': {
     given: [chosen(1), applied(result(1, 'pending', { paidAt: null })), applied(result(1, 'failed'))],
     when: result(1, 'pending', { paidAt: null }),
