@@ -16,6 +16,7 @@ import {
   contradicted,
   duplicated,
   mismatched,
+  request,
   requested,
   resolvedAs,
   result,
@@ -302,6 +303,13 @@ test('merchants that are told of refunds get a callback, in order after the othe
   if (state.status === 'none') return t.fail();
   t.like(state.deliveries.at(-1), { key: 'callback-2', change: 2, state: 'due' });
   t.is(state.status, 'succeeded');
+});
+
+test('a merchant without an address for callbacks is told of no refund', (t) => {
+  const terms: MerchantTerms = { ...alone, toldOf: ['refunded'] };
+  const silent: PaymentEvent = { type: 'PaymentRequested', data: request({ callbackUrl: '' }) };
+  const state = [silent, ...paid.slice(1)].reduce(evolve, noPayment);
+  t.deepEqual(paymentDecider.decide(refund({}, 'staff:A', terms), state), [refunded()]);
 });
 
 test('whatever staff try, in any order, no charge goes back more than once in full', (t) => {
