@@ -166,6 +166,11 @@ const specs: Record<string, Spec<PaymentCommand, PaymentEvent>> = {
     when: refund(),
     expect: [refunded()],
   },
+  'and the gateway’s where it named another than was chosen': {
+    given: [...opened, succeeded(result(1, 'succeeded', { mode: 'cc', amountSen: sen(amountSen + 150) }))],
+    when: refund(),
+    expect: [refunded({ mode: 'cc' })],
+  },
   'a second charge has its own exception': {
     given: twice,
     when: refund({ chargeNo: 2 }),
