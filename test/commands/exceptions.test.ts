@@ -346,6 +346,12 @@ test('a wrong amount that was credited pays with what was received; the same rep
   t.like(other, [{ type: 'DuplicatePaymentDetected' }]);
 });
 
+test('what a credited wrong amount has paid stays paid when a part of it goes back', (t) => {
+  const more = { amountSen: sen(13_000), paidSen: sen(13_000) };
+  const paidByCredit = [...withException.amountMismatch, credited(more)].reduce(evolve, noPayment);
+  t.is(evolve(paidByCredit, reversed).status, 'succeeded');
+});
+
 test('after a part, a success of the rest pays; a failure leaves it partly paid; the whole is a wrong amount', (t) => {
   const partly = [...opened, wrong(50), aPart, chosen(2)].reduce(evolve, noPayment);
   t.like(partly, { status: 'partlyPaid', paidSen: 50 });
