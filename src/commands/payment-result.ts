@@ -56,10 +56,7 @@ export type RecordGatewayResult = {
 };
 
 /** Implements the state table of content/docs/payment-states.md. */
-export function recordGatewayResult(
-  given: RecordGatewayResult,
-  state: RequestedPayment,
-): readonly PaymentEvent[] {
+export function recordGatewayResult(given: RecordGatewayResult, state: RequestedPayment): PaymentEvent[] {
   const result = { ...given.result, paidAt: plausibleTime(given) };
   const command = { ...given, result };
   const corrections = correctOrders(command, state);

@@ -17,6 +17,7 @@ import {
   duplicated,
   mismatched,
   requested,
+  resolvedAs,
   result,
   resultAt,
   sen,
@@ -203,8 +204,10 @@ test('a refund of a charge whose method is not known leaves the account that it 
 
 test('what staff explained is not taken back from the agency when it is superseded', (t) => {
   const other = mismatched(result(1, 'succeeded', { amountSen: sen(700) }));
-  const explained = posted(chosen(1), other, resolved(1, 'explained'), superseded(1)).map(String);
-  t.deepEqual(explained, posted(chosen(1), other, resolved(1, 'explained')).map(String));
+  t.deepEqual(posted(chosen(1), other, resolvedAs('explained', 1), superseded(1)).map(String), [
+    'mismatch,gateway:fpx 700 0,suspense:mismatch 0 700',
+    'reversal,suspense:mismatch 700 0,gateway:fpx 0 700',
+  ]);
 });
 
 test('no other event posts anything', (t) => {
