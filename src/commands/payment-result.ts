@@ -32,7 +32,7 @@ import {
 } from '../events/payment-result.ts';
 import { postingRule } from '../events/postings.ts';
 import { openPendings } from '../events/requery-schedule.ts';
-import { afterEvents, type PaymentDecision, Refused } from './decider.ts';
+import { afterEvents } from './decider.ts';
 import { announcement, setInMotion } from './planned-deliveries.ts';
 import { correctOrders, inferOrder, isRepeat, isSameAttempt, reopenedAt } from './same-attempt.ts';
 import {
@@ -56,8 +56,7 @@ export type RecordGatewayResult = {
 };
 
 /** Implements the state table of content/docs/payment-states.md. */
-export function recordGatewayResult(given: RecordGatewayResult, state: Payment): PaymentDecision {
-  if (!isPaymentOf(given, state)) return new Refused('unmatched_result', 'No such transaction');
+export function recordGatewayResult(given: RecordGatewayResult, state: RequestedPayment): PaymentEvent[] {
   const result = { ...given.result, paidAt: plausibleTime(given) };
   const command = { ...given, result };
   const corrections = correctOrders(command, state);
@@ -78,7 +77,7 @@ function plausibleTime({ at, result: { paidAt } }: RecordGatewayResult): string 
 export function isPaymentOf(
   { channel, merchantCode }: Pick<RecordGatewayResult, 'channel' | 'merchantCode'>,
   state: Payment,
-): state is RequestedPayment {
+): boolean {
   return (
     state.status !== 'none' &&
     state.request.channel === channel &&

@@ -18,7 +18,7 @@ import { type CancelPayment, cancelPayment } from './cancel.ts';
 import { type Decider, type PaymentDecision, Refused } from './decider.ts';
 import { type DeliveryCommand, decideDelivery } from './deliveries.ts';
 import { isSameContent } from './fingerprint.ts';
-import { type RecordGatewayResult, recordGatewayResult } from './payment-result.ts';
+import { isPaymentOf, type RecordGatewayResult, recordGatewayResult } from './payment-result.ts';
 import { refusalToBegin } from './refusal-to-pay.ts';
 import { type RecordRequery, recordRequery } from './requery.ts';
 import { type GiveVerdict, giveVerdict } from './unknown-attempt-outcomes.ts';
@@ -73,12 +73,16 @@ export const paymentDecider: Decider<Payment, PaymentCommand, PaymentEvent> = {
   ...paymentFold,
   decide(command, state) {
     if (command.type === 'RequestPayment') return requestPayment(command, state);
-    if (command.type === 'RecordGatewayResult') return recordGatewayResult(command, state);
-    if (command.type === 'RecordRequery') return recordRequery(command, state);
+    if ('merchantCode' in command && !isPaymentOf(command, state))
+      return new Refused('unmatched_result', 'No such transaction');
     if (state.status === 'none') return new Refused('unknown_payment', 'Payment not found');
     switch (command.type) {
       case 'ChoosePaymentMethod':
         return choosePaymentMethod(command, state);
+      case 'RecordGatewayResult':
+        return recordGatewayResult(command, state);
+      case 'RecordRequery':
+        return recordRequery(command, state);
       case 'CancelPayment':
         return cancelPayment(command, state);
       case 'TakeAction':

@@ -1,11 +1,11 @@
 /** What the transaction registry's answer does to a payment, or its failure to answer. */
-import type { Channel, Payment, PaymentEvent, RequestedPayment } from '../events/payment.ts';
+import type { Channel, PaymentEvent, RequestedPayment } from '../events/payment.ts';
 import type { RegistryAnswer, RegistryFault } from '../events/payment-result.ts';
 import type { CountedAnswers } from '../events/requery.ts';
 import { attemptsAtTheirEnd } from '../events/requery-schedule.ts';
 import { endAttempts, endingOnly } from './attempt-end.ts';
-import { afterEvents, type PaymentDecision, Refused } from './decider.ts';
-import { isPaymentOf, type RecordGatewayResult, recordGatewayResult } from './payment-result.ts';
+import { afterEvents } from './decider.ts';
+import { type RecordGatewayResult, recordGatewayResult } from './payment-result.ts';
 
 export type RecordRequery = {
   type: 'RecordRequery';
@@ -26,8 +26,7 @@ const sameAnswerMs = 60_000;
  * that is asked about for the last time and stays open is left to staff. Returns `[]` if the answer is the same as the
  * last one: it is then counted (record-answer.ts).
  */
-export function recordRequery(command: RecordRequery, state: Payment): PaymentDecision {
-  if (!isPaymentOf(command, state)) return new Refused('unmatched_result', 'No such transaction');
+export function recordRequery(command: RecordRequery, state: RequestedPayment): readonly PaymentEvent[] {
   const { answer, at, channel, merchantCode } = command;
   const counted = unrecorded(command, state);
   if (answer === null) return counted ? [repeated(counted)] : [];
@@ -36,7 +35,6 @@ export function recordRequery(command: RecordRequery, state: Payment): PaymentDe
   const given = { type: 'RecordGatewayResult', at, ...source, channel, merchantCode } as const;
   const { results, others } = 'fault' in answer ? { results: [], others: [] } : answer;
   const decided = decideResults(given, results, state);
-  if (decided instanceof Refused) return decided;
   const ended = endAttempts(given, { results, others }, afterEvents(state, decided));
   const unknown = attemptsAtTheirEnd(afterEvents(state, [...decided, ...ended]), at).map(
     ({ sellerOrderNo: orderNo }): PaymentEvent => ({ type: 'AttemptOutcomeUnknown', data: { at, orderNo } }),
@@ -79,12 +77,11 @@ function decideResults(
   given: Omit<RecordGatewayResult, 'result'>,
   results: RegistryAnswer['results'],
   state: RequestedPayment,
-): PaymentEvent[] | Refused {
+): PaymentEvent[] {
   const news: PaymentEvent[] = [];
   for (const result of results) {
     const known = afterEvents(state, news);
     const events = recordGatewayResult({ ...given, result }, known);
-    if (events instanceof Refused) return events;
     news.push(...events.flatMap((event) => endingOnly(event, known)).filter(isNews));
   }
   return news;

@@ -1,6 +1,6 @@
 /** The verdict of staff on an attempt whose outcome nobody else knows. */
 import type { Sen } from '../common/money.ts';
-import type { RequestedPayment } from '../events/payment.ts';
+import type { PaymentEvent, RequestedPayment } from '../events/payment.ts';
 import { nothingReported, type ReportedResult } from '../events/payment-result.ts';
 import { openPendings } from '../events/requery-schedule.ts';
 import { unknownOutcomesOf } from '../events/unknown-attempt-outcomes.ts';
@@ -66,11 +66,10 @@ function settle(
   result: ReportedResult,
   { at, no }: Pick<GiveVerdict, 'at' | 'no'>,
   state: RequestedPayment,
-): PaymentDecision | null {
+): readonly PaymentEvent[] | null {
   const { channel, merchant } = state.request;
   const given = { at, source: 'staff', verified: true, channel, merchantCode: merchant.code } as const;
   const events = recordGatewayResult({ type: 'RecordGatewayResult', ...given, result }, state);
-  if (events instanceof Refused) return events;
   // A success contradicts nothing but another amount of the same charge.
   const contradicts = events.some(({ type }) => type === 'GatewayResultContradicted');
   const decided = events.flatMap((event) => endingOnly(event, state));

@@ -59,8 +59,7 @@ export function feeIn({ feeSen, leftSen }: Charge, returningSen: Sen): Sen {
 /** The charge that the bank may have taken back, as a later failure of the same attempt says; null if there is none. */
 export function chargeContradictedBy(payment: RequestedPayment, resultNo: number): Charge | null {
   const failure = payment.results[resultNo - 1];
-  if (failure?.role !== 'contradiction') return null;
-  if (failure.outcome !== 'failed' && failure.outcome !== 'cancelled') return null;
+  if (failure?.outcome !== 'failed' && failure?.outcome !== 'cancelled') return null;
   const found = chargesOf(payment).find(
     (charge) =>
       charge.resultNo < resultNo &&

@@ -16,7 +16,9 @@ import {
   contradicted,
   duplicated,
   mismatched,
+  request,
   requested,
+  resolvedAs,
   result,
   sen,
   succeeded,
@@ -86,6 +88,13 @@ const proposed = [...paid, requestedFor(large, sen(12_200))];
 const { type: _, ...decision } = decide();
 const { terms: __, outcome: ___, ...decided } = decision;
 const granted: PaymentEvent = { type: 'ApprovalGranted', data: decided };
+const rejected: PaymentEvent = { type: 'ApprovalRejected', data: decided };
+const explaining = (resultNo: number): StaffAction => ({
+  kind: 'resolution',
+  resultNo,
+  resolution: 'explained',
+  note: 'a',
+});
 const twice = [
   ...paid,
   duplicated(result(1, 'succeeded', { amountSen: sen(amountSen + 150), gatewayTransactionId: 'P9' }), 'P1'),
@@ -119,7 +128,13 @@ const specs: Record<string, Spec<PaymentCommand, PaymentEvent>> = {
     when: refund({ amountSen: sen(Number.MAX_SAFE_INTEGER) }),
     expect: 'refund_too_large',
   },
-  'nothing, and less than nothing': {
+  'a refund of nothing': { given: paid, when: refund({ amountSen: sen(0) }), expect: 'nothing_to_refund' },
+  'the same reference for another charge': {
+    given: [...paid, refunded()],
+    when: refund({ chargeNo: 2 }),
+    expect: 'refund_differs',
+  },
+  'less than nothing': {
     given: paid,
     when: refund({ amountSen: sen(-1) }),
     expect: 'nothing_to_refund',
@@ -131,6 +146,31 @@ const specs: Record<string, Spec<PaymentCommand, PaymentEvent>> = {
     expect: 'nothing_to_refund',
   },
   'an action on no such payment': { given: [], when: refund(), expect: 'unknown_payment' },
+  'a second charge that was credited is refunded, without a fee': {
+    given: [...twice, resolvedAs('credited', 2)],
+    when: refund({ chargeNo: 2, amountSen: sen(12_200) }),
+    expect: [refunded({ chargeNo: 2, amountSen: sen(12_200) })],
+  },
+  'a refund of one charge leaves all of the other': {
+    given: [...twice, resolvedAs('credited', 2), refunded({ chargeNo: 2, amountSen: sen(12_200) })],
+    when: refund({ amountSen: sen(12_200), gatewayReference: 'RF-2' }),
+    expect: [refunded({ amountSen: sen(12_200), feeSen: sen(150), gatewayReference: 'RF-2' })],
+  },
+  'a charge without an attempt has no fee, and perhaps no method': {
+    given: [requested(), succeeded(result(1, 'succeeded', { mode: '' }))],
+    when: refund(),
+    expect: [refunded({ mode: '' })],
+  },
+  'the method is the attempt’s where the gateway named none': {
+    given: [...opened, succeeded(result(1, 'succeeded', { mode: '', amountSen: sen(amountSen + 150) }))],
+    when: refund(),
+    expect: [refunded()],
+  },
+  'and the gateway’s where it named another than was chosen': {
+    given: [...opened, succeeded(result(1, 'succeeded', { mode: 'cc', amountSen: sen(amountSen + 150) }))],
+    when: refund(),
+    expect: [refunded({ mode: 'cc' })],
+  },
   'a second charge has its own exception': {
     given: twice,
     when: refund({ chargeNo: 2 }),
@@ -168,6 +208,25 @@ const specs: Record<string, Spec<PaymentCommand, PaymentEvent>> = {
     when: refund({ amountSen: sen(12_000) }, 'staff:B', two),
     expect: 'approval_open',
   },
+  'what is refused is not proposed either': {
+    given: paid,
+    when: refund({ amountSen: sen(12_201) }, 'staff:A', two),
+    expect: 'refund_too_large',
+  },
+  'what was rejected can be proposed again': {
+    given: [...proposed, rejected],
+    when: refund({ amountSen: sen(12_200) }, 'staff:A', two),
+    expect: [requestedFor(large, sen(12_200))],
+  },
+  'another exception can be proposed beside it': {
+    given: [
+      ...twice,
+      duplicated(result(1, 'succeeded', { amountSen: sen(12_200), gatewayTransactionId: 'P10' }), 'P1'),
+      requestedFor(explaining(2), sen(12_200)),
+    ],
+    when: take(explaining(3), 'staff:A', two),
+    expect: [requestedFor(explaining(3), sen(12_200))],
+  },
   'so is money in suspense that is explained away': {
     given: twice,
     when: take({ kind: 'resolution', resultNo: 2, resolution: 'explained', note: 'a' }, 'staff:A', two),
@@ -198,7 +257,7 @@ const specs: Record<string, Spec<PaymentCommand, PaymentEvent>> = {
   'or rejects it': {
     given: proposed,
     when: decide({ outcome: 'rejected' }),
-    expect: [{ type: 'ApprovalRejected', data: decided }],
+    expect: [rejected],
   },
   'not whoever proposed it': { given: proposed, when: decide({ by: 'staff:A' }), expect: 'own_proposal' },
   'who may withdraw it': {
@@ -207,8 +266,23 @@ const specs: Record<string, Spec<PaymentCommand, PaymentEvent>> = {
     expect: [{ type: 'ApprovalRejected', data: { ...decided, by: 'staff:A' } }],
   },
   'one that is decided': {
-    given: [...proposed, { type: 'ApprovalRejected', data: decided }],
+    given: [...proposed, rejected],
     when: decide({ by: 'staff:C' }),
+    expect: 'approval_decided',
+  },
+  'the same decision again': {
+    given: [...proposed, rejected],
+    when: decide({ outcome: 'rejected' }),
+    expect: [],
+  },
+  'the same decision with another note': {
+    given: [...proposed, rejected],
+    when: decide({ outcome: 'rejected', note: 'Seen again' }),
+    expect: 'approval_decided',
+  },
+  'another decision of the same person': {
+    given: [...proposed, rejected],
+    when: decide(),
     expect: 'approval_decided',
   },
   'one that does not exist': { given: paid, when: decide(), expect: 'unknown_exception' },
@@ -234,6 +308,13 @@ test('merchants that are told of refunds get a callback, in order after the othe
   if (state.status === 'none') return t.fail();
   t.like(state.deliveries.at(-1), { key: 'callback-2', change: 2, state: 'due' });
   t.is(state.status, 'succeeded');
+});
+
+test('a merchant without an address for callbacks is told of no refund', (t) => {
+  const terms: MerchantTerms = { ...alone, toldOf: ['refunded'] };
+  const silent: PaymentEvent = { type: 'PaymentRequested', data: request({ callbackUrl: '' }) };
+  const state = [silent, ...paid.slice(1)].reduce(evolve, noPayment);
+  t.deepEqual(paymentDecider.decide(refund({}, 'staff:A', terms), state), [refunded()]);
 });
 
 test('whatever staff try, in any order, no charge goes back more than once in full', (t) => {

@@ -1,6 +1,10 @@
 // A payment's deliveries: what status changes call for, what reactors report, what staff ask for.
 import test from 'ava';
-import type { DeliveryCommand, RecordDeliveryAttempt } from '../../src/commands/deliveries.ts';
+import {
+  canRequestEmail,
+  type DeliveryCommand,
+  type RecordDeliveryAttempt,
+} from '../../src/commands/deliveries.ts';
 import type { DeliveryEvent } from '../../src/events/deliveries.ts';
 import { evolve, noPayment, type PaymentEvent } from '../../src/events/payment.ts';
 import {
@@ -198,6 +202,26 @@ const specs: Record<string, Spec<DeliveryCommand, PaymentEvent>> = {
     when: { type: 'RequestReceiptEmail', at: '2026-11-20T02:00:00.000Z', attempts: 1 },
     expect: [],
   },
+  'the payer asks for the receipt again': {
+    given: [...paid, emailSent],
+    when: { type: 'RequestReceiptEmail', at: '2026-11-20T01:15:02.000Z', attempts: 1 },
+    expect: [{ type: 'ReceiptEmailRequested', data: { at: '2026-11-20T01:15:02.000Z', delivery: 'email' } }],
+  },
+  'the payer asks again before ten minutes are over': {
+    given: [...paid, emailSent],
+    when: { type: 'RequestReceiptEmail', at: '2026-11-20T01:15:01.999Z', attempts: 1 },
+    expect: [],
+  },
+  'the payer asks on a page that is older than the last attempt': {
+    given: [...paid, emailSent],
+    when: { type: 'RequestReceiptEmail', at: '2026-11-20T02:00:00.000Z', attempts: 0 },
+    expect: [],
+  },
+  'an item of the land registry is not superseded by another': {
+    given: [requested('landreg'), chosen(1), pending, succeeded(result(1, 'succeeded'))],
+    when: supersede('item-01'),
+    expect: [],
+  },
   'send a due callback again': { given: [...paid, failed], when: askAgain('callback-1'), expect: [] },
   'send a superseded callback again': {
     given: [...paidAfterPending, superseded],
@@ -238,6 +262,15 @@ test('a result that changes no status calls for nothing', (t) => {
 test('no callback without an address, no email without one', (t) => {
   const silent = request({ callbackUrl: '', payer: { ...aminah, email: '' } });
   t.deepEqual(keysOf([{ type: 'PaymentRequested', data: silent }, ...paid.slice(1)]), []);
+});
+
+test('the receipt is sent at most 15 times for the payer', (t) => {
+  const [email] = deliveriesOf([...paid, emailSent]).filter(({ kind }) => kind === 'email');
+  if (!email) return t.fail();
+  const later = '2026-11-20T02:00:00.000Z';
+  t.true(canRequestEmail({ ...email, attempts: 14 }, later));
+  t.false(canRequestEmail({ ...email, attempts: 15 }, later));
+  t.false(canRequestEmail({ ...email, state: 'due' }, later));
 });
 
 test('a delivery is due at once, then when the failed attempt says, and the schedule starts anew on request', (t) => {

@@ -23,8 +23,10 @@ import {
   duplicated,
   mismatched,
   record,
+  recorded,
   requested,
   result,
+  resultAt,
   sen,
   succeeded,
 } from '../support/payments.ts';
@@ -220,6 +222,23 @@ Object.assign(specs, {
       credited({ amountSen: sen(50), paidSen: sen(50), effect: 'nothing', receiptNo: '', deliveries: [] }),
     ],
   },
+  'a wrong amount without a time of payment was paid when it was reported': {
+    given: [...opened, applied(result(1, 'pending')), wrong(12_000, { paidAt: null })],
+    when: resolve({ resolution: 'credited' }),
+    expect: [
+      credited({
+        amountSen: sen(12_000),
+        paidSen: sen(12_000),
+        paidAt: resultAt,
+        receiptNo: '7-20261121-HE7CEVBBN545JZX2',
+      }),
+    ],
+  },
+  'a contradiction of a failed payment tells nobody anything': {
+    given: [...opened, applied(result(1, 'failed')), contradicted(result(1, 'cancelled'), 'failed')],
+    when: resolve(),
+    expect: [resolved()],
+  },
   'an amount that cannot be read cannot be credited': {
     given: [...opened, wrong(1, { amountSen: null })],
     when: resolve({ resultNo: 1, resolution: 'credited' }),
@@ -235,8 +254,45 @@ Object.assign(specs, {
     when: resolve({ resultNo: 1, resolution: 'credited', terms: parts }),
     expect: 'no_money_in_suspense',
   },
+  'but all items can be credited where only the fee is missing': {
+    given: [requested('landreg'), chosen(1, { chargeSen: sen(150) }), wrong(12_050)],
+    when: resolve({ resultNo: 1, resolution: 'credited' }),
+    expect: [
+      credited({
+        resultNo: 1,
+        amountSen,
+        paidSen: amountSen,
+        deliveries: [
+          { key: 'item-01', kind: 'item', item: 1 },
+          { key: 'item-02', kind: 'item', item: 2 },
+          { key: 'email', kind: 'email' },
+        ],
+      }),
+    ],
+  },
+  'and any amount that comes after all items are paid': {
+    given: [requested('landreg'), chosen(1), succeeded(result(1, 'succeeded')), wrong(50, second)],
+    when: resolve({ resolution: 'credited' }),
+    expect: [
+      credited({ amountSen: sen(50), paidSen: sen(50), effect: 'nothing', receiptNo: '', deliveries: [] }),
+    ],
+  },
   'a failure of another attempt reverses nothing': {
     given: [...paid, contradicted(result(2, 'failed'), 'succeeded')],
+    when: resolve({ resolution: 'reversed' }),
+    expect: 'no_money_in_suspense',
+  },
+  'nor does a report of another amount, or that it is pending': {
+    given: [
+      ...paid,
+      contradicted(result(1, 'succeeded', { amountSen: sen(1) }), 'succeeded'),
+      contradicted(result(1, 'pending'), 'succeeded'),
+    ],
+    when: resolve({ resultNo: 3, resolution: 'reversed' }),
+    expect: 'no_money_in_suspense',
+  },
+  'nor a failure of an attempt that another charge was for': {
+    given: [...paid, contradicted(result(1, 'failed', { gatewayTransactionId: 'P7' }), 'succeeded')],
     when: resolve({ resolution: 'reversed' }),
     expect: 'no_money_in_suspense',
   },
@@ -263,6 +319,8 @@ test('each kind has its number, its time and the reported amount', (t) => {
     t.like(exceptionsAfter(withException[kind]), [{ resultNo: 2, kind, resolved: null }]);
   t.is(exceptionsAfter(withException.amountMismatch)[0]?.amountSen, sen(1));
   t.deepEqual(exceptionsAfter(paid), []);
+  const ended: PaymentEvent = { type: 'AttemptEnded', data: recorded(result(1, 'failed')) };
+  t.deepEqual(exceptionsAfter([...opened, ended]), []);
 });
 
 test('a resolution is recorded and leaves the payment as it is', (t) => {
@@ -286,6 +344,12 @@ test('a wrong amount that was credited pays with what was received; the same rep
   t.like(corrected, [{ type: 'GatewayResultContradicted' }]);
   const other = paymentDecider.decide(record(result(2, 'succeeded')), state);
   t.like(other, [{ type: 'DuplicatePaymentDetected' }]);
+});
+
+test('what a credited wrong amount has paid stays paid when a part of it goes back', (t) => {
+  const more = { amountSen: sen(13_000), paidSen: sen(13_000) };
+  const paidByCredit = [...withException.amountMismatch, credited(more)].reduce(evolve, noPayment);
+  t.is(evolve(paidByCredit, reversed).status, 'succeeded');
 });
 
 test('after a part, a success of the rest pays; a failure leaves it partly paid; the whole is a wrong amount', (t) => {

@@ -14,8 +14,10 @@ import {
   mismatched,
   orderNo,
   record,
+  recorded,
   request,
   requested,
+  resolvedAs,
   result,
   resultAt,
   resultDecider,
@@ -115,6 +117,17 @@ const cases: Record<string, Spec<RecordGatewayResult, PaymentEvent>> = {
     given: [start, card, chosen(2), mismatched({ ...cardSuccess, ...noOrder })],
     when: record(cardSuccess),
     expect: [superseded(1), succeeded(cardSuccess)],
+  },
+
+  'credited without effect, as in earlier versions: the right amount takes its place': {
+    given: [start, chosen(1), mismatched({ ...success, amountSen: sen(700) }), resolvedAs('credited', 1)],
+    when: record(success),
+    expect: [superseded(1), succeeded(success)],
+  },
+  'a wrong amount that staff have explained stays so when the right one comes': {
+    given: [start, chosen(1), mismatched({ ...success, amountSen: sen(700) }), resolvedAs('explained', 1)],
+    when: record(success),
+    expect: [succeeded(success)],
   },
 
   'without any id: failed': {
@@ -266,6 +279,33 @@ const cases: Record<string, Spec<RecordGatewayResult, PaymentEvent>> = {
     when: record(result(2, 'failed', noIds)),
     expect: [applied(result(2, 'failed', noIds))],
   },
+  'a success without any id, at the time of a failure: it is of the latest attempt': {
+    given: [start, card, applied(result(1, 'failed')), chosen(2)],
+    when: record(result(2, 'succeeded', noIds)),
+    expect: [succeeded(result(2, 'succeeded', noIds))],
+  },
+  'a cancellation whose order was inferred of two attempts: its copy names the same order': {
+    given: [start, chosen(1), chosen(2), inferred(result(2, 'cancelled', noOrder))],
+    when: record(result(2, 'cancelled')),
+    expect: [],
+  },
+  'a failure whose order was inferred, after one that named its order: its copy names another': {
+    given: [
+      start,
+      chosen(1),
+      chosen(2),
+      chosen(3),
+      inferred(result(1, 'failed', noOrder)),
+      applied(result(3, 'failed')),
+    ],
+    when: record(result(1, 'failed')),
+    expect: [ordered(1)],
+  },
+  'a failure of an attempt that the registry has reported as ended: it is that of the payment': {
+    given: [start, chosen(1), { type: 'AttemptEnded', data: recorded(result(1, 'failed')) }],
+    when: record(result(1, 'failed')),
+    expect: [applied(result(1, 'failed'))],
+  },
   'failures that say no time are of the latest attempt': {
     given: [start, chosen(1), applied(result(1, 'failed', { paidAt: null })), chosen(2)],
     when: record(result(2, 'failed', { ...noIds, paidAt: null })),
@@ -299,6 +339,10 @@ test('the event says which order the result is about', (t) => {
   t.deepEqual(decided([start, chosen(1), chosen(2)], {}), [orderNo(1)]);
   t.deepEqual(decided([start, chosen(1), chosen(2)], noIds), [orderNo(2)]);
   t.deepEqual(decided([start, chosen(1), applied(result(1, 'cancelled')), chosen(2)], noIds), [orderNo(1)]);
+  t.deepEqual(decided([start, chosen(1), chosen(2, { mode: 'cc' })], noIds), [orderNo(1)], 'of its method');
+  t.deepEqual(decided([start, chosen(1), chosen(2)], { ...noIds, mode: 'dnqr' }), [orderNo(2)], 'of any');
+  const failedBefore = [start, chosen(1), applied(result(1, 'failed')), chosen(2)];
+  t.deepEqual(decided(failedBefore, { ...noOrder, gatewayTransactionId: 'P2' }), [orderNo(2)]);
   t.deepEqual(decided([start], noIds), ['']);
 });
 

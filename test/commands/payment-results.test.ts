@@ -119,6 +119,25 @@ const cases: Record<string, Case> = {
     when: paidAgain,
     expect: [contradicted(paidAgain, 'succeeded')],
   },
+  'paid, then reported of another amount: a success at a later time is the same one': {
+    given: [
+      chosen(1),
+      succeeded(success),
+      contradicted({ ...success, amountSen: sen(1), paidAt: '2026-11-20T02:00:00.000Z' }, 'succeeded'),
+    ],
+    when: paidAgain,
+    expect: [],
+  },
+  'failed at no known time, then pending: such a failure ends it': {
+    given: [chosen(1), applied(result(1, 'failed', { paidAt: null })), applied(pending)],
+    when: result(1, 'failed', { paidAt: null }),
+    expect: [applied(result(1, 'failed', { paidAt: null }))],
+  },
+  'pending at no known time, then failed: the same pending result again': {
+    given: [chosen(1), applied(result(1, 'pending', { paidAt: null })), applied(result(1, 'failed'))],
+    when: result(1, 'pending', { paidAt: null }),
+    expect: [],
+  },
   'paid, then failed, then paid again: a repeat of that': {
     given: [
       chosen(1),

@@ -286,6 +286,25 @@ for (const resolution of ['refunded', 'explained'] as const)
     t.like(decide(record(half(3)), settled), [{ type: 'PaymentSucceeded' }]);
   });
 
+for (const over of [{}, { gatewayTransactionId: '' }])
+  test(`a report that names nothing pays what is outstanding, although that much was refunded: ${JSON.stringify(over)}`, (t) => {
+    const reports = [
+      result(1, 'succeeded', { amountSen: sen(6_000), ...over }),
+      result(2, 'succeeded', { amountSen: sen(6_050) }),
+    ];
+    const { events } = play(
+      [requested(), chosen(1), chosen(2)],
+      reports.map((reported) => ({ source: 'gateway', reported })),
+    );
+    const settled = acted(events, [
+      { kind: 'resolution', resultNo: 1, resolution: 'refunded', note: 'x' },
+      { kind: 'resolution', resultNo: 2, resolution: 'credited', note: 'x' },
+    ]);
+    const named = { amountSen: sen(6_000), sellerOrderNo: '', gatewayTransactionId: '' };
+    const decided = decide(record(result(1, 'succeeded', named)), settled.reduce(evolve, initial));
+    t.like(decided, [{ type: 'PaymentSucceeded' }]);
+  });
+
 /** The events after what staff do; it throws where they are refused. */
 function acted(begun: readonly PaymentEvent[], actions: readonly StaffAction[]): PaymentEvent[] {
   const terms = { toldOf: [], takesParts: true, approvalAboveSen: null };

@@ -76,6 +76,10 @@ test('figures that do not add up are refused, and both are named', (t) => {
   t.is(refusalOf({ kind: 'remittance' }), 'A remittance does not settle gateway:fpx');
   t.is(refusalOf({ settledOn: '2026-11-22' }), 'The day is in the future');
   t.is(refusalOf({ parts: [], totalSen: sen(0) }), 'No amount is given');
+  const most = Array.from({ length: 1_000 }, () => part('gateway:fpx', 1));
+  t.not(refusalOf({ parts: most, totalSen: sen(1_000) }), 'A settlement has at most 1000 amounts');
+  const tooMany = [...most, part('gateway:fpx', 1)];
+  t.is(refusalOf({ parts: tooMany, totalSen: sen(1_001) }), 'A settlement has at most 1000 amounts');
 });
 
 test('what is in doubt is recorded only if that is confirmed', (t) => {

@@ -117,6 +117,9 @@ test('sent twice it is the same; another verdict, or one after a result has come
     t.throws(() => give(events, verdict), { instanceOf: Refused }).code;
   t.is(code(settled, notCharged), 'exception_resolved');
   t.is(code(settled, { ...charged, gatewayTransactionId: 'P8' }), 'exception_resolved');
+  t.is(code(settled, { ...charged, amountSen: sen(1) }), 'exception_resolved');
+  const reported = succeeded(result(1, 'succeeded', { gatewayTransactionId: 'P9' }));
+  t.is(code([...given, reported], charged), 'exception_resolved', 'the gateway has said it');
   t.is(
     code([...given, ...give(given, unnamed)], charged),
     'exception_resolved',

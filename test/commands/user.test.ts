@@ -122,6 +122,13 @@ test('passkeys are registered once, and removed by their holder or another', (t)
   t.is(decide([], register), 'unknown_user');
   t.is(decide([created, registered('P')], register), 'passkey_refused');
   t.is(decide([created, registered('P'), removed('P')], register), 'passkey_refused');
+  t.deepEqual(decide([created], { ...register, asFirst: true }), [registered('P')]);
+  const other = { ...register, passkey: passkey('Q') };
+  t.is(decide([created, registered('P')], { ...other, asFirst: true }), 'passkey_refused', 'of two browsers');
+  t.deepEqual(decide([created, registered('P')], other), [registered('Q')]);
+  const nine = [created, ...Array.from({ length: 9 }, (_, index) => registered(`P${index}`))];
+  t.deepEqual(decide(nine, register), [registered('P')]);
+  t.is(decide([...nine, registered('Q')], register), 'too_many_passkeys');
   const two = [created, registered('P'), registered('Q')];
   const remove = { type: 'RemovePasskeys', at, id: 'P' } as const;
   t.deepEqual(decide(two, { ...remove, keepsOne: true }), [removed('P')]);

@@ -17,6 +17,7 @@ import {
   duplicated,
   mismatched,
   requested,
+  resolvedAs,
   result,
   resultAt,
   sen,
@@ -189,6 +190,23 @@ test('a refund and a reversal take money from the agency and from the fee, back 
   t.deepEqual(after(givenBack('PaymentRefunded', 700, 0), givenBack('PaymentReversed', 11_400, 50)), [
     'refund,merchant:council 700 0,gateway:fpx 0 700',
     'reversal,merchant:council 11350 0,charges:fpx 50 0,gateway:fpx 0 11400',
+  ]);
+});
+
+test('a refund of a charge whose method is not known leaves the account that it came to', (t) => {
+  const { type, data } = givenBack('PaymentRefunded', 12_050, 0);
+  const refund = { type, data: { ...data, mode: '' } } as PaymentEvent;
+  t.deepEqual(posted(paidFor({ mode: '' }), refund).map(String), [
+    'payment,gateway:unknown 12050 0,merchant:council 0 12050',
+    'refund,merchant:council 12050 0,gateway:unknown 0 12050',
+  ]);
+});
+
+test('what staff explained is not taken back from the agency when it is superseded', (t) => {
+  const other = mismatched(result(1, 'succeeded', { amountSen: sen(700) }));
+  t.deepEqual(posted(chosen(1), other, resolvedAs('explained', 1), superseded(1)).map(String), [
+    'mismatch,gateway:fpx 700 0,suspense:mismatch 0 700',
+    'reversal,suspense:mismatch 700 0,gateway:fpx 0 700',
   ]);
 });
 

@@ -62,6 +62,16 @@ const files: [string, string | Uint8Array, unknown][] = [
     ],
   ],
   [
+    'a row that is too long over its lines',
+    `a,b\n"${'x'.repeat(9_000)}\n${'y'.repeat(9_000)}",3\n4,5\n`,
+    [
+      { line: 1, cells: ['a', 'b'] },
+      { line: 2, fault },
+      { line: 3, fault },
+      { line: 4, cells: ['4', '5'] },
+    ],
+  ],
+  [
     'semicolons',
     'a;b\n"1;2";x,y',
     [
