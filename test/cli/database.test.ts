@@ -27,17 +27,24 @@ import { startReceiver } from '../reactors/receiver.ts';
 import { startServer } from '../support/event-store.ts';
 import { runLedger, settingsFor } from '../support/ledger.ts';
 import { createDatabase } from '../support/postgres.ts';
+import { wholeFile } from '../support/whole-file.ts';
 
 const passwordOf = (role: string) => `the-password-of-${role}-in-this-test/=+`;
 
+const clients = new Map<string, Promise<pg.Client>>();
+
+/** Each account keeps its connection: a password costs a hash, and tests ask for what they wait for again and again. */
 async function query(url: string, sql: string): Promise<unknown[]> {
+  const client = clients.get(url) ?? openClient(url);
+  clients.set(url, client);
+  return (await (await client).query(sql)).rows;
+}
+
+async function openClient(url: string): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
-  try {
-    return (await client.query(sql)).rows;
-  } finally {
-    await client.end();
-  }
+  wholeFile.teardown(() => client.end());
+  return client;
 }
 
 /** A database whose owner is no superuser, as with a provider's PostgreSQL, and the addresses of its accounts. */

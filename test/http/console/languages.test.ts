@@ -1,7 +1,7 @@
 // Each page of the console in English and in Malay: nothing that it says is left in the other language.
 import test from 'ava';
 import { texts } from '../../../src/http/console/texts.ts';
-import { openBrowser, seriousFaults, skippedWithoutBrowser } from '../../e2e/browser/chromium.ts';
+import { loadAxe, openBrowser, seriousFaults, skippedWithoutBrowser } from '../../e2e/browser/chromium.ts';
 import { gatewayCsv } from '../../reconciliation/helpers.ts';
 import { startApp } from '../../support/app.ts';
 import { addUser, type Member, memberOf, signIn } from '../../support/console.ts';
@@ -215,6 +215,7 @@ test.serial('pages in Malay fit a phone, and axe finds no serious fault', async 
   t.timeout(600_000);
   const { admin, app, pages } = everything;
   const { context, page } = await openBrowser(t, { viewport: { width: 360, height: 780 } });
+  await loadAxe(context);
   const [name = '', value = ''] = admin.cookie.split('=');
   await context.addCookies([
     { name, value, url: app.url },
