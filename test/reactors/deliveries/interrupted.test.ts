@@ -164,7 +164,7 @@ test.serial('the list has three seconds for each outcome, also for one that foll
   const runtime = testRuntime({
     now: ledger.clock.now,
     sleep: (ms, signal) => {
-      if (ms !== 3_000) return systemRuntime.sleep(ms, signal);
+      if (ms !== 3_000 || signal?.aborted) return systemRuntime.sleep(ms, signal);
       const end = Promise.withResolvers<void>();
       signal?.addEventListener('abort', () => end.resolve());
       waited.push(end);
