@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { connect } from 'node:tls';
 import test, { type ExecutionContext } from 'ava';
 import { freePort } from '../../packages/embedded/free-port.ts';
-import { createLimitedServer } from '../../src/http/server/request-limits.ts';
+import { createLimitedServer } from '../../src/http/server/connection-limits.ts';
 import { temporaryFolder, until } from '../embedded/helpers.ts';
 
 const has = (program: string) => {
