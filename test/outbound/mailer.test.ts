@@ -52,7 +52,7 @@ async function startServer(t: ExecutionContext, options: SMTPServerOptions = {})
 
 const patient = () => AbortSignal.timeout(60_000);
 const sendTo = (smtpUrl: string, over: Partial<Mail> = {}, signal = patient()) =>
-  createMailer({ runtime: testRuntime(), mail: { ...settings, smtpUrl }, outboxDir: '/nowhere' }).send(
+  createMailer({ runtime: testRuntime(), mail: { ...settings, smtpUrl }, outboxDir: '/dev/null/no-outbox' }).send(
     mail(over),
     signal,
   );
@@ -189,7 +189,7 @@ test('nothing is sent unencrypted where TLS is required, unless the URL allows i
     createMailer({
       runtime: testRuntime(),
       mail: { ...settings, requireTls: true, smtpUrl },
-      outboxDir: '/nowhere',
+      outboxDir: '/dev/null/no-outbox',
     }).send(mail(), patient());
   t.like(await strict(url), { kind: 'failed', isServerDown: true });
   t.is(received.length, 0);
@@ -272,7 +272,7 @@ test('without a server each email becomes a complete file that only its owner ca
 test('another mail server is used from the next email on', async (t) => {
   const [first, second] = [await startServer(t), await startServer(t)];
   const changing = { ...settings, smtpUrl: first.url };
-  const mailer = createMailer({ runtime: testRuntime(), mail: changing, outboxDir: '/nowhere' });
+  const mailer = createMailer({ runtime: testRuntime(), mail: changing, outboxDir: '/dev/null/no-outbox' });
   await mailer.send(mail(), patient());
   changing.smtpUrl = second.url;
   await mailer.send(mail(), patient());
