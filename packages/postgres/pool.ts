@@ -37,7 +37,7 @@ export function connectPostgres(dependencies: {
   url: string;
   log: Logger;
   longestQueryMs?: number;
-  /** Prepared statements are planned once, and use indexes even while a table is small: plans are kept while it grows. */
+  /** Plans use indexes even while a table is small: those of prepared statements are kept while it grows. */
   keepsPlans?: boolean;
 }): Knex {
   const { url, log, longestQueryMs = 25_000, keepsPlans = false } = dependencies;
@@ -47,7 +47,7 @@ export function connectPostgres(dependencies: {
       connectionString: url,
       types: { getTypeParser: (oid) => (oid === int8 ? safeInteger : pg.types.getTypeParser(oid)) },
       application_name: 'ledger',
-      ...(keepsPlans && { options: '-c plan_cache_mode=force_generic_plan -c enable_seqscan=off' }),
+      ...(keepsPlans && { options: '-c enable_seqscan=off' }),
       // One connection may have nothing to do for hours, and the network must not have forgotten it.
       keepAlive: true,
       keepAliveInitialDelayMillis: 60_000,

@@ -6,8 +6,8 @@ import type { Knex } from 'knex';
 const names = new Map<string, string>();
 
 /**
- * `db.raw` for a text that never varies. PostgreSQL keeps a plan that fits any parameters only while it does not expect one
- * for these parameters to be better, unless it is told to: see `keepsPlans` of the pool.
+ * `db.raw` for a text that never varies. After some uses PostgreSQL keeps a plan that fits any parameters, made for the
+ * table as it was at that moment: see `keepsPlans` of the pool.
  */
 export function prepared<Result = unknown>(
   db: Knex,
