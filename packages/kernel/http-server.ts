@@ -17,8 +17,8 @@ export function namingHost(error: unknown, variable: string): unknown {
 /**
  * Ends the server when it is called: requests that have begun are answered within `withinMs`, and each connection ends
  * with its last answer, which says so. A proxy would otherwise send the next request on a connection that is being closed.
- * Connections that wait for a request end after `idleMs`, by when a proxy has noticed that no new ones are taken: until then
- * it may be sending one.
+ * Connections that wait for a request end after `idleMs` and the last answer. By then a proxy has noticed that no new ones are
+ * taken; until then it may be sending a request.
  */
 export function createDrain(server: Server, runtime: Pick<Runtime, 'setTimer'>) {
   /** The last answer of each connection: a client may send several requests without waiting for the first answer. */

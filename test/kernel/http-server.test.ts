@@ -76,6 +76,7 @@ test('a request that a proxy was sending on a connection that waited for it is a
   response.end('answer 0');
   await once(socket, 'data');
   const drained = drain(60_000, 30_000);
+  await setTimeout(100);
   socket.write(request);
   await arrived(2);
   responses[1]?.end('answer 1');
@@ -87,7 +88,8 @@ test('a connection on which no request comes is closed', async (t) => {
   const { drain, ended, response, socket } = await serve();
   response.end('done');
   await once(socket, 'data');
-  await drain(60_000, 50);
+  // Longer than a test may take.
+  await drain(300_000, 50);
   t.regex(await ended, /done$/);
 });
 

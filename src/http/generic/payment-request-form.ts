@@ -79,10 +79,11 @@ async function make(
 ): Promise<Answer> {
   const { localAddress = '', localPort } = ctx.req.socket;
   const host = localAddress.includes(':') ? `[${localAddress}]` : localAddress;
+  const passedOn = { 'X-Forwarded-For': ctx.get('X-Forwarded-For'), 'X-Request-Id': ctx.state.requestId };
   try {
     const response = await fetchOwn(`http://${host}:${localPort}/generic/request`, {
       method: 'POST',
-      headers: { ...headers, 'Accept-Language': languageOf(ctx), 'X-Request-Id': ctx.state.requestId },
+      headers: { ...headers, ...passedOn, 'Accept-Language': languageOf(ctx) },
       body,
       redirect: 'manual',
       signal: runtime.timeout(timeoutMs),
