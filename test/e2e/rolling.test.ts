@@ -1,4 +1,6 @@
 // The previous release beside this one on the same stores, in both directions, until every role is of this one.
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { connectEventStore } from '@ledger/event-store/client.ts';
 import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
 import test from 'ava';
@@ -95,7 +97,11 @@ else
     };
 
     // This release's http writes what the previous one's projections and reactors read.
-    const roles = [start('projections', true), start('reactors', true), start('http', false)];
+    const roles = [
+      start('projections', true),
+      start('reactors', true),
+      start('http', false, { TRUSTED_PROXIES: '1' }),
+    ];
     const [oldProjections, oldReactors, http] = await Promise.all(roles);
     await fetch(`${baseUrl}/api/v1/users`, {
       method: 'POST',
@@ -109,7 +115,25 @@ else
     const second = await round('ALL-NEW', first);
 
     // The other way round: the previous release's http reads what this one's reactors write, and tables of this one.
-    await http?.stop();
+    const proxy = connect(port, '127.0.0.1').setEncoding('utf8');
+    t.teardown(() => proxy.destroy());
+    let answers = '';
+    proxy.on('data', (chunk) => (answers += chunk));
+    const askByProxy = () => proxy.write('GET /api/v1/health HTTP/1.1\r\nHost: ledger\r\n\r\n');
+    askByProxy();
+    await until(() => answers.includes('HTTP/1.1 200'));
+    const closed = once(proxy, 'close');
+    const stopped = http?.stop();
+    await until(() =>
+      fetch(`${baseUrl}/api/v1/health`).then(
+        (answer) => answer.text().then(() => false),
+        () => true,
+      ),
+    );
+    // A proxy that has not noticed yet sends the next request on a connection that it has kept.
+    askByProxy();
+    await Promise.all([stopped, closed]);
+    t.is(answers.split('HTTP/1.1 200').length, 3, answers);
     const oldHttp = await start('http', true);
     const third = await round('HTTP-LAST', second);
     // What this release signs while it has no LINK_KEY, and the other way round once it has one.

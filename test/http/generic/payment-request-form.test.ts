@@ -67,6 +67,23 @@ test('a JSON answer is shown with a link to the payment page', async (t) => {
   });
 });
 
+test('behind a proxy the call is made for the address of the visitor', async (t) => {
+  const other = await startApp({ config: { sandbox: { enabled: true }, trustedProxies: 1 } });
+  t.teardown(() => other.close());
+  const fields = form();
+  const response = await fetch(`${other.url}/generic/simulate`, {
+    method: 'POST',
+    headers: { 'X-Forwarded-For': '198.51.100.7' },
+    body: new URLSearchParams({ ...fields, send: 'json' }),
+  });
+  t.true((await response.text()).includes('HTTP 200'));
+  const lines = other.logged.filter(({ route }) => route === '/generic/request');
+  t.deepEqual(
+    lines.map(({ address }) => address),
+    ['198.51.100.7'],
+  );
+});
+
 test('the page is the one that the merchant’s payer would see', async (t) => {
   const fields = form();
   const { status, html } = await post({ ...fields, send: 'page' });
