@@ -52,10 +52,11 @@ async function startServer(t: ExecutionContext, options: SMTPServerOptions = {})
 
 const patient = () => AbortSignal.timeout(60_000);
 const sendTo = (smtpUrl: string, over: Partial<Mail> = {}, signal = patient()) =>
-  createMailer({ runtime: testRuntime(), mail: { ...settings, smtpUrl }, outboxDir: '/dev/null/no-outbox' }).send(
-    mail(over),
-    signal,
-  );
+  createMailer({
+    runtime: testRuntime(),
+    mail: { ...settings, smtpUrl },
+    outboxDir: '/dev/null/no-outbox',
+  }).send(mail(over), signal);
 
 const answering = (responseCode: number) =>
   Object.assign(new Error('aminah@example.my is not welcome'), { responseCode });
