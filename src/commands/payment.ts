@@ -73,7 +73,8 @@ export const paymentDecider: Decider<Payment, PaymentCommand, PaymentEvent> = {
   ...paymentFold,
   decide(command, state) {
     if (command.type === 'RequestPayment') return requestPayment(command, state);
-    if ('merchantCode' in command && !isPaymentOf(command, state))
+    const isReport = command.type === 'RecordGatewayResult' || command.type === 'RecordRequery';
+    if (isReport && !isPaymentOf(command, state))
       return new Refused('unmatched_result', 'No such transaction');
     if (state.status === 'none') return new Refused('unknown_payment', 'Payment not found');
     switch (command.type) {
