@@ -31,7 +31,9 @@ type Dependencies = WorkerTask &
 /** How often it polls, for retries that become due. */
 const pollMs = 1_000;
 const drainMs = 10_000;
-/** How long the list has to come to what an attempt recorded before the worker itself settles the row. */
+/** How long rows of recorded attempts are gathered, to be looked at together. */
+const gatherMs = 1_000;
+/** How long the list then has to come to what was recorded before the worker itself settles the rows. */
 const settleAfterMs = 3_000;
 
 export function startDeliveryWorker(dependencies: Dependencies) {
@@ -106,20 +108,17 @@ export function startDeliveryWorker(dependencies: Dependencies) {
  * later.
  */
 function createRelease(queue: DeliveryQueue, runtime: Runtime, stopping: AbortSignal, wake: () => void) {
-  const unsettled = new Map<ClaimedDelivery, readonly PlacedEvent[]>();
+  let unsettled = new Map<ClaimedDelivery, readonly PlacedEvent[]>();
   let settled = Promise.resolve();
-
-  async function settle(claimed: ClaimedDelivery, stream: readonly PlacedEvent[]): Promise<void> {
-    await queue.settle(claimed, stream).catch(() => {});
-  }
 
   /** Usually the list comes to the end of a stream within milliseconds: only the rows that it leaves are written. */
   async function settleLeft(): Promise<void> {
+    await runtime.sleep(gatherMs, stopping);
+    const waiting = unsettled;
+    unsettled = new Map();
     await runtime.sleep(settleAfterMs, stopping);
-    const waiting = new Map(unsettled);
-    unsettled.clear();
     const left = await queue.stillHeld([...waiting.keys()]).catch(() => []);
-    await Promise.all(left.map((row) => settle(row, waiting.get(row) ?? [])));
+    await Promise.all(left.map((row) => queue.settle(row, waiting.get(row) ?? []).catch(() => {})));
   }
 
   return {
@@ -131,7 +130,7 @@ function createRelease(queue: DeliveryQueue, runtime: Runtime, stopping: AbortSi
         if (isFirst) settled = Promise.all([settled, settleLeft()]).then(() => undefined);
         return;
       }
-      if (row.stream) await settle(claimed, row.stream);
+      if (row.stream) await queue.settle(claimed, row.stream).catch(() => {});
       const until = new Date(runtime.now().getTime() + row.afterMs);
       await queue.postpone(claimed, until).catch(() => {});
       if (row.afterMs === 0) wake();

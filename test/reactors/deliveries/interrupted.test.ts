@@ -148,6 +148,39 @@ test.serial('a stop settles the rows of recorded attempts that the list has not 
   t.deepEqual(settled, ['P1']);
 });
 
+test.serial('the list has three seconds for each outcome, also for one that follows another', async (t) => {
+  const ledger = await startLedger(t, postgres);
+  const receiver = await startReceiver(t, ok);
+  const ofPostgres = createDeliveryQueue(ledger.database.db);
+  const looked: string[][] = [];
+  const queue: DeliveryQueue = {
+    ...ofPostgres,
+    async stillHeld(rows) {
+      looked.push(rows.map(({ transactionId }) => transactionId));
+      return ofPostgres.stillHeld(rows);
+    },
+  };
+  const waited: PromiseWithResolvers<void>[] = [];
+  const runtime = testRuntime({
+    now: ledger.clock.now,
+    sleep: (ms, signal) => {
+      if (ms !== 3_000 || signal?.aborted) return systemRuntime.sleep(ms, signal);
+      const end = Promise.withResolvers<void>();
+      signal?.addEventListener('abort', () => end.resolve());
+      waited.push(end);
+      return end.promise;
+    },
+  });
+  startCallbacks(t, ledger, { queue, runtime });
+  await makePayment(ledger, 'P1', paymentEvents('P1', receiver.url, 'succeeded'));
+  await until(() => waited.length === 1);
+  await makePayment(ledger, 'P2', paymentEvents('P2', receiver.url, 'succeeded'));
+  await untilHistory(ledger, 'P2', 1);
+  waited[0]?.resolve();
+  await until(() => looked.length === 1);
+  t.deepEqual(looked, [['P1']]);
+});
+
 test.serial(
   'an attempt that hangs at a stop is recorded as interrupted, and another worker retries at once',
   async (t) => {
