@@ -20,6 +20,8 @@ type Watched = WatchDependencies & { projections: readonly string[] };
 
 /** How often to check whether another process is done, or a store is back. */
 const checkAgainMs = 1_000;
+/** How long to wait for an event: a log restored from an older copy may hold an open request that no event announces. */
+const lookAgainMs = 60_000;
 
 /** Runs until stopped, and waits through outages. A rebuild under way at the stop is left to the next process. */
 export function startRebuilds({
@@ -63,7 +65,8 @@ export function watchRequests(
       const check = async () => {
         const next = Promise.withResolvers<void>();
         changed.set(name, next);
-        if (!(await takeUp(name, signal))) await next.promise;
+        if (!(await takeUp(name, signal)))
+          await Promise.race([next.promise, runtime.sleep(lookAgainMs, signal)]);
       };
       const warn = warnSeldom(log, runtime);
       const onFailure = (error: unknown) => {

@@ -1,5 +1,6 @@
 /** Rebuilds that staff ask for: done, recorded, and taken up again by whoever comes next. */
 import { randomUUID } from 'node:crypto';
+import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
 import { KeysUnavailable } from '@ledger/personal-data/sealed.ts';
 import { connectPostgres } from '@ledger/postgres/pool.ts';
 import { rebuild } from '@ledger/projections/rebuild/rebuild.ts';
@@ -51,12 +52,13 @@ function startRole(
   { database: { url, db }, store: { eventStore } }: Stores,
   projection: Projection = payments,
   onRebuilt: (name: string) => void = () => undefined,
+  runtime = testRuntime(),
 ): { stop(): Promise<void> } {
   const role = startRebuilds({
     projections: [projection.name],
     eventStore,
     log,
-    runtime: testRuntime(),
+    runtime,
     takeUp: (_, signal) =>
       rebuildAsRequested({
         projection,
@@ -320,6 +322,35 @@ test.serial('it waits for keys that are away with Postgres, not for a key that i
   await until(async () => (await stateOf(parts)).retries.length === 0);
   t.is(tried, 2);
 });
+
+test.serial(
+  'a request that no event announces, as in a log restored from an older copy, is found by itself',
+  async (t) => {
+    const parts = await start(t);
+    const { eventStore } = parts.store;
+    /** The subscription never has anything. */
+    const silent: typeof eventStore = {
+      ...eventStore,
+      subscribe: (options) => eventStore.subscribe({ ...options, eventTypes: ['None'] }),
+    };
+    const waits: PromiseWithResolvers<void>[] = [];
+    const runtime = testRuntime({
+      sleep: (ms, signal) => {
+        if (ms !== 60_000) return systemRuntime.sleep(ms, signal);
+        const wait = Promise.withResolvers<void>();
+        signal?.addEventListener('abort', () => wait.resolve());
+        waits.push(wait);
+        return wait.promise;
+      },
+    });
+    startRole(t, { ...parts, store: { ...parts.store, eventStore: silent } }, payments, undefined, runtime);
+    await until(() => waits.length === 1);
+    await request(parts);
+    waits[0]?.resolve();
+    await until(async () => (await stateOf(parts)).last?.outcome === 'rebuilt');
+    t.pass();
+  },
+);
 
 test('that PostgreSQL was away is said in words', async (t) => {
   const db = connectPostgres({ url: 'postgres://127.0.0.1:9/nothing', log: pino({ level: 'silent' }) });
