@@ -47,7 +47,7 @@ export const healthMutants: Readonly<Record<string, Omit<Mutant, 'name'>>> = {
     file: 'packages/event-store/subscription.ts',
     code: 'if (mark !== undefined) await withinDeadline(assertRead(client, mark, position));',
     becomes: '',
-    seenBy: ['health-lies'],
+    seenBy: ['health-lies', 'settlement-misjudged'],
     plan: 'older-log',
     fault: 'restore',
     payments: 40,
