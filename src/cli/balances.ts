@@ -2,7 +2,7 @@
 import { toIsoWithOffset } from '../common/malaysian-time.ts';
 import { absolute, groupedSen, signedSen } from '../common/money.ts';
 import { ageing, ages } from '../projections/journal/ageing.ts';
-import { type AccountSums, trialBalance } from '../projections/journal/queries.ts';
+import { type AccountSums, totalsOf, trialBalance } from '../projections/journal/queries.ts';
 import { type CommandOf, readAsOf } from './command.ts';
 import { withJournal } from './stores.ts';
 
@@ -22,8 +22,7 @@ export const command: CommandOf<'balances'> = async ({ at, ageing: byAge }) => {
 
 /** One line per account, their total, and a sentence that says whether debits equal credits. */
 export function balancesText(accounts: readonly AccountSums[], asOf: Date) {
-  const debitSen = accounts.reduce((sum, account) => sum + account.debitSen, 0n);
-  const creditSen = accounts.reduce((sum, account) => sum + account.creditSen, 0n);
+  const { creditSen, debitSen } = totalsOf(accounts);
   const rows = [
     ['Account', 'Debit (RM)', 'Credit (RM)', 'Balance (RM)'],
     ...[...accounts, { account: 'Total', debitSen, creditSen }].map(rowOf),

@@ -11,6 +11,7 @@ import { loadUnmatched } from '../commands/unmatched.ts';
 import { toDateTime } from '../common/malaysian-time.ts';
 import { displaySen } from '../common/money.ts';
 import { plural } from '../common/plural.ts';
+import type { OpenPayment } from '../events/open-payment.ts';
 import { paymentStream, type RequestedPayment } from '../events/payment.ts';
 import { placeOfUnmatched } from '../events/unmatched.ts';
 import { unmatchedIn, unmatchedSubject } from '../personal-data/erase.ts';
@@ -105,11 +106,7 @@ function countOf(listed: readonly Listed[]): string {
   return results === 0 ? payments : `${payments} and ${plural(results, 'unmatched result')}`;
 }
 
-function ofPayment({
-  request,
-  status,
-  personalData,
-}: Pick<RequestedPayment, 'request' | 'status' | 'personalData'>): Listed {
+function ofPayment({ personalData, request, status }: RequestedPayment | OpenPayment): Listed {
   const { amountSen, at, merchant, reference, transactionId } = request;
   return {
     subject: transactionId,

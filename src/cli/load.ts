@@ -4,6 +4,7 @@
  */
 import { randomInt, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { StartError } from '@ledger/embedded/start-error.ts';
 import samples from '../../content/samples/load.json' with { type: 'json' };
 import { signFields } from '../clients/gateway/checksum.ts';
 import { toDateTime } from '../common/malaysian-time.ts';
@@ -87,21 +88,12 @@ export const command: CommandOf<'load'> = async ({ key = 'demo-key', merchant = 
       await makePayment(begun);
     }
   }
-  try {
-    await Promise.all(Array.from({ length: atATime }, makeMore));
-  } catch (error) {
-    if (!(error instanceof Unexpected)) throw error;
-    return fail(error.message);
-  }
+  await Promise.all(Array.from({ length: atATime }, makeMore));
   const text = `${count} payments were made for ${merchant}: see ${baseUrl}/console/payments.`;
   return { data: { payments: count }, text };
 };
 
-class Unexpected extends Error {
-  override name = 'Unexpected';
-}
-
-/** Resolves to the body of the answer. A caller who is asked to wait does so. */
+/** Resolves to the body of the answer. A caller who is asked to wait does so. Throws StoresUnavailable and StartError. */
 async function call(url: string, request: RequestInit): Promise<string> {
   while (true) {
     const signal = AbortSignal.timeout(answerWithinMs);
@@ -112,7 +104,7 @@ async function call(url: string, request: RequestInit): Promise<string> {
     const body = await answer.text();
     if (answer.status < 400) return body;
     const waitSeconds = Number(answer.headers.get('retry-after'));
-    if (answer.status !== 429) throw new Unexpected(`${url} answers ${answer.status}: ${body.slice(0, 300)}`);
+    if (answer.status !== 429) throw new StartError(`${url} answers ${answer.status}: ${body.slice(0, 300)}`);
     await sleep(Math.max(1, waitSeconds) * 1_000);
   }
 }

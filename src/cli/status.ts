@@ -1,5 +1,3 @@
-/** `ledger status`: what runs, how far it is, and what waits for staff. */
-import { statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { EventStore } from '@ledger/event-store/event-store.ts';
 import { refusal } from '@ledger/event-store/requirements.ts';
@@ -13,7 +11,7 @@ import { readSignedSeal } from '../audit/seals/stored-seals.ts';
 import { renderText } from '../common/templates.ts';
 import { sealsStream } from '../events/seals.ts';
 import { answersFrom, createLook } from '../monitoring/health.ts';
-import { waitingDeliveries } from '../monitoring/metric-sources.ts';
+import { readDisk, waitingDeliveries } from '../monitoring/metric-sources.ts';
 import { erasedKeysList } from '../personal-data/erased-keys.ts';
 import { allProjections } from '../projections/all.ts';
 import { countOpenExceptions } from '../projections/exceptions/queries.ts';
@@ -89,7 +87,8 @@ async function readStatus({ clock, config, db, eventStore, log, runtime }: Conte
     sealingRefused: open && 'reason' in open ? open.reason : null,
     lastCheck: check,
     lastVerify: verify,
-    lastBackup: await readLastBackup(config.dataDir),
+    /** The time of the last `ledger backup` of this data folder. */
+    lastBackup: (await readIfThere(join(config.dataDir, lastBackupFile)))?.trim() ?? null,
     disk: await readDisk(config.dataDir),
   };
 }
@@ -126,17 +125,6 @@ async function readLastSeal(eventStore: Pick<EventStore, 'loadLast'>) {
   const stored = await eventStore.loadLast(sealsStream);
   const seal = stored && readSignedSeal(stored);
   return seal && { at: seal.at, events: seal.count };
-}
-
-/** The time of the last `ledger backup` of this data folder. */
-async function readLastBackup(dataDir: string): Promise<string | null> {
-  return (await readIfThere(join(dataDir, lastBackupFile)))?.trim() ?? null;
-}
-
-/** In bytes. */
-async function readDisk(folder: string): Promise<{ folder: string; free: number; size: number } | null> {
-  const disk = await statfs(folder).catch(() => null);
-  return disk && { folder, free: disk.bavail * disk.bsize, size: disk.blocks * disk.bsize };
 }
 
 function statusText(found: Status): string {

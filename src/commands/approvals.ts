@@ -2,7 +2,7 @@
 import { canonicalJson } from '@ledger/kernel/canonical-json.ts';
 import { addSen, type Sen } from '../common/money.ts';
 import { adjustedSen } from '../events/adjustments.ts';
-import type { Approval, StaffAction } from '../events/approvals.ts';
+import type { StaffAction } from '../events/approvals.ts';
 import { chargeContradictedBy } from '../events/charges.ts';
 import { exceptionsOf, holdsMoneyInSuspense } from '../events/exceptions.ts';
 import type { RequestedPayment } from '../events/payment.ts';
@@ -28,7 +28,7 @@ export function takeAction({ action, ...context }: TakeAction, state: RequestedP
   const isEnough =
     terms.approvalAboveSen === null || (amountSen !== null && amountSen <= terms.approvalAboveSen);
   if (isEnough) return events;
-  const open = openApprovals(state).find((each) => isSameSubject(each.action, action));
+  const open = state.approvals?.find((each) => !each.decided && isSameSubject(each.action, action));
   if (!open) return [{ type: 'ApprovalRequested', data: { at, by, amountSen, action } }];
   if (canonicalJson(open.action) === canonicalJson(action)) return [];
   return new Refused('approval_open', 'Something else is proposed here already: it has to be decided first');
@@ -50,10 +50,6 @@ function atStake(action: StaffAction, state: RequestedPayment): Sen | null {
   const exception = exceptionsOf(state).find((each) => each.resultNo === resultNo);
   if (!exception || !holdsMoneyInSuspense(exception.kind)) return 0 as Sen;
   return exception.amountSen;
-}
-
-function openApprovals({ approvals = [] }: RequestedPayment): Approval[] {
-  return approvals.filter(({ decided }) => decided === null);
 }
 
 function isSameSubject(one: StaffAction, other: StaffAction): boolean {

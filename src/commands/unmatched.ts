@@ -1,12 +1,6 @@
 /** Gateway results that match no payment: how the quarantine keeps them, and what becomes of one. */
 import type { EventStore } from '@ledger/event-store/event-store.ts';
-import {
-  type Held,
-  type HeldKeys,
-  holding,
-  holdsNothing,
-  type SealEvents,
-} from '@ledger/personal-data/sealed.ts';
+import { holding, holdsNothing, type SealEvents } from '@ledger/personal-data/sealed.ts';
 import { actorOf, type Cause } from '../events/envelope.ts';
 import type { ReceivedFields } from '../events/personal-data.ts';
 import {
@@ -20,7 +14,7 @@ import {
   unmatchedFold,
 } from '../events/unmatched.ts';
 import { type Decider, Refused } from './decider.ts';
-import { createExecute, type Head, headOf } from './execute.ts';
+import { createExecute, headOf } from './execute.ts';
 import type { Fingerprint } from './fingerprint.ts';
 import type { ErasePersonalData } from './payment.ts';
 
@@ -90,23 +84,10 @@ export const unmatchedDecider: Decider<
   },
 };
 
-export type LoadedUnmatched = {
-  stream: string;
-  revision: number;
-  receivedAt: Date;
-  result: Omit<GatewayResultUnmatched, 'evidence'>;
-  evidence: Held<ReceivedFields>;
-  personalData: HeldKeys;
-  head: Head<HandledUnmatched>;
-  /** The actor of the resolution; `''` before it. */
-  resolvedBy: string;
-};
+export type LoadedUnmatched = NonNullable<Awaited<ReturnType<typeof loadUnmatched>>>;
 
 /** Null if no result has this id (`unmatchedIdOf`). Throws EventStoreUnavailable and UnreadableEvent. */
-export async function loadUnmatched(
-  id: string,
-  eventStore: Pick<EventStore, 'load'>,
-): Promise<LoadedUnmatched | null> {
+export async function loadUnmatched(id: string, eventStore: Pick<EventStore, 'load'>) {
   const place = placeOfUnmatched(id);
   const [stored] = place ? await eventStore.load(place.stream, place.revision, 1) : [];
   if (!place || !stored) return null;
@@ -118,9 +99,10 @@ export async function loadUnmatched(
     ...place,
     receivedAt: stored.created,
     result,
-    evidence: erasedAt === null ? evidence : { erased: true },
+    evidence: erasedAt === null ? evidence : ({ erased: true } as const),
     personalData: erasedAt === null ? holding(holdsNothing, { evidence }) : { ...holdsNothing, erasedAt },
     head,
+    /** The actor of the resolution; `''` before it. */
     resolvedBy: actorOf(handling.find(({ type }) => type === 'UnmatchedResultResolved')),
   };
 }

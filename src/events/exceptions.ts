@@ -8,23 +8,17 @@ import type { RecordedResult, Resolution } from './recorded-result.ts';
 export const exceptionKinds = ['contradiction', 'amountMismatch', 'duplicate', 'lateSuccess'] as const;
 export type ExceptionKind = (typeof exceptionKinds)[number];
 
-type PaymentException = {
-  /** The number of the payment's recorded result, counted from 1. */
-  resultNo: number;
-  kind: ExceptionKind;
-  at: string;
-  /** The amount that the result reported; null if it was unreadable or not in ringgit. */
-  amountSen: Sen | null;
-  resolved: RecordedResult['resolved'];
-};
+type PaymentException = ReturnType<typeof exceptionsOf>[number];
 
 /** In the order in which they were recorded, settled or not. */
-export function exceptionsOf(payment: RequestedPayment): PaymentException[] {
+export function exceptionsOf(payment: RequestedPayment) {
   return payment.results.flatMap((result, index) => {
     const kind = exceptionKindOf(payment, result);
     if (kind === null) return [];
     const { at, currency, resolved } = result;
+    /** What the result reported; null if it was unreadable or not in ringgit. */
     const amountSen = isRinggit(currency) ? result.amountSen : null;
+    // `resultNo` is the number of the payment's recorded result, counted from 1.
     return [{ resultNo: index + 1, kind, at, amountSen, resolved }];
   });
 }

@@ -10,19 +10,8 @@ export type FinalOutcome = Exclude<Outcome, 'pending'>;
 
 type FinalResult = RecordedResult & { outcome: FinalOutcome };
 
-type UnknownOutcome = {
-  /** Counted from 1, in the order in which they became exceptions. */
-  no: number;
-  orderNo: string;
-  at: string;
-  /** What the attempt would have charged. */
-  amountSen: Sen;
-  /** The result that became known later, whoever reported it; null while nobody knows. */
-  settled: FinalResult | null;
-};
-
 /** In order, settled or not. */
-export function unknownOutcomesOf(payment: RequestedPayment): UnknownOutcome[] {
+export function unknownOutcomesOf(payment: RequestedPayment) {
   const { attempts, results, unknownOutcomes = [] } = payment;
   const open = new Set(openAttempts(payment).map(({ sellerOrderNo }) => sellerOrderNo));
   return unknownOutcomes.map(({ at, orderNo }, index) => {
@@ -30,7 +19,15 @@ export function unknownOutcomesOf(payment: RequestedPayment): UnknownOutcome[] {
     const last = results.findLast(
       (result): result is FinalResult => result.sellerOrderNo === orderNo && result.outcome !== 'pending',
     );
-    const settled = open.has(orderNo) ? null : (last ?? null);
-    return { no: index + 1, orderNo, at, amountSen: addSen(outstandingSen(payment), feeSen), settled };
+    return {
+      /** Counted from 1, in the order in which they became exceptions. */
+      no: index + 1,
+      orderNo,
+      at,
+      /** What the attempt would have charged. */
+      amountSen: addSen(outstandingSen(payment), feeSen),
+      /** The result that became known later, whoever reported it; null while nobody knows. */
+      settled: open.has(orderNo) ? null : (last ?? null),
+    };
   });
 }

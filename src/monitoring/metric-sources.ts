@@ -33,14 +33,10 @@ export function createSources(dependencies: Dependencies) {
   return {
     async machine() {
       const differenceMs = dependencies.clockDifferenceMs();
-      const disk = await statfs(dependencies.folder).catch(() => null);
+      const disk = await readDisk(dependencies.folder);
       const readings: Reading[] = [];
       if (differenceMs !== null) readings.push(['ledger_clock_difference_seconds', differenceMs / 1_000]);
-      if (disk)
-        readings.push(
-          ['ledger_disk_free_bytes', disk.bavail * disk.bsize],
-          ['ledger_disk_size_bytes', disk.blocks * disk.bsize],
-        );
+      if (disk) readings.push(['ledger_disk_free_bytes', disk.free], ['ledger_disk_size_bytes', disk.size]);
       return readings;
     },
 
@@ -130,4 +126,12 @@ export async function waitingDeliveries(db: Knex, runtime: Pick<Dependencies['ru
   const rows = await emptyIfUndefined(query.timeout(5_000));
   const none = { due: 0, givenUp: 0, overdue: 0 };
   return deliveryKinds.map((kind) => ({ kind, ...(rows.find((each) => each.kind === kind) ?? none) }));
+}
+
+/** The disk of a folder, in bytes; null if it cannot be looked at. */
+export async function readDisk(
+  folder: string,
+): Promise<{ folder: string; free: number; size: number } | null> {
+  const disk = await statfs(folder).catch(() => null);
+  return disk && { folder, free: disk.bavail * disk.bsize, size: disk.blocks * disk.bsize };
 }

@@ -14,18 +14,14 @@ type Format<Row> = { readRow(line: number, cells: readonly string[]): Row | stri
 /** `recognise` reads the header. Throws UnreadableExport when the file is not an export, is empty or is too large. */
 export async function stageExport<Row extends object, Known extends Format<Row>>(
   file: AsyncIterable<Uint8Array>,
-  {
-    staged,
-    runtime,
-    recognise,
-    onBadRow,
-  }: {
+  reading: {
     staged: { add(rows: readonly Row[]): void };
     recognise: (header: readonly string[]) => Known;
     runtime: Pick<Runtime, 'yieldToIo'>;
     onBadRow: (row: BadRow, cells: readonly string[]) => void;
   },
 ) {
+  const { onBadRow, recognise, runtime, staged } = reading;
   const hash = createHash('sha256');
   let format: Known | null = null;
   let rows = 0;

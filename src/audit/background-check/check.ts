@@ -138,13 +138,7 @@ async function openExceptions(db: Knex): Promise<string[]> {
   });
 }
 
-type ComparedRows = { checked: Checked[]; violations: Violation[]; suspects: string[] };
-
-async function compareRows(
-  dependencies: Dependencies,
-  streams: readonly string[],
-  signal: AbortSignal,
-): Promise<ComparedRows> {
+async function compareRows(dependencies: Dependencies, streams: readonly string[], signal: AbortSignal) {
   const violations = createViolations();
   const counts = new Map<string, number>();
   const suspects = new Set<string>();

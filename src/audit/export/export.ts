@@ -5,7 +5,7 @@
 import type { EventStore, RecordedEvent } from '@ledger/event-store/event-store.ts';
 import { portionsOf } from '@ledger/kernel/pages.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
-import type { OpenSealed, PersonalDataReader } from '@ledger/personal-data/sealed.ts';
+import type { PersonalDataReader } from '@ledger/personal-data/sealed.ts';
 import { isReady, recordedUntil } from '@ledger/projections/runtime/lag.ts';
 import { emptyRange } from '@ledger/transparency-log/tree.ts';
 import type { Knex } from 'knex';
@@ -81,7 +81,8 @@ export function readExportRequest(
  */
 export async function beginExport(request: ExportRequest, dependencies: Dependencies): Promise<Export> {
   const { span, merchantCode, format, isOpened } = request;
-  const { eventStore, personalData, runtime } = dependencies;
+  const { eventStore, runtime } = dependencies;
+  const { open } = dependencies.personalData;
   const now = runtime.now();
   const until = recordedUntil(new Date(span.end), now);
   if (!(await isReady(payments, { until, waitMs: catchUpMs }, dependencies)))
@@ -101,7 +102,8 @@ export async function beginExport(request: ExportRequest, dependencies: Dependen
       for (const stream of streams) {
         if (isPlainAfterErasure(stream)) plainAfterErasure += 1;
         numbers.set(stream[0]?.streamName ?? '', numbers.size);
-        yield lines.payment(stream, { opened: isOpened ? await openAll(stream, personalData.open) : [] });
+        const opening = isOpened ? stream.map((it) => openData(it.data, it.streamName, open)) : [];
+        yield lines.payment(stream, { opened: await Promise.all(opening) });
       }
     if (last) yield* leafLines(lines, { last, numbers, range }, dependencies);
     yield lines.end();
@@ -161,10 +163,6 @@ export function isAskedFor(label: string, { from, to, merchant }: AskedRange): b
 function isPlainAfterErasure(stream: readonly RecordedEvent[]): boolean {
   const erased = stream.findLastIndex(({ type }) => type === 'PersonalDataErased');
   return stream.slice(0, Math.max(erased, 0)).some((event) => metadataValue(event, 'schemaVersion') === 1);
-}
-
-async function openAll(stream: readonly RecordedEvent[], open: OpenSealed): Promise<unknown[]> {
-  return await Promise.all(stream.map(({ data, streamName }) => openData(data, streamName, open)));
 }
 
 function csvExport(all: AsyncIterable<RecordedEvent[][]>): Export {

@@ -40,6 +40,7 @@ const Range = object({
 export type ExportRange = Infer<typeof Range>;
 
 export const HeadLine = object({ ...line, export: Range });
+/** The hashes are in base64. */
 const Proof = object({ checkpoint: string(), index: count, hashes: array(string()) });
 export type Proof = Infer<typeof Proof>;
 

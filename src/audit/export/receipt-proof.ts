@@ -12,19 +12,6 @@ import { checkpointOfSize, lastCheckpoint } from '../seals/find-seals.ts';
 import { proveEvents } from '../seals/leaves.ts';
 import { createLines } from './lines.ts';
 
-type ReceiptProof = {
-  /** The event's place in the log, counted from 1. */
-  number: number;
-  /** The name of the log, and how many events its checkpoint covers. */
-  origin: string;
-  size: number;
-  sealedAt: string;
-  /** The names that the other signatures of the checkpoint give. */
-  witnesses: string[];
-  /** For `ledger verify --file`. */
-  file: string;
-};
-
 /**
  * Null until the event is sealed. Throws UnreadableEvent for a stream that was changed, also if it has no success,
  * Unaccountable if the log does not agree with its seals, EventStoreUnavailable, and the signal's reason.
@@ -33,7 +20,7 @@ export async function proveReceipt(
   eventStore: Pick<EventStore, 'load' | 'loadLast' | 'subscribe'>,
   transactionId: string,
   signal: AbortSignal,
-): Promise<ReceiptProof | null> {
+) {
   const stored = await eventStore.load(paymentStream(transactionId));
   endOf(stored);
   const success = stored.find(
@@ -49,6 +36,16 @@ export async function proveReceipt(
   const lines = createLines();
   const range = { from: sealedAt, to: sealedAt, merchant: null, exportedAt: sealedAt };
   const file = [lines.head({ version: 2, ...range }), lines.leaf(leafOf(success), proof), lines.end()];
-  const witnesses = cosignersOf(proof.checkpoint);
-  return { number: proof.index + 1, origin, size, sealedAt, witnesses, file: file.join('') };
+  return {
+    /** The event's place in the log, counted from 1. */
+    number: proof.index + 1,
+    /** The name of the log, and how many events its checkpoint covers. */
+    origin,
+    size,
+    sealedAt,
+    /** The names that the other signatures of the checkpoint give. */
+    witnesses: cosignersOf(proof.checkpoint),
+    /** For `ledger verify --file`. */
+    file: file.join(''),
+  };
 }

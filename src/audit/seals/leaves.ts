@@ -10,6 +10,7 @@ import {
 } from '@ledger/transparency-log/tree.ts';
 import { isCovered, type Leaf, leafEntry, leafOf } from '../../events/seals.ts';
 import { streamPrefixes } from '../../events/streams.ts';
+import type { Proof } from '../export/lines.ts';
 import {
   checkpointAfter,
   checkpointBefore,
@@ -62,19 +63,16 @@ export async function proveSince(
   return proveConsistency({ range: from.checkpoint.range, leaves: [...since, ...leaves] });
 }
 
-/** Proves that an event is a leaf of the tree of a checkpoint. The hashes are in base64. */
-type InclusionProof = { checkpoint: string; index: number; hashes: string[] };
-
 /**
- * A proof for each of these events of a stream, which are in order, by the first checkpoint that covers it; null for those
- * that none covers yet. Throws Unaccountable if the log does not agree with its seals.
+ * A proof for each of these events of a stream, which are in order, that it is a leaf of the tree of the first checkpoint
+ * that covers it; null for those that none covers yet. Throws Unaccountable if the log does not agree with its seals.
  */
 export async function proveEvents(
   eventStore: Reader,
   events: readonly RecordedEvent[],
   signal: AbortSignal,
-): Promise<(InclusionProof | null)[]> {
-  const proofs: (InclusionProof | null)[] = [];
+): Promise<(Proof | null)[]> {
+  const proofs: (Proof | null)[] = [];
   const last = await lastCheckpoint(eventStore);
   const wanted = new Set(events.map(({ id }) => id));
   while (proofs.length < events.length) {

@@ -10,12 +10,7 @@ import { array } from 'superstruct';
 import type { RegistryAnswer } from '../../events/payment-result.ts';
 import { answerOf, Extras, RegistryRecord, RegistryUnavailable, readAnswer } from './answer.ts';
 
-export type TransactionRegistry = {
-  /** What the registry knows about the payment with this TRANS_ID at the gateway. Throws RegistryUnavailable. */
-  ask(transactionId: string): Promise<RegistryAnswer>;
-  /** The same, by the land registry's transaksi_id. Records of other payments are left out. */
-  askByTransaksiId(payment: { transactionId: string; reference: string }): Promise<RegistryAnswer>;
-};
+export type TransactionRegistry = ReturnType<typeof createTransactionRegistry>;
 
 /** Three attempts to connect and the pauses between them stay below the default timeout. */
 const maxAttempts = 3;
@@ -36,7 +31,7 @@ export function createTransactionRegistry(dependencies: {
   log: Pick<Logger, 'warn'>;
   runtime: Pick<Runtime, 'monotonicMs' | 'random' | 'sleep' | 'timeout'>;
   timeoutMs?: number;
-}): TransactionRegistry {
+}) {
   const { config, log, runtime, timeoutMs = 10_000 } = dependencies;
   const connections = { keepAlive: true, maxSockets: maxConnections };
   const client = got.extend({
@@ -86,13 +81,15 @@ export function createTransactionRegistry(dependencies: {
     answerOf(own(records, (it) => it.merchant_trans_id === transactionId));
 
   return {
-    ask: (transactionId) =>
+    /** What the registry knows about the payment with this TRANS_ID at the gateway. Throws RegistryUnavailable. */
+    ask: (transactionId: string): Promise<RegistryAnswer> =>
       ask(async (get) => {
         const body = await get('transactions', { merchant_trans_id: transactionId });
         return answerAbout(transactionId, readAnswer(body, array(RegistryRecord)));
       }),
 
-    askByTransaksiId: ({ transactionId, reference }) =>
+    /** The same, by the land registry's transaksi_id. Records of other payments are left out. */
+    askByTransaksiId: ({ transactionId, reference }: { transactionId: string; reference: string }) =>
       ask(async (get) => {
         const body = await get('transaction-extras', { key: transaksiIdKey, value: reference });
         const extras = own(

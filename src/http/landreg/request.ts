@@ -11,8 +11,8 @@ import {
   checkRedirectHost,
   email,
   extraWith,
-  isObject,
   notBlank,
+  objectFault,
   optional,
   reference,
   required,
@@ -55,7 +55,7 @@ export function paymentRequestBody({ maxAmountSen, production }: { maxAmountSen:
     transaksi_id: reference,
     jumlah_bayaran: amount(maxAmountSen),
     return_url: url(production),
-    maklumat_bayaran: worded(array(worded(item, itemFault)), itemsFault, { minItems: 1, maxItems }),
+    maklumat_bayaran: worded(array(worded(item, objectFault)), itemsFault, { minItems: 1, maxItems }),
     extra: extraWith(Extra),
   });
 }
@@ -65,10 +65,6 @@ function itemsFault(value: unknown): string | null {
   return Array.isArray(value) && value.length >= 1 && value.length <= maxItems
     ? null
     : `must be a list of 1 to ${maxItems} items`;
-}
-
-function itemFault(value: unknown): string | null {
-  return isObject(value) ? null : 'must be an object';
 }
 
 type Asked = Context<{ body: PaymentRequestBody }>;

@@ -175,8 +175,8 @@ function field<T>(
   );
 }
 
-export function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+export function objectFault(value: unknown): string | null {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? null : 'must be an object';
 }
 
 function textFault(value: unknown, maxLength: number, faultOf: TextRule['faultOf']): string | null {
@@ -204,7 +204,8 @@ const extraKeywords: JsonSchema = {
 };
 
 function extraFault(value: unknown): string | null {
-  if (!isObject(value)) return 'must be an object';
+  const fault = objectFault(value);
+  if (fault !== null) return fault;
   // The depth is checked first: JSON.stringify of a very deep value would overflow the stack.
   if (!isStorable(value, maxExtraDepth))
     return `must hold at most ${maxExtraDepth} levels, numbers up to ${Number.MAX_SAFE_INTEGER}, and text without U+0000 or broken characters`;

@@ -6,21 +6,13 @@ import { upTo } from './queries.ts';
 /** In whole Malaysian days up to the day of the as-of time, which is day 0. */
 export const ages = ['0–1', '2–3', '4–7', '8–30', 'over 30'] as const;
 
-type AgedAccount = {
-  /** `gateway:<method>`, `merchant:<code>` or a suspense account. */
-  account: string;
-  /**
-   * In sen, positive for what is owed to us (gateway) or by us (others): the amount of each age, what was settled without
-   * a day beyond all that was open, and their sum.
-   */
-  figures: readonly bigint[];
-};
-
 /**
- * The clearing accounts that are not zero, by name. Money that was settled without a day reduces the oldest first.
- * Rejects when Postgres is down.
+ * The clearing accounts that are not zero (`gateway:<method>`, `merchant:<code>` or a suspense account), by name. The
+ * figures of each, in sen, are positive for what is owed to us (gateway) or by us (others): the amount of each age, what was
+ * settled without a day beyond all that was open, and their sum. Money that was settled without a day reduces the oldest
+ * first. Rejects when Postgres is down.
  */
-export async function ageing(db: Knex, asOf: Date): Promise<AgedAccount[]> {
+export async function ageing(db: Knex, asOf: Date) {
   type Row = { account: string; age: number; sen: string };
   const { rows } = await db.raw<{ rows: Row[] }>(openByAge, upTo(asOf));
   const accounts = new Map<string, bigint[]>();

@@ -86,6 +86,12 @@ export async function trialBalance(
   return rows.map(inSen);
 }
 
+/** The totals of all accounts, whose debits must equal their credits. */
+export const totalsOf = (accounts: readonly AccountSums[]) => ({
+  debitSen: accounts.reduce((sum, { debitSen }) => sum + debitSen, 0n),
+  creditSen: accounts.reduce((sum, { creditSen }) => sum + creditSen, 0n),
+});
+
 /** For statements that take whole days from their sums, and of the last day the postings until then. */
 export function upTo(asOf: Date) {
   const day = dayOf(asOf.toISOString());

@@ -63,16 +63,7 @@ export async function narrowed(db: Knex, filter: PaymentFilter): Promise<Payment
 }
 
 export function paymentsOf(db: Knex, filter: PaymentFilter): Knex.QueryBuilder {
-  const {
-    amounts,
-    channel,
-    ids = null,
-    merchantCode,
-    mode,
-    named = null,
-    searchTokens = [],
-    status,
-  } = filter;
+  const { channel, ids = null, merchantCode, mode, named = null, searchTokens = [], status } = filter;
   const query = db(`${payments.name}.payments`);
   if (ids !== null) query.whereRaw('transaction_id = any(?)', [[...ids]]);
   if (named !== null) whereFound(query, named);
@@ -82,7 +73,7 @@ export function paymentsOf(db: Knex, filter: PaymentFilter): Knex.QueryBuilder {
       [[...searchTokens]],
     );
   matching(query, { channel, merchant_code: merchantCode, status, mode });
-  between(query, 'amount_sen', amounts);
+  between(query, 'amount_sen', filter.amounts);
   within(query, 'requested_at', filter.requested);
   within(query, 'paid_at', filter.paid);
   return query;

@@ -17,13 +17,9 @@ const reasons = {
   unreadable: 'answered no readable reply',
 };
 
-export function createLandRegistryCallback({
-  landRegistry,
-  runtime,
-}: {
-  landRegistry: LandRegistry;
-  runtime: Pick<Runtime, 'now'>;
-}): PerformDelivery {
+type Dependencies = { landRegistry: LandRegistry; runtime: Pick<Runtime, 'now'> };
+
+export function createLandRegistryCallback({ landRegistry, runtime }: Dependencies): PerformDelivery {
   return async (task) => {
     // The account or IC number would be missing.
     const abandoned = withoutPayer(task.payment.access);

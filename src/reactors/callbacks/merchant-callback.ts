@@ -7,17 +7,15 @@ import { adjustmentFields, eventFields, paymentFields } from '../../receipts/pay
 import { deliveryIdOf, type PerformDelivery } from '../deliveries/delivery-task.ts';
 import { outcomeOfError, outcomeOfRefusal } from '../deliveries/receiver-answer.ts';
 
-/** A merchant that is no longer registered gets plain JSON. */
-export function createMerchantCallback({
-  merchantOf,
-  post,
-  runtime,
-}: {
+type Dependencies = {
   /** The merchant, with the secrets that are valid now. */
   merchantOf(code: string): Promise<Pick<Merchant, 'webhookSecrets' | 'callbackFormat'> | undefined>;
   post: PostOutbound;
   runtime: Pick<Runtime, 'now'>;
-}): PerformDelivery {
+};
+
+/** A merchant that is no longer registered gets plain JSON. */
+export function createMerchantCallback({ merchantOf, post, runtime }: Dependencies): PerformDelivery {
   return async (task) => {
     const { planned } = task;
     if (planned.kind !== 'callback') throw new Error(`${planned.key} is no callback`);

@@ -49,13 +49,6 @@ export type AttemptDependencies = {
   warn: ReturnType<typeof warnSeldom>;
 };
 
-/** What came of a claim. */
-type AttemptEnd = {
-  /** Null when nothing was sent, or the outcome could not be recorded. */
-  outcome: DeliveryOutcome | null;
-  row: RowEnd;
-};
-
 /** What is left to do with the claimed row. */
 export type RowEnd =
   /** The outcome is in the stream, whose events these are; the row follows. */
@@ -73,12 +66,15 @@ const postponeMs = 5_000;
 /** The same for a payment with an event that cannot be read. */
 const unreadableMs = 10 * 60_000;
 
-/** Never rejects. `claimedMs` is the monotonic time of the claim. `stopping` aborts when the process has to end. */
+/**
+ * Never rejects. `claimedMs` is the monotonic time of the claim. `stopping` aborts when the process has to end. The outcome
+ * is null when nothing was sent, or it could not be recorded.
+ */
 export async function attemptDelivery(
   claimed: ClaimedDelivery,
   { claimedMs, stopping }: { claimedMs: number; stopping: AbortSignal },
   dependencies: AttemptDependencies,
-): Promise<AttemptEnd> {
+): Promise<{ outcome: DeliveryOutcome | null; row: RowEnd }> {
   const { eventStore, log, openSealed, runtime, warn } = dependencies;
   const { orderingKey, receiver, transactionId } = claimed;
   let correlationId: string | undefined;

@@ -9,17 +9,13 @@ import { createLinks } from '../../receipts/payment-links.ts';
 import { receiptOf } from '../../receipts/receipt.ts';
 import { deliveryIdOf, failure, type PerformDelivery, withoutPayer } from '../deliveries/delivery-task.ts';
 
-export function createReceiptEmail({
-  mailer,
-  config,
-  drawReceipt,
-  runtime,
-}: {
+export function createReceiptEmail(dependencies: {
   mailer: Mailer;
   config: { baseUrl: string; linkKeys: LinkKeys };
   drawReceipt: DrawReceipt;
   runtime: Pick<Runtime, 'now'>;
 }): PerformDelivery {
+  const { config, drawReceipt, mailer, runtime } = dependencies;
   const receiptFile = createReceiptFiles(config, drawReceipt);
   const links = createLinks({ ...config, runtime });
   return async ({ payment, delivery, signal }) => {

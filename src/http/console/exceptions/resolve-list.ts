@@ -11,7 +11,7 @@ import { exceptionForm, type FoundException, type ResolutionName } from './excep
 import { exceptionList } from './list.ts';
 import { findUnmatched } from './unmatched-result.ts';
 
-/** The kinds that are no money in the books. */
+/** The kinds that have no money in the books. */
 const finds = { unmatched: findUnmatched, difference: findDiscrepancy };
 
 /** The list that the query filters, in place of one exception. */

@@ -90,38 +90,30 @@ export const recordAtPayment: Page = async (ctx, dependencies) => {
   const { channel, verified } = result;
   const at = runtime.now().toISOString();
   const cause = staffCause(ctx);
-  const command = {
-    type: 'RecordGatewayResult',
-    at,
-    source: 'gateway',
-    verified,
-    channel,
-    ...fields,
-  } as const;
-  let isRecorded = false;
-  try {
-    await execute(paymentStream(transactionId), command, cause);
-    isRecorded = true;
-    await found.resolve({ resolution: 'settled', note: 'Recorded at its payment', at }, cause, {});
-  } catch (error) {
-    if (error instanceof Refused && isRecorded)
-      throw new HttpProblem(
-        409,
-        'It is recorded at its payment, but somebody else has resolved it otherwise at the same moment: find out which is right',
-      );
-    if (error instanceof Refused)
-      throw new HttpProblem(409, 'There is still no payment that takes this result');
-    if (error instanceof UnreadableEvent)
-      throw new HttpProblem(
-        409,
-        isRecorded
-          ? 'It is recorded at its payment, but the events of its resolution cannot be read'
-          : 'The events of its payment still cannot be read',
-      );
-    throw error;
-  }
+  const given = { at, source: 'gateway', verified, channel, ...fields } as const;
+  const command = { type: 'RecordGatewayResult', ...given } as const;
+  const notRecorded = problemIf({
+    refused: 'There is still no payment that takes this result',
+    unreadable: 'The events of its payment still cannot be read',
+  });
+  const notResolved = problemIf({
+    refused:
+      'It is recorded at its payment, but somebody else has resolved it otherwise at the same moment: find out which is right',
+    unreadable: 'It is recorded at its payment, but the events of its resolution cannot be read',
+  });
+  await execute(paymentStream(transactionId), command, cause).catch(notRecorded);
+  const settled = { resolution: 'settled', note: 'Recorded at its payment', at } as const;
+  await found.resolve(settled, cause, {}).catch(notResolved);
   leadTo(ctx, url, 'resolved');
 };
+
+/** For `catch`: what to tell staff if a command was refused, or its stream cannot be read. Throws any other error. */
+function problemIf({ refused, unreadable }: { refused: string; unreadable: string }) {
+  return (error: unknown): never => {
+    if (error instanceof Refused) throw new HttpProblem(409, refused);
+    throw error instanceof UnreadableEvent ? new HttpProblem(409, unreadable) : error;
+  };
+}
 
 export const eraseUnmatchedResult = eraseForm(async (ctx, dependencies) => {
   const { id, personalData, url } = await findResult(ctx.params.id, dependencies);

@@ -2,7 +2,7 @@
 import { dayOf } from '../../../common/malaysian-time.ts';
 import { absolute, signedSen } from '../../../common/money.ts';
 import { ageing, ages } from '../../../projections/journal/ageing.ts';
-import { journalGap, trialBalance } from '../../../projections/journal/queries.ts';
+import { journalGap, totalsOf, trialBalance } from '../../../projections/journal/queries.ts';
 import { queryOf, readQuery } from '../frame/forms-and-lists.ts';
 import type { Page } from '../frame/page.ts';
 import { accountPath, balanceOf, periodOf } from './account.ts';
@@ -19,10 +19,7 @@ export const showTrialBalance: Page = async (ctx, dependencies) => {
   ]);
   const period = periodOf(undefined, dayOf(asOf.toISOString()));
   const urlOf = (account: string) => `${accountPath}${queryOf({ account, ...period })}`;
-  const total = {
-    debitSen: accounts.reduce((sum, { debitSen }) => sum + debitSen, 0n),
-    creditSen: accounts.reduce((sum, { creditSen }) => sum + creditSen, 0n),
-  };
+  const total = totalsOf(accounts);
   await show(ctx, 'journal/trial-balance.njk', {
     at,
     asOf: asOf.toISOString(),
