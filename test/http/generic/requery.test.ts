@@ -1,9 +1,11 @@
 // GET /generic/requery: the merchant's answer and the payment's history for everything that the registry may say.
 import test, { type ExecutionContext } from 'ava';
+import { transactionIdOf } from '../../../src/commands/transaction-id.ts';
 import { evolve, noPayment, paymentStream } from '../../../src/events/payment.ts';
 import type { PaymentRow } from '../../../src/projections/payments/queries.ts';
-import { startApp, type TestApp } from '../../support/app.ts';
+import { startApp, type TestApp, transactionIdKey } from '../../support/app.ts';
 import { countLoads } from '../../support/count-loads.ts';
+import { resolving, sen } from '../../support/payments.ts';
 import {
   askedThrough,
   listOf,
@@ -11,7 +13,17 @@ import {
   registryRecord,
   startRegistry,
 } from '../../support/registry.ts';
-import { chooseMethod, createPayment, merchantHeaders, postResult, resultFields, signed } from './helpers.ts';
+import {
+  carryOut,
+  chooseMethod,
+  createPayment,
+  merchantHeaders,
+  postRequest,
+  postResult,
+  requestBody,
+  resultFields,
+  signed,
+} from './helpers.ts';
 
 let store: TestApp;
 test.before(async () => {
@@ -218,6 +230,26 @@ test('no such transaction here: 404, and the registry is not asked', async (t) =
   const museum = { authorization: 'Bearer older-key', 'x-merchant-code': 'museum' };
   t.deepEqual(await requeryAs(app, 'MINE-1', museum), answer);
   t.deepEqual(registry.asked, []);
+});
+
+test('a merchant that is told of refunds and reversals finds them in the answer, and no other does', async (t) => {
+  const { app, registry } = await start(t);
+  const museum = { ...merchantHeaders, authorization: 'Bearer older-key', 'x-merchant-code': 'museum' };
+  const body = requestBody({ trans_id: 'REFUNDED-1', redirect_url: 'https://museum.example/' });
+  await postRequest(app, body, museum);
+  const id = transactionIdOf(transactionIdKey, 'generic', 'museum', 'REFUNDED-1');
+  await postResult(app, signed(resultFields(id, { MERCHANT_CODE: 'museum' })));
+  const refund = {
+    kind: 'refund',
+    chargeNo: 1,
+    amountSen: sen(2_000),
+    gatewayReference: 'RF-1',
+    reason: 'x',
+  } as const;
+  await carryOut(app, id, { ...resolving(1, 'credited'), action: refund });
+  registry.answer(listOf(registryRecord(id)));
+  const { body: answer } = await requeryAs(app, 'REFUNDED-1', museum);
+  t.like(answer.data, { status: '1', amount_refunded: '20.00', reversed_datetime: '' });
 });
 
 test('a reference may hold a slash, a space and other letters', async (t) => {
