@@ -1,4 +1,5 @@
 // GET /generic/requery: the merchant's answer and the payment's history for everything that the registry may say.
+import { EventStoreUnavailable } from '@ledger/event-store/event-store.ts';
 import test, { type ExecutionContext } from 'ava';
 import { transactionIdOf } from '../../../src/commands/transaction-id.ts';
 import { evolve, noPayment, paymentStream } from '../../../src/events/payment.ts';
@@ -301,7 +302,7 @@ test('a registry that cannot be asked: 502 or 504, and the failure is recorded',
   t.true(app.logged.every((line) => !JSON.stringify(line).includes(id)));
 });
 
-test('no connection to the registry: 502', async (t) => {
+test('no connection to the registry: 502, even if the failure cannot be recorded', async (t) => {
   const app = await startApp({ registry: askedThrough({ url: 'http://127.0.0.1:1' }) }, store);
   t.teardown(() => app.close());
   await paymentAtTheBank(app, 'UNREACHABLE-1');
@@ -310,6 +311,12 @@ test('no connection to the registry: 502', async (t) => {
     body: { success: false, message: 'The transaction registry cannot be reached; try again later' },
   });
   t.notRegex(JSON.stringify(app.logged), /secret-token/);
+  const append = () => Promise.reject(new EventStoreUnavailable('away'));
+  const registry = askedThrough({ url: 'http://127.0.0.1:1' });
+  const unrecorded = await startApp({ registry, eventStore: { append } }, store);
+  t.teardown(() => unrecorded.close());
+  await paymentAtTheBank(app, 'UNREACHABLE-2');
+  t.is((await requeryAs(unrecorded, 'UNREACHABLE-2', merchantHeaders)).status, 502);
 });
 
 test('a requery loads the payment once, to decide: its row has the request', async (t) => {

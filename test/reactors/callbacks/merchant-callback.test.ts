@@ -56,12 +56,18 @@ const to = ({ url }: Receiver) => ({ key: 'callback-1', kind: 'callback', url })
 
 type Settings = { webhookSecrets: string[]; callbackFormat: 'json' | 'form' };
 
-type More = { signal?: AbortSignal; about?: CallbackSubject; adjustments?: PaymentEvent[] };
+type More = {
+  signal?: AbortSignal;
+  about?: CallbackSubject;
+  adjustments?: PaymentEvent[];
+  allowHosts?: string[];
+};
 
-function callback(receiver: Receiver, settings?: Settings, { signal, about, adjustments = [] }: More = {}) {
+function callback(receiver: Receiver, settings?: Settings, more: More = {}) {
+  const { signal, about, adjustments = [], allowHosts = ['127.0.0.1'] } = more;
   const perform = createMerchantCallback({
     merchantOf: async () => settings,
-    post: createOutbound({ runtime: testRuntime(), allowHosts: ['127.0.0.1'], httpsOnly: false }),
+    post: createOutbound({ runtime: testRuntime(), allowHosts, httpsOnly: false }),
     runtime: testRuntime({ now: clock }),
   });
   const data = request({ callbackUrl: receiver.url });
@@ -247,4 +253,12 @@ test('no answer says why, and never where', async (t) => {
     isReceiverDown: true,
     retryAfterMs: 0,
   });
+});
+
+test('an address that may not be called is a failure, and not one of the receiver', async (t) => {
+  const receiver = await startReceiver(t);
+  const refused = await callback(receiver, undefined, { allowHosts: [] });
+  t.like(refused, { kind: 'failed', status: null, isReceiverDown: false });
+  t.notRegex('reason' in refused ? (refused.reason ?? '') : '', /127\.0/);
+  t.is(receiver.received.length, 0);
 });
