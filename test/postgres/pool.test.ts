@@ -11,8 +11,18 @@ import { query, until } from '../embedded/helpers.ts';
 import { log } from '../projections/helpers.ts';
 import { createDatabase } from '../support/postgres.ts';
 
+const { url: sharedUrl } = await createDatabase();
+
+test('a whole number that JavaScript cannot hold is refused, not rounded', async (t) => {
+  const db = connectPostgres({ url: sharedUrl, log });
+  t.teardown(() => db.destroy());
+  const numberOf = async (text: string) => (await db.raw('select ?::bigint as n', [text])).rows[0].n;
+  t.is(await numberOf('-9007199254740991'), Number.MIN_SAFE_INTEGER);
+  await t.throwsAsync(numberOf('9007199254740993'), { instanceOf: RangeError });
+});
+
 test('the reason for a log line is what PostgreSQL answered, without the statement', async (t) => {
-  const { url } = await createDatabase();
+  const url = sharedUrl;
   const db = connectPostgres({ url, log });
   t.teardown(() => db.destroy());
   const error = await t.throwsAsync(

@@ -1,7 +1,9 @@
 // Requests that nobody has paid in time are cancelled, unless an attempt is open; others are left alone.
+import { EventStoreUnavailable } from '@ledger/event-store/event-store.ts';
 import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
 import test from 'ava';
 import { pino } from 'pino';
+import { Refused } from '../../src/commands/decider.ts';
 import { createExecute } from '../../src/commands/execute.ts';
 import { paymentDecider } from '../../src/commands/payment.ts';
 import { paymentStream } from '../../src/events/payment.ts';
@@ -17,6 +19,8 @@ const postgres = await createDatabase();
 test('requests expire once, and their merchants are told', async (t) => {
   const { app, db, payment, caughtUp } = await startPopulated(t, postgres);
   const expiresAt = '2026-11-20T03:00:00.000Z';
+  // The first of the pass: its stream is said to be ahead of its row.
+  const ahead = await payment([], { expiresAt });
   const expired = await payment([], { expiresAt });
   const failed = await payment([chosen(1), applied(result(1, 'failed'))], { expiresAt });
   const open = await payment([chosen(1)], { expiresAt });
@@ -33,13 +37,18 @@ test('requests expire once, and their merchants are told', async (t) => {
     sleep: (_: number, signal?: AbortSignal) => systemRuntime.sleep(20, signal),
   };
   const looked = new Set<string>();
-  const counted: typeof execute = (stream, ...rest) => {
+  let isAway = false;
+  const counted: typeof execute = async (stream, ...rest) => {
     looked.add(stream);
+    isAway = !isAway && looked.size === 1;
+    if (isAway) throw new EventStoreUnavailable('away');
+    if (stream === paymentStream(ahead)) throw new Refused('payment_succeeded', 'paid');
     return execute(stream, ...rest);
   };
   const expiry = startExpiry({ db, execute: counted, log, runtime });
   t.teardown(expiry.stop);
   const typesOf = async (id: string) => (await app.events(id)).map(({ type }) => type);
+  // Although the event store was away, and one payment was refused.
   await until(async () => (await typesOf(failed)).includes('PaymentCancelled'));
   await caughtUp();
   await systemRuntime.sleep(200);
@@ -51,6 +60,7 @@ test('requests expire once, and their merchants are told', async (t) => {
   t.deepEqual(more, [], 'once');
   t.is((await typesOf(failed)).length, 4);
   for (const [id, length] of [
+    [ahead, 1],
     [open, 2],
     [paid, 3],
     [later, 1],

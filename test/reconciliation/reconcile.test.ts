@@ -6,7 +6,11 @@ import { chain, hashIn } from '../../src/events/envelope.ts';
 import { type PaymentEvent, paymentStream } from '../../src/events/payment.ts';
 import type { ReportedResult } from '../../src/events/payment-result.ts';
 import { reconciliationStream } from '../../src/events/reconciliation.ts';
-import { openDiscrepancies } from '../../src/projections/reconciliation/queries.ts';
+import {
+  findCharged,
+  openDiscrepancies,
+  type PaidKey,
+} from '../../src/projections/reconciliation/queries.ts';
 import { UnreadableExport } from '../../src/reconciliation/export-format.ts';
 import { ReadModelBehind } from '../../src/reconciliation/reconcile.ts';
 import { isAllMatched, summaryText } from '../../src/reconciliation/summary.ts';
@@ -94,6 +98,20 @@ test.serial('every class with its sums; a repeated import finds nothing new', as
   }
   const ids = (discrepancies: readonly { id: string }[]) => discrepancies.map(({ id }) => id).toSorted();
   t.deepEqual(ids(await open(ledger)), ids(first.found));
+  // Most of them were paid at the same time.
+  const span = { start: '2026-11-19T00:00:00.000Z', end: '2026-11-21T00:00:00.000Z' };
+  for (const [by, count] of [
+    ['paid', 6],
+    ['inSuspense', 2],
+  ] as const) {
+    const page = (limit: number, after: PaidKey | null) =>
+      findCharged(ledger.database.db, by, span, null, { limit, after });
+    const all = await page(100, null);
+    t.is(all.length, count);
+    const single: PaidKey[] = [];
+    for (const _ of all) single.push(...(await page(1, single.at(-1) ?? null)));
+    t.deepEqual(single, all, 'page by page');
+  }
 });
 
 test.serial(

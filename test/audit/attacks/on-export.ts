@@ -84,8 +84,8 @@ const linesIn = (content: string) =>
     .map((line) => JSON.parse(line) as Line);
 const having = (lines: readonly Line[], name: string) => lines.filter((line) => line[name]);
 
-/** The lines of the tree and its leaves, in which no event is named as one of the file. */
-function anonymousLeaves(lines: readonly Line[]): Line[] {
+/** The lines of the tree and its leaves, in which no event, or not `only` this one, is named as one of the file. */
+function anonymousLeaves(lines: readonly Line[], only?: Line): Line[] {
   const events = having(lines, 'stream');
   const streams = [...new Set(events.map((line) => line.stream))];
   const leafAt = ([number, revision]: unknown[]) => {
@@ -94,14 +94,32 @@ function anonymousLeaves(lines: readonly Line[]): Line[] {
     );
     return leafOf({ ...found, streamName: found?.stream } as unknown as RecordedEvent);
   };
+  const isNamed = ([number, revision]: unknown[]) =>
+    only !== undefined && (only.stream !== streams[Number(number)] || only.revision !== revision);
   const leaves = having(lines, 'leaves').map((line) => ({
-    leaves: (line.leaves as unknown[][]).map((entry) => (entry.length === 3 ? entry : leafAt(entry))),
+    leaves: (line.leaves as unknown[][]).map((entry) =>
+      entry.length === 3 || isNamed(entry) ? entry : leafAt(entry),
+    ),
   }));
   return [...having(lines, 'tree'), ...leaves];
 }
 
 const headOf = (lines: readonly Line[], span: { from: string; to: string }) => ({
   export: { ...Object(having(lines, 'export')[0]?.export), ...span },
+});
+
+test.serial('event left out of an export: the last of a payment, whose leaf is made anonymous', async (t) => {
+  const content = relined(exported, (lines) => {
+    const events = having(lines, 'stream');
+    const hidden = events.at(-1);
+    const end = { end: { events: events.length - 1, payments: 9 } };
+    return [...having(lines, 'export'), ...events.slice(0, -1), ...anonymousLeaves(lines, hidden), end];
+  });
+  const { violation } = await verified(t, content);
+  t.is(
+    violation?.reason,
+    `An event of ${paymentStream(paymentId(9))} is in the log, and was left out of the file`,
+  );
 });
 
 test.serial('payment added to an export: in a tree of its own, which another one replaces', async (t) => {

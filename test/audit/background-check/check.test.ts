@@ -206,6 +206,27 @@ test.serial('a stream whose row is gone', async (t) => {
   t.deepEqual(streams, [paymentStream(idOf(1))]);
 });
 
+test.serial(
+  'a stream that cannot be folded is named, and the others are compared all the same',
+  async (t) => {
+    const { dependencies, db } = await start(t);
+    const unreadable: typeof dependencies.eventStore.load = async (name, ...more) =>
+      (await dependencies.eventStore.load(name, ...more)).map((event) =>
+        name === paymentStream(idOf(2)) && event.revision > 0 ? { ...event, type: 'Unheard' } : event,
+      );
+    await db.raw(`update payments.payments set status = 'failed' where transaction_id = ?`, [idOf(1)]);
+    const eventStore = { ...dependencies.eventStore, load: unreadable };
+    const { streams, violations } = await check({ ...dependencies, eventStore }, fromStart, signal);
+    t.deepEqual(streams.toSorted(), [paymentStream(idOf(1)), paymentStream(idOf(2))]);
+    t.deepEqual(violations.map(({ kind }) => kind).toSorted(), [
+      'rows of journal',
+      'rows of payments',
+      'rows of payments.payments',
+    ]);
+    t.true(violations.some(({ first }) => first.startsWith(`${paymentStream(idOf(2))} cannot be folded: `)));
+  },
+);
+
 test.serial('credits, refunds, reversals and settlements agree', async (t) => {
   const { database, dependencies, ledger } = await start(t);
   const adjusted = { at, by: 'staff:A', postingRule: 3 as const, merchantCode: 'council', deliveries: [] };

@@ -10,6 +10,7 @@ import {
   beginExport,
   type Export,
   ExportImpossible,
+  isAskedFor,
   readExportRequest,
 } from '../../../src/audit/export/export.ts';
 import { verifyFile } from '../../../src/audit/verify/export-file.ts';
@@ -319,3 +320,20 @@ test('a range that makes no sense is refused', (t) => {
     end: '2026-11-01T02:30:00.000Z',
   });
 });
+
+for (const [label, isAsked] of [
+  ['2026-11-01T00:00:00Z council', true],
+  ['2026-11-30T23:59:59.999Z council', true],
+  ['2026-10-31T23:59:59.999Z council', false],
+  ['2026-12-01T00:00:00.000Z council', false],
+  ['2026-11-01T00:00:00.000Z council hall', false],
+  ['2026-11-01T00:00:00.000Z coun', false],
+  ['2026-11-01T00:00:00.000Z', false],
+  ['', false],
+] as const)
+  test(`of one merchant a payment with the label "${label}" is ${isAsked ? '' : 'not '}asked for`, (t) => {
+    const range = { from: '2026-11-01T00:00:00.000Z', to: '2026-12-01T00:00:00Z' };
+    t.is(isAskedFor(label, { ...range, merchant: 'council' }), isAsked);
+    const isInTime = label !== '' && !/-10-|-12-/.test(label);
+    t.is(isAskedFor(label, { ...range, merchant: null }), isInTime);
+  });

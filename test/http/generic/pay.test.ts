@@ -151,6 +151,7 @@ test('cancelling is recorded once, the merchant hears it, and the payer may pay 
   for (const answer of answers) {
     t.is(answer.status, 303);
     t.is(answer.headers.get('location'), receiptUrl(id));
+    t.regex(answer.headers.get('set-cookie') ?? '', /^written-/, 'the receipt is to show the cancellation');
   }
   const cancelled = (await app.events(id)).filter(({ type }) => type === 'PaymentCancelled');
   t.is(cancelled.length, 1);
@@ -320,6 +321,25 @@ test('the payer is asked for what is outstanding when the attempt is recorded', 
   t.like(hiddenFields(await response.text()), { AMOUNT: '120.50', MERCHANT_ORDER_NO: `${id}-2` });
 });
 
+test('a payment that is paid after it was read leads to its receipt, and nothing more is recorded', async (t) => {
+  const unpaid: string[] = [];
+  const append: typeof app.eventStore.append = async (...given) => {
+    for (const id of unpaid.splice(0)) await postResult(app, signed(resultFields(id)));
+    return app.eventStore.append(...given);
+  };
+  const other = await startApp({ eventStore: { append } }, app);
+  t.teardown(() => other.close());
+  for (const form of [{ method: 'wallet' }, { cancel: '1' }]) {
+    const id = await createPayment(app);
+    const token = tokenOf(await (await fetch(payUrl(id))).text());
+    unpaid.push(id);
+    const answer = await chooseMethod(other, id, { ...form, token });
+    t.deepEqual([answer.status, answer.headers.get('location')], [303, `${other.url}/generic/receipt/${id}`]);
+    const types = (await app.events(id)).map(({ type }) => type);
+    t.deepEqual(types, ['PaymentRequested', 'PaymentSucceeded']);
+  }
+});
+
 test('a bank that is down is chosen by saying so, and never holds up what is under way', async (t) => {
   const methods = loadPaymentMethods('config/payment-methods.yaml');
   const fpx = methods.get('fpx') ?? t.fail();
@@ -420,8 +440,10 @@ for (const [status, title] of [
     const before = await app.events(id);
     const shown = await fetch(payUrl(id), { redirect: 'manual' });
     t.deepEqual([shown.status, shown.headers.get('location')], [303, receiptUrl(id)]);
-    const sent = await chooseMethod(app, id, { token, method: 'cc' });
-    t.deepEqual([sent.status, sent.headers.get('location')], [303, receiptUrl(id)]);
+    for (const form of [{ method: 'cc' }, { method: '' }]) {
+      const sent = await chooseMethod(app, id, { token, ...form });
+      t.deepEqual([sent.status, sent.headers.get('location')], [303, receiptUrl(id)]);
+    }
     t.deepEqual(await app.events(id), before);
   });
 }

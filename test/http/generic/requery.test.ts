@@ -1,9 +1,12 @@
 // GET /generic/requery: the merchant's answer and the payment's history for everything that the registry may say.
+import { EventStoreUnavailable } from '@ledger/event-store/event-store.ts';
 import test, { type ExecutionContext } from 'ava';
+import { transactionIdOf } from '../../../src/commands/transaction-id.ts';
 import { evolve, noPayment, paymentStream } from '../../../src/events/payment.ts';
 import type { PaymentRow } from '../../../src/projections/payments/queries.ts';
-import { startApp, type TestApp } from '../../support/app.ts';
+import { startApp, type TestApp, transactionIdKey } from '../../support/app.ts';
 import { countLoads } from '../../support/count-loads.ts';
+import { resolving, sen } from '../../support/payments.ts';
 import {
   askedThrough,
   listOf,
@@ -11,7 +14,17 @@ import {
   registryRecord,
   startRegistry,
 } from '../../support/registry.ts';
-import { chooseMethod, createPayment, merchantHeaders, postResult, resultFields, signed } from './helpers.ts';
+import {
+  carryOut,
+  chooseMethod,
+  createPayment,
+  merchantHeaders,
+  postRequest,
+  postResult,
+  requestBody,
+  resultFields,
+  signed,
+} from './helpers.ts';
 
 let store: TestApp;
 test.before(async () => {
@@ -220,6 +233,26 @@ test('no such transaction here: 404, and the registry is not asked', async (t) =
   t.deepEqual(registry.asked, []);
 });
 
+test('a merchant that is told of refunds and reversals finds them in the answer, and no other does', async (t) => {
+  const { app, registry } = await start(t);
+  const museum = { ...merchantHeaders, authorization: 'Bearer older-key', 'x-merchant-code': 'museum' };
+  const body = requestBody({ trans_id: 'REFUNDED-1', redirect_url: 'https://museum.example/' });
+  await postRequest(app, body, museum);
+  const id = transactionIdOf(transactionIdKey, 'generic', 'museum', 'REFUNDED-1');
+  await postResult(app, signed(resultFields(id, { MERCHANT_CODE: 'museum' })));
+  const refund = {
+    kind: 'refund',
+    chargeNo: 1,
+    amountSen: sen(2_000),
+    gatewayReference: 'RF-1',
+    reason: 'x',
+  } as const;
+  await carryOut(app, id, { ...resolving(1, 'credited'), action: refund });
+  registry.answer(listOf(registryRecord(id)));
+  const { body: answer } = await requeryAs(app, 'REFUNDED-1', museum);
+  t.like(answer.data, { status: '1', amount_refunded: '20.00', reversed_datetime: '' });
+});
+
 test('a reference may hold a slash, a space and other letters', async (t) => {
   const { app, registry, requery } = await start(t);
   const reference = 'INV/2026 #1?a=b&c+%41 缴款';
@@ -269,7 +302,7 @@ test('a registry that cannot be asked: 502 or 504, and the failure is recorded',
   t.true(app.logged.every((line) => !JSON.stringify(line).includes(id)));
 });
 
-test('no connection to the registry: 502', async (t) => {
+test('no connection to the registry: 502, even if the failure cannot be recorded', async (t) => {
   const app = await startApp({ registry: askedThrough({ url: 'http://127.0.0.1:1' }) }, store);
   t.teardown(() => app.close());
   await paymentAtTheBank(app, 'UNREACHABLE-1');
@@ -278,6 +311,12 @@ test('no connection to the registry: 502', async (t) => {
     body: { success: false, message: 'The transaction registry cannot be reached; try again later' },
   });
   t.notRegex(JSON.stringify(app.logged), /secret-token/);
+  const append = () => Promise.reject(new EventStoreUnavailable('away'));
+  const registry = askedThrough({ url: 'http://127.0.0.1:1' });
+  const unrecorded = await startApp({ registry, eventStore: { append } }, store);
+  t.teardown(() => unrecorded.close());
+  await paymentAtTheBank(app, 'UNREACHABLE-2');
+  t.is((await requeryAs(unrecorded, 'UNREACHABLE-2', merchantHeaders)).status, 502);
 });
 
 test('a requery loads the payment once, to decide: its row has the request', async (t) => {

@@ -34,6 +34,7 @@ const ask = (path: string, from: string, init: RequestInit = {}, to: TestApp = a
   });
 
 const right = { headers: merchantHeaders };
+const museum = { headers: { 'x-merchant-code': 'museum', authorization: 'Bearer older-key' } };
 const wrong = { headers: { ...merchantHeaders, authorization: 'Bearer guess' } };
 
 async function guess(path: string, from: string, init: RequestInit = wrong): Promise<number[]> {
@@ -71,7 +72,6 @@ test('one agency’s wrong key keeps no other agency, land registry or program o
     for (let time = 0; time < 6; time += 1) statuses.push(await statusOf(path, init));
     return statuses;
   };
-  const museum = { headers: { authorization: 'Bearer older-key', 'x-merchant-code': 'museum' } };
   t.deepEqual(await guesses('/generic/check', wrong), [401, 401, 401, 401, 401, 429]);
   t.is(await statusOf('/generic/check', right), 429);
   t.is(await statusOf('/generic/check', museum), 200);
@@ -185,15 +185,30 @@ test('an address of IPv6 to which a proxy adds the port is that address', async 
   }
 });
 
-test('calls with one right credential are limited together, whatever their address', async (t) => {
-  const init = { headers: { authorization: `Bearer ${landregAccessKey}` } };
-  const answers: Response[] = [];
-  for (let time = 0; time < 21; time += 1) answers.push(await ask('/landreg/check', newAddress(), init));
-  t.deepEqual(new Set(answers.slice(0, 20).map(({ status }) => status)), new Set([200]));
-  const [last] = answers.slice(-1);
-  t.is(last?.status, 429);
-  t.true(Number(last?.headers.get('retry-after')) <= 10);
-  t.is((await ask('/generic/check', newAddress(), right)).status, 200, 'another credential');
+for (const [whose, path, init] of [
+  ['the land registry', '/landreg/check', { headers: { authorization: `Bearer ${landregAccessKey}` } }],
+  ['a merchant', '/generic/check', museum],
+  ['a program', '/api/v1/users', { headers: { authorization: `Bearer ${key}` } }],
+] as const)
+  test(`calls with the right credential of ${whose} are limited together, whatever their address`, async (t) => {
+    const limited = await startApp({ config: { rateLimits, trustedProxies: 1, apiKeys: [key] } }, app);
+    t.teardown(limited.close);
+    const answers: Response[] = [];
+    for (let time = 0; time < 21; time += 1) answers.push(await ask(path, newAddress(), init, limited));
+    t.deepEqual(new Set(answers.slice(0, 20).map(({ status }) => status)), new Set([200]));
+    const [last] = answers.slice(-1);
+    t.is(last?.status, 429);
+    t.true(Number(last?.headers.get('retry-after')) <= 10);
+    t.is((await ask('/generic/check', newAddress(), right, limited)).status, 200, 'another credential');
+  });
+
+test('lists of payments, each of which may look at 10,000, are limited for each merchant', async (t) => {
+  const open = await startApp({}, app);
+  t.teardown(open.close);
+  const list = async (init: RequestInit) => (await ask('/generic/payments', '', init, open)).status;
+  const statuses = await Promise.all(Array.from({ length: 301 }, () => list(museum)));
+  t.deepEqual(statuses.toSorted().slice(-2), [200, 429]);
+  t.is(await list(right), 200);
 });
 
 test('a flood of pages from one address is refused', async (t) => {

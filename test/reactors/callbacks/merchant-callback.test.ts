@@ -4,6 +4,7 @@ import { createOutbound } from '@ledger/outbound/post.ts';
 import test from 'ava';
 import { Webhook } from 'standardwebhooks';
 import { signaturesOf } from '../../../src/clients/merchant/callback-message.ts';
+import type { CallbackSubject } from '../../../src/events/deliveries.ts';
 import type { OpenPayment } from '../../../src/events/open-payment.ts';
 import { evolve, noPayment, type PaymentEvent } from '../../../src/events/payment.ts';
 import { createMerchantCallback } from '../../../src/reactors/callbacks/merchant-callback.ts';
@@ -13,6 +14,7 @@ import {
   request,
   requested,
   result,
+  sen,
   succeeded,
   transactionId,
 } from '../../support/payments.ts';
@@ -54,17 +56,31 @@ const to = ({ url }: Receiver) => ({ key: 'callback-1', kind: 'callback', url })
 
 type Settings = { webhookSecrets: string[]; callbackFormat: 'json' | 'form' };
 
-function callback(receiver: Receiver, settings?: Settings, signal = AbortSignal.timeout(60_000)) {
+type More = {
+  signal?: AbortSignal;
+  about?: CallbackSubject;
+  adjustments?: PaymentEvent[];
+  allowHosts?: string[];
+};
+
+function callback(receiver: Receiver, settings?: Settings, more: More = {}) {
+  const { signal, about, adjustments = [], allowHosts = ['127.0.0.1'] } = more;
   const perform = createMerchantCallback({
     merchantOf: async () => settings,
-    post: createOutbound({ runtime: testRuntime(), allowHosts: ['127.0.0.1'], httpsOnly: false }),
+    post: createOutbound({ runtime: testRuntime(), allowHosts, httpsOnly: false }),
     runtime: testRuntime({ now: clock }),
   });
   const data = request({ callbackUrl: receiver.url });
-  const payment = paymentOf({ type: 'PaymentRequested', data }, ...paid.slice(1));
+  const payment = paymentOf({ type: 'PaymentRequested', data }, ...paid.slice(1), ...adjustments);
   const [delivery] = payment.deliveries;
   if (!delivery) throw new Error('no delivery');
-  return perform({ payment, delivery, planned: to(receiver), correlationId: 'request-1', signal });
+  return perform({
+    payment,
+    delivery,
+    planned: { ...to(receiver), ...(about && { about }) },
+    correlationId: 'request-1',
+    signal: signal ?? AbortSignal.timeout(60_000),
+  });
 }
 
 test('json, with id and time, unsigned where there is no secret', async (t) => {
@@ -94,6 +110,49 @@ test('a form, where the merchant wants one', async (t) => {
   t.deepEqual([...form.keys()], names);
   t.is(form.get('payment_status'), 'Successful');
 });
+
+const refunded: PaymentEvent = {
+  type: 'PaymentRefunded',
+  data: {
+    at: '2026-11-22T02:00:00.000Z',
+    by: 'staff:A',
+    postingRule: 3,
+    merchantCode: 'council',
+    deliveries: [],
+    chargeNo: 1,
+    amountSen: sen(2_000),
+    feeSen: sen(0),
+    mode: 'fpx',
+    gatewayReference: 'RF-1',
+    reason: 'x',
+  },
+};
+
+for (const [about, event] of Object.entries({
+  partlyPaid: 'partly_paid',
+  reversed: 'reversed',
+  refunded: 'refunded',
+} as const)) {
+  test(`a callback about an adjustment has four fields more: ${event}`, async (t) => {
+    const receiver = await startReceiver(t);
+    await callback(receiver, undefined, { about: about as CallbackSubject, adjustments: [refunded] });
+    const fields = JSON.parse(receiver.received[0]?.body ?? '');
+    t.deepEqual(Object.keys(fields), [
+      ...names,
+      'event',
+      'event_version',
+      'amount_refunded',
+      'reversed_datetime',
+    ]);
+    t.like(fields, {
+      status: '1',
+      event,
+      event_version: '1',
+      amount_refunded: '20.00',
+      reversed_datetime: '',
+    });
+  });
+}
 
 test('the published verifier accepts each secret while two are in use, and no other', async (t) => {
   const receiver = await startReceiver(t);
@@ -186,7 +245,7 @@ for (const [value, retryAfterMs] of [
 
 test('no answer says why, and never where', async (t) => {
   const receiver = await startReceiver(t, hang);
-  const hanging = await callback(receiver, undefined, AbortSignal.timeout(1_000));
+  const hanging = await callback(receiver, undefined, { signal: AbortSignal.timeout(1_000) });
   t.deepEqual(hanging, {
     kind: 'failed',
     status: null,
@@ -194,4 +253,12 @@ test('no answer says why, and never where', async (t) => {
     isReceiverDown: true,
     retryAfterMs: 0,
   });
+});
+
+test('an address that may not be called is a failure, and not one of the receiver', async (t) => {
+  const receiver = await startReceiver(t);
+  const refused = await callback(receiver, undefined, { allowHosts: [] });
+  t.like(refused, { kind: 'failed', status: null, isReceiverDown: false });
+  t.notRegex('reason' in refused ? (refused.reason ?? '') : '', /127\.0/);
+  t.is(receiver.received.length, 0);
 });

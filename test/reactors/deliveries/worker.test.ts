@@ -7,6 +7,7 @@ import { paymentDecider } from '../../../src/commands/payment.ts';
 import { metadataText } from '../../../src/events/envelope.ts';
 import type { OpenPayment } from '../../../src/events/open-payment.ts';
 import { type PaymentEvent, paymentStream } from '../../../src/events/payment.ts';
+import { createDeliveryQueue } from '../../../src/to-do/delivery-queue.ts';
 import { query } from '../../embedded/helpers.ts';
 import { append } from '../../projections/helpers.ts';
 import { countLoads } from '../../support/count-loads.ts';
@@ -84,6 +85,33 @@ test.serial('an email that waited says how the payment stands when it is sent', 
   await untilHistory(ledger, 'P1', 1);
   t.like(shown, [{ results: [{ resolved: { resolution: 'refunded' } }] }]);
 });
+
+test.serial(
+  'a claim that PostgreSQL does not answer is made again; a fault of the program is a failed attempt',
+  async (t) => {
+    const ledger = await startLedger(t, postgres);
+    const queue = createDeliveryQueue(ledger.database.db);
+    let failures = 0;
+    startCallbacks(t, ledger, {
+      queue: {
+        ...queue,
+        claim: async (claim) => {
+          failures += 1;
+          if (failures === 1) throw new Error('Connection terminated unexpectedly');
+          return await queue.claim(claim);
+        },
+      },
+      perform: async () => {
+        throw new TypeError('of no text');
+      },
+    });
+    await makePayment(ledger, 'P1', paymentEvents('P1', 'https://one.example/', 'succeeded'));
+    t.like((await untilHistory(ledger, 'P1', 1))[0], {
+      type: 'CallbackAttemptFailed',
+      data: { attempt: 1, status: null, reason: 'a fault of this service' },
+    });
+  },
+);
 
 test.serial('the id of the request goes to the receiver, into the event and into the log', async (t) => {
   const ledger = await startLedger(t, postgres);
