@@ -53,6 +53,12 @@ async function renderSite(pages: readonly Page[], { about, baseUrl, describe, na
   const markdown = referenceMarkdown(describe());
   const reference = parseMarkdown({ file: 'reference.md', markdown }, new Map());
   const referenceHtml = reference.render({ codeBlock });
+  // Before the stylesheet, which has the colours of what has been drawn.
+  const htmlOf = new Map<Page, string>();
+  for (const page of pages) {
+    htmlOf.set(page, page.render({ codeBlock }));
+    await runtime.yieldToIo();
+  }
   /** By the path of the URL. */
   const answers = new Map<string, Answer>();
   const assets = { ...addAssets(answers, highlightCss()), ...addReferenceAssets(answers) };
@@ -66,7 +72,7 @@ async function renderSite(pages: readonly Page[], { about, baseUrl, describe, na
   answers.set('/docs', pageAnswer(show('overview.njk', { path: '/docs' })));
   answers.set('/docs.md', createAnswer('text/markdown', plainText.render('llms.txt.njk', common)));
   for (const [index, page] of pages.entries()) {
-    const html = page.render({ codeBlock });
+    const html = htmlOf.get(page);
     const contents = page.sections.filter(({ level }) => level === 2 || level === 3);
     const [previous = null, next = null] = [pages[index - 1], pages[index + 1]];
     const model = { path: page.url, page, html, contents, previous, next };

@@ -291,6 +291,23 @@ test('every link between our pages leads to an existing page and heading', async
   }
 });
 
+test('the stylesheet has the colours of all code', async (t) => {
+  const text = async (path: string) => (await fetch(ownContent + path)).text();
+  const paths = (await text('/sitemap.xml')).match(/(?<=pay\.example).*?(?=<\/loc>)/g) ?? [];
+  const pages = await Promise.all(paths.map(text));
+  const [stylesheet = ''] = pages[0]?.match(/\/docs\/assets\/docs[\w.-]*\.css/) ?? [];
+  const css = await text(stylesheet);
+  const code = pages.flatMap((html) => html.match(/<pre class="shiki.*?<\/pre>/gs) ?? []);
+  const spans = code.flatMap((html) =>
+    Array.from(html.matchAll(/<span class="(c\w+)"/g), ([, name]) => name),
+  );
+  t.true(spans.length > 1_000);
+  t.deepEqual(
+    [...new Set(spans)].filter((name) => !css.includes(`.${name}`)),
+    [],
+  );
+});
+
 test('while it is rendered, the process goes on with other work between two pages', async (t) => {
   const folder = await contentFolder(t, { 'a.md': page('First', 'a'), 'b.md': page('Second', 'b') });
   let pauses = 0;
@@ -300,7 +317,7 @@ test('while it is rendered, the process goes on with other work between two page
   const runtime = testRuntime({ yieldToIo });
   const describe = () => smallDescription;
   await createSite({ ...siteOf(docsConfig(false)), folder, generated: [], describe, runtime });
-  t.is(pauses, 4, 'each page is read, and then rendered');
+  t.is(pauses, 6, 'each page is read, drawn, and put into its frame');
 });
 
 test('links to missing pages are faults, all reported at once', async (t) => {
