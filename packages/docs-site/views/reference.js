@@ -14,7 +14,7 @@ new MutationObserver(followTheme).observe(document.documentElement, { attributeF
 
 /** For Swagger UI, which the page makes with it. */
 // biome-ignore lint/correctness/noUnusedVariables: the page names it
-function ReferencePlugin({ React, specSelectors }) {
+function ReferencePlugin({ React, fn, specSelectors }) {
   const { createElement, Fragment, useState } = React;
 
   function Samples({ samples }) {
@@ -72,7 +72,15 @@ function ReferencePlugin({ React, specSelectors }) {
     );
   // The page's policy lets it reach this service only, which is the first of the servers.
   const noServers = () => () => null;
+  // Swagger UI reads the whole document for each operation that is opened, which takes a second.
+  const { resolveSubtree } = fn;
+  const ofOnePath = (document, place, options) => {
+    const [part, path] = place;
+    const paths = part === 'paths' ? { [path]: document.paths[path] } : document.paths;
+    return resolveSubtree({ ...document, paths }, place, options);
+  };
   return {
+    fn: { resolveSubtree: ofOnePath },
     wrapComponents: {
       DeepLink: plainPath,
       TextArea: namedText,
