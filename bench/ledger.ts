@@ -37,6 +37,7 @@ export async function startStores(fill?: (file: string) => void) {
   const superUrl = `postgres://postgres@127.0.0.1:${port}/ledger`;
   const client = await connected(superUrl);
   await client.query('create extension pg_stat_statements');
+  let queries = 0;
   return {
     folder,
     esdbUrl: `esdb://127.0.0.1:${store.port}?tls=false`,
@@ -44,7 +45,17 @@ export async function startStores(fill?: (file: string) => void) {
     superUrl,
     store: store.child,
     postmaster,
-    query: async (sql: string): Promise<number> => Number((await client.query(sql)).rows[0].value),
+    async query(sql: string): Promise<number> {
+      queries += 1;
+      return Number((await client.query(sql)).rows[0].value);
+    },
+    /** Each is a commit in the ledger's database that the ledger did not make. */
+    queries: () => queries,
+    /** Resolves to its URL. What is done there does not count as the ledger's. */
+    async createDatabase(name: string): Promise<string> {
+      await client.query(`create database ${name}`);
+      return superUrl.replace(/ledger$/, name);
+    },
     async stop() {
       await client.end();
       store.child.disconnect(); // it then closes the log
@@ -77,7 +88,7 @@ export async function startLedger(
   counts: Readonly<Partial<Record<Role, number>>> = {},
   settings: Readonly<Record<string, string>> = {},
 ) {
-  const { folder, esdbUrl, databaseUrl, store, postmaster, query } = stores;
+  const { folder, esdbUrl, databaseUrl, store, postmaster, queries, query } = stores;
   const env = {
     ...(await environment(folder)),
     ESDB_URL: esdbUrl,
@@ -122,10 +133,11 @@ export async function startLedger(
       store.send('counters');
       const [{ reads }] = await once(store, 'message');
       const ofLedger = `from pg_stat_statements where userid = 'ledger'::regrole`;
+      const committed = `select xact_commit as value from pg_stat_database where datname = 'ledger'`;
       return {
         'stream reads': reads as number,
         'Postgres statements': await query(`select coalesce(sum(calls), 0) as value ${ofLedger}`),
-        commits: await query(`select xact_commit as value from pg_stat_database where datname = 'ledger'`),
+        commits: (await query(committed)) - queries(),
         'WAL flushes': await query(`select sum(fsyncs) as value from pg_stat_io where object = 'wal'`),
       };
     },

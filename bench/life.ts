@@ -78,10 +78,10 @@ function asServer(ledger: Ledger): Server {
   return { name: 'ledger', port: ports[0] ?? 0, cpuMs, counters, settled, stop };
 }
 
-async function startPeer(name: 'emmett' | 'plain', { superUrl, postmaster }: Stores): Promise<Server> {
+async function startPeer(name: 'emmett' | 'plain', { createDatabase, postmaster }: Stores): Promise<Server> {
   if (!existsSync(path('peers/node_modules')))
     throw new Error('Peers need their dependencies first: npm ci --prefix bench/peers');
-  const { child, port } = await startModule(`peers/${name}.mjs`, [superUrl]);
+  const { child, port } = await startModule(`peers/${name}.mjs`, [await createDatabase(name)]);
   return {
     name,
     port,
