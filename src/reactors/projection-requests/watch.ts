@@ -1,5 +1,5 @@
 /** Makes sure that what staff request for projections is done, even if a process crashes and leaves its request open. */
-import type { EventStore } from '@ledger/event-store/event-store.ts';
+import { type EventStore, EventStoreUnavailable } from '@ledger/event-store/event-store.ts';
 import { retry } from '@ledger/kernel/retry.ts';
 import { type Background, runUntilStopped } from '@ledger/kernel/run-until-stopped.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
@@ -70,7 +70,8 @@ export function watchRequests(
       };
       const warn = warnSeldom(log, runtime);
       const onFailure = (error: unknown) => {
-        if (!(error instanceof RebuildUnderWay))
+        // Others log that the event store is away; then nobody knows whether anything was requested.
+        if (!(error instanceof RebuildUnderWay || error instanceof EventStoreUnavailable))
           warn({ projection: name, reason: describeRebuildFailure(error) }, 'what staff requested waits');
       };
       // Rejects only once it is stopped.

@@ -84,7 +84,7 @@ const linesIn = (content: string) =>
     .map((line) => JSON.parse(line) as Line);
 const having = (lines: readonly Line[], name: string) => lines.filter((line) => line[name]);
 
-/** The lines of the tree and its leaves, in which no event, or not `only` this one, is named as one of the file. */
+/** The lines of the tree and its leaves. None of the leaves is named as an event of the file; if `only` is given, it alone is not. */
 function anonymousLeaves(lines: readonly Line[], only?: Line): Line[] {
   const events = having(lines, 'stream');
   const streams = [...new Set(events.map((line) => line.stream))];

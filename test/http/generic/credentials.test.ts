@@ -45,7 +45,7 @@ async function start(t: ExecutionContext) {
   const ask = async (key: string, path: string, body?: object, at: TestApp = app) => {
     const response = await fetch(`${at.url}/generic/credentials/${path}`, {
       method: 'POST',
-      // A type is named with a body alone.
+      // Only a request with a body has a content type.
       headers: { ...headers(key), ...(!body && { 'content-type': '' }) },
       ...(body && { body: JSON.stringify(body) }),
     });

@@ -1,5 +1,6 @@
 /** Rebuilds that staff ask for: done, recorded, and taken up again by whoever comes next. */
 import { randomUUID } from 'node:crypto';
+import { EventStoreUnavailable } from '@ledger/event-store/event-store.ts';
 import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
 import { KeysUnavailable } from '@ledger/personal-data/sealed.ts';
 import { connectPostgres } from '@ledger/postgres/pool.ts';
@@ -351,6 +352,27 @@ test.serial(
     t.pass();
   },
 );
+
+test.serial('while the event store is away, no request is said to wait: nobody knows of one', async (t) => {
+  const { store } = await startStores(t, postgres);
+  let looks = 0;
+  const load = async () => {
+    looks += 1;
+    throw new EventStoreUnavailable('Cannot read stream projection-payments');
+  };
+  const lines: string[] = [];
+  const role = startRebuilds({
+    projections: ['payments'],
+    eventStore: { ...store.eventStore, load },
+    log: pino({}, { write: (line) => void lines.push(line) }),
+    runtime: testRuntime({ sleep: (_, signal) => systemRuntime.sleep(1, signal) }),
+    takeUp: async () => {},
+    onRebuilt: () => {},
+  });
+  t.teardown(role.stop);
+  await until(() => looks > 2);
+  t.deepEqual(lines, []);
+});
 
 test('that PostgreSQL was away is said in words', async (t) => {
   const db = connectPostgres({ url: 'postgres://127.0.0.1:9/nothing', log: pino({ level: 'silent' }) });
