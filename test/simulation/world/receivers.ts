@@ -11,6 +11,8 @@ export type ReceiverMood = 'well' | 'refuses' | 'hangs' | 'slow';
 
 export type Received = { atMs: number; status: string; change: number };
 
+/** An attempt is ended by its process within this time: one that is open for longer is that of a process that stands still. */
+const attemptMs = 40_000;
 /** Whoever sent something when its lease was lost has recorded it by then. */
 const leaseLostForMs = 2 * 60_000;
 
@@ -52,7 +54,7 @@ export function startReceivers({
       report('callback-overtaken', id, `Callback ${change} was sent after ${known.at(-1)?.change}`);
     const nowMs = process.nowMs();
     const others = underWay.get(message) ?? [];
-    if (others.some((sinceMs) => sinceMs > leasesLostAtMs()))
+    if (others.some((sinceMs) => sinceMs > Math.max(leasesLostAtMs(), nowMs - attemptMs)))
       report('callback-doubled', id, `${message} was sent ${others.length + 1} times at once`);
     underWay.set(message, [...others, nowMs]);
     response.once('close', () => {
