@@ -1,4 +1,4 @@
-/** Something on this machine keeps an embedded store from starting. Show the operator the message without a stack. */
+/** Something that the operator can see to keeps a store or a command from going on. Show the message without a stack. */
 export class StartError extends Error {
   override name = 'StartError';
 }
