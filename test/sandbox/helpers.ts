@@ -65,16 +65,21 @@ export async function startGateway(
   return { ...gateway, close };
 }
 
-/** A service that receives results at `url`. `next` waits for the next one; it sends `answers` first, then 303. */
-export async function startReceiver(t: ExecutionContext, { port = 0, answers = [] as number[] } = {}) {
+/**
+ * A service that receives results at `url`. `next` waits for the next one; it sends `answers` first, then 303.
+ * One that is down keeps its port, which another process could take meanwhile, and closes every connection.
+ */
+export async function startReceiver(t: ExecutionContext, { isDown = false, answers = [] as number[] } = {}) {
   const received: Fields[] = [];
+  let closes = isDown;
   const server = createServer(async (request, response) => {
+    if (closes) return void request.destroy();
     const body = new URLSearchParams(await text(request));
     response.writeHead(answers.shift() ?? 303, { location: '/receipt' }).end();
     received.push(Object.fromEntries(body));
     server.emit('result');
   });
-  server.listen(port, '127.0.0.1');
+  server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const close = () => {
     server.close();
@@ -86,6 +91,9 @@ export async function startReceiver(t: ExecutionContext, { port = 0, answers = [
     url: `http://127.0.0.1:${address.port}/generic/response`,
     received,
     close,
+    comeUp: () => {
+      closes = false;
+    },
     async next(): Promise<Fields> {
       while (received.length === 0) await once(server, 'result');
       return received.shift() ?? {};

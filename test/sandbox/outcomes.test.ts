@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import test, { type ExecutionContext } from 'ava';
+import { until } from '../embedded/helpers.ts';
 import {
   browserForm,
   type Fields,
@@ -155,18 +156,15 @@ test('browser only: the server posts nothing', async (t) => {
 });
 
 test('server only, while the service is down and then up again', async (t) => {
-  const down = await startReceiver(t);
-  down.close();
+  const receiver = await startReceiver(t, { isDown: true, answers: [503] });
   const { url } = await startGateway(t);
-  await post(url, order({ RESPONSE_URL: down.url }));
+  await post(url, order({ RESPONSE_URL: receiver.url }));
   const orderUrl = `${url}/orders/${orderNo}`;
   const decided = await post(orderUrl, { outcome: 'approve', delivery: 'server' });
   t.is(decided.headers.get('location'), `/orders/${orderNo}`);
-  while (!(await (await fetch(orderUrl)).text()).includes('ECONNREFUSED')) {
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-  const up = await startReceiver(t, { port: Number(new URL(down.url).port), answers: [503] });
-  const results = [await up.next(), await up.next()];
+  await until(async () => /UND_ERR_SOCKET|ECONNRESET/.test(await (await fetch(orderUrl)).text()));
+  receiver.comeUp();
+  const results = [await receiver.next(), await receiver.next()];
   t.deepEqual(results[0], results[1]);
   t.is(results[0]?.STATUS, '1');
 });
@@ -193,23 +191,22 @@ test('a result that the service refuses is not sent again', async (t) => {
 });
 
 test('kill -9 loses neither the order nor the result still to be sent', async (t) => {
-  const down = await startReceiver(t);
-  down.close();
+  const receiver = await startReceiver(t, { isDown: true });
   const file = join(await temporaryFolder(t), 'books', 'orders.db');
   const script = fileURLToPath(new URL('gateway-process.ts', import.meta.url));
   const gateway = spawn(process.execPath, [script, file], { stdio: ['ignore', 'pipe', 'inherit'] });
   t.teardown(() => gateway.kill('SIGKILL'));
   const [line] = await once(gateway.stdout, 'data');
   const url = String(line).trim();
-  await post(url, order({ RESPONSE_URL: down.url }));
-  await post(url, order({ RESPONSE_URL: down.url, MERCHANT_ORDER_NO: 'untouched-1' }));
+  await post(url, order({ RESPONSE_URL: receiver.url }));
+  await post(url, order({ RESPONSE_URL: receiver.url, MERCHANT_ORDER_NO: 'untouched-1' }));
   await post(`${url}/orders/${orderNo}`, { outcome: 'approve', delivery: 'server' });
   gateway.kill('SIGKILL');
   await once(gateway, 'exit');
 
-  const up = await startReceiver(t, { port: Number(new URL(down.url).port) });
+  receiver.comeUp();
   const again = await startGateway(t, file);
-  const result = await up.next();
+  const result = await receiver.next();
   assertSigned(t, result);
   t.like(result, { STATUS: '1', MERCHANT_ORDER_NO: orderNo });
   t.regex(await (await fetch(`${again.url}/orders/untouched-1`)).text(), /Confirm your payment/);
