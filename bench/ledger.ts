@@ -20,7 +20,7 @@ const agent = new Agent({ keepAlive: true, maxSockets: 64 });
 export type Ledger = Awaited<ReturnType<typeof startLedger>>;
 export type Role = 'http' | 'projections' | 'reactors';
 
-/** `fill` may write the event store's file before it starts. `superUrl` is PostgreSQL's superuser; `stop` removes the folder. */
+/** `fill` may write the event store's file before it starts. `stop` removes the folder. */
 export async function startStores(fill?: (file: string) => void) {
   const folder = await mkdtemp(join(tmpdir(), 'bench-ledger-'));
   fill?.(join(folder, 'events.db'));
@@ -42,7 +42,6 @@ export async function startStores(fill?: (file: string) => void) {
     folder,
     esdbUrl: `esdb://127.0.0.1:${store.port}?tls=false`,
     databaseUrl: `postgres://ledger:${cluster.password}@127.0.0.1:${port}/ledger`,
-    superUrl,
     store: store.child,
     postmaster,
     async query(sql: string): Promise<number> {

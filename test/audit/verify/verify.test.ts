@@ -320,7 +320,7 @@ test.serial('rows of a payment whose keys are destroyed, until the erasure is re
 });
 
 test.serial(
-  'of the rows that differ later, and of more than are named, only those that differed before are reported',
+  'rows are reported if they differ at both looks, also where more differ than are named',
   async (t) => {
     const fail = (number: number) =>
       `update payments.payments set status = 'failed' where transaction_id = '${paymentId(number)}';`;
@@ -345,7 +345,7 @@ test.serial(
 );
 
 test.serial(
-  'deliveries settled ahead of the to-do list agree, a halted projection is noted; a payment said to be further on does not agree',
+  'deliveries settled ahead of the to-do list agree, a payment said to be further on does not; a halted projection is noted',
   async (t) => {
     const behind = `update checkpoints set commit_position = 3, prepare_position = 3, last_event = null
     where name = 'reactor_deliveries';`;

@@ -90,8 +90,14 @@ export const recordAtPayment: Page = async (ctx, dependencies) => {
   const { channel, verified } = result;
   const at = runtime.now().toISOString();
   const cause = staffCause(ctx);
-  const given = { at, source: 'gateway', verified, channel, ...fields } as const;
-  const command = { type: 'RecordGatewayResult', ...given } as const;
+  const command = {
+    type: 'RecordGatewayResult',
+    at,
+    source: 'gateway',
+    verified,
+    channel,
+    ...fields,
+  } as const;
   const notRecorded = problemIf({
     refused: 'There is still no payment that takes this result',
     unreadable: 'The events of its payment still cannot be read',
