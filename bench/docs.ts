@@ -73,7 +73,7 @@ async function startCosts(): Promise<Row[]> {
   });
   const done = performance.now();
   return [
-    { name: 'loading markdown-it, shiki and minisearch', value: rendering - loading, unit: 'ms, once' },
+    { name: 'loading the libraries', value: rendering - loading, unit: 'ms, once' },
     { name: 'rendering every page', value: done - rendering, unit: 'ms, once' },
   ];
 }

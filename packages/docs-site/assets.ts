@@ -34,8 +34,8 @@ const diagramPolicy = contentPolicy({
 
 const mermaid = readFileSync(fileURLToPath(import.meta.resolve('@mermaid-js/tiny')));
 
-/** Adds the files to `answers` and returns their paths. `highlightCss` has the colours of the code. */
-export function addAssets(answers: Map<string, Answer>, highlightCss: string) {
+/** Adds the files to `answers` and returns their paths. */
+export function addAssets(answers: Map<string, Answer>) {
   const add = (name: string, type: string, content: string | Buffer, headers = {}) =>
     addImmutable(answers, `/docs/assets/${name}`, type, content, headers);
   const drawing = [
@@ -44,7 +44,7 @@ export function addAssets(answers: Map<string, Answer>, highlightCss: string) {
   ];
   const scripts = drawing.map((path) => `<script defer src="${path}"></script>`).join('');
   return {
-    style: add('docs.css', 'text/css', switchableStyle(baseStyle + view('docs.css')) + highlightCss),
+    style: add('docs.css', 'text/css', switchableStyle(baseStyle + view('docs.css'))),
     script: add('docs.js', 'text/javascript', view('docs.js')),
     diagram: add(
       'diagram.html',

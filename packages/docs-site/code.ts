@@ -1,34 +1,15 @@
-/** Highlights code blocks in both themes at once, by classes: the Content-Security-Policy forbids inline styles. */
-import { transformerMetaHighlight, transformerStyleToClass } from '@shikijs/transformers';
-import { createHighlighter } from 'shiki';
-import { escapeHtml } from './markdown.ts';
+/** Highlights code blocks by classes, whose colours are in docs.css: the Content-Security-Policy forbids inline styles. */
+import { escapeHtml } from '@ledger/web/templates.ts';
+import highlighter from 'highlight.js/lib/common';
+import http from 'highlight.js/lib/languages/http';
 
-const themes = { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' };
-const highlighter = await createHighlighter({
-  langs: 'diff html http ini java javascript json php python shellscript sql typescript yaml'.split(' '),
-  themes: Object.values(themes),
-});
-const known = new Set(highlighter.getLoadedLanguages());
-const classes = transformerStyleToClass({ classPrefix: 'c' });
-
-/** The CSS rules for every block that has been highlighted so far. */
-export const highlightCss = (): string => classes.getCSS();
+highlighter.registerLanguage('http', http);
 
 /**
  * A fenced block as HTML. `info` is what follows the fence: a language, `title="…"`, and `{1,3-5}` for highlighted
  * lines. The text of the `code` element is exactly `source`; the copy button relies on this.
  */
 export function codeBlock(info: string, source: string): string {
-  const key = `${info}\n${source}`;
-  const block = kept.get(key) ?? drawn(info, source);
-  kept.set(key, block);
-  return block;
-}
-
-/** Highlighting takes most of the time of rendering, and most blocks stay as they are when a file changes. */
-const kept = new Map<string, string>();
-
-function drawn(info: string, source: string): string {
   const title = /\btitle="([^"]*)"/.exec(info)?.[1];
   const meta = info.replace(/\btitle="[^"]*"/, '');
   const [language = ''] = meta.trim().split(/\s/, 1);
@@ -36,13 +17,33 @@ function drawn(info: string, source: string): string {
   if (language === 'mermaid')
     // The reader's browser replaces the source with the drawing (views/diagram.js).
     return `<figure class="diagram"><pre tabindex="0"><code>${escapeHtml(code)}</code></pre></figure>\n`;
-  const pre = highlighter.codeToHtml(code, {
-    lang: known.has(language) ? language : 'text',
-    themes,
-    defaultColor: false,
-    meta: { __raw: meta },
-    transformers: [transformerMetaHighlight(), classes],
-  });
+  const html = highlighter.getLanguage(language)
+    ? highlighter.highlight(code, { language }).value
+    : escapeHtml(code);
+  const ranges = rangesOf(meta);
+  const isHighlighted = (line: number) => ranges.some(([from, to]) => line >= from && line <= to);
+  const lines = linesOf(html).map((line, index) =>
+    isHighlighted(index + 1) ? `<span class="highlighted">${line}</span>` : line,
+  );
   const caption = title === undefined ? '' : `<figcaption>${escapeHtml(title)}</figcaption>`;
+  const pre = `<pre tabindex="0"><code>${lines.join('\n')}</code></pre>`;
   return `<figure class="code">${caption}${pre}</figure>\n`;
+}
+
+/** The ranges of `{1,3-5}`: from 1 to 1, and from 3 to 5. */
+function rangesOf(meta: string): [from: number, to: number][] {
+  const [, list = ''] = /\{([\d,-]+)\}/.exec(meta) ?? [];
+  return Array.from(list.matchAll(/(\d+)(?:-(\d+))?/g), ([, from, to = from]) => [Number(from), Number(to)]);
+}
+
+/** Lines whose `span` elements end where they end, so that each line can have an element of its own. */
+function linesOf(html: string): string[] {
+  const open: string[] = [];
+  return html.split('\n').map((line) => {
+    const reopened = open.join('');
+    for (const [tag] of line.matchAll(/<span[^>]*>|<\/span>/g))
+      if (tag === '</span>') open.pop();
+      else open.push(tag);
+    return `${reopened}${line}${'</span>'.repeat(open.length)}`;
+  });
 }

@@ -1,14 +1,13 @@
 /** Turns markdown, as GitHub understands it, into HTML, and cuts its text into sections for the contents and the search. */
 import { posix } from 'node:path';
+import { escapeHtml } from '@ledger/web/templates.ts';
 import GithubSlugger, { slug } from 'github-slugger';
 import MarkdownIt, { type Token } from 'markdown-it';
+import { codeBlock } from './code.ts';
 import { callouts, taskLists } from './github-markdown.ts';
 
 /** A heading, and the text and code below it. The text before the first heading has level 0, no `id` and no `heading`. */
 export type Section = { id: string; heading: string; level: number; text: string; code: string };
-
-/** Makes the HTML of a fenced block from what follows its fence and from its text: `codeBlock` of code.ts. */
-type RenderWith = { codeBlock(info: string, source: string): string };
 
 /** HTML in the source stays text, because `html` is off. markdown-it never makes links of `javascript:` addresses. */
 const md = new MarkdownIt({ html: false, linkify: true });
@@ -16,13 +15,8 @@ const md = new MarkdownIt({ html: false, linkify: true });
 md.linkify.set({ fuzzyLink: false, fuzzyEmail: false });
 md.use(callouts).use(taskLists);
 
-/** Escapes text for HTML, both for content and for quoted attributes. */
-export const { escapeHtml } = md.utils;
-
-md.renderer.rules.fence = (tokens, index, _options, env) =>
-  (env as RenderWith).codeBlock(tokens[index]?.info ?? '', tokens[index]?.content ?? '');
-md.renderer.rules.code_block = (tokens, index, _options, env) =>
-  (env as RenderWith).codeBlock('', tokens[index]?.content ?? '');
+md.renderer.rules.fence = md.renderer.rules.code_block = (tokens, index) =>
+  codeBlock(tokens[index]?.info ?? '', tokens[index]?.content ?? '');
 md.renderer.rules.table_open = () =>
   '<div class="table" role="group" aria-label="Table" tabindex="0">\n<table>\n';
 md.renderer.rules.table_close = () => '</table>\n</div>\n';
@@ -52,8 +46,8 @@ export function parseMarkdown(
     sections: cutAtHeadings(tokens),
     /** Links to content files that do not exist. */
     brokenLinks: tokens.flatMap(({ children }) => rewriteLinks(children ?? [], posix.dirname(file), urls)),
-    /** Returns the HTML. Highlighting code makes this slow. */
-    render: (by: RenderWith) => md.renderer.render(tokens, md.options, by),
+    /** Returns the HTML. */
+    render: () => md.renderer.render(tokens, md.options, {}),
   };
 }
 

@@ -52,7 +52,7 @@ export async function createAnswers({ log, lookAgainMs, runtime, ...options }: O
     const { answers, notFound, search } = await site();
     if (ctx.path === '/docs/search') {
       const { q = '' } = ctx.query;
-      return await send(ctx, search(String(q)));
+      return await send(ctx, await search(String(q)));
     }
     const answer = answers.get(ctx.path);
     const unslashed = ctx.path.replace(/\/$/, '');

@@ -9,7 +9,8 @@ const maxTerms = 8;
 const maxHits = 12;
 const excerptLength = 160;
 
-export function createSearch(pages: readonly (DocsFile & { sections: readonly Section[] })[]) {
+/** Takes about half a second; meanwhile the process does what else it has to. */
+export async function createSearch(pages: readonly (DocsFile & { sections: readonly Section[] })[]) {
   // A page up to its first heading, or one of its sections; `about` is searched but not shown.
   const entries = pages.flatMap(({ url, title, description, tags, sections }) =>
     sections.map(({ id, heading, text, code }) =>
@@ -30,7 +31,7 @@ export function createSearch(pages: readonly (DocsFile & { sections: readonly Se
     fields: ['title', 'heading', 'about', 'text', 'code'],
     processTerm: singular,
   });
-  index.addAll(entries);
+  await index.addAllAsync(entries);
   const byUrl = new Map(entries.map((entry) => [entry.url, entry]));
 
   return (query: string) => {

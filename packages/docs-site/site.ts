@@ -47,21 +47,12 @@ export async function createSite(options: SiteOptions) {
 }
 
 async function renderSite(pages: readonly Page[], { about, baseUrl, describe, name, runtime }: SiteOptions) {
-  // Loaded here, because only readers of the documentation need the grammars of a dozen languages, and Swagger UI.
-  const { codeBlock, highlightCss } = await import('./code.ts');
   const { addReferenceAssets, referenceScripts } = await import('./reference.ts');
   const markdown = referenceMarkdown(describe());
   const reference = parseMarkdown({ file: 'reference.md', markdown }, new Map());
-  const referenceHtml = reference.render({ codeBlock });
-  // Before the stylesheet, which has the colours of what has been drawn.
-  const htmlOf = new Map<Page, string>();
-  for (const page of pages) {
-    htmlOf.set(page, page.render({ codeBlock }));
-    await runtime.yieldToIo();
-  }
   /** By the path of the URL. */
   const answers = new Map<string, Answer>();
-  const assets = { ...addAssets(answers, highlightCss()), ...addReferenceAssets(answers) };
+  const assets = { ...addAssets(answers), ...addReferenceAssets(answers) };
   const categories = Array.from(
     Map.groupBy(pages, ({ category }) => category),
     ([category, itsPages]) => ({ name: category, pages: itsPages }),
@@ -72,16 +63,15 @@ async function renderSite(pages: readonly Page[], { about, baseUrl, describe, na
   answers.set('/docs', pageAnswer(show('overview.njk', { path: '/docs' })));
   answers.set('/docs.md', createAnswer('text/markdown', plainText.render('llms.txt.njk', common)));
   for (const [index, page] of pages.entries()) {
-    const html = htmlOf.get(page);
     const contents = page.sections.filter(({ level }) => level === 2 || level === 3);
     const [previous = null, next = null] = [pages[index - 1], pages[index + 1]];
-    const model = { path: page.url, page, html, contents, previous, next };
+    const model = { path: page.url, page, html: page.render(), contents, previous, next };
     answers.set(page.url, pageAnswer(show('page.njk', model)));
     answers.set(`${page.url}.md`, createAnswer('text/markdown', page.source));
     await runtime.yieldToIo();
   }
   const scripts = referenceScripts();
-  const referenceModel = { path: '/reference', html: referenceHtml, scripts };
+  const referenceModel = { path: '/reference', html: reference.render(), scripts };
   answers.set('/reference', pageAnswer(show('reference.njk', referenceModel), { scripts }));
   answers.set('/reference.md', createAnswer('text/markdown', markdown));
   // An index for language models, and the rule that search engines may index nothing but the documentation.
@@ -89,12 +79,15 @@ async function renderSite(pages: readonly Page[], { about, baseUrl, describe, na
     answers.set(`/${file}`, createAnswer('text/plain', plainText.render(`${file}.njk`, common)));
   answers.set('/sitemap.xml', createAnswer('application/xml', show('sitemap.xml.njk', {})));
 
-  const search = createSearch(pages);
+  let search: ReturnType<typeof createSearch> | undefined;
   return {
     answers,
     notFound: pageAnswer(show('not-found.njk', { path: '' }), { status: 404 }),
-    search: (query: string) =>
-      pageAnswer(show('search.njk', { path: '/docs/search', query, hits: query ? search(query) : [] })),
+    async search(query: string) {
+      search ??= createSearch(pages);
+      const hits = query ? (await search)(query) : [];
+      return pageAnswer(show('search.njk', { path: '/docs/search', query, hits }));
+    },
   };
 }
 

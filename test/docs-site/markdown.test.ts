@@ -1,5 +1,4 @@
 import test from 'ava';
-import { codeBlock } from '../../packages/docs-site/code.ts';
 import { parseMarkdown } from '../../packages/docs-site/markdown.ts';
 
 const routes = new Map([
@@ -7,7 +6,7 @@ const routes = new Map([
   ['decisions/1.md', '/docs/first-decision'],
 ]);
 const parse = (markdown: string, file = 'page.md') => parseMarkdown({ file, markdown }, routes);
-const html = (markdown: string, file?: string) => parse(markdown, file).render({ codeBlock });
+const html = (markdown: string, file?: string) => parse(markdown, file).render();
 const headings = (markdown: string) =>
   parse(markdown)
     .sections.slice(1)
@@ -103,7 +102,12 @@ test('code is highlighted by classes, and its text is exactly the source', (t) =
 test('code has a title and highlighted lines', (t) => {
   const shown = html('```ts title="src/a <b>.ts" {1,3-4}\none\ntwo\nthree\nfour\n```');
   t.true(shown.includes('<figcaption>src/a &lt;b&gt;.ts</figcaption>'));
-  t.is(shown.match(/class="line highlighted"/g)?.length, 3);
+  t.is(shown.match(/class="highlighted"/g)?.length, 3);
+});
+
+test('each line of a comment or a text of several lines can be highlighted', (t) => {
+  const shown = html('```ts {2}\n/* one\n   two\n   three */\n```');
+  t.true(shown.includes('\n<span class="highlighted"><span class="hljs-comment">   two</span></span>\n'));
 });
 
 test('mermaid stays source until it is drawn', (t) => {
