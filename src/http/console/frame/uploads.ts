@@ -2,7 +2,6 @@
 import { type ReadBody, readFormData } from '../../server/body.ts';
 import { HttpProblem } from '../../server/context.ts';
 import type { Page } from './page.ts';
-import { createSlots } from './request-slots.ts';
 
 const maxUploadBytes = 20 * 1024 * 1024;
 
@@ -27,10 +26,12 @@ export function uploadOf(ctx: object): Blob | null {
 
 /** Runs only one of the pages that it is given at a time: each holds a file of up to 20 MiB. */
 export function createImportGuard(): (page: Page) => Page {
-  const takeSlot = createSlots({ most: 1, mostOfOnePerson: 1 });
+  let isImporting = false;
   return (page) => async (ctx, dependencies) => {
-    const release = takeSlot('whoever imports');
-    if (!release) throw new HttpProblem(409, 'Another import is in progress');
-    await page(ctx, dependencies).finally(release);
+    if (isImporting) throw new HttpProblem(409, 'Another import is in progress');
+    isImporting = true;
+    await page(ctx, dependencies).finally(() => {
+      isImporting = false;
+    });
   };
 }
