@@ -1,4 +1,4 @@
-/** `ledger settle`: records what the gateway paid out and what was handed on to agencies. */
+/** `ledger settle`: records what the gateway paid out and what was remitted to agencies. */
 import { createReadStream } from 'node:fs';
 import { Refused } from '../commands/decider.ts';
 import { displaySen } from '../common/money.ts';

@@ -1,4 +1,4 @@
-/** `ledger status`: what runs, how far it is, and what waits for staff. */
+/** `ledger status`: shows what is running, how far behind it is, and what needs staff. */
 import { join } from 'node:path';
 import type { EventStore } from '@ledger/event-store/event-store.ts';
 import { refusal } from '@ledger/event-store/requirements.ts';

@@ -1,5 +1,5 @@
 /**
- * Settlement: what the gateway paid out to us, and what we handed on to agencies. Each payout and each batch of
+ * Settlement: what the gateway paid out to us, and what we remitted to agencies. Each payout and each batch of
  * remittances has a stream of its own: its events, their fold, and what they post. They hold no personal data. Decisions:
  * src/commands/settlement.ts.
  */

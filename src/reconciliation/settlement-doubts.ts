@@ -63,7 +63,7 @@ async function findSameTotal(settlement: Settlement, { db }: Books) {
   return twin && `${twin} of the same day has the same total`;
 }
 
-/** Finds who would settle more than they owe, or be handed on more than they are owed. */
+/** Finds who would settle more than they owe, or be remitted more than they are owed. */
 async function findOverpaid({ kind, rows }: Settlement, { asOf, db }: Books) {
   const sums = new Map<string, bigint>();
   for (const { account, amountSen, isMissing } of rows)

@@ -347,8 +347,8 @@ test('each command has a page with its options, and examples are where the reade
   const base = ownContent;
   const page = await (await fetch(`${base}/docs/commands/users.md`)).text();
   t.true(page.includes('npx ledger users add --email ADDRESS [--role admin|member|viewer] [--name NAME]'));
-  t.true(page.includes('| `--email ADDRESS` | whom it is about |'));
-  t.regex(page, /\| `--json` \| as JSON: `list: \[\{ id, email/);
+  t.true(page.includes("| `--email ADDRESS` | the user's email address |"));
+  t.regex(page, /\| `--json` \| prints JSON: `list: \[\{ id, email/);
   const start = await (await fetch(`${base}/docs/getting-started.md`)).text();
   t.true(start.includes('curl -s https://pay.example/generic/request'));
   t.true(start.includes('https://sandbox.example/merchant/callback'));

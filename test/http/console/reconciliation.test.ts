@@ -197,7 +197,7 @@ test.serial('an administrator imports, enters and reverses settlements; others o
   t.is((await send(admin, null, { ...twin, reference: 'PO-2' })).status, 409, 'the same total on that day');
   await caughtUp();
   const ageingPage = async () => (await (await viewer.get('/console/journal')).text()).toString();
-  t.true((await ageingPage()).includes('Everything is paid out and handed on'));
+  t.true((await ageingPage()).includes('Everything is paid out and remitted'));
 
   const seen = async () =>
     /name="recorded" value="([^"]+)"/.exec(await (await admin.get(path)).text())?.[1] ?? '';
@@ -212,7 +212,7 @@ test.serial('an administrator imports, enters and reverses settlements; others o
   t.is((await admin.post(`${path}/reverse`, { note: 'Not ours', recorded })).status, 409);
   t.is((await admin.post(`${path}/reverse`, { note: 'Not ours', recorded: await seen() })).status, 303);
   await caughtUp();
-  t.false((await ageingPage()).includes('Everything is paid out and handed on'));
+  t.false((await ageingPage()).includes('Everything is paid out and remitted'));
   const statement = '/console/journal/account?account=gateway%3Afpx&from=2000-01-01';
   t.true((await (await viewer.get(statement)).text()).includes(`href="${path}"`));
 });

@@ -189,7 +189,7 @@ test.serial('any history of payments, payouts and remittances leaves what is ope
       t.is(debitSen, creditSen);
       t.is(unbalanced, 0);
       t.deepEqual(await summed(db), await posted(db));
-      // All is paid out and handed on.
+      // All is paid out and remitted.
       const rest = items.filter(({ account }) => !account.startsWith('suspense:'));
       const parts = rest.map(({ account, sen: amountSen }) => ({ account, openedOn: null, amountSen }));
       const of = (prefix: string) => parts.filter(({ account }) => account.startsWith(prefix));

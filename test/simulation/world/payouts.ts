@@ -1,4 +1,4 @@
-/** What the gateway pays out to our bank account and what is handed on to agencies, and the files that say so. */
+/** What the gateway pays out to our bank account and what is remitted to agencies, and the files that say so. */
 import { dayOf } from '../../../src/common/malaysian-time.ts';
 import type { Random } from '../engine/random.ts';
 import { merchants } from '../program/configuration.ts';

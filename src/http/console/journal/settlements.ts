@@ -1,4 +1,4 @@
-/** /console/settlements: what the gateway paid out and what was handed on to agencies; staff import, enter or reverse it. */
+/** /console/settlements: what the gateway paid out and what was remitted to agencies; staff import, enter or reverse it. */
 import { derivedIdPattern } from '@ledger/kernel/derived-id.ts';
 import { stringify } from 'csv-stringify/sync';
 import { createExecute, headOf } from '../../../commands/execute.ts';
@@ -38,7 +38,7 @@ export const settlements: FormPage = {
         })),
         ...codes.map((code) => ({
           value: `MERCHANT_CODE:${code}`,
-          text: phrase(lang, 'Handed on to {agency}', { agency: config.merchants.get(code)?.name ?? code }),
+          text: phrase(lang, 'Remitted to {agency}', { agency: config.merchants.get(code)?.name ?? code }),
         })),
       ],
       typed: { ...typed },
