@@ -23,7 +23,7 @@ function typeText(schema: Schema = {}): string {
   }
   const choices = schema.oneOf ?? schema.anyOf;
   if (Array.isArray(choices)) return [...new Set(choices.map((each) => typeText(each)))].join(' or ');
-  if (Array.isArray(values)) return values.map((each) => `\`${each}\``).join(', ');
+  if (Array.isArray(values)) return values.map((each) => (each === '' ? 'empty' : `\`${each}\``)).join(', ');
   if (value !== undefined) return `\`${value}\``;
   if (type === 'array') return `list of ${typeText(items as Schema)}`;
   return [

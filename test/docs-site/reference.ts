@@ -76,4 +76,10 @@ test('without scripts the same document can be read: payments first, every schem
   const text = await (await fetch(`${ownContent}/reference.md`)).text();
   t.regex(text, /### Start a payment\n\n```http\nPOST \/generic\/request\n```/);
   t.regex(text, /\| `trans_id`, required \| string/);
+  t.regex(text, /\| `data\.payment_url`, required \| string, uri \|/, 'fields of fields');
+  t.regex(text, /\| `data\.deliveries\[\]\.attempts\[\]\.answer_status`, required \| integer or null \|/);
+  t.regex(
+    text,
+    /Such as this answer \(200\):\n\n```json\n\{\n {2}"status": true,\n {2}"message": "Connection successful"/,
+  );
 });
