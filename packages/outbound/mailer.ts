@@ -96,7 +96,12 @@ function forFirstEmail<Transport>(
 ): () => Promise<Transport> {
   let transport: Promise<Transport> | undefined;
   return () => {
-    transport ??= import('nodemailer').then((loaded) => create(loaded.default));
+    transport ??= import('nodemailer')
+      .then((loaded) => create(loaded.default))
+      .catch((error) => {
+        transport = undefined;
+        throw error;
+      });
     return transport;
   };
 }

@@ -39,6 +39,8 @@ export type PostOutbound = (request: {
 const reasons: Readonly<Record<string, string>> = outbound.reasons;
 
 const maxBodyBytes = 64 * 1024;
+/** Of interim answers (1xx). HTTP sets no limit, and one receiver could send them fast enough to keep this process busy. */
+const maxInterimAnswers = 20;
 /** How long a connection serves new requests. After that, the name of the receiver may have another address. */
 const keptForMs = 4_000;
 
@@ -126,6 +128,12 @@ function responseOf(request: Stream): Promise<PlainResponse> {
     request.once('response', resolve);
     // Kept, because an error after the status is known changes nothing, but unhandled it would end the process.
     request.on('error', reject);
+    let interimAnswers = 0;
+    const countInterim = () => {
+      interimAnswers += 1;
+      if (interimAnswers > maxInterimAnswers) request.destroy(new NoAnswer('only interim answers', true));
+    };
+    request.on('continue', countInterim).on('information', countInterim);
   });
 }
 
@@ -145,7 +153,7 @@ async function readBody(request: Stream): Promise<string> {
 }
 
 function asOutboundError(error: RequestError, { protocol }: URL): Error {
-  if (error.cause instanceof AddressRefused) return error.cause;
+  if (error.cause instanceof AddressRefused || error.cause instanceof NoAnswer) return error.cause;
   const wasConnected = error.timings?.[protocol === 'https:' ? 'secureConnect' : 'connect'] !== undefined;
   if (error instanceof TimeoutError)
     return new NoAnswer(wasConnected ? 'no answer in time' : 'no connection in time', wasConnected);

@@ -6,7 +6,7 @@ import { parseNote } from './note.ts';
 
 export type Offer = (
   note: string,
-  /** The proof that the checkpoint continues that of a size; null if no checkpoint had that size. */
+  /** The proof that the checkpoint continues that of a size; null if it is smaller. */
   prove: (size: number) => Promise<Buffer[] | null>,
 ) => Promise<string>;
 
@@ -22,7 +22,8 @@ export function offerTo(
 
   async function ask(url: string, note: string, prove: Parameters<Offer>[1], size: number): Promise<string> {
     const proof = await prove(size);
-    if (!proof) throw new Error(`It has signed a checkpoint of ${size} events that this log never had`);
+    if (!proof)
+      throw new Error(`It has signed a checkpoint of ${size} events, which are more than this log has`);
     const lines = [`old ${size}`, ...proof.map((each) => each.toString('base64')), '', note];
     const response = await post(`${url}/add-checkpoint`, {
       method: 'POST',

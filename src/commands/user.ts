@@ -53,7 +53,7 @@ export const userDecider: Decider<Account | null, UserCommand, UserEvent> = {
   },
 };
 
-/** Nobody changes their own account, so that at least one admin always remains. */
+/** Nobody changes their own account, so that an admin remains, unless two demote each other at the same moment. */
 function decideChange(command: Exclude<UserCommand, CreateUser>, account: Account): Decision<UserEvent> {
   const { at, by } = command;
   const { id, role, active } = account;

@@ -32,6 +32,7 @@ export function pdfThreads(log: Log): Documents {
   async function draw(kind: keyof Documents, args: unknown[]): Promise<Buffer> {
     const thread = threads.get(kind) ?? startThread(kind, log);
     threads.set(kind, thread);
+    thread.catch(() => threads.delete(kind));
     const { buffer, byteOffset, byteLength }: Uint8Array = await (await thread).run(args);
     return Buffer.from(buffer, byteOffset, byteLength);
   }

@@ -9,6 +9,7 @@ import test, { type ExecutionContext } from 'ava';
 import PostalMime from 'postal-mime';
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
 import { temporaryFolder } from '../embedded/helpers.ts';
+import { runWithFewFiles } from '../support/few-files.ts';
 import { testRuntime } from '../support/runtime.ts';
 
 const settings = { requireTls: false, from: { name: 'Payments', address: 'no-reply@ledger.example' } };
@@ -311,4 +312,26 @@ test('an id cannot leave the outbox', async (t) => {
   const outboxDir = await temporaryFolder(t);
   const mailer = createMailer({ runtime: testRuntime(), mail: { ...settings, smtpUrl: null }, outboxDir });
   await t.throwsAsync(mailer.send(mail({ id: '../evil' }), patient()));
+});
+
+test('emails are sent again once the process can open files again', async (t) => {
+  const folder = await temporaryFolder(t);
+  const said = await runWithFewFiles(`
+    const { createMailer } = await import('./packages/outbound/mailer.ts');
+    const mailer = createMailer({
+      mail: { smtpUrl: null, requireTls: false, from: { name: '', address: 'ledger@example.my' } },
+      outboxDir: ${JSON.stringify(folder)},
+      runtime: { uuid: () => '1' },
+    });
+    const email = { id: 'one', to: 'payer@example.my', subject: '', text: '', html: '' };
+    const send = async () => {
+      const { kind } = await mailer.send(email, AbortSignal.timeout(5_000)).catch(() => ({ kind: 'threw' }));
+      console.log(kind);
+    };
+    exhaust();
+    await send();
+    recover();
+    await send();`);
+  t.not(said[0], 'sent');
+  t.is(said[1], 'sent');
 });

@@ -230,6 +230,39 @@ test('NoAnswer says whether there was a connection: only without one can nothing
   t.false(await wasConnected('http://127.0.0.1:1/'));
 });
 
+for (const interim of ['100 Continue', '103 Early Hints']) {
+  test(`a receiver that sends only “${interim}” is given up`, async (t) => {
+    let sent = 0;
+    const server = createServer((socket) => {
+      const more = () => {
+        if (!socket.writable || sent > 5_000) return;
+        sent += 1;
+        socket.write(`HTTP/1.1 ${interim}\r\n\r\n`, more);
+      };
+      socket.on('error', () => {}).once('data', more);
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    t.teardown(() => server.close());
+    const post = createOutbound({ runtime: testRuntime(), allowHosts, httpsOnly: false, timeoutMs: 10_000 });
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+    const failure = await t.throwsAsync(post(request(url)), { instanceOf: NoAnswer });
+    t.like(failure, { message: 'only interim answers', wasConnected: true });
+  });
+}
+
+test('interim answers before the final one change nothing', async (t) => {
+  const server = createHttpServer((_, response) => {
+    for (let number = 0; number < 5; number++) response.writeEarlyHints({ link: '</a>; rel=preload' });
+    response.end('done');
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.teardown(() => server.close());
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  t.like(await post(request(url)), { status: 200, body: 'done' });
+});
+
 test('an answer that is not HTTP', async (t) => {
   const server = createServer((socket) => socket.on('error', () => undefined).end('SSH-2.0-OpenSSH\r\n'));
   server.listen(0, '127.0.0.1');

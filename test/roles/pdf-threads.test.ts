@@ -9,6 +9,7 @@ import { pdfThreads } from '../../src/roles/pdf-threads.ts';
 import { pagesOf, pdfOf, verifyUrl } from '../receipts/pdf-reader.ts';
 import { paid } from '../receipts/receipts.ts';
 import { documents } from '../support/documents.ts';
+import { runWithFewFiles } from '../support/few-files.ts';
 import { sen } from '../support/payments.ts';
 
 const log = createLog('silent', 'test');
@@ -85,4 +86,19 @@ test('an idle thread does not keep the process alive', (t) => {
   );
   t.is(String(stdout), '%PDF-');
   t.is(status, 0);
+});
+
+test('PDFs are drawn again once the process can open files again', async (t) => {
+  const said = await runWithFewFiles(`
+    const { pdfThreads } = await import('./src/roles/pdf-threads.ts');
+    const receipt = ${JSON.stringify(paid())};
+    const draw = async () => {
+      const pdf = await pdfThreads(console).receipt(receipt, { lang: 'en', verifyUrl: '' }).catch(() => 'failed');
+      console.log(String(pdf.slice(0, 5)));
+    };
+    exhaust();
+    await draw();
+    recover();
+    await draw();`);
+  t.deepEqual(said, ['faile', '%PDF-']);
 });

@@ -66,14 +66,14 @@ export async function checkpointBefore(
   return await lastSealWhere(eventStore, last, endsBefore);
 }
 
+/** The last checkpoint of at most this size; null if there is none. */
+export function checkpointUpTo(eventStore: Loads, size: number, last: TreeSeal): Promise<TreeSeal | null> {
+  return lastSealWhere(eventStore, last, ({ checkpoint, count }) => !checkpoint || count <= size);
+}
+
 /** The checkpoint of this size; null if there is none. */
-export async function checkpointOfSize(
-  eventStore: Loads,
-  size: number,
-  last: TreeSeal,
-): Promise<TreeSeal | null> {
-  const isUpTo = ({ checkpoint, count }: PlacedSeal) => !checkpoint || count <= size;
-  const found = await lastSealWhere(eventStore, last, isUpTo);
+export async function checkpointOfSize(eventStore: Loads, size: number, last: TreeSeal) {
+  const found = await checkpointUpTo(eventStore, size, last);
   return found?.count === size ? found : null;
 }
 

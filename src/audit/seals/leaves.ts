@@ -3,6 +3,7 @@ import type { EventStore, RecordedEvent } from '@ledger/event-store/event-store.
 import { eventsToEnd } from '@ledger/event-store/events-to-end.ts';
 import {
   emptyRange,
+  growTree,
   leafHash,
   proveConsistency,
   proveInclusion,
@@ -14,7 +15,7 @@ import type { Proof } from '../export/lines.ts';
 import {
   checkpointAfter,
   checkpointBefore,
-  checkpointOfSize,
+  checkpointUpTo,
   lastCheckpoint,
   lastEventOf,
   type TreeSeal,
@@ -47,7 +48,10 @@ export async function* leavesBetween(
   throw disagreement(`seal ${to.revision}`);
 }
 
-/** Proves that the last seal's tree with these leaves continues the tree of a size; null if no seal has that size. */
+/**
+ * Proves that the tree of the last seal with these leaves continues the tree of a size; null if it is smaller. No seal need
+ * have that size: a process may have ended after the witnesses had signed its checkpoint, and before it appended the seal.
+ */
 export async function proveSince(
   eventStore: Reader,
   size: number,
@@ -55,12 +59,16 @@ export async function proveSince(
 ): Promise<Buffer[] | null> {
   if (size === 0) return [];
   const last = await lastCheckpoint(eventStore);
-  const from = last && (await checkpointOfSize(eventStore, size, last));
-  if (!from) return null;
+  const from = last && (await checkpointUpTo(eventStore, size, last));
   const since: Buffer[] = [];
-  for await (const { leaf } of leavesBetween(eventStore, { from, to: last, signal }))
-    since.push(leafHash(leafEntry(leaf)));
-  return proveConsistency({ range: from.checkpoint.range, leaves: [...since, ...leaves] });
+  if (last)
+    for await (const { leaf } of leavesBetween(eventStore, { from, to: last, signal }))
+      since.push(leafHash(leafEntry(leaf)));
+  since.push(...leaves);
+  const tree = growTree(from?.checkpoint.range);
+  if (size > tree.size() + since.length) return null;
+  for (const leaf of since.splice(0, size - tree.size())) tree.add(leaf);
+  return proveConsistency({ range: tree.range(), leaves: since });
 }
 
 /**

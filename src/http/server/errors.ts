@@ -52,11 +52,16 @@ export function createErrorAnswers({ log }: Dependencies, presenterOf: (path: st
   };
 }
 
-/** About what reading a body throws. The messages of parsers quote the body, so none is passed on. */
-export function bodyProblem(error: unknown): HttpProblem {
+/**
+ * About what reading a body throws. The messages of parsers quote the body, so none is passed on. Parsers give a status or
+ * no code. Any other error stays as it is, unless the caller has left: a gateway may not send a result again that is called
+ * malformed because this process can open no more files.
+ */
+export function bodyProblem(error: unknown): unknown {
   if (error instanceof HttpProblem) return error;
-  if (error instanceof Error && 'status' in error && error.status === 413)
-    return new HttpProblem(413, 'The request body is too large');
+  if (error instanceof Error && 'status' in error) {
+    if (error.status === 413) return new HttpProblem(413, 'The request body is too large');
+  } else if (error instanceof Error && 'code' in error && error.code !== 'ECONNRESET') return error;
   return new HttpProblem(400, 'The request body is malformed');
 }
 

@@ -5,7 +5,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { connectEventStore } from '@ledger/event-store/client.ts';
-import type { EventStore } from '@ledger/event-store/event-store.ts';
+import { type EventStore, EventStoreUnavailable } from '@ledger/event-store/event-store.ts';
 import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
 import { forAll, isSigned, publicKeysIn, sealKeyOf, termText } from '@ledger/transparency-log/key.ts';
 import {
@@ -13,9 +13,12 @@ import {
   openCheckpoint,
   parseCheckpoint,
   parseNote,
+  rawKeyOf,
   signatureLine,
 } from '@ledger/transparency-log/note.ts';
+import { type Offer, offerTo } from '@ledger/transparency-log/offer-to-witnesses.ts';
 import { growTree, leafHash } from '@ledger/transparency-log/tree.ts';
+import { createWitness } from '@ledger/transparency-log/witness.ts';
 import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
 import { pino } from 'pino';
@@ -74,6 +77,7 @@ async function runSealer(
     signer?: typeof key;
     keys?: SealKeys;
     place?: Awaited<ReturnType<typeof newPlace>>;
+    offer?: Offer;
   } = {},
 ) {
   const { everyEvents = 3, everyMs = 3_600_000, signer = key } = options;
@@ -88,6 +92,7 @@ async function runSealer(
     runtime: testRuntime({ now: () => new Date('2026-11-20T02:00:00.000Z') }),
     log,
     pace: { everyEvents, everyMs },
+    ...(options.offer && { offer: options.offer }),
   });
   t.teardown(() => sealer.stop());
   return { ...sealer, logged, place };
@@ -180,6 +185,52 @@ test.serial('two sealers that both lead make one chain of seals', async (t) => {
   for (const sealer of sealers) await sealer.stop();
   await checkSeals(t, store, 30);
 });
+
+test.serial(
+  'a witness signs on after sealers that ended before they appended what it had signed',
+  async (t) => {
+    const { eventStore } = await startStore(t);
+    const place = await newPlace(t);
+    let note = '';
+    const witness = createWitness({
+      name: 'witness.example/1',
+      key: otherKey,
+      logs: [{ kind: 'log', name: place.origin, publicKey: rawKeyOf(key.publicKey) }],
+      kept: {
+        load: async () => note || null,
+        save: async (_, signed) => {
+          note = signed;
+        },
+      },
+      now: () => new Date('2026-11-20T02:00:00.000Z'),
+    });
+    const post = (async (_: unknown, { body }: RequestInit) => {
+      const { status, text } = await witness(String(body));
+      return new Response(text, { status });
+    }) as typeof fetch;
+    const offer = offerTo(['http://witness'], { post, runtime: systemRuntime, log });
+    const witnessed = () => openCheckpoint(note, null);
+    const lost: EventStore = {
+      ...eventStore,
+      append: async () => {
+        throw new EventStoreUnavailable('The process ends before it appends the seal');
+      },
+    };
+    // The first has sealed nothing before, the second begins at a seal.
+    for (const count of [3, 10]) {
+      await addPayments(eventStore, count - 2, count);
+      const ended = await runSealer(t, lost, { everyEvents: 1_000, place, offer });
+      await until(async () => Reflect.get(Object(witnessed()), 'size') === count);
+      await ended.stop();
+      await addPayments(eventStore, count + 1, count + 4);
+      const next = await runSealer(t, eventStore, { everyEvents: 1_000, place, offer });
+      await sealedUpTo(eventStore, count + 4);
+      await next.stop();
+      t.like(witnessed(), { size: count + 4 });
+      t.deepEqual(next.logged, []);
+    }
+  },
+);
 
 test.serial('a sealer that cannot read the log leaves it to another', async (t) => {
   const store = await startStore(t);
