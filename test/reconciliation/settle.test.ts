@@ -284,7 +284,8 @@ test.serial(
     const ofPort = result(1, 'succeeded', { gatewayTransactionId: 'G-port' });
     await pay(idOf(2), [chosen(1), succeeded(ofPort, { receiptNo: 'R-port' })], 'port');
     await settled();
-    const remit = (...rows: string[]) => bring(['REFERENCE,SETTLED_ON,TOTAL,MERCHANT_CODE,AMOUNT', ...rows]);
+    const header = 'REFERENCE,SETTLED_ON,TOTAL,MERCHANT_CODE,AMOUNT';
+    const remit = (...rows: string[]) => bring([header, ...rows]);
     t.deepEqual(
       await remit(
         'RM-1,2026-11-21,120.50,council,120.50',
@@ -312,9 +313,14 @@ test.serial(
       /^The first row is the header of a payout and of remittances/,
     );
     t.is((await remit()).imported, 'The file has no rows');
-    const withCurrency = 'REFERENCE,SETTLED_ON,TOTAL,MERCHANT_CODE,AMOUNT,CURRENCY';
-    t.deepEqual((await bring([withCurrency, 'RM-1,2026-11-21,120.50,council,120.50,USD'])).faults, [
+    t.deepEqual((await bring([`${header},CURRENCY`, 'RM-1,2026-11-21,120.50,council,120.50,USD'])).faults, [
       '2 CURRENCY is not MYR',
+    ]);
+    t.deepEqual((await bring([`${header},FEE`, 'RM-1,2026-11-21,120.00,council,120.50,0.50'])).faults, [
+      '2 FEE is for payouts',
+    ]);
+    t.deepEqual((await remit('RM-1,2026-11-21,all of it,council,120.50')).faults, [
+      '2 TOTAL is not an amount such as 120.50',
     ]);
     const tooMuch = ['RM-0,2026-11-21,120.51,council,60.00', 'RM-0,2026-11-21,120.51,council,60.51'];
     t.is(
@@ -328,7 +334,6 @@ test.serial(
     t.like((await remit('RM-1,2026-11-21,120.50,council,120.50')).imported, { isNew: true });
     t.deepEqual(Object.keys(await open()), ['gateway:fpx', 'merchant:port']);
     t.regex(String((await remit('RM-2,2026-11-21,0.01,council,0.01')).imported), /is owed less, RM 0.00/);
-    const header = 'REFERENCE,SETTLED_ON,TOTAL,MERCHANT_CODE,AMOUNT';
     t.like((await bring([header, 'RM-2,2026-11-21,0.01,council,0.01'], true)).imported, { isNew: true });
     t.like((await bring([`${both},FEE`, 'PO-1,2026-11-21,0.50,council,fpx,1.00,0.50'])).imported, {
       kind: 'payout',
