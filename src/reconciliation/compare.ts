@@ -27,7 +27,7 @@ export type Verdict = Pick<
 
 /**
  * One verdict for each record, and one for each success in the ledger, at any time, that no record is about. Money
- * decides: a failed attempt is not a discrepancy once the payment has moved on.
+ * decides: a failed attempt is not a discrepancy once the payment has moved on. The records are in the order of their lines.
  */
 export function compareRecords(
   records: readonly ExportRecord[],
@@ -159,9 +159,7 @@ function pairUp(
     .toSorted((a, b) => Number(wasReplaced(a)) - Number(wasReplaced(b)));
   const current = results.filter(({ result }) => result === currentResult(payment));
   const pairs: Pair[] = records
-    .toSorted(
-      (a, b) => Number(b.status === 'succeeded') - Number(a.status === 'succeeded') || a.line - b.line,
-    )
+    .toSorted((a, b) => Number(b.status === 'succeeded') - Number(a.status === 'succeeded'))
     .map((record) => ({ record, ours: sameTransaction(record, results) }));
   // A result whose transaction a record names is not available to other records, whether it was paired or not.
   const ids = new Set(pairs.map(({ record }) => record.gatewayTransactionId).filter((id) => id !== ''));

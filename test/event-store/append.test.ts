@@ -1,6 +1,12 @@
 /** Appends to a store that is well: what comes back, what is refused, and races. */
-import { EventStoreUnavailable, WrongExpectedRevision } from '@ledger/event-store/event-store.ts';
+import { createAppend } from '@ledger/event-store/append.ts';
+import {
+  EventStoreUnavailable,
+  type RecordedEvent,
+  WrongExpectedRevision,
+} from '@ledger/event-store/event-store.ts';
 import { createClient, hooksOf } from '@ledger/event-store/new-client.ts';
+import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
 import test from 'ava';
 import { startServerProcess } from '../support/event-store.ts';
 import { newEvent, open, range, startServer } from './helpers.ts';
@@ -41,6 +47,25 @@ test.serial('a repeat adds nothing and gets the answer of the first', async (t) 
   await store.append('payment-1', [newEvent()], 1);
   t.deepEqual(await store.append('payment-1', events, 'no_stream'), first);
   t.is((await store.load('payment-1')).length, 3);
+});
+
+test('a confirmation without a place is looked up in the stream, and believed only if the events are there', async (t) => {
+  const [event, epoch] = [newEvent(), {}];
+  const position = { commit: 7n, prepare: 7n };
+  const stored = { ...event, streamName: 'payment-1', revision: 0, position, epoch, created: new Date(0) };
+  const appendTo = (stream: RecordedEvent[]) =>
+    createAppend({
+      attempt: async () => ({ revision: 0, position: null, epoch }),
+      attemptMs: 1_000,
+      isAway: () => false,
+      load: async () => stream,
+      giveUpAfterMs: 1,
+      runtime: systemRuntime,
+      signal: new AbortController().signal,
+    })('payment-1', [event], 'no_stream');
+  t.deepEqual(await appendTo([stored]), { revision: 0, position, epoch });
+  await t.throwsAsync(appendTo([]), { instanceOf: EventStoreUnavailable });
+  await t.throwsAsync(appendTo([{ ...stored, id: newEvent().id }]), { instanceOf: WrongExpectedRevision });
 });
 
 test.serial('an append that cannot be sent is refused here and harms no other append', async (t) => {

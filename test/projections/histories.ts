@@ -5,7 +5,11 @@ import { paymentModes } from '../../src/common/payment-modes.ts';
 import type { PaymentEvent } from '../../src/events/payment.ts';
 import { channels } from '../../src/events/payment-request.ts';
 import { type Outcome, outcomes, sources } from '../../src/events/payment-result.ts';
-import { exceptionResolutions as resolutions } from '../../src/events/recorded-result.ts';
+import {
+  creditEffects,
+  exceptionResolutions as resolutions,
+  resolutions as staffResolutions,
+} from '../../src/events/recorded-result.ts';
 
 /** Any text, with what Postgres cannot store well represented. */
 const text = fc.string({
@@ -98,6 +102,19 @@ const asked = { at, delivery: fc.constantFrom('callback-1', 'callback-2', 'item-
 const tried = { ...asked, attempt: fc.integer({ min: 1, max: 9 }), durationMs: fc.nat() };
 const answered = { ...tried, status: fc.option(fc.constantFrom(200, 503)), reason: text };
 
+const resultNo = fc.integer({ min: 1, max: 4 });
+/** What staff did with money, and whom it is announced to. */
+const adjusted = {
+  ...{ at, by: text, merchantCode: text, postingRule: fc.constant(3), amountSen: sen },
+  deliveries: fc.uniqueArray(planned, { selector: ({ key }) => key }),
+};
+const returned = {
+  ...adjusted,
+  chargeNo: resultNo,
+  feeSen: sen,
+  mode: fc.constantFrom('' as const, ...paymentModes),
+};
+
 const later = fc.oneof(
   event('PaymentMethodChosen', {
     at,
@@ -139,11 +156,33 @@ const later = fc.oneof(
   }),
   event('ExceptionResolved', {
     at,
-    resultNo: fc.integer({ min: 1, max: 4 }),
+    resultNo,
     resolution: fc.constantFrom(...resolutions),
     note: text,
     postingRule,
   }),
+  event('AmountMismatchCredited', {
+    ...adjusted,
+    resultNo,
+    note: text,
+    effect: fc.constantFrom(...creditEffects),
+    paidSen: sen,
+    paidAt: at,
+    receiptNo: text,
+  }),
+  event('PaymentReversed', { ...returned, resultNo, note: text }),
+  event('PaymentRefunded', { ...returned, gatewayReference: text, reason: text }),
+  event('ApprovalRequested', {
+    ...{ at, by: text, amountSen: fc.option(sen) },
+    action: fc.record({
+      kind: fc.constant('resolution'),
+      resultNo,
+      resolution: fc.constantFrom(...staffResolutions),
+      note: text,
+    }),
+  }),
+  event('ApprovalGranted', { at, by: text, no: resultNo, note: text }),
+  event('ApprovalRejected', { at, by: text, no: resultNo, note: text }),
 );
 
 /** A stream from its request on. */

@@ -49,24 +49,31 @@ test('before any result it is a statement of what is known', (t) => {
   });
 });
 
+const wrong = mismatched(result(1, 'succeeded', { amountSen: sen(12_000) }));
+const credited: PaymentEvent = {
+  type: 'AmountMismatchCredited',
+  data: {
+    ...{ at: requestedAt, by: 'staff:A', postingRule: 3, merchantCode: 'council', deliveries: [], note: 'x' },
+    ...{ resultNo: 1, amountSen: sen(12_000), effect: 'partlyPaid', paidSen: sen(12_000) },
+    ...{ paidAt: requestedAt, receiptNo: '' },
+  },
+};
+
+test('a wrong amount that is credited is told once in the history, and is no money besides', (t) => {
+  const receipt = receiptAfter(requested(), chosen(1), wrong, credited);
+  t.deepEqual(receipt.history.map(({ kind }) => kind).toSorted(), [
+    'amountMismatch',
+    'credited',
+    'methodChosen',
+    'requested',
+  ]);
+  t.deepEqual(receipt.otherCharges, []);
+  t.deepEqual(receipt.notes, [{ kind: 'partlyPaid', amount: 'RM 120.00', outstanding: 'RM 0.50' }]);
+  t.like(receiptAfter(requested(), chosen(1), wrong).otherCharges, [{ kind: 'wrongAmount', resolved: null }]);
+});
+
 test('once it has expired, or its agency has cancelled it, it says that nobody can pay any more', (t) => {
   const expiresAt = '2026-11-21T00:00:00.000Z';
-  const wrong = mismatched(result(1, 'succeeded', { amountSen: sen(12_000) }));
-  const credited: PaymentEvent = {
-    type: 'AmountMismatchCredited',
-    data: {
-      ...{
-        at: requestedAt,
-        by: 'staff:A',
-        postingRule: 3,
-        merchantCode: 'council',
-        deliveries: [],
-        note: 'x',
-      },
-      ...{ resultNo: 1, amountSen: sen(12_000), effect: 'partlyPaid', paidSen: sen(12_000) },
-      ...{ paidAt: requestedAt, receiptNo: '' },
-    },
-  };
   const said = (now: string, events: PaymentEvent[], lang: Language = 'en') => {
     const asked = { type: 'PaymentRequested', data: request({ expiresAt }) } as const;
     const payment = [asked, ...events].reduce(evolve, noPayment);

@@ -21,8 +21,10 @@ import {
   orderNo,
   requested,
   result,
+  resultAt,
   sen,
   succeeded,
+  superseded,
   transactionId,
 } from '../support/payments.ts';
 import { runs } from '../support/property-runs.ts';
@@ -88,6 +90,7 @@ const paidAgain = fold(
   contradicted(result(1, 'failed', { paidAt: '2026-11-20T02:00:00.000Z' }), 'succeeded'),
   contradicted(result(1, 'succeeded', { paidAt: '2026-11-20T03:00:00.000Z' }), 'succeeded'),
 );
+const inDollars = (currency: string) => fold(chosen(1), mismatched(result(1, 'succeeded', { currency })));
 const unnamed = fold(chosen(1), succeeded(result(1, 'succeeded', { gatewayTransactionId: '' })));
 
 const cases: [string, Payment, ExportRecord[], string[], ExportSource?][] = [
@@ -189,11 +192,203 @@ const cases: [string, Payment, ExportRecord[], string[], ExportSource?][] = [
   ['attempted, paid here', paid, [theirs('', { status: 'attempted' })], ['statusDiffers X1 1'], 'registry'],
   ['failed, not heard of', fold(), [theirs('P1', { status: 'failed' })], ['statusDiffers P1 -']],
   ['pending there, failed here', failed, [theirs('P9', { status: 'pending' })], ['statusDiffers P9 -']],
+  ['a failed try beside a cancelled one', cancelled, [theirs('P9', { status: 'failed' })], ['matched P9 -']],
+  ['paid to the registry, failed here', failed, [theirs('P1')], ['statusDiffers P1 1'], 'registry'],
+  [
+    'attempted to the registry is failed here',
+    failed,
+    [theirs('P1', { status: 'attempted' })],
+    ['matched P1 1'],
+    'registry',
+  ],
+  [
+    'a charge without a number beside the one that is here',
+    paid,
+    [theirs('P1'), theirs('')],
+    ['matched P1 1', 'missingHere X1 -'],
+  ],
+  [
+    'charges without numbers are told apart by their amounts',
+    fold(
+      chosen(1),
+      mismatched(result(1, 'succeeded', { gatewayTransactionId: '', amountSen: sen(1) })),
+      succeeded(result(1, 'succeeded', { gatewayTransactionId: '' })),
+    ),
+    [theirs(''), theirs('', { recordId: 'X2', amountSen: sen(1) })],
+    ['matched X1 2', 'matched X2 1'],
+  ],
+  [
+    'a failed try without a number leaves the charge to the record of another amount',
+    paid,
+    [theirs('', { amountSen: sen(1) }), theirs('', { recordId: 'X2', status: 'failed' })],
+    ['amountDiffers X1 1', 'matched X2 -'],
+  ],
+  [
+    'an amount set apart here has not paid: the charge that would is unheard of',
+    mismatch,
+    [theirs('P1', { amountSen: sen(1) }), theirs('P2')],
+    ['matched P1 1', 'statusDiffers P2 -'],
+  ],
+  ['dollars here, ringgit there', inDollars('USD'), [theirs('P1')], ['amountDiffers P1 1']],
+  [
+    'the latest row of a transaction counts, wherever it is in the file',
+    failed,
+    [
+      theirs('P1', { recordId: 'last', status: 'failed', paidAt: '2026-11-20T01:05:30.000Z' }),
+      theirs('P1', { recordId: 'first', status: 'pending' }),
+    ],
+    ['matched last 1', 'repeated first -'],
+  ],
+  [
+    'a row without a time is older than one with a time',
+    failed,
+    [
+      theirs('P1', { recordId: 'timed', status: 'failed' }),
+      theirs('P1', { status: 'pending', paidAt: null }),
+    ],
+    ['matched timed 1', 'repeated P1 -'],
+  ],
+  [
+    'of two rows without a time the later one counts',
+    failed,
+    [
+      theirs('P1', { status: 'pending', paidAt: null }),
+      theirs('P1', { recordId: 'later', status: 'failed', paidAt: null }),
+    ],
+    ['matched later 1', 'repeated P1 -'],
+  ],
+  [
+    'rows without a number are of different tries',
+    failed,
+    [
+      theirs('', { status: 'failed' }),
+      theirs('', { recordId: 'X2', status: 'failed', paidAt: '2026-11-20T01:05:30.000Z' }),
+    ],
+    ['matched X1 1', 'matched X2 -'],
+  ],
+  [
+    'paid without a number there, failed here: so the record of the failure is about another try',
+    failed,
+    [theirs('', { status: 'failed' }), theirs('', { recordId: 'X2' })],
+    ['matched X1 -', 'statusDiffers X2 1'],
+  ],
+  [
+    'a record without a number is about the result that counts',
+    fold(chosen(1), chosen(2), applied(result(1, 'cancelled')), applied(result(2, 'failed'))),
+    [theirs('', { status: 'failed' })],
+    ['matched X1 2'],
+  ],
+  [
+    'a record without a number is about the report that is in the books',
+    fold(
+      chosen(1),
+      mismatched(result(1, 'succeeded', { gatewayTransactionId: '' })),
+      duplicated(result(1, 'succeeded'), 'P0'),
+      superseded(1),
+    ),
+    [theirs('')],
+    ['matched X1 2'],
+  ],
+  [
+    'a charge of another amount, which failed later',
+    fold(chosen(1), succeeded(result(1, 'succeeded')), contradicted(result(1, 'failed'), 'succeeded')),
+    [theirs('P1', { amountSen: sen(1) })],
+    ['amountDiffers P1 1'],
+  ],
+  [
+    'a failure of another amount',
+    failed,
+    [theirs('P1', { status: 'failed', amountSen: sen(1) })],
+    ['matched P1 1'],
+  ],
+  ['unknown there and here', fold(), [theirs('P9', { status: 'not_found' })], ['matched P9 -'], 'registry'],
+  [
+    'a pending try beside the paid one',
+    paid,
+    [theirs('P1'), theirs('P9', { status: 'pending' })],
+    ['matched P1 1', 'matched P9 -'],
+  ],
+  [
+    'pending to the registry, failed here',
+    failed,
+    [theirs('P1', { status: 'pending' })],
+    ['statusDiffers P1 1'],
+    'registry',
+  ],
+  [
+    'a currency in small letters there',
+    inDollars('USD'),
+    [theirs('P1', { currency: 'usd' })],
+    ['matched P1 1'],
+  ],
+  [
+    'a currency in small letters here',
+    inDollars('usd'),
+    [theirs('P1', { currency: 'USD' })],
+    ['matched P1 1'],
+  ],
 ];
 
 for (const [name, payment, records, expected, source] of cases) {
   test(name, (t) => t.deepEqual(verdicts(records, payment, source), expected));
 }
+
+test('a verdict says what both sides have', (t) => {
+  const first = (records: ExportRecord[], payment: Payment) => compareRecords(records, payment, 'gateway')[0];
+  t.like(first([theirs('P9', { currency: 'RM' })], failed), {
+    gatewayTransactionId: 'P9',
+    merchantCode: 'council',
+    paidAt: '2026-11-20T01:04:30.000Z',
+    ours: { status: 'failed', amountSen, currency: '' },
+    theirs: { status: 'succeeded', amountSen, currency: 'RM' },
+  });
+  const foreign = theirs('', { merchantCode: 'museum', paidAt: null });
+  t.like(first([foreign], failed), {
+    gatewayTransactionId: '',
+    merchantCode: 'museum',
+    paidAt: null,
+    ours: null,
+  });
+  t.is(first([theirs('')], noPayment)?.merchantCode, '');
+  t.is(first([theirs('P1', { amountSen: sen(1) })], paid)?.merchantCode, 'council');
+  t.is(first([theirs('P2')], paid)?.merchantCode, 'council');
+  t.like(first([], paid), {
+    gatewayTransactionId: 'P1',
+    merchantCode: 'council',
+    paidAt: '2026-11-20T01:04:30.000Z',
+    ours: { status: 'succeeded', amountSen, currency: '' },
+    theirs: null,
+  });
+});
+
+test('a result without a time was paid when it was recorded, a record without one nobody knows when', (t) => {
+  const untimed = fold(chosen(1), succeeded(result(1, 'succeeded', { paidAt: null })));
+  t.is(compareRecords([], untimed, 'gateway')[0]?.paidAt, resultAt);
+  t.is(compareRecords([theirs('P1', { paidAt: null })], untimed, 'gateway')[0]?.paidAt, null);
+});
+
+test('a payment of which a part was paid is not paid to a record of more money', (t) => {
+  const event: PaymentEvent = {
+    type: 'AmountMismatchCredited',
+    data: {
+      ...{ at: resultAt, by: 'staff:A', resultNo: 1, note: 'x', amountSen: sen(1), merchantCode: 'council' },
+      ...{
+        effect: 'partlyPaid',
+        paidSen: sen(1),
+        paidAt: resultAt,
+        receiptNo: '',
+        deliveries: [],
+        postingRule: 3,
+      },
+    },
+  };
+  const [, second] = compareRecords(
+    [theirs('P1', { amountSen: sen(1) }), theirs('P2')],
+    evolve(mismatch, event),
+    'gateway',
+  );
+  t.like(second, { class: 'statusDiffers', ours: { status: 'requested' } });
+});
 
 /** Payments as results make them, whatever comes in which order. */
 const payments = fc.array(results, { maxLength: 6 }).map((reported) =>

@@ -217,6 +217,32 @@ for (const [row, expected] of faults)
   test(`a row is refused that ${expected}: ${JSON.stringify(row)}`, (t) =>
     t.is(readOne(gateway, row).record, expected));
 
+test('a row is refused for a status, a currency or a length that no export has', (t) => {
+  t.is(
+    readOne(registry, `77,${idOf(1)},5,,,fpx,P1,Bank,Aminah,120.5,20261120090430`).record,
+    'eps_status is not a known status',
+  );
+  t.is(
+    readOne(`${gateway},CURRENCY`, 'A,P1,1,120.50,,council,RM1').record,
+    'CURRENCY is not a currency such as MYR',
+  );
+  const withNote = (length: number) =>
+    readOne(`${gateway},NOTE`, `A,P1,1,120.50,,council,${'x'.repeat(length)}`);
+  t.like(withNote(4_096), { record: { recordId: 'P1' } });
+  t.is(withNote(4_097).record, 'has a cell that is too long');
+});
+
+test('cells are trimmed, and an order number stands for a transaction without a number', (t) => {
+  t.like(readOne(`${gateway},MERCHANT_ORDER_NO`, ' A , ,1, 120.50 ,, council , A-1 ').record, {
+    transactionId: 'A',
+    recordId: 'A-1',
+    gatewayTransactionId: '',
+    sellerOrderNo: 'A-1',
+    amountSen: 12_050,
+    merchantCode: 'council',
+  });
+});
+
 for (const time of [
   '',
   '1900-01-01 00:00:00',

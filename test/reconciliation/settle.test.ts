@@ -1,5 +1,6 @@
 // Payouts and remittances from files: all or nothing, once, and each charge found in the books.
 import { randomUUID } from 'node:crypto';
+import { EventStoreUnavailable } from '@ledger/event-store/event-store.ts';
 import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
 import { isReady } from '@ledger/projections/runtime/lag.ts';
 import test, { type ExecutionContext } from 'ava';
@@ -10,6 +11,7 @@ import { dayOf } from '../../src/common/malaysian-time.ts';
 import { settlementIdOf, settlementStream } from '../../src/events/settlement.ts';
 import { ageing } from '../../src/projections/journal/ageing.ts';
 import { journal } from '../../src/projections/journal/projection.ts';
+import { journalGap } from '../../src/projections/journal/queries.ts';
 import { UnreadableExport } from '../../src/reconciliation/export-format.ts';
 import { ReadModelBehind } from '../../src/reconciliation/reconcile.ts';
 import { importSettlement } from '../../src/reconciliation/settle.ts';
@@ -232,6 +234,49 @@ test.serial('nothing is settled by rows of a log that was lost', async (t) => {
 });
 
 test.serial(
+  'nothing is settled while nobody knows what the journal lacks, except parked streams',
+  async (t) => {
+    const { bring, dependencies, pay, settled } = await start(t);
+    await pay(idOf(1), [chosen(1), succeeded(result(1, 'succeeded'), { receiptNo: 'R-1' })]);
+    await settled();
+    const firstAfter = async () => {
+      throw new EventStoreUnavailable('it is away');
+    };
+    const away = { ...dependencies, eventStore: { ...dependencies.eventStore, firstAfter } };
+    const gap = (from: typeof dependencies) => journalGap(new Date(), from);
+    t.deepEqual(await gap(away), {
+      kind: 'behind',
+      message: 'The event store does not answer: it is not known what the journal lacks',
+    });
+    const rows = [header, `PO-1,2026-11-21,120.50,${idOf(1)},,fpx,120.50,`];
+    const imported = importSettlement(away, {
+      file: pieces(Buffer.from(rows.join('\r\n'))),
+      isConfirmed: true,
+      cause: cause(),
+      onBadRow() {},
+    });
+    await t.throwsAsync(imported, { instanceOf: ReadModelBehind, message: /it is not known what/ });
+    const mark = async (column: 'fault' | 'parked', value: unknown) =>
+      void (await dependencies
+        .db('checkpoints')
+        .where({ name: 'journal' })
+        .update(column, JSON.stringify(value)));
+    await mark('fault', { message: 'Unknown event type X', event: null });
+    t.deepEqual(await gap(away), {
+      kind: 'behind',
+      message: 'The journal has halted, and lacks all that came after: Unknown event type X',
+    });
+    await mark('fault', null);
+    await mark('parked', [{ stream: 'payment-X' }, { stream: 'payment-Y' }]);
+    t.deepEqual(await gap(dependencies), {
+      kind: 'parked',
+      message: 'The journal leaves out what is parked: payment-X, payment-Y',
+    });
+    t.like((await bring(rows)).imported, { isNew: true });
+  },
+);
+
+test.serial(
   'remittances bring agencies to zero, and a file with a fault is not imported at all',
   async (t) => {
     const { bring, open, pay, settled } = await start(t);
@@ -239,7 +284,8 @@ test.serial(
     const ofPort = result(1, 'succeeded', { gatewayTransactionId: 'G-port' });
     await pay(idOf(2), [chosen(1), succeeded(ofPort, { receiptNo: 'R-port' })], 'port');
     await settled();
-    const remit = (...rows: string[]) => bring(['REFERENCE,SETTLED_ON,TOTAL,MERCHANT_CODE,AMOUNT', ...rows]);
+    const header = 'REFERENCE,SETTLED_ON,TOTAL,MERCHANT_CODE,AMOUNT';
+    const remit = (...rows: string[]) => bring([header, ...rows]);
     t.deepEqual(
       await remit(
         'RM-1,2026-11-21,120.50,council,120.50',
@@ -267,9 +313,14 @@ test.serial(
       /^The first row is the header of a payout and of remittances/,
     );
     t.is((await remit()).imported, 'The file has no rows');
-    const withCurrency = 'REFERENCE,SETTLED_ON,TOTAL,MERCHANT_CODE,AMOUNT,CURRENCY';
-    t.deepEqual((await bring([withCurrency, 'RM-1,2026-11-21,120.50,council,120.50,USD'])).faults, [
+    t.deepEqual((await bring([`${header},CURRENCY`, 'RM-1,2026-11-21,120.50,council,120.50,USD'])).faults, [
       '2 CURRENCY is not MYR',
+    ]);
+    t.deepEqual((await bring([`${header},FEE`, 'RM-1,2026-11-21,120.00,council,120.50,0.50'])).faults, [
+      '2 FEE is for payouts',
+    ]);
+    t.deepEqual((await remit('RM-1,2026-11-21,all of it,council,120.50')).faults, [
+      '2 TOTAL is not an amount such as 120.50',
     ]);
     const tooMuch = ['RM-0,2026-11-21,120.51,council,60.00', 'RM-0,2026-11-21,120.51,council,60.51'];
     t.is(
@@ -283,7 +334,6 @@ test.serial(
     t.like((await remit('RM-1,2026-11-21,120.50,council,120.50')).imported, { isNew: true });
     t.deepEqual(Object.keys(await open()), ['gateway:fpx', 'merchant:port']);
     t.regex(String((await remit('RM-2,2026-11-21,0.01,council,0.01')).imported), /is owed less, RM 0.00/);
-    const header = 'REFERENCE,SETTLED_ON,TOTAL,MERCHANT_CODE,AMOUNT';
     t.like((await bring([header, 'RM-2,2026-11-21,0.01,council,0.01'], true)).imported, { isNew: true });
     t.like((await bring([`${both},FEE`, 'PO-1,2026-11-21,0.50,council,fpx,1.00,0.50'])).imported, {
       kind: 'payout',

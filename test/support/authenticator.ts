@@ -39,6 +39,15 @@ export const certificate = Buffer.concat([
   bytes(Buffer.alloc(300, 1)),
 ]);
 
+/** Of one in the format `packed` without a certificate, signed by another key than that of the passkey. */
+export function forgedAttestation(): Buffer {
+  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const signature = sign('sha256', Buffer.from('anything'), privateKey);
+  const algorithm = Buffer.concat([text('alg'), Buffer.from([0x26])]);
+  const statement = [Buffer.from([0xa2]), algorithm, text('sig'), bytes(signature)];
+  return Buffer.concat([text('packed'), text('attStmt'), ...statement]);
+}
+
 /** `idBytes` is the length of its id. */
 export function createAuthenticator(baseUrl: string, idBytes = 32) {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });

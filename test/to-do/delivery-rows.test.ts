@@ -101,6 +101,9 @@ test.serial('whatever the history, each row is the newest delivery of its orderi
   );
 });
 
+/** With a callback to settle. */
+const paidHistory = history.map(([_, ...events]) => [...paid('https://a.example/'), ...events]);
+
 test.serial(
   'rows that are settled ahead of the list are those it would make, and it leaves them',
   async (t) => {
@@ -114,7 +117,7 @@ test.serial(
     const versionsOf = (id: string) =>
       db('reactor_deliveries.deliveries').where('transaction_id', id).orderBy('ordering_key').pluck('xmin');
     await fc.assert(
-      fc.asyncProperty(history, fc.nat(), fc.nat(), async (events, listed, settled) => {
+      fc.asyncProperty(paidHistory, fc.nat(), fc.nat(), async (events, listed, settled) => {
         const [ahead, usual] = [`A${serial++}`, `U${serial}`];
         const upTo = settled % (events.length + 1);
         await write(db, ahead, events.slice(0, listed % (events.length + 1)));

@@ -1,11 +1,13 @@
 // Notes and checkpoints: the examples of the C2SP specifications and of golang.org/x/mod/sumdb/note, and a checkpoint of
 // a public log with the cosignatures of public witnesses.
-import { sealKeyOf } from '@ledger/transparency-log/key.ts';
+import { generateKeyPairSync } from 'node:crypto';
+import { forAll, publicKeysIn, sealKeyOf, termText } from '@ledger/transparency-log/key.ts';
 import {
   checkpointText,
   cosignatureLine,
   cosignersOf,
   lackOfWitnesses,
+  openCheckpoint,
   parseCheckpoint,
   parseNote,
   readVerifier,
@@ -97,6 +99,29 @@ test('our own cosignature verifies, and states its time', (t) => {
   t.is(lackOfWitnesses(note, witnesses), null);
   t.is(lackOfWitnesses(note, witnesses, 1_795_136_400), null);
   t.regex(lackOfWitnesses(note, witnesses, 1_795_136_399) ?? '', /these have: none$/, 'it signed later');
+});
+
+test('a checkpoint counts if a trusted key has signed it in its term', (t) => {
+  const key = sealKeyOf('5ea1'.repeat(16));
+  const { publicKey } = key;
+  const text = checkpointText({ origin: 'log.example', size: 7, root: Buffer.alloc(32, 1) });
+  const note = `${text}\n${signatureLine(text, 'log.example', key)}`;
+  const early = { publicKey, from: 0, to: 6 };
+  const late = { publicKey, from: 8, to: Number.POSITIVE_INFINITY };
+  for (const trusted of [[forAll(publicKey)], [early, { publicKey, from: 7, to: 7 }, late], null])
+    t.like(openCheckpoint(note, trusted), { origin: 'log.example', size: 7 });
+  for (const trusted of [[], [early], [late], [forAll(sealKeyOf('1dea'.repeat(16)).publicKey)]])
+    t.is(openCheckpoint(note, trusted), 'The checkpoint was not signed with a trusted key');
+  t.is(
+    openCheckpoint(`not one\n\n${signatureLine('not one\n', 'log.example', key)}`, null),
+    'It is not a checkpoint',
+  );
+
+  const terms = [forAll(publicKey), early, late, { publicKey, from: 3, to: 9 }];
+  t.deepEqual(publicKeysIn(terms.map(termText).join('\n')), terms);
+  const { publicKey: p256 } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  for (const pem of ['', p256.export({ format: 'pem', type: 'spki' }).toString()])
+    t.throws(() => publicKeysIn(pem), { message: /must hold Ed25519 public keys/ });
 });
 
 test('what does not have the form of a note, a key or a checkpoint is refused', (t) => {

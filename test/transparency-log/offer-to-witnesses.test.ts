@@ -61,6 +61,39 @@ test('an answer of 200 without a signature is not taken for one', async (t) => {
   t.deepEqual(warned, ['It answered 200']);
 });
 
+test('a witness that has signed more is asked once more, with the proof from there', async (t) => {
+  const warned: string[] = [];
+  const log = pino({}, { write: (line: string) => void warned.push(JSON.parse(line).reason) });
+  const signature = '— witness.example AAAAAAAA\n';
+  const offering = async (answers: readonly Response[], hashes: Buffer[] | null) => {
+    const asked: string[] = [];
+    const post = async (_: unknown, { body }: RequestInit = {}) => {
+      asked.push(String(body).split('\n\n')[0] ?? '');
+      return answers[asked.length - 1] ?? new Response('', { status: 500 });
+    };
+    const offer = offerTo(['http://witness.example'], { post, runtime: systemRuntime, log });
+    const line = await offer('a note\n\n', async (size) => (size === 0 ? [] : hashes));
+    return { asked, line };
+  };
+  const conflict = () => new Response('5\n', { status: 409 });
+  const proof = Buffer.alloc(32).toString('base64');
+  t.deepEqual(await offering([conflict(), new Response(signature)], [Buffer.alloc(32)]), {
+    asked: ['old 0', `old 5\n${proof}`],
+    line: signature,
+  });
+  t.deepEqual(warned, []);
+  t.is((await offering([conflict(), conflict(), new Response(signature)], [])).line, '');
+  t.is((await offering([conflict(), new Response(signature)], null)).line, '');
+  t.is((await offering([new Response('many\n', { status: 409 }), new Response(signature)], [])).line, '');
+  t.is((await offering([new Response(signature, { status: 500 })], [])).line, '');
+  t.deepEqual(warned, [
+    'It answered 409',
+    'It has signed a checkpoint of 5 events that this log never had',
+    'It answered 409',
+    'It answered 500',
+  ]);
+});
+
 test('a witness that cannot be reached: the reason says what was in the way', async (t) => {
   const warned: string[] = [];
   const log = pino({}, { write: (line: string) => void warned.push(JSON.parse(line).reason) });

@@ -3,6 +3,7 @@
 import {
   growTree,
   isConsistent,
+  isRangeOf,
   leafHash,
   nodeHash,
   type Part,
@@ -177,4 +178,26 @@ test('every proof leads to the root, and no changed one does', (t) => {
     }),
     { numRuns: 100 },
   );
+});
+
+test('what no proof can show: another tree of the same size, a tree that shrank, a leaf beyond the end', (t) => {
+  const head = (size: number) => ({ size, root: bytes(roots[size] ?? '') });
+  t.false(isConsistent(head(3), { size: 3, root: bytes(roots[4] ?? '') }, []), 'two trees of the same size');
+  t.false(isConsistent(head(3), head(5), []), 'a proof is missing');
+  for (let first = 1; first <= 8; first += 1)
+    for (let second = 0; second < first; second += 1)
+      for (const proof of [[], proveConsistency(partOf(vectors.slice(0, first), second))])
+        t.false(isConsistent(head(first), head(second), proof), `${first} to ${second}`);
+  const [leaf = Buffer.alloc(32), other = leaf] = vectors;
+  t.is(rootOfInclusion(leaf, { index: 1, size: 1, proof: [] }), null);
+  t.is(rootOfInclusion(leaf, { index: 0, size: 1, proof: [other] }), null);
+});
+
+test('subtrees are those of a tree only if they are as many as its size has, and lead to its root', (t) => {
+  for (const [size, root] of roots.entries()) {
+    const range = treeOf(vectors.slice(0, size)).range();
+    t.true(isRangeOf(range, bytes(root)));
+    t.false(isRangeOf(range, bytes(roots[(size + 1) % roots.length] ?? '')));
+  }
+  t.false(isRangeOf({ size: 3, roots: [bytes(roots[3] ?? '')] }, bytes(roots[3] ?? '')));
 });

@@ -12,9 +12,11 @@ export async function sendReceipt(ctx: Context<PaymentWithHead>, channel: Paymen
   const { transactionId } = payment.request;
   const read = emailTokens.read(bodyText(ctx, 'token'), transactionId);
   if (typeof read !== 'object') {
-    const kind = read === 'expired' ? 'expired' : 'unauthorized';
     const actionUrl = links.receipt(transactionId, undefined, linkEndsAtMs);
-    throw new HttpProblem(401, 'The token of this receipt is not valid any more', { kind, actionUrl });
+    throw new HttpProblem(401, 'The token of this receipt is not valid any more', {
+      kind: 'receiptNotSent',
+      actionUrl,
+    });
   }
   const at = runtime.now().toISOString();
   const command = { type: 'RequestReceiptEmail', at, attempts: read.number } as const;

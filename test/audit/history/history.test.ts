@@ -1,4 +1,5 @@
 // The history of a payment: at a revision or a time it is the fold of the events until then.
+import { readFileSync } from 'node:fs';
 import test from 'ava';
 import fc from 'fast-check';
 import { entriesUntil, historyOf, readUntil } from '../../../src/audit/history/history.ts';
@@ -52,6 +53,28 @@ test('the state at a time is the fold of the events until the first that is late
       t.deepEqual(entries.at(-1)?.state, foldOf(known));
     }),
   );
+});
+
+test('personal data that an early release wrote in plain text are not shown once they are erased', (t) => {
+  const golden = new URL('../../events/golden/histories-v1.jsonl', import.meta.url);
+  const [line = ''] = readFileSync(golden, 'utf8').split('\n');
+  const early: PaymentEvent[] = JSON.parse(line).events;
+  const erased: PaymentEvent = {
+    type: 'PersonalDataErased',
+    data: { at: resultAt, keys: [], reason: 'requested' },
+  };
+  const shown = (events: readonly PaymentEvent[]) =>
+    JSON.stringify(
+      historyOf(
+        stored(events).map((event, index) =>
+          index < early.length
+            ? { ...event, metadata: { ...Object(event.metadata), schemaVersion: 1 } }
+            : event,
+        ),
+      ).entries,
+    );
+  t.regex(shown(early), /Aminah.*"raw":\{"f 3":"Oa"/);
+  t.notRegex(shown([...early, erased]), /Aminah|900101145678|A-1|"f 3"/);
 });
 
 test('all of a history is JSON', (t) => {

@@ -90,3 +90,19 @@ test.serial('a payment that does not exist is 404', async (t) => {
   t.is((await admin.get(path)).status, 404);
   t.is((await admin.post(path)).status, 404);
 });
+
+test.serial(
+  'an erasure that cannot begin is no success, and the page says that it may still complete',
+  async (t) => {
+    const id = await createPayment(app);
+    const erase = () => Promise.reject(new Error('no stores'));
+    const away = await startApp({ console: { erase } }, app);
+    t.teardown(() => away.close());
+    const admin = await signIn(away, 'admin');
+    const answer = await admin.post(`/console/payments/${id}/erase`);
+    t.is(answer.status, 503);
+    t.regex(await answer.text(), /If the erasure had begun, it completes by itself/);
+    t.true(away.logged.some(({ msg }) => msg === 'personal data could not be erased'));
+    t.is((await app.events(id)).length, 1);
+  },
+);

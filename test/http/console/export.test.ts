@@ -115,6 +115,20 @@ test.serial('the form says what is wrong with it, and nothing is recorded', asyn
   t.deepEqual(await accessesOf(member), []);
 });
 
+test.serial(
+  'without Postgres a download cannot begin, the page says so, and nothing is recorded',
+  async (t) => {
+    const away = await startApp({}, app);
+    t.teardown(() => away.close());
+    const member = await signIn(away, 'viewer');
+    const answer = await member.post('/console/export', { ...november, format: 'jsonl' });
+    t.is(answer.status, 503);
+    const html = await answer.text();
+    t.regex(html, /The stores do not answer; try again in a few seconds/);
+    t.deepEqual(await accessesOf(member), []);
+  },
+);
+
 test.serial('the history of a payment, as of now and earlier, is recorded before it is shown', async (t) => {
   const member = await signIn(app, 'viewer');
   const path = `/console/payments/${id}/history.json`;

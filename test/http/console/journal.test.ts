@@ -4,7 +4,7 @@ import { parse } from 'csv-parse/sync';
 import { dayOf } from '../../../src/common/malaysian-time.ts';
 import { paymentStream } from '../../../src/events/payment.ts';
 import { roles } from '../../../src/events/user.ts';
-import type { Documents } from '../../../src/statements/document.ts';
+import { type Documents, TooManyReceipts } from '../../../src/statements/document.ts';
 import { stored } from '../../audit/helpers.ts';
 import { until } from '../../embedded/helpers.ts';
 import { emptyJournal, feed, paid, recorded } from '../../projections/journals.ts';
@@ -233,6 +233,18 @@ test.serial(
     going.resolve();
     t.true((await Promise.all(first)).every((status) => status === 200));
     t.is(await ask(4), 200);
+  },
+);
+
+test.serial(
+  'a day with more receipts than a PDF holds is refused, and the page says what to take',
+  async (t) => {
+    const collection: Documents['collection'] = async () => {
+      throw new TooManyReceipts('A PDF holds at most 20000 receipts; take the CSV for this day');
+    };
+    const { page } = await start(t, { documents: { ...documents, collection } });
+    const path = '/console/statements/collection.pdf?merchant=council&day=2026-11-20';
+    t.regex(seen(await page(path, 409)), /take the CSV for this day/);
   },
 );
 

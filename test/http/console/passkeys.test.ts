@@ -11,6 +11,7 @@ import {
   certificate,
   createAuthenticator,
   demandOf,
+  forgedAttestation,
   type Lies,
 } from '../../support/authenticator.ts';
 import {
@@ -254,11 +255,13 @@ test.serial('what registers no passkey: lies, certificates, and the same passkey
     'another ceremony': { type: 'webauthn.get' },
     'another challenge': { challenge: Buffer.from('another').toString('base64url') },
     'a certificate, which names addresses': { attestation: certificate },
+    'a signature of another key': { attestation: forgedAttestation() },
   };
   for (const [what, lie] of Object.entries(lies))
     await isRefused(t, await press(path, { name: 'Mine', response: device.create(asked, lie) }), 403, what);
   const noCertificate = ({ reason }: Record<string, unknown>) => reason === 'it has a certificate';
   t.true(app.logged.some(noCertificate), 'before the library follows the addresses');
+  t.true(app.logged.some(({ reason }) => reason === 'the attestation is wrong'));
   await isRefused(t, await press(path, { name: 'Mine', response: device.get(asked) }), 403, 'a use');
   const long = createAuthenticator(app.url, 8_000).create(asked);
   await isRefused(t, await press(path, { name: 'Mine', response: long }), 403, 'an id of 8,000 bytes');

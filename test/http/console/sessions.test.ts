@@ -1,9 +1,11 @@
 // Sessions of the console, from their beginning to signing out everywhere.
 import { connectEventStore } from '@ledger/event-store/client.ts';
+import { createExpiringSignatures } from '@ledger/kernel/expiring-signature.ts';
 import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
 import test from 'ava';
 import { pino } from 'pino';
-import { startApp } from '../../support/app.ts';
+import { longestSessionMs } from '../../../src/http/console/frame/session.ts';
+import { linkKeys, startApp } from '../../support/app.ts';
 import {
   addUser,
   anyPage,
@@ -97,6 +99,19 @@ test.serial('a cookie that was changed, or made for something else, is refused',
     `__Host-console=${value}`,
   ])
     t.is((await memberOf(app.url, one.id, cookie).get(anyPage)).status, 303, cookie.slice(0, 40));
+});
+
+test.serial('a session ends when it was to end, even for who can sign cookies', async (t) => {
+  const { cookie, id } = await signIn(app, 'viewer');
+  const ticket = cookie.replace('console=', '').split('.').slice(0, 2).join('.');
+  const endsAt = clock.ms + longestSessionMs;
+  const signature = createExpiringSignatures(linkKeys, 'console session').sign(ticket, endsAt + minuteMs);
+  const statusOf = async () =>
+    (await memberOf(app.url, id, `console=${ticket}.${signature}`).get(anyPage)).status;
+  clock.ms = endsAt - 1;
+  t.is(await statusOf(), 404);
+  clock.ms = endsAt;
+  t.is(await statusOf(), 303);
 });
 
 test.serial('signed out is signed out everywhere', async (t) => {

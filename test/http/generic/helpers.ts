@@ -124,3 +124,11 @@ export async function carryOut(app: TestApp, id: string, command: PaymentCommand
   const cause = { commandId: randomUUID(), correlationId: 'test', causationId: 'test', actor: 'staff:1' };
   await execute(paymentStream(id), command, cause);
 }
+
+/** The addresses of a payment's pages, and the methods that were chosen for it. */
+export const pagesOf = (app: Pick<TestApp, 'url' | 'events'>) => ({
+  payUrl: (id: string) => `${app.url}/generic/pay/${id}`,
+  receiptUrl: (id: string) => `${app.url}/generic/receipt/${id}`,
+  chosen: async (id: string) =>
+    (await app.events(id)).flatMap((event) => (event.type === 'PaymentMethodChosen' ? [event.data] : [])),
+});

@@ -328,6 +328,28 @@ test('the receipt is not sent again at once, nor without end, nor with another t
   t.true((await receipt(other)).includes('The receipt could not be sent to a***@example.my.'));
 });
 
+test('a page of the receipt that was open for too long says so, and asks nobody to pay again', async (t) => {
+  const id = await createPayment(app);
+  await report(id);
+  await recordEmail(id, 'delivered', 1, long);
+  const token = tokenOf(await receipt(id));
+  const later = await startApp({ clock: () => new Date(Date.now() + 61 * 60_000) }, app);
+  t.teardown(() => later.close());
+  const answer = await fetch(`${later.url}/generic/receipt/${id}`, {
+    method: 'POST',
+    headers: { accept: 'text/html' },
+    body: new URLSearchParams({ token }),
+  });
+  t.is(answer.status, 401);
+  const text = textOf(await answer.text());
+  t.regex(
+    text,
+    /The receipt was not sent again .* Open the receipt again, and send it from there\. Open the receipt/,
+  );
+  t.notRegex(text, /payment method/);
+  t.is(await sentAgain(id), 0);
+});
+
 test('without an address the page says nothing of an email', async (t) => {
   const id = await createPayment(app, { email: '' });
   await report(id);

@@ -151,6 +151,11 @@ test.serial('the columns hold what payments are found by', async (t) => {
     'a year that Postgres has no name for stops nothing',
   );
   t.is(rows[3].mode, 'fpx', 'as chosen, while no result names another');
+
+  const { findByReceiptNo } = createPaymentQueries(db, personalData, async () => {});
+  await db('payments.payments').where('transaction_id', 'C').update('requested_at', '2026-11-21');
+  t.deepEqual(await findByReceiptNo('R1'), ['C', 'B'], 'the latest first');
+  t.deepEqual(await findByReceiptNo('R'), []);
 });
 
 test.serial('a payment that is not there is null', async (t) => {

@@ -202,6 +202,7 @@ test('a signature as Standard Webhooks gives it, one for each secret', (t) => {
 const failures = {
   400: false,
   404: false,
+  300: false,
   302: false,
   429: true,
   500: true,

@@ -1,6 +1,6 @@
 // When a failed try is followed by another, and when by none.
 import test from 'ava';
-import { recordedOutcome } from '../../../src/reactors/deliveries/retry-schedule.ts';
+import { interrupted, recordedOutcome } from '../../../src/reactors/deliveries/retry-schedule.ts';
 import { scheduleMs } from '../helpers.ts';
 
 const now = new Date('2026-11-20T01:05:00.000Z');
@@ -50,4 +50,9 @@ test('what is delivered or abandoned is recorded as it is', (t) => {
   const gone = { kind: 'abandoned', status: 410, reason: 'answered 410' } as const;
   for (const outcome of [delivered, gone])
     t.deepEqual(recordedOutcome(outcome, { triesOfSchedule: 0 }, { scheduleMs, now, random: 0 }), outcome);
+});
+
+test('an attempt that was interrupted is made again at once', (t) => {
+  const outcome = recordedOutcome(interrupted, { triesOfSchedule: 3 }, { scheduleMs, now, random: 1 });
+  t.like(outcome, { kind: 'failed', status: null, nextAttemptAt: now.toISOString() });
 });
