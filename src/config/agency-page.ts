@@ -1,15 +1,15 @@
 /** What payers see of an agency, beside its name: the name in other languages, a logo, and how to reach it. */
 import { emailPattern } from '@ledger/kernel/email-address.ts';
-import { type Infer, nonempty, object, optional, pattern, string } from 'superstruct';
+import { type Infer, nonempty, object, optional, refine, string } from 'superstruct';
 
 export const agencyPage = {
   names: optional(object({ en: optional(nonempty(string())), ms: optional(nonempty(string())) })),
   logo: optional(nonempty(string())),
   contact: optional(
     object({
-      phone: optional(pattern(string(), /^\+?\d[\d-]{4,20}$/)),
-      email: optional(pattern(string(), emailPattern)),
-      url: optional(pattern(string(), /^https?:\/\/[^\s/]+/)),
+      phone: optional(refine(string(), 'digits and hyphens', (text) => /^\+?\d[\d-]{4,20}$/.test(text))),
+      email: optional(refine(string(), 'an email address', (text) => emailPattern.test(text))),
+      url: optional(refine(string(), 'http:// or https://', (text) => /^https?:\/\/[^\s/]+/.test(text))),
     }),
   ),
 };

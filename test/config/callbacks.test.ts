@@ -131,8 +131,13 @@ test('the name in other languages and the contact', async (t) => {
     logo: '',
     contact: { phone: '+60-3-8000', email: '', url: 'https://a.example/{lang}' },
   });
-  for (const contact of ['phone: "call us"', 'email: nobody', 'url: "javascript:alert(1)"', 'fax: "1"'])
-    await t.throwsAsync(merchant(t, `contact: { ${contact} }`), { instanceOf: ConfigError });
+  for (const [contact, message] of [
+    ['phone: "+60 3-8888 0000"', /contact\.phone is not valid \(digits and hyphens\)/],
+    ['email: nobody', /contact\.email is not valid \(an email address\)/],
+    ['url: "javascript:alert(1)"', /contact\.url is not valid \(http:\/\/ or https:\/\/\)/],
+    ['fax: "1"', /contact\.fax is not a known key/],
+  ] as const)
+    await t.throwsAsync(merchant(t, `contact: { ${contact} }`), { instanceOf: ConfigError, message });
 });
 
 test('a merchant without secrets gets unsigned JSON', async (t) => {

@@ -67,6 +67,7 @@ test.serial('the search works by keyboard alone', async (t) => {
   for (const keys of ['/', 'Control+k']) {
     await page.keyboard.press(keys);
     t.is(await page.evaluate("document.activeElement.matches('dialog[open] input')"), true, keys);
+    await page.keyboard.type('x');
     await page.keyboard.press('Escape');
     // The browser removes the focus from the hidden dialog a moment later.
     await page.locator('dialog input:focus').waitFor({ state: 'detached' });

@@ -33,8 +33,12 @@ const makeSortable = (table) => {
     const button = document.createElement('button');
     button.type = 'button';
     button.className = 'sort';
-    button.append(...heading.childNodes);
-    heading.append(button);
+    // Beside the button for paper: Chromium leaves a button's text out where it repeats the heading on the next sheet.
+    const text = document.createElement('span');
+    text.append(...heading.childNodes);
+    button.append(text.cloneNode(true));
+    text.className = 'paper';
+    heading.append(text, button);
     button.addEventListener('click', () => {
       const isDescending = heading.ariaSort === 'ascending';
       for (const other of headings) other.ariaSort = null;

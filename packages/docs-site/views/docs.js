@@ -132,6 +132,8 @@ function startSearch() {
     results.querySelector('a')?.click();
   });
   dialog.addEventListener('keydown', (event) => {
+    // The first Escape would only clear the field.
+    if (event.key === 'Escape') dialog.close();
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (!step) return;
     event.preventDefault();

@@ -237,5 +237,28 @@ test.serial('pages in Malay fit a phone, and axe finds no serious fault', async 
     const isOutOfSight =
       '[...document.querySelectorAll("nav [aria-current=page]")].some((link) => link.getBoundingClientRect().left < 0 || link.getBoundingClientRect().right > innerWidth)';
     t.false(await page.evaluate(isOutOfSight), `${path} does not show its own entry of the menu`);
+
+    // On a tablet, everything that can be pressed or filled in is within the frame of its table.
+    await page.setViewportSize({ width: 768, height: 1024 });
+    const isCutOff =
+      '[...document.querySelectorAll(".table > table")].flatMap((table) => [...table.querySelectorAll("td :is(button, input, select)")].filter((control) => control.checkVisibility() && control.getBoundingClientRect().right > table.parentElement.getBoundingClientRect().right).map((control) => control.outerHTML))';
+    t.deepEqual(await page.evaluate(isCutOff), [], `${path} is wider than a tablet`);
+    await page.setViewportSize({ width: 360, height: 780 });
   }
+});
+
+test.serial('a heading that sorts is printed as text, without its button and arrow', async (t) => {
+  if (skippedWithoutBrowser(t)) return;
+  const { admin, app } = everything;
+  const { context, page } = await openBrowser(t, {});
+  const [name = '', value = ''] = admin.cookie.split('=');
+  await context.addCookies([{ name, value, url: app.url }]);
+  await page.goto(`${app.url}/console/projections`);
+  const sort = page.getByRole('button', { name: 'Status' });
+  await sort.click();
+  const heading = page.locator('thead th').nth(1);
+  t.is(await heading.innerText(), 'Status');
+  await page.emulateMedia({ media: 'print' });
+  t.false(await sort.isVisible());
+  t.is(await heading.innerText(), 'Status');
 });

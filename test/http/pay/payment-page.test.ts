@@ -125,6 +125,7 @@ test('logo and contact are shown where there are some, and nothing in their plac
     t.true(html.includes(`<img class="logo" src="${logo}" alt="">`));
     for (const address of ['tel:03-8000-1234', 'mailto:help@council.example', 'https://a.example/en'])
       t.true(html.includes(`<a href="${address}">`));
+    t.true(html.includes('>a.example/en</a>'), 'without the scheme, which breaks the line on a phone');
     t.notRegex(await render(name, model), /<img|class="contact"/);
   }
 });
