@@ -134,7 +134,7 @@ export function readVariables<Known extends string, Insecurity extends string>(
     return value;
   };
 
-  /** The entries of a comma list that are not empty. */
+  /** The entries of a comma-separated list that are not empty. */
   const list = (name: Name, reading?: Reading): readonly string[] => {
     const entries = raw(name, reading)
       .split(',')
@@ -165,7 +165,7 @@ export function readVariables<Known extends string, Insecurity extends string>(
   must(
     'ALLOW_INSECURE',
     allowed.every((name) => insecurities.some((insecurity) => insecurity === name)),
-    `be a comma list of ${insecurities.join(', ')}`,
+    `be a comma-separated list of ${insecurities.join(', ')}`,
   );
   const exceptions = new Map<Insecurity, string[]>();
 
