@@ -13,7 +13,7 @@ export class ConfigError extends Error {
   /** The files that were read: a change of one may mend it. */
   readonly files: readonly string[];
   constructor(faults: readonly string[], files: readonly string[] = []) {
-    super(['The configuration is at fault:', ...faults.map((fault) => `  - ${fault}`)].join('\n'));
+    super(['The configuration is invalid:', ...faults.map((fault) => `  - ${fault}`)].join('\n'));
     this.faults = faults;
     this.files = files;
   }

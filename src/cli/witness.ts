@@ -31,7 +31,7 @@ export const command: CommandOf<'witness'> = async ({
     logKey === '' ? [] : readFileSync(readableFile(logKey), 'utf8').trim().split('\n').map(readVerifier);
   const known = logs.filter((each) => each !== null);
   if (known.length === 0 || known.length < logs.length)
-    throw new UsageError('--log-key is a file with the keys that `ledger seals` prints, one in a line');
+    throw new UsageError('--log-key is a file with the keys that `ledger seals` prints, one per line');
   makeFolder(folder, 0o700);
   const key = sealKeyOf(await seedIn(join(folder, 'key')));
   const add = createWitness({

@@ -133,7 +133,7 @@ export async function runUntilSignal(log: Log, start: (started: Started) => Prom
 function endOnUncaught(log: Log): void {
   process.on('uncaughtException', (err, origin) => {
     const isConfiguration = err instanceof ConfigError;
-    if (isConfiguration) log.fatal({ faults: err.faults }, 'the configuration is at fault: the process ends');
+    if (isConfiguration) log.fatal({ faults: err.faults }, 'the configuration is invalid: the process ends');
     else log.fatal({ err, origin }, 'an error was not caught: the process ends');
     process.exit(isConfiguration ? configurationExitCode : uncaughtExitCode);
   });

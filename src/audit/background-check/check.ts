@@ -52,7 +52,7 @@ type Dependencies = {
 const inPortion = 50;
 const pauseMs = 50;
 const maxOpen = 1_000;
-/** How many changed streams one check compares; the next check goes on from there. */
+/** How many changed streams one check compares; the next check continues from there. */
 const maxChanged = 50_000;
 const maxSuspects = 1_000;
 const dayMs = 24 * 60 * 60_000;

@@ -90,7 +90,7 @@ async function checkIfDue(dependencies: Dependencies, signal: AbortSignal): Prom
   await keepResult(db, 'check', result);
   await forgetForgedRows(db, forged);
   if (result.violations.length > 0)
-    log.error({ violations: countsOf(result) }, 'the hourly check found what does not agree');
+    log.error({ violations: countsOf(result) }, 'the hourly check found violations');
   else log.info({ checked: result.checked }, 'the hourly check found that all agrees');
 }
 

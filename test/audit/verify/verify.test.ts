@@ -676,7 +676,7 @@ test.serial('as a command: one that is interrupted says so, and that the next on
   child.kill('SIGTERM');
   await holder.rollback();
   const [code] = await closed;
-  t.is((await said).replace(/^[^\n]*\r/gm, ''), 'Interrupted. The next run goes on from here.\n');
+  t.is((await said).replace(/^[^\n]*\r/gm, ''), 'Interrupted. The next run continues from here.\n');
   t.is(code, 130);
 });
 
