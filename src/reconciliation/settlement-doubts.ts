@@ -92,5 +92,7 @@ async function findTooEarly({ parts, settledOn }: Settlement, { db }: Books) {
   const [first] = [firstOfSums, ...clearing.map(({ openedOn }) => openedOn)]
     .filter((day) => day !== null)
     .toSorted();
-  return first && settledOn < first ? `it is dated before the first of its money came, on ${first}` : null;
+  return first && settledOn < first
+    ? `it is dated before the first of its money was recorded, on ${first}`
+    : null;
 }

@@ -21,10 +21,10 @@ const passedOnWithinMs = 1_000;
 /** Something that runs and can be stopped; `stop` lets work that has begun finish. */
 export type Running = { stop(): Promise<void> };
 
-/** One line for each insecurity that ALLOW_INSECURE has production accept. */
+/** One line for each insecure setting that ALLOW_INSECURE makes production accept. */
 export function warnOfExceptions({ exceptions }: Pick<Config, 'exceptions'>, log: Pick<Log, 'warn'>): void {
   for (const [insecurity, faults] of exceptions)
-    log.warn({ insecurity, faults }, 'production runs with an insecurity that ALLOW_INSECURE names');
+    log.warn({ insecurity, faults }, 'production runs with an insecure setting that ALLOW_INSECURE names');
 }
 
 /**
@@ -38,7 +38,7 @@ export function warnOfRisks(
   warnOfExceptions({ exceptions }, log);
   const isReached = baseUrl.startsWith('https:') || !['127.0.0.1', '::1', 'localhost'].includes(host);
   if (isReached && !production)
-    log.warn('others may reach this process, and it runs for development: NODE_ENV is not production');
+    log.warn('this process runs for development and others may reach it: NODE_ENV is not production');
 }
 
 /**

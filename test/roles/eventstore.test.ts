@@ -80,7 +80,7 @@ test('production refuses a store without a password, and nobody gets one by a fi
       /- --password-file must name a file that can be read and holds a password$/,
     );
   const first = await startRole(t, args, { ...production, ALLOW_INSECURE: 'eventstore' }, isUp);
-  t.is(first.output().match(/an insecurity that ALLOW_INSECURE names/g)?.length, 1);
+  t.is(first.output().match(/an insecure setting that ALLOW_INSECURE names/g)?.length, 1);
   t.is((await stat(folder)).mode & 0o777, 0o700);
   t.is((await stat(file)).mode & 0o777, 0o600);
 

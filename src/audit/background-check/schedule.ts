@@ -91,7 +91,7 @@ async function checkIfDue(dependencies: Dependencies, signal: AbortSignal): Prom
   await forgetForgedRows(db, forged);
   if (result.violations.length > 0)
     log.error({ violations: countsOf(result) }, 'the hourly check found violations');
-  else log.info({ checked: result.checked }, 'the hourly check found that all agrees');
+  else log.info({ checked: result.checked }, 'the hourly check found no violations');
 }
 
 /** Each has a table of one row: `last_check`, `last_verify`. */

@@ -118,7 +118,7 @@ async function requeryOne(claimed: ClaimedRequery, dependencies: RequeryDependen
   const { transactionId } = claimed;
   const head = await loadHead(eventStore, paymentStream(transactionId), paymentDecider).catch((error) => {
     if (!(error instanceof UnreadableEvent)) throw error;
-    log.warn({ transactionId, reason: error.message }, 'a payment to be asked about cannot be read');
+    log.warn({ transactionId, reason: error.message }, 'a payment whose requery is due cannot be read');
     return null;
   });
   if (!head) return { asked: 'no', wakeAt: new Date(runtime.now().getTime() + unreadableMs) };
