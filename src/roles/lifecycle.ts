@@ -72,7 +72,7 @@ export function followFiles(config: Config, load: () => Config, log: Log): Runni
 }
 
 /**
- * Calls `stop` when a signal comes; the same signal more than a second later ends the process at once with `exitCode`.
+ * Calls `stop` when a signal comes; the same signal more than a second later ends the process with `exitCode`.
  * Within that second, npm or npx may pass on what has reached this process, too: then `stop` is only called again.
  */
 export function onSignals(
@@ -95,7 +95,7 @@ export type Started = <Part extends Running>(part: Part) => Part;
 
 /**
  * Runs until SIGTERM or SIGINT, also during the start, then stops what has been started, the last first, and resolves to
- * exit code 0. A second signal ends the process at once. A process that was forked also stops when its parent ends.
+ * exit code 0. A second signal ends the process immediately. A process that was forked also stops when its parent ends.
  */
 export async function runUntilSignal(log: Log, start: (started: Started) => Promise<void>): Promise<number> {
   const stop = new AbortController();
@@ -129,7 +129,7 @@ export async function runUntilSignal(log: Log, start: (started: Started) => Prom
   return 0;
 }
 
-/** Nobody knows what an error that nobody caught has left undone: the process ends, and its supervisor starts another. */
+/** The effects of an uncaught error are unknown: the process ends, and its supervisor starts another. */
 function endOnUncaught(log: Log): void {
   process.on('uncaughtException', (err, origin) => {
     const isConfiguration = err instanceof ConfigError;
@@ -139,7 +139,7 @@ function endOnUncaught(log: Log): void {
   });
 }
 
-/** Throws an error where nobody catches it, so that the process ends. What waits for the result never goes on. */
+/** Throws an error where nobody catches it, so that the process ends. Callers never get a result. */
 export const endProcess = (runtime: Pick<Runtime, 'setTimer'>) => (error: unknown) =>
   new Promise<never>(() =>
     runtime.setTimer(0, () => {

@@ -1,4 +1,4 @@
-/** Compares the rows of all read models and to-do lists with rows that are freshly made from the log. */
+/** Compares the rows of all read models and to-do lists with rows newly derived from the log. */
 import { KeysUnavailable, type PersonalDataReader } from '@ledger/personal-data/sealed.ts';
 import { isPostgresError, isRefusal } from '@ledger/postgres/error-codes.ts';
 import {
@@ -27,7 +27,7 @@ export const secondLookMs = 3 * 60_000;
 /** For each projection; further violations are only counted. */
 const maxDifferences = 1000;
 
-/** Needs DATA_KEY, and an account of PostgreSQL that may make schemas. Throws the stores' errors. */
+/** Needs DATA_KEY, and an account of PostgreSQL that may create schemas. Throws the stores' errors. */
 export const verifyRows: DerivedCheck = async (verification) => {
   const { db, demandsRows = false, personalData, report, soFar } = verification;
   const { notes, violations } = report;

@@ -202,8 +202,7 @@ export async function journalGap(
     }
   } catch (error) {
     if (!(error instanceof EventStoreUnavailable)) throw error;
-    if (!fault)
-      return behind('The event store does not answer: it is not known whether the journal is complete');
+    if (!fault) return behind('The event store does not answer: the journal may be incomplete');
   }
   if (!fault)
     return behind('The journal does not agree with the log yet, and may lack what was recorded last');
