@@ -76,7 +76,7 @@ export async function readBackupFolder(folder: string): Promise<string[]> {
   const text = existsSync(file) ? readFileSync(file, 'utf8') : '';
   const manifest: unknown = orElse(() => JSON.parse(text), null);
   if (!is(manifest, Manifest))
-    throw new StartError(`${folder} is not a backup: it has no ${manifestFile}, or one that no backup has.`);
+    throw new StartError(`${folder} is not a backup: it has no ${manifestFile}, or an invalid one.`);
   const present = manifest.files.filter(({ name }) => name !== keysFile || existsSync(join(folder, name)));
   for (const { name, sha256 } of present) {
     const hash = createHash('sha256');

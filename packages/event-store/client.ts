@@ -14,7 +14,7 @@ import { eventsAfter, subscribe } from './subscription.ts';
 
 /** Without an append, nobody knows whether the disk is still full. */
 const fullForMs = 60_000;
-/** Many may ask at once for what does not exist, as an import does. Nodes seldom come and go. */
+/** Many callers may ask at the same time for streams that do not exist, as an import does. Nodes seldom change. */
 const membersFreshMs = 100;
 
 /**

@@ -22,7 +22,7 @@ export function createConnection(dependencies: {
   /** Reads anything, to find out whether the store answers. */
   look(client: EventStoreDBClient): Promise<unknown>;
   deadlineMs: number;
-  /** Once nothing has succeeded for this long, everything is refused at once until the store answers again. */
+  /** Once nothing has succeeded for this long, everything is refused immediately until the store answers again. */
   awayAfterMs: number;
   runtime: Runtime;
   log: Pick<Log, 'info' | 'warn'>;

@@ -1,4 +1,4 @@
-/** Reads variables one by one and collects every fault, so that a start names them all at once. */
+/** Reads variables one by one and collects every fault, so that a start names them all. */
 import { readFileSync } from 'node:fs';
 import { reasonOf } from './reason-of.ts';
 import { ConfigError } from './yaml-file.ts';
@@ -21,7 +21,7 @@ export type Variable = {
   meaning: string;
   /** What its value, or each entry of a list, matches from end to end if it is not empty: a regular expression. */
   form?: string;
-  /** The end of the sentence about a value that is at fault, after `must`. */
+  /** The end of the sentence about an invalid value, after `must`. */
   must?: string;
   /** The limits of a number. */
   least?: number;
@@ -134,7 +134,7 @@ export function readVariables<Known extends string, Insecurity extends string>(
     return value;
   };
 
-  /** The entries of a comma list that are not empty. */
+  /** The entries of a comma-separated list that are not empty. */
   const list = (name: Name, reading?: Reading): readonly string[] => {
     const entries = raw(name, reading)
       .split(',')
@@ -165,7 +165,7 @@ export function readVariables<Known extends string, Insecurity extends string>(
   must(
     'ALLOW_INSECURE',
     allowed.every((name) => insecurities.some((insecurity) => insecurity === name)),
-    `be a comma list of ${insecurities.join(', ')}`,
+    `be a comma-separated list of ${insecurities.join(', ')}`,
   );
   const exceptions = new Map<Insecurity, string[]>();
 

@@ -1,5 +1,5 @@
 /**
- * Where log lines go: standard output, without ever waiting for whoever reads it. pino's own destination waits for ever
+ * Where log lines go: standard output, without ever waiting for its reader. pino's own destination waits for ever
  * for a reader that has gone, which kept `ledger serve | head` alive and deaf to signals.
  */
 import { constants, fstatSync, openSync, writeSync } from 'node:fs';

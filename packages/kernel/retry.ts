@@ -18,7 +18,7 @@ type RetryOptions = {
   maxAttempts?: number;
   /** Throws when the next pause would end after this. By default only the signal ends the attempts. */
   giveUpAfterMs?: number;
-  /** Whether to retry after this error, given the failures in a row before it; if not, it is thrown at once. */
+  /** Whether to retry after this error, given the failures in a row before it; if not, it is thrown immediately. */
   shouldRetry?(error: unknown, failures: number): boolean;
   /** Called for each failure before the pause, with the number of failures in a row. */
   onFailure?(error: unknown, failures: number): void;

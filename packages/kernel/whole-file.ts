@@ -1,4 +1,4 @@
-/** Small files that are replaced as a whole: whoever reads one finds the old content or the new. */
+/** Small files that are replaced as a whole: a reader finds either the old content or the new. */
 import { closeSync, fsyncSync, openSync } from 'node:fs';
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';

@@ -1,4 +1,4 @@
-/** Reads a YAML configuration file and checks it against a struct; a fault names the file and every key at fault. */
+/** Reads a YAML configuration file and checks it against a struct; a fault names the file and every invalid key. */
 import { readFileSync } from 'node:fs';
 import { create, type Failure, type Struct, StructError } from 'superstruct';
 import { parseDocument } from 'yaml';
@@ -6,14 +6,14 @@ import { reasonOf } from './reason-of.ts';
 
 const longestText = 1024 * 1024;
 
-/** All that is wrong with the configuration, a line each; names, never values. */
+/** Everything that is wrong with the configuration, one line each; names, never values. */
 export class ConfigError extends Error {
   override name = 'ConfigError';
   readonly faults: readonly string[];
-  /** The files that were read: a change of one may mend it. */
+  /** The files that were read: a change of one may correct it. */
   readonly files: readonly string[];
   constructor(faults: readonly string[], files: readonly string[] = []) {
-    super(['The configuration is at fault:', ...faults.map((fault) => `  - ${fault}`)].join('\n'));
+    super(['The configuration is invalid:', ...faults.map((fault) => `  - ${fault}`)].join('\n'));
     this.faults = faults;
     this.files = files;
   }

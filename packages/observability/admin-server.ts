@@ -1,4 +1,4 @@
-/** The admin port of a process, for whoever watches it: /livez, /readyz and /metrics. Never reachable for the public. */
+/** The admin port of a process, for monitoring: /livez, /readyz and /metrics. Never reachable by the public. */
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';

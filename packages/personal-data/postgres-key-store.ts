@@ -29,7 +29,7 @@ const indexBlock = 'index';
 /** How many blocks are wrapped again at a time. */
 const rewrapPage = 50;
 
-/** `madeWithKeys` is a table that has rows only if there were keys: with such rows, the schema is not made anew. */
+/** `madeWithKeys` is a table that has rows only if there were keys: with such rows, the schema is not created again. */
 export function createPostgresKeyStore(dependencies: {
   db: Knex;
   wrapping: WrappingKeys;

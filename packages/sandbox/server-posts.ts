@@ -10,7 +10,7 @@ import { resultFields } from './result-fields.ts';
 const pausesMs = [0, 500, 1_000, 2_000, 4_000, 8_000, 16_000];
 const timeoutMs = 10_000;
 
-/** `start` begins to post the due results of an order and returns at once; after `close` the rest stays due. */
+/** `start` begins to post the due results of an order and returns immediately; after `close` the rest stays due. */
 export function createServerPosts({ orders, secret, log }: { orders: Orders; secret: string; log: Logger }) {
   const closing = new AbortController();
   const running = new Map<string, Promise<void>>();

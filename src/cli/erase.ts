@@ -125,7 +125,7 @@ async function confirm(count: string): Promise<boolean> {
   if (!process.stdin.isTTY) return false;
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   try {
-    const answer = await terminal.question(`Erase the personal data of ${count} for good? Type "erase": `);
+    const answer = await terminal.question(`Erase the personal data of ${count} permanently? Type "erase": `);
     return answer.trim() === 'erase';
   } finally {
     terminal.close();

@@ -43,7 +43,7 @@ export const command: CommandOf<'keys'> = async (_, [action = '', ...more]) => {
 const nothingReplaced = (name: string) =>
   `The log names the present ${name} already: set the new one first. Nothing was replaced.`;
 
-/** Lets the sealer go on although the key before is lost and cannot hand over. */
+/** Lets the sealer continue although the previous key is lost and cannot hand over. */
 async function replaceSealKey(): Promise<CommandOutcome> {
   return await withStores(
     'keys',

@@ -11,8 +11,8 @@ const endings = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /**
  * A file is first written under another name, and renamed once it is completely on disk, so that an interrupted one is
- * never mistaken for a complete one; whoever interrupts the command leaves nothing of it. Only this account can read it.
- * Throws UsageError when it exists, at once or by the time that it is renamed, because it is never overwritten.
+ * never mistaken for a complete one; an interrupted command leaves no file. Only this account can read it.
+ * Throws UsageError if it exists, now or by the time that it is renamed, because it is never overwritten.
  */
 export function openOutput(path: string | undefined): WriteDocument {
   if (path !== undefined) assertFree(path);

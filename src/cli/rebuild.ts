@@ -46,7 +46,7 @@ export const command: CommandOf<'rebuild'> = async ({ 'dry-run': isDry, parked: 
     };
     if (!signal.aborted) return report;
     const again = ['ledger rebuild', ...(isDry ? ['--dry-run'] : []), ...names].join(' ');
-    const rest = isDry ? 'compares from the start' : 'goes on from there';
+    const rest = isDry ? 'compares from the start' : 'continues from there';
     process.stderr.write(`Interrupted. \`${again}\` ${rest}.\n`);
     return { ...report, exitCode: 130 };
   });
@@ -117,7 +117,7 @@ async function rebuildOne(projection: Projection, run: Run): Promise<Report> {
     // Otherwise the projections role would perform the request.
     const data = { at: now(), reason };
     if (begun) await execute(name, { type: 'ProjectionRebuildFailed', data }, staffCause());
-    return failed(name, `${reason}. The existing tables go on serving.`, exitCodeOf(error));
+    return failed(name, `${reason}. The existing tables stay in use.`, exitCodeOf(error));
   }
 }
 

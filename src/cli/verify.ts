@@ -93,7 +93,7 @@ async function whileAlone(
     return outcome ?? fail('Another `ledger verify` is running.');
   }).catch((error) => {
     if (!interrupted.signal.aborted) throw error;
-    process.stderr.write('Interrupted. The next run goes on from here.\n');
+    process.stderr.write('Interrupted. The next run continues from here.\n');
     return 130;
   });
 }
@@ -105,14 +105,14 @@ function checkpointIn(file: string): Checkpoint {
   return checkpoint;
 }
 
-/** The witnesses in the file, one in a line. All of them must sign unless fewer are demanded. */
+/** The witnesses in the file, one per line. All of them must sign unless fewer are demanded. */
 function witnessesIn(file: string, needed: string | undefined): Witnesses {
   const lines = readFileSync(readableFile(file), 'utf8').trim().split('\n');
   const known = lines.flatMap((line) => {
     const verifier = readVerifier(line);
     return verifier?.kind === 'witness' ? verifier : [];
   });
-  if (known.length < lines.length) throw new UsageError(`${file} must hold keys of witnesses, one in a line`);
+  if (known.length < lines.length) throw new UsageError(`${file} must hold keys of witnesses, one per line`);
   const count = Number(needed ?? known.length);
   if (!Number.isInteger(count) || count < 1 || count > known.length)
     throw new UsageError(`--witnesses must be from 1 to ${known.length}`);

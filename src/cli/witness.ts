@@ -25,13 +25,13 @@ export const command: CommandOf<'witness'> = async ({
   host = '127.0.0.1',
   port = '8700',
 }) => {
-  if (!/^[^\s+]+$/.test(name)) throw new UsageError('--name is such as witness.example.my/1');
+  if (!/^[^\s+]+$/.test(name)) throw new UsageError('--name must be a name such as witness.example.my/1');
   const chosenPort = readPort(port);
   const logs =
     logKey === '' ? [] : readFileSync(readableFile(logKey), 'utf8').trim().split('\n').map(readVerifier);
   const known = logs.filter((each) => each !== null);
   if (known.length === 0 || known.length < logs.length)
-    throw new UsageError('--log-key is a file with the keys that `ledger seals` prints, one in a line');
+    throw new UsageError('--log-key must be a file with the keys that `ledger seals` prints, one per line');
   makeFolder(folder, 0o700);
   const key = sealKeyOf(await seedIn(join(folder, 'key')));
   const add = createWitness({

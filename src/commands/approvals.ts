@@ -58,7 +58,7 @@ function isSameSubject(one: StaffAction, other: StaffAction): boolean {
   return other.kind === 'resolution' && one.resultNo === other.resultNo;
 }
 
-/** What was proposed is decided again: it may no longer fit the payment. Whoever proposed it may only withdraw it. */
+/** What was proposed is decided again: it may no longer fit the payment. The proposer may only withdraw it. */
 export function decideApproval(
   { no, outcome, note, ...context }: DecideApproval,
   state: RequestedPayment,

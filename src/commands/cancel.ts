@@ -22,7 +22,7 @@ export function cancelPayment({ at, source }: CancelPayment, state: RequestedPay
   // What has been paid of it stays, and is refunded by staff.
   if (standingOf(state) === 'partlyPaid')
     return isPayer ? [] : new Refused('partly_paid', 'A part of this payment has been received');
-  // Money may have come after it had ended: whoever asks again is told of it by the refusals above.
+  // Money may have arrived after it had ended: the refusals above tell this to anyone who asks again.
   if (isPayer ? state.status === 'cancelled' : isEnded(state)) return [];
   const result = { outcome: 'cancelled', ...nothingReported } as const;
   const sealed = { personal: { plain: { buyerName: '' } }, evidence: { plain: {} } };

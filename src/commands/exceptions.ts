@@ -40,7 +40,7 @@ const refusals = {
   reversed: 'This result is not about a charge that the bank could have taken back',
 } as const;
 
-/** Pays the payment with what was received, or a part of it where the merchant takes parts. */
+/** Pays the payment with what was received, or a part of it if the merchant accepts part payments. */
 function credit(
   { note, resultNo }: ResolutionAction,
   { at, by, terms }: ActionContext,

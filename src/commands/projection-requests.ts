@@ -1,4 +1,4 @@
-/** Records what staff request of a projection, and what came of it. The events are in src/events/projection-requests.ts. */
+/** Records what staff request of a projection, and the result. The events are in src/events/projection-requests.ts. */
 import type { EventStore } from '@ledger/event-store/event-store.ts';
 import type { Cause } from '../events/envelope.ts';
 import {

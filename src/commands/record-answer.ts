@@ -1,4 +1,4 @@
-/** Records what came of asking the registry about a payment, whoever asked; equal answers in a row are only counted. */
+/** Records the registry's answer about a payment, or the lack of one; equal answers in a row are only counted. */
 import type { Cause } from '../events/envelope.ts';
 import { type Payment, type PaymentEvent, type PaymentRequested, paymentStream } from '../events/payment.ts';
 import type { CountedAnswers } from '../events/requery.ts';

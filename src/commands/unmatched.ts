@@ -1,4 +1,4 @@
-/** Gateway results that match no payment: how the quarantine keeps them, and what becomes of one. */
+/** Gateway results that match no payment: how the quarantine keeps them, and how staff resolve them. */
 import type { EventStore } from '@ledger/event-store/event-store.ts';
 import { holding, holdsNothing, type SealEvents } from '@ledger/personal-data/sealed.ts';
 import { actorOf, type Cause } from '../events/envelope.ts';
@@ -61,7 +61,7 @@ type Resolved = Extract<UnmatchedEvent, { type: 'UnmatchedResultResolved' }>['da
 export type ResolveUnmatchedResult = { type: 'ResolveUnmatchedResult' } & Resolved;
 
 /**
- * Decides about one result, in the stream of what became of it. The caller has loaded the result, and has destroyed its
+ * Decides about one result, in the stream of its resolution. The caller has loaded the result, and has destroyed its
  * key before recording an erasure.
  */
 export const unmatchedDecider: Decider<

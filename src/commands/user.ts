@@ -13,7 +13,7 @@ export type NewUser = Infer<typeof NewUser>;
 export type GrantedScope = { merchants: Scope; configured: readonly string[] };
 type Granted = { granted?: GrantedScope | undefined };
 
-/** `console`: whether the user may sign in to the console at once; without `granted`, for all merchants. */
+/** `console`: whether the user may sign in to the console immediately; without `granted`, for all merchants. */
 export type CreateUser = Granted & {
   type: 'CreateUser';
   at: string;

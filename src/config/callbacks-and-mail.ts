@@ -26,7 +26,7 @@ export function readCallbacks(env: EnvironmentReader) {
       perReceiver: env.integer('DELIVERY_ATTEMPTS_PER_RECEIVER'),
       perMerchant: env.integer('DELIVERY_ATTEMPTS_PER_MERCHANT'),
     },
-    /** The pause before each attempt, of callbacks and emails; the first is made at once. */
+    /** The pause before each attempt, of callbacks and emails; the first is made immediately. */
     scheduleMs: scheduleMs as readonly number[],
     /** Hosts in our own network that callbacks may reach; in production, also the only ones that do not need https. */
     allowHosts: allowHosts as readonly string[],

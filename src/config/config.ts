@@ -1,5 +1,5 @@
 /**
- * The environment, read once at startup. All faults are reported at once, by the variable's name and never with its
+ * The environment, read once at startup. All faults are reported together, by the variable's name and never with its
  * value; production refuses insecure defaults.
  */
 import { isIP } from 'node:net';
@@ -123,7 +123,7 @@ function readConfig(env: EnvironmentReader, seals: boolean) {
     /** Null: its address is not configured, and its callbacks wait. */
     landRegistry: readLandRegistry(env, { ...callbacks, hasAgencies }),
     mail: readMail(env),
-    /** The people who are told what waits for staff; if there are none, every admin is told. */
+    /** The people who get the email about what needs staff; if there are none, every admin gets it. */
     staffAlertsTo: env.list('STAFF_ALERTS_TO', { form: deliverablePattern }),
     apiKeys: readApiKeys(env),
     /** The keys that the land registry may send; none if nobody has access. */

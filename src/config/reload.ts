@@ -17,7 +17,7 @@ const fixed = {
   TRANSACTION_ID_KEY: 'transactionIdKey',
 } as const satisfies Record<string, keyof Config>;
 
-/** If what `load` reads is at fault, nothing changes; the log and `config.refused` then name the faults. */
+/** If what `load` reads is invalid, nothing changes; the log and `config.refused` then name the faults. */
 export function reloadConfig(config: Config, load: () => Config, log: Log): void {
   try {
     const fresh = load();
@@ -38,12 +38,12 @@ export function reloadConfig(config: Config, load: () => Config, log: Log): void
     log.info('merchants, payment methods and secrets were loaded again');
     const changed = Object.entries(fixed).filter(([, name]) => !isDeepStrictEqual(config[name], fresh[name]));
     if (changed.length > 0)
-      log.warn({ variables: changed.map(([name]) => name) }, 'a change of these takes a restart');
+      log.warn({ variables: changed.map(([name]) => name) }, 'a change of these requires a restart');
   } catch (error) {
     const { faults, files } =
       error instanceof ConfigError ? error : { faults: [reasonOf(error)], files: config.files };
     config.files.splice(0, Number.POSITIVE_INFINITY, ...new Set([...config.files, ...files]));
     config.refused.splice(0, Number.POSITIVE_INFINITY, ...faults);
-    log.error({ faults }, 'the changed configuration is at fault: the one before stays');
+    log.error({ faults }, 'the changed configuration is invalid: the previous one stays in use');
   }
 }

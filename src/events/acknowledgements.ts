@@ -36,7 +36,7 @@ const FaultAcknowledged = object({
   contentHash: pattern(string(), /^[0-9a-f]{64}$/),
 });
 
-/** An older copy of the log was restored on purpose: the sealer goes on from it. */
+/** An older copy of the log was restored on purpose: the sealer continues from it. */
 const OlderLogAccepted = object({
   ...acknowledged,
   /** The signed notes of the checkpoints that were kept outside the log and that the older copy lacks. */

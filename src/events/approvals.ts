@@ -1,4 +1,4 @@
-/** What one member of staff proposed, because much money is at stake, and another approved or rejected. */
+/** What one member of staff proposed, because the amount is above the limit, and another approved or rejected. */
 import { byKind } from '@ledger/kernel/matches-schema.ts';
 import { type EventOf, utc } from '@ledger/kernel/structs.ts';
 import { enums, type Infer, integer, literal, min, nullable, object, string } from 'superstruct';
@@ -7,7 +7,7 @@ import { resolutions } from './recorded-result.ts';
 
 const no = min(integer(), 1);
 
-/** What staff do with money, at once or after an approval. */
+/** What staff do with money, immediately or after an approval. */
 const StaffAction = byKind({
   resolution: object({
     kind: literal('resolution'),

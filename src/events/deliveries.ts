@@ -1,5 +1,5 @@
 /**
- * The deliveries that a payment's outcome calls for, callbacks and the receipt email, and what became of them. They are
+ * The deliveries that a payment's outcome causes, callbacks and the receipt email, and their outcomes. They are
  * part of the payment's own stream and fold, so that its history is complete in one place.
  */
 import { byKind } from '@ledger/kernel/matches-schema.ts';
@@ -43,7 +43,7 @@ const reason = string();
 export const deliveryEvents = {
   CallbackDelivered: object({ ...attempted, status: answer }),
   CallbackAttemptFailed: object({ ...attempted, status: answer, reason, nextAttemptAt: utc }),
-  /** The schedule is exhausted or the receiver is gone for good: nothing more is sent unless staff ask. */
+  /** The schedule is exhausted or the receiver is gone permanently: nothing more is sent unless staff ask. */
   CallbackAbandoned: object({ ...attempted, status: answer, reason }),
   /** A newer status superseded it before it was delivered. */
   CallbackSuperseded: object({ at: utc, delivery: string() }),

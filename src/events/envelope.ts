@@ -75,7 +75,7 @@ export function isChainedOnto({ type, data, metadata }: Chained, previousHash: s
   return named === previousHash && right !== null && hash === right;
 }
 
-/** Null for the hash of what is nested too deep to be hashed, which no event of ours is. */
+/** Null for content that is nested too deeply to be hashed, as no event of ours is. */
 export function unlessTooDeep(hash: () => string): string | null {
   try {
     return hash();
@@ -85,7 +85,7 @@ export function unlessTooDeep(hash: () => string): string | null {
   }
 }
 
-/** The hash in an event's metadata, which the next one is chained onto; before the first event, the genesis hash. */
+/** The hash in an event's metadata, onto which the next one is chained; before the first event, the genesis hash. */
 export function hashIn(event: Stored | undefined): string {
   return event ? (metadataText(event, 'hash') ?? '') : genesisHash;
 }

@@ -1,4 +1,4 @@
-/** The results of a payment that staff have to settle, because they do not agree with its status or its amount. */
+/** The results of a payment that staff have to resolve, because they do not agree with its status or its amount. */
 import { isRinggit, type Sen } from '../common/money.ts';
 import { outstandingSen } from './adjustments.ts';
 import { chargeContradictedBy } from './charges.ts';

@@ -36,7 +36,7 @@ export const paymentRequested = object({
   /** `''` on the land-registry channel, whose callback address is configuration. */
   callbackUrl: string(),
   redirectUrl: string(),
-  /** From then on nobody can begin to pay it; absent if it does not expire. */
+  /** The time from which nobody can begin to pay it; absent if it does not expire. */
   expiresAt: optional(utc),
   /** Land-registry branch (kod_cawangan); `''` on the generic channel. */
   branchCode: string(),

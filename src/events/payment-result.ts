@@ -1,4 +1,4 @@
-/** What the gateway, the registry or staff report about an attempt to pay, and what the events of such results share. */
+/** Reports of the gateway, the registry or staff about a payment attempt, and the common parts of their events. */
 import { chosen } from '@ledger/kernel/matches-schema.ts';
 import { utc } from '@ledger/kernel/structs.ts';
 import { sealed } from '@ledger/personal-data/sealed.ts';

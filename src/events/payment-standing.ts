@@ -48,7 +48,7 @@ export function isEnded({ results }: WithResults<Pick<RecordedResult, 'source'>>
   return results.some(({ source }) => source === 'merchant' || source === 'expiry');
 }
 
-/** Whether nobody may begin to pay it at a time (UTC). Money that comes all the same pays it. */
+/** Whether nobody may begin to pay it at a time (UTC). A success that still arrives pays it. */
 export function isClosed(payment: RequestedPayment, at: string): boolean {
   const { expiresAt } = payment.request;
   return isEnded(payment) || (expiresAt !== undefined && expiresAt <= at);

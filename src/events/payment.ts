@@ -143,7 +143,7 @@ export type RequestedPayment = Adjusted & {
   /** How many attempts had been made when the payment last failed or was cancelled. */
   closedAttempts: number;
   lastRequery: LastRequery | null;
-  /** The seller orders that nobody knows the outcome of, in order; absent while there is none. */
+  /** The seller orders whose outcomes are not known, in order; absent while there is none. */
   unknownOutcomes?: readonly { at: string; orderNo: string }[];
   /** In order; absent while there is none. */
   approvals?: readonly Approval[];

@@ -1,5 +1,5 @@
 /**
- * What staff request of a projection, and what came of it: to rebuild its tables, or to try a parked stream again.
+ * What staff request of a projection, and the result: to rebuild its tables, or to try a parked stream again.
  * Decisions: src/commands/projection-requests.ts.
  */
 import { type EventOf, utc } from '@ledger/kernel/structs.ts';
@@ -11,7 +11,7 @@ const count = min(integer(), 0);
 export const projectionRequestEvents = {
   /** The actor is the member of staff who asked. */
   ProjectionRebuildRequested: object({ at: utc, projection: string() }),
-  /** The new tables, made from this many events, now serve. */
+  /** The new tables, made from this many events, are now in use. */
   ProjectionRebuilt: object({ at: utc, events: count, durationMs: count }),
   /** The previous tables stay in use. The reason holds no personal data. */
   ProjectionRebuildFailed: object({ at: utc, reason: string() }),

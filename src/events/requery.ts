@@ -1,11 +1,11 @@
-/** What is recorded of questions to the transaction registry, beside the results that it reported. */
+/** The events of requeries, other than the results that the registry reported. */
 import { utc } from '@ledger/kernel/structs.ts';
 import { sealed } from '@ledger/personal-data/sealed.ts';
 import { enums, type Infer, integer, min, object, string } from 'superstruct';
 import { registryFaults, registryStatuses } from './payment-result.ts';
 import { ReceivedFields } from './personal-data.ts';
 
-/** Questions that were answered like the one before, the last of them at `at`. */
+/** Requeries with the same answer as the one before, the last of them at `at`. */
 const RequeryRepeated = object({
   at: utc,
   status: enums([...registryStatuses, ...registryFaults]),
@@ -24,6 +24,6 @@ export const requeryEvents = {
   RequeryUnanswered: object({ at: utc, reason: enums(registryFaults) }),
   /** The registry was asked `count` more times, and it was the same each time. */
   RequeryRepeated,
-  /** The registry is not asked about this seller order any more, and nobody knows what became of it; for staff. */
+  /** The registry is no longer asked about this seller order, whose outcome is not known; for staff. */
   AttemptOutcomeUnknown: object({ at: utc, orderNo: string() }),
 };

@@ -93,7 +93,7 @@ const sha256Of = (text: string) => digestOf('sha256', text, 'hex');
 function labelOf(data: unknown): string {
   const textAt = (value: unknown, name: string) =>
     typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
-  // Somebody may have written what cannot be made a text, such as {"toString":1}.
+  // Somebody may have written a value that cannot be converted to text, such as {"toString":1}.
   return orElse(() => `${textAt(data, 'at')} ${textAt(textAt(data, 'merchant'), 'code')}`, '');
 }
 

@@ -33,7 +33,7 @@ const day = pattern(string(), /^\d{4}-\d\d-\d\d$/);
 /** An amount out of a clearing account (`gateway:<method>`, `merchant:<code>`), or a fee kept (`fees:<method>`). */
 const SettlementPart = object({
   account: pattern(string(), /^(gateway|fees|merchant):./),
-  /** When the settled charges were recorded; null where that is not known. */
+  /** When the settled charges were recorded; null if that is not known. */
   openedOn: nullable(day),
   amountSen: sen,
 });

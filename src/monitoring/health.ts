@@ -135,7 +135,7 @@ async function look(
     const lag = lagMsOf(eventStore, projection, statuses, { now, signal });
     const lagMs = await answered('the event store', lag);
     // The reason is left out: it may name a payment's stream, a host or a place in our code.
-    const told = status?.fault?.message === diskFullText ? diskFullText : 'It cannot go on';
+    const told = status?.fault?.message === diskFullText ? diskFullText : 'It cannot continue';
     const fault = status ? status.fault && told : 'It has never run';
     return { name, status: wordFor(fault, lagMs), lagMs, fault, parked: status?.parked.length ?? 0 };
   };

@@ -61,7 +61,7 @@ export function paymentFields(payment: OpenPayment) {
   };
 }
 
-/** What merchants that are told of adjustments find beside the fields above. `''` where it was not reversed. */
+/** The additional fields for merchants that are told of adjustments. `''` if it was not reversed. */
 export function adjustmentFields(payment: OpenPayment) {
   const reversed = payment.adjustments?.findLast(({ kind }) => kind === 'reversed');
   return {
@@ -77,7 +77,7 @@ export function eventFields(about: CallbackSubject) {
   return { event: eventNames[about], event_version: '1' };
 }
 
-/** What became of the latest wrong amount, in words for programs; `''` if there was none, or if the payment is paid. */
+/** The state of the latest wrong amount, as a code; `''` if there was none, or if the payment is paid. */
 function statusDetailOf(
   payment: OpenPayment,
 ): '' | 'partly_paid' | 'wrong_amount' | `wrong_amount_${Resolution}` {
@@ -86,7 +86,7 @@ function statusDetailOf(
   if (!held && payment.paidSen) return 'partly_paid';
   const wrong = held ?? wrongAmountsOf(payment).at(-1);
   if (!wrong) return '';
-  // A part that was credited, and is not there any more.
+  // A part that was credited and has since been returned.
   if (wrong.credited) return 'wrong_amount_refunded';
   const resolution = wrong.resolved?.resolution ?? '';
   return resolution === '' || resolution === 'superseded' ? 'wrong_amount' : `wrong_amount_${resolution}`;

@@ -134,7 +134,7 @@ type Run = Dependencies & {
   /** The moment that the file shows; null if nobody knows. */
   asOf: string | null;
   scope: ExportScope;
-  /** Updated as the import goes on. */
+  /** Updated as the import proceeds. */
   totals: Pick<Summary, 'classes' | 'badRows' | 'opened' | 'cleared' | 'keptFromNewer'>;
 };
 
@@ -218,7 +218,7 @@ async function clearGone(run: Run): Promise<void> {
   }
 }
 
-/** Executes the commands all at once; resolves to the outcomes of those that added an event. */
+/** Executes the commands in parallel; resolves to the outcomes of those that added an event. */
 async function executeAll(
   { eventStore, task }: Run,
   commands: readonly { id: string; command: ReconciliationCommand }[],

@@ -63,7 +63,7 @@ export async function importSettlement(
   return { id, ...given, rows: rows.length, isNew: events.length > 0 };
 }
 
-/** A charge that the books do not have is without a day, in the account that its row names. */
+/** A charge that is missing from the books has no day, and is in the account that its row names. */
 async function settledRows(db: Knex, id: string, rows: readonly SettlementRow[]): Promise<SettledRow[]> {
   const named = rows.filter((row) => givenName(row));
   const booked = await findCharges(db, id, named);

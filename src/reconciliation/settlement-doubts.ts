@@ -63,7 +63,7 @@ async function findSameTotal(settlement: Settlement, { db }: Books) {
   return twin && `${twin} of the same day has the same total`;
 }
 
-/** Finds who would settle more than they owe, or be remitted more than they are owed. */
+/** Finds accounts from which more would be settled than they owe, or to which more would be remitted than is owed. */
 async function findOverpaid({ kind, rows }: Settlement, { asOf, db }: Books) {
   const sums = new Map<string, bigint>();
   for (const { account, amountSen, isMissing } of rows)
@@ -92,5 +92,5 @@ async function findTooEarly({ parts, settledOn }: Settlement, { db }: Books) {
   const [first] = [firstOfSums, ...clearing.map(({ openedOn }) => openedOn)]
     .filter((day) => day !== null)
     .toSorted();
-  return first && settledOn < first ? `it is dated before the first of its money came, on ${first}` : null;
+  return first && settledOn < first ? `it is dated before its first money came in, on ${first}` : null;
 }

@@ -41,7 +41,7 @@ export async function rebuildInProcess(
 
 /**
  * Runs `ledger verify --record`. Resolves when the process has ended; what it found is in `last_verify`. When the signal
- * aborts, it goes on next time.
+ * aborts, it continues next time.
  */
 export async function verifyInProcess(signal: AbortSignal): Promise<void> {
   // Its report is for terminals. What kept it from verifying comes on standard error.

@@ -21,10 +21,10 @@ const passedOnWithinMs = 1_000;
 /** Something that runs and can be stopped; `stop` lets work that has begun finish. */
 export type Running = { stop(): Promise<void> };
 
-/** One line for each insecurity that ALLOW_INSECURE has production accept. */
+/** One line for each insecure setting that ALLOW_INSECURE makes production accept. */
 export function warnOfExceptions({ exceptions }: Pick<Config, 'exceptions'>, log: Pick<Log, 'warn'>): void {
   for (const [insecurity, faults] of exceptions)
-    log.warn({ insecurity, faults }, 'production runs with an insecurity that ALLOW_INSECURE names');
+    log.warn({ insecurity, faults }, 'production runs with an insecure setting that ALLOW_INSECURE names');
 }
 
 /**
@@ -38,7 +38,7 @@ export function warnOfRisks(
   warnOfExceptions({ exceptions }, log);
   const isReached = baseUrl.startsWith('https:') || !['127.0.0.1', '::1', 'localhost'].includes(host);
   if (isReached && !production)
-    log.warn('others may reach this process, and it runs for development: NODE_ENV is not production');
+    log.warn('this process runs for development and others may reach it: NODE_ENV is not production');
 }
 
 /**
@@ -72,7 +72,7 @@ export function followFiles(config: Config, load: () => Config, log: Log): Runni
 }
 
 /**
- * Calls `stop` when a signal comes; the same signal more than a second later ends the process at once with `exitCode`.
+ * Calls `stop` when a signal comes; the same signal more than a second later ends the process with `exitCode`.
  * Within that second, npm or npx may pass on what has reached this process, too: then `stop` is only called again.
  */
 export function onSignals(
@@ -95,7 +95,7 @@ export type Started = <Part extends Running>(part: Part) => Part;
 
 /**
  * Runs until SIGTERM or SIGINT, also during the start, then stops what has been started, the last first, and resolves to
- * exit code 0. A second signal ends the process at once. A process that was forked also stops when its parent ends.
+ * exit code 0. A second signal ends the process immediately. A process that was forked also stops when its parent ends.
  */
 export async function runUntilSignal(log: Log, start: (started: Started) => Promise<void>): Promise<number> {
   const stop = new AbortController();
@@ -129,17 +129,17 @@ export async function runUntilSignal(log: Log, start: (started: Started) => Prom
   return 0;
 }
 
-/** Nobody knows what an error that nobody caught has left undone: the process ends, and its supervisor starts another. */
+/** The effects of an uncaught error are unknown: the process ends, and its supervisor starts another. */
 function endOnUncaught(log: Log): void {
   process.on('uncaughtException', (err, origin) => {
     const isConfiguration = err instanceof ConfigError;
-    if (isConfiguration) log.fatal({ faults: err.faults }, 'the configuration is at fault: the process ends');
+    if (isConfiguration) log.fatal({ faults: err.faults }, 'the configuration is invalid: the process ends');
     else log.fatal({ err, origin }, 'an error was not caught: the process ends');
     process.exit(isConfiguration ? configurationExitCode : uncaughtExitCode);
   });
 }
 
-/** Throws an error where nobody catches it, so that the process ends. What waits for the result never goes on. */
+/** Throws an error where nobody catches it, so that the process ends. Callers never get a result. */
 export const endProcess = (runtime: Pick<Runtime, 'setTimer'>) => (error: unknown) =>
   new Promise<never>(() =>
     runtime.setTimer(0, () => {

@@ -29,7 +29,7 @@ import type { Running } from './lifecycle.ts';
 import { roleCommand } from './role-command.ts';
 import type { RoleDependencies } from './stores.ts';
 
-/** How many users are read to find the admins, who are told what waits for staff unless STAFF_ALERTS_TO names others. */
+/** How many users are read to find the admins, who get the email to staff unless STAFF_ALERTS_TO names others. */
 const mostUsers = 1_000;
 
 /**

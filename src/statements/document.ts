@@ -30,7 +30,7 @@ export async function gatherReceipts(found: AsyncIterable<CollectedReceipt>): Pr
   const receipts: CollectedReceipt[] = [];
   for await (const receipt of found) {
     if (receipts.length === maxPdfReceipts)
-      throw new TooManyReceipts(`A PDF holds at most ${maxPdfReceipts} receipts; take the CSV for this day`);
+      throw new TooManyReceipts(`A PDF has at most ${maxPdfReceipts} receipts; use the CSV for this day`);
     receipts.push(receipt);
   }
   return receipts;

@@ -77,7 +77,7 @@ export function createDeliveryQueue(db: Knex) {
       await settleDeliveries(foldStream(claimed.transactionId, stream), claimed, db);
     },
 
-    /** Gives a row back: it can be claimed again from `until` on, or at once when it has changed. */
+    /** Gives a row back: it can be claimed again from `until` on, or immediately if it has changed. */
     async postpone(claimed: ClaimedDelivery, until: Date): Promise<void> {
       await prepared(db, postponeSql, { ...claimed, until }).timeout(5_000);
     },

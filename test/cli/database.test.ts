@@ -296,7 +296,7 @@ test('an installation with one account: the roles take over its tables, and a ne
   for (const url of [urls.http, urls.wrong]) {
     const { code, output } = await grant(url);
     t.is(code, 78, output);
-    t.regex(output, /^The configuration is at fault:\n {2}- DATABASE_URL: [^\n]+\n$/);
+    t.regex(output, /^The configuration is invalid:\n {2}- DATABASE_URL: [^\n]+\n$/);
   }
   t.is((await grant(urls.superuser)).code, 0);
   for (const statement of ["select lo_from_bytea(0, 'rows')", 'select lo_create(0)', 'select lo_creat(-1)'])

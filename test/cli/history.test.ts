@@ -63,7 +63,7 @@ test.serial('in production it demands no secret but the one that ids are made wi
     DATABASE_URL: 'postgres://127.0.0.1:9/nowhere',
   });
   t.is(code, 78);
-  t.regex(output, /^The configuration is at fault:\n {2}- TRANSACTION_ID_KEY is not set\..*\n$/);
+  t.regex(output, /^The configuration is invalid:\n {2}- TRANSACTION_ID_KEY is not set\..*\n$/);
 });
 
 test.serial('where no ledger runs, it says so', async (t) => {

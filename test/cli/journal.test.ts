@@ -254,10 +254,10 @@ test.serial('a journal that is behind, has halted or was never made is reported'
   await db.raw(`update checkpoints set fault = ? where name = 'journal'`, [JSON.stringify(fault)]);
   const still = await ledger('balances');
   t.is(still.code, 0);
-  t.is(still.stderr, 'The journal has halted, and lacks all that came after: Unknown event type X.\n');
+  t.is(still.stderr, 'The journal has halted, and lacks everything after that: Unknown event type X.\n');
   await db.raw('drop schema journal cascade');
   await db.raw('drop table checkpoints');
   const { code, stderr } = await ledger('balances');
   t.is(code, 1);
-  t.is(stderr, 'The journal was not made yet: the projections have not run.\n');
+  t.is(stderr, 'The journal does not exist yet: the projections have not run.\n');
 });

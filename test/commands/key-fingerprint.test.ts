@@ -26,7 +26,7 @@ test('the first key that is used is the key of the log; any other is refused; LI
   await Promise.all([check('the key'), check('the key')]);
   await check('the key');
   await t.throwsAsync(check('another key'), {
-    message: `The configuration is at fault:
+    message: `The configuration is invalid:
   - The log names another TRANSACTION_ID_KEY, which this process does not know`,
   });
   t.is((await eventStore.load('key-fingerprint-TRANSACTION_ID_KEY')).length, 1);

@@ -25,7 +25,7 @@ test('a URL of the event store that its client would print with the password is 
 test('an address of a witness with a password, which each failure to reach it would log, is a fault', (t) => {
   const WITNESS_URLS = 'https://one.example/log,https://ledger:hidden@two.example';
   t.deepEqual(faultsOf(t, { ...complete, WITNESS_URLS }), [
-    'WITNESS_URLS must be a comma list of URLs, without user names and passwords',
+    'WITNESS_URLS must be a comma-separated list of URLs, without user names and passwords',
   ]);
 });
 

@@ -158,7 +158,9 @@ test('an exception allows what it names alone, and must have a name that exists'
   t.is(loadConfig({ ...attacked, ALLOW_INSECURE: 'registry, sandbox' }).exceptions.size, 2);
   for (const ALLOW_INSECURE of ['all', '*', 'registry sandbox'])
     t.true(
-      faultsOf(t, { ...attacked, ALLOW_INSECURE })[0]?.startsWith('ALLOW_INSECURE must be a comma list of'),
+      faultsOf(t, { ...attacked, ALLOW_INSECURE })[0]?.startsWith(
+        'ALLOW_INSECURE must be a comma-separated list of',
+      ),
     );
 });
 

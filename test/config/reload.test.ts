@@ -24,7 +24,7 @@ test('what is adopted while it runs, and what is named as taking a restart', (t)
   t.not(config.linkKeys.current, 'another-link-key');
   t.like(logged, [
     { msg: 'merchants, payment methods and secrets were loaded again' },
-    { msg: 'a change of these takes a restart', variables: ['LINK_KEY'] },
+    { msg: 'a change of these requires a restart', variables: ['LINK_KEY'] },
   ]);
 });
 
@@ -42,7 +42,7 @@ test('a merchants file that was emptied is refused while it runs, and accepted a
   t.deepEqual(config.refused, [
     'MERCHANTS_FILE names no merchant any more; if that is meant, restart the process',
   ]);
-  t.like(logged, [{ msg: 'the changed configuration is at fault: the one before stays' }]);
+  t.like(logged, [{ msg: 'the changed configuration is invalid: the previous one stays in use' }]);
   t.is(load().merchants.size, 0);
   writeFileSync(merchants, before);
   reloadConfig(config, load, log);

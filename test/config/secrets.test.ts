@@ -88,7 +88,7 @@ test('the keys of personal data have 32 bytes each', (t) => {
   for (const key of ['short', Buffer.alloc(31).toString('base64'), secret]) {
     t.deepEqual(faultsOf(t, { ...complete, DATA_KEY: key }), ['DATA_KEY must be 32 bytes in base64']);
     t.deepEqual(faultsOf(t, { ...complete, DATA_KEY_PREVIOUS: `${complete.DATA_KEY},${key}` }), [
-      'DATA_KEY_PREVIOUS must be a comma list of keys of 32 bytes in base64',
+      'DATA_KEY_PREVIOUS must be a comma-separated list of keys of 32 bytes in base64',
     ]);
   }
 });
@@ -107,7 +107,7 @@ test('API keys are plain or hashed, long in production, and every one must be a 
   t.deepEqual(loadConfig({ API_KEYS: 'a-short-key' }, complete).apiKeys, ['a-short-key']);
   for (const API_KEYS of [',', 'short', 'sha256:abc', `${secret},key with blanks`]) {
     const [fault, ...more] = faultsOf(t, { ...complete, API_KEYS });
-    t.regex(fault ?? '', /^API_KEYS must be a comma list/);
+    t.regex(fault ?? '', /^API_KEYS must be a comma-separated list/);
     t.deepEqual(more, []);
     t.false(fault?.includes('blanks'));
   }

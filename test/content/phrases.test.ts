@@ -118,9 +118,9 @@ const composed: Readonly<Record<string, string>> = {
     'PO-1 pernah direkodkan, dan telah diterbalikkan; PO-2 pada tarikh yang sama mempunyai jumlah yang sama: sahkan bahawa ia perlu direkodkan',
   'PO-1 was recorded before, and reversed; 2 of its charges are not in the books with this amount; PO-2 of the same day has the same total: confirm that it is to be recorded':
     'PO-1 pernah direkodkan, dan telah diterbalikkan; 2 bayaran di dalamnya tiada dalam buku dengan amaun ini; PO-2 pada tarikh yang sama mempunyai jumlah yang sama: sahkan bahawa ia perlu direkodkan',
-  'PO-1 was recorded before, and reversed; 2 of its charges are not in the books with this amount; 1 of its charges are already in PO-2, PO-3; PO-2 of the same day has the same total; gateway:fpx owes less, RM 0.00; it is dated before the first of its money came, on 2026-11-20: confirm that it is to be recorded':
+  'PO-1 was recorded before, and reversed; 2 of its charges are not in the books with this amount; 1 of its charges are already in PO-2, PO-3; PO-2 of the same day has the same total; gateway:fpx owes less, RM 0.00; it is dated before its first money came in, on 2026-11-20: confirm that it is to be recorded':
     'PO-1 pernah direkodkan, dan telah diterbalikkan; 2 bayaran di dalamnya tiada dalam buku dengan amaun ini; 1 bayaran di dalamnya telah ada dalam PO-2, PO-3; PO-2 pada tarikh yang sama mempunyai jumlah yang sama; Jumlah terhutang oleh gateway:fpx kurang daripada itu, iaitu RM 0.00; tarikhnya sebelum wang pertama yang berkaitan diterima, iaitu pada 2026-11-20: sahkan bahawa ia perlu direkodkan',
-  'gateway:cc (RM 1.00), gateway:fpx (RM 0.00) owe less; it is dated before the first of its money came, on 2026-11-20: confirm that it is to be recorded':
+  'gateway:cc (RM 1.00), gateway:fpx (RM 0.00) owe less; it is dated before its first money came in, on 2026-11-20: confirm that it is to be recorded':
     'Jumlah terhutang oleh gateway:cc (RM 1.00), gateway:fpx (RM 0.00) kurang daripada itu; tarikhnya sebelum wang pertama yang berkaitan diterima, iaitu pada 2026-11-20: sahkan bahawa ia perlu direkodkan',
   'Line 3 names a charge that is already in PO-1': 'Baris 3 menamakan bayaran yang telah ada dalam PO-1',
   'A remittance does not settle bank': 'Serahan tidak menyelesaikan bank',

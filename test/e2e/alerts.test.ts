@@ -82,7 +82,7 @@ withPrometheus(
       exp_alerts: Array.from({ length: count }, () => ({
         exp_labels: { severity: 'ticket' },
         exp_annotations: {
-          summary: 'About 1 results were refused within an hour and are kept nowhere',
+          summary: 'About 1 results were refused within an hour and were not stored',
           runbook_url: 'https://payments.example/docs/monitoring#results-are-refused',
         },
       })),

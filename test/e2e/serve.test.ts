@@ -209,7 +209,7 @@ test.serial('a role or a command whose credentials the stores refuse says so and
     t.is(code, 78);
     t.is(
       output,
-      `The configuration is at fault:
+      `The configuration is invalid:
   - ESDB_URL: the event store does not accept the user or the password
   - DATABASE_URL: PostgreSQL does not accept the user or the password
 `,
@@ -375,7 +375,7 @@ test.serial(
     t.true(await isRefused('landreg', 'first-landreg-key'));
 
     await writeFile(merchantsFile, 'merchants: nobody');
-    await until(() => serve.output().includes('the one before stays'));
+    await until(() => serve.output().includes('the previous one stays in use'));
     t.false(await isRefused('merchant', 'second-key'));
     await set({ GATEWAY_SECRET: gatewaySecret, GATEWAY_SECRET_PREVIOUS: next.gateway }, [
       'demo-key',

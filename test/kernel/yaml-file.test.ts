@@ -10,5 +10,5 @@ test('a file that is far too large for one that people write is not parsed', asy
   const path = join(await temporaryFolder(t), 'merchants.yaml');
   await writeFile(path, 'merchants:\n'.padEnd(1024 * 1024 + 1, '  a: {name: x}\n'));
   const { message } = t.throws(() => readYamlFile(path, any()), { instanceOf: ConfigError });
-  t.is(message, `The configuration is at fault:\n  - ${path} is larger than 1 MiB`);
+  t.is(message, `The configuration is invalid:\n  - ${path} is larger than 1 MiB`);
 });

@@ -201,7 +201,7 @@ test.serial(
       '2 AMOUNT or FEE is not an amount such as 120.50',
       '3 AMOUNT or FEE is not an amount such as 120.50',
     ]);
-    const early = `it is dated before the first of its money came, on 2026-11-20: ${unconfirmed}`;
+    const early = `it is dated before its first money came in, on 2026-11-20: ${unconfirmed}`;
     t.is((await sum('1999-12-31', '120.50', 'fpx,120.50')).imported, early);
     t.is((await bring([header, 'PO-2,2026-11-19,120.50,,G1,,120.50,'])).imported, early);
     t.is(

@@ -59,7 +59,7 @@ test('production refuses a store without a password, and nobody gets one by a fi
   t.is(open.code, 78);
   t.is(
     open.output,
-    `The configuration is at fault:
+    `The configuration is invalid:
   - --password-file must name a file that holds a password in production, unless ALLOW_INSECURE names eventstore
 `,
   );
@@ -68,7 +68,7 @@ test('production refuses a store without a password, and nobody gets one by a fi
   const exposed = { data: file, host: '0.0.0.0', 'password-file': short };
   t.is(
     await refusalOf(exposed, production),
-    `The configuration is at fault:
+    `The configuration is invalid:
   - --password-file must have at least 32 characters in production, unless ALLOW_INSECURE names short-secrets
   - --host must be this machine, as there is no TLS, in production, unless ALLOW_INSECURE names eventstore`,
   );
@@ -80,7 +80,7 @@ test('production refuses a store without a password, and nobody gets one by a fi
       /- --password-file must name a file that can be read and holds a password$/,
     );
   const first = await startRole(t, args, { ...production, ALLOW_INSECURE: 'eventstore' }, isUp);
-  t.is(first.output().match(/an insecurity that ALLOW_INSECURE names/g)?.length, 1);
+  t.is(first.output().match(/an insecure setting that ALLOW_INSECURE names/g)?.length, 1);
   t.is((await stat(folder)).mode & 0o777, 0o700);
   t.is((await stat(file)).mode & 0o777, 0o600);
 

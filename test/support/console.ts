@@ -6,7 +6,7 @@ import { type GrantedScope, type UserCommand, userDecider, userIdOf } from '../.
 import { type Role, userStream } from '../../src/events/user.ts';
 import { transactionIdKey } from './app.ts';
 
-/** A page that needs no Postgres: 404 for whoever is signed in, while all others are sent to sign in. */
+/** A page that needs no Postgres: 404 for anyone signed in, while all others are sent to sign in. */
 export const anyPage = '/console/payments/0';
 
 export type Member = {

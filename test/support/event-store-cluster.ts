@@ -152,7 +152,7 @@ export async function startEventStoreCluster({
 
   return {
     url: `esdb://${nodes.map(({ port }) => `127.0.0.1:${port}`).join(',')}?tls=false`,
-    /** All that is stored, of whatever node. */
+    /** Everything that is stored, on any node. */
     storage,
     timesAsked: () => timesAsked,
 

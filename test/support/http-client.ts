@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 export type Call = { method: string; path: string; headers: Record<string, string>; body?: string | Buffer };
 export type Answer = { status: number; headers: Record<string, unknown>; body: string; tookMs: number };
 
-/** After this time an answer counts as one that never comes. */
+/** After this time an answer counts as missing. */
 const neverMs = 60_000;
 
 /** Rejects if there is no answer. Not with fetch, which sends no body with GET. */

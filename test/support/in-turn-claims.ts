@@ -1,4 +1,4 @@
-// Which process runs which test file, and what came of it: a claim is a file in a folder, named after the test file. It
+// Which process runs which test file, and the result: a claim is a file in a folder, named after the test file. It
 // holds the outcome once the test file has been run to its end.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

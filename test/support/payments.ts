@@ -87,7 +87,7 @@ export function plain<T>(held: Held<T>): T {
   return held.plain;
 }
 
-/** A payment whose events hold personal data in plain text, as whoever may see them gets it. */
+/** A payment whose events hold personal data in plain text, as a reader with access to them gets it. */
 export function opened(payment: RequestedPayment): OpenPayment {
   return {
     ...payment,

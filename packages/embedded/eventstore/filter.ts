@@ -42,7 +42,7 @@ const MAX_LENGTH = 16_384;
 function compile(source: string): RegExp {
   if (source.length <= MAX_LENGTH && SHAPE.test(source)) return new RegExp(source);
   throw new RequestFault(
-    'The embedded event store takes no such regular expression: it begins with ^, goes on with characters and classes ' +
+    'The embedded event store takes no such regular expression: it begins with ^, then has characters and classes ' +
       `or with one group of alternatives, may end with .* and $, and has at most ${MAX_LENGTH} characters`,
   );
 }

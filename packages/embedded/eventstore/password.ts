@@ -1,4 +1,4 @@
-// Who may call: on one machine, whoever can read the password in the data folder.
+// Who may call: on one machine, anyone who can read the password in the data folder.
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { ServerInterceptingCall, type ServerInterceptor, status } from '@grpc/grpc-js';
 import { USER } from '../endpoints.ts';

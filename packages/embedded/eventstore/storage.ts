@@ -124,10 +124,10 @@ export function openStorage(file: string) {
       });
     },
 
-    /** Commits the waiting appends at once. */
+    /** Commits the waiting appends immediately. */
     flush,
 
-    /** Writes what is committed to another file. Appends go on meanwhile, and those until the end are in the copy. */
+    /** Copies what is committed to another file. Appends continue, and those until the end are in the copy. */
     copyTo: (copy: string): Promise<number> => backup(db, copy, { rate: PAGES_AT_A_TIME }),
 
     /** Closes the file; nothing may be called afterwards. */

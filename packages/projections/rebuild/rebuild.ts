@@ -65,12 +65,12 @@ type RebuildHooks = {
    * made for it, nothing is made again. An error from it ends the rebuild.
    */
   onBegin?: () => Promise<string>;
-  /** Once the new tables serve. */
+  /** Called once the new tables are in use. */
   onSwapped?: (rebuilt: Rebuilt) => Promise<void>;
 };
 
 /**
- * Rebuilds a projection; resolves when the new tables serve.
+ * Rebuilds a projection; resolves when the new tables are in use.
  *
  * Outages are waited out for a while, then their error is thrown. Also throws RebuildUnderWay, RebuildRefused,
  * RebuildInterrupted, and ProjectionHalted if too many streams, or others than before, cannot be processed. After any

@@ -35,7 +35,7 @@ const maxOverloads = 3;
 /** If single events of more streams overload Postgres, it is busy, and the events are not at fault. */
 const maxOverloaded = 3;
 
-/** A batch cannot be written as it is: one of its events is at fault, or there are too many at a time. */
+/** A batch cannot be written as it is: one of its events has a fault, or there are too many at a time. */
 export class BatchRefused extends Error {
   override name = 'BatchRefused';
 }

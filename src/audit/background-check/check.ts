@@ -29,14 +29,14 @@ import { type Checked, createViolations, type Violation } from '../verify/violat
 export const compared = [payments, journal, reconciliation];
 const prefixes = [paymentStreamPrefix, settlementFold.prefix, reconciliationFold.prefix];
 
-/** What a check found, and where the next one goes on. JSON. */
+/** What a check found, and where the next one continues. JSON. */
 export type CheckResult = {
   at: string;
   checked: Checked[];
   violations: Violation[];
-  /** What has changed up to there is compared. */
+  /** Changes up to this position are compared. */
   until: { commit: string; prepare: string } | null;
-  /** What did not agree. */
+  /** The differences that it found. */
   streams: string[];
   days: string[];
 };
@@ -48,11 +48,11 @@ type Dependencies = {
   runtime: Runtime;
 };
 
-/** How many streams are read at once. */
+/** How many streams are read at a time. */
 const inPortion = 50;
 const pauseMs = 50;
 const maxOpen = 1_000;
-/** How many changed streams one check compares; the next check goes on from there. */
+/** How many changed streams one check compares; the next check continues from there. */
 const maxChanged = 50_000;
 const maxSuspects = 1_000;
 const dayMs = 24 * 60 * 60_000;

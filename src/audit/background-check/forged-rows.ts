@@ -1,4 +1,4 @@
-/** Rows whose MAC was wrong when they were read: the background check compares their streams at once, and staff see it. */
+/** Rows with a wrong MAC when they were read: the background check compares their streams next, and staff see it. */
 import { codeOf } from '@ledger/kernel/reason-of.ts';
 import { emptyIfUndefined } from '@ledger/postgres/error-codes.ts';
 import type { Knex } from 'knex';

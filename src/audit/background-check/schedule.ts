@@ -45,7 +45,7 @@ export function startDailyVerify({ at, verify, ...dependencies }: VerifyDependen
     const now = runtime.now().toISOString();
     const today = readSpan(`${dayOf(now)} ${at}`)?.start ?? '';
     const due = today <= now ? today : new Date(Date.parse(today) - dayMs).toISOString();
-    // A result of the future that somebody has stored must not stop this for ever.
+    // A stored result with a time in the future must not stop this for ever.
     const before = lastAt !== undefined && lastAt <= now ? lastAt : startedAt;
     if (signal.aborted || before >= due) return;
     await verify(signal);
@@ -80,18 +80,18 @@ async function checkIfDue(dependencies: Dependencies, signal: AbortSignal): Prom
   const last = await lastCheck(db);
   await db.raw(auditTablesSql);
   const forged = await forgedRows(db);
-  // A check is due, too, if somebody has stored a result of the future.
+  // A stored result with a time in the future also makes a check due.
   const agoMs = runtime.now().getTime() - Date.parse(last?.at ?? '');
   const isDue = !last || forged.length > 0 || !(agoMs >= 0 && agoMs < hourMs);
   if (signal.aborted || !isDue) return;
-  // What a projection has not processed yet, for example during a rebuild, would never be compared.
+  // Otherwise events that a projection has not processed yet, for example during a rebuild, would never be compared.
   for (const projection of compared) await untilCaughtUp(projection, { ...dependencies, signal });
   const result = await check(dependencies, last, signal, forged);
   await keepResult(db, 'check', result);
   await forgetForgedRows(db, forged);
   if (result.violations.length > 0)
-    log.error({ violations: countsOf(result) }, 'the hourly check found what does not agree');
-  else log.info({ checked: result.checked }, 'the hourly check found that all agrees');
+    log.error({ violations: countsOf(result) }, 'the hourly check found violations');
+  else log.info({ checked: result.checked }, 'the hourly check found no violations');
 }
 
 /** Each has a table of one row: `last_check`, `last_verify`. */

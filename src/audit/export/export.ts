@@ -113,7 +113,7 @@ export async function beginExport(request: ExportRequest, dependencies: Dependen
 
 const leavesInLine = 500;
 
-/** All leaves from before the first payment on: they prove that what was exported is in the log, and that it is all. */
+/** All leaves, starting before the first payment: they prove that the export is in the log and complete. */
 async function* leafLines(
   lines: ReturnType<typeof createLines>,
   { last, numbers, range }: { last: TreeSeal; numbers: ReadonlyMap<string, number>; range: AskedRange },
@@ -148,7 +148,7 @@ async function* leafLines(
 
 type AskedRange = Pick<ExportRange, 'from' | 'to' | 'merchant'>;
 
-/** How far the time in a payment's request may be from when it came into the log, by the sealer's clock. */
+/** The most by which the time in a payment's request may differ from its append, by the sealer's clock. */
 export const disorderMs = 60 * 60_000;
 
 /** Whether the label is that of a payment that was requested in the range. */

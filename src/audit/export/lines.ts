@@ -87,7 +87,7 @@ const LeafEntry = union([tuple([count, count]), LeafText]);
 export type LeafEntry = Infer<typeof LeafEntry>;
 export const LeavesLine = object({ ...line, leaves: array(LeafEntry) });
 
-/** What the first line is chained onto. */
+/** The checksum onto which the first line is chained. */
 export const firstChecksum = genesisHash;
 
 /** The checksum of a line, from its bytes in the file without the checksum itself. */

@@ -34,7 +34,7 @@ export type HistoryEntry = {
   fits: boolean;
 };
 
-/** Names the first event that was changed, does not follow the one before it, or is intact but cannot be read. */
+/** Names the first event that was changed, does not follow the previous one, or is intact but unreadable. */
 type HistoryVerdict = { kind: 'whole' } | { kind: 'broken' | 'unreadable'; revision: number };
 
 export type History = { entries: readonly HistoryEntry[]; verdict: HistoryVerdict };
@@ -114,7 +114,7 @@ export function readUntil({ at, revision }: Partial<Record<'at' | 'revision', st
   return { at: new Date(ms % 1_000 === 0 ? ms + 999 : ms) };
 }
 
-/** The end of the message about a time that cannot be read. */
+/** The end of the message about an invalid time. */
 export const timeForms =
   'must be a time such as 2026-11-20T14:00:00+08:00, or 2026-11-20 14:00 or 2026-11-20 in Malaysian time';
 

@@ -55,7 +55,7 @@ function staffAction({ actor, at, type, revision }: HistoryEntry): string[] {
   return [`${type} by ${actor} at ${time} (event ${revision})`];
 }
 
-/** Whatever somebody has put into the store must not control the terminal or reverse the text. */
+/** Text that somebody put into the store must not control the terminal or change the direction of text. */
 export function forTerminal(text: string): string {
   return text.replace(/[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu, '\ufffd');
 }

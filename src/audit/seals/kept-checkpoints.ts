@@ -44,7 +44,7 @@ export function keptCheckpoints(db: Knex, file: string) {
         return { ...checkpoint, name, note: text };
       });
     },
-    /** A process that stood still does not replace what another one has kept meanwhile. */
+    /** A process that was suspended does not replace what another one has stored meanwhile. */
     async keep(note: string): Promise<void> {
       await replaceFile(file, note);
       await db.raw(sqlOf('keep-checkpoint'), [note]);
@@ -53,7 +53,7 @@ export function keptCheckpoints(db: Knex, file: string) {
       await set({ checkpoint: null, refused: null });
       await rm(file, { force: true });
     },
-    /** Why nothing is sealed; null if sealing goes on. */
+    /** Why nothing is sealed; null if sealing continues. */
     refuse: (reason: string | null) => set({ refused: reason }),
   };
 }

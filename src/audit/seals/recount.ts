@@ -61,7 +61,7 @@ function checkedTree(
         if (size === tree.size() && !root.equals(tree.root())) throw disagreement(name);
       return leaf;
     },
-    /** Whether all that was signed or is kept has been counted once more. */
+    /** Whether everything that was signed or is kept has been counted again. */
     isRecounted: () => missing() === undefined,
     /** At the end of the log. Throws Unaccountable if it ends before what was signed or is kept. */
     assertRecounted(): void {

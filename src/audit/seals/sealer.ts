@@ -43,7 +43,7 @@ type Dependencies = {
 const usualPace = { everyEvents: 10_000, everyMs: 10 * 60_000 };
 /** After this many failed reads in a row, the process gives up leading: another one may reach the log. */
 const maxFailures = 4;
-/** How often it looks whether sealing can go on; each time that it cannot, it logs an error. */
+/** How often it checks whether sealing can continue; each time that it cannot, it logs an error. */
 const lookAgainMs = 60_000;
 
 /**

@@ -41,7 +41,7 @@ export async function acknowledge(
 
 /**
  * Appends an acceptance of the kept checkpoints that the log does not have, and forgets all that are kept, so that the
- * sealer goes on from the last seal of the log. Resolves to those that it does not have; nothing is done if there are
+ * sealer continues from the last seal of the log. Resolves to those that it does not have; nothing is done if there are
  * none. Throws Unaccountable, EventStoreUnavailable, WrongExpectedRevision and the errors of the database and the disk.
  */
 export async function acceptOlderLog(

@@ -46,7 +46,7 @@ type LogToVerify = {
   violations: Violations;
   signal: AbortSignal;
   onProgress: (events: number) => void;
-  /** All up to this seal was verified. */
+  /** Everything up to this seal was verified. */
   onSealed?: (mark: SealMark, counts: LogCounts) => void;
   /** How many heads of streams are kept in memory, at about 250 bytes each. Others are read from the store. */
   headsKept?: number;

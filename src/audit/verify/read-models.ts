@@ -1,4 +1,4 @@
-/** Compares the rows of all read models and to-do lists with rows that are freshly made from the log. */
+/** Compares the rows of all read models and to-do lists with rows newly derived from the log. */
 import { KeysUnavailable, type PersonalDataReader } from '@ledger/personal-data/sealed.ts';
 import { isPostgresError, isRefusal } from '@ledger/postgres/error-codes.ts';
 import {
@@ -27,7 +27,7 @@ export const secondLookMs = 3 * 60_000;
 /** For each projection; further violations are only counted. */
 const maxDifferences = 1000;
 
-/** Needs DATA_KEY, and an account of PostgreSQL that may make schemas. Throws the stores' errors. */
+/** Needs DATA_KEY, and an account of PostgreSQL that may create schemas. Throws the stores' errors. */
 export const verifyRows: DerivedCheck = async (verification) => {
   const { db, demandsRows = false, personalData, report, soFar } = verification;
   const { notes, violations } = report;
@@ -37,7 +37,7 @@ export const verifyRows: DerivedCheck = async (verification) => {
   else {
     if (demandsRows) violations.add('rows of every read model', 'They were not compared with the log');
     notes.push(
-      'Rows were not compared with the log: that takes DATA_KEY, and an account of PostgreSQL that may make schemas.',
+      'Rows were not compared with the log: that requires DATA_KEY, and an account of PostgreSQL that may create schemas.',
     );
   }
   for (const [name, rows] of Object.entries(soFar.rows))
@@ -107,7 +107,7 @@ async function compareTwice(projection: Projection, verification: RowVerificatio
 /** A projection that has halted, or parked a stream, has rows that nobody has checked. */
 export const reportHalted: DerivedCheck = async ({ acknowledgements, db, report }) => {
   for (const { name, fault, parked } of await projectionStatus(db)) {
-    if (fault) report.notes.push(`The projection ${name} has halted: what came after was not checked.`);
+    if (fault) report.notes.push(`The projection ${name} has halted: later events were not checked.`);
     for (const each of parked) {
       const sentence = `${name} has parked ${placeText(each)}: ${each.message}`;
       acknowledgements.report('parked streams', each, sentence, report.violations);

@@ -1,4 +1,4 @@
-/** Finds events that say they were recorded long before what the log had already reached. */
+/** Finds events whose recorded times are much earlier than the time that the log had already reached. */
 import type { RecordedEvent } from '@ledger/event-store/event-store.ts';
 import type { EarlyEvents } from './resume.ts';
 import type { SealMark } from './seals.ts';
@@ -25,7 +25,7 @@ export function createTimeCheck(sinceMs: number, found: EarlyEvents) {
   let reached = sinceMs;
   let { count, first } = found;
   return {
-    /** To be told of each event, and of the time that the log has reached with it. */
+    /** To be called with each event, and the time that the log has reached with it. */
     take(event: Pick<RecordedEvent, 'data'>, place: Place, nowReachedMs: number): void {
       if (recordedMs(event) < reached - toleratedMs) {
         count += 1;

@@ -1,4 +1,4 @@
-/** What an interrupted `ledger verify` had found, in a file with a MAC, so that the next one goes on from there. */
+/** What an interrupted `ledger verify` had found, in a file with a MAC, so that the next one continues from there. */
 import { createHmac, hkdfSync } from 'node:crypto';
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import type { Runtime } from '@ledger/kernel/runtime.ts';

@@ -14,7 +14,7 @@ import type { Violations } from './violations.ts';
 const overdueAfterMs = 24 * 60 * 60_000;
 const pageSize = 1000;
 
-/** In every entry debits equal credits, and so they do in all; and no two payments share a number without an explanation. */
+/** Debits equal credits in every entry, and so in total; no two payments share a number without an explanation. */
 export const verifyJournal: DerivedCheck = async ({ db, report: { violations } }) => {
   const { debitSen, unbalanced } = await journalBalance(db);
   if (unbalanced > 0)

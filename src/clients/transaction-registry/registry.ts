@@ -1,4 +1,4 @@
-/** The client of the transaction registry: asks what became of a payment. Its answers are read in answer.ts. */
+/** The client of the transaction registry: asks for the status of a payment. Its answers are read in answer.ts. */
 import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import { readAtMost } from '@ledger/kernel/read-at-most.ts';

@@ -14,7 +14,7 @@ const maxQueryParameters = 50;
 /** Longer than any request takes before it sends something, such as a requery that waits for the registry. */
 const idleMs = 60_000;
 
-/** Closes connections beyond `maxConnections` at once, and any on which nothing moves for `timeoutMs`. */
+/** Closes connections beyond `maxConnections` immediately, and any that is idle for `timeoutMs`. */
 export function createLimitedServer(handle: RequestListener, timeoutMs = idleMs): Server {
   const limits = {
     // Longer than a proxy keeps a connection for its next request, usually 60 s: what it sends while the connection is
@@ -58,7 +58,7 @@ function cutLongQuery(request: IncomingMessage): void {
   cut.add(request);
 }
 
-/** Before the refusal, so that somebody who sends again at once cannot keep the process busy. */
+/** Before the refusal, so that a client that retries immediately cannot keep the process busy. */
 const refusalPauseMs = 200;
 
 /** Koa middleware. After a pause, throws HttpProblem 400 for a long query and 415 for an encoded body. */

@@ -1,4 +1,4 @@
-/** All that waits for staff, in one list: payments' exceptions, shared numbers, the quarantine, discrepancies. */
+/** Everything that needs staff, in one list: payments' exceptions, shared numbers, the quarantine, discrepancies. */
 import { type ListPage, readPage } from '@ledger/postgres/listing.ts';
 import { type AmountRange, between, matching, type TimeSpan, within } from '@ledger/postgres/table.ts';
 import type { Knex } from 'knex';

@@ -9,7 +9,7 @@ export const ages = ['0–1', '2–3', '4–7', '8–30', 'over 30'] as const;
 /**
  * The clearing accounts that are not zero (`gateway:<method>`, `merchant:<code>` or a suspense account), by name. The
  * figures of each, in sen, are positive for what is owed to us (gateway) or by us (others): the amount of each age, what was
- * settled without a day beyond all that was open, and their sum. Money that was settled without a day reduces the oldest
+ * settled without a day beyond all that was open, and their sum. Settlements whose days are not known reduce the oldest
  * first. Rejects when Postgres is down.
  */
 export async function ageing(db: Knex, asOf: Date) {

@@ -190,7 +190,7 @@ export async function journalGap(
 ): Promise<JournalGap | null> {
   const status = (await projectionStatus(stores.db)).find(({ name }) => name === journal.name);
   if (!status)
-    return { kind: 'missing', message: 'The journal was not made yet: the projections have not run' };
+    return { kind: 'missing', message: 'The journal does not exist yet: the projections have not run' };
   const behind = (message: string): JournalGap => ({ kind: 'behind', message });
   const { fault, parked } = status;
   try {
@@ -202,11 +202,11 @@ export async function journalGap(
     }
   } catch (error) {
     if (!(error instanceof EventStoreUnavailable)) throw error;
-    if (!fault) return behind('The event store does not answer: it is not known what the journal lacks');
+    if (!fault) return behind('The event store does not answer: the journal may be incomplete');
   }
   if (!fault)
     return behind('The journal does not agree with the log yet, and may lack what was recorded last');
-  return behind(`The journal has halted, and lacks all that came after: ${fault.message}`);
+  return behind(`The journal has halted, and lacks everything after that: ${fault.message}`);
 }
 
 /** The codes of all merchants with an account in the journal, in order. */

@@ -8,7 +8,7 @@ import { sqlOf } from '../../common/sql.ts';
 import { paymentStream, type RequestedPayment } from '../../events/payment.ts';
 import { searchTokens } from './search-tokens.ts';
 
-/** The table has rows only if there was a key of the blind index: its schema must not be made anew then. */
+/** The table has rows only if there was a key of the blind index: its schema must not be created again then. */
 export const madeWithKeys = 'payments.payers';
 
 /**

@@ -39,7 +39,7 @@ export type FoundPayment = {
   amountSen: Sen;
   receiptNo: string | null;
   requestedAt: Date;
-  /** Whether an exception of it waits for staff. */
+  /** Whether it has an open exception. */
   isWaiting: boolean;
 };
 

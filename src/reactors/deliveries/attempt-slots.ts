@@ -1,4 +1,4 @@
-/** How many attempts a worker may have under way at a time: in all, at one receiver, and for one merchant. */
+/** How many attempts a worker may have in progress at a time: in all, to one receiver, and for one merchant. */
 
 import type { Breaker } from '@ledger/outbound/breaker.ts';
 import type { ClaimedDelivery } from '../../to-do/delivery-queue.ts';
@@ -28,7 +28,7 @@ export function createAttemptSlots({ total, perMerchant, perReceiver }: Concurre
       taken = underWay;
     },
 
-    /** Whether the last claim may have left something for lack of a slot that the end of this attempt frees. */
+    /** Whether the last claim may have left a delivery for lack of a slot, which the end of this attempt frees. */
     lackedFor({ merchantCode, receiver }: ClaimedDelivery): boolean {
       const atReceiver = taken.filter((each) => each.receiver === receiver).length;
       const ofMerchant = taken.filter((each) => each.merchantCode === merchantCode).length;

@@ -41,7 +41,7 @@ export type AttemptDependencies = {
   eventStore: Pick<EventStore, 'load'>;
   execute: ExecuteOf<typeof paymentDecider>;
   openSealed: OpenSealed;
-  /** The pause before each attempt; the first is made at once. */
+  /** The pause before each attempt; the first is made immediately. */
   scheduleMs: readonly number[];
   runtime: Runtime;
   log: Logger;
@@ -49,7 +49,7 @@ export type AttemptDependencies = {
   warn: ReturnType<typeof warnSeldom>;
 };
 
-/** What is left to do with the claimed row. */
+/** What remains to be done with the claimed row. */
 export type RowEnd =
   /** The outcome is in the stream, whose events these are; the row follows. */
   | { kind: 'recorded'; stream: readonly PlacedEvent[] }
@@ -145,7 +145,7 @@ async function findDue(
   if (delivery?.key !== claimed.delivery) return null;
   const head = delivery.kind === 'callback' ? await recordSuperseded(loaded, dependencies) : loaded.head;
   const call = loaded.calls.get(delivery.key);
-  // A first attempt is due at once, whatever the clock of the process that recorded it said.
+  // A first attempt is due immediately, whatever the clock of the process that recorded it said.
   const isNow = delivery.attempts === 0 || Date.parse(delivery.dueAt) <= dependencies.runtime.now().getTime();
   return call && delivery.state === 'due' && isNow ? { ...call, delivery, head } : null;
 }

@@ -25,18 +25,18 @@ export type DeliveryOutcome =
       kind: 'failed';
       status: number | null;
       reason: string;
-      /** True when the receiver as a whole is at fault, so that its other deliveries are held back too. */
+      /** True if the receiver as a whole has a fault, so that its other deliveries are held back too. */
       isReceiverDown: boolean;
       /** What the receiver asked for; 0 if it asked for nothing. */
       retryAfterMs: number;
     }
-  /** Failed for good: another attempt would change nothing. */
+  /** Failed permanently: another attempt would change nothing. */
   | { kind: 'abandoned'; status: number | null; reason: string };
 
 /** Never rejects because of a receiver; what it throws is a fault of the program and counts as a failed attempt. */
 export type PerformDelivery = (task: DeliveryTask) => Promise<DeliveryOutcome>;
 
-/** A failure without an answer, for which the receiver is not at fault unless `about` says so. */
+/** A failure without an answer, which is not the receiver's fault unless `about` says so. */
 export function failure(
   reason: string,
   about: { status?: number; isReceiverDown?: boolean; retryAfterMs?: number } = {},

@@ -1,4 +1,4 @@
-/** What a receiver's HTTP answer means for a delivery, whoever the receiver is: content/docs/deliveries.md. */
+/** What a receiver's HTTP answer means for a delivery, for all kinds of receivers: content/docs/deliveries.md. */
 import { AddressRefused } from '@ledger/outbound/address-guard.ts';
 import { NoAnswer, type OutboundAnswer } from '@ledger/outbound/post.ts';
 import { type DeliveryOutcome, failure } from './delivery-task.ts';

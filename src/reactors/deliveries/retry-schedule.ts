@@ -19,7 +19,7 @@ export const interrupted = {
 } as const;
 
 /**
- * What is recorded of an attempt. `scheduleMs` holds the pause before each attempt, the first of which is made at once.
+ * What is recorded of an attempt. `scheduleMs` has the pause before each attempt; the first is made immediately.
  * `random` is from 0 to 1.
  */
 export function recordedOutcome(

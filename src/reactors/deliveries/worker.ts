@@ -33,7 +33,7 @@ const pollMs = 1_000;
 const drainMs = 10_000;
 /** How long rows of recorded attempts are gathered, to be looked at together. */
 const gatherMs = 1_000;
-/** How long the list then has to come to what was recorded before the worker itself settles the rows. */
+/** How long the list then has to reach the recorded events before the worker itself settles the rows. */
 const settleAfterMs = 3_000;
 
 export function startDeliveryWorker(dependencies: Dependencies) {
@@ -103,7 +103,7 @@ export function startDeliveryWorker(dependencies: Dependencies) {
 }
 
 /**
- * Does what is left to do with a claimed row after its attempt; `wake` is called when it can be claimed again at once.
+ * Completes a claimed row after its attempt; `wake` is called when it can be claimed again immediately.
  * Nothing here rejects: if PostgreSQL does not answer, a lease ends by itself, and the list reaches the last event
  * later.
  */

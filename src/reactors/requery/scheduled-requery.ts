@@ -1,5 +1,5 @@
 /**
- * Asks the transaction registry on schedule what became of open attempts, so that results that never arrived are found.
+ * Asks the transaction registry on schedule about open attempts, so that missing results are found.
  * The to-do list (src/to-do/requery-list.ts) says which payments are due; the payment's own fold decides. Any number of
  * processes may run this: they share the list and the rate.
  */
@@ -27,23 +27,23 @@ type RequeryDependencies = {
   eventStore: Pick<EventStore, 'load'>;
   recordAnswer: RecordAnswer;
   queue: RequeryQueue;
-  /** Questions that all processes together ask in a second. */
+  /** Requeries per second, of all processes together. */
   perSecond: number;
   log: Logger;
   runtime: Runtime;
 };
 
-/** How many questions this process may have under way. */
+/** How many requeries this process may have in progress. */
 const maxAtOnce = 100;
 const pollMs = 1_000;
-/** Longer than a question and the recording of its answer can take. */
+/** Longer than a requery and the recording of its answer can take. */
 const leaseMs = 60_000;
-/** A payment whose events cannot be read needs a person, not a question every minute. */
+/** A payment whose events cannot be read needs a person, not a requery every minute. */
 const unreadableMs = 60 * 60_000;
 const firstBackoffMs = 2_000;
 const longestBackoffMs = 5 * 60_000;
 
-/** Runs until stopped; waits for the questions under way. */
+/** Runs until stopped; waits for the requeries in progress. */
 export function startScheduledRequery(dependencies: RequeryDependencies) {
   const requeries = createRequeries(dependencies);
   return runUntilStopped(async (signal) => {
@@ -56,7 +56,7 @@ export function startScheduledRequery(dependencies: RequeryDependencies) {
 }
 
 /**
- * Asks about what is due, several payments at once. While the registry cannot be reached, or does not answer in time, it
+ * Asks about due payments, several at a time. While the registry cannot be reached, or does not answer in time, it
  * asks about one at a time, after pauses that grow up to 5 minutes.
  */
 export function createRequeries(dependencies: RequeryDependencies) {
@@ -109,7 +109,7 @@ export function createRequeries(dependencies: RequeryDependencies) {
   };
 }
 
-/** What came of one claim, and when to look at the payment again. */
+/** The result of one claim, and when to look at the payment again. */
 type Requeried = { asked: 'answered' | 'unreadable' | 'outage' | 'no'; wakeAt: Date | null };
 
 /** Asks if the stream, which may be ahead of the row, says so. Throws EventStoreUnavailable. */
@@ -118,7 +118,7 @@ async function requeryOne(claimed: ClaimedRequery, dependencies: RequeryDependen
   const { transactionId } = claimed;
   const head = await loadHead(eventStore, paymentStream(transactionId), paymentDecider).catch((error) => {
     if (!(error instanceof UnreadableEvent)) throw error;
-    log.warn({ transactionId, reason: error.message }, 'a payment to be asked about cannot be read');
+    log.warn({ transactionId, reason: error.message }, 'a payment whose requery is due cannot be read');
     return null;
   });
   if (!head) return { asked: 'no', wakeAt: new Date(runtime.now().getTime() + unreadableMs) };

@@ -1,4 +1,4 @@
-/** Tells staff by email what waits for them: at most once an hour, by one process of the fleet, with counts and links. */
+/** Tells staff by email what needs them: at most once an hour, by one of all processes, with counts and links. */
 import { createHash } from 'node:crypto';
 import type { Log } from '@ledger/kernel/log.ts';
 import { reasonOf } from '@ledger/kernel/reason-of.ts';
@@ -26,7 +26,7 @@ import {
 type Dependencies = {
   db: Knex;
   mailer: Mailer;
-  /** The people who get it; while there are none, nothing counts as told. */
+  /** The people who get it; while there are none, nothing counts as reported. */
   recipients(): Promise<readonly string[]>;
   baseUrl: string;
   log: Log;
@@ -38,7 +38,7 @@ const pollMs = 2 * 60_000;
 const pauseMs = 60 * 60_000;
 const sendWithinMs = 60_000;
 
-/** The admins without a scope, because the email counts what waits of all merchants. */
+/** The admins without a scope, because the email counts what is open of all merchants. */
 export const recipientsAmong = (accounts: readonly Account[]): string[] =>
   accounts
     .filter((account) => account.role === 'admin' && !account.merchants && maySignIn(account))

@@ -7,7 +7,7 @@ import type { Knex } from 'knex';
 import { sqlOf } from '../../common/sql.ts';
 import { listedSql } from '../../projections/exceptions/queries.ts';
 
-/** How many of one kind are new, which may be none, and how many of it wait altogether. */
+/** How many of one kind are new, which may be none, and how many are open in all. */
 export type News = {
   subject: 'exception' | 'delivery' | 'projection';
   /** The kind of exceptions or deliveries, or the name of a projection. */
@@ -30,7 +30,7 @@ export async function makeStaffEmail(
   await db.raw(tables);
   const last = await db('staff_email.email').max({ at: 'at' }).first<{ at: Date | null }>();
   const agoMs = last?.at ? now.getTime() - last.at.getTime() : pauseMs;
-  // One of the future was made while the clock was wrong.
+  // A time in the future comes from a wrong clock.
   if (agoMs >= 0 && agoMs < pauseMs) return;
   const made = db.transaction(async (trx) => {
     const { rows: news } = await trx.raw<{ rows: News[] }>(tell);

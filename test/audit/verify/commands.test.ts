@@ -188,7 +188,7 @@ test.serial('one that is interrupted says so, and that the next one goes on', as
   child.kill('SIGTERM');
   await holder.rollback();
   const [code] = await closed;
-  t.is((await said).replace(/^[^\n]*\r/gm, ''), 'Interrupted. The next run goes on from here.\n');
+  t.is((await said).replace(/^[^\n]*\r/gm, ''), 'Interrupted. The next run continues from here.\n');
   t.is(code, 130);
 });
 

@@ -286,7 +286,7 @@ test.serial(
     const halted = `update checkpoints set fault = '{"message": "It cannot", "event": null}' where name = 'users'`;
     const { report } = await verdictAfter(t, { sql: `${behind} ${halted}` });
     t.deepEqual(report.violations, []);
-    t.deepEqual(report.notes, ['The projection users has halted: what came after was not checked.']);
+    t.deepEqual(report.notes, ['The projection users has halted: later events were not checked.']);
     const { violations } = await verdictAfter(t, {
       sql: `${behind} update reactor_deliveries.payments
       set known = replace(known::text, '"revision":', '"revision":9')::json where transaction_id = '${id}'`,

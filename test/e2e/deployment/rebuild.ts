@@ -96,7 +96,7 @@ test.serial('100 requests during rebuilds of payments: none fails, and the rows 
   interrupted.kill('SIGINT');
   const [code] = await once(interrupted, 'exit');
   t.is(code, 130);
-  t.true((await complaint).endsWith('Interrupted. `ledger rebuild` goes on from there.\n'));
+  t.true((await complaint).endsWith('Interrupted. `ledger rebuild` continues from there.\n'));
   t.notRegex(ledger.projections.output(), /"level":(40|50|60)/, 'the role has nothing to complain of');
 
   const unknown = await runLedger(['rebuild', 'nonsense'], settings);

@@ -161,7 +161,7 @@ test.serial('other reasons why a projection stopped are not disclosed', async (t
     content: { projectionStatus: () => Promise.resolve([status]) },
   });
   const health = await untilHealth(service, ({ eventStore }) => eventStore === 'up');
-  t.like(health.projections[0], { status: 'stopped', fault: 'It cannot go on' });
+  t.like(health.projections[0], { status: 'stopped', fault: 'It cannot continue' });
 });
 
 test.serial('both stores frozen: an answer all the same, and ok again afterwards', async (t) => {

@@ -17,7 +17,7 @@ test.serial('asked first; then the payer is gone from every page, and the rest i
   t.regex(await pageOf(''), /Erase personal data/);
   t.regex(await pageOf('/payer'), /Aminah binti Ismail/);
   t.regex(await pageOf('/events/0'), /What it says[\s\S]*Aminah binti Ismail/);
-  t.regex(await pageOf('/erase'), /Erase for good/);
+  t.regex(await pageOf('/erase'), /Erase permanently/);
   t.is((await app.events(id)).length, 2, 'asking changes nothing');
 
   const answer = await admin.post(`/console/payments/${id}/erase`);
@@ -68,7 +68,7 @@ test.serial('an unmatched result likewise: what was received is gone, and the ex
   const pageOf = async (of: string) => (await admin.get(`${path}${of}`)).text();
   t.regex(await pageOf('/evidence'), /Aminah binti Ismail/);
   t.regex(await pageOf(''), /Erase personal data/);
-  t.regex(await pageOf('/erase'), /every field of this result[\s\S]*Erase for good/);
+  t.regex(await pageOf('/erase'), /every field of this result[\s\S]*Erase permanently/);
   const member = await signIn(app, 'member');
   t.is((await member.post(`${path}/erase`)).status, 403);
   const answer = await admin.post(`${path}/erase`);

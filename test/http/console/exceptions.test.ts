@@ -276,7 +276,7 @@ test.serial('a result that was set apart is recorded at its payment once that ex
   t.true((await (await admin.get(path)).text()).includes('Record it at its payment'));
   const early = await admin.post(`${path}/record`);
   t.is(early.status, 409);
-  t.regex(await early.text(), /There is still no payment that takes this result/);
+  t.regex(await early.text(), /There is still no payment to which this result belongs/);
 
   await postRequest(app, requestBody({ trans_id: 'LATE-1' }));
   t.is((await admin.post(`${path}/record`)).status, 303);
@@ -312,7 +312,7 @@ test.serial(
     t.is(answer.status, 409);
     t.regex(
       await answer.text(),
-      /It is recorded at its payment, but somebody else has resolved it otherwise/,
+      /It is recorded at its payment, but somebody else has resolved it differently/,
     );
     t.is((await first.events(id)).at(-1)?.type, 'PaymentSucceeded');
   },

@@ -136,7 +136,7 @@ test.serial('the first page says what the last check found', async (t) => {
   const id = '0'.repeat(26);
   const first = `The row ${id} is missing`;
   await keep({ at: now, violations: [{ kind: 'rows of payments.payments', count: 3, first }] });
-  t.regex(await page(), /found what does not agree.*The row 0+ is missing *, and 2 more/);
+  t.regex(await page(), /found violations.*The row 0+ is missing *, and 2 more/);
   t.true((await (await viewer.get('/console')).text()).includes(`href="/console/payments/${id}"`));
   await keep({ at: now, violations: [] });
   t.notRegex(await page(), /verified/);
@@ -157,6 +157,6 @@ test.serial('the first page says what the last check found', async (t) => {
   );
   t.regex(
     await page(),
-    /The verification of .* found what does not agree.*X revision 0 is not what was written.*8 events are not/,
+    /The verification of .* found violations.*X revision 0 is not what was written.*8 events are not/,
   );
 });

@@ -261,7 +261,7 @@ test.serial(
     await db.raw(`update checkpoints set fault = ? where name = 'journal'`, [
       JSON.stringify({ message: 'Unknown event type X', event: null }),
     ]);
-    const still = /The journal has halted, and lacks all that came after: Unknown event type X/;
+    const still = /The journal has halted, and lacks everything after that: Unknown event type X/;
     const account = `account=merchant:council&from=2026-11-20&to=${dayOf(new Date().toISOString())}`;
     const day = 'merchant=council&day=2026-11-20';
     for (const path of ['journal', `journal/account?${account}`, `statements?${day}`])

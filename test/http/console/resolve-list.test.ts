@@ -157,7 +157,7 @@ test.serial('of more than 1,000 the oldest are resolved, and the page says how m
   const admin = await signIn(app, 'admin');
   const form = await (await admin.get(differences)).text();
   t.true(form.includes('<strong>1,002</strong> are open'));
-  t.true(form.includes('At most 1,000 are resolved at once, the oldest first; 2 are left then.'));
+  t.true(form.includes('At most 1,000 are resolved at a time, the oldest first; 2 will be left.'));
   const asked = await admin.post(differences, { ...explained, count: '1002', atOnce: '1000', confirmed: '' });
   t.true((await asked.text()).includes('1,000 exceptions will be resolved'));
   const done = await (await admin.post(differences, { ...explained, count: '1002' })).text();

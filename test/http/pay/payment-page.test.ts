@@ -109,7 +109,7 @@ test('a bank that is down is marked in the language of the page, and chosen only
   const chosen = { chosenMode: 'fpx', chosenBank: 'DOWN', error: 'bankDown' };
   const warned = await render('payment', { ...paymentPage, methods, ...chosen });
   t.regex(warned, /<option value="DOWN" selected>Down \(not available\)/);
-  t.regex(warned, /<input type="checkbox" name="bank_down" value="DOWN"> Try this bank all the same/);
+  t.regex(warned, /<input type="checkbox" name="bank_down" value="DOWN"> Try this bank anyway/);
 });
 
 test('logo and contact are shown where there are some, and nothing in their place', async (t) => {

@@ -153,7 +153,7 @@ test.serial('while events pour in, none is lost and none is taken twice', async 
   t.deepEqual(await seen(parts.database.db), [...expected, 'payment-B 0']);
 });
 
-test.serial('killed in the middle, it goes on from there', async (t) => {
+test.serial('killed in the middle, it continues from there', async (t) => {
   const parts = await start(t);
   run(t, payments, parts.store, parts.database);
   await append(parts.store.eventStore, 'A', [paymentRequested()]);

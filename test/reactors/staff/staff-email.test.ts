@@ -62,7 +62,7 @@ test('one email for all that is new, then silence, then what came since; a failu
     called_at: new Date(nowMs),
     settled_at: new Date(nowMs),
   });
-  await recordFault(db, 'journal', 'It cannot go on');
+  await recordFault(db, 'journal', 'It cannot continue');
   const all = recipients;
   recipients = [];
   t.deepEqual(await look(), [], 'nobody to tell');

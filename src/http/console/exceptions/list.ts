@@ -1,4 +1,4 @@
-/** GET /console/exceptions: everything that waits for staff, of all kinds. */
+/** GET /console/exceptions: everything that needs staff, of all kinds. */
 import lists from '../../../../content/tables/lists.json' with { type: 'json' };
 import { exceptionsOf, kindsFor, listedKinds } from '../../../projections/exceptions/queries.ts';
 import { type Fields, readChoice, readQuery, readText } from '../frame/forms-and-lists.ts';

@@ -99,12 +99,12 @@ export const recordAtPayment: Page = async (ctx, dependencies) => {
     ...fields,
   } as const;
   const notRecorded = problemIf({
-    refused: 'There is still no payment that takes this result',
+    refused: 'There is still no payment to which this result belongs',
     unreadable: 'The events of its payment still cannot be read',
   });
   const notResolved = problemIf({
     refused:
-      'It is recorded at its payment, but somebody else has resolved it otherwise at the same moment: find out which is right',
+      'It is recorded at its payment, but somebody else has resolved it differently at the same moment: find out which is right',
     unreadable: 'It is recorded at its payment, but the events of its resolution cannot be read',
   });
   await execute(paymentStream(transactionId), command, cause).catch(notRecorded);

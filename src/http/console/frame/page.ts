@@ -52,7 +52,7 @@ function createAskReadModels({ log }: { log: Log }) {
   return async <Answers extends readonly unknown[]>(
     ctx: Context,
     queries: { [Index in keyof Answers]: Promise<Answers[Index]> },
-    message = 'The read models do not answer; payments are still taken',
+    message = 'The read models do not answer; payments are still accepted',
   ): Promise<Answers> => {
     try {
       return (await Promise.all(queries)) as unknown as Answers;

@@ -1,4 +1,4 @@
-/** Who is signed in. Session and user are read at every request: signing out or a new role takes effect at once. */
+/** Who is signed in. Session and user are read at every request: signing out or a new role takes effect immediately. */
 import { hash } from 'node:crypto';
 import type { EventStore, RecordedEvent } from '@ledger/event-store/event-store.ts';
 import { isAfter } from '@ledger/event-store/position.ts';

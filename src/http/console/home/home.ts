@@ -1,4 +1,4 @@
-/** GET /console: the metrics of a day, each a link to what it counts, and what waits for staff. */
+/** GET /console: the metrics of a day, each a link to what it counts, and everything that needs staff. */
 import { type CheckOutcome, lastCheck, lateAfterMs } from '../../../audit/background-check/schedule.ts';
 import { unsealed } from '../../../audit/seals/sealing-status.ts';
 import { dayOf } from '../../../common/malaysian-time.ts';

@@ -36,7 +36,7 @@ async function readRequest(ctx: StaffContext, { askReadModels, db, runtime }: Pa
   const now = runtime.now();
   const period = periodOf(from, to || dayOf(now.toISOString()));
   if (!boundsOfDay(period.from) || !boundsOfDay(period.to) || period.from > period.to)
-    throw new HttpProblem(400, 'A period takes two days, the earlier one first; write a day as 2026-11-20');
+    throw new HttpProblem(400, 'A period needs two days, the earlier one first; write a day as 2026-11-20');
   const { merchants } = ctx.state.staff;
   const isVisible = merchants === null || merchants.some((code) => merchantAccount(code) === account);
   const [{ debitSen, creditSen }] = await askReadModels(ctx, [accountSums(db, account, now)]);

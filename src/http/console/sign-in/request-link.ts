@@ -22,7 +22,7 @@ export function sessionIdOf(transactionIdKey: string, token: string): string {
   return derivedId(transactionIdKey, ['session', token]);
 }
 
-/** Answers at once, so that neither the answer nor its timing shows whether the address is known. */
+/** Answers immediately, so that neither the answer nor its timing shows whether the address is known. */
 export async function requestLink(ctx: Context, dependencies: PageDependencies): Promise<void> {
   await ctx.state.spend('signIns', '');
   sendLink(ctx, dependencies).catch((err: unknown) =>

@@ -25,7 +25,7 @@ export const showAccounts: Page = async (ctx, { askReadModels, eventStore, show,
   if (!found) throw new HttpProblem(404, 'The list has no such page');
   const listed = found.map(({ id }) => ({ id, cursor: id }));
   const { rows, ...links } = pageOf(listed, page, path);
-  // Read from their streams, so that the page shows a change at once.
+  // Read from their streams, so that the page shows a change immediately.
   const accounts = await Promise.all(rows.map(({ id }) => loadAccount(eventStore, id)));
   await show(ctx, 'staff/staff.njk', {
     ...links,
