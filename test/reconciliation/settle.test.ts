@@ -246,7 +246,7 @@ test.serial(
     const gap = (from: typeof dependencies) => journalGap(new Date(), from);
     t.deepEqual(await gap(away), {
       kind: 'behind',
-      message: 'The event store does not answer: it is not known what the journal lacks',
+      message: 'The event store does not answer: the journal may be incomplete',
     });
     const rows = [header, `PO-1,2026-11-21,120.50,${idOf(1)},,fpx,120.50,`];
     const imported = importSettlement(away, {

@@ -49,7 +49,7 @@ test.serial('whatever the payments, each figure is what a count over their state
       t.deepEqual({ ...figures, percentiles }, expectedDelays(filled));
       delivered += figures.delivered;
     }),
-    { numRuns: runs(60) },
+    { numRuns: runs(120) },
   );
   t.true(delivered > 0);
 });

@@ -88,7 +88,7 @@ test('a witness that has signed more is asked once more, with the proof from the
   t.is((await offering([new Response(signature, { status: 500 })], [])).line, '');
   t.deepEqual(warned, [
     'It answered 409',
-    'It has signed a checkpoint of 5 events that this log never had',
+    'It has signed a checkpoint of 5 events, which are more than this log has',
     'It answered 409',
     'It answered 500',
   ]);
