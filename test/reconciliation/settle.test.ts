@@ -264,7 +264,7 @@ test.serial(
     await mark('fault', { message: 'Unknown event type X', event: null });
     t.deepEqual(await gap(away), {
       kind: 'behind',
-      message: 'The journal has halted, and lacks all that came after: Unknown event type X',
+      message: 'The journal has halted, and lacks everything after that: Unknown event type X',
     });
     await mark('fault', null);
     await mark('parked', [{ stream: 'payment-X' }, { stream: 'payment-Y' }]);
