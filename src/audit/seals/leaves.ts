@@ -64,11 +64,11 @@ export async function proveSince(
   if (last)
     for await (const { leaf } of leavesBetween(eventStore, { from, to: last, signal }))
       since.push(leafHash(leafEntry(leaf)));
-  since.push(...leaves);
+  const hashes = [...since, ...leaves];
   const tree = growTree(from?.checkpoint.range);
-  if (size > tree.size() + since.length) return null;
-  for (const leaf of since.splice(0, size - tree.size())) tree.add(leaf);
-  return proveConsistency({ range: tree.range(), leaves: since });
+  if (size > tree.size() + hashes.length) return null;
+  for (const hash of hashes.splice(0, size - tree.size())) tree.add(hash);
+  return proveConsistency({ range: tree.range(), leaves: hashes });
 }
 
 /**
