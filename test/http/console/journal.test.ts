@@ -240,11 +240,11 @@ test.serial(
   'a day with more receipts than a PDF holds is refused, and the page says what to take',
   async (t) => {
     const collection: Documents['collection'] = async () => {
-      throw new TooManyReceipts('A PDF holds at most 20000 receipts; take the CSV for this day');
+      throw new TooManyReceipts('A PDF has at most 20000 receipts; use the CSV for this day');
     };
     const { page } = await start(t, { documents: { ...documents, collection } });
     const path = '/console/statements/collection.pdf?merchant=council&day=2026-11-20';
-    t.regex(seen(await page(path, 409)), /take the CSV for this day/);
+    t.regex(seen(await page(path, 409)), /use the CSV for this day/);
   },
 );
 
