@@ -59,9 +59,9 @@ export function createErrorAnswers({ log }: Dependencies, presenterOf: (path: st
  */
 export function bodyProblem(error: unknown): unknown {
   if (error instanceof HttpProblem) return error;
-  if (error instanceof Error && 'status' in error) {
-    if (error.status === 413) return new HttpProblem(413, 'The request body is too large');
-  } else if (error instanceof Error && 'code' in error && error.code !== 'ECONNRESET') return error;
+  const { code, status } = Object(error);
+  if (status === 413) return new HttpProblem(413, 'The request body is too large');
+  if (status === undefined && code !== undefined && code !== 'ECONNRESET') return error;
   return new HttpProblem(400, 'The request body is malformed');
 }
 
