@@ -6,6 +6,7 @@ import { createTemplates, createTextTemplates } from '@ledger/web/templates.ts';
 import { addAssets, policyWith, textFolder, themeScript, viewsFolder } from './assets.ts';
 import { type Content, type DocsFile, readDocsFiles } from './files.ts';
 import { parseMarkdown } from './markdown.ts';
+import { addReferenceAssets, referenceScripts } from './reference.ts';
 import { referenceMarkdown } from './reference-markdown.ts';
 import { createSearch } from './search.ts';
 
@@ -47,7 +48,6 @@ export async function createSite(options: SiteOptions) {
 }
 
 async function renderSite(pages: readonly Page[], { about, baseUrl, describe, name, runtime }: SiteOptions) {
-  const { addReferenceAssets, referenceScripts } = await import('./reference.ts');
   const markdown = referenceMarkdown(describe());
   const reference = parseMarkdown({ file: 'reference.md', markdown }, new Map());
   /** By the path of the URL. */
@@ -80,12 +80,15 @@ async function renderSite(pages: readonly Page[], { about, baseUrl, describe, na
   answers.set('/sitemap.xml', createAnswer('application/xml', show('sitemap.xml.njk', {})));
 
   let search: ReturnType<typeof createSearch> | undefined;
+  async function find(query: string) {
+    search ??= createSearch(pages);
+    return (await search)(query);
+  }
   return {
     answers,
     notFound: pageAnswer(show('not-found.njk', { path: '' }), { status: 404 }),
     async search(query: string) {
-      search ??= createSearch(pages);
-      const hits = query ? (await search)(query) : [];
+      const hits = query ? await find(query) : [];
       return pageAnswer(show('search.njk', { path: '/docs/search', query, hits }));
     },
   };

@@ -80,6 +80,6 @@ test('without scripts the same document can be read: payments first, every schem
   t.regex(text, /\| `data\.deliveries\[\]\.attempts\[\]\.answer_status`, required \| integer or null \|/);
   t.regex(
     text,
-    /Such as this answer \(200\):\n\n```json\n\{\n {2}"status": true,\n {2}"message": "Connection successful"/,
+    /Sample answer \(200\):\n\n```json\n\{\n {2}"status": true,\n {2}"message": "Connection successful"/,
   );
 });
