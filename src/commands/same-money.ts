@@ -2,7 +2,7 @@
 import { isRinggit } from '../common/money.ts';
 import type { RequestedPayment } from '../events/payment.ts';
 import type { PaymentResult } from '../events/payment-result.ts';
-import type { RecordedResult } from '../events/recorded-result.ts';
+import { differ, type RecordedResult } from '../events/recorded-result.ts';
 
 /** With its number among the payment's recorded results, counted from 1. */
 export type RecordedSuccess = RecordedResult & { resultNo: number };
@@ -31,11 +31,12 @@ function successesOf({ results }: RequestedPayment): RecordedSuccess[] {
 
 /**
  * 0 if they are different money. If both name a gateway transaction, that decides. Otherwise they are the same money
- * unless both name an order and these differ.
+ * unless both name an order or a receipt number of the gateway, and these differ.
  */
 function certaintyOf(earlier: RecordedResult, result: PaymentResult): 0 | 1 | 2 | 3 {
   const [one, other] = [earlier.gatewayTransactionId, result.gatewayTransactionId];
   if (one !== '' && other !== '') return one === other ? 3 : 0;
+  if (differ(earlier.receiptNo, result.receiptNo)) return 0;
   const named = earlier.isOrderInferred ? '' : earlier.sellerOrderNo;
   // The money of a superseded success is that of a later report: no other money may be taken for it.
   if (named === '' || result.sellerOrderNo === '') return isSuperseded(earlier) ? 0 : 1;

@@ -56,16 +56,19 @@ const banks = fc
     ({ charges, omitsIds }) => !omitsIds || new Set(charges.map((each) => each.sen)).size === charges.length,
   );
 
-/** The gateway names the order; either may lack the transaction's id and the method. */
+const receiptNoOf = ({ id }: Charge) => `R-${id}`;
+
+/** The gateway names the order; either may lack the transaction's id, the method and the receipt number. */
 const reportsOf = (charge: Charge, mode: 'fpx' | 'cc', omitsIds: boolean) =>
   fc
-    .tuple(fc.constantFrom('gateway', 'requery'), fc.boolean(), fc.boolean())
-    .map(([source, hasId, hasMode]) => ({
+    .tuple(fc.constantFrom('gateway', 'requery'), fc.boolean(), fc.boolean(), fc.boolean())
+    .map(([source, hasId, hasMode, hasReceipt]) => ({
       source: source as 'gateway' | 'requery',
       reported: result(charge.attempt, 'succeeded', {
         sellerOrderNo: source === 'gateway' ? orderNo(charge.attempt) : '',
         gatewayTransactionId: hasId || !omitsIds ? charge.id : '',
         mode: hasMode ? mode : '',
+        receiptNo: hasReceipt ? receiptNoOf(charge) : '',
         amountSen: sen(charge.sen),
       }),
     }));
@@ -77,6 +80,7 @@ const histories = banks.chain((bank) => {
     const whole = result(charge.attempt, 'succeeded', {
       gatewayTransactionId: charge.id,
       mode,
+      receiptNo: receiptNoOf(charge),
       amountSen: sen(charge.sen),
     });
     return fc
@@ -147,6 +151,26 @@ test('a gateway that never names its transactions: each charge is in the books o
     { numRuns: runs(10_000) },
   );
   t.pass();
+});
+
+test('two charges that only their receipt numbers tell apart are two', (t) => {
+  const nameless = { sellerOrderNo: '', gatewayTransactionId: '' };
+  for (const second of [nameless, { sellerOrderNo: '' }, { gatewayTransactionId: '' }]) {
+    const reports = [
+      result(1, 'succeeded', { ...nameless, receiptNo: 'RD-1' }),
+      result(1, 'succeeded', { ...second, receiptNo: 'RD-2' }),
+      result(1, 'succeeded', { ...nameless, receiptNo: 'RD-2' }),
+      result(1, 'succeeded', { ...nameless, receiptNo: 'RD-1' }),
+    ];
+    const { events } = play(
+      [requested(), chosen(1)],
+      reports.map((reported) => ({ source: 'gateway', reported })),
+    );
+    t.deepEqual(
+      events.slice(2).map(({ type }) => type),
+      ['PaymentSucceeded', 'DuplicatePaymentDetected'],
+    );
+  }
 });
 
 for (const source of ['gateway', 'registry'] as const)
