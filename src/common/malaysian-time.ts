@@ -29,12 +29,13 @@ export function boundsOfDay(day: string): { start: string; end: string } | null 
   return { start, end: new Date(Date.parse(start) + 24 * 60 * 60 * 1000).toISOString() };
 }
 
-// Before 2000 nothing was paid here: 1900-01-01 and 1970-01-01 stand for no time, or for a clock that was not set.
-const ofGateway = /^(20\d\d-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(?:\.\d{1,9})?(Z|[+-]\d\d:?\d\d)?$/;
+// Before 2020 nothing was paid here: 1900-01-01 and 1970-01-01 stand for no time, or like 2000-01-01 for a clock that was
+// not set.
+const ofGateway = /^(20[2-9]\d-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(?:\.\d{1,9})?(Z|[+-]\d\d:?\d\d)?$/;
 
 /**
  * Reads a gateway's time in any of the three forms above (ISO 8601 may carry another offset; without one it is
- * Malaysian time). Returns UTC as ISO 8601, or null when it has none of these forms or is not a real moment of this century.
+ * Malaysian time). Returns UTC as ISO 8601, or null when it has none of these forms or is not a real moment since 2020.
  */
 export function readGatewayTime(text: string): string | null {
   const separated = text.trim().replace(/^(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)$/, '$1-$2-$3 $4:$5:$6');

@@ -42,8 +42,8 @@ const idColumns = {
 const idPattern = /^[\w.:/-]{0,64}$/;
 /** A long number that a spreadsheet has rounded: its last digits are lost. */
 const roundedPattern = /^\d(\.\d+)?E\+\d+$/i;
-/** Empty, or before 2000, which is how some exports write that nothing was paid. */
-const noTime = /^([01]\d{3}(-|\d{10}$)|$)/;
+/** Empty, or before 2020, which is how some exports write that nothing was paid. */
+const noTime = /^((?:[01]\d\d|20[01])\d(-|\d{10}$)|$)/;
 const maxCellLength = 4_096;
 
 /** The columns of a header, and how a row becomes fields of their names. Throws UnreadableExport. */

@@ -24,7 +24,6 @@ const read: Record<string, string | null> = {
   ' 2026-11-20 09:02:03\n': '2026-11-20T01:02:03.000Z',
   '2026-01-01 00:00:00': '2025-12-31T16:00:00.000Z',
   '2028-02-29 12:00:00': '2028-02-29T04:00:00.000Z',
-  '2000-02-29 12:00:00': '2000-02-29T04:00:00.000Z',
   '2026-02-29 12:00:00': null,
   '2100-02-29 12:00:00': null,
   '2026-02-31 12:00:00': null,
@@ -42,8 +41,9 @@ const read: Record<string, string | null> = {
   '00010101000000': null,
   '1900-01-01 00:00:00': null,
   '19700101080000': null,
-  '1999-12-31 23:59:59': null,
-  '2000-01-01 00:00:00': '1999-12-31T16:00:00.000Z',
+  '2000-01-01 00:00:00': null,
+  '2019-12-31 23:59:59': null,
+  '2020-01-01 00:00:00': '2019-12-31T16:00:00.000Z',
   '9999-12-31 23:59:59': null,
   '9999-12-31T23:59:59-14:00': null,
   '2026-11-20': null,
@@ -72,7 +72,7 @@ test('shown and sent in Malaysian time, over midnight and over the year', (t) =>
 });
 
 test('every form that goes out is read back as the same second', (t) => {
-  const moments = fc.date({ min: new Date('2000-01-01'), max: new Date('2099-12-31'), noInvalidDate: true });
+  const moments = fc.date({ min: new Date('2020-01-01'), max: new Date('2099-12-31'), noInvalidDate: true });
   fc.assert(
     fc.property(moments, (moment) => {
       const utc = moment.toISOString();

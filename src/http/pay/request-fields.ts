@@ -121,7 +121,7 @@ export function amount(maxSen: Sen): Struct<Sen, unknown> {
   );
 }
 
-const isoTime = /^(?:20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d))?$/;
+const isoTime = /^(?:20[2-9]\d-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d))?$/;
 const toUtc = (sent: unknown) =>
   typeof sent === 'string' && isoTime.test(sent) ? readGatewayTime(sent) : null;
 
