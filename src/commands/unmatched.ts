@@ -18,17 +18,18 @@ import { createExecute, headOf } from './execute.ts';
 import type { Fingerprint } from './fingerprint.ts';
 import type { ErasePersonalData } from './payment.ts';
 
-/** How many results of one payment are kept in quarantine. A working gateway sends fewer, and each needs staff. */
-const maxPerStream = 20;
+/** How many results of one transaction are kept in quarantine: all are read for each. A working gateway sends fewer. */
+const maxPerStream = 500;
 
-/** Decided from all results of the stream: one that is there already adds nothing. */
+/** Decided from all results of the stream: one that is there already adds nothing. Beyond the limit it is refused. */
 const quarantineDecider = {
   ...quarantineFold,
   decide(result: GatewayResultUnmatched, kept: readonly GatewayResultUnmatched[]) {
-    const isKnown = kept.some(({ fingerprint }) => fingerprint === result.fingerprint);
+    if (kept.some(({ fingerprint }) => fingerprint === result.fingerprint)) return [];
     // What is acknowledged to the gateway must be kept.
-    const isFull = kept.length >= maxPerStream && result.reason !== 'unreadable_payment';
-    return isKnown || isFull ? [] : [{ type: 'GatewayResultUnmatched' as const, data: result }];
+    if (kept.length >= maxPerStream && result.reason !== 'unreadable_payment')
+      return new Refused('quarantine_full', 'Too many results of this transaction are in quarantine');
+    return [{ type: 'GatewayResultUnmatched' as const, data: result }];
   },
 };
 
@@ -37,7 +38,7 @@ export type UnmatchedReport = Omit<GatewayResultUnmatched, 'evidence' | 'fingerp
   raw: ReceivedFields;
 };
 
-/** Stores a new result permanently. Throws EventStoreUnavailable and KeysUnavailable. */
+/** Stores a new result permanently. Throws Refused, EventStoreUnavailable and KeysUnavailable. */
 type Quarantine = (report: UnmatchedReport, cause: Cause) => Promise<void>;
 
 export function createQuarantine(dependencies: {

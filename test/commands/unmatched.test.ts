@@ -87,16 +87,19 @@ test.serial('two results by turns, 100 times, are kept once each', async (t) => 
   checkChain(t, stored);
 });
 
-test.serial('of one payment 20 results are kept; of results that name none every one is', async (t) => {
+test.serial('of one transaction 500 results are kept, and a further one is refused', async (t) => {
   const eventStore = open(t, (await startServer(t)).port);
   const quarantine = createQuarantine({ eventStore, ...parts });
-  for (let amount = 0; amount < 30; amount += 1) {
-    await quarantine(unmatched({ trans_id: 'X', STATUS: '1', AMOUNT: String(amount) }), cause());
+  const ofOne = (amount: number) => unmatched({ trans_id: 'X', STATUS: '1', AMOUNT: String(amount) });
+  for (let amount = 0; amount < 500; amount += 1) await quarantine(ofOne(amount), cause());
+  await t.throwsAsync(quarantine(ofOne(500), cause()), { name: 'Refused', message: /^Too many results/ });
+  await quarantine(ofOne(499), cause());
+  await quarantine({ ...ofOne(501), reason: 'unreadable_payment' }, cause());
+  for (let amount = 0; amount < 3; amount += 1)
     await quarantine(unmatched({ STATUS: '1', AMOUNT: String(amount) }), cause());
-  }
   const kept = await Promise.all((await quarantined(eventStore)).map(rawOf));
-  t.is(kept.filter((raw) => 'trans_id' in raw).length, 20);
-  t.is(kept.filter((raw) => !('trans_id' in raw)).length, 30);
+  t.is(kept.filter((raw) => 'trans_id' in raw).length, 501);
+  t.is(kept.filter((raw) => !('trans_id' in raw)).length, 3);
 });
 
 test.serial('a result that does not fit its schema is not written', async (t) => {

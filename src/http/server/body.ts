@@ -74,11 +74,19 @@ export const formBody = bodyReader('application/x-www-form-urlencoded or multipa
 const anyTypes = 'application/json, application/x-www-form-urlencoded or multipart/form-data';
 
 const anyBody = bodyReader(anyTypes, { ...forms, ...json }, refuseOtherCharsets);
-/** A number in JSON becomes its text, which is what was signed. No charset is refused: a result must not be lost. */
+/**
+ * A number in JSON becomes its text, which is what was signed. A name that occurs twice is refused, because `JSON.parse`
+ * would keep the last value and nobody could tell. No charset is refused: a result must not be lost.
+ */
 const textBody = bodyReader(anyTypes, { ...forms, ...json, includeUnparsed: true }, (ctx) => {
   const { rawBody }: { rawBody?: unknown } = ctx.request;
-  if (ctx.is('json') && typeof rawBody === 'string' && rawBody !== '')
-    Object.assign(ctx.request, { body: parseNumbersAsText(rawBody) });
+  if (!ctx.is('json') || typeof rawBody !== 'string' || rawBody === '') return;
+  const body = parseNumbersAsText(rawBody);
+  // In valid JSON, a text before a colon is a name.
+  const names = [...rawBody.matchAll(/"(?:[^"\\]|\\.)*"(\s*:)?/g)].filter(([, colon]) => colon !== undefined);
+  if (names.length > Object.keys(Object(body)).length)
+    throw new HttpProblem(400, 'Every field must be a text, sent once', { kind: 'unusableResult' });
+  Object.assign(ctx.request, { body });
 });
 
 /** Far more than a gateway sends, and one less than the parser of forms reads, so that it is noticed if it leaves some out. */

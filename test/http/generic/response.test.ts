@@ -408,6 +408,12 @@ const unreadable: Record<string, [Body, string, number, string]> = {
     400,
     'A field was sent twice',
   ],
+  'a JSON field sent twice': [
+    '{"STATUS":"0","AMOUNT":"\\":", "STATUS" : "1"}',
+    'application/json',
+    400,
+    'Every field must be a text, sent once',
+  ],
   'a part sent twice': [
     typedMultipart({ STATUS: '1' }).replace(/--\r\n$/, '\r\n') +
       typedMultipart({ STATUS: '0' }).slice(boundary.length + 4),
