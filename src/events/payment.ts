@@ -240,9 +240,9 @@ function fold(state: Payment, event: PaymentEvent): Payment {
     default:
       if (isAdjustmentEvent(event)) return withDeliveries(evolveAdjustments(state, event), event.data);
       if (isApprovalEvent(event)) return { ...state, approvals: evolveApprovals(state.approvals, event) };
-      return isDeliveryEvent(event)
-        ? { ...state, deliveries: evolveDeliveries(state.deliveries, event) }
-        : state;
+      if (isDeliveryEvent(event)) return { ...state, deliveries: evolveDeliveries(state.deliveries, event) };
+      event satisfies never;
+      return state;
   }
 }
 

@@ -2,11 +2,15 @@
  * A payment's events as double-entry bookkeeping: an event that moves money is an entry, whose debits equal its credits.
  * Which event posts what: content/docs/journal.md.
  */
+import type { EventOf } from '@ledger/kernel/structs.ts';
 import { isRinggit, type Sen } from '../common/money.ts';
 import type { PaymentMode } from '../common/payment-modes.ts';
+import type { ApprovalEvent } from './approvals.ts';
+import type { DeliveryEvent } from './deliveries.ts';
 import type { Attempt, PaymentEvent, PaymentRequested } from './payment.ts';
 import { attemptOf, orderOf, type PaymentResult } from './payment-result.ts';
 import { identified, inferenceOf, type RecordedResult, withChanged } from './recorded-result.ts';
+import type { requeryEvents } from './requery.ts';
 
 type Method = PaymentMode | 'unknown';
 type SuspenseAccount = 'suspense:mismatch' | 'suspense:duplicate';
@@ -59,6 +63,9 @@ export type Books = {
 
 type InSuspense = { resultNo: number; amountSen: Sen; gateway: Account; suspense: SuspenseAccount };
 
+/** They move no money. */
+type SideEvent = ApprovalEvent | DeliveryEvent | EventOf<typeof requeryEvents>;
+
 type Entered = { books: Books | null; entry: Entry | null };
 type DataOf<Type extends PaymentEvent['type']> = Extract<PaymentEvent, { type: Type }>['data'];
 type Suspended = DataOf<'AmountMismatchDetected' | 'DuplicatePaymentDetected'>;
@@ -107,7 +114,12 @@ export function enter(books: Books | null, event: PaymentEvent): Entered {
       return rules[event.data.postingRule].giveBack(books, event.data, 'reversal');
     case 'PaymentRefunded':
       return rules[event.data.postingRule].giveBack(books, event.data, 'refund');
+    case 'PaymentRequested':
+    case 'StaffNoteAdded':
+    case 'PersonalDataErased':
+      return { books, entry: null };
     default:
+      event satisfies SideEvent;
       return { books, entry: null };
   }
 }

@@ -40,7 +40,7 @@ export const journal: Projection = {
   },
 };
 
-/** Types that no entry depends on. Any other unknown type halts the projection: it may be about money. */
+/** Types that no entry depends on: they are not even read, so that one that cannot be read parks no payment. */
 const postsNothing: ReadonlySet<string> = new Set(
   Object.keys({ ...approvalEvents, ...deliveryEvents, ...requeryEvents }),
 );
