@@ -14,7 +14,7 @@ import { readErasure } from '../events/personal-data.ts';
 export const erasedKeysList = {
   name: 'erased_keys',
   version: 1,
-  isToDoList: true,
+  isNeverRebuilt: true,
   eventTypes: ['PersonalDataErased'],
 } as const satisfies Followed;
 

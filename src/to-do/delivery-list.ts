@@ -33,7 +33,7 @@ const loadsAtOnce = 16;
 export const deliveryList = {
   name: toDoSchema,
   version: 1,
-  isToDoList: true,
+  isNeverRebuilt: true,
   eventTypes: followedEvents,
 } as const satisfies Followed;
 

@@ -32,7 +32,7 @@ export const countingGrant = sqlOf('counting-grant');
 export const requeryList = {
   name: 'reactor_requeries',
   version: 4,
-  isToDoList: true,
+  isNeverRebuilt: true,
   eventTypes: [
     'PaymentMethodChosen',
     'GatewayResultIdentified',

@@ -54,7 +54,6 @@ export async function prepare(db: Knex, projection: Projection, schema: string):
        returning name`,
       [schema, projection.version],
     );
-    if (schema === projection.name && projection.formerName) await dropFormer(trx, projection.formerName);
     if (made.length > 0) await createTables(trx, projection, schema);
     const { rows } = await trx.raw(`select ${columns} from checkpoints where name = ?`, [schema]);
     const status = statusOf(rows[0]);
@@ -64,12 +63,6 @@ export async function prepare(db: Knex, projection: Projection, schema: string):
 }
 
 export const checkpointsSql = sqlOf('checkpoints');
-
-/** A schema without a checkpoint was not made by a projection: it is left alone. */
-async function dropFormer(trx: Knex.Transaction, name: string): Promise<void> {
-  const { rowCount } = await trx.raw('delete from checkpoints where name = ?', [name]);
-  if (rowCount === 1) await trx.raw('drop schema if exists ?? cascade', [name]);
-}
 
 const advanceSql = sqlOf('advance-checkpoint');
 

@@ -5,19 +5,17 @@ import type { PersonalDataReader } from '@ledger/personal-data/sealed.ts';
 import type { Knex } from 'knex';
 
 /** What is needed to tell how far a projection has come. `Selection` says which events it processes. */
-export type Followed = Selection & Pick<Tables, 'name' | 'version' | 'isToDoList'>;
+export type Followed = Selection & Pick<Tables, 'name' | 'version' | 'isNeverRebuilt'>;
 
 export type Projection = Selection & Tables;
 
 type Tables = {
   /** Its tables are in a schema of this name; a rebuild makes them in another schema, which is then renamed. */
   name: string;
-  /** The name of an earlier release: the schema and the checkpoint of that name are dropped. */
-  formerName?: string;
   /** Raised when tables or fold change: rows of an older version are made again, never mixed with new ones. */
   version: number;
-  /** A to-do list of the reactors is no read model: nobody may have it rebuilt. */
-  isToDoList?: true;
+  /** Its rows hold more than the log says, such as leases: nobody may have it rebuilt. */
+  isNeverRebuilt?: true;
   /** The most events of a batch, where `project` does slow work within its transaction. */
   maxEvents?: number;
   /** Whether an event may wait for a tenth of a second, for others to come, because nobody waits for what it changes. */

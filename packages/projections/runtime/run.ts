@@ -128,10 +128,10 @@ async function tryAgain(run: Run): Promise<void> {
   }
 }
 
-function logReplacedText({ name, isToDoList }: Projection): string {
+function logReplacedText({ name, isNeverRebuilt }: Projection): string {
   const cause =
     'Its rows come from events that the log does not have: an older copy was restored, or it is another log';
-  const cure = isToDoList
+  const cure = isNeverRebuilt
     ? 'see "An older log" in the operations guide'
     : `restore the newer one, or run: ledger rebuild ${name}`;
   return `${cause}; ${cure}`;

@@ -70,7 +70,7 @@ async function compareRows(verification: RowVerification): Promise<Checked[]> {
       if (more > 0) found.add(`rows of ${name}`, `${more} more differ`, more);
     } catch (error) {
       // While it is compared, a to-do list is locked, which not every account may do: the report then has a note.
-      const mayNotLock = projection.isToDoList && isPostgresError(error, 'insufficientPrivilege');
+      const mayNotLock = projection.isNeverRebuilt && isPostgresError(error, 'insufficientPrivilege');
       if (!mayNotLock) found.add(`rows of ${name}`, reasonNotCompared(error));
     }
     done[name] = { checked, violations: found.all() };

@@ -194,9 +194,4 @@ export function addConsoleRoutes(router: Router<RequestState>, dependencies: Pag
 
   for (const [path, answer] of assets.answers) router.get(path, (ctx: Context) => send(ctx, answer));
   router.get('/console/', (ctx: Context) => seeOther(ctx, '/console'));
-  // The former address of the access log.
-  router.get('/console/looks', (ctx: Context) => {
-    ctx.redirect(`/console/access-log${ctx.search}`);
-    ctx.status = 301;
-  });
 }

@@ -6,7 +6,6 @@ import { sessionFold } from '../../events/session.ts';
 
 export const accessLog: Projection = {
   name: 'access_log',
-  formerName: 'looks',
   version: 1,
   streamPrefixes: [sessionFold.prefix],
   createTables: (db) => createTables(db, tables.accessLog),

@@ -144,9 +144,6 @@ test('an unknown address is a page of the console for people and JSON for progra
   const method = await admin.post('/console');
   t.is(method.status, 405);
   t.is((await admin.get('/console/')).headers.get('location'), '/console');
-  const moved = await admin.get('/console/looks?payment=A');
-  t.is(moved.status, 301);
-  t.is(moved.headers.get('location'), '/console/access-log?payment=A');
 });
 
 test('a page shows no text from its address', async (t) => {

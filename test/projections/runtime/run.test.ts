@@ -222,23 +222,6 @@ test.serial(
   },
 );
 
-test.serial('tables that were made under a former name are dropped, and nobody else’s', async (t) => {
-  const { database, db, store, eventStore } = await startStores(t, postgres);
-  const position = await append(eventStore, 'A', [paymentRequested()]);
-  const former = run(t, { ...eventCounts, name: 'counts' }, store, database);
-  await reached(db, 'counts', position);
-  await former.stop();
-  await db.raw('create schema another');
-
-  run(t, { ...eventCounts, formerName: 'counts' }, store, database);
-  run(t, { ...eventCounts, name: 'unrelated', formerName: 'another' }, store, database);
-  await Promise.all([reached(db, 'event_counts', position), reached(db, 'unrelated', position)]);
-  t.deepEqual(await seen(db), ['payment-A 0']);
-  t.is(await statusOf(db, 'counts'), undefined);
-  const { rows } = await db.raw(`select nspname from pg_namespace where nspname in ('counts', 'another')`);
-  t.deepEqual(rows, [{ nspname: 'another' }]);
-});
-
 test.serial('a run that stands by ends when it is stopped', async (t) => {
   const { database, db, store, eventStore } = await startStores(t, postgres);
   run(t, eventCounts, store, database);

@@ -39,13 +39,13 @@ export const showProjections: Page = async (ctx, dependencies) => {
 };
 
 function rowOf(
-  { name, version, isToDoList }: Followed,
+  { name, version, isNeverRebuilt }: Followed,
   status: ProjectionStatus | undefined,
   lagMs: number | null,
 ) {
   return {
     name,
-    isToDoList: isToDoList === true,
+    isNeverRebuilt: isNeverRebuilt === true,
     status: statusOf(status, lagMs),
     lag: lagMs === null ? 'not known' : lagText(lagMs),
     position: status?.position?.commit.toLocaleString('en') ?? '',
@@ -66,7 +66,9 @@ function lagText(lagMs: number): string {
 }
 
 export const requestRebuild: Page = async (ctx, { eventStore, projections, runtime }) => {
-  const projection = projections.find(({ isToDoList, name }) => !isToDoList && name === ctx.params.name);
+  const projection = projections.find(
+    ({ isNeverRebuilt, name }) => !isNeverRebuilt && name === ctx.params.name,
+  );
   if (!projection) throw new HttpProblem(404, 'There is no such projection');
   const at = runtime.now().toISOString();
   const data = { at, projection: projection.name };
