@@ -307,7 +307,11 @@ test.serial('a payment whose events cannot be read is put off and holds up no ot
   await append(eventStore, 'A', [{ type: 'PaymentTeleported', data: {} }], 1);
   registryServer.answer(listOf(registryRecord('B')));
   setTime(startedMs + 3 * minuteMs);
-  t.deepEqual(await newPass({ eventStore: { load } })(), [2], 'while the store is away, until the leases end');
+  t.deepEqual(
+    await newPass({ eventStore: { load } })(),
+    [2],
+    'while the store is away, until the leases end',
+  );
   setTime(startedMs + 4 * minuteMs);
   await newPass()();
   t.deepEqual(await types('B'), ['PaymentSucceeded']);
