@@ -117,8 +117,9 @@ test.serial('a result that arrives while the keys are destroyed is erased as wel
   // Nothing opens, whatever the last event says of it.
   const { state } = headOf((await ledger.eventStore.load(paymentStream(id))).slice(0, -1), paymentDecider);
   await until(async () => {
-    const opened = state.status !== 'none' && (await openPayment(state, ledger.personalData.open));
-    return opened && opened.results.every(({ buyerName }) => buyerName === '');
+    if (state.status === 'none') return false;
+    const { results } = await openPayment(state, ledger.personalData.open);
+    return results.every(({ buyerName }) => buyerName === '');
   });
   await t.throwsAsync(eraseWith(Infinity)(ledger.asked(other)), { message: /were added/ });
 });
