@@ -14,6 +14,8 @@ import { startSealer } from '../../../src/audit/seals/sealer.ts';
 import { sealingRefused } from '../../../src/audit/seals/sealing-status.ts';
 import { readSignedSeal } from '../../../src/audit/seals/stored-seals.ts';
 import { acknowledge } from '../../../src/audit/verify/acknowledge.ts';
+import { verifySeals } from '../../../src/audit/verify/seals.ts';
+import { createViolations } from '../../../src/audit/verify/violations.ts';
 import { acknowledgementsStream } from '../../../src/events/acknowledgements.ts';
 import { chain, genesisHash, hashIn, type Metadata } from '../../../src/events/envelope.ts';
 import { paymentStream } from '../../../src/events/payment.ts';
@@ -477,6 +479,29 @@ test.serial(
     );
   },
 );
+
+test('a key counts in the term that the auditor gives it, also where nobody handed over to it', async (t) => {
+  const { eventStore } = await tampered(t, file, () => {});
+  const firstOf = async (...known: KeyTerm[]) =>
+    (await verdictOn(eventStore, known)).first('keys of seals') ?? 'nothing';
+  const { publicKey } = key;
+  t.is(await firstOf({ publicKey, from: 0, to: filled }), 'nothing');
+  for (const term of [
+    { from: 0, to: filled - 1 },
+    { from: filled, to: Infinity },
+  ])
+    t.regex(await firstOf({ publicKey, ...term }), /was signed with a key whose time it was not$/);
+
+  await forgeSeal(eventStore, otherKey, { count: filled + 1 });
+  const next = { publicKey: otherKey.publicKey, from: filled + 1, to: Infinity };
+  t.is(await firstOf({ publicKey, from: 0, to: filled }, next), 'nothing');
+  t.regex(await firstOf(next), /^Seal 0 was signed with a key that is not trusted$/);
+  const { keys } = await verifySeals(eventStore, [next], createViolations());
+  t.deepEqual(
+    keys?.map((each) => each.publicKey),
+    [otherKey.publicKey],
+  );
+});
 
 test('an event of which no text can be made is sealed and verified like any other', async (t) => {
   const { eventStore } = await tampered(t, file, () => {});
