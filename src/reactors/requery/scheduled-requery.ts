@@ -127,7 +127,8 @@ async function requeryOne(claimed: ClaimedRequery, dependencies: RequeryDependen
 
   const dueAt = nextRequeryAt(payment, claimed.countedAt?.toISOString());
   if (dueAt !== null && dueAt > runtime.now().toISOString()) return { asked: 'no', wakeAt: new Date(dueAt) };
-  const question = dueAt === null ? ({ asked: 'no', answer: null } as const) : await ask(payment, dependencies);
+  const question =
+    dueAt === null ? ({ asked: 'no', answer: null } as const) : await ask(payment, dependencies);
   const at = runtime.now().toISOString();
   const cause = ownCause(runtime.uuid(), 'registry');
   const { state } = await recordAnswer(payment.request, question.answer, at, cause, head);
