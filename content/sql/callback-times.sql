@@ -6,7 +6,9 @@ with delays as (
     -- Not what staff or the merchant had sent again, which is sent under a new schedule.
     and not (attempts > 1 and exists (
       select from reactor_deliveries.payments,
-        json_to_recordset(known->'deliveries') as it (key text, attempts integer, "triesOfSchedule" integer)
+        -- `->` cannot read an object that has U+0000 in any of its texts.
+        json_to_recordset(replace(known::text, '\u0000', '\ufffd')::json->'deliveries')
+          as it (key text, attempts integer, "triesOfSchedule" integer)
       where payments.transaction_id = deliveries.transaction_id
         and it.key = delivery and it.attempts > it."triesOfSchedule"
     ))

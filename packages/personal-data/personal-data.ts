@@ -2,6 +2,7 @@
 import { createHmac, createSecretKey, type KeyObject } from 'node:crypto';
 import { reasonOf } from '@ledger/kernel/reason-of.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
+import { warnSeldom } from '@ledger/kernel/warn-seldom.ts';
 import type { Logger } from 'pino';
 import { createKeyCache } from './key-cache.ts';
 import { createKeyPool } from './key-pool.ts';
@@ -105,23 +106,17 @@ function createSeal(
 
 const placeText = ({ stream, field }: SealedPlace) => JSON.stringify([stream, field]);
 
-/** An outage concerns every value: the same reason is logged once a minute. */
-const logEveryMs = 60_000;
-
 function createOpen(
   cache: ReturnType<typeof createKeyCache>,
   { log, runtime }: { log: Logger; runtime: Pick<Runtime, 'monotonicMs'> },
 ): OpenSealed {
-  let logged = { reason: '', atMs: 0 };
+  // An outage concerns every value.
+  const warn = warnSeldom(log, runtime);
   return async <T>(held: Held<T>, place: SealedPlace): Promise<Opened<T>> => {
     if ('plain' in held) return { kind: 'open', value: held.plain };
     if ('erased' in held) return { kind: 'erased' };
     const cannot = (error: unknown, isLost: boolean) => {
-      const reason = reasonOf(error);
-      if (reason !== logged.reason || runtime.monotonicMs() - logged.atMs > logEveryMs) {
-        logged = { reason, atMs: runtime.monotonicMs() };
-        log.warn({ reason, isLost }, 'personal data cannot be opened');
-      }
+      warn({ reason: reasonOf(error), isLost }, 'personal data cannot be opened');
       return { kind: 'unavailable', isLost } as const;
     };
     let key: Buffer;

@@ -144,7 +144,7 @@ function pathTo(part: Part, index: number, start: number, end: number): Buffer[]
 /** PROOF of RFC 9162, section 2.1.4.1, that the tree of the whole part continues that of its range. */
 export function proveConsistency(part: Part): Buffer[] {
   const { size } = part.range;
-  return size === 0 || part.leaves.length === 0 ? [] : stepsFrom(part, 0, size + part.leaves.length, true);
+  return size === 0 ? [] : stepsFrom(part, 0, size + part.leaves.length, true);
 }
 
 /** SUBPROOF of the same section; `isKnown` if whoever has the smaller tree's root has that of this subtree. */

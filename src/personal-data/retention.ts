@@ -59,11 +59,8 @@ export function createRetentionPass(dependencies: Dependencies) {
     unlessSince: Until,
     signal: AbortSignal,
   ): Promise<number> {
-    try {
-      return (await erase(page, unlessSince)).length;
-    } catch (error) {
-      if (error instanceof EventStoreUnavailable) throw error;
-    }
+    const all = await erase(page, unlessSince).catch(() => null);
+    if (all) return all.length;
     let erased = 0;
     for (const each of page) {
       signal.throwIfAborted();

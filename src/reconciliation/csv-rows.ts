@@ -19,14 +19,10 @@ type Line = { line: number; text: string | null };
  */
 export async function* readCsv(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<CsvRow, void, void> {
   const lines = readLines(bytes);
-  const ahead: Line[] = [];
-  const lineAt = async (index: number): Promise<Line | null> => {
-    while (ahead.length <= index) {
-      const { value } = await lines.next();
-      if (!value) return null;
-      ahead.push(value);
-    }
-    return ahead[index] ?? null;
+  const ahead: (Line | undefined)[] = [];
+  const lineAt = async (index: number): Promise<Line | undefined> => {
+    while (ahead.length <= index) ahead.push((await lines.next()).value);
+    return ahead[index];
   };
 
   let delimiter = '';
@@ -42,7 +38,7 @@ export async function* readCsv(bytes: AsyncIterable<Uint8Array>): AsyncGenerator
 }
 
 /** The text of the row that begins at the next line; quoted cells may have line breaks. Null when it does not end. */
-async function wholeRow(lineAt: (index: number) => Promise<Line | null>): Promise<string | null> {
+async function wholeRow(lineAt: (index: number) => Promise<Line | undefined>): Promise<string | null> {
   let text = '';
   for (let index = 0; index < maxLinesOfRow; index += 1) {
     const next = await lineAt(index);
@@ -58,8 +54,8 @@ async function wholeRow(lineAt: (index: number) => Promise<Line | null>): Promis
 function parseRow(text: string, delimiter: string): readonly string[] | null {
   if (!text.includes('"')) return text.trim() === '' ? [] : text.split(delimiter);
   try {
-    const [cells, ...more] = parse(text, { delimiter, record_delimiter: '\n', relax_column_count: true });
-    return cells && more.length === 0 ? cells : null;
+    // Only quoted cells have line breaks, so it is one row.
+    return parse(text, { delimiter, record_delimiter: '\n', relax_column_count: true })[0] ?? null;
   } catch (error) {
     if (error instanceof CsvError) return null;
     throw error;
@@ -67,7 +63,7 @@ function parseRow(text: string, delimiter: string): readonly string[] | null {
 }
 
 /** A line that is too long has no text, so that it takes no memory. */
-async function* readLines(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Line, void, void> {
+async function* readLines(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Line, undefined> {
   const decoder = new TextDecoder();
   let line = 1;
   let pending: string | null = '';
@@ -90,7 +86,7 @@ async function* readLines(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Line
       pending = pending === null || pending.length + piece.length > maxRowLength ? null : pending + piece;
     }
   }
-  if (pending !== '') yield lineOf(pending);
+  yield lineOf(pending);
 }
 
 /** `''` for a blank line: the first line that is not blank decides. */

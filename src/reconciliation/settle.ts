@@ -65,8 +65,7 @@ export async function importSettlement(
 
 /** A charge that is missing from the books has no day, and is in the account that its row names. */
 async function settledRows(db: Knex, id: string, rows: readonly SettlementRow[]): Promise<SettledRow[]> {
-  const named = rows.filter((row) => givenName(row));
-  const booked = await findCharges(db, id, named);
+  const booked = await findCharges(db, id, rows);
   return rows.map((row) => {
     const charge = givenName(row);
     const isMissing = charge !== '' && !booked.has(row.line);

@@ -3,6 +3,8 @@ import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createPersonalData } from '@ledger/personal-data/personal-data.ts';
 import test, { type ExecutionContext } from 'ava';
+import { headOf } from '../../src/commands/execute.ts';
+import { paymentDecider } from '../../src/commands/payment.ts';
 import { genesisHash, hashOf } from '../../src/events/envelope.ts';
 import { openPayment } from '../../src/events/open-payment.ts';
 import { paymentStream } from '../../src/events/payment.ts';
@@ -10,7 +12,7 @@ import { createErase } from '../../src/personal-data/erase.ts';
 import { details } from '../../src/projections/details/projection.ts';
 import { payments } from '../../src/projections/payments/projection.ts';
 import { createEraser } from '../../src/roles/eraser.ts';
-import { temporaryFolder } from '../embedded/helpers.ts';
+import { temporaryFolder, until } from '../embedded/helpers.ts';
 import { log } from '../projections/helpers.ts';
 import {
   payer,
@@ -90,27 +92,36 @@ test.serial('the same request is recognised after the erasure, and another is st
 
 test.serial('a result that arrives while the keys are destroyed is erased as well', async (t) => {
   const ledger = await start(t);
-  const id = await ledger.pay(1);
+  const [id, other] = [await ledger.pay(1), await ledger.pay(2)];
   let late = 0;
-  const erase = createErase({
-    ...ledger.parts,
-    eventStore: {
-      ...ledger.eventStore,
-      async append(...args) {
-        if (late < 2) {
-          late += 1;
-          const reported = result(1, 'succeeded', { gatewayTransactionId: `LATE-${late}` });
-          await ledger.execute(paymentStream(id), record(reported), cause());
-        }
-        return await ledger.eventStore.append(...args);
+  const eraseWith = (most: number) =>
+    createErase({
+      ...ledger.parts,
+      eventStore: {
+        ...ledger.eventStore,
+        async append(stream, ...args) {
+          if (late < most) {
+            late += 1;
+            const reported = result(1, 'succeeded', { gatewayTransactionId: `LATE-${late}` });
+            await ledger.execute(stream, record(reported), cause());
+          }
+          return await ledger.eventStore.append(stream, ...args);
+        },
       },
-    },
-  });
-  t.deepEqual(await erase(ledger.asked(id)), [id]);
+    });
+  t.deepEqual(await eraseWith(2)(ledger.asked(id)), [id]);
   const payment = await ledger.open(id);
   t.is(payment.results.length, 3);
   t.deepEqual(new Set(payment.results.map(({ buyerName }) => buyerName)), new Set(['']));
   t.deepEqual(payment.personalData.keys, []);
+  // Nothing opens, whatever the last event says of it.
+  const { state } = headOf((await ledger.eventStore.load(paymentStream(id))).slice(0, -1), paymentDecider);
+  await until(async () => {
+    if (state.status === 'none') return false;
+    const { results } = await openPayment(state, ledger.personalData.open);
+    return results.every(({ buyerName }) => buyerName === '');
+  });
+  await t.throwsAsync(eraseWith(Infinity)(ledger.asked(other)), { message: /were added/ });
 });
 
 test.serial('personal data that arrive later are kept, and can be erased in turn', async (t) => {

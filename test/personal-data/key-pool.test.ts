@@ -55,6 +55,29 @@ test('no key is drawn twice, and none after the end', async (t) => {
   t.throws(() => pool.draw('begun'), { instanceOf: KeysUnavailable });
 });
 
+test('keys are stored ahead although no reserve of them can be kept', async (t) => {
+  const filled = Promise.withResolvers<void>();
+  const pool = createKeyPool({
+    store: memoryKeyStore(),
+    reserve: {
+      take: () => [],
+      fill() {
+        filled.resolve();
+        return Promise.reject(new Error('the disk is full'));
+      },
+    },
+    onAdded: () => undefined,
+    runtime: testRuntime(),
+    log: pino({ level: 'silent' }),
+    ahead: keysPerBlock,
+  });
+  await pool.start();
+  await filled.promise;
+  for (let drawn = 0; drawn < keysPerBlock; drawn += 1) pool.draw('begun');
+  t.true(await until(() => pool.available() > 0));
+  await pool.stop();
+});
+
 test('what the store has lost is stored again, with the keys that were drawn', async (t) => {
   const store = memoryKeyStore();
   const pool = createKeyPool({

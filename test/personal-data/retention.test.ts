@@ -1,8 +1,9 @@
 // What erases by itself: after RETENTION, and after an erasure that was interrupted.
+import { EventStoreUnavailable } from '@ledger/event-store/event-store.ts';
 import test, { type ExecutionContext } from 'ava';
 import { UnreadableEvent } from '../../src/events/codec.ts';
 import { paymentStream } from '../../src/events/payment.ts';
-import { createErase } from '../../src/personal-data/erase.ts';
+import { createErase, type Erase } from '../../src/personal-data/erase.ts';
 import { createRetentionPass } from '../../src/personal-data/retention.ts';
 import { until } from '../embedded/helpers.ts';
 import { log } from '../projections/helpers.ts';
@@ -22,8 +23,11 @@ test.serial('personal data that arrive after an erasure are erased by the next p
   await ledger.execute(paymentStream(id), record(reported), cause());
   await ledger.caughtUp();
   ledger.setNow(new Date(Date.now() + 120_000).toISOString());
-  const pass = createRetentionPass({ ...ledger, retention: null, log });
+  const dropped: Date[] = [];
+  const dropLeftovers = async (unlessSince: Date) => dropped.push(unlessSince);
+  const pass = createRetentionPass({ ...ledger, dropLeftovers, retention: null, log });
   await pass(new AbortController().signal);
+  t.deepEqual(dropped, [new Date(ledger.runtime.now().getTime() - 3_600_000)]);
   t.is((await ledger.open(id)).results.at(-1)?.buyerName, '');
   t.deepEqual((await ledger.load(id)).personalData.keys, []);
   t.is((await ledger.open(other)).access.kind, 'open');
@@ -49,6 +53,27 @@ test.serial('a payment that cannot be erased keeps no other waiting', async (t) 
   await pass(new AbortController().signal);
   t.is((await ledger.open(id)).access.kind, 'erased');
   t.is((await ledger.open(broken)).access.kind, 'open');
+});
+
+test.serial('a pass ends when the event store goes away, and when it has to stop', async (t) => {
+  const ledger = await start(t);
+  await ledger.erasures.begin([1, 2, 3].flatMap((number) => ledger.asked(idOf(number))));
+  ledger.setNow(new Date(Date.now() + 120_000).toISOString());
+  for (const [error, isStopping] of [
+    [new EventStoreUnavailable('it is away'), false],
+    [new Error('of a newer program'), true],
+  ] as const) {
+    const stopping = new AbortController();
+    const tried: number[] = [];
+    const erase: Erase = async (asked) => {
+      tried.push(asked.length);
+      if (isStopping) stopping.abort();
+      throw error;
+    };
+    const pass = createRetentionPass({ ...ledger, erase, retention: null, log });
+    await t.throwsAsync(pass(stopping.signal));
+    t.deepEqual(tried, isStopping ? [3] : [3, 1], 'all at once, then each by itself');
+  }
 });
 
 test.serial('an erasure that was interrupted after the keys is completed by the next pass', async (t) => {

@@ -94,3 +94,33 @@ test('one answer is enough to know the time', async (t) => {
   t.true(Math.abs((clock.differenceMs() ?? 0) + hourMs) < 60_000);
   t.deepEqual(logged, ['the clock of this machine is wrong; the time of PostgreSQL is used']);
 });
+
+test('while PostgreSQL is away its time is not known, and that the clocks agree again is said', async (t) => {
+  const logged: string[] = [];
+  const say = (_: object, text: string) => logged.push(text);
+  const answers = [null, hourMs, hourMs, 0, 0];
+  const told = Promise.withResolvers<void>();
+  const runtime = {
+    ...systemRuntime,
+    async sleep(_: number, signal?: AbortSignal) {
+      if (answers.length > 0) return;
+      told.resolve();
+      await new Promise((resolve) => signal?.addEventListener('abort', resolve));
+    },
+  };
+  const timeout = async () => {
+    const aheadMs = answers.shift() ?? null;
+    if (aheadMs === null) throw new Error('it is away');
+    return { rows: [{ ms: String(Date.now() + aheadMs) }] };
+  };
+  const db = { raw: () => ({ timeout }) } as never;
+  const clock = createSharedClock({ db, runtime, log: { warn: say, info: say } as never });
+  await Promise.all([clock.start(), clock.start()]);
+  await told.promise;
+  await clock.stop();
+  t.deepEqual(logged, [
+    'the time of PostgreSQL is not known',
+    'the clock of this machine is wrong; the time of PostgreSQL is used',
+    'the clock of this machine agrees with PostgreSQL again',
+  ]);
+});

@@ -36,12 +36,13 @@ export async function emptyTables(t: ExecutionContext, postgres: Postgres): Prom
   return db;
 }
 
-/** Feeds a projection with one stream's events, from its first on. */
+/** Feeds a projection with one stream's events, from its first on or from a later revision. */
 export async function feed(
   db: Knex,
   projection: Projection,
   streamName: string,
   events: readonly { type: string; data: unknown }[],
+  from = 0,
 ): Promise<void> {
   const recorded = events.map(
     ({ type, data }, revision): RecordedEvent => ({
@@ -56,7 +57,8 @@ export async function feed(
     }),
   );
   streams.set(streamName, recorded);
-  const selected = 'eventTypes' in projection ? recorded.filter(isOneOf(projection.eventTypes)) : recorded;
+  const news = recorded.slice(from);
+  const selected = 'eventTypes' in projection ? news.filter(isOneOf(projection.eventTypes)) : news;
   await inSchema(db, projection, (trx) => projection.project(selected, trx, personalData));
 }
 

@@ -39,10 +39,11 @@ const files: [string, string | Uint8Array, unknown][] = [
   ],
   [
     'CR in a cell, and twice at the end of a line',
-    'a,b\r\r\n1,x\ry\r\r\n',
+    'a,b\r\r\n1,x\ry\r\r\n"2",x\ry\r\n',
     [
       { line: 1, cells: ['a', 'b\r'] },
       { line: 2, cells: ['1', 'x\ry\r'] },
+      { line: 3, cells: ['2', 'x\ry'] },
     ],
   ],
   [
@@ -98,12 +99,32 @@ const files: [string, string | Uint8Array, unknown][] = [
     ],
   ],
   [
+    'a quote that is not closed in the first line',
+    '"a,b\n1,2\n3,4\n',
+    [
+      { line: 1, fault },
+      { line: 2, cells: ['1', '2'] },
+      { line: 3, cells: ['3', '4'] },
+    ],
+  ],
+  [
     'a quote within',
     'a,b\n1"1,2\n3,4\n',
     [
       { line: 1, cells: ['a', 'b'] },
       { line: 2, fault },
       { line: 3, cells: ['3', '4'] },
+    ],
+  ],
+  [
+    'quotes within on two lines, which cost only their own',
+    'a,b\n1"1,2\n3,4\n5"5,6\n7,8\n',
+    [
+      { line: 1, cells: ['a', 'b'] },
+      { line: 2, fault },
+      { line: 3, cells: ['3', '4'] },
+      { line: 4, fault },
+      { line: 5, cells: ['7', '8'] },
     ],
   ],
   [

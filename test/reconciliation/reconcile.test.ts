@@ -167,19 +167,37 @@ test.serial(
     const ledger = await startLedger(t, postgres);
     for (const number of [1, 2, 3]) await ledger.pay(idOf(number), [paid(`P${number}`)]);
     const day = { from: '2026-11-19T16:00:00.000Z', to: '2026-11-20T16:00:00.000Z' };
-    const large = row(1, 'P1', { AMOUNT: '"1,120.50"' });
+    const large = row(1, 'P1', { TRANS_ID: ` ${idOf(1)} `, AMOUNT: '"1,120.50"' });
     const some = await ledger.compare(gatewayCsv([large, row(2, 'P2')]), day);
     t.is(some.summary.badRows, 1);
+    t.deepEqual(some.badRows, [{ line: 2, fault: 'AMOUNT is not an amount such as 120.50' }]);
     t.deepEqual(
       some.found.map(({ kind, transactionId }) => [kind, transactionId]),
       [['missingThere', idOf(3)]],
       'the file says something about the first, if nobody knows what',
     );
+    const empty = await ledger.compare(gatewayCsv([]), { ...day, dryRun: true });
+    t.is(empty.found.length, 3, 'a file without rows is one that lacks all');
     const none = gatewayCsv([large, row(2, 'P2', { PAYMENT_DATETIME: '20/11/2026' })]);
     await t.throwsAsync(ledger.compare(none, day), {
       instanceOf: UnreadableExport,
       message: 'No row can be read: nothing was compared',
     });
+  },
+);
+
+test.serial(
+  'of one transaction 1,000 rows are compared, and each further one is a row with a fault',
+  async (t) => {
+    const ledger = await startLedger(t, postgres);
+    await ledger.pay(idOf(1), [paid('P1')]);
+    const { badRows, summary } = await ledger.compare(gatewayCsv(Array(1_002).fill(row(1, 'P1'))));
+    const fault = 'is one of more than 1000 of its transaction';
+    t.deepEqual(
+      badRows,
+      [1_002, 1_003].map((line) => ({ line, fault })),
+    );
+    t.like(summary, { rows: 1_002, badRows: 2 });
   },
 );
 
@@ -366,4 +384,9 @@ test.serial('an export cannot be older than its payments, nor from the future', 
   await t.throwsAsync(ledger.compare(csv, { madeAt: '2999-01-01T00:00:00.000Z' }), {
     instanceOf: UnreadableExport,
   });
+  const asOf = async (time: string) =>
+    (await ledger.compare(gatewayCsv([row(1, 'P1', { PAYMENT_DATETIME: time })]))).summary.asOf;
+  const ahead = new Date(Date.now() + 48 * 3_600_000).toISOString().replace('T', ' ').slice(0, 19);
+  t.true(new Date((await asOf(ahead)) ?? Infinity) <= new Date(), 'a wrong clock wrote it');
+  t.is(await asOf(''), null);
 });

@@ -106,6 +106,9 @@ test.serial('a payout settles the charges that it names, once', async (t) => {
   t.regex(String((await bring([...rows('po-1', '370.90'), ''], true)).imported), /already recorded/);
   const known = (reference: string) => [header, `${reference},2026-11-21,0.50,,,cc,0.50,`];
   t.like((await bring(known('PO-2'))).imported, { isNew: true });
+  const [recorded] = await eventStore.load(settlementStream(settlementIdOf('payout', 'PO-2')));
+  const parts = [{ account: 'gateway:cc', openedOn: null, amountSen: 50 }];
+  t.like(recorded?.data, { parts }, 'and no part of no fees');
   t.regex(
     String((await bring(known('PO-3'))).imported),
     /^PO-2 of the same day has the same total; gateway:cc owes less, RM 0.00:/,
@@ -216,6 +219,20 @@ test.serial(
       'The day is in the future',
     );
     t.like((await sum('2026-11-20', '120.50', 'fpx,120.50')).imported, { isNew: true });
+
+    // The first day of the charges in the file counts, whatever came before and wherever they are in it.
+    for (const [gatewayTransactionId, at] of [
+      ['G3', '2026-11-20T01:00:00.000Z'],
+      ['G2', '2026-11-15T01:00:00.000Z'],
+    ] as const) {
+      const success = succeeded(result(1, 'succeeded', { gatewayTransactionId }), { at });
+      await pay(idOf(Number(gatewayTransactionId[1])), [chosen(1), success]);
+    }
+    await settled();
+    const later = 'PO-3,2026-11-16,120.50,,G3,,120.50,';
+    t.is((await bring([header, later])).imported, early);
+    const both = ['G3', 'G2'].map((id) => later.replace('G3', id).replace('120.50', '241.00'));
+    t.like((await bring([header, ...both])).imported, { isNew: true });
   },
 );
 
@@ -322,6 +339,9 @@ test.serial(
     t.deepEqual((await remit('RM-1,2026-11-21,all of it,council,120.50')).faults, [
       '2 TOTAL is not an amount such as 120.50',
     ]);
+    const hugeRow = 'PO-0,2026-11-21,0.00,fpx,999999999.99,999999999.99';
+    const huge = ['REFERENCE,SETTLED_ON,TOTAL,PAYMENT_MODE,AMOUNT,FEE', ...Array(91_000).fill(hugeRow)];
+    t.is((await bring(huge)).imported, 'The sum of the file is too large');
     const tooMuch = ['RM-0,2026-11-21,120.51,council,60.00', 'RM-0,2026-11-21,120.51,council,60.51'];
     t.is(
       (await remit(...tooMuch)).imported,

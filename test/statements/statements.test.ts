@@ -4,7 +4,8 @@ import test from 'ava';
 import { parse } from 'csv-parse/sync';
 import { addSen, displaySen, formatSen, groupedSen } from '../../src/common/money.ts';
 import type { CollectedReceipt } from '../../src/projections/journal/collection-queries.ts';
-import { collectionLines } from '../../src/statements/csv.ts';
+import type { AccountStatement } from '../../src/projections/journal/queries.ts';
+import { accountLines, collectionLines, listCsv } from '../../src/statements/csv.ts';
 import { gatherReceipts, maxPdfReceipts, TooManyReceipts } from '../../src/statements/document.ts';
 import { collectionPdf, statementTexts } from '../../src/statements/pdf.ts';
 import { grandTotal, totalsByMethod } from '../../src/statements/totals.ts';
@@ -59,6 +60,7 @@ test('the CSV read back has every receipt, and its sums are the totals', async (
   const receipts = [...some(7), late];
   const rows = read(await csvOf(receipts));
   t.is(rows.length, 8);
+  t.is(rows[0]?.recorded_late, 'no');
   t.deepEqual(rows[7], {
     merchant_code: 'council',
     day: '2026-11-20',
@@ -91,6 +93,46 @@ test('no text is a formula to a spreadsheet, and any text can be read back', asy
   const odd = 'a "quoted", \r\n陈大文 முருகன் محمد; =1';
   const [row] = read(await csvOf([receipt(0, { reference: odd })]));
   t.is(row?.reference, odd);
+});
+
+test('an account has its opening balance, its lines and its closing balance, over any pages', async (t) => {
+  const line = (balanceSen: bigint) => ({
+    ...{ kind: 'payment', merchantCode: 'council', transactionId: 'T1', revision: 2, balanceSen },
+    ...{ reference: 'INV-1', receiptNo: 'R-1', debitSen: 0n, creditSen: 150n },
+    ...{ at: new Date('2026-11-20T01:00:00.000Z'), valueAt: new Date('2026-11-20T00:00:00.000Z') },
+  });
+  async function* pages() {
+    yield { openingSen: -150n, lines: [line(0n)], closingSen: 0n } as AccountStatement;
+    yield { openingSen: 0n, lines: [line(150n)], closingSen: 150n } as AccountStatement;
+  }
+  const csv = read(await textFrom(accountLines('merchant:council', pages())));
+  t.deepEqual(
+    csv.map((row) => [row.kind, row.recorded_at, row.credit, row.balance, row.balance_side].join(' ')),
+    [
+      'opening   1.50 debit',
+      'payment 2026-11-20T09:00:00+08:00 1.50 0.00 ',
+      'payment 2026-11-20T09:00:00+08:00 1.50 1.50 credit',
+      'closing   1.50 credit',
+    ],
+  );
+  const json = (await textFrom(accountLines('merchant:council', pages(), 'json'))).trim().split('\n');
+  t.deepEqual(JSON.parse(json.at(-1) ?? ''), {
+    account: 'merchant:council',
+    kind: 'closing',
+    balance: '1.50',
+    balance_side: 'credit',
+  });
+});
+
+test('a list has a column for each field, with times and amounts in the form of the others', async (t) => {
+  async function* rows() {
+    yield { paidAt: new Date('2026-11-20T01:00:00.000Z'), amountSen: 150, note: 'x' };
+    yield { paidAt: null, amountSen: null, note: 7 };
+  }
+  t.is(
+    await textFrom(listCsv(['paidAt', 'amountSen', 'note'], rows())),
+    'paid_at,amount,note\r\n2026-11-20T09:00:00+08:00,1.50,x\r\n,,7\r\n',
+  );
 });
 
 test('a day without receipts is a CSV with only its header', async (t) => {

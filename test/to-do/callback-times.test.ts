@@ -1,8 +1,10 @@
 // How long callbacks of a day took, against a count over what the payments fold to.
 import test from 'ava';
 import fc from 'fast-check';
+import type { PaymentEvent } from '../../src/events/payment.ts';
 import { callbackDelays, delayBoundsMs } from '../../src/to-do/callback-times.ts';
 import { day, emptyTables, type Filled, fillPayments, historyOfDay } from '../projections/filled.ts';
+import { request, result, resultAt, succeeded } from '../support/payments.ts';
 import { createDatabase } from '../support/postgres.ts';
 import { runs } from '../support/property-runs.ts';
 
@@ -52,6 +54,28 @@ test.serial('whatever the payments, each figure is what a count over their state
     { numRuns: runs(120) },
   );
   t.true(delivered > 0);
+});
+
+test.serial('a callback counts at any attempt, but not if sent again; texts may hold U+0000', async (t) => {
+  const db = await emptyTables(t, postgres);
+  const data = request({ merchant: { ...request().merchant, code: '\0' } });
+  const about = { at: resultAt, delivery: 'callback-1' };
+  const tried = { ...about, durationMs: 1 };
+  const second: PaymentEvent[] = [
+    { type: 'PaymentRequested', data },
+    succeeded(result(1, 'succeeded')),
+    {
+      type: 'CallbackAttemptFailed',
+      data: { ...tried, attempt: 1, status: 500, reason: '', nextAttemptAt: resultAt },
+    },
+    { type: 'CallbackDelivered', data: { ...tried, attempt: 2, status: 200 } },
+  ];
+  const again: PaymentEvent[] = [
+    { type: 'CallbackRequested', data: about },
+    { type: 'CallbackDelivered', data: { ...tried, attempt: 3, status: 200 } },
+  ];
+  await fillPayments(db, [second, [...second, ...again]]);
+  t.like(await callbackDelays(db, day, null), { delivered: 1 });
 });
 
 test.serial('a day on which nothing was delivered', async (t) => {

@@ -1,13 +1,15 @@
 // The list of payments that the registry is to be asked about, from real stores: what is due, who claims it, how fast.
 import { connectPostgres } from '@ledger/postgres/pool.ts';
+import { prepare } from '@ledger/projections/runtime/checkpoints.ts';
 import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
-import { evolve, noPayment, type PaymentEvent } from '../../src/events/payment.ts';
+import { evolve, noPayment, type PaymentEvent, paymentStream } from '../../src/events/payment.ts';
 import { nextRequeryAt } from '../../src/events/requery-schedule.ts';
 import { createSources } from '../../src/monitoring/metric-sources.ts';
 import { requeryList } from '../../src/to-do/requery-list.ts';
 import { createAnswerCounts, createRequeryQueue } from '../../src/to-do/requery-queue.ts';
-import { append, log, reached, run, startStores } from '../projections/helpers.ts';
+import { feed } from '../projections/filled.ts';
+import { append, emptyDatabase, log, reached, run, startStores } from '../projections/helpers.ts';
 import { events } from '../support/arbitraries.ts';
 import { applied, chosen, orderNo, requested, result, resultAt, succeeded } from '../support/payments.ts';
 import { createDatabase } from '../support/postgres.ts';
@@ -46,19 +48,30 @@ const claimAt = (now: Date, over: object = {}) => ({
 });
 
 test.serial('after any events the row is due when the payment’s own fold says so', async (t) => {
-  const { payment, row } = await start(t);
+  const { db } = await emptyDatabase(t, postgres);
+  await prepare(db, requeryList, requeryList.name);
   let serial = 0;
   await fc.assert(
     fc.asyncProperty(fc.array(events, { minLength: 1, maxLength: 12 }), async (happened) => {
       serial += 1;
+      const id = `P${serial}`;
       const all = [requested(), ...happened, applied(result(1, 'pending'))];
-      await payment(`P${serial}`, all);
-      const state = all.reduce(evolve, noPayment);
-      const dueAt = state.status === 'none' ? null : nextRequeryAt(state);
-      t.is((await row(`P${serial}`)).due_at?.toISOString() ?? null, dueAt);
+      const isDueAsFolded = async (length: number) => {
+        const state = all.slice(0, length).reduce(evolve, noPayment);
+        const dueAt = state.status === 'none' ? null : nextRequeryAt(state);
+        const row = await db('reactor_requeries.requeries').where('transaction_id', id).first('due_at');
+        t.is(row?.due_at?.toISOString() ?? null, dueAt);
+      };
+      for (let length = 1; length <= all.length; length += 1) {
+        await feed(db, requeryList, paymentStream(id), all.slice(0, length), length - 1);
+        await isDueAsFolded(length);
+      }
+      await feed(db, requeryList, paymentStream(id), all);
+      await isDueAsFolded(all.length);
     }),
     { numRuns: runs(60) },
   );
+  await feed(db, requeryList, 'of-another-program-1', [{ type: 'PaymentMethodChosen', data: {} }]);
 });
 
 test.serial(

@@ -99,6 +99,9 @@ test('our own cosignature verifies, and states its time', (t) => {
   t.is(lackOfWitnesses(note, witnesses), null);
   t.is(lackOfWitnesses(note, witnesses, 1_795_136_400), null);
   t.regex(lackOfWitnesses(note, witnesses, 1_795_136_399) ?? '', /these have: none$/, 'it signed later');
+  const both = { known: [verifier(witness), ...witnesses.known], needed: 2 };
+  t.regex(lackOfWitnesses(note, both) ?? '', /these have: witness\.example\/w1$/);
+  t.deepEqual(readVerifier(` ${own}\n`), witnesses.known[0]);
 });
 
 test('a checkpoint counts if a trusted key has signed it in its term', (t) => {

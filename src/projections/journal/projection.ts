@@ -127,7 +127,7 @@ function takePayment(before: Folded | null, recorded: RecordedEvent) {
   if (event.type === 'PaymentRequested' && !before) reference = event.data.reference;
   if ('receiptNo' in event.data && books.isPaid && !last?.isPaid) receiptNo = event.data.receiptNo;
   const { revision } = recorded;
-  const claims = claimsOf(event, { transactionId, revision, books, isFirstSuccess: !last?.isPaid });
+  const claims = claimsOf(event, { transactionId, revision, books });
   const { merchantCode } = books;
   return {
     state: books,

@@ -27,13 +27,10 @@ export type Claim = NumberOfPayment & {
   revision: number | null;
 };
 
-type Place = { transactionId: string; revision: number; books: Books; isFirstSuccess: boolean };
+type Place = { transactionId: string; revision: number; books: Books };
 
 /** The numbers that an event gives its payment; `books` are those after the event. */
-export function claimsOf(
-  event: PaymentEvent,
-  { transactionId, revision: own, books, isFirstSuccess }: Place,
-): Claim[] {
+export function claimsOf(event: PaymentEvent, { transactionId, revision: own, books }: Place): Claim[] {
   const { at } = event.data;
   const revision = event.type === 'GatewayResultIdentified' ? null : own;
   const common = { transactionId, revision, paidCode: books.merchantCode, at };
@@ -41,7 +38,6 @@ export function claimsOf(
     number === '' ? [] : [{ ...common, kind, merchantCode, number, amountSen }];
   switch (event.type) {
     case 'PaymentSucceeded': {
-      if (!isFirstSuccess) return [];
       const { receiptNo, result } = event.data;
       return [
         ...claim('sharedGatewayTransaction', '', result.gatewayTransactionId, result.amountSen),
@@ -55,7 +51,7 @@ export function claimsOf(
     }
     case 'AmountMismatchCredited': {
       const { amountSen, receiptNo } = event.data;
-      return isFirstSuccess ? claim('sharedReceiptNo', books.merchantCode, receiptNo, amountSen) : [];
+      return claim('sharedReceiptNo', books.merchantCode, receiptNo, amountSen);
     }
     case 'GatewayResultIdentified':
       return claim('sharedGatewayTransaction', '', event.data.gatewayTransactionId, null);
@@ -112,12 +108,10 @@ export async function writeExplanations(
   events: readonly RecordedEvent[],
   db: Knex.Transaction,
 ): Promise<void> {
-  const resolved = events
-    .filter(({ revision }) => revision === 0)
-    .map((event) => ({
-      id: event.streamName.slice(sharedNumberFold.prefix.length),
-      resolved_at: sharedNumberFold.read(event).data.at,
-    }));
+  const resolved = events.map((event) => ({
+    id: event.streamName.slice(sharedNumberFold.prefix.length),
+    resolved_at: sharedNumberFold.read(event).data.at,
+  }));
   if (resolved.length > 0) await db.raw(writeResolved, [JSON.stringify(resolved)]);
 }
 

@@ -126,13 +126,13 @@ async function requeryOne(claimed: ClaimedRequery, dependencies: RequeryDependen
   if (payment.status === 'none') return { asked: 'no', wakeAt: null };
 
   const dueAt = nextRequeryAt(payment, claimed.countedAt?.toISOString());
-  const isDue = dueAt !== null && dueAt <= runtime.now().toISOString();
-  if (dueAt !== null && !isDue) return { asked: 'no', wakeAt: new Date(dueAt) };
-  const question = isDue ? await ask(payment, dependencies) : ({ asked: 'no', answer: null } as const);
+  if (dueAt !== null && dueAt > runtime.now().toISOString()) return { asked: 'no', wakeAt: new Date(dueAt) };
+  const question =
+    dueAt === null ? ({ asked: 'no', answer: null } as const) : await ask(payment, dependencies);
   const at = runtime.now().toISOString();
   const cause = ownCause(runtime.uuid(), 'registry');
   const { state } = await recordAnswer(payment.request, question.answer, at, cause, head);
-  const next = state.status === 'none' || !isDue ? null : nextRequeryAt(state, at);
+  const next = state.status === 'none' ? null : nextRequeryAt(state, at);
   return { asked: question.asked, wakeAt: next === null ? null : new Date(next) };
 }
 

@@ -14,6 +14,8 @@ import { startSealer } from '../../../src/audit/seals/sealer.ts';
 import { sealingRefused } from '../../../src/audit/seals/sealing-status.ts';
 import { readSignedSeal } from '../../../src/audit/seals/stored-seals.ts';
 import { acknowledge } from '../../../src/audit/verify/acknowledge.ts';
+import { verifySeals } from '../../../src/audit/verify/seals.ts';
+import { createViolations } from '../../../src/audit/verify/violations.ts';
 import { acknowledgementsStream } from '../../../src/events/acknowledgements.ts';
 import { chain, genesisHash, hashIn, type Metadata } from '../../../src/events/envelope.ts';
 import { paymentStream } from '../../../src/events/payment.ts';
@@ -25,7 +27,7 @@ import {
   signedText,
 } from '../../../src/events/seals.ts';
 import { temporaryFolder, until } from '../../embedded/helpers.ts';
-import { append, log, paymentRequested } from '../../projections/helpers.ts';
+import { append, log, methodChosen, paymentRequested } from '../../projections/helpers.ts';
 import { createDatabase } from '../../support/postgres.ts';
 import {
   cause,
@@ -140,6 +142,7 @@ test('an event removed from the middle of a stream', async (t) => {
     db.exec(`delete from events where stream = ${streamNo} and revision = 2`),
   );
   const { first } = await verdictOn(eventStore);
+  t.is(first('broken chains'), undefined, 'the next event says nothing more');
   t.is(
     first('missing events'),
     `Of ${stream} revision 2 is missing, before ${stream} revision 3 (CallbackDelivered)`,
@@ -322,13 +325,16 @@ test('seals: changed, removed, all removed', async (t) => {
   t.true(first('seals')?.startsWith('Seal 3 '));
   t.is(found.length, 1, 'the next seal covers what this one did');
   await changed.close();
-  const removed = await tampered(t, file, (db) =>
-    db.exec(
-      `delete from events where revision = 3 and stream = (select id from streams where name = '${sealsStream}')`,
-    ),
-  );
-  t.is((await verdictOn(removed.eventStore)).first('the chain of seals'), 'Seal 3 is missing');
-  await removed.close();
+  for (const sealed of [file, oldFile]) {
+    const removed = await tampered(t, sealed, (db) =>
+      db.exec(
+        `delete from events where revision = 3 and stream = (select id from streams where name = '${sealsStream}')`,
+      ),
+    );
+    const sentences = (await verdictOn(removed.eventStore)).found.map((each) => each.first);
+    t.deepEqual(sentences, ['Seal 3 is missing'], 'and nothing of the next one');
+    await removed.close();
+  }
   const none = await tampered(t, file, (db) =>
     db.exec(`delete from events where stream = (select id from streams where name = '${sealsStream}')`),
   );
@@ -364,6 +370,9 @@ test('seals of releases before the tree still verify, find what is missing, and 
 
 test('with few heads kept in memory, the others are read from the store', async (t) => {
   const { eventStore } = await tampered(t, file, () => {});
+  // Its stream began long before those of other payments.
+  const { length } = await eventStore.load(stream);
+  await append(eventStore, paymentId(4), [methodChosen(9)], length - 1);
   const { found, result } = await verdictOn(eventStore, [forAll(key.publicKey)], { headsKept: 1 });
   t.deepEqual(found, []);
   t.is(result.streams, 12);
@@ -477,6 +486,29 @@ test.serial(
     );
   },
 );
+
+test('a key counts in the term that the auditor gives it, also where nobody handed over to it', async (t) => {
+  const { eventStore } = await tampered(t, file, () => {});
+  const firstOf = async (...known: KeyTerm[]) =>
+    (await verdictOn(eventStore, known)).first('keys of seals') ?? 'nothing';
+  const { publicKey } = key;
+  t.is(await firstOf({ publicKey, from: 0, to: filled }), 'nothing');
+  for (const term of [
+    { from: 0, to: filled - 1 },
+    { from: filled, to: Infinity },
+  ])
+    t.regex(await firstOf({ publicKey, ...term }), /was signed with a key whose time it was not$/);
+
+  await forgeSeal(eventStore, otherKey, { count: filled + 1 });
+  const next = { publicKey: otherKey.publicKey, from: filled + 1, to: Infinity };
+  t.is(await firstOf({ publicKey, from: 0, to: filled }, next), 'nothing');
+  t.regex(await firstOf(next), /^Seal 0 was signed with a key that is not trusted$/);
+  const { keys } = await verifySeals(eventStore, [next], createViolations());
+  t.deepEqual(
+    keys?.map((each) => each.publicKey),
+    [otherKey.publicKey],
+  );
+});
 
 test('an event of which no text can be made is sealed and verified like any other', async (t) => {
   const { eventStore } = await tampered(t, file, () => {});

@@ -99,6 +99,7 @@ test.serial('the list holds a merchant’s own payments, by filter and page by p
   t.deepEqual(await found('?from=1900-01-01&to=2099-12-31'), [open, wrong, failed, done]);
   t.deepEqual(await found(`?trans_id=${encodeURIComponent("A-1' or '1'='1\0")}`), []);
 
+  t.deepEqual(await found('?limit=1'), [open]);
   const seen: string[] = [];
   for (let url: string | undefined = '/payments?limit=1&to=2026-11-20'; url; ) {
     const response: Response = await get(app, url);

@@ -9,7 +9,7 @@ import { schemaVersion } from '../../../src/events/upcast.ts';
 import { ageing } from '../../../src/projections/journal/ageing.ts';
 import { journalBalance, trialBalance } from '../../../src/projections/journal/queries.ts';
 import { findCharges, findPaidOut, findTwin } from '../../../src/projections/journal/settlements.ts';
-import { duplicated, mismatched, result, sen, superseded } from '../../support/payments.ts';
+import { duplicated, mismatched, result, sen, succeeded, superseded } from '../../support/payments.ts';
 import { createDatabase } from '../../support/postgres.ts';
 import { clearJournal, emptyJournal, feed, paid, recorded } from '../journals.ts';
 
@@ -313,6 +313,30 @@ test.serial(
         2: { account: 'gateway:cc', openedOn: nameOf(2), charge: chargeNameOf('P/4') },
       });
     }
+  },
+);
+
+test.serial(
+  'a charge is found by the number that a later report gives it, and keeps the one it has',
+  async (t) => {
+    const db = await emptyJournal(t, postgres);
+    const identified = (resultNo: number, gatewayTransactionId: string): PaymentEvent => ({
+      type: 'GatewayResultIdentified',
+      data: { at: timeOn(1), source: 'gateway', resultNo, gatewayTransactionId, sellerOrderNo: '' },
+    });
+    const charge = { amountSen: sen(1_001), mode: 'fpx' } as const;
+    const unnamed = succeeded(result(1, 'succeeded', { ...charge, gatewayTransactionId: '' }));
+    const again = duplicated(result(1, 'succeeded', { ...charge, gatewayTransactionId: 'G2' }), 'P1');
+    const events = paid({ at: timeOn(0) });
+    await feed(db, recorded('P', [...events.slice(0, 2), unnamed, identified(1, 'G1')]));
+    await feed(db, recorded('Q', [...events, again, identified(2, 'G2')]));
+    const named = { transactionId: '', amountSen: sen(1_001) };
+    const rows = ['G1', 'G2'].map((gatewayTransactionId, line) => ({ ...named, line, gatewayTransactionId }));
+    const found = await Promise.all(rows.map((row) => findCharges(db, '', [row])));
+    t.deepEqual(
+      found.map((lines, line) => lines.get(line)?.charge),
+      [chargeNameOf('P/2'), chargeNameOf('Q/3')],
+    );
   },
 );
 

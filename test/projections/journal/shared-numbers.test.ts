@@ -160,6 +160,18 @@ test.serial('one gateway transaction of two payments stays open until staff expl
   const ofC = sharedNumberIdOf({ kind: 'sharedGatewayTransaction', merchantCode: '', number: 'G1' }, 'C');
   t.like(await findSharedNumber(db, ofC), { firstTransactionId: 'A', transactionId: 'C' });
 
+  // A wrong amount is credited, with the receipt number of A.
+  const credited = {
+    ...{ at: '2026-11-20T03:00:00.000Z', by: 'staff:A', merchantCode: 'council', postingRule: 3 as const },
+    ...{ resultNo: 1, note: '', effect: 'paid' as const, deliveries: [], receiptNo: 'R-1' },
+    ...{ amountSen: sen(7), paidSen: sen(7), paidAt: '2026-11-20T01:00:00.000Z' },
+  };
+  const [asked, choice, wrong] = eventsOf({ ...each, also: 'mismatch' });
+  const events = [asked, choice, wrong, { type: 'AmountMismatchCredited', data: credited }] as PaymentEvent[];
+  await feed(db, recorded('D', events));
+  const ofD = sharedNumberIdOf({ kind: 'sharedReceiptNo', merchantCode: 'council', number: 'R-1' }, 'D');
+  t.like(await findSharedNumber(db, ofD), { firstTransactionId: 'A', transactionId: 'D', amountSen: 7 });
+
   const id = sharedNumberIdOf({ kind: 'sharedGatewayTransaction', merchantCode: '', number: 'G1' }, 'B');
   const explained: RecordedEvent = {
     id: '',
@@ -172,6 +184,6 @@ test.serial('one gateway transaction of two payments stays open until staff expl
     created: new Date(),
   };
   await feed(db, [explained, explained, { ...explained, streamName: sharedNumberStream('0'.repeat(26)) }]);
-  t.like(await openSharedNumbers(db), { count: 1, first: { transactionId: 'C' } });
+  t.like(await openSharedNumbers(db), { count: 2, first: { transactionId: 'C' } });
   t.like(await findSharedNumber(db, id), { kind: 'sharedGatewayTransaction' });
 });

@@ -1,4 +1,5 @@
 // Scheduled requery on real stores and a real registry, in virtual time.
+import { EventStoreUnavailable } from '@ledger/event-store/event-store.ts';
 import test, { type ExecutionContext } from 'ava';
 import { createTransactionRegistry } from '../../../src/clients/transaction-registry/registry.ts';
 import { createExecute } from '../../../src/commands/execute.ts';
@@ -21,6 +22,7 @@ import {
   startStore,
 } from '../../projections/helpers.ts';
 import { countLoads } from '../../support/count-loads.ts';
+import { result, succeeded } from '../../support/payments.ts';
 import { personalData } from '../../support/personal-data.ts';
 import { createDatabase } from '../../support/postgres.ts';
 import { listOf, registryRecord, startRegistry } from '../../support/registry.ts';
@@ -67,11 +69,19 @@ async function start(t: ExecutionContext) {
     projection,
     registryServer: registry,
     row,
-    /** A process of its own. Its passes resolve when nothing is left to ask at that moment. */
+    /**
+     * A process of its own. Its passes resolve when nothing is left to ask at that moment, to how many payments were
+     * claimed at a time.
+     */
     newPass(changes: Partial<Parameters<typeof createRequeries>[0]> = {}) {
       const asking = createRequeries({ ...dependencies, runtime, ...changes });
       return async () => {
-        while ((await asking.begin()) > 0) await asking.settled();
+        const counts: number[] = [];
+        for (let count = await asking.begin(); count > 0; count = await asking.begin()) {
+          counts.push(count);
+          await asking.settled();
+        }
+        return counts;
       };
     },
     /** Waits until the list has all that has been recorded. */
@@ -173,14 +183,38 @@ test.serial('a restart neither repeats nor forgets a question, recorded or only 
   }
 });
 
-test.serial('a stopped list does not cause a question to be asked twice', async (t) => {
-  const { atTheBank, newPass, projection, registryServer, setTime, types } = await start(t);
+test.serial(
+  'nothing is asked twice because the list is stopped, or because a row was not given back',
+  async (t) => {
+    const { atTheBank, newPass, projection, queue, registryServer, setTime, types } = await start(t);
+    await atTheBank('A');
+    await projection.stop();
+    const release = () => Promise.reject(new Error('PostgreSQL is away'));
+    setTime(startedMs + 3 * minuteMs);
+    await newPass({ queue: { ...queue, release } })();
+    t.deepEqual(await types('A'), ['RequeryAnswered']);
+    setTime(startedMs + 4.5 * minuteMs);
+    for (const pass of [newPass(), newPass()]) await pass();
+    t.is(registryServer.asked.length, 1);
+    setTime(startedMs + 6 * minuteMs);
+    await newPass()();
+    t.is(registryServer.asked.length, 2, 'the second question in its time');
+  },
+);
+
+test.serial('what was only counted is recorded once the payment is paid, and nothing is asked', async (t) => {
+  const { atTheBank, eventStore, listed, newPass, registryServer, setTime, types } = await start(t);
   await atTheBank('A');
-  await projection.stop();
-  setTime(startedMs + 3 * minuteMs);
-  for (const pass of [newPass(), newPass(), newPass()]) await pass();
-  t.is(registryServer.asked.length, 1);
-  t.deepEqual(await types('A'), ['RequeryAnswered']);
+  for (const minutes of [3, 6]) {
+    setTime(startedMs + minutes * minuteMs);
+    await newPass()();
+    await listed();
+  }
+  await append(eventStore, 'A', [succeeded(result(1, 'succeeded', { sellerOrderNo: 'S-1' }))], 2);
+  await listed();
+  await newPass()();
+  t.is(registryServer.asked.length, 2);
+  t.deepEqual(await types('A'), ['RequeryAnswered', 'PaymentSucceeded', 'RequeryRepeated']);
 });
 
 test.serial(
@@ -197,9 +231,10 @@ test.serial(
       else if (bad.includes(id)) listOf(registryRecord(id, { eps_status: '7' }))(request, response);
       else listOf(registryRecord(id))(request, response);
     });
+    const pass = newPass();
     for (const minutes of [3, 6, 17]) {
       setTime(startedMs + minutes * minuteMs);
-      await newPass()();
+      await pass();
       await listed();
     }
     t.is(registryServer.asked.length, 14);
@@ -239,7 +274,8 @@ test.serial(
     registryServer.answer((request, response) =>
       listOf(registryRecord(request.url?.at(-1) ?? ''))(request, response),
     );
-    await askedAt(2 * hourMs);
+    setTime(nowMs + 2 * hourMs);
+    t.deepEqual(await pass(), [1, 7], 'one, and all others once that one is answered');
     for (const id of ids) t.is((await types(id)).at(-1), 'PaymentSucceeded');
   },
 );
@@ -266,13 +302,20 @@ test.serial(
 
 test.serial('a payment whose events cannot be read is put off and holds up no other', async (t) => {
   const { atTheBank, eventStore, newPass, registryServer, row, setTime, types } = await start(t);
+  const load = () => Promise.reject(new EventStoreUnavailable('it is away'));
   for (const id of ['A', 'B']) await atTheBank(id);
   await append(eventStore, 'A', [{ type: 'PaymentTeleported', data: {} }], 1);
   registryServer.answer(listOf(registryRecord('B')));
   setTime(startedMs + 3 * minuteMs);
+  t.deepEqual(
+    await newPass({ eventStore: { load } })(),
+    [2],
+    'while the store is away, until the leases end',
+  );
+  setTime(startedMs + 4 * minuteMs);
   await newPass()();
   t.deepEqual(await types('B'), ['PaymentSucceeded']);
-  t.is(Number((await row('A')).wake_at), startedMs + 63 * minuteMs);
+  t.is(Number((await row('A')).wake_at), startedMs + 64 * minuteMs);
 });
 
 test.serial('a question loads its payment once', async (t) => {
@@ -292,7 +335,13 @@ test.serial('it runs by itself in several processes, and stops', async (t) => {
   const parts = await start(t);
   await parts.atTheBank('A', new Date(Date.now() - hourMs).toISOString());
   parts.registryServer.answer(listOf(registryRecord('A')));
-  const running = [1, 2].map(() => startScheduledRequery({ ...parts, runtime: testRuntime() }));
+  let claims = 0;
+  const claim: typeof parts.queue.claim = (...asked) => {
+    claims += 1;
+    return claims <= 2 ? Promise.reject(new Error('PostgreSQL is away')) : parts.queue.claim(...asked);
+  };
+  const queue = { ...parts.queue, claim };
+  const running = [1, 2].map(() => startScheduledRequery({ ...parts, queue, runtime: testRuntime() }));
   await until(async () => (await parts.types('A')).includes('PaymentSucceeded'));
   await Promise.all(running.map((one) => one.stop()));
   t.is(parts.registryServer.asked.length, 1);
