@@ -40,10 +40,12 @@ export const submitForm =
     }
   };
 
+const invalid: readonly string[] = ['invalid_settlement', 'unknown_merchant'];
+
 /** What staff can mend, or wait for. Throws every other error. */
 function problemOf(error: unknown): [status: number, message: string] {
   if (error instanceof InvalidFields || error instanceof UnreadableExport) return [400, error.message];
-  if (error instanceof Refused) return [error.code === 'invalid_settlement' ? 400 : 409, error.message];
+  if (error instanceof Refused) return [invalid.includes(error.code) ? 400 : 409, error.message];
   if (error instanceof ReadModelBehind) return [503, error.message];
   throw error;
 }

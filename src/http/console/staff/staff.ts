@@ -6,14 +6,37 @@ import { readScope } from '../../../config/merchants.ts';
 import { type Role, roles, userStream } from '../../../events/user.ts';
 import { HttpProblem } from '../../server/context.ts';
 import { isMeant } from '../frame/confirm.ts';
-import { noSuchPage, pageOf, readChoice, readForm, readQuery } from '../frame/forms-and-lists.ts';
+import type { FormPage } from '../frame/form-page.ts';
+import {
+  type Fields,
+  noSuchPage,
+  pageOf,
+  readChoice,
+  readForm,
+  readQuery,
+} from '../frame/forms-and-lists.ts';
 import { leadTo, type NoticeCode, type Page, type PageDependencies, staffCause } from '../frame/page.ts';
 import { loadAccount, type StaffContext } from '../frame/session.ts';
 
 const path = '/console/staff';
 const size = 100;
 
-export const showAccounts: Page = async (ctx, { askReadModels, eventStore, show, users }) => {
+/** The list of accounts, as the form that grants each its merchants. */
+export const accounts: FormPage = {
+  template: 'staff/staff.njk',
+  model: listAccounts,
+  submit: change('granted', (ctx, { config }) => ({
+    type: 'GrantConsoleAccess',
+    granted: readScope(readForm(ctx).merchants ?? '', config.merchants),
+  })),
+};
+
+/** `refused` are the merchants that were not accepted, and the account. It is listed even where it is on another page. */
+async function listAccounts(
+  ctx: StaffContext,
+  { askReadModels, eventStore, users }: PageDependencies,
+  typed: Fields | null,
+) {
   const { after } = readQuery(ctx);
   if (after !== undefined && !derivedIdPattern.test(after)) throw noSuchPage();
   const page = { limit: size + 1, after: after === undefined ? null : { cursor: after } };
@@ -25,25 +48,18 @@ export const showAccounts: Page = async (ctx, { askReadModels, eventStore, show,
   if (!found) throw new HttpProblem(404, 'The list has no such page');
   const listed = found.map(({ id }) => ({ id, cursor: id }));
   const { rows, ...links } = pageOf(listed, page, path);
+  const refused = typed && { id: ctx.params.id ?? '', merchants: typed.merchants ?? '' };
+  const ids = new Set([...rows.map(({ id }) => id), ...(refused ? [refused.id] : [])]);
   // Read from their streams, so that the page shows a change immediately.
-  const accounts = await Promise.all(rows.map(({ id }) => loadAccount(eventStore, id)));
-  await show(ctx, 'staff/staff.njk', {
-    ...links,
-    rows: accounts.filter((account) => account !== null),
-    roles,
-  });
-};
+  const accounts = await Promise.all(Array.from(ids, (id) => loadAccount(eventStore, id)));
+  return { ...links, rows: accounts.filter((account) => account !== null), roles, refused };
+}
 
 export const changeRole = change('role-changed', (ctx) => {
   const role = readChoice<Role>(readForm(ctx).role, roles);
   if (role === null) throw new HttpProblem(400, 'Choose a role');
   return { type: 'ChangeUserRole', role };
 });
-
-export const grant = change('granted', (ctx, { config }) => ({
-  type: 'GrantConsoleAccess',
-  granted: readScope(readForm(ctx).merchants ?? '', config.merchants),
-}));
 
 export const deactivate = asking(
   'deactivate',
