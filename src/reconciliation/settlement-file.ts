@@ -52,7 +52,8 @@ export function recogniseSettlement(header: readonly string[], merchants: readon
       // First, because the form of the console takes the amount as the total.
       const amountSen = readAmount(fields.AMOUNT ?? '');
       const feeSen = readAmount(fields.FEE || '0');
-      if (!amountSen || feeSen === null) return 'AMOUNT or FEE is not an amount such as 120.50';
+      if (!amountSen) return 'AMOUNT is not an amount such as 120.50';
+      if (feeSen === null) return 'FEE is not an amount such as 120.50';
       const read = readHead(fields);
       if (typeof read === 'string') return read;
       head ??= read;
