@@ -30,7 +30,7 @@ export const paths = [
   '/sitemap.xml',
 ];
 
-/** Rejects with a ConfigError if the content has faults and is rendered now. */
+/** Also for methods that the paths do not have. Rejects with a ConfigError if the content has faults and is rendered now. */
 export async function createAnswers({ log, lookAgainMs, runtime, ...options }: Options) {
   // Only readers need the Markdown parser, the search and the drawings.
   const create = async () => (await import('./site.ts')).createSite({ ...options, runtime });
@@ -42,6 +42,7 @@ export async function createAnswers({ log, lookAgainMs, runtime, ...options }: O
   let description: Answer | undefined;
 
   return async (ctx: Context): Promise<void> => {
+    if (ctx.method !== 'GET' && ctx.method !== 'HEAD') return await send(ctx, (await site()).wrongMethod);
     if (ctx.path === '/openapi.json') {
       description ??= createAnswer('application/json', JSON.stringify(options.describe()), {
         // Tools on other origins read it, and it is public.
