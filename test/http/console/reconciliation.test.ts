@@ -187,11 +187,11 @@ test.serial('an administrator imports, enters and reverses settlements; others o
   const refused = await send(admin, null, { ...typed, amount: '-120.50' });
   t.is(refused.status, 400);
   const form = await refused.text();
-  t.regex(form, /role="alert">.* The amount is not an amount such as 120\.50\.<[\s\S]*value="-120.50"/);
+  t.regex(form, /role="alert">.* The amount must be an amount such as 120\.50\.<[\s\S]*value="-120.50"/);
   for (const [fields, fault] of [
-    [{ amount: '1.00', fee: 'x' }, 'The fee is not an amount'],
-    [{ amount: '1.00', total: 'x' }, 'The total is not an amount'],
-    [{ amount: '1.00', on: '2026-11-31' }, 'The day is not a day'],
+    [{ amount: '1.00', fee: 'x' }, 'The fee must be an amount'],
+    [{ amount: '1.00', total: 'x' }, 'The total must be an amount'],
+    [{ amount: '1.00', on: '2026-11-31' }, 'The day must be a day'],
     [{ amount: '1.00', reference: '=1' }, 'The reference must have'],
     [{ amount: '1.00', fee: '0.10' }, 'The fee is for payouts'],
     [{ amount: '1.00', account: '' }, 'Choose a kind'],
