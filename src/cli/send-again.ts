@@ -59,6 +59,7 @@ function findInRange({ state, kind, receiver, ...range }: Options): Find {
   };
   return ({ db, runtime }) => {
     const called = { start: from, end: to ?? runtime.now().toISOString() };
+    if (called.start >= called.end) throw new UsageError('--from must be before --to, or before now');
     return findDeliveries(deliveriesOf(db, { ...filter, called }), maxInRange + 1);
   };
 }

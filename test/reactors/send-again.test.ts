@@ -93,6 +93,8 @@ test('one delivery, a range, and what makes no sense', async (t) => {
     ['--from', 'today'],
     [...range, '--state', 'due'],
     [...range, '--kind', 'fax'],
+    ['--from', '2026-11-22', '--to', '2026-11-20'],
+    ['--from', '2099-01-01'],
     [...range, '--receiver', 'merchant.example'],
     [...range, '--receiver', 'merchant.example:443'],
     [id, 'email', ...range],
