@@ -11,7 +11,7 @@ import { createPageDependencies } from './console/frame/page.ts';
 import { createPresentConsoleError } from './console/frame/present-error.ts';
 import { addConsoleRoutes } from './console/routes.ts';
 import { texts } from './console/texts.ts';
-import { addDocsRoutes, isDocsPath } from './docs.ts';
+import { addDocsRoutes } from './docs.ts';
 import { addGenericRoutes } from './generic/routes.ts';
 import { createHome } from './home.ts';
 import { addLandregRoutes } from './landreg/routes.ts';
@@ -19,7 +19,7 @@ import { createPresentError } from './pay/present-error.ts';
 import { texts as payTexts } from './pay/texts.ts';
 import { createVerify } from './pay/verify-receipt.ts';
 import { createRefuseCostly } from './server/connection-limits.ts';
-import type { Context, PresentError, RequestState } from './server/context.ts';
+import type { Context, RequestState } from './server/context.ts';
 import type { Dependencies } from './server/dependencies.ts';
 import { createErrorAnswers } from './server/errors.ts';
 import { createRateLimits } from './server/rate-limits.ts';
@@ -41,17 +41,14 @@ export async function createApp(dependencies: Dependencies): Promise<Koa<Request
   addGenericRoutes(router, dependencies);
   addLandregRoutes(router, dependencies);
   addApiRoutes(router, dependencies);
-  const answerDocs = await addDocsRoutes(router, dependencies);
+  await addDocsRoutes(router, dependencies);
   const consoleDependencies = createPageDependencies(dependencies);
   addConsoleRoutes(router, consoleDependencies);
 
   const presentConsoleError = createPresentConsoleError(consoleDependencies.show);
   const presentError = createPresentError(config.baseUrl);
-  const presentDocsError: PresentError = (ctx, answer) =>
-    answer.status === 405 ? answerDocs(ctx) : presentError(ctx, answer);
   const presenterOf = (path: string) => {
     if (isConsolePath(path)) return presentConsoleError;
-    if (isDocsPath(path)) return presentDocsError;
     return isApiPath(path) ? presentApiError : presentError;
   };
 

@@ -5,26 +5,21 @@ import { createAnswers, paths } from '@ledger/docs-site/routes.ts';
 import commands from '../../content/commands.json' with { type: 'json' };
 import { renderText } from '../common/templates.ts';
 import { createDescription, type DescribedConfig } from './openapi.ts';
-import type { Context, RequestState } from './server/context.ts';
+import type { RequestState } from './server/context.ts';
 import type { Dependencies } from './server/dependencies.ts';
 
 const contentFolder = fileURLToPath(new URL('../../content/docs/', import.meta.url));
 
-/**
- * Resolves to what answers a request with another method. In production, rejects with a ConfigError if the content has
- * faults; in development, looks for changes.
- */
+/** In production, rejects with a ConfigError if the content has faults; in development, looks for changes. */
 export async function addDocsRoutes(
   router: Router<RequestState>,
   { config, log, runtime }: Dependencies,
-): Promise<(ctx: Context) => Promise<void>> {
+): Promise<void> {
   const lookAgainMs = config.production ? null : 1_000;
   const answer = await createAnswers({ ...siteOf(config), log, runtime, lookAgainMs });
-  router.get(paths, answer);
-  return answer;
+  router.get('/openapi.json', answer);
+  router.all(paths, answer);
 }
-
-export const isDocsPath = (path: string): boolean => /^\/(?:docs|reference)(?:$|[/.])/.test(path);
 
 /** What the site is made of. The addresses in its examples are those at which it is served. */
 export function siteOf(config: DescribedConfig & { gateway: { url: string } }) {

@@ -53,8 +53,7 @@ export const settlements: FormPage = {
       isConfirmed: form.confirm !== undefined,
       cause: staffCause(ctx),
       onBadRow({ line, fault }) {
-        if (!file)
-          throw new InvalidFields(fault.replace(/^[A-Z_]+/, (column) => fieldNames[column] ?? column));
+        if (!file) throw new InvalidFields(fault.replace(/^[A-Z_]+/, fieldOf));
         if (faults.length < maxShown) faults.push(`Line ${line} ${fault}`);
       },
     });
@@ -62,14 +61,8 @@ export const settlements: FormPage = {
   },
 };
 
-/** What the form calls the columns that it fills. */
-const fieldNames: Readonly<Record<string, string>> = {
-  REFERENCE: 'The reference',
-  SETTLED_ON: 'The day',
-  TOTAL: 'The total',
-  AMOUNT: 'The amount',
-  FEE: 'The fee',
-};
+/** The field of the form that fills a column. */
+const fieldOf = (column: string) => `The ${column === 'SETTLED_ON' ? 'day' : column.toLowerCase()}`;
 
 /** Throws InvalidFields if no kind is chosen. */
 function typedFile({ account = '', amount = '', fee, on, reference, total }: Fields): Blob {

@@ -48,8 +48,9 @@ async function listAccounts(
   if (!found) throw new HttpProblem(404, 'The list has no such page');
   const listed = found.map(({ id }) => ({ id, cursor: id }));
   const { rows, ...links } = pageOf(listed, page, path);
+  const ids = new Set(rows.map(({ id }) => id));
   const refused = typed && { id: ctx.params.id ?? '', merchants: typed.merchants ?? '' };
-  const ids = new Set([...rows.map(({ id }) => id), ...(refused ? [refused.id] : [])]);
+  if (refused) ids.add(refused.id);
   // Read from their streams, so that the page shows a change immediately.
   const accounts = await Promise.all(Array.from(ids, (id) => loadAccount(eventStore, id)));
   return { ...links, rows: accounts.filter((account) => account !== null), roles, refused };
