@@ -42,20 +42,16 @@ function findOne(options: Options, [transactionId = '', delivery = '', ...more]:
   return async () => [{ transactionId, delivery }];
 }
 
-/** What rows have as the receiver, of any URL of it. */
-function originOf(url: string): string {
-  const origin = URL.parse(url)?.origin ?? 'null';
-  if (origin === 'null') throw new UsageError('--receiver must be a URL such as https://agency.example.my');
-  return origin;
-}
-
 function findInRange({ state, kind, receiver, ...range }: Options): Find {
   const { from, to } = readRange(range);
   if (from === null) throw new UsageError('Name one delivery, or give a range of time with --from');
+  const origin = receiver === undefined ? null : (URL.parse(receiver)?.origin ?? '');
+  if (origin !== null && !origin.startsWith('http'))
+    throw new UsageError('--receiver must be a URL such as https://agency.example.my');
   const filter: Omit<DeliveryFilter, 'called'> = {
     states: [readChoice('state', state, ['abandoned', 'delivered'])],
     kinds: kind === undefined ? kindsOfMachines : [readChoice('kind', kind, ['callback', 'item', 'email'])],
-    receiver: receiver === undefined ? null : originOf(receiver),
+    receiver: origin,
   };
   return ({ db, runtime }) => {
     const called = { start: from, end: to ?? runtime.now().toISOString() };

@@ -7,36 +7,15 @@ import { type Role, roles, userStream } from '../../../events/user.ts';
 import { HttpProblem } from '../../server/context.ts';
 import { isMeant } from '../frame/confirm.ts';
 import type { FormPage } from '../frame/form-page.ts';
-import {
-  type Fields,
-  noSuchPage,
-  pageOf,
-  readChoice,
-  readForm,
-  readQuery,
-} from '../frame/forms-and-lists.ts';
+import { noSuchPage, pageOf, readChoice, readForm, readQuery } from '../frame/forms-and-lists.ts';
 import { leadTo, type NoticeCode, type Page, type PageDependencies, staffCause } from '../frame/page.ts';
 import { loadAccount, type StaffContext } from '../frame/session.ts';
 
 const path = '/console/staff';
 const size = 100;
 
-/** The list of accounts, as the form that grants each its merchants. */
-export const accounts: FormPage = {
-  template: 'staff/staff.njk',
-  model: listAccounts,
-  submit: change('granted', (ctx, { config }) => ({
-    type: 'GrantConsoleAccess',
-    granted: readScope(readForm(ctx).merchants ?? '', config.merchants),
-  })),
-};
-
 /** `refused` are the merchants that were not accepted, and the account. It is listed even where it is on another page. */
-async function listAccounts(
-  ctx: StaffContext,
-  { askReadModels, eventStore, users }: PageDependencies,
-  typed: Fields | null,
-) {
+const listAccounts: FormPage['model'] = async (ctx, { askReadModels, eventStore, users }, typed) => {
   const { after } = readQuery(ctx);
   if (after !== undefined && !derivedIdPattern.test(after)) throw noSuchPage();
   const page = { limit: size + 1, after: after === undefined ? null : { cursor: after } };
@@ -54,7 +33,17 @@ async function listAccounts(
   // Read from their streams, so that the page shows a change immediately.
   const accounts = await Promise.all(Array.from(ids, (id) => loadAccount(eventStore, id)));
   return { ...links, rows: accounts.filter((account) => account !== null), roles, refused };
-}
+};
+
+/** The list of accounts, as the form that grants each its merchants. */
+export const accounts: FormPage = {
+  template: 'staff/staff.njk',
+  model: listAccounts,
+  submit: change('granted', (ctx, { config }) => ({
+    type: 'GrantConsoleAccess',
+    granted: readScope(readForm(ctx).merchants ?? '', config.merchants),
+  })),
+};
 
 export const changeRole = change('role-changed', (ctx) => {
   const role = readChoice<Role>(readForm(ctx).role, roles);
