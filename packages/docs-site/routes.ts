@@ -14,7 +14,7 @@ type Options = SiteOptions & {
   lookAgainMs: number | null;
 };
 
-/** For a router: the paths that `answer` answers. */
+/** For a router: the paths of which every method is answered, beside `GET /openapi.json`. */
 export const paths = [
   '/docs',
   '/docs/',
@@ -24,13 +24,12 @@ export const paths = [
   '/reference/',
   '/reference/*path',
   '/reference.md',
-  '/openapi.json',
   '/llms.txt',
   '/robots.txt',
   '/sitemap.xml',
 ];
 
-/** Rejects with a ConfigError if the content has faults and is rendered now. */
+/** Answers any method. Rejects with a ConfigError if the content has faults and is rendered now. */
 export async function createAnswers({ log, lookAgainMs, runtime, ...options }: Options) {
   // Only readers need the Markdown parser, the search and the drawings.
   const create = async () => (await import('./site.ts')).createSite({ ...options, runtime });
@@ -42,6 +41,10 @@ export async function createAnswers({ log, lookAgainMs, runtime, ...options }: O
   let description: Answer | undefined;
 
   return async (ctx: Context): Promise<void> => {
+    if (ctx.method !== 'GET' && ctx.method !== 'HEAD') {
+      ctx.set('Allow', 'HEAD, GET');
+      return await send(ctx, (await site()).wrongMethod);
+    }
     if (ctx.path === '/openapi.json') {
       description ??= createAnswer('application/json', JSON.stringify(options.describe()), {
         // Tools on other origins read it, and it is public.

@@ -86,7 +86,8 @@ async function renderSite(pages: readonly Page[], { about, baseUrl, describe, na
   }
   return {
     answers,
-    notFound: pageAnswer(show('not-found.njk', { path: '' }), { status: 404 }),
+    notFound: pageAnswer(show('problem.njk', { path: '', status: 404 }), { status: 404 }),
+    wrongMethod: pageAnswer(show('problem.njk', { path: '', status: 405 }), { status: 405 }),
     async search(query: string) {
       const hits = query ? await find(query) : [];
       return pageAnswer(show('search.njk', { path: '/docs/search', query, hits }));

@@ -5,6 +5,7 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { StartError } from '@ledger/embedded/start-error.ts';
+import { orElse } from '@ledger/kernel/or-else.ts';
 import samples from '../../content/samples/load.json' with { type: 'json' };
 import { signFields } from '../clients/gateway/checksum.ts';
 import { toDateTime } from '../common/malaysian-time.ts';
@@ -60,7 +61,9 @@ export const command: CommandOf<'load'> = async ({ key = 'demo-key', merchant = 
         redirect_url: `${gateway.url}/merchant`,
       }),
     });
-    const { transaction_id: id, payment_url: page } = JSON.parse(asked).data;
+    const { data } = Object(orElse(() => JSON.parse(asked), null));
+    if (!data?.payment_url) throw new StartError(`What answers at ${baseUrl} is not a ledger.`);
+    const { transaction_id: id, payment_url: page } = data;
     const order = await chooseMethod(page, method ?? '');
     for (const [index, { status, moreSen = 0 }] of resultsOf(number).entries()) {
       const fields = {

@@ -45,13 +45,17 @@ function findOne(options: Options, [transactionId = '', delivery = '', ...more]:
 function findInRange({ state, kind, receiver, ...range }: Options): Find {
   const { from, to } = readRange(range);
   if (from === null) throw new UsageError('Name one delivery, or give a range of time with --from');
+  const origin = receiver === undefined ? null : (URL.parse(receiver)?.origin ?? '');
+  if (origin !== null && !origin.startsWith('http'))
+    throw new UsageError('--receiver must be a URL such as https://agency.example.my');
   const filter: Omit<DeliveryFilter, 'called'> = {
     states: [readChoice('state', state, ['abandoned', 'delivered'])],
     kinds: kind === undefined ? kindsOfMachines : [readChoice('kind', kind, ['callback', 'item', 'email'])],
-    receiver: receiver ?? null,
+    receiver: origin,
   };
   return ({ db, runtime }) => {
     const called = { start: from, end: to ?? runtime.now().toISOString() };
+    if (called.start >= called.end) throw new UsageError('--from must be before --to, or before now');
     return findDeliveries(deliveriesOf(db, { ...filter, called }), maxInRange + 1);
   };
 }

@@ -163,7 +163,7 @@ export const merchantCodeOf = (merchants: Merchants, named: string): string =>
 
 /** The merchants whose payments somebody may see, as people type them: codes and agency ids, or `*` for all. */
 export function readScope(text: string, merchants: Merchants) {
-  const typed = text.trim();
+  const typed = text.replace(/^[\s,]+|[\s,]+$/g, '');
   const codes = new Set(typed.split(/[\s,]+/).map((named) => merchantCodeOf(merchants, named)));
   return { merchants: typed === '*' ? null : [...codes].toSorted(), configured: [...merchants.keys()] };
 }

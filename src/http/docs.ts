@@ -16,7 +16,9 @@ export async function addDocsRoutes(
   { config, log, runtime }: Dependencies,
 ): Promise<void> {
   const lookAgainMs = config.production ? null : 1_000;
-  router.get(paths, await createAnswers({ ...siteOf(config), log, runtime, lookAgainMs }));
+  const answer = await createAnswers({ ...siteOf(config), log, runtime, lookAgainMs });
+  router.get('/openapi.json', answer);
+  router.all(paths, answer);
 }
 
 /** What the site is made of. The addresses in its examples are those at which it is served. */

@@ -61,18 +61,22 @@ export function receiptOf(payment: OpenPayment, asAt: Date | null = null, now: D
   const mode = result ? methodOf(payment, result) : (attempt?.mode ?? '');
   const { amountSen, feeSen, totalSen } = priceOf(payment);
   const receiptNo = payment.receipt?.receiptNo ?? '';
+  const isOver = now !== null && isClosed(payment, now.toISOString()) && !isAwaited(payment);
+  const told = toldOf(payment);
+  // An expiry is recorded some seconds later.
+  const expiredAt = isOver && told === 'requested' ? request.expiresAt : undefined;
   return {
     /** False for a statement, which is not a receipt. */
     isOfficial: status === 'succeeded',
-    status: toldOf(payment),
+    status: expiredAt ? 'cancelled' : told,
     /** False while the payer may have just paid, although nobody may begin to pay. */
-    isClosed: now !== null && isClosed(payment, now.toISOString()) && !isAwaited(payment),
+    isClosed: isOver,
     /** `''` if nothing is missing. */
     asAt: asAt?.toISOString() ?? '',
     agency: request.merchant.name,
     receiptNo,
     /** When the status was reached: the bank's time where it gave one. */
-    at: result?.paidAt ?? result?.at ?? request.at,
+    at: result?.paidAt ?? result?.at ?? expiredAt ?? request.at,
     access,
     payerName: request.payer.name || (result?.buyerName ?? ''),
     icNo: masked(request.payer.icNo),
@@ -104,7 +108,7 @@ export function receiptOf(payment: OpenPayment, asAt: Date | null = null, now: D
     fpxNo: mode === 'fpx' || mode === 'fpx1' ? (result?.gatewayTransactionId ?? '') : '',
     orderNo: result?.sellerOrderNo || (attempt?.sellerOrderNo ?? ''),
     notes: notesOf(payment),
-    history: entriesOf(payment),
+    history: [...entriesOf(payment), ...(expiredAt ? [{ at: expiredAt, kind: 'expired' as const }] : [])],
   };
 }
 

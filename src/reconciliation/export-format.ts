@@ -128,7 +128,7 @@ function faultOf(source: ExportSource, fields: Fields, record: ExportRecord): st
   if (wrongId) return `${wrongId} is not an id`;
   if (record.transactionId === '' && record.recordId === '') return 'names no transaction';
   if (record.amountSen === null && (record.status === 'succeeded' || fields.AMOUNT !== ''))
-    return 'AMOUNT is not an amount such as 120.50';
+    return 'AMOUNT must be an amount such as 120.50';
   if (record.paidAt === null && !noTime.test(fields.PAYMENT_DATETIME ?? ''))
     return 'PAYMENT_DATETIME is not a time such as 2026-11-20 09:00:00';
   return /^[A-Za-z]{0,3}$/.test(record.currency) ? null : 'CURRENCY is not a currency such as MYR';

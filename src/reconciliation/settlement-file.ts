@@ -52,7 +52,8 @@ export function recogniseSettlement(header: readonly string[], merchants: readon
       // First, because the form of the console takes the amount as the total.
       const amountSen = readAmount(fields.AMOUNT ?? '');
       const feeSen = readAmount(fields.FEE || '0');
-      if (!amountSen || feeSen === null) return 'AMOUNT or FEE is not an amount such as 120.50';
+      if (!amountSen) return 'AMOUNT must be an amount such as 120.50';
+      if (feeSen === null) return 'FEE must be an amount such as 120.50';
       const read = readHead(fields);
       if (typeof read === 'string') return read;
       head ??= read;
@@ -72,9 +73,9 @@ export function recogniseSettlement(header: readonly string[], merchants: readon
 function readHead({ REFERENCE = '', SETTLED_ON = '', TOTAL = '' }: Fields): SettlementHead | string {
   if (!referencePattern.test(REFERENCE))
     return 'REFERENCE must have 1 to 64 letters, digits, spaces or . : / - and begin with a letter or digit';
-  if (!boundsOfDay(SETTLED_ON)) return 'SETTLED_ON is not a day such as 2026-11-20';
+  if (!boundsOfDay(SETTLED_ON)) return 'SETTLED_ON must be a day such as 2026-11-20';
   const totalSen = readAmount(TOTAL);
-  if (totalSen === null) return 'TOTAL is not an amount such as 120.50';
+  if (totalSen === null) return 'TOTAL must be an amount such as 120.50';
   return { reference: REFERENCE, settledOn: SETTLED_ON, totalSen };
 }
 

@@ -1,6 +1,7 @@
 // What every command says while a store is away: one sentence, exit code 75.
 import { once } from 'node:events';
 import { readdir } from 'node:fs/promises';
+import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { connectPostgres } from '@ledger/postgres/pool.ts';
@@ -56,6 +57,18 @@ test('load: no ledger answers where payments would be asked for', async (t) => {
   const env = { ...settingsFor(nothing), BASE_URL: 'http://127.0.0.1:9', DATA_DIR: await temporaryFolder(t) };
   const stderr = 'No ledger answers at http://127.0.0.1:9; PORT names another port.\n';
   t.like(await runLedger(['load', '--payments', '1'], env), { code: 75, stdout: '', stderr });
+});
+
+test('load: what answers is no ledger', async (t) => {
+  for (const body of ['<h1>Hello</h1>', '{"status":true}', 'null']) {
+    const other = createHttpServer((_, answer) => answer.end(body)).listen(0, '127.0.0.1');
+    t.teardown(() => void other.close());
+    await once(other, 'listening');
+    const url = `http://127.0.0.1:${(other.address() as AddressInfo).port}`;
+    const env = { ...settingsFor(nothing), BASE_URL: url, DATA_DIR: await temporaryFolder(t) };
+    const stderr = `What answers at ${url} is not a ledger.\n`;
+    t.like(await runLedger(['load', '--payments', '1'], env), { code: 1, stdout: '', stderr });
+  }
 });
 
 test('a port that accepts and never answers is noticed', async (t) => {

@@ -123,6 +123,17 @@ const composed: Readonly<Record<string, string>> = {
   'gateway:cc (RM 1.00), gateway:fpx (RM 0.00) owe less; it is dated before its first money came in, on 2026-11-20: confirm that it is to be recorded':
     'Jumlah terhutang oleh gateway:cc (RM 1.00), gateway:fpx (RM 0.00) kurang daripada itu; tarikhnya sebelum wang pertama yang berkaitan diterima, iaitu pada 2026-11-20: sahkan bahawa ia perlu direkodkan',
   'Line 3 names a charge that is already in PO-1': 'Baris 3 menamakan bayaran yang telah ada dalam PO-1',
+  'The amount': 'Amaun',
+  'The day': 'Tarikh',
+  'The fee': 'Caj',
+  'The reference': 'Rujukan',
+  'The total': 'Jumlah',
+  'The amount must be an amount such as 120.50': 'Amaun hendaklah ditulis seperti 120.50',
+  'The day must be a day such as 2026-11-20': 'Tarikh hendaklah ditulis seperti 2026-11-20',
+  'The fee is for payouts': 'Caj hanya bagi bayaran keluar',
+  'The reference must have 1 to 64 letters, digits, spaces or . : / - and begin with a letter or digit':
+    'Rujukan hendaklah mempunyai 1 hingga 64 huruf, angka, ruang atau . : / - dan bermula dengan huruf atau angka',
+  'Line 3 AMOUNT must be an amount such as 120.50': 'Baris 3 AMOUNT hendaklah ditulis seperti 120.50',
   'A remittance does not settle bank': 'Serahan tidak menyelesaikan bank',
   'The note must not be empty': 'Nota tidak boleh kosong',
   'The reason must have at most 1000 characters': 'Sebab boleh mempunyai paling banyak 1000 aksara',

@@ -43,8 +43,8 @@ const valueSign = '\uE000';
 const letters = /\p{L}/u;
 /** A literal that is one word in small letters is a name, unless it stands where the page shows it. */
 const sentence = /^\p{Lu}\p{L}|\p{L} |\p{L}…/u;
-/** Elements that hold what people type or copy, and pictures. */
-const quoted = /<(code|kbd|svg)\b[\s\S]*?<\/\1>/g;
+/** Elements that hold what people type or copy, pictures, and styles. */
+const quoted = /<(code|kbd|style|svg)\b[\s\S]*?<\/\1>/g;
 const ownAttribute = /\sdata-[\w-]+="[^"]*"/g;
 const readAttribute = /\s(?:title|aria-label|placeholder|alt)="([^"]*)"/g;
 

@@ -306,6 +306,12 @@ test('the stylesheet has the colours of all code', async (t) => {
     ['hljs-function', 'hljs-operator', 'hljs-params', 'hljs-punctuation'],
     'these have the colour of the text',
   );
+  const coloured = Array.from(css.matchAll(/\.(hljs-[\w-]+)/g), ([, name]) => name);
+  t.deepEqual(
+    coloured.filter((name) => !shown.includes(name)),
+    [],
+    'and of no other',
+  );
 });
 
 test('while it is rendered, the process goes on with other work between two pages', async (t) => {

@@ -53,6 +53,16 @@ test('a payer who opens the address of a form is not told that it does not exist
   t.notRegex(page, /does not exist/);
 });
 
+test('what is sent to a page of the documentation is answered by one of its pages', async (t) => {
+  for (const path of ['/docs', '/docs/getting-started', '/reference', '/docs.md']) {
+    const response = await fetch(app.url + path, { method: 'POST', headers: html, body: 'x=1' });
+    t.deepEqual([response.status, response.headers.get('allow')], [405, 'HEAD, GET'], path);
+    const page = await response.text();
+    t.regex(page, /<h1>This page can only be read<\/h1>/);
+    t.notRegex(page, /payment service/i, 'it is no page of payers');
+  }
+});
+
 test('a method that no path allows is 405, and 404 at an unknown path', async (t) => {
   for (const method of ['TRACE', 'PROPFIND'])
     for (const [path, status] of [

@@ -93,6 +93,10 @@ test('one delivery, a range, and what makes no sense', async (t) => {
     ['--from', 'today'],
     [...range, '--state', 'due'],
     [...range, '--kind', 'fax'],
+    ['--from', '2026-11-22', '--to', '2026-11-20'],
+    ['--from', '2099-01-01'],
+    [...range, '--receiver', 'merchant.example'],
+    [...range, '--receiver', 'merchant.example:443'],
     [id, 'email', ...range],
   ];
   const answers = await Promise.all(wrong.map((args) => ledgerSendAgain(...args)));
@@ -110,6 +114,16 @@ test('a delivery that is due anyway is counted as that', async (t) => {
     code: 0,
     stdout: '0 deliveries are due again, 1 due already, 0 refused.\n',
   });
+  await until(async () => (await ledger.database.db('reactor_deliveries.deliveries')).length > 0);
+  await ledger.database.db('reactor_deliveries.deliveries').update({ state: 'abandoned' });
+  const range = ['--from', '2026-11-20T00:00:00+08:00', '--to', '2099-01-01T00:00:00Z'];
+  for (const [url, found] of [
+    ['https://merchant.example/callback?to=1', 1],
+    ['https://other.example', 0],
+  ] as const) {
+    const { stdout } = await runLedger(['send-again', ...range, '--receiver', url, '--json'], settings);
+    t.like(JSON.parse(stdout), { dueAlready: found }, 'any URL of the receiver names it');
+  }
   const { stdout } = await runLedger(['send-again', id, 'callback-1', '--json'], settings);
   t.deepEqual(JSON.parse(stdout), { asked: 0, dueAlready: 1, refused: 0, reasons: [] });
 });

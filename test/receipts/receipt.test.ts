@@ -3,7 +3,7 @@ import test from 'ava';
 import { evolve, noPayment, type PaymentEvent } from '../../src/events/payment.ts';
 import { statusCodeOf } from '../../src/receipts/payment-fields.ts';
 import { receiptOf } from '../../src/receipts/receipt.ts';
-import { explanationOf, type Language } from '../../src/receipts/texts.ts';
+import { explanationOf, headingOf, type Language } from '../../src/receipts/texts.ts';
 import {
   payer as aminah,
   applied,
@@ -74,12 +74,14 @@ test('a wrong amount that is credited is told once in the history, and is no mon
 
 test('once it has expired, or its agency has cancelled it, it says that nobody can pay any more', (t) => {
   const expiresAt = '2026-11-21T00:00:00.000Z';
-  const said = (now: string, events: PaymentEvent[], lang: Language = 'en') => {
+  const receiptAt = (now: string, events: PaymentEvent[]) => {
     const asked = { type: 'PaymentRequested', data: request({ expiresAt }) } as const;
     const payment = [asked, ...events].reduce(evolve, noPayment);
     if (payment.status === 'none') throw new Error('no payment');
-    return explanationOf(receiptOf(opened(payment), null, new Date(now)), lang);
+    return receiptOf(opened(payment), null, new Date(now));
   };
+  const said = (now: string, events: PaymentEvent[], lang: Language = 'en') =>
+    explanationOf(receiptAt(now, events), lang);
   const explained = (now: string, ...events: PaymentEvent[]) => said(now, [chosen(1), ...events]);
   const [before, after] = ['2026-11-20T23:59:59.999Z', expiresAt];
   const byPayer = applied(result(1, 'cancelled'));
@@ -89,6 +91,16 @@ test('once it has expired, or its agency has cancelled it, it says that nobody c
   t.regex(explained(after, failed(1), chosen(2)), /^If you have just paid/);
   t.regex(said(after, []), /^No payment has been received, and this request can no longer be paid/);
   t.regex(said(after, [], 'ms'), /^Tiada bayaran diterima, dan permintaan ini tidak boleh dibayar lagi/);
+  // Also before the expiry is recorded.
+  const expired = receiptAt(after, []);
+  t.like(expired, { status: 'cancelled', at: expiresAt });
+  t.deepEqual(expired.history.at(-1), { at: expiresAt, kind: 'expired' });
+  t.is(headingOf(expired, 'ms'), 'Pembayaran dibatalkan');
+  for (const [now, events] of [
+    [before, []],
+    [after, [chosen(1)]],
+  ] as const)
+    t.like(receiptAt(now, [...events]), { status: 'requested', at: requestedAt });
   t.regex(explained(before, failed(1)), /You can try again/);
   t.regex(
     explained(after, failed(1)),

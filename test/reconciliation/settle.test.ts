@@ -201,8 +201,8 @@ test.serial(
       `gateway:fpx (RM 120.50), gateway:cc (RM 0.00) owe less: ${unconfirmed}`,
     );
     t.deepEqual((await sum('2026-11-21', '0.00', 'fpx,0.00', 'fpx,-1.00')).faults, [
-      '2 AMOUNT or FEE is not an amount such as 120.50',
-      '3 AMOUNT or FEE is not an amount such as 120.50',
+      '2 AMOUNT must be an amount such as 120.50',
+      '3 AMOUNT must be an amount such as 120.50',
     ]);
     const early = `it is dated before its first money came in, on 2026-11-20: ${unconfirmed}`;
     t.is((await sum('1999-12-31', '120.50', 'fpx,120.50')).imported, early);
@@ -316,10 +316,10 @@ test.serial(
         imported: 'Nothing was imported; rows with faults: 5',
         faults: [
           '3 MERCHANT_CODE names no account of the journal',
-          '4 AMOUNT or FEE is not an amount such as 120.50',
+          '4 AMOUNT must be an amount such as 120.50',
           '5 has another REFERENCE, SETTLED_ON or TOTAL than the first row',
           '6 REFERENCE must have 1 to 64 letters, digits, spaces or . : / - and begin with a letter or digit',
-          '7 SETTLED_ON is not a day such as 2026-11-20',
+          '7 SETTLED_ON must be a day such as 2026-11-20',
         ],
       },
     );
@@ -337,7 +337,7 @@ test.serial(
       '2 FEE is for payouts',
     ]);
     t.deepEqual((await remit('RM-1,2026-11-21,all of it,council,120.50')).faults, [
-      '2 TOTAL is not an amount such as 120.50',
+      '2 TOTAL must be an amount such as 120.50',
     ]);
     const hugeRow = 'PO-0,2026-11-21,0.00,fpx,999999999.99,999999999.99';
     const huge = ['REFERENCE,SETTLED_ON,TOTAL,PAYMENT_MODE,AMOUNT,FEE', ...Array(91_000).fill(hugeRow)];

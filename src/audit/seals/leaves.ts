@@ -11,7 +11,6 @@ import {
 } from '@ledger/transparency-log/tree.ts';
 import { isCovered, type Leaf, leafEntry, leafOf } from '../../events/seals.ts';
 import { streamPrefixes } from '../../events/streams.ts';
-import type { Proof } from '../export/lines.ts';
 import {
   checkpointAfter,
   checkpointBefore,
@@ -23,6 +22,8 @@ import {
 import { disagreement } from './stored-seals.ts';
 
 type Reader = Pick<EventStore, 'load' | 'loadLast' | 'subscribe'>;
+/** The note of the checkpoint, the place of the leaf in its tree, and the hashes in base64. */
+type EventProof = { checkpoint: string; index: number; hashes: string[] };
 
 /**
  * The events that are leaves, in order, after one seal (null: from the first event) up to another. Throws Unaccountable
@@ -79,8 +80,8 @@ export async function proveEvents(
   eventStore: Reader,
   events: readonly RecordedEvent[],
   signal: AbortSignal,
-): Promise<(Proof | null)[]> {
-  const proofs: (Proof | null)[] = [];
+): Promise<(EventProof | null)[]> {
+  const proofs: (EventProof | null)[] = [];
   const last = await lastCheckpoint(eventStore);
   const wanted = new Set(events.map(({ id }) => id));
   while (proofs.length < events.length) {

@@ -23,7 +23,7 @@ export function createLeafCheck(
   trusted: readonly KeyTerm[] | null,
   witnesses: Witnesses | null,
 ) {
-  const payments: { stream: string; leaves: Map<number, Buffer> }[] = [];
+  const payments: { stream: string; leaves: Map<number, { hash: Buffer; label: string }> }[] = [];
   const tags = new Map<string, string>();
   let tree: ReturnType<typeof growTree> | null = null;
   let checkpoint: Checkpoint | null = null;
@@ -55,9 +55,13 @@ export function createLeafCheck(
     if (!request) return null;
     if (isAskedFor(label, request))
       return `A payment of ${label} is in the log, and was left out of the file`;
+    noteRequest(label);
+    return null;
+  }
+
+  function noteRequest(label: string): void {
     const [at = ''] = label.split(' ');
     if (at > lastRequest) lastRequest = at;
-    return null;
   }
 
   /** Whether the tree was sealed, and signed by witnesses, before any payment of the range could come after it. */
@@ -77,10 +81,8 @@ export function createLeafCheck(
       const [tag, label] = leaf;
       tags.set(tag, stream);
       const hash = leafHash(leafEntry(leaf));
-      const [at = ''] = label.split(' ');
-      if (at > lastRequest) lastRequest = at;
       if (!proof) {
-        payments.at(-1)?.leaves.set(revision, hash);
+        payments.at(-1)?.leaves.set(revision, { hash, label });
         unproven += 1;
         return null;
       }
@@ -113,7 +115,9 @@ export function createLeafCheck(
           hash = leafHash(leafEntry(entry));
         } else {
           const [number, revision] = entry;
-          hash = payments[number]?.leaves.get(revision);
+          const own = payments[number]?.leaves.get(revision);
+          hash = own?.hash;
+          noteRequest(own?.label ?? '');
           payments[number]?.leaves.delete(revision);
           unproven -= 1;
         }

@@ -59,7 +59,7 @@ import { reconciliation } from './reconciliation/reconciliation.ts';
 import { registerPasskey, removePasskey, showOwnAccount } from './sign-in/own-account.ts';
 import { requestLink } from './sign-in/request-link.ts';
 import { showLink, showSignIn, signIn, signOut } from './sign-in/sign-in.ts';
-import { changeRole, deactivate, grant, reactivate, removePasskeysOf, showAccounts } from './staff/staff.ts';
+import { accounts, changeRole, deactivate, reactivate, removePasskeysOf } from './staff/staff.ts';
 
 export type ConsoleRoute = {
   method: 'get' | 'post';
@@ -158,9 +158,9 @@ export function consoleRoutes(): readonly ConsoleRoute[] {
     get('/console/seals', 'readAll', 'all', showSeals),
     ...form('/console/export', ['export', 'export'], 'filtered', paymentExport),
 
-    get('/console/staff', 'manageStaff', 'all', showAccounts),
+    get('/console/staff', 'manageStaff', 'all', openForm(accounts)),
     post('/console/staff/:id/role', 'manageStaff', 'all', changeRole),
-    post('/console/staff/:id/grant', 'manageStaff', 'all', grant),
+    post('/console/staff/:id/grant', 'manageStaff', 'all', submitForm(accounts)),
     post('/console/staff/:id/deactivate', 'manageStaff', 'all', deactivate),
     post('/console/staff/:id/reactivate', 'manageStaff', 'all', reactivate),
     post('/console/staff/:id/remove-passkeys', 'manageStaff', 'all', removePasskeysOf),

@@ -15,7 +15,7 @@ import type { Dependencies } from './dependencies.ts';
 type Refusal = { status: number; kind?: ErrorAnswer['kind']; code?: string };
 
 /** Most refusals say that the command does not fit the state of things: 409. */
-const refusals = table as Readonly<Record<RefusalCode, Refusal>>;
+export const refusals = table as Readonly<Record<RefusalCode, Refusal>>;
 
 const registryFaults: Readonly<Record<RegistryFault, [status: number, message: string]>> = {
   unreachable: [502, 'The transaction registry cannot be reached; try again later'],

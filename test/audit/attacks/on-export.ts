@@ -12,7 +12,7 @@ import { paymentStream } from '../../../src/events/payment.ts';
 import { leafOf, sealsStream, signedText } from '../../../src/events/seals.ts';
 import { createErase } from '../../../src/personal-data/erase.ts';
 import { temporaryFolder } from '../../embedded/helpers.ts';
-import { append } from '../../projections/helpers.ts';
+import { append, paymentRequested } from '../../projections/helpers.ts';
 import { applied, chosen, payer, request, result } from '../../support/payments.ts';
 import { createDatabase } from '../../support/postgres.ts';
 import { stored } from '../helpers.ts';
@@ -41,6 +41,22 @@ test.serial('export: nothing changed', async (t) => {
     (await verified(t, exported, [forAll(otherKey.publicKey)])).violation?.reason ?? '',
     /not signed with a trusted key/,
   );
+});
+
+test.serial('export with an event that is not sealed yet: what is proven does not reach to it', async (t) => {
+  const { eventStore } = await tampered(t, file, () => {});
+  const id = paymentId(92);
+  await append(eventStore, id, [paymentRequested({ at: '2026-11-20T15:00:00.000Z' })]);
+  const line = JSON.parse(createLines().payment(await eventStore.load(paymentStream(id))));
+  const content = relined(exported, (lines) => {
+    const tree = lines.findIndex((each) => 'tree' in each);
+    const { events, payments } = Object(lines.at(-1)?.end);
+    const end = { events: events + 1, payments: payments + 1 };
+    return [...lines.slice(0, tree), line, ...lines.slice(tree, -1), { end }];
+  });
+  const { lastRequest } = await verified(t, exported);
+  t.true(lastRequest < '2026-11-20T15:00:00.000Z');
+  t.like(await verified(t, content), { violation: null, payments: 10, unproven: 1, lastRequest });
 });
 
 test.serial('export forged: an amount times 100, with new hashes and checksums', async (t) => {

@@ -24,7 +24,7 @@ test.serial('a payment’s page has everything that happened to it, and nothing 
     'Attempt 1: FPX Online Banking (Individual)',
     'receipt 7-20261120-HE7CEVBBN545JZX2',
     'though already paid',
-    'callback-1 given up with 500: answered 500 (attempt 1, 5 ms)',
+    'callback-1 given up: answered 500 (attempt 1, 5 ms)',
     'council.example',
     'Paid twice',
     `/console/exceptions/payment/${id}/2`,

@@ -187,9 +187,22 @@ test.serial('an administrator imports, enters and reverses settlements; others o
   const refused = await send(admin, null, { ...typed, amount: '-120.50' });
   t.is(refused.status, 400);
   const form = await refused.text();
-  t.regex(form, /<li>AMOUNT or FEE is not an amount[\s\S]*value="-120.50"/);
+  t.regex(form, /role="alert">.* The amount must be an amount such as 120\.50\.<[\s\S]*value="-120.50"/);
+  for (const [fields, fault] of [
+    [{ amount: '1.00', fee: 'x' }, 'The fee must be an amount'],
+    [{ amount: '1.00', total: 'x' }, 'The total must be an amount'],
+    [{ amount: '1.00', on: '2026-11-31' }, 'The day must be a day'],
+    [{ amount: '1.00', reference: '=1' }, 'The reference must have'],
+    [{ amount: '1.00', fee: '0.10' }, 'The fee is for payouts'],
+    [{ amount: '1.00', account: '' }, 'Choose a kind'],
+  ] as const) {
+    const answer = await send(admin, null, { ...typed, ...fields });
+    t.is(answer.status, 400);
+    const html = await answer.text();
+    t.true(html.includes(fault), fault);
+    t.notRegex(html, /REFERENCE|SETTLED_ON/);
+  }
   t.true(form.includes('<option value="PAYMENT_MODE:fpx">Payout, FPX Online Banking (Individual)</option>'));
-  t.is((await send(admin, null, { ...typed, account: '', amount: '1.00' })).status, 400);
   t.is((await send(admin, null, { ...typed, amount: '120.50' })).status, 303);
   await caughtUp();
   t.regex((await send(admin, null, { ...typed, amount: '120.50' })).headers.get('location') ?? '', /before/);

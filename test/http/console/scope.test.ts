@@ -206,7 +206,14 @@ test.serial(
     ]) {
       const answer = await admin.post(grant, { merchants });
       t.is(answer.status, 400, merchants);
-      t.regex(await answer.text(), /There is no merchant “/);
+      const page = await answer.text();
+      t.regex(
+        page,
+        /<div id="refused">\s*<p class="notice warning" role="alert">[\s\S]*There is no merchant “/,
+      );
+      const field = `value="${merchants}" aria-label="Merchants of Staff, viewer" aria-invalid="true"`;
+      t.is(page.split(field).length, 2, 'what was entered is kept, at the account');
+      t.is(page.match(/aria-invalid/g)?.length, 1);
     }
     t.is((await admin.post(grant)).status, 400);
     const before = await app.eventStore.head();

@@ -32,6 +32,7 @@ test.serial('a known user gets a link, which opening does not use up and the but
   t.is(mail?.to, email);
   t.is(mail?.attachment, undefined);
   t.true(mail?.html.includes('Siti &lt;b&gt;Auditor'));
+  t.regex(mail?.html ?? '', /name="color-scheme" content="light dark"[\s\S]*prefers-color-scheme:dark/);
   t.false(`${mail?.id} ${mail?.subject}`.includes(path.slice(-20)));
   for (let look = 1; look <= 3; look += 1) {
     const page = await fetch(`${app.url}${path}`);

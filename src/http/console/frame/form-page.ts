@@ -3,6 +3,7 @@ import { Refused } from '../../../commands/decider.ts';
 import { InvalidFields } from '../../../commands/fields.ts';
 import { UnreadableExport } from '../../../reconciliation/export-format.ts';
 import { ReadModelBehind } from '../../../reconciliation/reconcile.ts';
+import { refusals } from '../../server/errors.ts';
 import { type Fields, readForm } from './forms-and-lists.ts';
 import type { Page, PageDependencies } from './page.ts';
 import type { StaffContext } from './session.ts';
@@ -43,7 +44,7 @@ export const submitForm =
 /** What staff can mend, or wait for. Throws every other error. */
 function problemOf(error: unknown): [status: number, message: string] {
   if (error instanceof InvalidFields || error instanceof UnreadableExport) return [400, error.message];
-  if (error instanceof Refused) return [error.code === 'invalid_settlement' ? 400 : 409, error.message];
+  if (error instanceof Refused) return [refusals[error.code].status, error.message];
   if (error instanceof ReadModelBehind) return [503, error.message];
   throw error;
 }

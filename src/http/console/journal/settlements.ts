@@ -2,6 +2,7 @@
 import { derivedIdPattern } from '@ledger/kernel/derived-id.ts';
 import { stringify } from 'csv-stringify/sync';
 import { createExecute, headOf } from '../../../commands/execute.ts';
+import { InvalidFields } from '../../../commands/fields.ts';
 import { settlementDecider } from '../../../commands/settlement.ts';
 import { dayOf } from '../../../common/malaysian-time.ts';
 import { phrase } from '../../../common/phrases.ts';
@@ -51,17 +52,24 @@ export const settlements: FormPage = {
       file: (file ?? typedFile(form)).stream(),
       isConfirmed: form.confirm !== undefined,
       cause: staffCause(ctx),
-      onBadRow: ({ line, fault }) =>
-        faults.length < maxShown && faults.push(file ? `Line ${line} ${fault}` : fault),
+      onBadRow({ line, fault }) {
+        if (!file) throw new InvalidFields(fault.replace(/^[A-Z_]+/, fieldOf));
+        if (faults.length < maxShown) faults.push(`Line ${line} ${fault}`);
+      },
     });
     leadTo(ctx, `${path}/${id}`, isNew ? 'settled' : 'settled-before');
   },
 };
 
+/** The field of the form that fills a column. */
+const fieldOf = (column: string) => `The ${column === 'SETTLED_ON' ? 'day' : column.toLowerCase()}`;
+
+/** Throws InvalidFields if no kind is chosen. */
 function typedFile({ account = '', amount = '', fee, on, reference, total }: Fields): Blob {
   const [, column, value] = /^([A-Z_]+):(.*)$/.exec(account) ?? [];
+  if (column === undefined) throw new InvalidFields('Choose a kind');
   const row = { REFERENCE: reference, SETTLED_ON: on, TOTAL: total || amount, AMOUNT: amount, FEE: fee };
-  const columns = { ...row, [column ?? 'PAYMENT_MODE']: value };
+  const columns = { ...row, [column]: value };
   return new Blob([stringify([Object.keys(columns), Object.values(columns)])]);
 }
 

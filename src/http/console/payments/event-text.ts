@@ -56,7 +56,6 @@ function valuesOf({ data }: PaymentEvent, lang: Language): Readonly<Record<strin
     ...('resolution' in subject && { resolution: worded(subject.resolution) }),
     ...('reason' in subject && { reason: worded(subject.reason) }),
     ...('effect' in data && { effect: parts.effects[data.effect] }),
-    answered: 'status' in data && data.status !== null ? format(parts.answered, data) : '',
   };
 }
 

@@ -6,6 +6,7 @@ import { readScope } from '../../../config/merchants.ts';
 import { type Role, roles, userStream } from '../../../events/user.ts';
 import { HttpProblem } from '../../server/context.ts';
 import { isMeant } from '../frame/confirm.ts';
+import type { FormPage } from '../frame/form-page.ts';
 import { noSuchPage, pageOf, readChoice, readForm, readQuery } from '../frame/forms-and-lists.ts';
 import { leadTo, type NoticeCode, type Page, type PageDependencies, staffCause } from '../frame/page.ts';
 import { loadAccount, type StaffContext } from '../frame/session.ts';
@@ -13,7 +14,8 @@ import { loadAccount, type StaffContext } from '../frame/session.ts';
 const path = '/console/staff';
 const size = 100;
 
-export const showAccounts: Page = async (ctx, { askReadModels, eventStore, show, users }) => {
+/** `refused` are the merchants that were not accepted, and the account. It is listed even where it is on another page. */
+const listAccounts: FormPage['model'] = async (ctx, { askReadModels, eventStore, users }, typed) => {
   const { after } = readQuery(ctx);
   if (after !== undefined && !derivedIdPattern.test(after)) throw noSuchPage();
   const page = { limit: size + 1, after: after === undefined ? null : { cursor: after } };
@@ -25,13 +27,22 @@ export const showAccounts: Page = async (ctx, { askReadModels, eventStore, show,
   if (!found) throw new HttpProblem(404, 'The list has no such page');
   const listed = found.map(({ id }) => ({ id, cursor: id }));
   const { rows, ...links } = pageOf(listed, page, path);
+  const ids = new Set(rows.map(({ id }) => id));
+  const refused = typed && { id: ctx.params.id ?? '', merchants: typed.merchants ?? '' };
+  if (refused) ids.add(refused.id);
   // Read from their streams, so that the page shows a change immediately.
-  const accounts = await Promise.all(rows.map(({ id }) => loadAccount(eventStore, id)));
-  await show(ctx, 'staff/staff.njk', {
-    ...links,
-    rows: accounts.filter((account) => account !== null),
-    roles,
-  });
+  const accounts = await Promise.all(Array.from(ids, (id) => loadAccount(eventStore, id)));
+  return { ...links, rows: accounts.filter((account) => account !== null), roles, refused };
+};
+
+/** The list of accounts, as the form that grants each its merchants. */
+export const accounts: FormPage = {
+  template: 'staff/staff.njk',
+  model: listAccounts,
+  submit: change('granted', (ctx, { config }) => ({
+    type: 'GrantConsoleAccess',
+    granted: readScope(readForm(ctx).merchants ?? '', config.merchants),
+  })),
 };
 
 export const changeRole = change('role-changed', (ctx) => {
@@ -39,11 +50,6 @@ export const changeRole = change('role-changed', (ctx) => {
   if (role === null) throw new HttpProblem(400, 'Choose a role');
   return { type: 'ChangeUserRole', role };
 });
-
-export const grant = change('granted', (ctx, { config }) => ({
-  type: 'GrantConsoleAccess',
-  granted: readScope(readForm(ctx).merchants ?? '', config.merchants),
-}));
 
 export const deactivate = asking(
   'deactivate',
