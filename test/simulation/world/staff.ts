@@ -157,8 +157,9 @@ export function createStaff({
 
     sendAgain: createSendAgain(common),
 
-    /** What `/readyz` says of the projections, within a second. */
+    /** What `/readyz` says of the projections. It waits for longer: a first answer over a slow network takes a second. */
     look: createLook({
+      answerWithinMs: 5_000,
       sealingRefused: async () => null,
       isReadOnly: async () => false,
       eventStore,
