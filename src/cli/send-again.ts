@@ -46,7 +46,7 @@ function findInRange({ state, kind, receiver, ...range }: Options): Find {
   const { from, to } = readRange(range);
   if (from === null) throw new UsageError('Name one delivery, or give a range of time with --from');
   const filter: Omit<DeliveryFilter, 'called'> = {
-    states: [readChoice('state', state, ['abandoned', 'delivered'])],
+    states: [readChoice('state', state, ['abandoned', 'delivered', 'due'])],
     kinds: kind === undefined ? kindsOfMachines : [readChoice('kind', kind, ['callback', 'item', 'email'])],
     receiver: receiver ?? null,
   };
