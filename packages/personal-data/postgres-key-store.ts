@@ -127,11 +127,18 @@ export function createPostgresKeyStore(dependencies: {
     await rows(on).insert(blocks.map(wrap)).onConflict('id').ignore().timeout(10_000);
   }
 
-  /** Every database has this block, and `rewrap` moves it too. Undefined if its bytes were changed. */
+  let knownIndex: Buffer | null = null;
+  /**
+   * Every database has this block, and `rewrap` moves it too. If it was lost, it is stored again by a process that knows it.
+   * Undefined if its bytes were changed.
+   */
   async function readIndex(): Promise<Buffer | KeysUnavailable | undefined> {
     await tables();
-    await insert([{ id: indexBlock, keys: runtime.randomBytes(keyBytes) }]).catch(lookAgain);
-    return (await store.read([indexBlock])).get(indexBlock);
+    const keys = knownIndex ?? runtime.randomBytes(keyBytes);
+    await insert([{ id: indexBlock, keys }]).catch(lookAgain);
+    const read = (await store.read([indexBlock])).get(indexBlock);
+    if (read instanceof Buffer) knownIndex = read;
+    return read;
   }
 
   const store: KeyStore = {

@@ -467,6 +467,7 @@ test('a schema that was dropped takes the keys in memory once somebody has creat
   const writer = startProcess(t, database);
   await writer.start();
   const sealed = sealedBy(writer, 'Aminah');
+  const terms = await writer.blindIndex(['aminah']);
   const schema = `select to_regnamespace('personal_data') is not null as made`;
   await query(
     database.url,
@@ -480,7 +481,9 @@ test('a schema that was dropped takes the keys in memory once somebody has creat
   t.deepEqual(await query(database.url, schema), [{ made: false }], 'a backup can still be restored');
   await query(database.url, 'create schema personal_data');
   await until(async () => writer.unstored() === 0);
-  t.deepEqual(await startProcess(t, database).open(sealed, place), { kind: 'open', value: 'Aminah' });
+  const next = startProcess(t, database);
+  t.deepEqual(await next.open(sealed, place), { kind: 'open', value: 'Aminah' });
+  t.deepEqual(await next.blindIndex(['aminah']), terms, 'searches and rows keep their key');
 });
 
 test('while the store is away, a block serves for an hour and not for longer', async (t) => {
