@@ -2,10 +2,10 @@
 import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { isDiskFull } from '@ledger/kernel/disk-full.ts';
 import { makeFolder } from '@ledger/kernel/make-folder.ts';
 import { orElse } from '@ledger/kernel/or-else.ts';
 import { codeOf, reasonOf } from '@ledger/kernel/reason-of.ts';
-import { isDiskFull } from './disk-full.ts';
 import { StartError } from './start-error.ts';
 
 /** A file in a data folder whose restore from a backup is not complete. */

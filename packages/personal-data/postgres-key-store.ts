@@ -40,12 +40,23 @@ export function createPostgresKeyStore(dependencies: {
   const rows = (on: Knex = db) => on<StoredBlock>('key_blocks').withSchema(keySchema);
   const erasures = () => db('erasures').withSchema(keySchema);
   let made: Promise<void> | null = null;
+  let wereMade = false;
   const tables = () => {
-    made ??= createKeyTables(db, madeWithKeys).catch((error) => {
-      made = null;
-      throw error;
-    });
+    made ??= createKeyTables(db, madeWithKeys, wereMade).then(
+      () => {
+        wereMade = true;
+      },
+      (error) => {
+        made = null;
+        throw error;
+      },
+    );
     return made;
+  };
+  /** Somebody may drop the tables while this process runs. */
+  const lookAgain = (error: unknown) => {
+    if (isPostgresError(error, 'undefinedTable')) made = null;
+    throw error;
   };
 
   const wrap = (block: KeyBlock) => wrapBlock(block, wrapping, runtime);
@@ -116,11 +127,18 @@ export function createPostgresKeyStore(dependencies: {
     await rows(on).insert(blocks.map(wrap)).onConflict('id').ignore().timeout(10_000);
   }
 
-  /** Every database has this block, and `rewrap` moves it too. Undefined if its bytes were changed. */
+  let knownIndex: Buffer | null = null;
+  /**
+   * Every database has this block, and `rewrap` moves it too. If it was lost, it is stored again by a process that knows it.
+   * Undefined if its bytes were changed.
+   */
   async function readIndex(): Promise<Buffer | KeysUnavailable | undefined> {
     await tables();
-    await insert([{ id: indexBlock, keys: runtime.randomBytes(keyBytes) }]);
-    return (await store.read([indexBlock])).get(indexBlock);
+    const keys = knownIndex ?? runtime.randomBytes(keyBytes);
+    await insert([{ id: indexBlock, keys }]).catch(lookAgain);
+    const read = (await store.read([indexBlock])).get(indexBlock);
+    if (read instanceof Buffer) knownIndex = read;
+    return read;
   }
 
   const store: KeyStore = {
@@ -134,7 +152,8 @@ export function createPostgresKeyStore(dependencies: {
       await tables();
       const found = await rows()
         .whereIn('id', [...ids])
-        .timeout(2_000);
+        .timeout(2_000)
+        .catch(lookAgain);
       return new Map(
         found.flatMap((stored) => {
           const keys = unwrap(stored);
@@ -228,12 +247,20 @@ export function createPostgresKeyStore(dependencies: {
   return store;
 }
 
-/** `if not exists` alone fails when two processes create the same thing at once. Throws ConfigError if it was dropped. */
-async function createKeyTables(db: Knex, madeWithKeys: string): Promise<void> {
+/**
+ * `if not exists` alone fails when two processes create the same thing at once. Throws ConfigError if the schema was dropped;
+ * if `wereMade`, only somebody who has created it again says that there is no backup.
+ */
+async function createKeyTables(db: Knex, madeWithKeys: string, wereMade: boolean): Promise<void> {
   const { rows } = await db
-    .raw('select to_regclass(?) is not null as exists', [`${keySchema}.erasures`])
+    .raw('select to_regclass(?) is not null as exists, to_regnamespace(?) is null as "isDropped"', [
+      `${keySchema}.erasures`,
+      keySchema,
+    ])
     .timeout(2_000);
   if (rows[0]?.exists) return;
+  if (wereMade && rows[0]?.isDropped)
+    throw new ConfigError([`DATABASE_URL: the schema ${keySchema} is missing: restore it from its backup`]);
   try {
     await db.transaction(async (trx) => {
       await trx.raw('select pg_advisory_xact_lock(hashtextextended(?, 0))', [keySchema]);

@@ -17,13 +17,13 @@ import { Unaccountable } from '../audit/seals/stored-seals.ts';
 import { Refused } from '../commands/decider.ts';
 import { UnreadableEvent } from '../events/codec.ts';
 import { UnreadableExport } from '../reconciliation/export-format.ts';
-import { ReadModelBehind } from '../reconciliation/reconcile.ts';
+import { ImportImpossible } from '../reconciliation/reconcile.ts';
 import { configurationExitCode } from '../roles/lifecycle.ts';
 import { StoresUnavailable } from '../roles/stores.ts';
 import { TooManyReceipts } from '../statements/document.ts';
 
 const away = [EventStoreUnavailable, KeysUnavailable, PostgresUnavailable, StoresUnavailable];
-const expected = [...away, ConfigError, StartError, UnreadableExport, ReadModelBehind];
+const expected = [...away, ConfigError, StartError, UnreadableExport, ImportImpossible];
 
 /** EX_TEMPFAIL: the same command may succeed later. */
 const unavailableExitCode = 75;

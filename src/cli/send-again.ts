@@ -49,7 +49,7 @@ function findInRange({ state, kind, receiver, ...range }: Options): Find {
   if (origin !== null && !origin.startsWith('http'))
     throw new UsageError('--receiver must be a URL such as https://agency.example.my');
   const filter: Omit<DeliveryFilter, 'called'> = {
-    states: [readChoice('state', state, ['abandoned', 'delivered'])],
+    states: [readChoice('state', state, ['abandoned', 'delivered', 'due'])],
     kinds: kind === undefined ? kindsOfMachines : [readChoice('kind', kind, ['callback', 'item', 'email'])],
     receiver: origin,
   };

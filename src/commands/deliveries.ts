@@ -73,7 +73,7 @@ export function decideDelivery(command: DeliveryCommand, state: RequestedPayment
         return new Refused('delivery_superseded', 'A newer status has superseded this callback');
       if (lacksErased(delivery, state))
         return new Refused('delivery_erased', 'The personal data that this delivery needs are erased');
-      if (delivery.state === 'due') return [];
+      if (isSoon(delivery, command.at)) return [];
       return delivery.attempts >= (command.maxAttempts ?? Number.POSITIVE_INFINITY)
         ? new Refused('too_many_deliveries', 'This delivery has been attempted too often; ask the operator')
         : [requestEvent(command, delivery)];
@@ -87,6 +87,10 @@ export function decideDelivery(command: DeliveryCommand, state: RequestedPayment
       return command satisfies never;
   }
 }
+
+/** Whether it is on its way, or is attempted within a minute; after a failure, or a wrong clock, it may wait for a day. */
+const isSoon = ({ dueAt, state }: Delivery, at: string) =>
+  state === 'due' && Date.parse(dueAt) - Date.parse(at) < 60_000;
 
 /**
  * A failure that another reactor has already recorded is not recorded again. A success is recorded even after another

@@ -3,6 +3,7 @@
  * changes no payment: a requery is what fetches a newer status from the registry.
  */
 import type { EventStore } from '@ledger/event-store/event-store.ts';
+import { isDiskFull } from '@ledger/kernel/disk-full.ts';
 import { pagesOf } from '@ledger/kernel/pages.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
 import type { Listed } from '@ledger/postgres/listing.ts';
@@ -60,9 +61,12 @@ type Dependencies = {
   runtime: Runtime;
 };
 
-/** A read model is behind the log, or has halted: what it lacks would be taken for a discrepancy. */
-export class ReadModelBehind extends Error {
-  override name = 'ReadModelBehind';
+/**
+ * A read model is behind the log, or has halted: what it lacks would be taken for a discrepancy. Or the machine has no room
+ * for the records.
+ */
+export class ImportImpossible extends Error {
+  override name = 'ImportImpossible';
 }
 
 const pageSize = 50;
@@ -71,7 +75,7 @@ const maxRecordsOfPayment = 1_000;
 
 /**
  * Imports one file. Importing it again, one that overlaps it, or another process importing it at the same time adds
- * nothing; importing it again also completes an interrupted import. Throws UnreadableExport, ReadModelBehind and
+ * nothing; importing it again also completes an interrupted import. Throws UnreadableExport, ImportImpossible and
  * EventStoreUnavailable.
  */
 export async function reconcile(dependencies: Dependencies, task: Import): Promise<Summary> {
@@ -90,7 +94,7 @@ export async function reconcile(dependencies: Dependencies, task: Import): Promi
     const now = runtime.now();
     for (const projection of [payments, reconciliation])
       if (!(await isReady(projection, { until: now, waitMs: task.waitMs }, dependencies)))
-        throw new ReadModelBehind(
+        throw new ImportImpossible(
           `The projection ${projection.name} is behind: nothing was compared. Is the projections role running?`,
         );
     const run: Run = {
@@ -107,6 +111,11 @@ export async function reconcile(dependencies: Dependencies, task: Import): Promi
     if (!task.dryRun) await clearGone(run);
     const { rows, sha256 } = file;
     return { source: format.source, rows, sha256, asOf: run.asOf, ...run.scope, ...run.totals };
+  } catch (error) {
+    if (!isDiskFull(error)) throw error;
+    throw new ImportImpossible(
+      'The disk for temporary files (SQLITE_TMPDIR, or /var/tmp) is full: free space there, then import the same file again',
+    );
   } finally {
     staged.close();
   }

@@ -11,7 +11,7 @@ import { journalGap, merchantsWithAccount } from '../projections/journal/queries
 import { findCharges, givenName } from '../projections/journal/settlements.ts';
 import type { BadRow } from './csv-rows.ts';
 import { UnreadableExport } from './export-format.ts';
-import { ReadModelBehind } from './reconcile.ts';
+import { ImportImpossible } from './reconcile.ts';
 import { findDoubts, type SettledRow } from './settlement-doubts.ts';
 import { recogniseSettlement, type SettlementRow } from './settlement-file.ts';
 import { stageExport } from './stage-export.ts';
@@ -34,7 +34,7 @@ const maxRows = 100_000;
 
 /**
  * Records all of a file in one event, or nothing; the same file again changes nothing. Staff must confirm what is in doubt:
- * content/docs/settlement.md. Throws Refused, UnreadableExport, ReadModelBehind, and the stores' errors.
+ * content/docs/settlement.md. Throws Refused, UnreadableExport, ImportImpossible, and the stores' errors.
  */
 export async function importSettlement(
   dependencies: Dependencies,
@@ -43,7 +43,7 @@ export async function importSettlement(
   const { db, eventStore, runtime } = dependencies;
   const now = runtime.now();
   const gap = await journalGap(now, dependencies);
-  if (gap && gap.kind !== 'parked') throw new ReadModelBehind(gap.message);
+  if (gap && gap.kind !== 'parked') throw new ImportImpossible(gap.message);
   const { sha256, rows, ...given } = await readFile(dependencies, file, onBadRow);
   const id = settlementIdOf(given.kind, given.reference);
   const settled = await settledRows(db, id, rows);

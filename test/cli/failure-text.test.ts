@@ -9,7 +9,7 @@ import { Unaccountable } from '../../src/audit/seals/stored-seals.ts';
 import { exitCodeOf, failureText } from '../../src/cli/failure-text.ts';
 import { UnreadableEvent } from '../../src/events/codec.ts';
 import { UnreadableExport } from '../../src/reconciliation/export-format.ts';
-import { ReadModelBehind } from '../../src/reconciliation/reconcile.ts';
+import { ImportImpossible } from '../../src/reconciliation/reconcile.ts';
 
 function failureOf(action: () => unknown): unknown {
   try {
@@ -24,7 +24,7 @@ const sentences: Record<string, unknown> = {
   'an embedded part': new StartError('The data folder is in use.'),
   'the event store': new EventStoreUnavailable('The event store is down'),
   'an export': new UnreadableExport('The file is empty'),
-  'a read model': new ReadModelBehind('The projection payments is behind'),
+  'a read model': new ImportImpossible('The projection payments is behind'),
   'the operating system': failureOf(() => readFileSync('/nowhere/at/all')),
 };
 

@@ -1,4 +1,5 @@
 // `ledger reconcile` as staff type it, on running stores.
+import { execFile } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
@@ -64,4 +65,27 @@ test.serial('the exit code says whether everything matched; the output names nob
   t.is(down.code, 75);
   t.regex(down.stderr, /ECONNREFUSED/);
   t.notRegex(down.stderr, /node_modules/);
+});
+
+test.serial('a full disk for temporary files is named, and is no fault of the program', async (t) => {
+  const { database, store } = await startLedger(t, postgres);
+  const file = join(await temporaryFolder(t), 'large.csv');
+  await writeFile(file, gatewayCsv(Array.from({ length: 20_000 }, (_, n) => ({ TRANS_ID: idOf(n) }))));
+  // No file may be longer than 64 blocks, as on a disk without more room.
+  const limited = [
+    '-c',
+    'ulimit -f 64 && exec "$0" "$@"',
+    process.execPath,
+    'src/ledger.js',
+    'reconcile',
+    file,
+  ];
+  const settings = settingsFor({ esdbUrl: store.url, databaseUrl: database.url });
+  const env = { PATH: process.env.PATH, ...settings };
+  const ended = await new Promise<{ code: unknown; stderr: string }>((resolve) => {
+    execFile('sh', limited, { env }, (error, _, stderr) => resolve({ code: error?.code, stderr }));
+  });
+  t.is(ended.code, 2);
+  t.regex(ended.stderr, /^The disk for temporary files .* is full: free space there/m);
+  t.notRegex(ended.stderr, / {4}at /);
 });

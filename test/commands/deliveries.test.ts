@@ -22,6 +22,7 @@ import {
 import { checkSpec, type Spec } from '../support/spec.ts';
 
 const at = '2026-11-20T01:05:02.000Z';
+const dayBefore = '2026-11-19T01:05:02.000Z';
 const nextAttemptAt = '2026-11-20T01:05:07.000Z';
 const tried = (delivery: string, attempt = 1) => ({ at, delivery, attempt, durationMs: 40 });
 
@@ -223,6 +224,16 @@ const specs: Record<string, Spec<DeliveryCommand, PaymentEvent>> = {
     expect: [],
   },
   'send a due callback again': { given: [...paid, failed], when: askAgain('callback-1'), expect: [] },
+  'send a callback again that waits for its last attempts': {
+    given: [...paid, { ...failed, data: { ...failed.data, nextAttemptAt: '2026-11-21T01:05:02.000Z' } }],
+    when: askAgain('callback-1'),
+    expect: [{ type: 'CallbackRequested', data: { at, delivery: 'callback-1' } }],
+  },
+  'send a callback again that was called for while the clock was a day ahead': {
+    given: paid,
+    when: { type: 'RequestDelivery', at: dayBefore, delivery: 'callback-1' },
+    expect: [{ type: 'CallbackRequested', data: { at: dayBefore, delivery: 'callback-1' } }],
+  },
   'send a superseded callback again': {
     given: [...paidAfterPending, superseded],
     when: askAgain('callback-1'),

@@ -462,6 +462,30 @@ test('a schema that was dropped is not made anew; the first one of a database is
   await startProcess(t, database).start();
 });
 
+test('a schema that was dropped takes the keys in memory once somebody has created it again', async (t) => {
+  const database = await createDatabase();
+  const writer = startProcess(t, database);
+  await writer.start();
+  const sealed = sealedBy(writer, 'Aminah');
+  const terms = await writer.blindIndex(['aminah']);
+  const schema = `select to_regnamespace('personal_data') is not null as made`;
+  await query(
+    database.url,
+    `drop schema personal_data cascade;
+     select pg_terminate_backend(pid) from pg_stat_activity
+     where application_name = 'ledger ${destroyedChannel}' and datname = current_database()`,
+  );
+  await until(async () => writer.unstored() > 0);
+  await t.throwsAsync(writer.store.add([]));
+  await t.throwsAsync(writer.store.add([]), { message: /the schema personal_data is missing: restore it/ });
+  t.deepEqual(await query(database.url, schema), [{ made: false }], 'a backup can still be restored');
+  await query(database.url, 'create schema personal_data');
+  await until(async () => writer.unstored() === 0);
+  const next = startProcess(t, database);
+  t.deepEqual(await next.open(sealed, place), { kind: 'open', value: 'Aminah' });
+  t.deepEqual(await next.blindIndex(['aminah']), terms, 'searches and rows keep their key');
+});
+
 test('while the store is away, a block serves for an hour and not for longer', async (t) => {
   const database = await createDatabase();
   const writer = startProcess(t, database);

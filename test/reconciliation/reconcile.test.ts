@@ -12,7 +12,7 @@ import {
   type PaidKey,
 } from '../../src/projections/reconciliation/queries.ts';
 import { UnreadableExport } from '../../src/reconciliation/export-format.ts';
-import { ReadModelBehind } from '../../src/reconciliation/reconcile.ts';
+import { ImportImpossible } from '../../src/reconciliation/reconcile.ts';
 import { isAllMatched, summaryText } from '../../src/reconciliation/summary.ts';
 import { until } from '../embedded/helpers.ts';
 import { reached } from '../projections/helpers.ts';
@@ -242,7 +242,7 @@ test.serial('a read model that is behind is refused', async (t) => {
   await until(() => ledger.compare(gatewayCsv([row(1, 'P1')])).then(() => true));
   await ledger.database.db('checkpoints').where({ name: 'payments' }).update({ version: 1 });
   const impatient = ledger.compare(gatewayCsv([row(1, 'P1')]), { waitMs: 300 });
-  await t.throwsAsync(impatient, { instanceOf: ReadModelBehind });
+  await t.throwsAsync(impatient, { instanceOf: ImportImpossible });
 });
 
 test.serial(

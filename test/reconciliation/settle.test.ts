@@ -13,7 +13,7 @@ import { ageing } from '../../src/projections/journal/ageing.ts';
 import { journal } from '../../src/projections/journal/projection.ts';
 import { journalGap } from '../../src/projections/journal/queries.ts';
 import { UnreadableExport } from '../../src/reconciliation/export-format.ts';
-import { ReadModelBehind } from '../../src/reconciliation/reconcile.ts';
+import { ImportImpossible } from '../../src/reconciliation/reconcile.ts';
 import { importSettlement } from '../../src/reconciliation/settle.ts';
 import { run, startStore } from '../projections/helpers.ts';
 import { chosen, result, succeeded } from '../support/payments.ts';
@@ -246,7 +246,7 @@ test.serial('nothing is settled by rows of a log that was lost', async (t) => {
     { ...dependencies, eventStore: older },
     { file: pieces(Buffer.from(rows.join('\r\n'))), isConfirmed: true, cause: cause(), onBadRow() {} },
   );
-  await t.throwsAsync(imported, { instanceOf: ReadModelBehind });
+  await t.throwsAsync(imported, { instanceOf: ImportImpossible });
   t.deepEqual(await older.load(settlementStream(settlementIdOf('payout', 'PO-1'))), []);
 });
 
@@ -272,7 +272,7 @@ test.serial(
       cause: cause(),
       onBadRow() {},
     });
-    await t.throwsAsync(imported, { instanceOf: ReadModelBehind, message: /may be incomplete/ });
+    await t.throwsAsync(imported, { instanceOf: ImportImpossible, message: /may be incomplete/ });
     const mark = async (column: 'fault' | 'parked', value: unknown) =>
       void (await dependencies
         .db('checkpoints')

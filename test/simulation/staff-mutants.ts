@@ -166,7 +166,7 @@ export const staffMutants: Readonly<Record<string, Omit<Mutant, 'name'>>> = {
   'request-repeated': {
     what: 'A delivery that is on its way can be asked for again, and is not sent for that',
     file: 'src/commands/deliveries.ts',
-    code: "if (delivery.state === 'due') return [];",
+    code: 'if (isSoon(delivery, command.at)) return [];',
     becomes: '',
     seenBy: ['request-forgotten'],
     fault: 'send-again',

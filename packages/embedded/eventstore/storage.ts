@@ -3,9 +3,9 @@ import { randomUUID } from 'node:crypto';
 import { EventEmitter } from 'node:events';
 import { accessSync, constants, existsSync } from 'node:fs';
 import { backup, DatabaseSync } from 'node:sqlite';
+import { isDiskFull } from '@ledger/kernel/disk-full.ts';
 import { orElse } from '@ledger/kernel/or-else.ts';
 import { reasonOf } from '@ledger/kernel/reason-of.ts';
-import { isDiskFull } from '../disk-full.ts';
 import { StartError } from '../start-error.ts';
 import {
   type AppendRequest,

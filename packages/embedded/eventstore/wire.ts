@@ -2,10 +2,10 @@
 
 import { StreamsService } from '@eventstore/db-client/generated/streams_grpc_pb.js';
 import { Metadata, status } from '@grpc/grpc-js';
+import { isDiskFull } from '@ledger/kernel/disk-full.ts';
 import { bytesIn, type Message, messageIn, messagesIn, parse, textIn } from '@ledger/kernel/read-protobuf.ts';
 import { reasonOf } from '@ledger/kernel/reason-of.ts';
 import { type Field, field, number } from '@ledger/kernel/write-protobuf.ts';
-import { isDiskFull } from '../disk-full.ts';
 
 export const asBuffer = (message: Uint8Array) =>
   Buffer.from(message.buffer, message.byteOffset, message.byteLength);

@@ -8,6 +8,7 @@ import {
 import { eventsToEnd } from '@ledger/event-store/events-to-end.ts';
 import { isAfter } from '@ledger/event-store/position.ts';
 import { RecentMap } from '@ledger/kernel/recent-map.ts';
+import type { Checkpoint } from '@ledger/transparency-log/note.ts';
 import type { Range } from '@ledger/transparency-log/tree.ts';
 import { acknowledgementsStream, type EventFault } from '../../events/acknowledgements.ts';
 import { tryRead, UnreadableEvent } from '../../events/codec.ts';
@@ -43,6 +44,8 @@ type LogToVerify = {
   acknowledgements: Acknowledgements;
   marks: readonly SealMark[];
   from?: VerifiedUntil | null;
+  /** A checkpoint that the log must lead to. */
+  since?: Pick<Checkpoint, 'root' | 'size'> | null;
   violations: Violations;
   signal: AbortSignal;
   onProgress: (events: number) => void;
@@ -58,11 +61,11 @@ type LogToVerify = {
  * the signal's reason.
  */
 export async function verifyLog(task: LogToVerify) {
-  const { eventStore, acknowledgements, marks, from = null, violations, signal, onProgress } = task;
-  const { headsKept = 100_000, onSealed } = task;
+  const { eventStore, acknowledgements, marks, from = null, since = null, violations, signal } = task;
+  const { headsKept = 100_000, onProgress, onSealed } = task;
   const heads = createHeads(eventStore, { kept: headsKept, isComplete: from === null });
   const counts = from?.counts;
-  const seals = createSealCheck(marks, violations, eventStore, from);
+  const seals = createSealCheck(marks, violations, eventStore, from, since);
   const times = createTimeCheck(from?.reachedMs ?? 0, counts?.early ?? { count: 0, first: '' });
   const after = from?.after ?? null;
   let events = counts?.events ?? 0;

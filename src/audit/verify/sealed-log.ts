@@ -25,7 +25,9 @@ export async function verifySealedLog(verification: Verification) {
 
   const saved = since ? null : (progress?.load(trusted) ?? null);
   const start = since ? { size: since.size, root: since.root.toString('hex') } : saved?.log;
-  const from = start ? await findVerified(start, marks, eventStore) : null;
+  const mark = start && marks.findLast(({ count, isTree }) => isTree && count <= start.size);
+  const isVerified = mark?.count === start?.size ? mark?.hash === start?.root : since;
+  const from = mark && isVerified ? await verifiedUntil(mark, eventStore) : null;
   const isResumed = saved !== null && (from !== null || !saved.log);
   const anew = {
     startedAt: runtime.now().toISOString(),
@@ -40,10 +42,6 @@ export async function verifySealedLog(verification: Verification) {
   const found = createViolations();
   const acknowledgements = await loadAcknowledgements(eventStore, keys, found);
   const { explained } = acknowledgements;
-  if (since && !from) {
-    const what = `It has no seal of the checkpoint of ${since.size} events from which it was to be verified`;
-    found.add('the log', `${what}, or lacks the last event of that seal`);
-  }
   found.addAll(counts?.violations ?? []);
   if (counts) explained.splice(0, explained.length, ...counts.explained);
   const sealed = marks.at(-1)?.count ?? 0;
@@ -52,6 +50,7 @@ export async function verifySealedLog(verification: Verification) {
     acknowledgements,
     marks,
     from: from && { ...from, counts },
+    since: since ?? null,
     violations: found,
     signal,
     onProgress(done) {
@@ -84,16 +83,14 @@ async function verifyWitnesses({ eventStore, report, witnesses }: Verification):
   if (lack !== null) report.violations.add('witnesses', lack);
 }
 
-/** The seal of a checkpoint; null if the log has none, or lacks the seal's last event, as it then reports when it is read. */
-async function findVerified(
-  { size, root }: { size: number; root: string },
-  marks: readonly SealMark[],
+/** Null if the log lacks the seal's last event, as it then reports when it is read. */
+async function verifiedUntil(
+  mark: SealMark,
   eventStore: Pick<EventStore, 'load'>,
 ): Promise<VerifiedUntil | null> {
-  const mark = marks.find(({ isTree, count, hash }) => isTree && count === size && hash === root);
-  const [stored] = mark ? await eventStore.load(sealsStream, mark.revision, 1) : [];
+  const [stored] = await eventStore.load(sealsStream, mark.revision, 1);
   const range = stored && readSignedSeal(stored)?.checkpoint?.range;
-  if (!mark || !range) return null;
+  if (!range) return null;
   const last = await lastEventOf(mark, eventStore).catch((error) => {
     if (error instanceof Unaccountable) return null;
     throw error;

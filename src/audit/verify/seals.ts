@@ -8,6 +8,7 @@ import {
   type RecordedEvent,
 } from '@ledger/event-store/event-store.ts';
 import type { KeyTerm } from '@ledger/transparency-log/key.ts';
+import type { Checkpoint } from '@ledger/transparency-log/note.ts';
 import { emptyRange, growTree, leafHash, type Range } from '@ledger/transparency-log/tree.ts';
 import { genesisHash, hashIn, isChainedOnto, previousHashIn } from '../../events/envelope.ts';
 import { countIn, emptyTally, isCovered, leafEntry, leafOf, sealsStream } from '../../events/seals.ts';
@@ -98,14 +99,15 @@ function checkSeal(
 /**
  * Compares the log with its seals, in order, all made before the log is read. After a violation the count continues from
  * what the seal says, so that the next seal is checked against its own part of the log. If the last event of a seal never
- * comes, its part is reported with the next seal. With `from`, the events up to that seal are not read. Over 70 lines: its
- * functions share the count.
+ * comes, its part is reported with the next seal. With `from`, the events up to that seal are not read. The log must lead to
+ * `since`, of which it need have no seal: see `proveSince`. Over 70 lines: its functions share the count.
  */
 export function createSealCheck(
   marks: readonly SealMark[],
   violations: Violations,
   eventStore: Pick<EventStore, 'load'>,
   from: { mark: SealMark; range: Range; counts: LogCounts | null } | null,
+  since: Pick<Checkpoint, 'root' | 'size'> | null,
 ) {
   const trees = marks.filter(({ isTree }) => isTree);
   const old = marks.findLast(({ isTree }) => !isTree);
@@ -116,6 +118,8 @@ export function createSealCheck(
   let met = from?.counts?.seals ?? 0;
   let uncovered = from?.counts?.uncovered ?? 0;
   let unsealed: { events: number; since: Date | null } = { events: 0, since: null };
+  const leadsToSince = () => !since || (tree.size() === since.size && tree.root().equals(since.root));
+  let isSinceMet = leadsToSince();
 
   async function compare(mark: SealMark): Promise<void> {
     if (mark.count === tree.size() && mark.hash === tree.root().toString('hex')) return;
@@ -156,6 +160,7 @@ export function createSealCheck(
         return null;
       }
       tree.add(leafHash(leafEntry(leafOf(event))));
+      isSinceMet ||= leadsToSince();
       const index = byLastEvent.get(placeText({ stream: event.streamName, revision: event.revision })) ?? -1;
       const mark = trees[index];
       if (!mark || index < next) return null;
@@ -169,6 +174,11 @@ export function createSealCheck(
     end(): void {
       addMissingUntil(trees.length);
       oldCheck?.end();
+      if (!isSinceMet)
+        violations.add(
+          'the log',
+          `It does not have, or no seal covers, the checkpoint of ${since?.size} events`,
+        );
     },
     /** How many seals had their last event in the log. */
     met: () => met + (oldCheck?.isMet() ? 1 : 0),

@@ -8,7 +8,7 @@ import type { Cause } from '../../../src/events/envelope.ts';
 import { settlementIdOf, settlementStream } from '../../../src/events/settlement.ts';
 import { accountSums } from '../../../src/projections/journal/queries.ts';
 import { UnreadableExport } from '../../../src/reconciliation/export-format.ts';
-import { ReadModelBehind } from '../../../src/reconciliation/reconcile.ts';
+import { ImportImpossible } from '../../../src/reconciliation/reconcile.ts';
 import { importSettlement } from '../../../src/reconciliation/settle.ts';
 import type { RoleDependencies } from '../../../src/roles/stores.ts';
 import type { LogCheck } from '../checks/log.ts';
@@ -73,7 +73,7 @@ export function createSettlements({
         history.tell(`${what} fails: ${error instanceof Refused ? error.code : name}`);
         if (error instanceof Refused) return /confirm that/.test(error.message) ? 'doubted' : 'refused';
         if (error instanceof UnreadableExport) return 'refused';
-        if (!(error instanceof ReadModelBehind)) last = 'unsure';
+        if (!(error instanceof ImportImpossible)) last = 'unsure';
         await runtime.sleep(20_000 * 2 ** number);
       }
     }

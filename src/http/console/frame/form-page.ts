@@ -2,7 +2,7 @@
 import { Refused } from '../../../commands/decider.ts';
 import { InvalidFields } from '../../../commands/fields.ts';
 import { UnreadableExport } from '../../../reconciliation/export-format.ts';
-import { ReadModelBehind } from '../../../reconciliation/reconcile.ts';
+import { ImportImpossible } from '../../../reconciliation/reconcile.ts';
 import { refusals } from '../../server/errors.ts';
 import { type Fields, readForm } from './forms-and-lists.ts';
 import type { Page, PageDependencies } from './page.ts';
@@ -45,6 +45,6 @@ export const submitForm =
 function problemOf(error: unknown): [status: number, message: string] {
   if (error instanceof InvalidFields || error instanceof UnreadableExport) return [400, error.message];
   if (error instanceof Refused) return [refusals[error.code].status, error.message];
-  if (error instanceof ReadModelBehind) return [503, error.message];
+  if (error instanceof ImportImpossible) return [503, error.message];
   throw error;
 }

@@ -7,7 +7,7 @@ import { openDiscrepancies } from '../../../projections/reconciliation/queries.t
 import { verdictClasses } from '../../../reconciliation/compare.ts';
 import type { BadRow } from '../../../reconciliation/csv-rows.ts';
 import { UnreadableExport } from '../../../reconciliation/export-format.ts';
-import { ReadModelBehind, reconcile } from '../../../reconciliation/reconcile.ts';
+import { ImportImpossible, reconcile } from '../../../reconciliation/reconcile.ts';
 import { classNames, isAllMatched, keptText, scopeText } from '../../../reconciliation/summary.ts';
 import { HttpProblem } from '../../server/context.ts';
 import { paymentIdOf } from '../exceptions/discrepancy.ts';
@@ -54,7 +54,7 @@ export const reconciliation: FormPage = {
       },
     ).catch((err: unknown) => {
       faults.push(...badRows.slice(0, 5).map(({ line, fault }) => `Line ${line} ${fault}`));
-      if (err instanceof UnreadableExport || err instanceof ReadModelBehind) throw err;
+      if (err instanceof UnreadableExport || err instanceof ImportImpossible) throw err;
       log.warn({ err, requestId }, 'an import was interrupted');
       throw new HttpProblem(
         503,
