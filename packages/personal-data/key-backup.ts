@@ -2,7 +2,7 @@
 import { pagesOf } from '@ledger/kernel/pages.ts';
 import { emptyIfUndefined } from '@ledger/postgres/error-codes.ts';
 import type { Knex } from 'knex';
-import { keySchema, keyTablesSql } from './postgres-key-store.ts';
+import { keySchema, keyTablesSql } from './key-tables.ts';
 
 const keyColumns = { key_blocks: 'id', erasures: 'transaction_id' } as const;
 type Table = keyof typeof keyColumns;

@@ -1,10 +1,9 @@
 /** Keeps data keys in Postgres, in blocks that are encrypted under a wrapping key, and beside them the erasures under way. */
 import type { Runtime } from '@ledger/kernel/runtime.ts';
 import { ConfigError } from '@ledger/kernel/yaml-file.ts';
-import { answerOf, isPostgresError } from '@ledger/postgres/error-codes.ts';
-import { sqlIn } from '@ledger/postgres/sql.ts';
 import type { Knex } from 'knex';
 import {
+  type Erasures,
   isDestroyed,
   type KeyBlock,
   type KeyStore,
@@ -18,10 +17,9 @@ import {
   type WrappingKeys,
   wrapBlock,
 } from './key-store.ts';
+import { createKeyTables, type KeyTables, keySchema } from './key-tables.ts';
 import { KeysUnavailable } from './sealed.ts';
 
-/** The schema that no rebuild touches. */
-export const keySchema = 'personal_data';
 /** The Postgres channel that announces that keys were destroyed. */
 export const destroyedChannel = 'personal_data_destroyed';
 
@@ -29,7 +27,10 @@ const indexBlock = 'index';
 /** How many blocks are wrapped again at a time. */
 const rewrapPage = 50;
 
-/** `madeWithKeys` is a table that has rows only if there were keys: with such rows, the schema is not created again. */
+/**
+ * `madeWithKeys` is a table that has rows only if there were keys: with such rows, the schema is not created again.
+ * Over 70 lines: one function for each question, and what two of them share.
+ */
 export function createPostgresKeyStore(dependencies: {
   db: Knex;
   wrapping: WrappingKeys;
@@ -37,54 +38,9 @@ export function createPostgresKeyStore(dependencies: {
   runtime: Pick<Runtime, 'randomBytes'>;
 }): KeyStore {
   const { db, madeWithKeys, wrapping, runtime } = dependencies;
-  const rows = (on: Knex = db) => on<StoredBlock>('key_blocks').withSchema(keySchema);
-  const erasures = () => db('erasures').withSchema(keySchema);
-  let made: Promise<void> | null = null;
-  let wereMade = false;
-  const tables = () => {
-    made ??= createKeyTables(db, madeWithKeys, wereMade).then(
-      () => {
-        wereMade = true;
-      },
-      (error) => {
-        made = null;
-        throw error;
-      },
-    );
-    return made;
-  };
-  /** Somebody may drop the tables while this process runs. */
-  const lookAgain = (error: unknown) => {
-    if (isPostgresError(error, 'undefinedTable')) made = null;
-    throw error;
-  };
-
+  const tables = createKeyTables(db, madeWithKeys);
   const wrap = (block: KeyBlock) => wrapBlock(block, wrapping, runtime);
   const unwrap = (stored: StoredBlock) => unwrapBlock(stored, wrapping);
-
-  /**
-   * Changes a block while nobody else can, and nobody adds one; `update` returns what to write, or null. `instead` is added
-   * if there is no such block. `record` writes what belongs to a change.
-   */
-  async function change(
-    id: string,
-    update: (stored: StoredBlock) => StoredBlock | null,
-    instead: readonly StoredBlock[] = [],
-    record = async (_: Knex.Transaction): Promise<void> => undefined,
-  ): Promise<boolean> {
-    return await db.transaction(async (trx) => {
-      await trx.raw('select pg_advisory_xact_lock(hashtextextended(?, 0))', [keySchema]);
-      const [stored] = await rows(trx).where({ id }).forUpdate();
-      const updated = stored && update(stored);
-      const added = stored ? [] : [...instead];
-      if (updated) await rows(trx).where({ id }).update(updated);
-      else if (added.length > 0) await rows(trx).insert(added).onConflict('id').ignore();
-      else return false;
-      await record(trx);
-      await trx.raw('select pg_notify(?, ?)', [destroyedChannel, '']);
-      return true;
-    });
-  }
 
   /** The block without these keys, null if it has none of them; and how many of them it had. */
   function destroyed(stored: StoredBlock, indexes: readonly number[]) {
@@ -104,25 +60,6 @@ export function createPostgresKeyStore(dependencies: {
   const destroyedAlone = (block: string, index: number) =>
     wrap({ id: keyIdOf(block, index), keys: Buffer.alloc(keyBytes) });
 
-  /** Zeros the keys of the blocks that were destroyed while they were missing. Until the transaction ends, no more are. */
-  async function withoutDestroyed(blocks: readonly KeyBlock[], trx: Knex.Transaction): Promise<KeyBlock[]> {
-    await trx.raw('select pg_advisory_xact_lock_shared(hashtextextended(?, 0))', [keySchema]);
-    const alone = rows(trx).joinRaw(
-      `join unnest(?::text[]) as block on id > block || '.' and id < block || '/'`,
-      [blocks.map(({ id }) => id)],
-    );
-    const keyIds: string[] = await alone.pluck('id').timeout(2_000);
-    const found = Map.groupBy(
-      keyIds.map(readKeyId).filter((each) => each !== null),
-      (each) => each.block,
-    );
-    return blocks.map(({ id, keys }) => {
-      const left = Buffer.from(keys);
-      for (const { index } of found.get(id) ?? []) keyIn(left, index).fill(0);
-      return { id, keys: left };
-    });
-  }
-
   async function insert(blocks: readonly KeyBlock[], on: Knex = db): Promise<void> {
     await rows(on).insert(blocks.map(wrap)).onConflict('id').ignore().timeout(10_000);
   }
@@ -133,9 +70,9 @@ export function createPostgresKeyStore(dependencies: {
    * Undefined if its bytes were changed.
    */
   async function readIndex(): Promise<Buffer | KeysUnavailable | undefined> {
-    await tables();
+    await tables.ready();
     const keys = knownIndex ?? runtime.randomBytes(keyBytes);
-    await insert([{ id: indexBlock, keys }]).catch(lookAgain);
+    await insert([{ id: indexBlock, keys }]).catch(tables.lookAgain);
     const read = (await store.read([indexBlock])).get(indexBlock);
     if (read instanceof Buffer) knownIndex = read;
     return read;
@@ -149,11 +86,11 @@ export function createPostgresKeyStore(dependencies: {
       await db.transaction(async (trx) => await insert(await withoutDestroyed(blocks, trx), trx));
     },
     async read(ids) {
-      await tables();
-      const found = await rows()
+      await tables.ready();
+      const found = await rows(db)
         .whereIn('id', [...ids])
         .timeout(2_000)
-        .catch(lookAgain);
+        .catch(tables.lookAgain);
       return new Map(
         found.flatMap((stored) => {
           const keys = unwrap(stored);
@@ -162,7 +99,7 @@ export function createPostgresKeyStore(dependencies: {
       );
     },
     async destroy(keyIds, record) {
-      await tables();
+      await tables.ready();
       const found = keyIds.map(readKeyId).filter((each) => each !== null);
       // Nobody may have the key of the blind index destroyed with an event that names it.
       const named = found.filter(({ block }) => block !== indexBlock);
@@ -180,7 +117,7 @@ export function createPostgresKeyStore(dependencies: {
         const recordLive = async (trx: Knex.Transaction) => {
           if (live > 0) await record?.(live, trx);
         };
-        if (await change(block, update, alone, recordLive)) changed += 1;
+        if (await changeBlock(db, block, update, alone, recordLive)) changed += 1;
         there += live;
       }
       if (changed > 0) await store.freeOldVersions();
@@ -191,7 +128,7 @@ export function createPostgresKeyStore(dependencies: {
       await db.raw(`vacuum ${keySchema}.key_blocks`).catch(() => undefined);
     },
     async removeUnused(ids) {
-      await rows()
+      await rows(db)
         .whereIn('id', [...ids])
         .delete()
         .timeout(2_000);
@@ -202,15 +139,15 @@ export function createPostgresKeyStore(dependencies: {
       throw key ?? new KeysUnavailable('The key of the blind index was changed and is lost');
     },
     async rewrap() {
-      await tables();
-      const others = () => rows().whereNot('kek_id', wrapping.current.id);
+      await tables.ready();
+      const others = () => rows(db).whereNot('kek_id', wrapping.current.id);
       let moved = 0;
       let last = '';
       for (;;) {
         const page = others().where('id', '>', last).orderBy('id').limit(rewrapPage);
         const ids: string[] = await page.pluck('id');
         for (const id of ids) {
-          const isMoved = await change(id, (stored) => {
+          const isMoved = await changeBlock(db, id, (stored) => {
             const keys = stored.kek_id === wrapping.current.id ? null : unwrap(stored);
             return keys instanceof Buffer ? wrap({ id, keys }) : null;
           });
@@ -222,59 +159,78 @@ export function createPostgresKeyStore(dependencies: {
       const [counted] = await others().count<{ left: number }[]>({ left: '*' });
       return { moved, left: counted?.left ?? 0 };
     },
-    erasures: {
-      async begin(begun) {
-        await tables();
-        // The column has the name that an earlier release gave it, when only payments were erased.
-        const added = begun.map(({ subject, ...rest }) => ({ transaction_id: subject, ...rest }));
-        await erasures().insert(added).onConflict('transaction_id').ignore().timeout(5_000);
-      },
-      async complete(subjects) {
-        await tables();
-        await erasures()
-          .whereIn('transaction_id', [...subjects])
-          .delete()
-          .timeout(5_000);
-      },
-      async begunBefore(time, { after, limit }) {
-        await tables();
-        const query = erasures().where('begun_at', '<', time).where('transaction_id', '>', after);
-        query.orderBy('transaction_id').limit(limit);
-        return await query.select('reason', 'actor', { subject: 'transaction_id' }).timeout(5_000);
-      },
-    },
+    erasures: createErasures(db, tables),
   };
   return store;
 }
 
+const rows = (on: Knex) => on<StoredBlock>('key_blocks').withSchema(keySchema);
+
 /**
- * `if not exists` alone fails when two processes create the same thing at once. Throws ConfigError if the schema was dropped;
- * if `wereMade`, only somebody who has created it again says that there is no backup.
+ * Changes a block while nobody else can, and nobody adds one; `update` returns what to write, or null. `instead` is added
+ * if there is no such block. `record` writes what belongs to a change.
  */
-async function createKeyTables(db: Knex, madeWithKeys: string, wereMade: boolean): Promise<void> {
-  const { rows } = await db
-    .raw('select to_regclass(?) is not null as exists, to_regnamespace(?) is null as "isDropped"', [
-      `${keySchema}.erasures`,
-      keySchema,
-    ])
-    .timeout(2_000);
-  if (rows[0]?.exists) return;
-  if (wereMade && rows[0]?.isDropped)
-    throw new ConfigError([`DATABASE_URL: the schema ${keySchema} is missing: restore it from its backup`]);
-  try {
-    await db.transaction(async (trx) => {
-      await trx.raw('select pg_advisory_xact_lock(hashtextextended(?, 0))', [keySchema]);
-      await trx.raw(keyTablesUnlessDropped(madeWithKeys));
-    });
-  } catch (error) {
-    throw isPostgresError(error, 'configFile')
-      ? new ConfigError([`DATABASE_URL: ${answerOf(error)}`])
-      : error;
-  }
+async function changeBlock(
+  db: Knex,
+  id: string,
+  update: (stored: StoredBlock) => StoredBlock | null,
+  instead: readonly StoredBlock[] = [],
+  record = async (_: Knex.Transaction): Promise<void> => undefined,
+): Promise<boolean> {
+  return await db.transaction(async (trx) => {
+    await trx.raw('select pg_advisory_xact_lock(hashtextextended(?, 0))', [keySchema]);
+    const [stored] = await rows(trx).where({ id }).forUpdate();
+    const updated = stored && update(stored);
+    const added = stored ? [] : [...instead];
+    if (updated) await rows(trx).where({ id }).update(updated);
+    else if (added.length > 0) await rows(trx).insert(added).onConflict('id').ignore();
+    else return false;
+    await record(trx);
+    await trx.raw('select pg_notify(?, ?)', [destroyedChannel, '']);
+    return true;
+  });
 }
 
-const sqlOf = sqlIn(new URL('./', import.meta.url));
-export const keyTablesSql = sqlOf('key-tables');
-/** The same, unless the schema is missing where the table has rows: then it raises an error. */
-export const keyTablesUnlessDropped = (madeWithKeys: string) =>
-  `${sqlOf('dropped-keys', { madeWithKeys })}\n${keyTablesSql}`;
+/** Zeros the keys of the blocks that were destroyed while they were missing. Until the transaction ends, no more are. */
+async function withoutDestroyed(blocks: readonly KeyBlock[], trx: Knex.Transaction): Promise<KeyBlock[]> {
+  await trx.raw('select pg_advisory_xact_lock_shared(hashtextextended(?, 0))', [keySchema]);
+  const alone = rows(trx).joinRaw(
+    `join unnest(?::text[]) as block on id > block || '.' and id < block || '/'`,
+    [blocks.map(({ id }) => id)],
+  );
+  const keyIds: string[] = await alone.pluck('id').timeout(2_000);
+  const found = Map.groupBy(
+    keyIds.map(readKeyId).filter((each) => each !== null),
+    (each) => each.block,
+  );
+  return blocks.map(({ id, keys }) => {
+    const left = Buffer.from(keys);
+    for (const { index } of found.get(id) ?? []) keyIn(left, index).fill(0);
+    return { id, keys: left };
+  });
+}
+
+function createErasures(db: Knex, tables: KeyTables): Erasures {
+  const erasures = () => db('erasures').withSchema(keySchema);
+  return {
+    async begin(begun) {
+      await tables.ready();
+      // The column has the name that an earlier release gave it, when only payments were erased.
+      const added = begun.map(({ subject, ...rest }) => ({ transaction_id: subject, ...rest }));
+      await erasures().insert(added).onConflict('transaction_id').ignore().timeout(5_000);
+    },
+    async complete(subjects) {
+      await tables.ready();
+      await erasures()
+        .whereIn('transaction_id', [...subjects])
+        .delete()
+        .timeout(5_000);
+    },
+    async begunBefore(time, { after, limit }) {
+      await tables.ready();
+      const query = erasures().where('begun_at', '<', time).where('transaction_id', '>', after);
+      query.orderBy('transaction_id').limit(limit);
+      return await query.select('reason', 'actor', { subject: 'transaction_id' }).timeout(5_000);
+    },
+  };
+}

@@ -4,7 +4,7 @@ import { format } from '@ledger/kernel/format.ts';
 import { reasonOf } from '@ledger/kernel/reason-of.ts';
 import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
 import { ConfigError } from '@ledger/kernel/yaml-file.ts';
-import { keyTablesUnlessDropped } from '@ledger/personal-data/postgres-key-store.ts';
+import { keyTablesUnlessDropped } from '@ledger/personal-data/key-tables.ts';
 import { isPostgresError } from '@ledger/postgres/error-codes.ts';
 import { passwordVerifier } from '@ledger/postgres/password-verifier.ts';
 import { createClient } from '@ledger/postgres/pool.ts';
