@@ -23,7 +23,10 @@ const blocksAtOnce = 8;
 
 const noReserve: KeyReserve = { take: () => [], fill: async () => undefined };
 
-/** `onAdded` is told the keys of each block before any of them can be drawn. */
+/**
+ * `onAdded` is told the keys of each block before any of them can be drawn. Over 70 lines: its functions share the keys in
+ * memory.
+ */
 export function createKeyPool(dependencies: {
   store: Pick<KeyStore, 'add' | 'removeUnused'>;
   reserve?: KeyReserve | undefined;
