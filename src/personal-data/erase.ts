@@ -32,6 +32,8 @@ const pageSize = 20;
 /** Results that arrive while their payment is erased; more than this is no coincidence. */
 const maxRounds = 10;
 
+type Streams = Pick<EventStore, 'append' | 'load'>;
+
 type Loaded = {
   held: HeldKeys;
   /** Since when nothing has happened; null if it is not erased for its age. */
@@ -42,45 +44,11 @@ type Loaded = {
 /** `onErased` removes copies that are kept elsewhere. It is called again when it rejected or resolved to false. */
 export function createErase(dependencies: {
   store: Pick<KeyStore, 'destroy' | 'erasures'>;
-  eventStore: Pick<EventStore, 'append' | 'load'>;
+  eventStore: Streams;
   onErased: (subjects: readonly string[]) => Promise<boolean>;
   runtime: Pick<Runtime, 'now' | 'uuid'>;
 }) {
   const { store, eventStore, onErased, runtime } = dependencies;
-  const execute = createExecute({ eventStore, decider: paymentDecider });
-  const executeUnmatched = createExecute({ eventStore, decider: unmatchedDecider });
-
-  async function load(subject: string): Promise<Loaded> {
-    const id = unmatchedIn(subject);
-    return id === null ? await loadPayment(subject) : await loadResult(id);
-  }
-
-  async function loadPayment(transactionId: string): Promise<Loaded> {
-    const stream = paymentStream(transactionId);
-    const events = await eventStore.load(stream);
-    const from = headOf(events, paymentDecider);
-    if (from.state.status === 'none') throw new Refused('unknown_payment', 'There is no such payment');
-    return {
-      held: from.state.personalData,
-      quietSince: events.at(-1)?.created ?? null,
-      append: (command, cause) => execute(stream, command, cause, { from }),
-    };
-  }
-
-  /**
-   * What staff do about a result adds no personal data, and so does not prolong how long they are kept. Until they have
-   * resolved it, nothing but what was received says whose money it is about.
-   */
-  async function loadResult(id: string): Promise<Loaded> {
-    const found = await loadUnmatched(id, eventStore);
-    if (!found) throw new Refused('unknown_exception', 'There is no such unmatched result');
-    return {
-      held: found.personalData,
-      quietSince: found.head.state.resolved ? found.receivedAt : null,
-      append: (command, cause) =>
-        executeUnmatched(resolutionStream(id), command, cause, { from: found.head }),
-    };
-  }
 
   /** Destroys again whatever was added in the meantime. False if somebody else has recorded it. */
   async function record({ subject, reason, actor }: Erasure, loaded: Loaded): Promise<boolean> {
@@ -94,7 +62,7 @@ export function createErase(dependencies: {
       } catch (error) {
         const isAdded = error instanceof Refused && error.code === 'personal_data_added';
         if (!isAdded || round === maxRounds) throw error;
-        from = await load(subject);
+        from = await load(subject, eventStore);
         await store.destroy(from.held.keys);
       }
     }
@@ -112,7 +80,7 @@ export function createErase(dependencies: {
     const done: string[] = [];
     for (const portion of portionsOf(asked, pageSize)) {
       const page = await Promise.all(
-        portion.map(async (erasure) => ({ erasure, loaded: await load(erasure.subject) })),
+        portion.map(async (erasure) => ({ erasure, loaded: await load(erasure.subject, eventStore) })),
       );
       const due = page.filter(
         ({ loaded: { quietSince } }) => !unlessSince || (quietSince && quietSince < unlessSince),
@@ -128,5 +96,38 @@ export function createErase(dependencies: {
       if (subjects.length === 0 || (await onErased(subjects))) await store.erasures.complete(subjects);
     }
     return done;
+  };
+}
+
+async function load(subject: string, eventStore: Streams): Promise<Loaded> {
+  const id = unmatchedIn(subject);
+  return id === null ? await loadPayment(subject, eventStore) : await loadResult(id, eventStore);
+}
+
+async function loadPayment(transactionId: string, eventStore: Streams): Promise<Loaded> {
+  const execute = createExecute({ eventStore, decider: paymentDecider });
+  const stream = paymentStream(transactionId);
+  const events = await eventStore.load(stream);
+  const from = headOf(events, paymentDecider);
+  if (from.state.status === 'none') throw new Refused('unknown_payment', 'There is no such payment');
+  return {
+    held: from.state.personalData,
+    quietSince: events.at(-1)?.created ?? null,
+    append: (command, cause) => execute(stream, command, cause, { from }),
+  };
+}
+
+/**
+ * What staff do about a result adds no personal data, and so does not prolong how long they are kept. Until they have
+ * resolved it, nothing but what was received says whose money it is about.
+ */
+async function loadResult(id: string, eventStore: Streams): Promise<Loaded> {
+  const execute = createExecute({ eventStore, decider: unmatchedDecider });
+  const found = await loadUnmatched(id, eventStore);
+  if (!found) throw new Refused('unknown_exception', 'There is no such unmatched result');
+  return {
+    held: found.personalData,
+    quietSince: found.head.state.resolved ? found.receivedAt : null,
+    append: (command, cause) => execute(resolutionStream(id), command, cause, { from: found.head }),
   };
 }
