@@ -126,18 +126,9 @@ async function look(
     }
   };
 
-  const projectionHealth = async (
-    projection: Followed,
-    statuses: readonly ProjectionStatus[],
-  ): Promise<ProjectionHealth> => {
-    const { name } = projection;
-    const status = statuses.find((it) => it.name === name);
+  const projectionHealth = async (projection: Followed, statuses: readonly ProjectionStatus[]) => {
     const lag = lagMsOf(eventStore, projection, statuses, { now, signal });
-    const lagMs = await answered('the event store', lag);
-    // The reason is left out: it may name a payment's stream, a host or a place in our code.
-    const told = status?.fault?.message === diskFullText ? diskFullText : 'It cannot continue';
-    const fault = status ? status.fault && told : 'It has never run';
-    return { name, status: wordFor(fault, lagMs), lagMs, fault, parked: status?.parked.length ?? 0 };
+    return healthOf(projection, statuses, await answered('the event store', lag));
   };
 
   const [storeState, known] = await Promise.all([
@@ -166,21 +157,15 @@ async function look(
   const unknown = projections.map(({ name }): ProjectionHealth => {
     return { name, status: 'unknown', lagMs: null, fault: null, parked: 0 };
   });
-  const stores = {
-    eventStore: storeState ?? 'down',
-    postgres: known?.state ?? refused,
-  } as const;
-  const isUp = stores.eventStore === 'up' && stores.postgres === 'up';
+  const isUp = storeState === 'up' && known?.state === 'up';
   const difference = dependencies.clockDifferenceMs();
   const isOnTime = Math.abs(difference ?? 0) <= tolerableDifferenceMs;
-  const isOk =
-    isOnTime &&
-    known?.isSealed &&
-    known.projections.every(({ parked, status }) => status === 'ok' && parked === 0);
+  const isOk = isOnTime && known?.isSealed && known.projections.every(isWell);
   const found: Look = {
     status: isUp ? (isOk ? 'ok' : 'degraded') : 'error',
     at: now,
-    ...stores,
+    eventStore: storeState ?? 'down',
+    postgres: known?.state ?? refused,
     projections: known?.projections ?? unknown,
     clockDifferenceMs: difference,
   };
@@ -188,6 +173,20 @@ async function look(
 }
 
 const stateOf = (isFull: boolean): StoreState => (isFull ? 'disk full' : 'up');
+
+function healthOf(
+  { name }: Followed,
+  statuses: readonly ProjectionStatus[],
+  lagMs: number | null,
+): ProjectionHealth {
+  const status = statuses.find((it) => it.name === name);
+  // The reason is left out: it may name a payment's stream, a host or a place in our code.
+  const told = status?.fault?.message === diskFullText ? diskFullText : 'It cannot continue';
+  const fault = status ? status.fault && told : 'It has never run';
+  return { name, status: wordFor(fault, lagMs), lagMs, fault, parked: status?.parked.length ?? 0 };
+}
+
+const isWell = ({ parked, status }: ProjectionHealth): boolean => status === 'ok' && parked === 0;
 
 function wordFor(fault: string | null, lagMs: number | null): ProjectionHealth['status'] {
   if (fault !== null) return 'stopped';
