@@ -69,16 +69,8 @@ export function createTransactionRegistry(dependencies: {
     }
   }
 
-  /** Leaves out the rows of other payments, and logs how many there were. */
-  function own<Row>(rows: readonly Row[], isOwn: (row: Row) => boolean): Row[] {
-    const kept = rows.filter(isOwn);
-    if (kept.length < rows.length)
-      log.warn({ records: rows.length - kept.length }, "the registry sent other people's transactions");
-    return kept;
-  }
-
   const answerAbout = (transactionId: string, records: readonly RegistryRecord[]) =>
-    answerOf(own(records, (it) => it.merchant_trans_id === transactionId));
+    answerOf(own(log, records, (it) => it.merchant_trans_id === transactionId));
 
   return {
     /** What the registry knows about the payment with this TRANS_ID at the gateway. Throws RegistryUnavailable. */
@@ -93,6 +85,7 @@ export function createTransactionRegistry(dependencies: {
       ask(async (get) => {
         const body = await get('transaction-extras', { key: transaksiIdKey, value: reference });
         const extras = own(
+          log,
           readAnswer(body, Extras),
           (it) => it.key === transaksiIdKey && it.value === reference && it.transaction_id !== '',
         );
@@ -113,6 +106,14 @@ async function getRecord(get: Get, id: string): Promise<RegistryRecord[]> {
     if (error instanceof HTTPError && error.response.statusCode === 404) return [];
     throw error;
   }
+}
+
+/** Leaves out the rows of other payments, and logs how many there were. */
+function own<Row>(log: Pick<Logger, 'warn'>, rows: readonly Row[], isOwn: (row: Row) => boolean): Row[] {
+  const kept = rows.filter(isOwn);
+  if (kept.length < rows.length)
+    log.warn({ records: rows.length - kept.length }, "the registry sent other people's transactions");
+  return kept;
 }
 
 /** Stops reading as soon as the body is too large. Leaves out a byte order mark, which some servers send. */
