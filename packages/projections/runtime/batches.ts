@@ -34,7 +34,7 @@ const waitMs = 100;
 /**
  * Ends when the signal aborts; events collected but not yielded by then are dropped. With `upTo`, a position that the
  * log has already reached, it also ends once everything up to it has been yielded. Throws what `subscribe` throws, and
- * when the subscription ended by itself.
+ * when the subscription ended by itself. Over 70 lines: what gathers a batch and what hands it over share it.
  */
 export async function* readBatches({
   eventStore,
