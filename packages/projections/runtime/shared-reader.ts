@@ -81,22 +81,12 @@ function openTail(
   size: typeof usualSize,
 ) {
   const closing = new AbortController();
-  const kept: Placed[] = [];
-  /** The length of the text in what is kept. */
-  let length = 0;
-  /** The number of the first message that is kept, and the position before it. */
-  let first = 0;
-  let from = options.after;
+  const newest = createNewest(options.after, size);
   let failure: unknown = null;
-  let changed = Promise.withResolvers<void>();
 
-  const wake = () => {
-    changed.resolve();
-    changed = Promise.withResolvers();
-  };
   const close = () => {
     closing.abort();
-    wake();
+    newest.wake();
   };
 
   async function gather(): Promise<void> {
@@ -104,16 +94,7 @@ function openTail(
     for await (const message of eventStore.subscribe({ ...options, signal: closing.signal })) {
       if (message.kind === 'caught_up') continue;
       if (message.kind === 'event') passed = message.event;
-      const newest = message.kind === 'event' ? message : { ...message, passed };
-      kept.push(newest);
-      length += textLength(newest);
-      while (kept.length > size.messages || length > size.text) {
-        const oldest = kept.shift() ?? newest;
-        from = placeOf(oldest);
-        length -= textLength(oldest);
-        first += 1;
-      }
-      wake();
+      newest.add(message.kind === 'event' ? message : { ...message, passed });
     }
   }
 
@@ -126,7 +107,7 @@ function openTail(
   return {
     close,
     /** Whether everything after the position is or will be here. */
-    follows: (position: Position | null) => !closing.signal.aborted && !isAfter(from, position),
+    follows: (position: Position | null) => !closing.signal.aborted && !isAfter(newest.from(), position),
 
     /**
      * What is selected after a position that this follows. Ends when the reader is too slow or this is closed. Throws
@@ -134,15 +115,15 @@ function openTail(
      */
     async *read({ signal, ...selection }: Options, after: Position | null): AsyncGenerator<Placed> {
       const isSelected = selector(selection);
-      let next = first;
+      let next = newest.first();
       let others = 0;
-      signal.addEventListener('abort', wake);
+      signal.addEventListener('abort', newest.wake);
       try {
-        while (!signal.aborted && next >= first) {
-          const message = kept[next - first];
+        while (!signal.aborted && next >= newest.first()) {
+          const message = newest.at(next);
           if (!message && closing.signal.aborted) break;
           if (!message) {
-            await changed.promise;
+            await newest.changed();
             continue;
           }
           next += 1;
@@ -156,9 +137,44 @@ function openTail(
         }
         if (failure instanceof EventStoreUnavailable) throw failure;
       } finally {
-        signal.removeEventListener('abort', wake);
+        signal.removeEventListener('abort', newest.wake);
       }
     },
+  };
+}
+
+/** The newest of the messages after a position, by their numbers; readers wait for the next one. */
+function createNewest(after: Position | null, size: typeof usualSize) {
+  const kept: Placed[] = [];
+  /** The length of the text in what is kept. */
+  let length = 0;
+  let first = 0;
+  let from = after;
+  let changed = Promise.withResolvers<void>();
+  const wake = () => {
+    changed.resolve();
+    changed = Promise.withResolvers();
+  };
+  return {
+    add(message: Placed): void {
+      kept.push(message);
+      length += textLength(message);
+      while (kept.length > size.messages || length > size.text) {
+        const oldest = kept.shift() ?? message;
+        from = placeOf(oldest);
+        length -= textLength(oldest);
+        first += 1;
+      }
+      wake();
+    },
+    at: (number: number): Placed | undefined => kept[number - first],
+    /** The number of the first message that is kept. */
+    first: () => first,
+    /** The position before it. */
+    from: () => from,
+    /** Resolves when one is added, or when readers are woken. */
+    changed: () => changed.promise,
+    wake,
   };
 }
 
