@@ -113,7 +113,6 @@ function openSession({ databaseUrl, runtime }: Dependencies, isInDoubt: (name: s
   client.on('end', () => lost.abort(new Error('The connection that held the leaderships has ended')));
   const locks = openLeadLocks(client);
   const candidates = new Map<string, Candidate>();
-  const those = (is: (candidate: Candidate) => boolean) => [...candidates.values()].filter(is);
   let woken = new AbortController();
   const closed = new Promise<void>((resolve) => {
     lost.signal.addEventListener('abort', () => resolve(close()));
@@ -124,42 +123,15 @@ function openSession({ databaseUrl, runtime }: Dependencies, isInDoubt: (name: s
     let sharedMs = runtime.monotonicMs();
     while (!lost.signal.aborted) {
       woken = new AbortController();
-      await tryToLead();
+      await tryToLead(candidates, locks, isInDoubt);
       if (runtime.monotonicMs() - sharedMs >= heartbeatMs) {
         sharedMs = runtime.monotonicMs();
-        await share();
+        await share(candidates, locks);
       }
       // Polls, because a query that waits would hold back vacuum.
-      const waits = those(({ leads }) => !leads).length > 0;
+      const waits = those(candidates, ({ leads }) => !leads).length > 0;
       await runtime.sleep(waits ? tryEveryMs : heartbeatMs, woken.signal);
     }
-  }
-
-  /** Asks even if nothing is wanted, so that Postgres keeps the session. */
-  async function tryToLead(): Promise<void> {
-    const wanted = those(({ leads }) => !leads);
-    const shown = wanted.filter((each) => each.waits && !each.isShown && !isInDoubt(each.name));
-    for (const each of shown) each.isShown = true;
-    if (shown.length > 0) await locks.showStandBy(namesOf(shown));
-    const taken = await locks.take(namesOf(wanted));
-    const left: string[] = [];
-    for (const candidate of wanted) {
-      const isTaken = taken.includes(candidate.name);
-      const hasLeft = candidates.get(candidate.name) !== candidate;
-      if (isTaken && hasLeft) left.push(candidate.name);
-      candidate.leads = isTaken && !hasLeft;
-      if (candidate.leads || !candidate.waits) candidate.turn.resolve(candidate.leads);
-    }
-    if (left.length > 0) await locks.giveBack(left);
-  }
-
-  /** Gives up leaderships of which another process should have some. */
-  async function share(): Promise<void> {
-    const led = those(({ leads }) => leads);
-    if (led.length < 2) return;
-    const candidacies = await locks.candidaciesFor([...candidates.keys()]);
-    for (const { name, giving } of led)
-      if (givesUp(candidacies, { name, process: ownProcess })) giving.abort();
   }
 
   async function close(): Promise<void> {
@@ -195,4 +167,40 @@ function openSession({ databaseUrl, runtime }: Dependencies, isInDoubt: (name: s
   };
 }
 
+/** By name. Somebody may enter or leave at any time. */
+type Candidates = ReadonlyMap<string, Candidate>;
+type LeadLocks = ReturnType<typeof openLeadLocks>;
+
+/** Asks even if nothing is wanted, so that Postgres keeps the session. */
+async function tryToLead(
+  candidates: Candidates,
+  locks: LeadLocks,
+  isInDoubt: (name: string) => boolean,
+): Promise<void> {
+  const wanted = those(candidates, ({ leads }) => !leads);
+  const shown = wanted.filter((each) => each.waits && !each.isShown && !isInDoubt(each.name));
+  for (const each of shown) each.isShown = true;
+  if (shown.length > 0) await locks.showStandBy(namesOf(shown));
+  const taken = await locks.take(namesOf(wanted));
+  const left: string[] = [];
+  for (const candidate of wanted) {
+    const isTaken = taken.includes(candidate.name);
+    const hasLeft = candidates.get(candidate.name) !== candidate;
+    if (isTaken && hasLeft) left.push(candidate.name);
+    candidate.leads = isTaken && !hasLeft;
+    if (candidate.leads || !candidate.waits) candidate.turn.resolve(candidate.leads);
+  }
+  if (left.length > 0) await locks.giveBack(left);
+}
+
+/** Gives up leaderships of which another process should have some. */
+async function share(candidates: Candidates, locks: LeadLocks): Promise<void> {
+  const led = those(candidates, ({ leads }) => leads);
+  if (led.length < 2) return;
+  const candidacies = await locks.candidaciesFor([...candidates.keys()]);
+  for (const { name, giving } of led) if (givesUp(candidacies, { name, process: ownProcess })) giving.abort();
+}
+
+const those = (candidates: Candidates, are: (candidate: Candidate) => boolean) =>
+  [...candidates.values()].filter(are);
 const namesOf = (candidates: readonly Candidate[]) => candidates.map(({ name }) => name);
