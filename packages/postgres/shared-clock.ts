@@ -30,24 +30,10 @@ export function createSharedClock(dependencies: {
   const nowMs = () => (known ? known.aheadMs + runtime.monotonicMs() : runtime.now().getTime());
   const differenceMs = () => (known ? Math.round(runtime.now().getTime() - nowMs()) : null);
 
-  async function compare(): Promise<Comparison> {
-    const beforeMs = runtime.monotonicMs();
-    const query = db.raw<{ rows: [{ ms: string }] }>(
-      'select extract(epoch from clock_timestamp()) * 1000 as ms',
-    );
-    const { rows } = await query.timeout(timeoutMs);
-    const atMs = runtime.monotonicMs();
-    return {
-      aheadMs: Number(rows[0].ms) - (beforeMs + atMs) / 2,
-      errorMs: (atMs - beforeMs) / 2,
-      atMs,
-    };
-  }
-
   /** Compares twice, because the first query may have to wait for a connection. One answer is enough. */
   async function measure(): Promise<void> {
-    known = moreExact(known, await compare());
-    const second = await compare().catch(() => null);
+    known = moreExact(known, await compare(db, runtime));
+    const second = await compare(db, runtime).catch(() => null);
     if (second) known = moreExact(known, second);
     report();
   }
@@ -101,6 +87,20 @@ type Comparison = {
   /** When the answer came, by the monotonic clock. */
   atMs: number;
 };
+
+async function compare(db: Knex, runtime: Pick<Runtime, 'monotonicMs'>): Promise<Comparison> {
+  const beforeMs = runtime.monotonicMs();
+  const query = db.raw<{ rows: [{ ms: string }] }>(
+    'select extract(epoch from clock_timestamp()) * 1000 as ms',
+  );
+  const { rows } = await query.timeout(timeoutMs);
+  const atMs = runtime.monotonicMs();
+  return {
+    aheadMs: Number(rows[0].ms) - (beforeMs + atMs) / 2,
+    errorMs: (atMs - beforeMs) / 2,
+    atMs,
+  };
+}
 
 /** The one to use: a slow answer says little, but one that the earlier cannot explain means that a clock was set. */
 function moreExact(earlier: Comparison | null, later: Comparison): Comparison {
