@@ -20,7 +20,8 @@ const membersFreshMs = 100;
 /**
  * `url` is an esdb:// connection string. A call to the store may take `callDeadlineMs`, after which another node is
  * looked for. Once nothing has succeeded for `giveUpAfterMs`, the store counts as unavailable and calls fail at once, until
- * it answers again. Connects when first used, so a store that is down makes calls fail, but not this function.
+ * it answers again. Connects when first used, so a store that is down makes calls fail, but not this function. Over 70
+ * lines: it puts the parts together, and they share their deadlines and their end.
  */
 export function connectEventStore(dependencies: {
   url: string;
@@ -84,8 +85,6 @@ export function connectEventStore(dependencies: {
       client: lookClient,
       runtime,
     });
-  const isNew = onceAMinute(runtime);
-  let subscriptions = 0;
   let closed = false;
   let fullAtMs: number | null = null;
 
@@ -110,16 +109,7 @@ export function connectEventStore(dependencies: {
 
     isDiskFull: () => fullAtMs !== null && runtime.monotonicMs() - fullAtMs < fullForMs,
 
-    async *subscribe(options) {
-      const untilClosed = AbortSignal.any([options.signal, signal]);
-      subscriptions = (subscriptions + 1) % mostSubscriptions;
-      const client = createClient(withSettings(url, keepAliveTimeoutMs + subscriptions));
-      try {
-        yield* subscribe({ ...options, signal: untilClosed }, { client, runtime, log, isNew });
-      } finally {
-        closeClient(client);
-      }
-    },
+    subscribe: createSubscribe({ url, runtime, log, signal }),
 
     async firstAfter(options) {
       return (await after(options, 1))[0] ?? null;
@@ -140,6 +130,28 @@ export function connectEventStore(dependencies: {
 const keepAliveTimeoutMs = 3_000;
 /** How many differ in their settings, and so have connections of their own. */
 const mostSubscriptions = 1_000;
+
+/** Each subscription has a client of its own. All end when the signal aborts. */
+function createSubscribe(dependencies: {
+  url: string;
+  runtime: Runtime;
+  log: Pick<Log, 'info' | 'warn'>;
+  signal: AbortSignal;
+}): EventStore['subscribe'] {
+  const { url, runtime, log, signal } = dependencies;
+  const isNew = onceAMinute(runtime);
+  let subscriptions = 0;
+  return async function* (options) {
+    const untilClosed = AbortSignal.any([options.signal, signal]);
+    subscriptions = (subscriptions + 1) % mostSubscriptions;
+    const client = createClient(withSettings(url, keepAliveTimeoutMs + subscriptions));
+    try {
+      yield* subscribe({ ...options, signal: untilClosed }, { client, runtime, log, isNew });
+    } finally {
+      closeClient(client);
+    }
+  };
+}
 
 /**
  * A subscription notices a frozen server by keep-alive pings only. The client warns on the console about less than 10 s
