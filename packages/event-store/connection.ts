@@ -16,6 +16,7 @@ import { closeClient, hooksOf } from './new-client.ts';
 export type Connected = ReturnType<typeof connected>;
 export type Connection = ReturnType<typeof createConnection>;
 
+/** Over 70 lines: its calls and what it knows of an outage depend on each other. */
 export function createConnection(dependencies: {
   /** Makes a client, which connects when it is first used. */
   connect: () => EventStoreDBClient;
