@@ -34,22 +34,9 @@ export function createReads(dependencies: {
     return read(`stream ${streamName}`, (client) => collect(client, request, requiresLeader));
   }
 
-  /** What another node than the leader answers is no ground for an append. */
-  const readOver =
-    (readOnce: (client: EventStoreDBClient) => Promise<RecordedEvent[]>) =>
-    async ({ client, appends }: Connected): Promise<RecordedEvent[]> => {
-      const epoch = requiresLeader ? appends.epoch() : undefined;
-      const events = await readOnce(client);
-      for (const event of events) event.epoch = epoch;
-      return events;
-    };
-
-  async function read(
-    what: string,
-    readOnce: (client: EventStoreDBClient) => Promise<RecordedEvent[]>,
-  ): Promise<RecordedEvent[]> {
+  async function read(what: string, readOnce: ReadOnce): Promise<RecordedEvent[]> {
     try {
-      return await retry(() => connection.use(readOver(readOnce)), {
+      return await retry(() => connection.use((used) => readOver(used, readOnce, requiresLeader)), {
         runtime,
         signal,
         firstMs: 50,
@@ -91,6 +78,20 @@ export function createReads(dependencies: {
       return last?.position ?? null;
     },
   };
+}
+
+type ReadOnce = (client: EventStoreDBClient) => Promise<RecordedEvent[]>;
+
+/** What another node than the leader answers is no ground for an append. */
+async function readOver(
+  { client, appends }: Connected,
+  readOnce: ReadOnce,
+  requiresLeader: boolean,
+): Promise<RecordedEvent[]> {
+  const epoch = requiresLeader ? appends.epoch() : undefined;
+  const events = await readOnce(client);
+  for (const event of events) event.epoch = epoch;
+  return events;
 }
 
 /** The last event of the log; none in an empty one. */
