@@ -41,6 +41,7 @@ type Post = Readonly<{ resultId: number; atMs: number; answer: string }>;
 
 export type Orders = ReturnType<typeof createOrders>;
 
+/** Over 70 lines: one function for each question and each write. */
 export function createOrders({ all, atOnce, insert, run }: Database) {
   function find(orderNo: string): Order | undefined {
     return all<Order>('select * from orders where orderNo = ?', orderNo)[0];
