@@ -33,7 +33,7 @@ export function createServerPosts({ orders, secret, log }: { orders: Orders; sec
   async function postUntilTaken(order: Order, result: Result): Promise<void> {
     for (const [index, pauseMs] of pausesMs.entries()) {
       await pause(pauseMs, undefined, { signal: closing.signal });
-      const { answer, settled } = await postOnce(order, result);
+      const { answer, settled } = await postOnce(order, result, secret, closing.signal);
       const last = index === pausesMs.length - 1;
       const serverPost = settled ?? (last ? 'given-up' : 'due');
       orders.recordPost({ resultId: result.id, atMs: Date.now(), answer }, serverPost);
@@ -42,28 +42,6 @@ export function createServerPosts({ orders, secret, log }: { orders: Orders; sec
         'sandbox result posted',
       );
       if (serverPost !== 'due') return;
-    }
-  }
-
-  /** The service's answer; `settled` is missing if another attempt may succeed. */
-  async function postOnce(
-    order: Order,
-    result: Result,
-  ): Promise<{ answer: string; settled?: 'delivered' | 'refused' }> {
-    try {
-      const response = await fetch(order.responseUrl, {
-        method: 'POST',
-        body: new URLSearchParams(resultFields(order, result, secret)),
-        redirect: 'manual',
-        signal: AbortSignal.any([closing.signal, AbortSignal.timeout(timeoutMs)]),
-      });
-      await response.body?.cancel();
-      const answer = `HTTP ${response.status}`;
-      if (response.status >= 500 || response.status === 429) return { answer };
-      return { answer, settled: response.status < 400 ? 'delivered' : 'refused' };
-    } catch (error) {
-      closing.signal.throwIfAborted();
-      return { answer: failureText(error) };
     }
   }
 
@@ -81,6 +59,30 @@ export function createServerPosts({ orders, secret, log }: { orders: Orders; sec
       await Promise.all(running.values());
     },
   };
+}
+
+/** The service's answer; `settled` is missing if another attempt may succeed. */
+async function postOnce(
+  order: Order,
+  result: Result,
+  secret: string,
+  closing: AbortSignal,
+): Promise<{ answer: string; settled?: 'delivered' | 'refused' }> {
+  try {
+    const response = await fetch(order.responseUrl, {
+      method: 'POST',
+      body: new URLSearchParams(resultFields(order, result, secret)),
+      redirect: 'manual',
+      signal: AbortSignal.any([closing, AbortSignal.timeout(timeoutMs)]),
+    });
+    await response.body?.cancel();
+    const answer = `HTTP ${response.status}`;
+    if (response.status >= 500 || response.status === 429) return { answer };
+    return { answer, settled: response.status < 400 ? 'delivered' : 'refused' };
+  } catch (error) {
+    closing.throwIfAborted();
+    return { answer: failureText(error) };
+  }
 }
 
 /** fetch hides the reason (ECONNREFUSED, a bad certificate) in the error's cause. */
