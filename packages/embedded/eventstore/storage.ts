@@ -48,6 +48,7 @@ const OPENING = `
 /**
  * Opens the store; a new file is created with its first system event. Throws if another process has it open: SQLite
  * locks the file, and the lock disappears with its process. A read-only file can be read, and every append is rejected.
+ * Over 70 lines: its functions share the file, the appends that wait for it, and whether the disk is full.
  */
 export function openStorage(file: string) {
   const db = openDatabase(file);
