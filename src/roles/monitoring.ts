@@ -35,7 +35,7 @@ export type RoleName = keyof typeof work;
 
 type State = 'starting' | 'running' | 'stopping';
 
-/** `name` is the process as its metrics name it; `roles` are those that it runs. */
+/** `name` is the process as its metrics name it; `roles` are those that it runs. Over 70 lines: it puts the parts together. */
 export async function startMonitoring<Role extends RoleDependencies>(
   role: Role,
   { name, roles }: { name: string; roles: readonly RoleName[] },

@@ -34,7 +34,7 @@ const mostUsers = 1_000;
 
 /**
  * Starts every projection, the sealer, the checks, what erases by itself, and the email to staff. Each waits for its
- * stores, and stands by while another process leads.
+ * stores, and stands by while another process leads. Over 70 lines: a list of what the role starts.
  */
 export function startProjections(role: RoleDependencies): Running {
   const { clock, config, eventStore, log, personalData, runtime } = role;

@@ -35,7 +35,7 @@ import { pdfThreads } from './pdf-threads.ts';
 import { roleCommand } from './role-command.ts';
 import type { RoleDependencies } from './stores.ts';
 
-/** Starts the to-do list and every reactor; each waits for its stores. */
+/** Starts the to-do list and every reactor; each waits for its stores. Over 70 lines: a list of what the role starts. */
 export function startReactors(role: RoleDependencies): Running {
   const { clock, config, eventStore, log, personalData, runtime } = role;
   const { callbacks, databaseUrl, registry: registryConfig } = config;
