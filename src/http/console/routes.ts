@@ -93,7 +93,7 @@ const form = (
   post(path, maySubmit, forScope, submitForm(page)),
 ];
 
-/** Everything that only people who are signed in may use. */
+/** Everything that only people who are signed in may use. Over 70 lines: a list of routes. */
 export function consoleRoutes(): readonly ConsoleRoute[] {
   const oneImport = createImportGuard();
   return [
