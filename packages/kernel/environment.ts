@@ -40,7 +40,8 @@ type OwnName = 'NODE_ENV' | 'ALLOW_INSECURE';
 /**
  * `provided` holds what the embedded parts of `ledger serve` supply (store addresses, generated keys); a variable that
  * is set wins over it. An empty variable counts as not set. A secret may be in a file that `<name>_FILE` names. No
- * fault is reported of a variable that is not among `used`, since its value is not used; null stands for all.
+ * fault is reported of a variable that is not among `used`, since its value is not used; null stands for all. Over 70
+ * lines: one function for each form of a value, and all collect their faults in one list.
  */
 export function readVariables<Known extends string, Insecurity extends string>(
   { variables, insecurities }: Variables<Known, Insecurity>,
