@@ -206,8 +206,33 @@ test.serial('once paid, the same request shows the receipt and the status', asyn
   const html = await (await postRequest(app, body)).text();
   t.regex(html, /Official receipt/);
   t.notRegex(html, /name="token"/);
-  const { data } = (await (await postRequest(app, body, json)).json()) as { data: { status: string } };
-  t.is(data.status, '1');
+  const answer = await (await postRequest(app, body, json)).json();
+  t.like(answer, { status: true, message: 'This payment is already paid', data: { status: '1' } });
+});
+
+test.serial('the message says why nobody can begin to pay', async (t) => {
+  let now = new Date('2026-11-20T01:30:00.000Z');
+  const app = await startApp({ clock: () => now });
+  t.teardown(() => app.close());
+  const expires_at = '2026-11-20T10:00:00+08:00';
+  const messageOf = async (body: unknown) => {
+    const answer = await postRequest(app, body, json);
+    t.is(answer.status, 200);
+    return ((await answer.json()) as { message: string }).message;
+  };
+  const [pending, wrong, cancelled, expired] = [1, 2, 3, 4].map(() => requestBody({ expires_at }));
+  for (const body of [pending, wrong, cancelled, expired])
+    t.is(await messageOf(body), 'Send the payer to payment_url');
+  await postResult(app, signed(resultFields(await createPayment(app, pending), { STATUS: '3' })));
+  await postResult(app, signed(resultFields(await createPayment(app, wrong), { AMOUNT: '1.00' })));
+  const url = `${app.url}/generic/payments/${await createPayment(app, cancelled)}/cancel`;
+  t.is((await fetch(url, { method: 'POST', headers: merchantHeaders })).status, 202);
+  t.is(await messageOf(pending), 'This payment is waiting for authorisation at the bank');
+  t.is(await messageOf(wrong), 'Another amount was received for this payment');
+  const closed = 'The agency has cancelled this payment, or it has expired';
+  t.is(await messageOf(cancelled), closed);
+  now = new Date(expires_at);
+  t.is(await messageOf(expired), closed);
 });
 
 for (const name of ['陈美玲', 'தமிழ்ச்செல்வி', 'محمد بن عبد الله', "O'Brien <b>&amp;</b>", '𠮷野家 👩‍👩‍👧']) {

@@ -123,6 +123,8 @@ test.serial('once paid, the same request shows the receipt', async (t) => {
   const { transactionId } = await createLandPayment(app, body);
   await reportLandResult(app, transactionId);
   t.regex(await (await postRequest(app, body)).text(), /Official receipt/);
+  const answer = await (await postRequest(app, body, json)).json();
+  t.like(answer, { status: true, message: 'This payment is already paid', data: { status: '1' } });
 });
 
 test.serial('20 items with the longest texts are accepted, and the description is shortened', async (t) => {
