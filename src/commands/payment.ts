@@ -116,10 +116,10 @@ function isSamePerson(held: RequestedPayment['request'], given: PaymentRequested
   return isSameContent({ ...held, content: held.personal }, { ...given, content: given.personal });
 }
 
-/** What the merchant asked for, without personal data, its time, and what our own configuration added. */
+/** What the merchant asked for, in NFC, without personal data, its time, and what our own configuration added. */
 function contentOf(request: RequestedPayment['request']): string {
   const { at: _, personal: __, fingerprint: ___, emailReceipt: ____, merchant, ...content } = request;
-  return canonicalJson({ ...content, merchantCode: merchant.code });
+  return canonicalJson({ ...content, merchantCode: merchant.code }).normalize();
 }
 
 function choosePaymentMethod(command: ChoosePaymentMethod, state: RequestedPayment): PaymentDecision {

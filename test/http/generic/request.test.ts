@@ -126,12 +126,17 @@ for (const accept of [
 }
 
 test.serial('a repeated request is the same transaction, and nothing is appended', async (t) => {
-  const body = requestBody();
+  const inForm = (form: 'NFC' | 'NFD') => ({
+    description: 'Yuran café'.normalize(form),
+    name: 'Zoë'.normalize(form),
+  });
+  const body = requestBody(inForm('NFC'));
   const answers = [
     await postRequest(app, body, json),
     await postRequest(app, { ...body, amount: 120.5 }, json),
     await postRequest(app, { ...body, merchant_code: 'council', city: '', extra: {} }, json),
     await postRequest(app, { ...body, merchant_code: 'council', city: null, extra: '' }, json),
+    await postRequest(app, { ...body, ...inForm('NFD') }, json),
   ];
   const ids = await Promise.all(
     answers.map(
@@ -254,6 +259,8 @@ for (const name of ['陈美玲', 'தமிழ்ச்செல்வி', 'م�
 const deep = (levels: number): unknown => (levels === 0 ? 1 : { a: deep(levels - 1) });
 const tooLong = (length: number) => '𠮷'.repeat(length + 1);
 
+const oddSpaces = 'trans_id must have no spaces but single ones (U+0020) between other characters';
+
 /** What is changed in a good body, and what is said about it. */
 const bad: Record<string, [Record<string, unknown>, string]> = {
   'amount -1': [{ amount: '-1' }, 'amount must be a number or a numeric text such as 10.50'],
@@ -279,7 +286,15 @@ const bad: Record<string, [Record<string, unknown>, string]> = {
   'trans_id missing': [{ trans_id: undefined }, 'trans_id is required'],
   'trans_id blank': [{ trans_id: '   ' }, 'trans_id is required'],
   'trans_id a number': [{ trans_id: 7 }, 'trans_id must be text'],
-  'trans_id with a space at its end': [{ trans_id: 'A-1 ' }, 'trans_id must not begin or end with a space'],
+  'trans_id with a space at its beginning': [{ trans_id: ' A-1' }, oddSpaces],
+  'trans_id with a space at its end': [{ trans_id: 'A-1 ' }, oddSpaces],
+  'trans_id with two spaces': [{ trans_id: 'A  1' }, oddSpaces],
+  'trans_id with a space that breaks no line': [{ trans_id: 'A\u00a01' }, oddSpaces],
+  'trans_id with a wide space': [{ trans_id: 'A\u30001' }, oddSpaces],
+  'trans_id with an accent as a character of its own': [
+    { trans_id: 'Cafe\u0301' },
+    'trans_id must be in Unicode normalisation form C (NFC)',
+  ],
   'trans_id that no path can hold': [{ trans_id: '..' }, 'trans_id must not be . or ..'],
   'trans_id that is one point': [{ trans_id: '.' }, 'trans_id must not be . or ..'],
   'trans_id too long': [{ trans_id: tooLong(100) }, 'trans_id must be at most 100 characters'],
