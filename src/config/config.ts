@@ -134,7 +134,7 @@ function readConfig(env: EnvironmentReader, seals: boolean) {
     refused: [] as string[],
     sandbox: {
       enabled: env.oneOf('SANDBOX', ['true', 'false'], production ? 'false' : 'true') === 'true',
-      port: env.integer('SANDBOX_PORT', { fallback: String(port === 0 ? 0 : port + 1) }),
+      port: env.integer('SANDBOX_PORT', { fallback: String(port === 0 ? 0 : (port + 1) % 65_536) }),
     },
     rateLimits: {
       failuresPerMinute: env.integer('RATE_LIMIT_FAILURES', { fallback: production ? '10' : '100' }),
