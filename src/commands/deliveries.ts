@@ -65,11 +65,11 @@ export function decideDelivery(command: DeliveryCommand, state: RequestedPayment
     case 'RecordDeliveryAttempt':
       return isNews(command, delivery) ? [attemptEvent(command, delivery)] : [];
     case 'SupersedeDelivery':
-      return delivery.state === 'due' && isSuperseded(delivery, state.deliveries)
+      return delivery.state === 'due' && isOvertaken(delivery, state.deliveries)
         ? [{ type: 'CallbackSuperseded', data: { at: command.at, delivery: delivery.key } }]
         : [];
     case 'RequestDelivery':
-      if (isSuperseded(delivery, state.deliveries))
+      if (isOvertaken(delivery, state.deliveries))
         return new Refused('delivery_superseded', 'A newer status has superseded this callback');
       if (lacksErased(delivery, state))
         return new Refused('delivery_erased', 'The personal data that this delivery needs are erased');
@@ -100,7 +100,7 @@ function isNews({ attempt, outcome }: RecordDeliveryAttempt, delivery: Delivery)
 }
 
 /** Callbacks of one payment are sent in order: one with an older status than another is no longer sent. */
-export function isSuperseded(delivery: Delivery, all: readonly Delivery[]): boolean {
+export function isOvertaken(delivery: Delivery, all: readonly Delivery[]): boolean {
   return (
     delivery.kind === 'callback' &&
     all.some(({ kind, change }) => kind === 'callback' && change > delivery.change)

@@ -59,7 +59,7 @@ export function drawPaymentPage(
       detail: titleId,
       amount: displaySen(amountSen),
     })),
-    methods: offers.map((offer) => methodOf(offer, lang)),
+    methods: offers.map((offer) => shownMethod(offer, lang)),
     otherCharges,
     lastAttempt: status === 'failed' || status === 'cancelled' ? status : undefined,
     openAttempts: openAttemptTexts(payment, { lang, offers, now: runtime.now() }),
@@ -93,7 +93,7 @@ function openAttemptTexts(
   });
 }
 
-function methodOf({ mode, minSen, maxSen, banks, ...offer }: Offer, lang: Language) {
+function shownMethod({ mode, minSen, maxSen, banks, ...offer }: Offer, lang: Language) {
   const t = texts[lang];
   const min = minSen === null ? '' : displaySen(minSen);
   const max = maxSen === null ? '' : displaySen(maxSen);

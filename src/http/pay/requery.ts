@@ -11,14 +11,14 @@ import { type Context, causeOf, HttpProblem } from '../server/context.ts';
 import type { PaymentChannel } from './channel.ts';
 import type { LoadedPayment } from './load-payment.ts';
 
-type Asked = Pick<PaymentRequested, 'channel' | 'merchant' | 'reference' | 'transactionId'>;
+type RequestKey = Pick<PaymentRequested, 'channel' | 'merchant' | 'reference' | 'transactionId'>;
 
 /** `id` is the transaction id that the request's reference leads to. */
 export async function requery(
   ctx: Context,
   channel: PaymentChannel,
   id: string,
-  ask: (request: Asked) => Promise<RegistryAnswer>,
+  ask: (request: RequestKey) => Promise<RegistryAnswer>,
 ): Promise<void> {
   const { config, readPayment, recordAnswer, runtime } = channel;
   const { request } = (await readPayment(id, requestRevision)).payment;
@@ -45,7 +45,7 @@ export async function requery(
 async function record(
   ctx: Context,
   { personalData, readPayment, recordAnswer, runtime }: PaymentChannel,
-  request: Asked,
+  request: RequestKey,
   answer: RegistryAnswer,
 ): Promise<LoadedPayment & { events: readonly PaymentEvent[] | null }> {
   try {
