@@ -52,7 +52,7 @@ export function canRequestEmail({ attempts, settledAt, state }: Delivery, at: st
   return Date.parse(at) - Date.parse(settledAt) >= emailPauseMs;
 }
 
-/** Whether it would lack what was erased, the payer's address or account number: a callback only lacks names. */
+/** Whether it cannot be sent without what was erased: an email address, an account number. A callback lacks only names. */
 export function lacksErased({ kind }: Delivery, { personalData }: RequestedPayment): boolean {
   return kind !== 'callback' && personalData.erasedAt !== null;
 }

@@ -50,7 +50,7 @@ function returnedSen({ adjustments = [] }: RequestedPayment, resultNo: number): 
   return addSen(...returned.map(({ amountSen }) => amountSen));
 }
 
-/** How much of the next amount that is returned was a fee: the agency's own part goes first. */
+/** How much of the next amount to be returned is fee: the agency's own part is returned first. */
 export function feeIn({ feeSen, leftSen }: Charge, returningSen: Sen): Sen {
   const ownSen = Math.max(0, leftSen - feeSen);
   return Math.max(0, returningSen - ownSen) as Sen;
