@@ -5,7 +5,7 @@ import { ConfigError } from './yaml-file.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-type Reading = {
+export type Reading = {
   /** Overrides the variable's own default, if that depends on something. */
   fallback?: string;
   /** It is a fault if the variable is not set; then `''` is returned, and not the fallback. */
@@ -107,12 +107,10 @@ export function readVariables<Known extends string, Insecurity extends string>(
 
   /** Without a trailing slash. */
   const url = (name: Name, protocols: readonly string[], reading?: Reading): string => {
-    const found = text(name, reading);
-    must(
-      name,
-      found === '' || protocols.includes(URL.parse(found)?.protocol ?? ''),
-      `be a URL that begins with ${protocols.map((it) => `${it}//`).join(' or ')}`,
-    );
+    const found = raw(name, reading);
+    const isUrl = found === '' || protocols.includes(URL.parse(found)?.protocol ?? '');
+    if (mustMatch(name, [found], reading))
+      must(name, isUrl, `be a URL that begins with ${protocols.map((it) => `${it}//`).join(' or ')}`);
     return found.replace(/\/$/, '');
   };
 

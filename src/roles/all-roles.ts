@@ -7,17 +7,13 @@ import type { Started } from './lifecycle.ts';
 import { startMonitoring } from './monitoring.ts';
 import { startProjections } from './projections.ts';
 import { startReactors } from './reactors.ts';
-import { assertStores, firstToStop, openStores, type Store } from './stores.ts';
+import { assertStores, firstToStop, openStores } from './stores.ts';
 
 /**
  * Passes to `started` each part that is to be stopped, as soon as it runs. `silent` are the stores that did not answer.
  * Throws ConfigError if a store cannot serve.
  */
-export async function startAllRoles(
-  config: Config,
-  log: Log,
-  started: Started,
-): Promise<{ port: number; adminPort: number; silent: readonly Store[] }> {
+export async function startAllRoles(config: Config, log: Log, started: Started) {
   const silent = await assertStores(config);
   const opened = started(openStores(config, log));
   const roles = ['http', 'projections', 'reactors'] as const;

@@ -63,8 +63,6 @@ export function optional(maxLength: number, rule: TextRule = anyText): Struct<st
 
 const orEmpty = (sent: unknown) => sent ?? '';
 
-const referencePart = '[^\\s\\p{Cc}\\p{Cs}\\uFFFD\\p{Cf}\\p{DI}\\u2800]+';
-
 /**
  * The caller's own reference of the payment. Forms of one text that look the same would be payments of their own, so
  * only one of them is accepted. Letters of different scripts may still look alike.
@@ -80,7 +78,7 @@ export const reference = required(100, {
     if (value.includes('\ufffd')) return notPlainFault;
     return /[\p{Cf}\p{DI}\u2800]/u.test(value) ? 'must not contain invisible characters' : null;
   },
-  pattern: `(?!\\.\\.?$)${referencePart}(?: ${referencePart})*`,
+  pattern: '(?!\\.\\.?$)(?:[^\\s\\p{Cc}\\p{Cs}\\uFFFD\\p{Cf}\\p{DI}\\u2800]+(?: (?=\\S)|$))+',
   description: 'In Unicode normalisation form C (NFC)',
 });
 
