@@ -20,7 +20,7 @@ export function oneLine(value: string): string {
 /** `''` where the text is not fit to be the number of an official receipt: content/docs/payment-states.md has the rule. */
 export function readReceiptNo(text: string): string {
   const number = text.trim();
-  return /^[a-z\d][a-z\d #().:/_-]{0,99}$/i.test(number) ? number : '';
+  return /^[a-z\d](?:(?!["'<>\\`])[ -~]){0,99}$/i.test(number) ? number : '';
 }
 
 /** `''` where the text names no payment method of ours. */

@@ -85,6 +85,9 @@ for (const [name, value, field, read] of [
   ['RECEIPT_NO', 'R\u202e1', 'receiptNo', ''],
   ['RECEIPT_NO', 'R\n1', 'receiptNo', ''],
   ['RECEIPT_NO', '..', 'receiptNo', ''],
+  ['RECEIPT_NO', 'V/3 #?%&', 'receiptNo', 'V/3 #?%&'],
+  ['RECEIPT_NO', 'R\\1', 'receiptNo', ''],
+  ['RECEIPT_NO', 'R\u00e9', 'receiptNo', ''],
   ['RECEIPT_NO', '../../etc/"\'<script>', 'receiptNo', ''],
   ['BUYER_NAME', ` ${'x'.repeat(300)}`, 'buyerName', 'x'.repeat(200)],
 ] as const) {
