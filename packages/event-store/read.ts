@@ -34,7 +34,7 @@ export function createReads(dependencies: {
     return read(`stream ${streamName}`, (client) => collect(client, request, requiresLeader));
   }
 
-  /** What another node than the leader answers is no ground for an append. */
+  /** Only events that the leader answered have an epoch: no append may depend on another node's answer. */
   const readOver =
     (readOnce: (client: EventStoreDBClient) => Promise<RecordedEvent[]>) =>
     async ({ client, appends }: Connected): Promise<RecordedEvent[]> => {
