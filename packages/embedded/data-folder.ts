@@ -74,11 +74,11 @@ function closeToOthers(path: string): void {
   if ((mode & 0o077) === 0) return;
   const sticky = 0o1000;
   try {
-    if ((mode & sticky) !== 0) throw new Error('other accounts have files in it');
+    if ((mode & sticky) !== 0) throw new Error('its sticky bit says that accounts share it');
     chmodSync(path, 0o700);
   } catch (error) {
     throw new StartError(
-      `The data folder ${path} is open to other accounts and cannot be closed to them (${String(error)}). ` +
+      `The data folder ${path} is open to other accounts and cannot be closed to them: ${reasonOf(error)}. ` +
         'Set DATA_DIR to a folder of its own.',
     );
   }

@@ -1,6 +1,8 @@
-/** Finds ports for the embedded servers, which keep their port when they are restarted. */
+/** Finds ports for the embedded servers, which keep their port when they are restarted, and those that are taken. */
 import { once } from 'node:events';
-import { createServer } from 'node:net';
+import { createServer, type Server } from 'node:net';
+import { codeOf } from '@ledger/kernel/reason-of.ts';
+import { StartError } from './start-error.ts';
 
 /** Below those that systems give to connections: one of these could have the port while its server restarts. */
 const [lowest, highest] = [20_000, 32_767];
@@ -16,6 +18,31 @@ export async function freePort(): Promise<number> {
     const port = next;
     next = port + step <= highest ? port + step : lowest;
     if (await isFree(port)) return port;
+  }
+}
+
+type Planned = { variable: string; host: string; port: number };
+
+/**
+ * Throws StartError that names the variable of a port which another program has, or another variable. Other errors are
+ * left to whoever listens there.
+ */
+export async function assertPortsFree(planned: readonly Planned[]): Promise<void> {
+  const servers: Server[] = [];
+  try {
+    for (const { variable, host, port } of planned) {
+      const server = createServer().listen(port, host);
+      servers.push(server);
+      const code = await once(server, 'listening').then(() => '', codeOf);
+      if (code !== 'EADDRINUSE') continue;
+      const same = planned.find((other) => other.port === port && other.variable !== variable);
+      const why = same
+        ? `${same.variable} and ${variable} are both ${port}`
+        : `Port ${port} of ${host} is in use`;
+      throw new StartError(`${why}. Set ${variable} to another port.`);
+    }
+  } finally {
+    for (const server of servers) server.close();
   }
 }
 

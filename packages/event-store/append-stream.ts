@@ -55,7 +55,7 @@ export function createAppendStream(open: () => Promise<AppendCall>) {
   }
 
   return {
-    /** Another one after each call that was lost. Begins a call, without which nobody would notice a loss. */
+    /** A new one after each lost call. Begins a call if there is none, because only an open call shows a loss. */
     epoch(): Epoch {
       calling ??= begin();
       return epoch;

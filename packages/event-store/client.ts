@@ -12,9 +12,9 @@ import { createReads, readEnd } from './read.ts';
 import { confirmAbsence, readMembers } from './stream-absence.ts';
 import { eventsAfter, subscribe } from './subscription.ts';
 
-/** Without an append, nobody knows whether the disk is still full. */
+/** How long the disk counts as full after an append that found it so: only another append shows what is so now. */
 const fullForMs = 60_000;
-/** Many callers may ask at the same time for streams that do not exist, as an import does. Nodes seldom change. */
+/** Many callers, such as an import, may ask at once for streams that do not exist. The nodes seldom change. */
 const membersFreshMs = 100;
 
 /**

@@ -82,7 +82,7 @@ export function createReads(dependencies: {
 
 type ReadOnce = (client: EventStoreDBClient) => Promise<RecordedEvent[]>;
 
-/** What another node than the leader answers is no ground for an append. */
+/** Only events that the leader answered have an epoch: no append may depend on another node's answer. */
 async function readOver(
   { client, appends }: Connected,
   readOnce: ReadOnce,

@@ -23,7 +23,7 @@ import { type ReadMessage, subscribeRequest } from './read-message.ts';
 /** A checkpoint every 512 events considered; the server considers them in windows of 32. */
 const checkpointInterval = 16;
 const maxPauseMs = 2000;
-/** Each of the first ones in a row is a line of the log. */
+/** The first failures in a row are logged one by one; all later ones count as the same. */
 const manyFailures = 5;
 const lookWithinMs = 2_500;
 /** A leader that has been replaced may lack an event for a while: it is missing after this many looks, about 10 s. */

@@ -5,7 +5,7 @@ import { ConfigError } from './yaml-file.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-type Reading = {
+export type Reading = {
   /** Overrides the variable's own default, if that depends on something. */
   fallback?: string;
   /** It is a fault if the variable is not set; then `''` is returned, and not the fallback. */
@@ -92,28 +92,26 @@ export function readVariables<Known extends string, Insecurity extends string>(
     return found ?? (required ? '' : (fallback ?? variables[name].fallback ?? ''));
   };
 
-  const mustMatch = (name: Name, values: readonly string[], { form }: Reading = {}): void => {
+  const mustMatch = (name: Name, values: readonly string[], { form }: Reading = {}): boolean => {
     const known = form ?? new RegExp(`^(?:${variables[name].form ?? '.*'})$`, 's');
-    must(
-      name,
-      values.every((value) => value === '' || known.test(value)),
-    );
+    const isSo = values.every((value) => value === '' || known.test(value));
+    must(name, isSo);
+    return isSo;
   };
 
+  /** Instead of an invalid text the default, of which others are made: no fault is reported of those as well. */
   const text = (name: Name, reading?: Reading): string => {
     const found = raw(name, reading);
-    mustMatch(name, [found], reading);
-    return found;
+    const isSo = mustMatch(name, [found], reading);
+    return isSo ? found : (reading?.fallback ?? variables[name].fallback ?? '');
   };
 
   /** Without a trailing slash. */
   const url = (name: Name, protocols: readonly string[], reading?: Reading): string => {
-    const found = text(name, reading);
-    must(
-      name,
-      found === '' || protocols.includes(URL.parse(found)?.protocol ?? ''),
-      `be a URL that begins with ${protocols.map((it) => `${it}//`).join(' or ')}`,
-    );
+    const found = raw(name, reading);
+    const isUrl = found === '' || protocols.includes(URL.parse(found)?.protocol ?? '');
+    if (mustMatch(name, [found], reading))
+      must(name, isUrl, `be a URL that begins with ${protocols.map((it) => `${it}//`).join(' or ')}`);
     return found.replace(/\/$/, '');
   };
 
@@ -130,9 +128,9 @@ export function readVariables<Known extends string, Insecurity extends string>(
   const integer = (name: Name, reading?: Reading): number => {
     const { least = 0, most = 999_999_999 } = variables[name];
     const found = text(name, reading);
-    const value = /^\d{1,9}$/.test(found) ? Number(found) : Number.NaN;
-    must(name, value >= least && value <= most, `be a whole number from ${least} to ${most}`);
-    return value;
+    const isSo = /^\d{1,9}$/.test(found) && Number(found) >= least && Number(found) <= most;
+    must(name, isSo, `be a whole number from ${least} to ${most}`);
+    return isSo ? Number(found) : least;
   };
 
   /** The entries of a comma-separated list that are not empty. */

@@ -52,7 +52,7 @@ export const command: CommandOf<'verify'> = async (options) => {
   });
 };
 
-type Asked = Pick<VerifyDependencies, 'since' | 'witnesses' | 'signal'> & {
+type VerifyOptions = Pick<VerifyDependencies, 'since' | 'witnesses' | 'signal'> & {
   /** The keys to trust; null for the configured ones. */
   given: readonly KeyTerm[] | null;
   /** Whether the console shows what is found. */
@@ -62,7 +62,7 @@ type Asked = Pick<VerifyDependencies, 'since' | 'witnesses' | 'signal'> & {
 /** As `ledger verify` does it, once no other process does. Throws the signal's reason and the stores' errors. */
 export async function verifyAsAsked(
   { config, ...stores }: Context<'sealKeys'>,
-  { given, record, ...asked }: Asked,
+  { given, record, ...asked }: VerifyOptions,
   onProgress: Parameters<typeof verifyStores>[1],
 ): Promise<VerifyReport> {
   const { dataDir, dataKeys, sealKeys } = config;

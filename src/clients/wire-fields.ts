@@ -17,6 +17,12 @@ export function oneLine(value: string): string {
   return line.length <= maxTextLength ? line : Array.from(line).slice(0, maxTextLength).join('');
 }
 
+/** `''` where the text is not fit to be the number of an official receipt: content/docs/payment-states.md has the rule. */
+export function readReceiptNo(text: string): string {
+  const number = text.trim();
+  return /^[a-z\d](?:(?!["'<>\\`])[ -~]){0,99}$/i.test(number) ? number : '';
+}
+
 /** `''` where the text names no payment method of ours. */
 export function readMode(text: string): PaymentMode | '' {
   return paymentModes.find((mode) => mode === text.toLowerCase()) ?? '';

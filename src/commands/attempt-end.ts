@@ -9,8 +9,8 @@ import { setInMotion } from './planned-deliveries.ts';
 import { inferOrder, isSameEnd, latestChosenBy } from './same-attempt.ts';
 
 /**
- * What to record in place of an event that `recordGatewayResult` has decided: a failure of an attempt that is still open
- * contradicts no other attempt, but ends that one, once.
+ * What to record in place of an event that `recordGatewayResult` has decided. A failure of an attempt that is still open
+ * contradicts no other attempt: it ends its own, and is recorded once.
  */
 export function endingOnly(event: PaymentEvent, state: RequestedPayment): PaymentEvent[] {
   if (event.type !== 'GatewayResultContradicted') return [event];
@@ -50,7 +50,7 @@ export function endAttempts(
   state: RequestedPayment,
 ): PaymentEvent[] {
   const open = new Map(openAttempts(state).map((attempt) => [attempt.sellerOrderNo, attempt]));
-  // A pending result has its attempt already.
+  // These attempts have a result of their own in the answer.
   for (const result of results) open.delete(inferOrder(state, result));
   const ended: PaymentEvent[] = [];
   const end = (record: OtherRecord, orderNo: string) => {
@@ -68,19 +68,20 @@ export function endAttempts(
   });
   for (const [mode, records] of Map.groupBy(unknown, (record) => record.mode)) {
     const isOfMethod = (attempt: { mode: string }) => mode === '' || attempt.mode === mode;
-    const attempts = [...open.values()].filter(isOfMethod);
+    let attempts = [...open.values()].filter(isOfMethod);
     for (const record of records.toReversed()) {
-      const index = latestChosenBy(record.paidAt, attempts);
-      // Then it is about an attempt that has ended.
-      if (index === -1 && latestChosenBy(record.paidAt, state.attempts.filter(isOfMethod)) !== -1) continue;
-      const [attempt] = attempts.splice(index, 1);
+      const chosen = latestChosenBy(record.paidAt, attempts);
+      // Only attempts that have ended were chosen by then: the record is about one of those.
+      if (!chosen && latestChosenBy(record.paidAt, state.attempts.filter(isOfMethod))) continue;
+      const attempt = chosen ?? attempts.at(-1);
+      attempts = attempts.filter((each) => each !== attempt);
       if (attempt && record.status === 'failed') end(record, attempt.sellerOrderNo);
     }
   }
   return ended;
 }
 
-/** The end of an attempt. It is that of the payment, too, if nothing else of a pending payment is pending. */
+/** The event for the end of an attempt. A pending payment has failed once nothing of it is pending any more. */
 function ending(data: ReturnType<typeof recorded>, state: RequestedPayment): PaymentEvent {
   const ended: PaymentEvent = { type: 'AttemptEnded', data };
   const isAll =

@@ -166,7 +166,7 @@ export function createCredentials(dependencies: Dependencies) {
       try {
         return (await isAmong(servesMs)) || (await isAmong(0));
       } catch (error) {
-        // Nothing is recorded while the event store is away. What can be read then is shown to the keys of the file.
+        // Nothing can be recorded without the event store: a key of the merchants file is let in, to read.
         if (error instanceof EventStoreUnavailable && configured(merchant)['api-key'].includes(given))
           return true;
         throw error;

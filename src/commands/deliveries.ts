@@ -52,7 +52,7 @@ export function canRequestEmail({ attempts, settledAt, state }: Delivery, at: st
   return Date.parse(at) - Date.parse(settledAt) >= emailPauseMs;
 }
 
-/** Whether it would lack what was erased, the payer's address or account number: a callback only lacks names. */
+/** Whether it cannot be sent without what was erased: an email address, an account number. A callback lacks only names. */
 export function lacksErased({ kind }: Delivery, { personalData }: RequestedPayment): boolean {
   return kind !== 'callback' && personalData.erasedAt !== null;
 }
@@ -65,11 +65,11 @@ export function decideDelivery(command: DeliveryCommand, state: RequestedPayment
     case 'RecordDeliveryAttempt':
       return isNews(command, delivery) ? [attemptEvent(command, delivery)] : [];
     case 'SupersedeDelivery':
-      return delivery.state === 'due' && isSuperseded(delivery, state.deliveries)
+      return delivery.state === 'due' && isOvertaken(delivery, state.deliveries)
         ? [{ type: 'CallbackSuperseded', data: { at: command.at, delivery: delivery.key } }]
         : [];
     case 'RequestDelivery':
-      if (isSuperseded(delivery, state.deliveries))
+      if (isOvertaken(delivery, state.deliveries))
         return new Refused('delivery_superseded', 'A newer status has superseded this callback');
       if (lacksErased(delivery, state))
         return new Refused('delivery_erased', 'The personal data that this delivery needs are erased');
@@ -104,7 +104,7 @@ function isNews({ attempt, outcome }: RecordDeliveryAttempt, delivery: Delivery)
 }
 
 /** Callbacks of one payment are sent in order: one with an older status than another is no longer sent. */
-export function isSuperseded(delivery: Delivery, all: readonly Delivery[]): boolean {
+export function isOvertaken(delivery: Delivery, all: readonly Delivery[]): boolean {
   return (
     delivery.kind === 'callback' &&
     all.some(({ kind, change }) => kind === 'callback' && change > delivery.change)

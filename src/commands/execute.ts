@@ -95,7 +95,8 @@ export function createExecute<State, Command, Event extends { type: string; data
       }
       const decided = decider.decide(command, head.state);
       const isRefused = decided instanceof Refused;
-      // Others may have appended since. Events are safe, because their append would then fail; anything else is decided again.
+      // The remembered head may be stale. An append would fail on its revision; a refusal or "nothing to do" must be
+      // decided again.
       if (head === remembered && (isRefused || decided.length === 0)) {
         head = null;
         continue;
@@ -179,8 +180,8 @@ export function headOf<State, Event>(
 
 /**
  * The end of a stream, for callers that fold it themselves. Nothing is decided or shown on events that somebody has
- * changed: throws UnreadableEvent if one is, or does not follow the event before it. Of a part, only neighbours are
- * compared.
+ * changed: throws UnreadableEvent if one is, or does not follow the event before it. If only part of the stream was
+ * loaded, an event is checked against the one before it only where both were loaded.
  */
 export function endOf(stored: readonly RecordedEvent[], isPart = false): Omit<Head<unknown>, 'state'> {
   let last: RecordedEvent | undefined;

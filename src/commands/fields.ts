@@ -3,7 +3,7 @@ import { deliverablePattern, emailPattern, maxEmailLength } from '@ledger/kernel
 import { type JsonSchema, withJsonSchema } from '@ledger/kernel/with-json-schema.ts';
 import { define, type Struct, validate } from 'superstruct';
 
-/** A text of its own, or what is wrong with a field, such as `items[3].amount` (counted from 0). Never with a value. */
+/** A sentence, or a field, such as `items[3].amount` (counted from 0), and what is wrong with it. Contains no value. */
 type Fault = string | readonly [field: string, fault: string];
 
 /** The message has every fault, with its field before it. */

@@ -9,14 +9,15 @@ import { type Held, isPlain, type Sealed } from '@ledger/personal-data/sealed.ts
 export type Fingerprint = (content: unknown) => string;
 
 /**
- * HMAC-SHA256 over canonical JSON, under a key derived from TRANSACTION_ID_KEY: nobody without that key can test whether
- * a fingerprint is that of somebody's data.
+ * HMAC-SHA256 over canonical JSON in NFC, under a key derived from TRANSACTION_ID_KEY: nobody without that key can test
+ * whether a fingerprint is that of somebody's data.
  */
 export function createFingerprint(transactionIdKey: string): Fingerprint {
   const key = createSecretKey(
     Buffer.from(hkdfSync('sha256', transactionIdKey, '', 'fingerprint of personal data', 32)),
   );
-  return (content) => createHmac('sha256', key).update(canonicalJson(content)).digest('base64url');
+  return (content) =>
+    createHmac('sha256', key).update(canonicalJson(content).normalize()).digest('base64url');
 }
 
 type Fingerprinted<Content> = { fingerprint: string | null; content: Content };

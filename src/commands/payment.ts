@@ -34,7 +34,7 @@ export type ChoosePaymentMethod = {
   bankCode: string;
   chargeSen: Sen;
   lang: Language;
-  /** The payer wants another attempt although those before this page are open. */
+  /** The payer wants another attempt although earlier ones are open. */
   again: boolean;
 };
 
@@ -66,7 +66,7 @@ type AddNote = { type: 'AddNote'; at: string; note: string };
 export const maxAttempts = 50;
 /** Limits the length of the stream. */
 export const maxAttemptsEver = 500;
-/** How long an attempt counts that the gateway has said nothing about: anybody who has the link can make one. */
+/** How long an attempt without a result counts towards the limit: anybody who has the link can begin one. */
 const unusedCountsMs = 24 * 60 * 60_000;
 
 export const paymentDecider: Decider<Payment, PaymentCommand, PaymentEvent> = {
@@ -116,10 +116,10 @@ function isSamePerson(held: RequestedPayment['request'], given: PaymentRequested
   return isSameContent({ ...held, content: held.personal }, { ...given, content: given.personal });
 }
 
-/** What the merchant asked for, without personal data, its time, and what our own configuration added. */
+/** What the merchant asked for, in NFC, without personal data, its time, and what our own configuration added. */
 function contentOf(request: RequestedPayment['request']): string {
   const { at: _, personal: __, fingerprint: ___, emailReceipt: ____, merchant, ...content } = request;
-  return canonicalJson({ ...content, merchantCode: merchant.code });
+  return canonicalJson({ ...content, merchantCode: merchant.code }).normalize();
 }
 
 function choosePaymentMethod(command: ChoosePaymentMethod, state: RequestedPayment): PaymentDecision {

@@ -18,7 +18,7 @@ export type ActionContext = {
 
 export type MerchantTerms = {
   toldOf: readonly CallbackSubject[];
-  /** Whether it takes a part of what it asked for. */
+  /** Whether the merchant accepts part payments. */
   takesParts: boolean;
   /** Above this amount a second member of staff has to approve; null if nothing has to be approved. */
   approvalAboveSen: Sen | null;

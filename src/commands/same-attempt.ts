@@ -12,22 +12,23 @@ export function inferOrder({ attempts, results }: RequestedPayment, result: Paym
     results.find((earlier) => isSameEnd(earlier, result));
   const ofMode = attempts.filter((attempt) => attempt.mode === mode);
   const candidates = ofMode.length > 0 ? ofMode : attempts;
-  const attempt = candidates.at(latestChosenBy(paidAt, candidates));
+  // Clocks differ where all of them were chosen later.
+  const attempt = latestChosenBy(paidAt, candidates) ?? candidates.at(-1);
   return (known ?? attempt)?.sellerOrderNo ?? '';
 }
 
-/**
- * The index of the latest attempt that had been chosen at the time of a result; -1, which is the last one in `at` and
- * `splice`, if all were chosen later because clocks differ. Reported times are in whole seconds.
- */
-export function latestChosenBy(paidAt: string | null, attempts: readonly { at: string }[]): number {
+/** The latest attempt that had been chosen at the time of a result. Reported times are in whole seconds. */
+export function latestChosenBy<Chosen extends { at: string }>(
+  paidAt: string | null,
+  attempts: readonly Chosen[],
+): Chosen | undefined {
   const endMs = paidAt === null ? Number.POSITIVE_INFINITY : Date.parse(paidAt) + 1_000;
-  return attempts.findLastIndex(({ at }) => Date.parse(at) < endMs);
+  return attempts.findLast(({ at }) => Date.parse(at) < endMs);
 }
 
 /**
- * Whether two results other than a success report the same of one attempt although a gateway transaction may be missing:
- * a payer who is told of a failure, and tries again, cannot have failed again at the same time.
+ * Whether two results, neither a success, report the same end of one attempt, even if one of them names no gateway
+ * transaction. Equal times show it: a payer who was told of a failure and tried again cannot fail in the same second.
  */
 export function isSameEnd(earlier: Ended, result: Ended): boolean {
   if (earlier.outcome === 'succeeded' || result.outcome === 'succeeded') return false;

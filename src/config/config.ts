@@ -5,7 +5,7 @@
 import { isIP } from 'node:net';
 import { hostname } from 'node:os';
 import { deliverablePattern } from '@ledger/kernel/email-address.ts';
-import type { Environment } from '@ledger/kernel/environment.ts';
+import type { Environment, Reading } from '@ledger/kernel/environment.ts';
 import { logLevels } from '@ledger/kernel/log.ts';
 import type { Period } from '@ledger/kernel/period.ts';
 import { ConfigError } from '@ledger/kernel/yaml-file.ts';
@@ -70,7 +70,7 @@ function readConfig(env: EnvironmentReader, seals: boolean) {
     },
     /** Where spans are sent; `''`: nowhere. */
     otlpEndpoint: env.url('OTEL_EXPORTER_OTLP_ENDPOINT', ['http:', 'https:']),
-    baseUrl: readBaseUrl(env, `http://${linkHost(host)}:${port}`),
+    baseUrl: readPublicUrl(env, 'BASE_URL', { fallback: `http://${linkHost(host)}:${port}` }),
     dataDir: env.text('DATA_DIR'),
     esdbUrl: env.text('ESDB_URL', { required: true }),
     databaseUrl: env.url('DATABASE_URL', ['postgres:', 'postgresql:'], { required: true }),
@@ -94,15 +94,15 @@ function readConfig(env: EnvironmentReader, seals: boolean) {
     maxAmountSen: readMaxAmount(env),
     /** At the foot of payers' pages, `''` where there is none; `{lang}` in it stands for the page's language. */
     footer: {
-      help: readFooterUrl(env, 'HELP_URL'),
-      privacy: readFooterUrl(env, 'PRIVACY_URL'),
-      terms: readFooterUrl(env, 'TERMS_URL'),
+      help: readPublicUrl(env, 'HELP_URL'),
+      privacy: readPublicUrl(env, 'PRIVACY_URL'),
+      terms: readPublicUrl(env, 'TERMS_URL'),
     },
     /** Null: nothing has to be approved. */
     approvalAboveSen: readApprovalAbove(env),
     gateway: {
       // A payer's name and the amount go there through a browser.
-      url: env.url('GATEWAY_URL', production ? ['https:'] : ['http:', 'https:'], { required: true }),
+      url: readPublicUrl(env, 'GATEWAY_URL', { required: true }),
       secret: env.text('GATEWAY_SECRET', { required: true }),
       /** Results signed with these are accepted as well. */
       otherSecrets: env.list('GATEWAY_SECRET_PREVIOUS'),
@@ -134,7 +134,7 @@ function readConfig(env: EnvironmentReader, seals: boolean) {
     refused: [] as string[],
     sandbox: {
       enabled: env.oneOf('SANDBOX', ['true', 'false'], production ? 'false' : 'true') === 'true',
-      port: env.integer('SANDBOX_PORT', { fallback: String(port === 0 ? 0 : port + 1) }),
+      port: env.integer('SANDBOX_PORT', { fallback: String(port === 0 ? 0 : (port + 1) % 65_536) }),
     },
     rateLimits: {
       failuresPerMinute: env.integer('RATE_LIMIT_FAILURES', { fallback: production ? '10' : '100' }),
@@ -193,15 +193,9 @@ function readLinkKeys(env: EnvironmentReader, original: string): LinkKeys {
   return { current: current || original, others: env.list('LINK_KEY_PREVIOUS'), original };
 }
 
-function readBaseUrl(env: EnvironmentReader, fallback: string): string {
-  const baseUrl = env.url('BASE_URL', ['http:', 'https:'], { fallback });
-  const isPublic = !env.production || baseUrl.startsWith('https://');
-  env.must('BASE_URL', isPublic);
-  return baseUrl;
-}
-
-const readFooterUrl = (env: EnvironmentReader, name: VariableName): string =>
-  env.url(name, env.production ? ['https:'] : ['http:', 'https:']);
+/** An address for browsers; in production with https. */
+const readPublicUrl = (env: EnvironmentReader, name: VariableName, reading?: Reading): string =>
+  env.url(name, env.production ? ['https:'] : ['http:', 'https:'], reading);
 
 /** The name under which this machine reaches a server bound to `host`. */
 function linkHost(host: string): string {

@@ -29,12 +29,12 @@ export function loadPaymentMethods(path: string, files: string[] = []): PaymentM
   return new Map(
     paymentModes.flatMap((mode) => {
       const method = methods[mode];
-      return method ? [[mode, methodOf(mode, method)] as const] : [];
+      return method ? [[mode, readMethod(mode, method)] as const] : [];
     }),
   );
 }
 
-function methodOf(mode: PaymentMode, method: Infer<typeof Method>) {
+function readMethod(mode: PaymentMode, method: Infer<typeof Method>) {
   return {
     mode,
     /** null: no limit of its own. */
@@ -46,5 +46,5 @@ function methodOf(mode: PaymentMode, method: Infer<typeof Method>) {
   };
 }
 
-export type PaymentMethod = ReturnType<typeof methodOf>;
+export type PaymentMethod = ReturnType<typeof readMethod>;
 type PaymentMethods = ReadonlyMap<PaymentMode, PaymentMethod>;

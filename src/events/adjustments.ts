@@ -157,10 +157,10 @@ export function changesOf({ adjustments = [], announcements = 0, results }: Adju
   return results.filter(({ role }) => role === 'applied').length + announcements + adjustments.length;
 }
 
-type Asked = { paidSen?: Sen; request: { amountSen: Sen } };
+type Payable = { paidSen?: Sen; request: { amountSen: Sen } };
 
 /** What is still to be paid of the amount asked for, without a fee. */
-export function outstandingSen({ paidSen = 0 as Sen, request }: Asked): Sen {
+export function outstandingSen({ paidSen = 0 as Sen, request }: Payable): Sen {
   return Math.max(0, request.amountSen - paidSen) as Sen;
 }
 

@@ -25,13 +25,13 @@ export function chargesOf(payment: RequestedPayment): Charge[] {
     if (!money) return [];
     const resultNo = index + 1;
     const leftSen = Math.max(0, money.amountSen - returnedSen(payment, resultNo)) as Sen;
-    const mode = methodOf(payment, result);
+    const mode = bookedModeOf(payment, result);
     return [{ resultNo, ...money, mode, gatewayTransactionId: result.gatewayTransactionId, leftSen }];
   });
 }
 
 /** The method by which the money of a result came, according to the books; `''` if it is not known. */
-export function methodOf(payment: RequestedPayment, result: RecordedResult): PaymentMode | '' {
+export function bookedModeOf(payment: RequestedPayment, result: RecordedResult): PaymentMode | '' {
   return result.mode || (result.bookedAs ?? attemptOf(payment, result.sellerOrderNo)?.mode ?? '');
 }
 
@@ -50,7 +50,7 @@ function returnedSen({ adjustments = [] }: RequestedPayment, resultNo: number): 
   return addSen(...returned.map(({ amountSen }) => amountSen));
 }
 
-/** How much of the next amount that is returned was a fee: the agency's own part goes first. */
+/** How much of the next amount to be returned is fee: the agency's own part is returned first. */
 export function feeIn({ feeSen, leftSen }: Charge, returningSen: Sen): Sen {
   const ownSen = Math.max(0, leftSen - feeSen);
   return Math.max(0, returningSen - ownSen) as Sen;

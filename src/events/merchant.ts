@@ -19,7 +19,7 @@ export const merchantEvents = {
     others: array(string()),
     othersEndAt: utc,
   }),
-  /** The credentials of this kind that were going to end have ended. */
+  /** The credentials of this kind that had an end set end now. */
   OverlapEnded: object({ at: utc, kind: enums(credentialKinds) }),
 };
 

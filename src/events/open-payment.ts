@@ -7,9 +7,9 @@ import type { RecordedResult } from './recorded-result.ts';
 /** Whether personal data can be read. */
 export type Access =
   | { kind: 'open' }
-  /** `at` is null for a moment, until the event that says so has been appended. */
+  /** `at` is null after the keys were destroyed and before the event that records it. */
   | { kind: 'erased'; at: string | null }
-  /** `isLost`: it is no use to wait. */
+  /** `isLost`: for good, so that waiting does not help. */
   | { kind: 'unavailable'; isLost: boolean };
 
 /** Where personal data are erased, or cannot be read at present, they are empty. */

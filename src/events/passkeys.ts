@@ -8,7 +8,7 @@ import { type UserEvent, userFold } from './user.ts';
 type Registered = Extract<UserEvent, { type: 'PasskeyRegistered' }>['data'];
 export type Passkey = Omit<Registered, 'at'> & { registeredAt: string };
 
-/** `removedIds` are never registered again: an answer of a browser registers a passkey once. */
+/** `removedIds` are never registered again: the browser's answer to a registration must not work twice. */
 export type Passkeys = { held: readonly Passkey[]; removedIds: readonly string[] };
 
 /** The state is null before the user is created. */

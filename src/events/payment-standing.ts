@@ -19,8 +19,8 @@ export function wrongAmountsOf<Result extends Settleable>({ results }: WithResul
 }
 
 /**
- * The wrong amounts because of which the payer must not pay: staff have yet to decide about them, or have credited them
- * to the agency in an earlier version, which said nothing of what that pays. None once the payment has succeeded.
+ * The wrong amounts that keep the payer from paying: staff have yet to decide about them, or credited them in an earlier
+ * version, without saying what that pays. None once the payment has succeeded.
  */
 export function heldWrongAmounts<Result extends Settleable>(
   payment: WithResults<Result> & { status: PaymentStatus },
@@ -39,7 +39,7 @@ export function standingOf(
   const isPending = openPendings(payment).length > 0;
   // A pending attempt may have ended without a new status, for example by a wrong amount that staff refunded.
   if (status === 'pending' && !isPending) return paidSen ? 'partlyPaid' : 'requested';
-  // The end of another attempt may have been taken for that of the pending one.
+  // The end of another attempt may have set the status while this one is still pending.
   return isPending && (status === 'failed' || status === 'cancelled') ? 'pending' : status;
 }
 

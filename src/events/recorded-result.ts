@@ -24,7 +24,7 @@ export type Resolution = (typeof resolutions)[number];
 export const exceptionResolutions = ['refunded', 'credited', 'explained', 'superseded'] as const;
 export type ExceptionResolution = (typeof exceptionResolutions)[number] | 'reversed';
 
-/** What a wrong amount that is credited does to the payment; `nothing` to one that other money has paid. */
+/** What crediting a wrong amount does to the payment: `nothing` if other money has paid it. */
 export const creditEffects = ['paid', 'partlyPaid', 'nothing'] as const;
 export type CreditEffect = (typeof creditEffects)[number];
 
@@ -48,7 +48,7 @@ export type RecordedResult = PaymentResult & {
   role: (typeof resultRoles)[keyof typeof resultRoles];
   /** Set if the result named no order, so that `sellerOrderNo` is inferred. Not known for events of version 1. */
   isOrderInferred?: true;
-  /** The method in the books of a success that named none, whatever order a later report names. Not in version 1. */
+  /** The method that a success was booked under when it named none; no later report changes it. Not in version 1. */
   bookedAs?: PaymentMode | '';
   /** How staff settled it, or what superseded it; null until then. */
   resolved: { at: string; resolution: ExceptionResolution; note: string } | null;

@@ -2,7 +2,7 @@
 import { addSen, displaySen, isRinggit, type Sen } from '../common/money.ts';
 import type { PaymentMode } from '../common/payment-modes.ts';
 import { outstandingSen } from '../events/adjustments.ts';
-import { methodOf, priceOf } from '../events/charges.ts';
+import { bookedModeOf, priceOf } from '../events/charges.ts';
 import type { OpenPayment } from '../events/open-payment.ts';
 import { currentResult, type RequestedPayment } from '../events/payment.ts';
 import { attemptOf } from '../events/payment-result.ts';
@@ -58,7 +58,7 @@ export function receiptOf(payment: OpenPayment, asAt: Date | null = null, now: D
   const held = heldWrongAmounts(payment);
   const result = held.at(-1) ?? currentResult(payment);
   const attempt = attemptOf(payment, result?.sellerOrderNo ?? '');
-  const mode = result ? methodOf(payment, result) : (attempt?.mode ?? '');
+  const mode = result ? bookedModeOf(payment, result) : (attempt?.mode ?? '');
   const { amountSen, feeSen, totalSen } = priceOf(payment);
   const receiptNo = payment.receipt?.receiptNo ?? '';
   const isOver = now !== null && isClosed(payment, now.toISOString()) && !isAwaited(payment);

@@ -61,7 +61,7 @@ export function recogniseSettlement(header: readonly string[], merchants: readon
         return 'has another REFERENCE, SETTLED_ON or TOTAL than the first row';
       if (!isRinggit(fields.CURRENCY ?? '')) return 'CURRENCY is not MYR';
       if (kind === 'remittance' && feeSen > 0) return 'FEE is for payouts';
-      const account = kind === 'payout' ? methodOf(fields) : `merchant:${fields.MERCHANT_CODE}`;
+      const account = kind === 'payout' ? gatewayAccountOf(fields) : `merchant:${fields.MERCHANT_CODE}`;
       if (!account || (kind === 'remittance' && !merchants.includes(fields.MERCHANT_CODE ?? '')))
         return `${required[kind][3]} names no account of the journal`;
       const ids = kind === 'payout' ? idsOf(fields) : noIds;
@@ -86,7 +86,7 @@ const idsOf = ({ PAYMENT_TRANS_ID = '', TRANS_ID = '' }: Fields) => ({
 });
 
 /** A charge may leave its method out. */
-function methodOf(fields: Fields): string | null {
+function gatewayAccountOf(fields: Fields): string | null {
   const { gatewayTransactionId, transactionId } = idsOf(fields);
   const given = fields.PAYMENT_MODE || (gatewayTransactionId || transactionId ? 'unknown' : '');
   return methods.some((each) => each === given) ? `gateway:${given}` : null;

@@ -9,13 +9,12 @@ import { startProjections } from './projections.ts';
 import { startReactors } from './reactors.ts';
 import { assertStores, firstToStop, openStores } from './stores.ts';
 
-/** Passes to `started` each part that is to be stopped, as soon as it runs. Throws ConfigError if a store cannot serve. */
-export async function startAllRoles(
-  config: Config,
-  log: Log,
-  started: Started,
-): Promise<{ port: number; adminPort: number }> {
-  await assertStores(config);
+/**
+ * Passes to `started` each part that is to be stopped, as soon as it runs. `silent` are the stores that did not answer.
+ * Throws ConfigError if a store cannot serve.
+ */
+export async function startAllRoles(config: Config, log: Log, started: Started) {
+  const silent = await assertStores(config);
   const opened = started(openStores(config, log));
   const roles = ['http', 'projections', 'reactors'] as const;
   const monitoring = started(await startMonitoring(opened, { name: 'serve', roles }));
@@ -29,5 +28,5 @@ export async function startAllRoles(
   const { port } = started(await startHttp(role));
   monitoring.enter('running');
   started(firstToStop(monitoring, config.databaseUrl));
-  return { port, adminPort: monitoring.port };
+  return { port, adminPort: monitoring.port, silent };
 }

@@ -9,7 +9,7 @@ import {
   type Variables,
   writeEndpoints,
 } from '@ledger/embedded/endpoints.ts';
-import { freePort } from '@ledger/embedded/free-port.ts';
+import { assertPortsFree, freePort } from '@ledger/embedded/free-port.ts';
 import { startPostgres } from '@ledger/embedded/postgres.ts';
 import { createLog, type Log } from '@ledger/kernel/log.ts';
 import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
@@ -66,6 +66,13 @@ function sandboxRegistries(gatewayUrl: string, token: string): Variables {
 async function start(plan: Config, log: Log, started: Started): Promise<void> {
   const folder = lockDataFolder(plan.dataDir);
   started({ stop: async () => folder.release() });
+  const { admin, host, port, sandbox } = plan;
+  const hasSandbox = sandbox.enabled && !process.env.GATEWAY_URL;
+  await assertPortsFree([
+    { variable: 'PORT', host, port },
+    ...(hasSandbox ? [{ variable: 'SANDBOX_PORT', host: '127.0.0.1', port: sandbox.port }] : []),
+    ...(admin.anyPort ? [] : [{ variable: 'ADMIN_PORT', ...admin }]),
+  ]);
   const keys = plan.production ? {} : await developmentKeys(folder.path);
   const env = readEnvironment(process.env, keys);
   const [eventStorePort, postgresPort] = await Promise.all([freePort(), freePort()]);
@@ -83,19 +90,18 @@ async function start(plan: Config, log: Log, started: Started): Promise<void> {
   const [{ startAllRoles }, { startSandboxGateway }] = await program;
   const secret = env.text('GATEWAY_SECRET');
   const registryToken = systemRuntime.randomBytes(32).toString('hex');
-  const gateway =
-    process.env.GATEWAY_URL || !plan.sandbox.enabled
-      ? null
-      : await startSandboxGateway({
-          host: '127.0.0.1',
-          port: plan.sandbox.port,
-          file: join(folder.path, 'sandbox-gateway.db'),
-          outboxDir: join(folder.path, 'outbox'),
-          secret,
-          registryToken,
-          webhookSecrets: [...plan.merchants.values()].flatMap((merchant) => merchant.webhookSecrets),
-          log,
-        });
+  const gateway = hasSandbox
+    ? await startSandboxGateway({
+        host: '127.0.0.1',
+        port: sandbox.port,
+        file: join(folder.path, 'sandbox-gateway.db'),
+        outboxDir: join(folder.path, 'outbox'),
+        secret,
+        registryToken,
+        webhookSecrets: [...plan.merchants.values()].flatMap((merchant) => merchant.webhookSecrets),
+        log,
+      })
+    : null;
   if (gateway) started({ stop: gateway.close });
   const gatewayUrl = gateway && `http://localhost:${gateway.port}`;
   const endpoints = {
@@ -107,9 +113,9 @@ async function start(plan: Config, log: Log, started: Started): Promise<void> {
   const load = () => loadConfig(process.env, { ...keys, ...endpoints }, { seals: true });
   const config = load();
   started(followFiles(config, load, log));
-  const ports = await startAllRoles(config, log, started);
+  const roles = await startAllRoles(config, log, started);
   const embedded = { eventStore: eventStore !== null, postgres: postgres !== null };
-  welcome({ config, ...ports, gatewayUrl, embedded });
+  welcome({ config, ...roles, gatewayUrl, embedded });
 }
 
 /** The embedded event store in a process of its own, which is restarted at the same address when it ends. */

@@ -137,7 +137,8 @@ export const askedOfStream = `${paymentStreamPrefix}write-access`;
 
 /**
  * Throws ConfigError if a store cannot serve or refuses us; whether we may append is asked only for a process that
- * does. A role waits for a store that does not answer; if a command `needs` it, it throws StoresUnavailable.
+ * does. Returns the stores that do not answer: a role waits for them; if a command `needs` one, it throws
+ * StoresUnavailable.
  */
 export async function assertStores({
   databaseUrl,
@@ -147,7 +148,7 @@ export async function assertStores({
 }: Pick<Config, 'databaseUrl' | 'esdbUrl'> & {
   appends?: boolean;
   needs?: readonly Store[];
-}): Promise<void> {
+}): Promise<Store[]> {
   const [eventStore, postgres] = await Promise.allSettled([
     refusal(esdbUrl, systemRuntime, appends ? askedOfStream : null),
     unsuitability(databaseUrl),
@@ -158,10 +159,14 @@ export async function assertStores({
     ...(postgres.status === 'fulfilled' && postgres.value ? [`DATABASE_URL: ${postgres.value}`] : []),
   ];
   if (faults.length > 0) throw new ConfigError(faults);
-  const asked = { eventStore: ['ESDB_URL', eventStore], postgres: ['DATABASE_URL', postgres] } as const;
-  const silent = needs.flatMap((store) => {
-    const [variable, answer] = asked[store];
-    return answer.status === 'rejected' ? [`${variable}: ${reasonOf(answer.reason)}.`] : [];
-  });
-  if (silent.length > 0) throw new StoresUnavailable(silent.join('\n'));
+  const asked = [
+    ['eventStore', 'ESDB_URL', eventStore],
+    ['postgres', 'DATABASE_URL', postgres],
+  ] as const;
+  const silent = asked.flatMap(([store, variable, answer]) =>
+    answer.status === 'rejected' ? [{ store, fault: `${variable}: ${reasonOf(answer.reason)}.` }] : [],
+  );
+  const missed = silent.filter(({ store }) => needs.includes(store)).map(({ fault }) => fault);
+  if (missed.length > 0) throw new StoresUnavailable(missed.join('\n'));
+  return silent.map(({ store }) => store);
 }

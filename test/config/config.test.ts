@@ -79,6 +79,20 @@ test('every fault is named at once, and no value', (t) => {
   t.false(faults.join().includes('private-address'));
 });
 
+test('no fault is named of a default that is made of an invalid variable', (t) => {
+  const portFault = 'PORT must be a whole number from 0 to 65535';
+  t.deepEqual(faultsOf(t, { ...complete, PORT: 'abc' }), [portFault]);
+  t.deepEqual(faultsOf(t, { ...complete, PORT: '65536' }), [portFault]);
+  t.deepEqual(faultsOf(t, { ...complete, PORT: 'abc', SANDBOX_PORT: 'x' }), [
+    portFault,
+    `SANDBOX_${portFault}`,
+  ]);
+  t.deepEqual(faultsOf(t, { ...complete, HOST: 'http://x' }), [
+    'HOST must be an IP address or a name of this machine, without port and brackets',
+  ]);
+  t.is(loadConfig({ ...complete, PORT: '65535' }).sandbox.port, 0, 'there is no higher port');
+});
+
 test('the retention is a number of years, months or days, and there is none by default', (t) => {
   t.is(loadConfig({}, complete).retention, null);
   t.deepEqual(loadConfig({ RETENTION: '7y' }, complete).retention, { count: 7, unit: 'years' });

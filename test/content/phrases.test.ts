@@ -76,6 +76,8 @@ const notForStaff = new Set([
   'Others have no end: rotate, with overlap_hours 0, to end them',
   'A project with this name exists already',
   'expires_at must be in the future',
+  'Every field must be a text, sent once',
+  'Too many results of this transaction are in quarantine',
   // Made of sentences of their own.
   'The {} {}',
 ]);

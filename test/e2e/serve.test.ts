@@ -233,8 +233,22 @@ test.serial('a port that is taken is a sentence, and nothing stays behind', asyn
   };
   const { code, output } = await runLedger(['serve'], other);
   t.is(code, 1);
-  t.regex(output, /EADDRINUSE|in use/);
+  t.is(output, `Port ${port} of 127.0.0.1 is in use. Set PORT to another port.\n`);
   await t.throwsAsync(readFile(join(other.DATA_DIR, 'postgres/data/postmaster.pid')));
+});
+
+test.serial('the start does not say that it runs while a store of its own does not answer', async (t) => {
+  const [port, sandboxPort] = [await freePort(), await freePort()];
+  const other = {
+    PORT: String(port),
+    SANDBOX_PORT: String(sandboxPort),
+    DATA_DIR: await temporaryFolder(t),
+    DATABASE_URL: 'postgres://127.0.0.1:9/nothing',
+  };
+  const waits = await startRole(t, ['serve'], other, async (output) => output.includes('Stop with Ctrl-C'));
+  t.regex(waits.output(), /waits for a store that did not answer/);
+  t.regex(waits.output(), /at DATABASE_URL, which did not answer/);
+  t.notRegex(waits.output(), /is running|Request a payment/);
 });
 
 test.serial(

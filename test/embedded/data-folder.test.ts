@@ -38,7 +38,7 @@ test('a folder that several accounts share is refused and left unchanged', async
   await chmod(folder, 0o1777);
   t.throws(() => lockDataFolder(folder), {
     instanceOf: StartError,
-    message: /Set DATA_DIR to a folder of its own/,
+    message: /: its sticky bit says that accounts share it\. Set DATA_DIR to a folder of its own/,
   });
   t.is((await stat(folder)).mode & 0o7777, 0o1777);
 });

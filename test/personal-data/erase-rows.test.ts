@@ -94,35 +94,39 @@ test.serial(
   },
 );
 
-test.serial('a lost key of the blind index is not replaced unnoticed', async (t) => {
-  const ledger = await start(t);
-  ledger.project(t);
-  const id = await ledger.pay(1);
-  await ledger.caughtUp();
-  t.is((await findByPayer(payer.icNo, ledger)).payments.length, 1);
-  await ledger.db('personal_data.key_blocks').where({ id: 'index' }).delete();
-  const { store } = ledger.personalData;
-  const personalData = createPersonalData({
-    store,
-    listen: () => ({ stop: async () => undefined }),
-    log,
-    runtime: ledger.runtime,
-  });
-  await t.throwsAsync(findByPayer(payer.icNo, { ...ledger, personalData }), { instanceOf: KeysUnavailable });
-  await rebuild({
-    projection: payments,
-    eventStore: ledger.eventStore,
-    db: ledger.db,
-    databaseUrl: ledger.url,
-    personalData,
-    log,
-    runtime: ledger.runtime,
-    signal: new AbortController().signal,
-    onProgress: () => undefined,
-  });
-  const [found] = (await findByPayer(payer.icNo, { ...ledger, personalData })).payments;
-  t.is(found?.request.transactionId, id);
-});
+test.serial(
+  'a key of the blind index that no process knows any more is not replaced unnoticed',
+  async (t) => {
+    const ledger = await start(t);
+    ledger.project(t);
+    const id = await ledger.pay(1);
+    await ledger.caughtUp();
+    t.is((await findByPayer(payer.icNo, ledger)).payments.length, 1);
+    await ledger.db('personal_data.key_blocks').where({ id: 'index' }).delete();
+    const personalData = createPersonalData({
+      store: ledger.openKeyStore(),
+      listen: () => ({ stop: async () => undefined }),
+      log,
+      runtime: ledger.runtime,
+    });
+    await t.throwsAsync(findByPayer(payer.icNo, { ...ledger, personalData }), {
+      instanceOf: KeysUnavailable,
+    });
+    await rebuild({
+      projection: payments,
+      eventStore: ledger.eventStore,
+      db: ledger.db,
+      databaseUrl: ledger.url,
+      personalData,
+      log,
+      runtime: ledger.runtime,
+      signal: new AbortController().signal,
+      onProgress: () => undefined,
+    });
+    const [found] = (await findByPayer(payer.icNo, { ...ledger, personalData })).payments;
+    t.is(found?.request.transactionId, id);
+  },
+);
 
 test.serial('an agency’s own table is scrubbed as well, and one that refuses loses the row', async (t) => {
   const ledger = await start(t);

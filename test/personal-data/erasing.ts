@@ -33,12 +33,15 @@ export async function startErasing(t: ExecutionContext, postgres: Postgres) {
   const { eventStore } = store;
   let now = new Date('2026-11-20T02:00:00.000Z');
   const runtime = testRuntime({ now: () => now });
-  const keyStore = createPostgresKeyStore({
-    db,
-    madeWithKeys,
-    wrapping: wrappingKeys(Buffer.alloc(32, 'k').toString('base64'), []),
-    runtime,
-  });
+  /** As a process of its own has it. */
+  const openKeyStore = () =>
+    createPostgresKeyStore({
+      db,
+      madeWithKeys,
+      wrapping: wrappingKeys(Buffer.alloc(32, 'k').toString('base64'), []),
+      runtime,
+    });
+  const keyStore = openKeyStore();
   const personalData = createPersonalData({
     store: keyStore,
     listen: (onNotification) =>
@@ -69,6 +72,7 @@ export async function startErasing(t: ExecutionContext, postgres: Postgres) {
     db,
     eventStore,
     personalData,
+    openKeyStore,
     erasures: keyStore.erasures,
     dropLeftovers: async () => undefined,
     parts,

@@ -91,7 +91,7 @@ test('one delivery, a range, and what makes no sense', async (t) => {
     ['x', 'y'],
     [id],
     ['--from', 'today'],
-    [...range, '--state', 'due'],
+    [...range, '--state', 'waiting'],
     [...range, '--kind', 'fax'],
     ['--from', '2026-11-22', '--to', '2026-11-20'],
     ['--from', '2099-01-01'],

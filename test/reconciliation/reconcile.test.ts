@@ -170,7 +170,7 @@ test.serial(
     const large = row(1, 'P1', { TRANS_ID: ` ${idOf(1)} `, AMOUNT: '"1,120.50"' });
     const some = await ledger.compare(gatewayCsv([large, row(2, 'P2')]), day);
     t.is(some.summary.badRows, 1);
-    t.deepEqual(some.badRows, [{ line: 2, fault: 'AMOUNT is not an amount such as 120.50' }]);
+    t.deepEqual(some.badRows, [{ line: 2, fault: 'AMOUNT must be an amount such as 120.50' }]);
     t.deepEqual(
       some.found.map(({ kind, transactionId }) => [kind, transactionId]),
       [['missingThere', idOf(3)]],

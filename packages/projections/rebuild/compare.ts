@@ -84,7 +84,7 @@ async function compareLocked(options: LockedOptions): Promise<Comparison> {
     const { position } = await db.transaction((trx) => servingCheckpoint(trx, projection));
     return position;
   });
-  // Most of it while nobody waits.
+  // Most of the rows that are ahead are made here, while the runner does not have to wait.
   const since = await oldestTransaction(db);
   await foldAhead(options, null, patient);
 
@@ -93,7 +93,7 @@ async function compareLocked(options: LockedOptions): Promise<Comparison> {
     readOnly: true,
   });
   try {
-    // It waits for the last events, however many.
+    // The transaction is idle while the last events are processed, however many there are.
     await snapshot.raw(`set local idle_in_transaction_session_timeout to '10min'`);
     const serving = await db.transaction(async (trx) => {
       const { parked, position } = await servingCheckpoint(trx, projection);
@@ -114,13 +114,13 @@ async function compareLocked(options: LockedOptions): Promise<Comparison> {
   }
 }
 
-/** Every transaction before it has ended. */
+/** The id before which every transaction has ended. */
 async function oldestTransaction(db: Knex): Promise<string> {
   const { rows } = await db.raw('select pg_snapshot_xmin(pg_current_snapshot())::xid as oldest');
   return rows[0].oldest;
 }
 
-/** What cannot be folded is left out, and its rows will differ. */
+/** Leaves out events that cannot be folded: their rows will differ. */
 async function foldAhead(options: LockedOptions, since: string | null, db: Knex): Promise<void> {
   const { patient, projection, schema } = options;
   for await (const events of projection.eventsAhead?.(db, schema, since) ?? [])

@@ -21,7 +21,7 @@ export class ShadowTablesOutdated extends Error {
 /** Where the replaced tables stay until nobody reads them any more. */
 export const retiredSchema = ({ name }: Pick<Projection, 'name'>) => `${name}_old`;
 
-/** By what, and for which request, the serving tables were made: kept with their checkpoint. */
+/** The rebuild that made the serving tables, and the request for it; kept with their checkpoint. */
 type LastRebuild = { request: string | null; durationMs: number; events: number };
 
 /** Null if no rebuild has made them. */

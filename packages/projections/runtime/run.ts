@@ -109,7 +109,7 @@ async function follow(run: Run, signal: AbortSignal, onProgress: () => void): Pr
     const error = cause instanceof LogReplaced ? new ProjectionHalted(logReplacedText(projection)) : cause;
     if (error instanceof ProjectionHalted) await recordFault(db, schema, error.message);
     if (isPostgresError(error, 'diskFull'))
-      // In its page there may still be room for it.
+      // The page of the checkpoint's row may still have room for the fault.
       await recordFault(db, schema, diskFullText).catch(() => {});
     // Somebody has dropped a table, or all checkpoints.
     if (isPostgresError(error, 'undefinedTable'))

@@ -13,7 +13,7 @@ type Work = {
   alone(): void;
 };
 
-/** What is given in one turn of the event loop shares a transaction. Work may run twice, the first time rolled back. */
+/** Works that are given in the same turn of the event loop share a transaction. If one fails, each runs again, alone. */
 export function createSharedTransaction(db: Knex, runtime: Pick<Runtime, 'yieldToIo'>): Transact {
   let gathered: Work[] = [];
 
@@ -22,7 +22,7 @@ export function createSharedTransaction(db: Knex, runtime: Pick<Runtime, 'yieldT
       const committed = await db.transaction(async (trx) => {
         const done: (() => void)[] = [];
         for (const work of works) {
-          // The one before has set it to its own tables.
+          // The work before this one has set the path to its own tables.
           if (done.length > 0) await trx.raw('set local search_path to default');
           done.push(await work.within(trx));
         }

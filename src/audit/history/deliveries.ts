@@ -1,5 +1,5 @@
 /** A payment's deliveries, each with the attempts that were made, from the payment's own events. */
-import { isSuperseded, lacksErased } from '../../commands/deliveries.ts';
+import { isOvertaken, lacksErased } from '../../commands/deliveries.ts';
 import type { Delivery } from '../../events/deliveries.ts';
 import type { PaymentEvent, RequestedPayment } from '../../events/payment.ts';
 
@@ -12,7 +12,7 @@ export function shownDeliveries(payment: RequestedPayment, events: readonly (Pay
     ...delivery,
     receiver: receiverOf(delivery.kind, request.callbackUrl),
     canSendAgain:
-      delivery.state !== 'due' && !isSuperseded(delivery, deliveries) && !lacksErased(delivery, payment),
+      delivery.state !== 'due' && !isOvertaken(delivery, deliveries) && !lacksErased(delivery, payment),
     made: attempts
       .filter(({ data }) => data.delivery === delivery.key)
       .map(({ data }) => ({

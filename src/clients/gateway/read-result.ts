@@ -2,7 +2,7 @@
 import { readGatewayTime } from '../../common/malaysian-time.ts';
 import { readAmount } from '../../common/money.ts';
 import type { Outcome, ReportedResult } from '../../events/payment-result.ts';
-import { oneLine, readMode } from '../wire-fields.ts';
+import { oneLine, readMode, readReceiptNo } from '../wire-fields.ts';
 
 /** Form fields as they travel: each name once, in any case; names and values are well-formed Unicode. */
 export type GatewayFields = Readonly<Record<string, string>>;
@@ -32,7 +32,7 @@ export function readGatewayResult(fields: GatewayFields): GatewayResult | null {
       amountSen: readAmount(text('AMOUNT')),
       currency: text('CURRENCY'),
       paidAt: readGatewayTime(text('PAYMENT_DATETIME')),
-      receiptNo: text('RECEIPT_NO'),
+      receiptNo: readReceiptNo(byName.get('RECEIPT_NO') ?? ''),
       buyerBank: text('BUYER_BANK'),
       buyerName: text('BUYER_NAME'),
       raw: { ...fields },

@@ -10,7 +10,7 @@ import {
   type RegistryStatus,
   registryStatuses,
 } from '../../events/payment-result.ts';
-import { lenientText, oneLine, readMode } from '../wire-fields.ts';
+import { lenientText, oneLine, readMode, readReceiptNo } from '../wire-fields.ts';
 
 /** No usable answer; `fault` says why. The message names no transaction and quotes nothing that the registry sent. */
 export class RegistryUnavailable extends Error {
@@ -79,7 +79,7 @@ function readRecord(fields: RegistryRecord) {
     amountSen: readAmount(fields.amount),
     currency: '',
     paidAt: readGatewayTime(fields.payment_datetime),
-    receiptNo: oneLine(fields.receipt_no),
+    receiptNo: readReceiptNo(fields.receipt_no),
     buyerBank: oneLine(fields.buyer_bank),
     buyerName: oneLine(fields.buyer_name),
     raw: rawOf(fields),

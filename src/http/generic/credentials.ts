@@ -24,10 +24,10 @@ export const Rotation = maskable({
   ),
 });
 
-type Asked = Context<FromMerchant & { kind: CredentialKind; body: Infer<typeof Rotation> }>;
+type CredentialContext = Context<FromMerchant & { kind: CredentialKind; body: Infer<typeof Rotation> }>;
 
 /** Koa middleware: which kind the path names. Throws HttpProblem 404. A body is not needed. */
-export function readKind(ctx: Asked, next: Next): Promise<unknown> {
+export function readKind(ctx: CredentialContext, next: Next): Promise<unknown> {
   const kind = credentialKinds.find((each) => each === ctx.params.kind);
   if (!kind) throw new HttpProblem(404, 'There is no such credential');
   ctx.state.kind = kind;
@@ -36,21 +36,22 @@ export function readKind(ctx: Asked, next: Next): Promise<unknown> {
 }
 
 /** What both commands say of the credential and of the merchant that replaces it. */
-const about = ({ state: { apiKey, kind, merchant } }: Asked, { credentials }: PaymentChannel, now: Date) => ({
+const about = ({ state }: CredentialContext, { credentials }: PaymentChannel, now: Date) => ({
   at: now.toISOString(),
-  kind,
-  by: credentials.fingerprintOf('api-key', apiKey),
-  configured: credentials.configured(merchant),
+  kind: state.kind,
+  by: credentials.fingerprintOf('api-key', state.apiKey),
+  configured: credentials.configured(state.merchant),
 });
 
-async function record(ctx: Asked, { eventStore, personalData }: PaymentChannel, command: CredentialCommand) {
+async function record(ctx: CredentialContext, channel: PaymentChannel, command: CredentialCommand) {
+  const { eventStore, personalData } = channel;
   const { code } = ctx.state.merchant;
   const execute = createExecute({ eventStore, decider: credentialDecider, seal: personalData.seal });
   await execute(merchantStream(code), command, causeOf(ctx, `merchant:${code}`));
 }
 
 /** The answer is the only place where the new one is ever shown. */
-export async function rotate(ctx: Asked, channel: PaymentChannel): Promise<void> {
+export async function rotate(ctx: CredentialContext, channel: PaymentChannel): Promise<void> {
   const { credentials, runtime } = channel;
   const { body, kind, merchant, spend } = ctx.state;
   await spend('rotations', merchant.code);
@@ -71,7 +72,7 @@ export async function rotate(ctx: Asked, channel: PaymentChannel): Promise<void>
   ctx.body = { status: true, message: 'Store it now: it is not shown again', data };
 }
 
-export async function endOverlap(ctx: Asked, channel: PaymentChannel): Promise<void> {
+export async function endOverlap(ctx: CredentialContext, channel: PaymentChannel): Promise<void> {
   await record(ctx, channel, { type: 'EndOverlap', ...about(ctx, channel, channel.runtime.now()) });
   ctx.status = 202;
   ctx.body = { status: true, message: 'Only the newest is valid from now on' };

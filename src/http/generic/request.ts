@@ -45,9 +45,10 @@ export function paymentRequestBody({ maxAmountSen, production }: { maxAmountSen:
   });
 }
 
-type Asked = Context<FromMerchant & { body: PaymentRequestBody }>;
-
-export async function requestPayment(ctx: Asked, channel: PaymentChannel): Promise<void> {
+export async function requestPayment(
+  ctx: Context<FromMerchant & { body: PaymentRequestBody }>,
+  channel: PaymentChannel,
+): Promise<void> {
   const { body, merchant } = ctx.state;
   checkRedirectHost('redirect_url', body.redirect_url, merchant);
   const requested = {

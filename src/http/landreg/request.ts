@@ -67,9 +67,10 @@ function itemsFault(value: unknown): string | null {
     : `must be a list of 1 to ${maxItems} items`;
 }
 
-type Asked = Context<{ body: PaymentRequestBody }>;
-
-export async function requestPayment(ctx: Asked, channel: PaymentChannel): Promise<void> {
+export async function requestPayment(
+  ctx: Context<{ body: PaymentRequestBody }>,
+  channel: PaymentChannel,
+): Promise<void> {
   const { merchants, transactionIdKey } = channel.config;
   const { body } = ctx.state;
   const agencies = Array.from(merchants.values()).filter(({ branchCode }) => branchCode !== '');

@@ -2,6 +2,7 @@
 import { handOverFields } from '../../clients/gateway/hand-over.ts';
 import { type RefusalCode, Refused } from '../../commands/decider.ts';
 import { chosenAttempt, type PaymentCommand } from '../../commands/payment.ts';
+import { refusalToBegin } from '../../commands/refusal-to-pay.ts';
 import { addSen, displaySen } from '../../common/money.ts';
 import { outstandingSen } from '../../events/adjustments.ts';
 import type { OpenPayment } from '../../events/open-payment.ts';
@@ -14,7 +15,7 @@ import { agencyTexts } from './agency.ts';
 import type { PaymentChannel } from './channel.ts';
 import type { PaymentWithHead } from './load-payment.ts';
 import { type Offer, offersFor } from './payment-methods.ts';
-import { drawPaymentPage, type FormFault, isSettled } from './payment-page.ts';
+import { drawPaymentPage, type FormFault } from './payment-page.ts';
 import { texts } from './texts.ts';
 
 export async function chooseMethod(ctx: Context<PaymentWithHead>, channel: PaymentChannel): Promise<void> {
@@ -22,8 +23,8 @@ export async function chooseMethod(ctx: Context<PaymentWithHead>, channel: Payme
   const { head, payment } = ctx.state;
   const { transactionId } = payment.request;
   const attempt = readToken(ctx, transactionId, channel);
-  if (isSettled(payment, runtime.now())) return leadToReceipt(ctx, transactionId, head.revision);
   const at = runtime.now().toISOString();
+  if (refusalToBegin(payment, at)) return leadToReceipt(ctx, transactionId, head.revision);
   const drawFault = (status: number, fault: FormFault) => {
     ctx.status = status;
     return drawPaymentPage(ctx, payment, channel, fault);

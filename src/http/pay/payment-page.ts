@@ -1,11 +1,11 @@
 /** GET /<channel>/pay/{id}: the page on which a payer chooses how to pay. */
 import { format } from '@ledger/kernel/format.ts';
+import { refusalToBegin } from '../../commands/refusal-to-pay.ts';
 import { otherLanguage } from '../../common/languages.ts';
 import { displaySen } from '../../common/money.ts';
 import { outstandingSen } from '../../events/adjustments.ts';
 import type { OpenPayment } from '../../events/open-payment.ts';
-import type { RequestedPayment } from '../../events/payment.ts';
-import { isClosed, standingOf } from '../../events/payment-standing.ts';
+import { standingOf } from '../../events/payment-standing.ts';
 import { openAttempts } from '../../events/requery-schedule.ts';
 import { receiptOf } from '../../receipts/receipt.ts';
 import { agoText, type Language, otherChargeTexts, timeText } from '../../receipts/texts.ts';
@@ -22,16 +22,10 @@ export type FormFault = { error: keyof Texts['formErrors']; chosenMode: string; 
 
 export async function showPaymentPage(ctx: Context<LoadedPayment>, channel: PaymentChannel): Promise<void> {
   const { payment, asAt } = ctx.state;
-  if (isSettled(payment, channel.runtime.now()))
+  if (refusalToBegin(payment, channel.runtime.now().toISOString()))
     return seeOther(ctx, channel.links.receipt(payment.request.transactionId, askedLanguage(ctx)));
   const asAtText = asAt && timeText(asAt.toISOString(), languageOf(ctx));
   await drawPaymentPage(ctx, payment, channel, { asAt: asAtText });
-}
-
-/** Whether there is nothing to choose: it is paid, or may be at the bank, another amount was received, or it is closed. */
-export function isSettled(payment: RequestedPayment, now: Date): boolean {
-  const isOver = ['succeeded', 'pending', 'wrongAmount'].includes(standingOf(payment));
-  return isOver || isClosed(payment, now.toISOString());
 }
 
 /** A merchant may relay the page from its own origin: every URL in it is absolute. Amounts read `RM 1,234.50`. */
@@ -65,7 +59,7 @@ export function drawPaymentPage(
       detail: titleId,
       amount: displaySen(amountSen),
     })),
-    methods: offers.map((offer) => methodOf(offer, lang)),
+    methods: offers.map((offer) => shownMethod(offer, lang)),
     otherCharges,
     lastAttempt: status === 'failed' || status === 'cancelled' ? status : undefined,
     openAttempts: openAttemptTexts(payment, { lang, offers, now: runtime.now() }),
@@ -99,7 +93,7 @@ function openAttemptTexts(
   });
 }
 
-function methodOf({ mode, minSen, maxSen, banks, ...offer }: Offer, lang: Language) {
+function shownMethod({ mode, minSen, maxSen, banks, ...offer }: Offer, lang: Language) {
   const t = texts[lang];
   const min = minSen === null ? '' : displaySen(minSen);
   const max = maxSen === null ? '' : displaySen(maxSen);

@@ -1,6 +1,7 @@
 /** GET /<channel>/receipt/{id}: the official receipt, or how a payment stands that is not paid. */
 import { format } from '@ledger/kernel/format.ts';
 import { canRequestEmail, receiptEmailOf } from '../../commands/deliveries.ts';
+import { refusalToBegin } from '../../commands/refusal-to-pay.ts';
 import { otherLanguage } from '../../common/languages.ts';
 import type { OpenPayment } from '../../events/open-payment.ts';
 import { chosenLanguage, type RequestedPayment } from '../../events/payment.ts';
@@ -21,7 +22,6 @@ import { type Context, languageOf } from '../server/context.ts';
 import { agencyTexts } from './agency.ts';
 import type { PaymentChannel } from './channel.ts';
 import type { LoadedPayment } from './load-payment.ts';
-import { isSettled } from './payment-page.ts';
 import { texts } from './texts.ts';
 
 /** The pauses after which the page of an open payment looks again by itself: ten minutes in all. */
@@ -40,7 +40,7 @@ export function drawReceipt(
   const { status, transactionId } = receipt;
   const { linkEndsAtMs } = ctx.state;
   const ownUrl = links.receipt(transactionId, lang, linkEndsAtMs);
-  const canPay = !isSettled(payment, runtime.now());
+  const canPay = !refusalToBegin(payment, runtime.now().toISOString());
   // Also where nobody may begin to pay any more: the bank may still report an attempt that has begun.
   const isUnpaid = status === 'requested' || status === 'partlyPaid';
   const isOpen = status === 'pending' || (isUnpaid && openAttempts(payment).length > 0);

@@ -2,8 +2,8 @@
 import { EventStoreUnavailable } from '@ledger/event-store/event-store.ts';
 import texts from '../../../content/texts/requery.en.json' with { type: 'json' };
 import { toIsoWithOffset } from '../../common/malaysian-time.ts';
-import { openPayment } from '../../events/open-payment.ts';
-import type { PaymentEvent, PaymentRequested } from '../../events/payment.ts';
+import { type OpenPayment, openPayment } from '../../events/open-payment.ts';
+import type { PaymentEvent } from '../../events/payment.ts';
 import type { RegistryAnswer } from '../../events/payment-result.ts';
 import { adjustmentFields, type PaymentFields, paymentFields } from '../../receipts/payment-fields.ts';
 import { askRegistry } from '../server/ask-registry.ts';
@@ -11,14 +11,12 @@ import { type Context, causeOf, HttpProblem } from '../server/context.ts';
 import type { PaymentChannel } from './channel.ts';
 import type { LoadedPayment } from './load-payment.ts';
 
-type Asked = Pick<PaymentRequested, 'channel' | 'merchant' | 'reference' | 'transactionId'>;
-
 /** `id` is the transaction id that the request's reference leads to. */
 export async function requery(
   ctx: Context,
   channel: PaymentChannel,
   id: string,
-  ask: (request: Asked) => Promise<RegistryAnswer>,
+  ask: (request: OpenPayment['request']) => Promise<RegistryAnswer>,
 ): Promise<void> {
   const { config, readPayment, recordAnswer, runtime } = channel;
   const { request } = (await readPayment(id, requestRevision)).payment;
@@ -45,7 +43,7 @@ export async function requery(
 async function record(
   ctx: Context,
   { personalData, readPayment, recordAnswer, runtime }: PaymentChannel,
-  request: Asked,
+  request: OpenPayment['request'],
   answer: RegistryAnswer,
 ): Promise<LoadedPayment & { events: readonly PaymentEvent[] | null }> {
   try {

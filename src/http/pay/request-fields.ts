@@ -23,6 +23,8 @@ type TextRule = {
   /** The same rule as a regular expression for the whole text, without anchors. */
   pattern: string;
   format?: 'email' | 'uri';
+  /** What `pattern` cannot express. */
+  description?: string;
 };
 
 /** Control characters, line breaks, lone surrogates, and what changes the direction of the text around it. */
@@ -61,17 +63,23 @@ export function optional(maxLength: number, rule: TextRule = anyText): Struct<st
 
 const orEmpty = (sent: unknown) => sent ?? '';
 
-/** The caller's own reference of the payment, without invisible characters, so that no two references look the same. */
+/**
+ * The caller's own reference of the payment. Forms of one text that look the same would be payments of their own, so
+ * only one of them is accepted. Letters of different scripts may still look alike.
+ */
 export const reference = required(100, {
   faultOf(value) {
-    if (value !== value.trim()) return 'must not begin or end with a space';
+    if (/^ | $| {2}|[^\S ]/.test(value))
+      return 'must have no spaces but single ones (U+0020) between other characters';
+    if (value !== value.normalize()) return 'must be in Unicode normalisation form C (NFC)';
     // Clients and proxies resolve them in the path of a requery.
     if (/^\.\.?$/.test(value)) return 'must not be . or ..';
     // Bytes that are not UTF-8 arrive as this character: two references in Latin-1 would become one payment.
     if (value.includes('\ufffd')) return notPlainFault;
     return /[\p{Cf}\p{DI}\u2800]/u.test(value) ? 'must not contain invisible characters' : null;
   },
-  pattern: '(?!\\s|\\.\\.?$)[^\\p{Cc}\\p{Cs}\\u2028\\u2029\\uFFFD\\p{Cf}\\p{DI}\\u2800]*(?<!\\s)',
+  pattern: '(?!\\.\\.?$)(?:[^\\s\\p{Cc}\\p{Cs}\\uFFFD\\p{Cf}\\p{DI}\\u2800]+(?: (?=\\S)|$))+',
+  description: 'In Unicode normalisation form C (NFC)',
 });
 
 /** A text that is missing or visible. */
@@ -115,7 +123,7 @@ export function amount(maxSen: Sen): Struct<Sen, unknown> {
       maximum: Number(max),
       multipleOf: 0.01,
       pattern: '^(?!0+(?:\\.0+)?$)\\d{1,9}(?:\\.\\d{1,2})?$',
-      // The only rule for a text that JSON Schema cannot express.
+      // JSON Schema cannot express it for a text.
       description: `At most ${max}`,
     },
   );

@@ -1,4 +1,5 @@
 /** The end of POST /<channel>/request: records the payment, and shows the page on which to pay it. */
+import { refusalToBegin } from '../../commands/refusal-to-pay.ts';
 import type { Merchant } from '../../config/merchants.ts';
 import { openedAs, openPayment } from '../../events/open-payment.ts';
 import { type PaymentRequested, paymentStream } from '../../events/payment.ts';
@@ -6,7 +7,7 @@ import type { RequestDetails } from '../../events/personal-data.ts';
 import { statusCodeOf } from '../../receipts/payment-fields.ts';
 import { type Context, causeOf } from '../server/context.ts';
 import type { PaymentChannel } from './channel.ts';
-import { drawPaymentPage, isSettled } from './payment-page.ts';
+import { drawPaymentPage } from './payment-page.ts';
 import { drawReceipt } from './receipt-page.ts';
 
 /** What the channels find in their requests. */
@@ -35,19 +36,22 @@ export async function startPayment(
   };
   const command = { type: 'RequestPayment', request } as const;
   const stream = paymentStream(transactionId);
-  const { events, state } = await execute(stream, command, causeOf(ctx, actor), { creates: true });
+  // An expired request may repeat an earlier one, so the stream is read before it is refused.
+  const creates = request.expiresAt === undefined || request.expiresAt > request.at;
+  const { events, state } = await execute(stream, command, causeOf(ctx, actor), { creates });
   if (state.status === 'none') throw new Error('A payment that was requested has no state');
+  const refusal = refusalToBegin(state, runtime.now().toISOString());
   if (!wantsJson(ctx)) {
     // A new payment's details are at hand; those of an earlier request have to be decrypted.
     const payment =
       events.length > 0 ? openedAs(state, details) : await openPayment(state, personalData.open);
-    return isSettled(payment, runtime.now())
+    return refusal
       ? drawReceipt(ctx, { payment, asAt: null }, dependencies)
       : drawPaymentPage(ctx, payment, dependencies);
   }
   ctx.body = {
     status: true,
-    message: 'Send the payer to payment_url',
+    message: refusal?.message ?? 'Send the payer to payment_url',
     data: {
       transaction_id: transactionId,
       payment_url: links.pay(transactionId),

@@ -11,7 +11,7 @@ import { inSpan } from '@ledger/kernel/tracing.ts';
 import type { warnSeldom } from '@ledger/kernel/warn-seldom.ts';
 import { KeysUnavailable, type OpenSealed } from '@ledger/personal-data/sealed.ts';
 import type { Logger } from 'pino';
-import { isSuperseded, type RecordDeliveryAttempt } from '../../commands/deliveries.ts';
+import { isOvertaken, type RecordDeliveryAttempt } from '../../commands/deliveries.ts';
 import type { ExecuteOf } from '../../commands/execute.ts';
 import type { paymentDecider } from '../../commands/payment.ts';
 import { UnreadableEvent } from '../../events/codec.ts';
@@ -159,7 +159,7 @@ async function recordSuperseded(
   let from: Stream<Payment> = head;
   for (const each of deliveries) {
     const call = calls.get(each.key);
-    if (!call || each.state !== 'due' || !isSuperseded(each, deliveries)) continue;
+    if (!call || each.state !== 'due' || !isOvertaken(each, deliveries)) continue;
     const at = dependencies.runtime.now().toISOString();
     const superseded = await dependencies.execute(
       paymentStream(request.transactionId),

@@ -79,6 +79,16 @@ for (const [name, value, field, read] of [
   ['PAYMENT_DATETIME', '20261120090430', 'paidAt', '2026-11-20T01:04:30.000Z'],
   ['PAYMENT_DATETIME', '2026-02-30 09:04:30', 'paidAt', null],
   ['CURRENCY', ' MYR ', 'currency', 'MYR'],
+  ['RECEIPT_NO', ' RC 2026/11 (A)-#7 ', 'receiptNo', 'RC 2026/11 (A)-#7'],
+  ['RECEIPT_NO', '1'.repeat(100), 'receiptNo', '1'.repeat(100)],
+  ['RECEIPT_NO', '1'.repeat(101), 'receiptNo', ''],
+  ['RECEIPT_NO', 'R\u202e1', 'receiptNo', ''],
+  ['RECEIPT_NO', 'R\n1', 'receiptNo', ''],
+  ['RECEIPT_NO', '..', 'receiptNo', ''],
+  ['RECEIPT_NO', 'V/3 #?%&', 'receiptNo', 'V/3 #?%&'],
+  ['RECEIPT_NO', 'R\\1', 'receiptNo', ''],
+  ['RECEIPT_NO', 'R\u00e9', 'receiptNo', ''],
+  ['RECEIPT_NO', '../../etc/"\'<script>', 'receiptNo', ''],
   ['BUYER_NAME', ` ${'x'.repeat(300)}`, 'buyerName', 'x'.repeat(200)],
 ] as const) {
   test(`${name} ${value.slice(0, 30)} is read as ${read}`.slice(0, 90), (t) => {

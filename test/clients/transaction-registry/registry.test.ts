@@ -81,6 +81,15 @@ for (const [number, status, results] of [
   });
 }
 
+test('a receipt number that is not plain is none; the evidence keeps it', async (t) => {
+  const registry = await startRegistry(t);
+  const receipt_no = '<b>R\u202e1</b>';
+  registry.answer(listOf(record({ receipt_no })));
+  const config = { url: registry.url, token: 't' };
+  const answer = await createTransactionRegistry({ runtime: testRuntime(), config, log }).ask(id);
+  t.like(answer.results, [{ receiptNo: '', raw: { receipt_no } }]);
+});
+
 test('a number keeps all its digits: it must be the same money as in the result of the gateway', async (t) => {
   const registry = await startRegistry(t);
   const sent = JSON.stringify([record({ gateway_id1: '{id}', amount: '{amount}' })]);

@@ -126,12 +126,17 @@ for (const accept of [
 }
 
 test.serial('a repeated request is the same transaction, and nothing is appended', async (t) => {
-  const body = requestBody();
+  const inForm = (form: 'NFC' | 'NFD') => ({
+    description: 'Yuran café'.normalize(form),
+    name: 'Zoë'.normalize(form),
+  });
+  const body = requestBody(inForm('NFC'));
   const answers = [
     await postRequest(app, body, json),
     await postRequest(app, { ...body, amount: 120.5 }, json),
     await postRequest(app, { ...body, merchant_code: 'council', city: '', extra: {} }, json),
     await postRequest(app, { ...body, merchant_code: 'council', city: null, extra: '' }, json),
+    await postRequest(app, { ...body, ...inForm('NFD') }, json),
   ];
   const ids = await Promise.all(
     answers.map(
@@ -206,8 +211,33 @@ test.serial('once paid, the same request shows the receipt and the status', asyn
   const html = await (await postRequest(app, body)).text();
   t.regex(html, /Official receipt/);
   t.notRegex(html, /name="token"/);
-  const { data } = (await (await postRequest(app, body, json)).json()) as { data: { status: string } };
-  t.is(data.status, '1');
+  const answer = await (await postRequest(app, body, json)).json();
+  t.like(answer, { status: true, message: 'This payment is already paid', data: { status: '1' } });
+});
+
+test.serial('the message says why nobody can begin to pay', async (t) => {
+  let now = new Date('2026-11-20T01:30:00.000Z');
+  const app = await startApp({ clock: () => now });
+  t.teardown(() => app.close());
+  const expires_at = '2026-11-20T10:00:00+08:00';
+  const messageOf = async (body: unknown) => {
+    const answer = await postRequest(app, body, json);
+    t.is(answer.status, 200);
+    return ((await answer.json()) as { message: string }).message;
+  };
+  const [pending, wrong, cancelled, expired] = [1, 2, 3, 4].map(() => requestBody({ expires_at }));
+  for (const body of [pending, wrong, cancelled, expired])
+    t.is(await messageOf(body), 'Send the payer to payment_url');
+  await postResult(app, signed(resultFields(await createPayment(app, pending), { STATUS: '3' })));
+  await postResult(app, signed(resultFields(await createPayment(app, wrong), { AMOUNT: '1.00' })));
+  const url = `${app.url}/generic/payments/${await createPayment(app, cancelled)}/cancel`;
+  t.is((await fetch(url, { method: 'POST', headers: merchantHeaders })).status, 202);
+  t.is(await messageOf(pending), 'This payment is waiting for authorisation at the bank');
+  t.is(await messageOf(wrong), 'Another amount was received for this payment');
+  const closed = 'The agency has cancelled this payment, or it has expired';
+  t.is(await messageOf(cancelled), closed);
+  now = new Date(expires_at);
+  t.is(await messageOf(expired), closed);
 });
 
 for (const name of ['陈美玲', 'தமிழ்ச்செல்வி', 'محمد بن عبد الله', "O'Brien <b>&amp;</b>", '𠮷野家 👩‍👩‍👧']) {
@@ -228,6 +258,8 @@ for (const name of ['陈美玲', 'தமிழ்ச்செல்வி', 'م�
 
 const deep = (levels: number): unknown => (levels === 0 ? 1 : { a: deep(levels - 1) });
 const tooLong = (length: number) => '𠮷'.repeat(length + 1);
+
+const oddSpaces = 'trans_id must have no spaces but single ones (U+0020) between other characters';
 
 /** What is changed in a good body, and what is said about it. */
 const bad: Record<string, [Record<string, unknown>, string]> = {
@@ -254,7 +286,15 @@ const bad: Record<string, [Record<string, unknown>, string]> = {
   'trans_id missing': [{ trans_id: undefined }, 'trans_id is required'],
   'trans_id blank': [{ trans_id: '   ' }, 'trans_id is required'],
   'trans_id a number': [{ trans_id: 7 }, 'trans_id must be text'],
-  'trans_id with a space at its end': [{ trans_id: 'A-1 ' }, 'trans_id must not begin or end with a space'],
+  'trans_id with a space at its beginning': [{ trans_id: ' A-1' }, oddSpaces],
+  'trans_id with a space at its end': [{ trans_id: 'A-1 ' }, oddSpaces],
+  'trans_id with two spaces': [{ trans_id: 'A  1' }, oddSpaces],
+  'trans_id with a space that breaks no line': [{ trans_id: 'A\u00a01' }, oddSpaces],
+  'trans_id with a wide space': [{ trans_id: 'A\u30001' }, oddSpaces],
+  'trans_id with an accent as a character of its own': [
+    { trans_id: 'Cafe\u0301' },
+    'trans_id must be in Unicode normalisation form C (NFC)',
+  ],
   'trans_id that no path can hold': [{ trans_id: '..' }, 'trans_id must not be . or ..'],
   'trans_id that is one point': [{ trans_id: '.' }, 'trans_id must not be . or ..'],
   'trans_id too long': [{ trans_id: tooLong(100) }, 'trans_id must be at most 100 characters'],

@@ -594,6 +594,18 @@ test('control characters and very long texts stay in the raw fields only', async
   t.is(result && plain(result.evidence).BUYER_NAME, BUYER_NAME);
 });
 
+test('a receipt number that is not plain is replaced by ours, and the payment is paid', async (t) => {
+  for (const RECEIPT_NO of ['9'.repeat(20_000), 'R\u202e1', '../../etc/"\'<script>']) {
+    const id = await createPayment(app);
+    t.is((await postResult(app, signed(resultFields(id, { RECEIPT_NO })))).status, 303);
+    const [event] = await results(id);
+    if (!event || !('receiptNo' in event)) return t.fail();
+    t.regex(event.receiptNo, /^7-20261120-[0-9A-Z]{16}$/);
+    t.is(event.result.receiptNo, '');
+    t.is(plain(event.evidence).RECEIPT_NO, RECEIPT_NO);
+  }
+});
+
 test('while the event store is down the answer is 503, never a redirect', async (t) => {
   const unavailable = () => Promise.reject(new EventStoreUnavailable('down'));
   const down = await startApp({ eventStore: { append: unavailable } }, app);

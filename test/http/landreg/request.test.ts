@@ -123,6 +123,8 @@ test.serial('once paid, the same request shows the receipt', async (t) => {
   const { transactionId } = await createLandPayment(app, body);
   await reportLandResult(app, transactionId);
   t.regex(await (await postRequest(app, body)).text(), /Official receipt/);
+  const answer = await (await postRequest(app, body, json)).json();
+  t.like(answer, { status: true, message: 'This payment is already paid', data: { status: '1' } });
 });
 
 test.serial('20 items with the longest texts are accepted, and the description is shortened', async (t) => {
@@ -172,7 +174,10 @@ const bad: readonly (readonly [over: Record<string, unknown>, message: string])[
   [{ transaksi_id: undefined }, 'transaksi_id is required'],
   [{ transaksi_id: '  ' }, 'transaksi_id is required'],
   [{ transaksi_id: 17 }, 'transaksi_id must be text'],
-  [{ transaksi_id: ' T' }, 'transaksi_id must not begin or end with a space'],
+  [
+    { transaksi_id: ' T' },
+    'transaksi_id must have no spaces but single ones (U+0020) between other characters',
+  ],
   [{ transaksi_id: 'x'.repeat(101) }, 'transaksi_id must be at most 100 characters'],
   [{ transaksi_id: '..' }, 'transaksi_id must not be . or ..'],
   [{ transaksi_id: 'A\u200b1' }, 'transaksi_id must not contain invisible characters'],

@@ -26,7 +26,7 @@ export const refund: FormPage = {
       path: `${paymentsPath}/${payment.request.transactionId}`,
       charges: charges.map((charge) => ({
         ...charge,
-        method: methodOf(charge, languageOf(ctx)),
+        method: methodName(charge, languageOf(ctx)),
         left: formatSen(charge.leftSen),
       })),
       typed: typed ?? {},
@@ -53,7 +53,7 @@ export const refund: FormPage = {
 const titleOf = (ctx: Context, { request }: RequestedPayment) =>
   phrase(languageOf(ctx), 'Refund of {reference}', { reference: request.reference });
 
-const methodOf = ({ mode }: Charge, lang: Language) =>
+const methodName = ({ mode }: Charge, lang: Language) =>
   mode === '' ? phrase(lang, 'method not known') : texts[lang].modes[mode];
 
 /** Throws InvalidFields. */

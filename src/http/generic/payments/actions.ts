@@ -8,27 +8,26 @@ import { type Context, causeOf } from '../../server/context.ts';
 import type { FromMerchant } from '../authenticate.ts';
 import type { OwnPayment } from './own-payment.ts';
 
-const done: Readonly<Record<string, string>> = texts.done;
-
-type Asked = Context<FromMerchant & OwnPayment>;
+type OwnContext = Context<FromMerchant & OwnPayment>;
+type Action = Extract<PaymentCommand, { type: keyof typeof texts.done }>;
 
 /** Answers 202 even if there was nothing to do. */
-async function act(ctx: Asked, { execute }: PaymentChannel, command: PaymentCommand): Promise<void> {
+async function act(ctx: OwnContext, { execute }: PaymentChannel, command: Action): Promise<void> {
   const { merchant, own } = ctx.state;
   const cause = causeOf(ctx, `merchant:${merchant.code}`);
   await execute(paymentStream(own.payment.request.transactionId), command, cause, { from: own.head });
   ctx.status = 202;
-  ctx.body = { status: true, message: done[command.type] };
+  ctx.body = { status: true, message: texts.done[command.type] };
 }
 
-export const cancel = (ctx: Asked, channel: PaymentChannel) =>
+export const cancel = (ctx: OwnContext, channel: PaymentChannel) =>
   act(ctx, channel, { type: 'CancelPayment', at: channel.runtime.now().toISOString(), source: 'merchant' });
 
 /** After this many attempts a merchant cannot ask for a delivery again, which keeps its stream short. Staff can. */
 export const maxAttempts = 50;
 
 /** Only a callback: an email goes to a person. */
-export async function sendAgain(ctx: Asked, channel: PaymentChannel): Promise<void> {
+export async function sendAgain(ctx: OwnContext, channel: PaymentChannel): Promise<void> {
   const { params, state } = ctx;
   const wanted = state.own.payment.deliveries.find(({ key }) => key === params.delivery);
   if (wanted?.kind !== 'callback') throw new Refused('unknown_delivery', 'This payment has no such callback');

@@ -20,11 +20,11 @@ export function testCallbackBody({ production }: { production: boolean }) {
   });
 }
 
-type Asked = Context<FromMerchant & { body: Infer<ReturnType<typeof testCallbackBody>> }>;
+type TestCallbackContext = Context<FromMerchant & { body: Infer<ReturnType<typeof testCallbackBody>> }>;
 const { fields: sample, statuses } = texts.testCallback;
 
 /** Sends it immediately, ahead of all waiting deliveries. Nothing is recorded; the answer contains what was sent. */
-export async function sendTestCallback(ctx: Asked, channel: PaymentChannel): Promise<void> {
+export async function sendTestCallback(ctx: TestCallbackContext, channel: PaymentChannel): Promise<void> {
   const { credentials, postTest, runtime } = channel;
   const { body, merchant, requestId: correlationId, spend } = ctx.state;
   await spend('tests', merchant.code);
