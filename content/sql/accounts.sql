@@ -74,7 +74,7 @@ do $$ declare made record; begin
   for made in
     select oid, nspname as schema,
       '{database}_' || case when nspname ~ '^({toDoLists})$' then 'reactors' else 'projections' end as owner
-    from pg_namespace where nspname ~ '^(({readModels})(_rebuild|_old|_compare)?|looks|staff_email|{toDoLists})$'
+    from pg_namespace where nspname ~ '^(({readModels})(_rebuild|_old|_compare)?|staff_email|{toDoLists})$'
   loop
     execute format('alter schema %I owner to %I', made.schema, made.owner);
     execute format('grant usage on schema %I to %I', made.schema, '{database}_readers');

@@ -89,7 +89,7 @@ export function decideDelivery(command: DeliveryCommand, state: RequestedPayment
 }
 
 /** Whether it is on its way, or is attempted within a minute; after a failure, or a wrong clock, it may wait for a day. */
-const isSoon = ({ dueAt, state }: Delivery, at: string) =>
+export const isSoon = ({ dueAt, state }: Pick<Delivery, 'dueAt' | 'state'>, at: string) =>
   state === 'due' && Date.parse(dueAt) - Date.parse(at) < 60_000;
 
 /**

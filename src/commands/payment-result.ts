@@ -97,7 +97,7 @@ function recordSuccess(command: RecordGatewayResult, state: RequestedPayment): r
   const expectedSen = addSen(chargeableSen(state), attempt?.chargeSen ?? (0 as Sen));
   const matches = result.amountSen === expectedSen && isRinggit(result.currency);
   /** The earlier reports of this money, and the success that settled its gateway transaction. */
-  const [known, ...others] = sameSuccesses(state, result);
+  const [known, ...others] = sameSuccesses(state, command);
   const settled = successesOfTransaction(state, result).find(
     (each) => isBooked(each) || each.resolved?.resolution === 'refunded',
   );
@@ -135,8 +135,9 @@ function chargeableSen(state: RequestedPayment): Sen {
 }
 
 /** Takes the money of an earlier report out of suspense: the new report puts the same money into the books. */
-function supersede({ at, result }: RecordGatewayResult, state: RequestedPayment): PaymentEvent[] {
-  const same = [...successesOfTransaction(state, result), ...sameSuccesses(state, result)];
+function supersede(command: RecordGatewayResult, state: RequestedPayment): PaymentEvent[] {
+  const { at, result } = command;
+  const same = [...successesOfTransaction(state, result), ...sameSuccesses(state, command)];
   const found = same.find(isOpenMismatch);
   if (!found) return [];
   const data = { at, resultNo: found.resultNo, resolution: 'superseded', note: '', postingRule } as const;

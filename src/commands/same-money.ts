@@ -1,8 +1,10 @@
 /** Which recorded successes report the same money as a new one: content/docs/payment-states.md has the rules. */
 import { isRinggit } from '../common/money.ts';
 import type { RequestedPayment } from '../events/payment.ts';
-import type { PaymentResult } from '../events/payment-result.ts';
+import type { PaymentResult, Source } from '../events/payment-result.ts';
 import { differ, type RecordedResult } from '../events/recorded-result.ts';
+
+type Report = { source: Source; result: PaymentResult };
 
 /** With its number among the payment's recorded results, counted from 1. */
 export type RecordedSuccess = RecordedResult & { resultNo: number };
@@ -11,10 +13,10 @@ export type RecordedSuccess = RecordedResult & { resultNo: number };
  * The recorded successes of this money and amount, the most certain first; none if the result is new. Superseded ones
  * come last, because another success has their money in the books.
  */
-export function sameSuccesses(state: RequestedPayment, result: PaymentResult): RecordedSuccess[] {
+export function sameSuccesses(state: RequestedPayment, report: Report): RecordedSuccess[] {
   return successesOf(state)
-    .map((success) => ({ ...success, certainty: certaintyOf(success, result) }))
-    .filter((success) => success.certainty > 0 && isSameAmount(success, result))
+    .map((success) => ({ ...success, certainty: certaintyOf(success, report) }))
+    .filter((success) => success.certainty > 0 && isSameAmount(success, report.result))
     .toSorted((a, b) => Number(isSuperseded(a)) - Number(isSuperseded(b)) || b.certainty - a.certainty);
 }
 
@@ -31,12 +33,13 @@ function successesOf({ results }: RequestedPayment): RecordedSuccess[] {
 
 /**
  * 0 if they are different money. If both name a gateway transaction, that decides. Otherwise they are the same money
- * unless both name an order or a receipt number of the gateway, and these differ.
+ * unless both name an order or a receipt number, and these differ. The registry may write receipt numbers in another form.
  */
-function certaintyOf(earlier: RecordedResult, result: PaymentResult): 0 | 1 | 2 | 3 {
+function certaintyOf(earlier: RecordedResult, { source, result }: Report): 0 | 1 | 2 | 3 {
   const [one, other] = [earlier.gatewayTransactionId, result.gatewayTransactionId];
   if (one !== '' && other !== '') return one === other ? 3 : 0;
-  if (differ(earlier.receiptNo, result.receiptNo)) return 0;
+  const isOneForm = (earlier.source === 'requery') === (source === 'requery');
+  if (isOneForm && differ(earlier.receiptNo, result.receiptNo)) return 0;
   const named = earlier.isOrderInferred ? '' : earlier.sellerOrderNo;
   // The money of a superseded success is that of a later report: no other money may be taken for it.
   if (named === '' || result.sellerOrderNo === '') return isSuperseded(earlier) ? 0 : 1;

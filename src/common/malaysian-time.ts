@@ -29,8 +29,7 @@ export function boundsOfDay(day: string): { start: string; end: string } | null 
   return { start, end: new Date(Date.parse(start) + 24 * 60 * 60 * 1000).toISOString() };
 }
 
-// Before 2020 nothing was paid here: 1900-01-01 and 1970-01-01 stand for no time, or like 2000-01-01 for a clock that was
-// not set.
+// Nothing was paid here before 2020: 1900 and 1970 stand for no time, 2000 and later years for a clock that was not set.
 const ofGateway = /^(20[2-9]\d-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(?:\.\d{1,9})?(Z|[+-]\d\d:?\d\d)?$/;
 
 /**

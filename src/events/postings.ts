@@ -5,12 +5,12 @@
 import type { EventOf } from '@ledger/kernel/structs.ts';
 import { isRinggit, type Sen } from '../common/money.ts';
 import type { PaymentMode } from '../common/payment-modes.ts';
-import type { ApprovalEvent } from './approvals.ts';
-import type { DeliveryEvent } from './deliveries.ts';
+import { approvalEvents } from './approvals.ts';
+import { deliveryEvents } from './deliveries.ts';
 import type { Attempt, PaymentEvent, PaymentRequested } from './payment.ts';
 import { attemptOf, orderOf, type PaymentResult } from './payment-result.ts';
 import { identified, inferenceOf, type RecordedResult, withChanged } from './recorded-result.ts';
-import type { requeryEvents } from './requery.ts';
+import { requeryEvents } from './requery.ts';
 
 type Method = PaymentMode | 'unknown';
 type SuspenseAccount = 'suspense:mismatch' | 'suspense:duplicate';
@@ -63,9 +63,6 @@ export type Books = {
 
 type InSuspense = { resultNo: number; amountSen: Sen; gateway: Account; suspense: SuspenseAccount };
 
-/** They move no money. */
-type SideEvent = ApprovalEvent | DeliveryEvent | EventOf<typeof requeryEvents>;
-
 type Entered = { books: Books | null; entry: Entry | null };
 type DataOf<Type extends PaymentEvent['type']> = Extract<PaymentEvent, { type: Type }>['data'];
 type Suspended = DataOf<'AmountMismatchDetected' | 'DuplicatePaymentDetected'>;
@@ -77,6 +74,9 @@ const rules = {
   3: { pay: payRest, toSuspense, settle: settleOrTakeBack, credit: creditMismatch, giveBack },
 };
 export const postingRule = 3 as const;
+
+/** Events that move no money and on which no entry depends, by type. */
+export const sideEvents = { ...approvalEvents, ...deliveryEvents, ...requeryEvents };
 
 /** Takes the next event of a payment; `books` is null before its first. Total, and skips the same events as `evolve`. */
 export function enter(books: Books | null, event: PaymentEvent): Entered {
@@ -119,7 +119,7 @@ export function enter(books: Books | null, event: PaymentEvent): Entered {
     case 'PersonalDataErased':
       return { books, entry: null };
     default:
-      event satisfies SideEvent;
+      event satisfies EventOf<typeof sideEvents>;
       return { books, entry: null };
   }
 }

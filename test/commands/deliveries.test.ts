@@ -23,6 +23,7 @@ import { checkSpec, type Spec } from '../support/spec.ts';
 
 const at = '2026-11-20T01:05:02.000Z';
 const dayBefore = '2026-11-19T01:05:02.000Z';
+const within = (seconds: number) => new Date(Date.parse(at) + seconds * 1_000).toISOString();
 const nextAttemptAt = '2026-11-20T01:05:07.000Z';
 const tried = (delivery: string, attempt = 1) => ({ at, delivery, attempt, durationMs: 40 });
 
@@ -226,6 +227,16 @@ const specs: Record<string, Spec<DeliveryCommand, PaymentEvent>> = {
   'send a due callback again': { given: [...paid, failed], when: askAgain('callback-1'), expect: [] },
   'send a callback again that waits for its last attempts': {
     given: [...paid, { ...failed, data: { ...failed.data, nextAttemptAt: '2026-11-21T01:05:02.000Z' } }],
+    when: askAgain('callback-1'),
+    expect: [{ type: 'CallbackRequested', data: { at, delivery: 'callback-1' } }],
+  },
+  'send a callback again that is attempted within a minute': {
+    given: [...paid, { ...failed, data: { ...failed.data, nextAttemptAt: within(59) } }],
+    when: askAgain('callback-1'),
+    expect: [],
+  },
+  'send a callback again that is attempted after a minute': {
+    given: [...paid, { ...failed, data: { ...failed.data, nextAttemptAt: within(60) } }],
     when: askAgain('callback-1'),
     expect: [{ type: 'CallbackRequested', data: { at, delivery: 'callback-1' } }],
   },

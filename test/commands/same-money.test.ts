@@ -153,7 +153,7 @@ test('a gateway that never names its transactions: each charge is in the books o
   t.pass();
 });
 
-test('two charges that only their receipt numbers tell apart are two', (t) => {
+test('two charges that only their receipt numbers tell apart are two, unless only the registry names one of them', (t) => {
   const nameless = { sellerOrderNo: '', gatewayTransactionId: '' };
   for (const second of [nameless, { sellerOrderNo: '' }, { gatewayTransactionId: '' }]) {
     const reports = [
@@ -170,6 +170,16 @@ test('two charges that only their receipt numbers tell apart are two', (t) => {
       events.slice(2).map(({ type }) => type),
       ['PaymentSucceeded', 'DuplicatePaymentDetected'],
     );
+    const [first, otherForm] = reports;
+    if (!first || !otherForm) return t.fail();
+    const asked = play(
+      [requested(), chosen(1)],
+      [
+        { source: 'gateway', reported: { ...first, gatewayTransactionId: 'P1' } },
+        { source: 'requery', reported: { ...otherForm, gatewayTransactionId: '' } },
+      ],
+    );
+    t.false(asked.events.some(({ type }) => type === 'DuplicatePaymentDetected'));
   }
 });
 

@@ -1,18 +1,24 @@
 /** A payment's deliveries, each with the attempts that were made, from the payment's own events. */
-import { isOvertaken, lacksErased } from '../../commands/deliveries.ts';
+import { isOvertaken, isSoon, lacksErased } from '../../commands/deliveries.ts';
 import type { Delivery } from '../../events/deliveries.ts';
 import type { PaymentEvent, RequestedPayment } from '../../events/payment.ts';
 
 type Attempt = Extract<PaymentEvent, { data: { attempt: number; durationMs: number } }>;
 
-export function shownDeliveries(payment: RequestedPayment, events: readonly (PaymentEvent | null)[]) {
+export function shownDeliveries(
+  payment: RequestedPayment,
+  events: readonly (PaymentEvent | null)[],
+  now: Date,
+) {
   const { deliveries, request } = payment;
   const attempts = events.filter((event): event is Attempt => event !== null && 'durationMs' in event.data);
   return deliveries.map((delivery) => ({
     ...delivery,
     receiver: receiverOf(delivery.kind, request.callbackUrl),
     canSendAgain:
-      delivery.state !== 'due' && !isOvertaken(delivery, deliveries) && !lacksErased(delivery, payment),
+      !isSoon(delivery, now.toISOString()) &&
+      !isOvertaken(delivery, deliveries) &&
+      !lacksErased(delivery, payment),
     made: attempts
       .filter(({ data }) => data.delivery === delivery.key)
       .map(({ data }) => ({

@@ -11,11 +11,8 @@ import type { Knex } from 'knex';
 import tables from '../../../content/tables/journal.json' with { type: 'json' };
 import { dayOf } from '../../common/malaysian-time.ts';
 import { sqlOf } from '../../common/sql.ts';
-import { approvalEvents } from '../../events/approvals.ts';
-import { deliveryEvents } from '../../events/deliveries.ts';
 import { paymentIdOf, paymentStreamPrefix, readPaymentEvent } from '../../events/payment.ts';
-import { type Books, type Entry, enter, type Posting } from '../../events/postings.ts';
-import { requeryEvents } from '../../events/requery.ts';
+import { type Books, type Entry, enter, type Posting, sideEvents } from '../../events/postings.ts';
 import { chargesIn, enterSettlement, type Settlement, settlementFold } from '../../events/settlement.ts';
 import { sharedNumberFold } from '../../events/shared-number.ts';
 import { type Claim, claimsOf, writeClaims, writeExplanations } from './shared-numbers.ts';
@@ -32,18 +29,14 @@ export const journal: Projection = {
 
   async project(events, db) {
     const isExplanation = ({ streamName }: RecordedEvent) => streamName.startsWith(sharedNumberFold.prefix);
+    // Side events are not even read, so that one that cannot be read parks no payment.
     await project(
-      events.filter((event) => !isExplanation(event) && !postsNothing.has(event.type)),
+      events.filter((event) => !isExplanation(event) && !Object.hasOwn(sideEvents, event.type)),
       db,
     );
     await writeExplanations(events.filter(isExplanation), db);
   },
 };
-
-/** Types that no entry depends on: they are not even read, so that one that cannot be read parks no payment. */
-const postsNothing: ReadonlySet<string> = new Set(
-  Object.keys({ ...approvalEvents, ...deliveryEvents, ...requeryEvents }),
-);
 
 async function project(relevant: readonly RecordedEvent[], db: Knex.Transaction): Promise<void> {
   if (relevant.length === 0) return;

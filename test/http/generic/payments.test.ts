@@ -309,8 +309,15 @@ test('after 50 attempts only staff can have it sent again', (t) => {
   t.like(decideDelivery({ ...command, maxAttempts: 50 }, tried(49)), { length: 1 });
   t.like(decideDelivery({ ...command, maxAttempts: 50 }, tried(50)), { code: 'too_many_deliveries' });
   t.like(decideDelivery(command, tried(50)), { length: 1 });
-  const canSend = (attempts: number) => presentDeliveries(tried(attempts), [])[0]?.can_send_again;
+  const canSend = (attempts: number) =>
+    presentDeliveries(tried(attempts), [], new Date(at))[0]?.can_send_again;
   t.deepEqual([canSend(49), canSend(50)], [true, false]);
+  const waiting = {
+    ...state,
+    deliveries: [{ ...delivery, state: 'due' as const, dueAt: '2026-11-20T13:00:00.000Z' }],
+  };
+  const canSendAt = (time: string) => presentDeliveries(waiting, [], new Date(time))[0]?.can_send_again;
+  t.deepEqual([canSendAt(at), canSendAt('2026-11-20T12:59:30.000Z')], [true, false]);
 });
 
 const secret = `whsec_${Buffer.from('a key of the tests, 32 bytes long').toString('base64')}`;

@@ -52,7 +52,7 @@ export const showPayment: Page = async (ctx, { config, eventStore, runtime, show
       };
     }),
     verdict: history.verdict,
-    deliveries: payment ? shownDeliveries(payment, events) : [],
+    deliveries: payment ? shownDeliveries(payment, events, runtime.now()) : [],
     exceptions: payment ? leftForStaff(payment) : [],
   });
 };

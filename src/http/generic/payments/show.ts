@@ -6,7 +6,7 @@ import { toDateTime, toIsoWithOffset } from '../../../common/malaysian-time.ts';
 import { formatSen, type Sen } from '../../../common/money.ts';
 import type { PaymentMode } from '../../../common/payment-modes.ts';
 import { openPayment } from '../../../events/open-payment.ts';
-import type { PaymentEvent, RequestedPayment } from '../../../events/payment.ts';
+import type { PaymentEvent } from '../../../events/payment.ts';
 import { statusCodeOf } from '../../../receipts/payment-fields.ts';
 import { texts as receiptTexts } from '../../../receipts/texts.ts';
 import type { PaymentChannel } from '../../pay/channel.ts';
@@ -16,13 +16,13 @@ import { type OwnPayment, presentPayment } from './own-payment.ts';
 
 export async function showOwnPayment(
   ctx: Context<OwnPayment>,
-  { personalData }: PaymentChannel,
+  { personalData, runtime }: PaymentChannel,
 ): Promise<void> {
   const { entries, events, payment } = ctx.state.own;
   const data = {
     ...presentPayment(await openPayment(payment, personalData.open)),
     history: entries.flatMap((entry, index) => presentEvent(entry, events[index])),
-    deliveries: presentDeliveries(payment, events),
+    deliveries: presentDeliveries(payment, events, runtime.now()),
   };
   ctx.body = { status: true, message: 'Your payment', data };
 }
@@ -56,9 +56,9 @@ function textOf(field: string, value: unknown): string {
 }
 
 /** The deliveries, each with its attempts, without the address of the payer. */
-export function presentDeliveries(payment: RequestedPayment, events: readonly (PaymentEvent | null)[]) {
+export function presentDeliveries(...shown: Parameters<typeof shownDeliveries>) {
   const timeOf = (at: string | null) => at && toIsoWithOffset(at);
-  return shownDeliveries(payment, events).map((delivery) => ({
+  return shownDeliveries(...shown).map((delivery) => ({
     id: delivery.key,
     kind: delivery.kind,
     state: delivery.state,
