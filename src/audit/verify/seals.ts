@@ -99,8 +99,8 @@ function checkSeal(
 /**
  * Compares the log with its seals, in order, all made before the log is read. After a violation the count continues from
  * what the seal says, so that the next seal is checked against its own part of the log. If the last event of a seal never
- * comes, its part is reported with the next seal. With `from`, the events up to that seal are not read. The log must lead to
- * `since`, of which it need have no seal: see `proveSince`. Over 70 lines: its functions share the count.
+ * comes, its part is reported with the next seal. With `from`, the events up to that seal are not read. The tree of the log
+ * must once be that of `since`, which may have been signed without a seal. Over 70 lines: its functions share the count.
  */
 export function createSealCheck(
   marks: readonly SealMark[],
@@ -177,7 +177,7 @@ export function createSealCheck(
       if (!isSinceMet)
         violations.add(
           'the log',
-          `It does not have, or no seal covers, the checkpoint of ${since?.size} events`,
+          `It does not lead to the checkpoint of ${since?.size} events, or no seal covers that yet`,
         );
     },
     /** How many seals had their last event in the log. */
