@@ -79,10 +79,10 @@ export function readVariables<Known extends string, Insecurity extends string>(
     }
   }
 
-  const must = (name: Name, isSo: boolean, what = variables[name].must): void => {
+  const must = (name: Name, isValid: boolean, what = variables[name].must): void => {
     const fault = `${name} must ${what}`;
     // A variable may be read twice.
-    if (!isSo && isUsed(name) && !faults.includes(fault)) faults.push(fault);
+    if (!isValid && isUsed(name) && !faults.includes(fault)) faults.push(fault);
   };
 
   const raw = (name: Name, { fallback, required = false }: Reading = {}): string => {
@@ -94,16 +94,16 @@ export function readVariables<Known extends string, Insecurity extends string>(
 
   const mustMatch = (name: Name, values: readonly string[], { form }: Reading = {}): boolean => {
     const known = form ?? new RegExp(`^(?:${variables[name].form ?? '.*'})$`, 's');
-    const isSo = values.every((value) => value === '' || known.test(value));
-    must(name, isSo);
-    return isSo;
+    const isValid = values.every((value) => value === '' || known.test(value));
+    must(name, isValid);
+    return isValid;
   };
 
-  /** Instead of an invalid text the default, of which others are made: no fault is reported of those as well. */
+  /** Returns the default in place of an invalid text, so that no fault is reported of what is made from it. */
   const text = (name: Name, reading?: Reading): string => {
     const found = raw(name, reading);
-    const isSo = mustMatch(name, [found], reading);
-    return isSo ? found : (reading?.fallback ?? variables[name].fallback ?? '');
+    const isValid = mustMatch(name, [found], reading);
+    return isValid ? found : (reading?.fallback ?? variables[name].fallback ?? '');
   };
 
   /** Without a trailing slash. */
@@ -128,9 +128,9 @@ export function readVariables<Known extends string, Insecurity extends string>(
   const integer = (name: Name, reading?: Reading): number => {
     const { least = 0, most = 999_999_999 } = variables[name];
     const found = text(name, reading);
-    const isSo = /^\d{1,9}$/.test(found) && Number(found) >= least && Number(found) <= most;
-    must(name, isSo, `be a whole number from ${least} to ${most}`);
-    return isSo ? Number(found) : least;
+    const isValid = /^\d{1,9}$/.test(found) && Number(found) >= least && Number(found) <= most;
+    must(name, isValid, `be a whole number from ${least} to ${most}`);
+    return isValid ? Number(found) : least;
   };
 
   /** The entries of a comma-separated list that are not empty. */
@@ -175,9 +175,9 @@ export function readVariables<Known extends string, Insecurity extends string>(
     return production && !allowed.includes(insecurity);
   };
 
-  const mustInProduction = (insecurity: Insecurity, name: string, isSo: boolean, what: string): void => {
+  const mustInProduction = (insecurity: Insecurity, name: string, isValid: boolean, what: string): void => {
     const fault = `${name} must ${what} in production`;
-    if (!isSo && isUsed(name) && insistsOn(insecurity, fault))
+    if (!isValid && isUsed(name) && insistsOn(insecurity, fault))
       faults.push(`${fault}, unless ALLOW_INSECURE names ${insecurity}`);
   };
 

@@ -61,10 +61,7 @@ type Dependencies = {
   runtime: Runtime;
 };
 
-/**
- * A read model is behind the log, or has halted: what it lacks would be taken for a discrepancy. Or the machine has no room
- * for the records.
- */
+/** A read model is behind the log, so that what it lacks would count as a discrepancy; or the disk for the rows is full. */
 export class ImportImpossible extends Error {
   override name = 'ImportImpossible';
 }

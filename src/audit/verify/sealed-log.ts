@@ -26,8 +26,9 @@ export async function verifySealedLog(verification: Verification) {
   const saved = since ? null : (progress?.load(trusted) ?? null);
   const start = since ? { size: since.size, root: since.root.toString('hex') } : saved?.log;
   const mark = start && marks.findLast(({ count, isTree }) => isTree && count <= start.size);
-  const isVerified = mark?.count === start?.size ? mark?.hash === start?.root : since;
-  const from = mark && isVerified ? await verifiedUntil(mark, eventStore) : null;
+  // An earlier seal will do for `since` alone: the tree that leads from it to that checkpoint proves it.
+  const isProven = mark?.count === start?.size ? mark?.hash === start?.root : Boolean(since);
+  const from = mark && isProven ? await verifiedUntil(mark, eventStore) : null;
   const isResumed = saved !== null && (from !== null || !saved.log);
   const anew = {
     startedAt: runtime.now().toISOString(),
