@@ -122,8 +122,11 @@ function createAgents(keepAlive: boolean) {
   return { http: new HttpAgent(settings), https: new HttpsAgent(settings) };
 }
 
-/** Resolves once the status is known, rejects with a RequestError when there is none. */
-function responseOf(request: Stream): Promise<PlainResponse> {
+/**
+ * The answer to a stream of got as soon as its status is known. Rejects with a RequestError if there is none, caused by
+ * NoAnswer if only interim answers came.
+ */
+export function responseOf(request: Stream): Promise<PlainResponse> {
   return new Promise((resolve, reject) => {
     request.once('response', resolve);
     // Kept, because an error after the status is known changes nothing, but unhandled it would end the process.

@@ -4,6 +4,7 @@ import { Agent as HttpsAgent } from 'node:https';
 import { readAtMost } from '@ledger/kernel/read-at-most.ts';
 import { retry } from '@ledger/kernel/retry.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
+import { responseOf } from '@ledger/outbound/post.ts';
 import got, { HTTPError, RequestError } from 'got';
 import type { Logger } from 'pino';
 import { array } from 'superstruct';
@@ -40,6 +41,8 @@ export function createTransactionRegistry(dependencies: {
     decompress: false,
     followRedirect: false,
     retry: { limit: 0 },
+    // Otherwise got would read the whole body of an error, however long it is.
+    throwHttpErrors: false,
     timeout: { connect: connectMs },
   });
 
@@ -116,17 +119,25 @@ function own<Row>(log: Pick<Logger, 'warn'>, rows: readonly Row[], isOwn: (row: 
   return kept;
 }
 
-/** Stops reading as soon as the body is too large. Leaves out a byte order mark, which some servers send. */
+/**
+ * Reads nothing of an error, and stops reading as soon as the body is too large. Leaves out a byte order mark, which some
+ * servers send.
+ */
 async function fetchBody(
   client: typeof got,
   url: URL,
   options: { signal: AbortSignal; headers: { authorization: string } },
 ): Promise<string> {
-  const answer = client.stream(url, options);
-  const body = await readAtMost(answer, maxAnswerBytes);
-  if (body) return new TextDecoder().decode(body);
-  answer.destroy();
-  throw new RegistryUnavailable('no_answer', 'The answer is too large');
+  const request = client.stream(url, options);
+  try {
+    const response = await responseOf(request);
+    if (response.statusCode >= 300) throw new HTTPError(response);
+    const body = await readAtMost(request, maxAnswerBytes);
+    if (body) return new TextDecoder().decode(body);
+    throw new RegistryUnavailable('no_answer', 'The answer is too large');
+  } finally {
+    request.destroy();
+  }
 }
 
 function timedOut(error: unknown): RegistryUnavailable {

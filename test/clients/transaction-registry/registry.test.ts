@@ -1,7 +1,7 @@
 // What the registry may answer, over real connections: every status, several records, and everything that is no answer.
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, createServer as createSocketServer } from 'node:net';
 import test from 'ava';
 import { pino } from 'pino';
 import { RegistryUnavailable } from '../../../src/clients/transaction-registry/answer.ts';
@@ -175,6 +175,18 @@ const answering =
     response.writeHead(status, headers).end(body);
   };
 
+/** Without an end, and as fast as it is read. */
+const endless =
+  (status: number): RequestListener =>
+  (_, response) => {
+    response.writeHead(status);
+    const more = () => {
+      while (response.write('[]'.repeat(32 * 1024)));
+    };
+    response.on('drain', more);
+    more();
+  };
+
 const noAnswers: Record<string, [RequestListener, { asked: number }]> = {
   'an HTML page': [answering(200, '<html>Please log in</html>'), { asked: 1 }],
   'half of a JSON text': [answering(200, '[{"id":'), { asked: 1 }],
@@ -196,14 +208,13 @@ const noAnswers: Record<string, [RequestListener, { asked: number }]> = {
     answering(302, '', { location: 'http://127.0.0.1:9/elsewhere' }),
     { asked: 1 },
   ],
+  'a redirect with a list': [answering(302, '[]', { location: '/elsewhere' }), { asked: 1 }],
   'a fault of its own, three times': [answering(503, 'down'), { asked: 3 }],
-  'more than it could have to say': [
+  'more than it could have to say': [endless(200), { asked: 1 }],
+  'an error without an end': [endless(404), { asked: 1 }],
+  'an error whose body does not come': [
     (_, response) => {
-      const more = () => {
-        while (response.write('[]'.repeat(32 * 1024)));
-      };
-      response.on('drain', more);
-      more();
+      response.writeHead(403).flushHeaders();
     },
     { asked: 1 },
   ],
@@ -241,6 +252,20 @@ test('a registry that never answers, or never ends its answer, times out', async
   });
   t.is((await t.throwsAsync(ask(), { instanceOf: RegistryUnavailable }))?.fault, 'too_late');
   t.is(registry.asked.length, 2);
+});
+
+test('a registry that sends only interim answers is given up', async (t) => {
+  const server = createSocketServer((socket) => {
+    const interim = 'HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(100);
+    socket.on('error', () => {}).once('data', () => socket.write(interim));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.teardown(() => server.close());
+  const { port } = server.address() as AddressInfo;
+  const config = { url: `http://127.0.0.1:${port}`, token: 't' };
+  const { ask } = createTransactionRegistry({ runtime: testRuntime(), config, log });
+  t.is((await t.throwsAsync(ask(id), { instanceOf: RegistryUnavailable }))?.fault, 'unreachable');
 });
 
 test('nobody listens: no connection, after a few attempts', async (t) => {
