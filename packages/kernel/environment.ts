@@ -1,5 +1,5 @@
 /** Reads variables one by one and collects every fault, so that a start names them all. */
-import { readFileSync } from 'node:fs';
+import { readText } from './readable-file.ts';
 import { reasonOf } from './reason-of.ts';
 import { ConfigError } from './yaml-file.ts';
 
@@ -68,7 +68,7 @@ export function readVariables<Known extends string, Insecurity extends string>(
     if (value && isUsed(name)) faults.push(`${name} and ${name}_FILE are both set`);
     files.push(file);
     try {
-      const content = readFileSync(file, 'utf8').trim();
+      const content = readText(file).trim();
       // It may be about to be written. Only the values before are removed by emptying their file.
       if (content === '' && isUsed(name) && !name.endsWith('_PREVIOUS'))
         faults.push(`${name}_FILE names an empty file`);

@@ -1,5 +1,6 @@
-/** Files that somebody named: whether one can be read, asked before anything is begun, and whether any has changed. */
-import { accessSync, constants, statSync } from 'node:fs';
+/** Files that somebody named: whether one can be read, asked before anything is begun; its text; whether any has changed. */
+import { isUtf8 } from 'node:buffer';
+import { accessSync, constants, readFileSync, statSync } from 'node:fs';
 import { getSystemErrorMessage } from 'node:util';
 
 /** Why it cannot, as the end of a sentence about it; null if it can. A pipe can, and a folder cannot. */
@@ -11,6 +12,21 @@ export function faultOfFile(path: string): string | null {
     const { errno = 0 } = error as NodeJS.ErrnoException;
     return `cannot be read: ${getSystemErrorMessage(errno)}`;
   }
+}
+
+const longestText = 1024 * 1024;
+
+/**
+ * The text of a file that people write. Throws if it cannot be read, or is none: a file that a crash has left full of zeros
+ * would be a key that everybody has, since HMAC fills up a short key with zeros.
+ */
+export function readText(path: string): string {
+  // Another file under this name, such as a dump, would take the process minutes and all its memory.
+  if (statSync(path).size > longestText) throw new Error('it is larger than 1 MiB');
+  const bytes = readFileSync(path);
+  const text = bytes.toString();
+  if (!isUtf8(bytes) || /(?!\s)\p{Cc}/u.test(text)) throw new Error('it is not a text in UTF-8');
+  return text;
 }
 
 /** Differs once a file was written, replaced, deleted or created. */

@@ -1,10 +1,8 @@
 /** Reads a YAML configuration file and checks it against a struct; a fault names the file and every invalid key. */
-import { readFileSync } from 'node:fs';
 import { create, type Failure, type Struct, StructError } from 'superstruct';
 import { parseDocument } from 'yaml';
+import { readText } from './readable-file.ts';
 import { reasonOf } from './reason-of.ts';
-
-const longestText = 1024 * 1024;
 
 /** Everything that is wrong with the configuration, one line each; names, never values. */
 export class ConfigError extends Error {
@@ -21,17 +19,14 @@ export class ConfigError extends Error {
 
 /** Throws ConfigError with a line for every fault; values are never quoted, since a file may hold keys. */
 export function readYamlFile<T>(path: string, struct: Struct<T, unknown>): T {
-  return checkYaml(path, () => readFileSync(path, 'utf8'), struct);
+  return checkYaml(path, () => readText(path), struct);
 }
 
 /** Like readYamlFile, for the text that `read` returns; faults name `path`. */
 export function checkYaml<T>(path: string, read: () => string, struct: Struct<T, unknown>): T {
   let content: unknown;
   try {
-    const text = read();
-    // Another file under this name, such as a dump, would take the process minutes and all its memory.
-    if (text.length > longestText) throw new ConfigError([`${path} is larger than 1 MiB`]);
-    const document = parseDocument(text);
+    const document = parseDocument(read());
     const [fault] = [...document.errors, ...document.warnings];
     // Its message is left out: it may quote what was read.
     if (fault)
@@ -55,5 +50,7 @@ function wordsFor({ path, type, refinement, value }: Failure): string {
   const key = path.join('.') || 'the file';
   if (type === 'never') return `${key} is not a known key`;
   if (value === undefined) return `${key} is missing`;
+  if (value === null) return `${key} is empty`;
+  if (type === 'object' || type === 'record') return `${key} must hold keys with values`;
   return `${key} is not valid (${refinement ?? type})`;
 }

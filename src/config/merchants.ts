@@ -1,8 +1,8 @@
 /** The merchants: who may request payments, with which keys. Read from a file and validated at startup. */
-import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { readImage } from '@ledger/kernel/image-file.ts';
 import { orElse } from '@ledger/kernel/or-else.ts';
+import { readText } from '@ledger/kernel/readable-file.ts';
 import { written } from '@ledger/kernel/structs.ts';
 import { ConfigError, readYamlFile } from '@ledger/kernel/yaml-file.ts';
 import {
@@ -111,11 +111,11 @@ export function loadMerchants(
 
 /** Whether a file at fault has agencies of the land registry: what they need is then reported with its faults. */
 export const namesBranch = (path: string): boolean =>
-  /^[^#\n]*\bbranch_code\b/m.test(orElse(() => readFileSync(path, 'utf8'), ''));
+  /^[^#\n]*\bbranch_code\b/m.test(orElse(() => readText(path), ''));
 
 /** The secrets in a file, one in each line; null if it cannot be read or has a line that is no secret. */
 function readSecrets(file: string): readonly string[] | null {
-  const text = orElse(() => readFileSync(file, 'utf8'), '');
+  const text = orElse(() => readText(file), '');
   const lines = text.trim().split(/\s*\n\s*/);
   return lines.every((line) => is(line, webhookSecret)) ? lines : null;
 }

@@ -24,7 +24,7 @@ export function faultsOf(t: ExecutionContext, environment: Record<string, string
   return t.throws(() => loadConfig(environment), { instanceOf: ConfigError })?.faults ?? [];
 }
 
-export function file(t: ExecutionContext, content: string): string {
+export function file(t: ExecutionContext, content: string | Buffer): string {
   const folder = mkdtempSync(join(tmpdir(), 'ledger-config-'));
   t.teardown(() => rmSync(folder, { recursive: true }));
   writeFileSync(join(folder, 'file.yaml'), content);

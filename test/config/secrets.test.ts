@@ -1,4 +1,5 @@
 // Secrets: where they are read from, how long they are, and that none is shared or quoted.
+import { createHmac } from 'node:crypto';
 import test from 'ava';
 import { loadConfig } from '../../src/config/config.ts';
 import { variables } from '../../src/config/environment-reader.ts';
@@ -11,7 +12,7 @@ test('a secret is read from the file that a variable names; both, and a file tha
   t.false(config.gateway.acceptUnsigned);
   t.true(config.files.includes(GATEWAY_SECRET_FILE));
   t.deepEqual(faultsOf(t, { ...complete, GATEWAY_SECRET_FILE, DATA_KEY: '', DATA_KEY_FILE: '/nowhere' }), [
-    "DATA_KEY_FILE names a file that cannot be read: ENOENT: no such file or directory, open '/nowhere'",
+    "DATA_KEY_FILE names a file that cannot be read: ENOENT: no such file or directory, stat '/nowhere'",
     `DATA_KEY is not set. ${variables.DATA_KEY.meaning}`,
     'GATEWAY_SECRET and GATEWAY_SECRET_FILE are both set',
   ]);
@@ -26,6 +27,27 @@ test('an empty file of a secret is a fault, except for the values before', (t) =
     GATEWAY_SECRET_PREVIOUS_FILE: empty,
   };
   t.deepEqual(faultsOf(t, given), ['SMTP_URL_FILE names an empty file', 'API_KEYS_FILE names an empty file']);
+});
+
+test('a file that a crash left full of zeros, or that is no text, is no secret', (t) => {
+  // Under either key a result has the same checksum: without this, everybody could sign results.
+  const checksums = ['', '\0'.repeat(32)].map((key) =>
+    createHmac('sha256', key).update('STATUS=1').digest('hex'),
+  );
+  t.is(checksums[0], checksums[1]);
+  const { GATEWAY_SECRET: _, ...others } = production(t);
+  for (const content of ['\0'.repeat(32), `${secret}\0`, Buffer.from('ff'.repeat(32), 'hex')]) {
+    const [fault, ...more] = faultsOf(t, { ...others, GATEWAY_SECRET_FILE: file(t, content) });
+    t.is(fault, 'GATEWAY_SECRET_FILE names a file that cannot be read: it is not a text in UTF-8');
+    t.true(more.every((each) => each.startsWith('GATEWAY_SECRET is not set')));
+  }
+});
+
+test('a token that cannot be in a header is refused', (t) => {
+  for (const REGISTRY_TOKEN of [`${secret}\n${secret}`, `${secret}é`])
+    t.deepEqual(faultsOf(t, { ...complete, REGISTRY_TOKEN }), [
+      'REGISTRY_TOKEN must have only ASCII characters, in one line',
+    ]);
 });
 
 test('with a configured secret, unsigned results are refused', (t) => {
