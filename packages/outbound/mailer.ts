@@ -131,8 +131,8 @@ type SmtpError = { code?: string; command?: string; response?: string; responseC
 
 /**
  * Only a 5xx about this recipient or this content means that the email is refused. The same code about our login, our
- * sender, or our right to send to this recipient (5.7.x of RFC 3463, such as "relay access denied") is a fault in the
- * configuration: the email waits until that is corrected.
+ * sender, the mail system, its routes or its protocol, or our right to send (5.3.x, 5.4.x, 5.5.x and 5.7.x of RFC 3463, such
+ * as "daily sending limit exceeded" or "relay access denied") may be gone later: the email waits.
  */
 function failureOf(error: unknown): MailOutcome {
   const { code, command, response = '', responseCode } = error as SmtpError;
@@ -143,8 +143,8 @@ function failureOf(error: unknown): MailOutcome {
     return { kind: 'failed', reason: `no answer from the mail server: ${why}`, isServerDown: true };
   const reason = `the mail server answered ${responseCode} to ${command}`;
   const isAboutThis = command === 'RCPT TO' || command === 'DATA';
-  const isAboutOurRights = /^5\d\d[ -]5\.7\.\d/.test(response);
-  return isAboutThis && responseCode >= 500 && !isAboutOurRights
+  const isAboutOthers = /^5\d\d[ -]5\.[3457]\.\d/.test(response);
+  return isAboutThis && responseCode >= 500 && !isAboutOthers
     ? { kind: 'refused', reason }
     : { kind: 'failed', reason, isServerDown: !isAboutThis };
 }

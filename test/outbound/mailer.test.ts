@@ -139,17 +139,20 @@ test('a 5xx about a recipient or a content refuses the email', async (t) => {
   t.deepEqual(await sendTo(content.url), { kind: 'refused', reason: 'the mail server answered 554 to DATA' });
 });
 
-test('a server that does not let us send to a recipient refuses no email', async (t) => {
-  const denied = Object.assign(new Error('5.7.1 <aminah@example.my>: Relay access denied'), {
-    responseCode: 554,
+for (const [responseCode, answer] of [
+  [554, '5.7.1 <aminah@example.my>: Relay access denied'],
+  [550, '5.4.5 Daily user sending limit exceeded'],
+  [552, '5.3.1 Mail system full'],
+] as const)
+  test(`a server that answers “${answer}” refuses no email`, async (t) => {
+    const denied = Object.assign(new Error(answer), { responseCode });
+    const relay = await startServer(t, { onRcptTo: (_, __, done) => done(denied) });
+    t.deepEqual(await sendTo(relay.url), {
+      kind: 'failed',
+      reason: `the mail server answered ${responseCode} to RCPT TO`,
+      isServerDown: false,
+    });
   });
-  const relay = await startServer(t, { onRcptTo: (_, __, done) => done(denied) });
-  t.deepEqual(await sendTo(relay.url), {
-    kind: 'failed',
-    reason: 'the mail server answered 554 to RCPT TO',
-    isServerDown: false,
-  });
-});
 
 test('greylisting and a full mailbox fail only this email, and the next attempt succeeds', async (t) => {
   let tries = 0;
