@@ -115,8 +115,9 @@ export const namesBranch = (path: string): boolean =>
 
 /** The secrets in a file, one in each line; null if it cannot be read or has a line that is no secret. */
 function readSecrets(file: string): readonly string[] | null {
-  const text = orElse(() => readText(file), '');
-  const lines = text.trim().split(/\s*\n\s*/);
+  const lines = orElse(() => readText(file), '')
+    .trim()
+    .split(/\s*\n\s*/);
   return lines.every((line) => is(line, webhookSecret)) ? lines : null;
 }
 

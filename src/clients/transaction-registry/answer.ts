@@ -12,13 +12,15 @@ import {
 } from '../../events/payment-result.ts';
 import { lenientText, oneLine, readMode, readReceiptNo } from '../wire-fields.ts';
 
-/** No usable answer; `fault` says why. The message names no transaction and quotes nothing that the registry sent. */
+/** No usable answer; in an outage, to no question. The message names no transaction and quotes nothing that was sent. */
 export class RegistryUnavailable extends Error {
   override name = 'RegistryUnavailable';
   readonly fault: RegistryFault;
-  constructor(fault: RegistryFault, message: string, options?: ErrorOptions) {
-    super(message, options);
+  readonly isOutage: boolean;
+  constructor(fault: RegistryFault, message: string, isOutage = fault !== 'no_answer') {
+    super(message);
     this.fault = fault;
+    this.isOutage = isOutage;
   }
 }
 

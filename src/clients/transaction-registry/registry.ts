@@ -5,7 +5,7 @@ import { readAtMost } from '@ledger/kernel/read-at-most.ts';
 import { retry } from '@ledger/kernel/retry.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
 import { responseOf } from '@ledger/outbound/post.ts';
-import got, { HTTPError, RequestError } from 'got';
+import got, { HTTPError, type Request, RequestError } from 'got';
 import type { Logger } from 'pino';
 import { array } from 'superstruct';
 import type { RegistryAnswer } from '../../events/payment-result.ts';
@@ -19,6 +19,9 @@ const connectMs = 2_500;
 const maxAnswerBytes = 128 * 1024;
 /** Further questions wait for a connection, within their own timeout. */
 const maxConnections = 100;
+
+/** The token is refused, or the registry is overloaded or down. */
+const outageStatuses = [401, 403, 429, 502, 503, 504];
 
 /** With a space, not an underscore. */
 const transaksiIdKey = 'transaksi id';
@@ -56,7 +59,7 @@ export function createTransactionRegistry(dependencies: {
         .map(([name, value]) => `${name}=${encodeURIComponent(value)}`)
         .join('&');
       const authorized = () => ({ signal, headers: { authorization: `Bearer ${config.token}` } });
-      return retry(() => fetchBody(client, address, authorized()), {
+      return retry(() => bodyOf(client.stream(address, authorized())), {
         runtime,
         signal,
         firstMs: 400,
@@ -119,16 +122,8 @@ function own<Row>(log: Pick<Logger, 'warn'>, rows: readonly Row[], isOwn: (row: 
   return kept;
 }
 
-/**
- * Reads nothing of an error, and stops reading as soon as the body is too large. Leaves out a byte order mark, which some
- * servers send.
- */
-async function fetchBody(
-  client: typeof got,
-  url: URL,
-  options: { signal: AbortSignal; headers: { authorization: string } },
-): Promise<string> {
-  const request = client.stream(url, options);
+/** Reads nothing of an error, nor the rest of a body that is too large. Leaves out a byte order mark. */
+async function bodyOf(request: Request): Promise<string> {
   try {
     const response = await responseOf(request);
     if (response.statusCode >= 300) throw new HTTPError(response);
@@ -150,8 +145,11 @@ function timedOut(error: unknown): RegistryUnavailable {
 
 /** Without the cause: got's errors hold the token, and a parser's quote the answer. */
 function asUnavailable(error: unknown): unknown {
-  if (error instanceof HTTPError)
-    return new RegistryUnavailable('no_answer', `The answer is HTTP ${error.response.statusCode}`);
+  if (error instanceof HTTPError) {
+    const { statusCode } = error.response;
+    const isOutage = outageStatuses.includes(statusCode);
+    return new RegistryUnavailable('no_answer', `The answer is HTTP ${statusCode}`, isOutage);
+  }
   if (error instanceof RequestError)
     return new RegistryUnavailable('unreachable', `No connection (${error.code})`);
   return error;

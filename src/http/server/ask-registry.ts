@@ -8,13 +8,11 @@ export async function askRegistry(
   ask: () => Promise<RegistryAnswer>,
   recordFault: (fault: RegistryFault) => Promise<unknown>,
 ): Promise<RegistryAnswer> {
-  try {
-    return await ask();
-  } catch (error) {
+  return await ask().catch(async (error) => {
     if (!(error instanceof RegistryUnavailable)) throw error;
     await recordFault(error.fault).catch((failure) => {
       if (!(failure instanceof EventStoreUnavailable)) throw failure;
     });
     throw error;
-  }
+  });
 }

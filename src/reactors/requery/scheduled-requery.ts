@@ -15,10 +15,10 @@ import type { TransactionRegistry } from '../../clients/transaction-registry/reg
 import { loadHead } from '../../commands/execute.ts';
 import { paymentDecider } from '../../commands/payment.ts';
 import type { RecordAnswer } from '../../commands/record-answer.ts';
-import type { RecordRequery } from '../../commands/requery.ts';
 import { UnreadableEvent } from '../../events/codec.ts';
 import { ownCause } from '../../events/envelope.ts';
 import { paymentStream, type RequestedPayment } from '../../events/payment.ts';
+import type { RegistryAnswer } from '../../events/payment-result.ts';
 import { nextRequeryAt } from '../../events/requery-schedule.ts';
 import type { ClaimedRequery, RequeryQueue } from '../../to-do/requery-queue.ts';
 
@@ -56,8 +56,8 @@ export function startScheduledRequery(dependencies: RequeryDependencies) {
 }
 
 /**
- * Asks about due payments, several at a time. While the registry cannot be reached, or does not answer in time, it
- * asks about one at a time, after pauses that grow up to 5 minutes.
+ * Asks about due payments, several at a time. In an outage of the registry it asks about one at a time, after pauses
+ * that grow up to 5 minutes.
  */
 export function createRequeries(dependencies: RequeryDependencies) {
   const { log, perSecond, queue, runtime } = dependencies;
@@ -79,9 +79,9 @@ export function createRequeries(dependencies: RequeryDependencies) {
   }
 
   async function requery(claimed: ClaimedRequery): Promise<void> {
-    const { asked, wakeAt } = await requeryOne(claimed, dependencies);
-    if (asked === 'answered') failures = 0;
-    else if (asked === 'outage') {
+    const { answer, wakeAt } = await requeryOne(claimed, dependencies);
+    if (answer && 'results' in answer) failures = 0;
+    else if (answer?.isOutage) {
       failures += 1;
       const pauseMs = Math.min(longestBackoffMs, firstBackoffMs * 2 ** Math.min(failures - 1, 10));
       pausedUntilMs = runtime.monotonicMs() + pauseMs;
@@ -109,8 +109,8 @@ export function createRequeries(dependencies: RequeryDependencies) {
   };
 }
 
-/** The result of one claim, and when to look at the payment again. */
-type Requeried = { asked: 'answered' | 'unreadable' | 'outage' | 'no'; wakeAt: Date | null };
+/** The registry's answer or why it gave none, null if it was not asked; and when to look at the payment again. */
+type Requeried = { answer: RegistryAnswer | RegistryUnavailable | null; wakeAt: Date | null };
 
 /** Asks if the stream, which may be ahead of the row, says so. Throws EventStoreUnavailable. */
 async function requeryOne(claimed: ClaimedRequery, dependencies: RequeryDependencies): Promise<Requeried> {
@@ -121,32 +121,24 @@ async function requeryOne(claimed: ClaimedRequery, dependencies: RequeryDependen
     log.warn({ transactionId, reason: error.message }, 'a payment whose requery is due cannot be read');
     return null;
   });
-  if (!head) return { asked: 'no', wakeAt: new Date(runtime.now().getTime() + unreadableMs) };
+  if (!head) return { answer: null, wakeAt: new Date(runtime.now().getTime() + unreadableMs) };
   const payment = head.state;
-  if (payment.status === 'none') return { asked: 'no', wakeAt: null };
+  if (payment.status === 'none') return { answer: null, wakeAt: null };
 
   const dueAt = nextRequeryAt(payment, claimed.countedAt?.toISOString());
-  if (dueAt !== null && dueAt > runtime.now().toISOString()) return { asked: 'no', wakeAt: new Date(dueAt) };
-  const question =
-    dueAt === null ? ({ asked: 'no', answer: null } as const) : await ask(payment, dependencies);
+  if (dueAt !== null && dueAt > runtime.now().toISOString()) return { answer: null, wakeAt: new Date(dueAt) };
+  const answer = dueAt === null ? null : await ask(payment, dependencies);
   const at = runtime.now().toISOString();
   const cause = ownCause(runtime.uuid(), 'registry');
-  const { state } = await recordAnswer(payment.request, question.answer, at, cause, head);
+  const { state } = await recordAnswer(payment.request, answer, at, cause, head);
   const next = state.status === 'none' ? null : nextRequeryAt(state, at);
-  return { asked: question.asked, wakeAt: next === null ? null : new Date(next) };
+  return { answer, wakeAt: next === null ? null : new Date(next) };
 }
 
-/** The registry's answer, or why it gave none. */
-async function ask(
-  { request: { transactionId } }: RequestedPayment,
-  { log, registry }: RequeryDependencies,
-): Promise<{ asked: Requeried['asked']; answer: NonNullable<RecordRequery['answer']> }> {
-  try {
-    return { asked: 'answered', answer: await registry.ask(transactionId) };
-  } catch (error) {
+async function ask({ request: { transactionId } }: RequestedPayment, { log, registry }: RequeryDependencies) {
+  return await registry.ask(transactionId).catch((error) => {
     if (!(error instanceof RegistryUnavailable)) throw error;
-    const { fault, message } = error;
-    log.warn({ reason: message, transactionId }, 'the registry has no answer about a payment');
-    return { asked: fault === 'no_answer' ? 'unreadable' : 'outage', answer: { fault } };
-  }
+    log.warn({ reason: error.message, transactionId }, 'the registry has no answer about a payment');
+    return error;
+  });
 }

@@ -1,4 +1,5 @@
 // Scheduled requery on real stores and a real registry, in virtual time.
+import type { RequestListener } from 'node:http';
 import { EventStoreUnavailable } from '@ledger/event-store/event-store.ts';
 import test, { type ExecutionContext } from 'ava';
 import { createTransactionRegistry } from '../../../src/clients/transaction-registry/registry.ts';
@@ -248,37 +249,42 @@ test.serial(
   },
 );
 
-test.serial(
-  'in an outage one question at a time is asked, after growing pauses; then all that is due',
-  async (t) => {
-    const { atTheBank, listed, newPass, registryServer, setTime, types } = await start(t);
-    const ids = Array.from('ABCDEFGH');
-    for (const id of ids) await atTheBank(id);
-    const pass = newPass();
-    registryServer.answer((_, response) => response.destroy());
-    let nowMs = startedMs + 3 * minuteMs;
-    const askedAt = async (afterMs: number) => {
-      nowMs += afterMs;
-      setTime(nowMs);
-      const before = registryServer.asked.length;
-      await pass();
-      await listed();
-      return new Set(registryServer.asked.slice(before)).size;
-    };
-    t.is(await askedAt(0), 8, 'until it is known to be down');
-    nowMs += 6 * hourMs;
-    t.is(await askedAt(0), 1);
-    t.is(await askedAt(1_000), 0, 'paused');
-    t.is(await askedAt(5 * minuteMs), 1);
-    t.deepEqual(await types('A'), ['RequeryUnanswered']);
-    registryServer.answer((request, response) =>
-      listOf(registryRecord(request.url?.at(-1) ?? ''))(request, response),
-    );
-    setTime(nowMs + 2 * hourMs);
-    t.deepEqual(await pass(), [1, 7], 'one, and all others once that one is answered');
-    for (const id of ids) t.is((await types(id)).at(-1), 'PaymentSucceeded');
-  },
-);
+for (const [title, fail] of [
+  ['without a connection', (_, response) => response.destroy()],
+  ['in which it refuses the token', (_, response) => response.writeHead(401).end()],
+  ['in which it is overloaded', (_, response) => response.writeHead(503).end()],
+] as const satisfies [string, RequestListener][])
+  test.serial(
+    `in an outage ${title}, one question at a time is asked, after growing pauses; then all`,
+    async (t) => {
+      const { atTheBank, listed, newPass, registryServer, setTime, types } = await start(t);
+      const ids = Array.from('ABCDEFGH');
+      for (const id of ids) await atTheBank(id);
+      const pass = newPass();
+      registryServer.answer(fail);
+      let nowMs = startedMs + 3 * minuteMs;
+      const askedAt = async (afterMs: number) => {
+        nowMs += afterMs;
+        setTime(nowMs);
+        const before = registryServer.asked.length;
+        await pass();
+        await listed();
+        return new Set(registryServer.asked.slice(before)).size;
+      };
+      t.is(await askedAt(0), 8, 'until it is known to be down');
+      nowMs += 6 * hourMs;
+      t.is(await askedAt(0), 1);
+      t.is(await askedAt(1_000), 0, 'paused');
+      t.is(await askedAt(5 * minuteMs), 1);
+      t.deepEqual(await types('A'), ['RequeryUnanswered']);
+      registryServer.answer((request, response) =>
+        listOf(registryRecord(request.url?.at(-1) ?? ''))(request, response),
+      );
+      setTime(nowMs + 2 * hourMs);
+      t.deepEqual(await pass(), [1, 7], 'one, and all others once that one is answered');
+      for (const id of ids) t.is((await types(id)).at(-1), 'PaymentSucceeded');
+    },
+  );
 
 test.serial(
   'several questions are asked at once, so that slow answers do not delay the others',
