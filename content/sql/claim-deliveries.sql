@@ -1,7 +1,7 @@
 -- What is due: of each merchant what has been due longest, and first for those with the least under way.
 --
 -- Merchants, and receivers of each, are found by skipping along an index, so that a long queue costs no more than a short
--- one. A merchant with more receivers than a claim looks at gets what has been due longest. The limit of a merchant
+-- one. A merchant with more receivers than a claim looks at also gets what has been due longest. The limit of a merchant
 -- applies before that of a receiver, so that a merchant at its limit uses up none of a receiver's slots that others
 -- need. What a merchant has under way lowers its limit, so the lowest `turn` is of those with the least under way: nobody
 -- waits for the end of another merchant's queue.
@@ -26,20 +26,25 @@ allowed as materialized (
     coalesce((cast(:merchantLimits as jsonb) ->> merchant_code)::integer, :limitPerMerchant) as merchant_limit
   from merchants
 ),
--- Of one merchant, at most 256 receivers.
+limits as materialized (select cast(:receiverLimits as jsonb) as of_receivers),
+-- Of one merchant, at most 256 receivers that are not paused, among the first 2,000.
 senders as (
-  select merchant_code, merchant_limit, first.receiver, 1 as number from allowed cross join lateral (
-    select receiver from reactor_deliveries.deliveries found
+  select merchant_code, merchant_limit, first.receiver, paused, 1 as number, 1 - paused as open
+  from allowed cross join lateral (
+    select receiver, ((select of_receivers from limits) ->> receiver is not distinct from '0')::integer as paused
+    from reactor_deliveries.deliveries found
     where state = 'due' and kind = :kind and found.merchant_code = allowed.merchant_code
     order by receiver limit 1
   ) first where merchant_limit > 0
   union all
-  select senders.merchant_code, merchant_limit, next.receiver, number + 1 from senders cross join lateral (
-    select receiver from reactor_deliveries.deliveries found
+  select senders.merchant_code, merchant_limit, next.receiver, next.paused, number + 1, open + 1 - next.paused
+  from senders cross join lateral (
+    select receiver, ((select of_receivers from limits) ->> receiver is not distinct from '0')::integer as paused
+    from reactor_deliveries.deliveries found
     where state = 'due' and kind = :kind and found.merchant_code = senders.merchant_code
       and receiver > senders.receiver
     order by receiver limit 1
-  ) next where number < 256
+  ) next where open < 256 and number < 2000
 ),
 -- The receiver is asked for as a range, because the planner would otherwise take the index without it while it has no
 -- statistics. Of one merchant, four times its limit of the rows that have been due longest.
@@ -52,9 +57,9 @@ due as materialized (
       and receiver between senders.receiver and senders.receiver
     order by receiver, due_at limit least(
       merchant_limit,
-      coalesce((cast(:receiverLimits as jsonb) ->> senders.receiver)::integer, :limitPerReceiver)
+      coalesce(((select of_receivers from limits) ->> senders.receiver)::integer, :limitPerReceiver)
     )
-  ) waiting
+  ) waiting where paused = 0
   union
   select waiting.*, merchant_limit from allowed cross join lateral (
     select transaction_id, ordering_key, receiver, merchant_code, due_at from reactor_deliveries.deliveries found
@@ -65,7 +70,8 @@ due as materialized (
   ) waiting
 ),
 of_both as (
-  select *, coalesce((cast(:receiverLimits as jsonb) ->> receiver)::integer, :limitPerReceiver) as receiver_limit,
+  select *,
+    coalesce(((select of_receivers from limits) ->> receiver)::integer, :limitPerReceiver) as receiver_limit,
     row_number() over (partition by merchant_code, receiver order by due_at) as place from due
 ),
 of_merchants as (

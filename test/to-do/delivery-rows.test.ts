@@ -436,3 +436,23 @@ test.serial('before the projection ever ran nothing is due', async (t) => {
   const { db } = await emptyDatabase(t, postgres);
   t.deepEqual(await createDeliveryQueue(db).claim(claim()), []);
 });
+
+test.serial('a receiver gets its delivery while hundreds of others of its merchant are paused', async (t) => {
+  const { db } = await emptyList(t);
+  await write(db, 'P', paid('https://z.example/callback'));
+  await db.raw(
+    `insert into reactor_deliveries.deliveries (transaction_id, ordering_key, delivery, kind, receiver,
+       merchant_code, state, attempts, due_at, called_at)
+     select 'H' || number, ordering_key, delivery, kind, 'https://' || number % 300 || '.example',
+       merchant_code, state, 1, due_at - interval '1 hour', called_at - interval '2 hours'
+     from reactor_deliveries.deliveries cross join generate_series(1, 600) as number`,
+  );
+  const paused = Array.from({ length: 300 }, (_, number) => [`https://${number}.example`, 0] as const);
+  const claimed = await createDeliveryQueue(db).claim(
+    claim({ limitPerMerchant: 32, receiverLimits: new Map(paused) }),
+  );
+  t.deepEqual(
+    claimed.map(({ transactionId }) => transactionId),
+    ['P'],
+  );
+});
