@@ -114,7 +114,8 @@ export function answerOf(sent: readonly RegistryRecord[]): RegistryAnswer {
   const withStatus = records.filter((record) => record.status === status);
   const latest = withStatus.at(-1);
   if (!status || !latest) return { status: 'not_found', results: [], others: [], raw: {} };
-  const deciding = withoutResult.has(status) ? [] : status === 'succeeded' ? withStatus : [latest];
+  const hasResult = status !== 'attempted' && status !== 'not_found';
+  const deciding = !hasResult ? [] : status === 'succeeded' ? withStatus : [latest];
   return {
     status,
     results: deciding.map(({ result }) => ({ outcome: status as Outcome, ...result })),
@@ -124,5 +125,3 @@ export function answerOf(sent: readonly RegistryRecord[]): RegistryAnswer {
     raw: latest.result.raw,
   };
 }
-
-const withoutResult: ReadonlySet<RegistryStatus> = new Set(['attempted', 'not_found']);

@@ -1,4 +1,5 @@
 /** The client of the transaction registry: asks for the status of a payment. Its answers are read in answer.ts. */
+import { isUtf8 } from 'node:buffer';
 import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import { readAtMost } from '@ledger/kernel/read-at-most.ts';
@@ -122,13 +123,13 @@ function own<Row>(log: Pick<Logger, 'warn'>, rows: readonly Row[], isOwn: (row: 
   return kept;
 }
 
-/** Reads nothing of an error, nor the rest of a body that is too large. Leaves out a byte order mark. */
+/** Reads no error, and no body that is too large. Leaves out a byte order mark; what is not UTF-8 is Windows-1252. */
 async function bodyOf(request: Request): Promise<string> {
   try {
     const response = await responseOf(request);
     if (response.statusCode >= 300) throw new HTTPError(response);
     const body = await readAtMost(request, maxAnswerBytes);
-    if (body) return new TextDecoder().decode(body);
+    if (body) return new TextDecoder(isUtf8(body) ? 'utf-8' : 'windows-1252').decode(body);
     throw new RegistryUnavailable('no_answer', 'The answer is too large');
   } finally {
     request.destroy();

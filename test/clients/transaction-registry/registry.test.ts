@@ -152,6 +152,17 @@ test('a byte order mark before an answer is no part of it', async (t) => {
   t.is(answer.status, 'succeeded');
 });
 
+test('an answer in Windows-1252 keeps its letters, and one in UTF-8 too', async (t) => {
+  const registry = await startRegistry(t);
+  const body = JSON.stringify([record({ buyer_name: 'JOSÉ' })]);
+  const config = { url: registry.url, token: '' };
+  const { ask } = createTransactionRegistry({ runtime: testRuntime(), config, log });
+  for (const encoding of ['latin1', 'utf8'] as const) {
+    registry.answer((_, response) => response.end(Buffer.from(body, encoding)));
+    t.like(await ask(id), { raw: { buyer_name: 'JOSÉ' }, results: [{ buyerName: 'JOSÉ' }] });
+  }
+});
+
 test("other people's transactions are left out, and the log says only how many", async (t) => {
   const registry = await startRegistry(t);
   const stranger = { merchant_trans_id: 'SOMEBODY', buyer_name: 'STRANGER', eps_status: '42' };
