@@ -26,7 +26,8 @@ export function readYamlFile<T>(path: string, struct: Struct<T, unknown>): T {
 export function checkYaml<T>(path: string, read: () => string, struct: Struct<T, unknown>): T {
   let content: unknown;
   try {
-    const document = parseDocument(read());
+    // Otherwise a merchant 007 would be read as 7.
+    const document = parseDocument(read(), { stringKeys: true });
     const [fault] = [...document.errors, ...document.warnings];
     // Its message is left out: it may quote what was read.
     if (fault)

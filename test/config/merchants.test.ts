@@ -73,6 +73,12 @@ test('redirect_hosts are hosts alone, in any case and in any letters', (t) => {
     );
 });
 
+test('a code of digits is kept as it is written', (t) => {
+  const text =
+    'merchants:\n  007: { name: A, id: 1, api_keys: [a-key-of-a] }\n  1e3: { name: B, id: 2, api_keys: [a-key-of-b] }\n';
+  t.deepEqual([...loadMerchants(file(t, text), false).keys()], ['007', '1e3']);
+});
+
 test('two merchants cannot share an id', (t) => {
   const merchants = file(
     t,
