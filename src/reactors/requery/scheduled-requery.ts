@@ -81,9 +81,10 @@ export function createRequeries(dependencies: RequeryDependencies) {
   async function requery(claimed: ClaimedRequery): Promise<void> {
     const { answer, wakeAt } = await requeryOne(claimed, dependencies);
     if (answer && 'results' in answer) failures = 0;
-    else if (answer?.isOutage) {
+    // A question that was under way when the pause began gives no new information.
+    else if (answer?.isOutage && runtime.monotonicMs() >= pausedUntilMs) {
       failures += 1;
-      const pauseMs = Math.min(longestBackoffMs, firstBackoffMs * 2 ** Math.min(failures - 1, 10));
+      const pauseMs = Math.min(longestBackoffMs, firstBackoffMs * 2 ** (failures - 1));
       pausedUntilMs = runtime.monotonicMs() + pauseMs;
       log.warn({ failures, pauseMs }, 'the registry cannot be asked');
     }
