@@ -69,11 +69,9 @@ export function createTransactionRegistry(dependencies: {
           error instanceof HTTPError ? error.response.statusCode >= 500 : error instanceof RequestError,
       });
     };
-    try {
-      return await question(get);
-    } catch (error) {
+    return await question(get).catch((error) => {
       throw signal.aborted ? timedOut(error) : asUnavailable(error);
-    }
+    });
   }
 
   const answerAbout = (transactionId: string, records: readonly RegistryRecord[]) =>
