@@ -225,6 +225,8 @@ export type Verdict = {
   result: LogResult;
   explained: readonly string[];
   found: readonly Violation[];
+  /** Of what was found. */
+  kinds: readonly ViolationKind[];
   first(kind: ViolationKind): string | undefined;
 };
 
@@ -254,6 +256,7 @@ export async function verdictOn(
     result: logResult,
     explained,
     found,
+    kinds: found.map(({ kind }) => kind),
     first: (kind) => found.find((each) => each.kind === kind)?.first,
   };
 }
