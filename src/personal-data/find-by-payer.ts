@@ -22,8 +22,6 @@ const catchUpMs = 5_000;
 /** A number that identifies a person. A shorter text, or one without a digit, may be a name, an amount or a code in any field. */
 const tellingNumber = /^(?=.*\d).{8,}$/;
 
-type Dependencies = Omit<Stores<'load' | 'firstAfter'>, 'log'>;
-
 export const nothingFound = 'No payment and no unmatched result of this person was found.';
 
 export type FoundUnmatched = { id: string; loaded: LoadedUnmatched };
@@ -36,7 +34,7 @@ export type FoundUnmatched = { id: string; loaded: LoadedUnmatched };
  */
 export async function findByPayer(
   text: string,
-  dependencies: Dependencies,
+  dependencies: Omit<Stores<'load' | 'firstAfter'>, 'log'>,
 ): Promise<{ payments: OpenPayment[]; unmatched: FoundUnmatched[] }> {
   const { db, eventStore, personalData, runtime } = dependencies;
   for (const projection of [payments, unmatched])

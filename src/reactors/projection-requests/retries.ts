@@ -17,8 +17,6 @@ import { createExecuteRequest, loadRequests } from '../../commands/projection-re
 import { causedBy, describeRebuildFailure } from './perform.ts';
 import { watchRequests } from './watch.ts';
 
-type Dependencies = Stores<keyof EventStore>;
-
 /** Keys that cannot be read although PostgreSQL answers, such as under another data key, are no outage. */
 const isStoreAway = (error: unknown): boolean =>
   error instanceof EventStoreUnavailable ||
@@ -27,7 +25,10 @@ const isStoreAway = (error: unknown): boolean =>
   (error instanceof KeysUnavailable && isStoreAway(error.cause));
 
 /** Runs until stopped, and waits through outages of the stores. Several processes may do the same. */
-export function startRetries(projections: readonly Projection[], dependencies: Dependencies): Background {
+export function startRetries(
+  projections: readonly Projection[],
+  dependencies: Stores<keyof EventStore>,
+): Background {
   const { eventStore, runtime } = dependencies;
   const execute = createExecuteRequest(eventStore);
 
