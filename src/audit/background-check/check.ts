@@ -42,8 +42,7 @@ export type CheckResult = {
 
 type Dependencies = Omit<Stores<'subscribe' | 'load' | 'head'>, 'log'>;
 
-/** How many streams are read at a time. */
-const inPortion = 50;
+const streamsAtOnce = 50;
 const pauseMs = 50;
 const maxOpen = 1_000;
 /** How many changed streams one check compares; the next check continues from there. */
@@ -160,7 +159,7 @@ async function compareRows(dependencies: Dependencies, streams: readonly string[
     }
   }
 
-  for (const portion of portionsOf(streams, inPortion)) {
+  for (const portion of portionsOf(streams, streamsAtOnce)) {
     for (const projection of compared) {
       const followed = 'streamPrefixes' in projection ? projection.streamPrefixes : [];
       const its = portion.filter((stream) => followed.some((prefix) => stream.startsWith(prefix)));

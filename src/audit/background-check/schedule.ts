@@ -19,7 +19,6 @@ const dayMs = 24 * hourMs;
 const tryAgainMs = 10 * 60_000;
 /** How often it looks whether a check is due. */
 const lookMs = 60_000;
-/** A check whose last result is older is late. */
 export const lateAfterMs = { check: 2 * hourMs, verify: 2 * dayMs } as const;
 
 /** Runs until stopped. A check that an outage interrupted begins again. Violations are logged as errors. */

@@ -173,15 +173,14 @@ function csvExport(all: AsyncIterable<RecordedEvent[][]>): Export {
   };
 }
 
-/** How many streams are loaded, and held in memory, at a time. */
-const loadedAtOnce = 16;
+const streamsInMemory = 16;
 
 async function* streamsOf(
   request: ExportRequest,
   { eventStore, db }: Dependencies,
 ): AsyncGenerator<RecordedEvent[][]> {
   for await (const ids of paymentsInOrder(db, request))
-    for (const group of portionsOf(ids, loadedAtOnce)) {
+    for (const group of portionsOf(ids, streamsInMemory)) {
       const streams = await Promise.all(group.map((id) => eventStore.load(paymentStream(id))));
       const missing = streams.findIndex((events) => events.length === 0);
       if (missing !== -1)

@@ -28,8 +28,7 @@ type RequeryDependencies = Pick<Stores<'load'>, 'eventStore' | 'log' | 'runtime'
   perSecond: number;
 };
 
-/** How many requeries this process may have in progress. */
-const maxAtOnce = 100;
+const mostRequeriesAtOnce = 100;
 const pollMs = 1_000;
 /** Longer than a requery and the recording of its answer can take. */
 const leaseMs = 60_000;
@@ -63,7 +62,7 @@ export function createRequeries(dependencies: RequeryDependencies) {
   let pausedUntilMs = 0;
 
   async function claim(): Promise<ClaimedRequery[]> {
-    const limit = (failures > 0 ? 1 : maxAtOnce) - underWay.size;
+    const limit = (failures > 0 ? 1 : mostRequeriesAtOnce) - underWay.size;
     if (limit <= 0 || runtime.monotonicMs() < pausedUntilMs) return [];
     const now = runtime.now();
     const leaseUntil = new Date(now.getTime() + leaseMs);
