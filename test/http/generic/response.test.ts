@@ -28,6 +28,10 @@ async function isRefused(t: ExecutionContext, response: Response, status: number
   t.deepEqual(await response.json(), { status: false, message });
 }
 
+const onceEach = 'Every field must be a text, sent once';
+const malformed = 'The request body is malformed';
+const tooLarge = 'The request body is too large';
+
 const unmatchedCount = async () => (await quarantined(app.eventStore)).length;
 
 test('a success is recorded with all its fields, then the payer is redirected to the receipt', async (t) => {
@@ -398,10 +402,6 @@ test.serial('a result with an unknown STATUS is quarantined and answered with 40
   }
   t.deepEqual(await results(id), []);
 });
-
-const onceEach = 'Every field must be a text, sent once';
-const malformed = 'The request body is malformed';
-const tooLarge = 'The request body is too large';
 
 const unreadable: Record<string, [Body, string, number, string]> = {
   'a field sent twice': ['STATUS=1&STATUS=0', urlencoded, 400, onceEach],

@@ -456,7 +456,11 @@ test.serial('before the projection ever ran, its tables are made', async (t) => 
   t.is((await rebuild(options(payments, parts))).events, 1);
   t.is((await rowsOf(parts, 'payments.payments')).length, 1);
   run(t, payments, parts.store, parts.database);
-  await take(parts, 'payments', 'B');
+  await reached(
+    parts.database.db,
+    'payments',
+    await append(parts.store.eventStore, 'B', [paymentRequested()]),
+  );
   t.is((await rowsOf(parts, 'payments.payments')).length, 2);
 });
 
