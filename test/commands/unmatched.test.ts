@@ -2,7 +2,6 @@
 import { randomUUID } from 'node:crypto';
 import type { RecordedEvent } from '@ledger/event-store/event-store.ts';
 import test from 'ava';
-import { createExecute } from '../../src/commands/execute.ts';
 import { createFingerprint } from '../../src/commands/fingerprint.ts';
 import { createQuarantine, type UnmatchedReport } from '../../src/commands/unmatched.ts';
 import { quarantineFold } from '../../src/events/unmatched.ts';
@@ -10,7 +9,7 @@ import { open, startServer } from '../event-store/helpers.ts';
 import { checkChain } from '../support/chain.ts';
 import { resultAt } from '../support/payments.ts';
 import { personalData } from '../support/personal-data.ts';
-import { quarantined } from '../support/quarantine.ts';
+import { addUnmatched, quarantined } from '../support/quarantine.ts';
 
 const parts = { seal: personalData.seal, fingerprint: createFingerprint('a key of the tests') };
 
@@ -93,15 +92,7 @@ test.serial('of one transaction 500 results are kept, and a further one is refus
   const quarantine = createQuarantine({ eventStore, ...parts });
   const ofOne = (amount: number) => unmatched({ trans_id: 'X', STATUS: '1', AMOUNT: String(amount) });
   await quarantine(ofOne(0), cause());
-  const [first] = await quarantined(eventStore);
-  if (!first) throw new Error('Nothing was kept');
-  const { data } = quarantineFold.read(first);
-  const copies = Array.from({ length: 498 }, (_, copy) => ({
-    type: 'GatewayResultUnmatched' as const,
-    data: { ...data, evidence: { plain: {} }, fingerprint: `copy ${copy}` },
-  }));
-  const append = createExecute({ ...parts, eventStore, decider: { ...quarantineFold, decide: () => copies } });
-  await append(first.streamName, null, cause());
+  await addUnmatched(eventStore, 498);
   await quarantine(ofOne(499), cause());
   await t.throwsAsync(quarantine(ofOne(500), cause()), { name: 'Refused', message: /^Too many results/ });
   await quarantine(ofOne(499), cause());
