@@ -7,7 +7,7 @@ import test, { type ExecutionContext } from 'ava';
 import { paymentStream } from '../../../src/events/payment.ts';
 import { gatewaySecret, startApp } from '../../support/app.ts';
 import { plain } from '../../support/payments.ts';
-import { quarantined } from '../../support/quarantine.ts';
+import { addUnmatched, quarantined } from '../../support/quarantine.ts';
 import { type Body, createPayment, postResult, resultFields, signed } from './helpers.ts';
 
 const app = await startApp();
@@ -401,6 +401,21 @@ test.serial('a result with an unknown STATUS is quarantined and answered with 40
     t.like(await app.lastUnmatched(), { reason: 'unreadable', raw: fields });
   }
   t.deepEqual(await results(id), []);
+});
+
+test.serial('a result that the quarantine has no room for is not acknowledged', async (t) => {
+  const fields = (amount: string) => signed(resultFields('01ARZ3NDEKTSV4RRFFQ69G5FAV', { AMOUNT: amount }));
+  t.is((await postResult(app, fields('1.00'))).status, 404);
+  await addUnmatched(app.eventStore, 499);
+  const before = await unmatchedCount();
+  const response = await postResult(app, fields('2.00'));
+  t.is(response.status, 503);
+  t.deepEqual(await response.json(), {
+    status: false,
+    message: 'Too many results of this transaction are in quarantine',
+  });
+  t.is((await postResult(app, fields('1.00'))).status, 404);
+  t.is(await unmatchedCount(), before);
 });
 
 const unreadable: Record<string, [Body, string, number, string]> = {
