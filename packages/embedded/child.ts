@@ -2,11 +2,11 @@
 import { fork } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Log } from '@ledger/kernel/log.ts';
 import { orElse } from '@ledger/kernel/or-else.ts';
-import type { Logger } from 'pino';
 import { StartError } from './start-error.ts';
 
-export type ChildLog = Pick<Logger, 'debug' | 'info' | 'error'>;
+export type ChildLog = Pick<Log, 'debug' | 'info' | 'error'>;
 
 type ChildSpec = {
   /** For the log and for errors, e.g. `PostgreSQL`. */

@@ -1,5 +1,5 @@
 /** Lines that an outage would repeat every few seconds, for as long as it lasts. */
-import type { Logger } from 'pino';
+import type { Log } from './log.ts';
 import type { Runtime } from './runtime.ts';
 
 const onceInMs = 60_000;
@@ -17,7 +17,7 @@ export function onceAMinute(runtime: Pick<Runtime, 'monotonicMs'>): (text: strin
 }
 
 /** `log.warn`, except that the same message with the same reason is written once in a minute. */
-export function warnSeldom(log: Pick<Logger, 'warn'>, runtime: Pick<Runtime, 'monotonicMs'>) {
+export function warnSeldom(log: Pick<Log, 'warn'>, runtime: Pick<Runtime, 'monotonicMs'>) {
   const isNew = onceAMinute(runtime);
   return (fields: { reason: string; [name: string]: unknown }, message: string): void => {
     if (isNew(`${message} ${fields.reason}`)) log.warn(fields, message);

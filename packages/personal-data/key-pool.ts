@@ -2,13 +2,14 @@
  * Data keys that are ready to be used. A process stores blocks of new keys ahead, and then draws from them in memory:
  * no event waits for the key store, and events are sealed while it is away.
  */
+
+import type { Log } from '@ledger/kernel/log.ts';
 import { portionsOf } from '@ledger/kernel/pages.ts';
 import { reasonOf } from '@ledger/kernel/reason-of.ts';
 import { retry } from '@ledger/kernel/retry.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
 import { warnSeldom } from '@ledger/kernel/warn-seldom.ts';
 import { ConfigError } from '@ledger/kernel/yaml-file.ts';
-import type { Logger } from 'pino';
 import type { KeyReserve } from './key-reserve.ts';
 import { type KeyBlock, type KeyStore, keyIdOf, keyIn, keysPerBlock, newBlock } from './key-store.ts';
 import { KeysUnavailable } from './sealed.ts';
@@ -32,7 +33,7 @@ export function createKeyPool(dependencies: {
   reserve?: KeyReserve | undefined;
   onAdded: (block: KeyBlock) => void;
   runtime: Pick<Runtime, 'monotonicMs' | 'random' | 'randomBytes' | 'sleep'>;
-  log: Logger;
+  log: Log;
   /** At least one block. */
   ahead?: number;
 }) {

@@ -1,9 +1,9 @@
 /** Seals and opens personal data, with keys from a store. One of these per process. */
 import { createHmac, createSecretKey, type KeyObject } from 'node:crypto';
+import type { Log } from '@ledger/kernel/log.ts';
 import { reasonOf } from '@ledger/kernel/reason-of.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
 import { warnSeldom } from '@ledger/kernel/warn-seldom.ts';
-import type { Logger } from 'pino';
 import { createKeyCache } from './key-cache.ts';
 import { createKeyPool } from './key-pool.ts';
 import type { KeyReserve } from './key-reserve.ts';
@@ -33,7 +33,7 @@ export function createPersonalData(dependencies: {
   isNew?: (event: { type: string }) => boolean;
   /** How many keys are kept ahead, if not the usual number. */
   ahead?: number;
-  log: Logger;
+  log: Log;
   runtime: Runtime;
 }) {
   const { store, reserve, listen, isNew = () => false, ahead, log, runtime } = dependencies;
@@ -108,7 +108,7 @@ const placeText = ({ stream, field }: SealedPlace) => JSON.stringify([stream, fi
 
 function createOpen(
   cache: ReturnType<typeof createKeyCache>,
-  { log, runtime }: { log: Logger; runtime: Pick<Runtime, 'monotonicMs'> },
+  { log, runtime }: { log: Log; runtime: Pick<Runtime, 'monotonicMs'> },
 ): OpenSealed {
   // An outage concerns every value.
   const warn = warnSeldom(log, runtime);

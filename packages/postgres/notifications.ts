@@ -1,9 +1,10 @@
 /** Listens on a channel of PostgreSQL. What is announced while the connection is down is missed: listeners poll as well. */
+
+import type { Log } from '@ledger/kernel/log.ts';
 import { reasonOf } from '@ledger/kernel/reason-of.ts';
 import { retry } from '@ledger/kernel/retry.ts';
 import { type Background, runUntilStopped } from '@ledger/kernel/run-until-stopped.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
-import type { Logger } from 'pino';
 import { createClient } from './pool.ts';
 import { quoteIdentifier } from './table.ts';
 
@@ -15,7 +16,7 @@ export function listenForNotifications(dependencies: {
   databaseUrl: string;
   channel: string;
   onNotification: (payload: string | null) => void;
-  log: Logger;
+  log: Log;
   runtime: Runtime;
 }): Background {
   const { databaseUrl, channel, onNotification, log, runtime } = dependencies;

@@ -1,7 +1,8 @@
 /** Connections to PostgreSQL: every wait is limited, so that a server that is down or frozen shows as an error. */
+
+import type { Log } from '@ledger/kernel/log.ts';
 import createKnex, { type Knex } from 'knex';
 import pg from 'pg';
-import type { Logger } from 'pino';
 
 const int8 = 20;
 
@@ -35,7 +36,7 @@ export async function cutIfFrozen(url: string): Promise<void> {
  */
 export function connectPostgres(dependencies: {
   url: string;
-  log: Logger;
+  log: Log;
   longestQueryMs?: number;
   /** Plans use indexes even while a table is small: those of prepared statements are kept while it grows. */
   keepsPlans?: boolean;

@@ -1,7 +1,8 @@
 /** Offers checkpoints to witnesses, and collects the lines that they sign them with. */
+
+import type { Log } from '@ledger/kernel/log.ts';
 import { reasonOf } from '@ledger/kernel/reason-of.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
-import type { Logger } from 'pino';
 import { parseNote } from './note.ts';
 
 export type Offer = (
@@ -16,7 +17,7 @@ const maxAnswer = 4_096;
 /** `urls` are submission prefixes. What a witness does not sign in time is missing in the checkpoint, and logged. */
 export function offerTo(
   urls: readonly string[],
-  { post, runtime, log }: { post: typeof fetch; runtime: Pick<Runtime, 'timeout'>; log: Logger },
+  { post, runtime, log }: { post: typeof fetch; runtime: Pick<Runtime, 'timeout'>; log: Log },
 ): Offer {
   const sizes = new Map<string, number>();
 

@@ -20,8 +20,7 @@ import { exitCodeOf } from './failure-text.ts';
 import { openRebuildProgress } from './progress.ts';
 import { type Context, fail, staffCause, withStores } from './stores.ts';
 
-/** How many differing rows are printed for each projection. */
-const maxShown = 50;
+const mostRowsShown = 50;
 
 export const command: CommandOf<'rebuild'> = async ({ 'dry-run': isDry, parked: isForParked }, names) => {
   if (isForParked && (isDry || names.length > 0))
@@ -129,7 +128,7 @@ async function compareOne(projection: Projection, run: Run): Promise<Report> {
       ...run,
       projection,
       onProgress: progress.show,
-      limit: maxShown,
+      limit: mostRowsShown,
     }).finally(progress.end);
     const lines = differences.map(({ table, key, kind, columns }) =>
       [table, key, kind, columns.join(', ')].filter(Boolean).join(' '),

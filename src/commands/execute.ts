@@ -40,10 +40,6 @@ export type Execute<State, Command, Event> = (
   },
 ) => Promise<Executed<State, Event>>;
 
-/** The `execute` of a decider: `ExecuteOf<typeof paymentDecider>`. */
-export type ExecuteOf<D> =
-  D extends Decider<infer State, infer Command, infer Event> ? Execute<State, Command, Event> : never;
-
 /**
  * A stream that changes more often than this while a command waits is under attack, not under load. (A page may record
  * several accesses of one session at the same time.)

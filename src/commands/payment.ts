@@ -17,6 +17,7 @@ import { type DecideApproval, decideApproval, type TakeAction, takeAction } from
 import { type CancelPayment, cancelPayment } from './cancel.ts';
 import { type Decider, type PaymentDecision, Refused } from './decider.ts';
 import { type DeliveryCommand, decideDelivery } from './deliveries.ts';
+import type { Execute } from './execute.ts';
 import { isSameContent } from './fingerprint.ts';
 import { isPaymentOf, type RecordGatewayResult, recordGatewayResult } from './payment-result.ts';
 import { refusalToBegin } from './refusal-to-pay.ts';
@@ -50,6 +51,8 @@ export type PaymentCommand =
   | AddNote
   | ErasePersonalData
   | DeliveryCommand;
+
+export type ExecutePayment = Execute<Payment, PaymentCommand, PaymentEvent>;
 
 /** Records that the personal data have been erased. Their keys are destroyed in src/personal-data/erase.ts. */
 export type ErasePersonalData = {

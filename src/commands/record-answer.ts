@@ -2,8 +2,8 @@
 import type { Cause } from '../events/envelope.ts';
 import { type Payment, type PaymentEvent, type PaymentRequested, paymentStream } from '../events/payment.ts';
 import type { CountedAnswers } from '../events/requery.ts';
-import type { Executed, ExecuteOf, Head } from './execute.ts';
-import type { paymentDecider } from './payment.ts';
+import type { Executed, Head } from './execute.ts';
+import type { ExecutePayment } from './payment.ts';
 import type { RecordRequery } from './requery.ts';
 
 /** Where equal answers are counted until an event says how many they were. Nothing here rejects. */
@@ -24,7 +24,7 @@ export type RecordAnswer = (
   from?: Head<Payment> | null,
 ) => Promise<Executed<Payment, PaymentEvent>>;
 
-type Dependencies = { counts: AnswerCounts; execute: ExecuteOf<typeof paymentDecider> };
+type Dependencies = { counts: AnswerCounts; execute: ExecutePayment };
 
 /** The function returned throws what `execute` throws. */
 export function createRecordAnswer({ counts, execute }: Dependencies): RecordAnswer {

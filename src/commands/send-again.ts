@@ -3,8 +3,8 @@ import type { Runtime } from '@ledger/kernel/runtime.ts';
 import type { DeliveryKind } from '../events/deliveries.ts';
 import type { Cause } from '../events/envelope.ts';
 import { paymentStream } from '../events/payment.ts';
-import { type ExecuteOf, executeEach } from './execute.ts';
-import type { paymentDecider } from './payment.ts';
+import { executeEach } from './execute.ts';
+import type { ExecutePayment } from './payment.ts';
 
 export type DeliveryId = { transactionId: string; delivery: string };
 
@@ -12,7 +12,7 @@ export type DeliveryId = { transactionId: string; delivery: string };
 export const kindsOfMachines: readonly DeliveryKind[] = ['callback', 'item'];
 
 type Dependencies = {
-  execute: ExecuteOf<typeof paymentDecider>;
+  execute: ExecutePayment;
   cause: () => Cause;
   runtime: Pick<Runtime, 'now'>;
 };

@@ -51,7 +51,6 @@ export function displaySen(sen: Sen | bigint, currency = ''): string {
   return `${isRinggit(currency) ? 'RM' : currency} ${groupedSen(sen)}`;
 }
 
-/** Without its sign. */
 export const absolute = (sen: bigint) => (sen < 0n ? -sen : sen);
 
 /** -1234550n → `-12,345.50` */

@@ -60,7 +60,6 @@ export const sealEvents = { LogSealed, CheckpointSigned };
 export type LogSealedEvent = EventOf<typeof sealEvents>;
 export const readSeal = readerOf(sealEvents);
 
-/** A running count of the log. */
 type Tally = { count: number; runningHash: string };
 
 export const emptyTally: Tally = { count: 0, runningHash: genesisHash };

@@ -1,9 +1,9 @@
 /** What a process measures when somebody asks for its metrics: a function for each subject of content/metrics.json. */
 import { statfs } from 'node:fs/promises';
-import type { EventStore } from '@ledger/event-store/event-store.ts';
 import type { GaugeSource, Reading } from '@ledger/observability/metrics.ts';
 import { emptyIfUndefined } from '@ledger/postgres/error-codes.ts';
 import { selectionOf } from '@ledger/projections/runtime/projection.ts';
+import type { Stores } from '@ledger/projections/runtime/stores.ts';
 import type { Knex } from 'knex';
 import { lastCheck } from '../audit/background-check/schedule.ts';
 import { unsealed, witnessesMissing } from '../audit/seals/sealing-status.ts';
@@ -16,14 +16,13 @@ import type { LookDependencies } from './health.ts';
 /** A projection that is further behind is being rebuilt or has stopped: how far behind it is does not matter then. */
 const mostCounted = 1_000;
 
-type Dependencies = Omit<LookDependencies, 'eventStore' | 'log' | 'sealingRefused'> & {
-  eventStore: Pick<EventStore, 'eventsAfter' | 'firstAfter' | 'load' | 'loadLast'>;
-  db: Knex;
-  /** On the disk that is measured. */
-  folder: string;
-  /** How many are to sign each seal. */
-  witnesses: number;
-};
+type Dependencies = Omit<LookDependencies, 'eventStore' | 'log' | 'sealingRefused'> &
+  Pick<Stores<'eventsAfter' | 'firstAfter' | 'load' | 'loadLast'>, 'db' | 'eventStore'> & {
+    /** On the disk that is measured. */
+    folder: string;
+    /** How many are to sign each seal. */
+    witnesses: number;
+  };
 
 /** Over 70 lines: one function for each subject, and nothing else. */
 export function createSources(dependencies: Dependencies) {

@@ -3,12 +3,13 @@
  * such keys. The checkpoint of this list is in the same copy, so the erasures since then are read again, and their keys
  * destroyed again. Decision 66.
  */
+
+import type { Log } from '@ledger/kernel/log.ts';
 import type { KeyStore } from '@ledger/personal-data/key-store.ts';
 import { KeysUnavailable } from '@ledger/personal-data/sealed.ts';
 import { emptyIfUndefined } from '@ledger/postgres/error-codes.ts';
 import type { Followed, Projection } from '@ledger/projections/runtime/projection.ts';
 import type { Knex } from 'knex';
-import type { Logger } from 'pino';
 import { readErasure } from '../events/personal-data.ts';
 
 export const erasedKeysList = {
@@ -21,7 +22,7 @@ export const erasedKeysList = {
 /** The table `returned` says when keys were back, and how many. */
 export function createErasedKeys(dependencies: {
   store: Pick<KeyStore, 'destroy' | 'freeOldVersions'>;
-  log: Pick<Logger, 'warn'>;
+  log: Pick<Log, 'warn'>;
 }): Projection {
   const { store, log } = dependencies;
   return {

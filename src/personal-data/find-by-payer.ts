@@ -1,10 +1,9 @@
 /** Finds all that is held about a person, by identity card or email address: payments, and results in quarantine. */
-import type { EventStore } from '@ledger/event-store/event-store.ts';
 import { pagesOf } from '@ledger/kernel/pages.ts';
-import type { Runtime } from '@ledger/kernel/runtime.ts';
-import { KeysUnavailable, openOrWait, type PersonalDataReader } from '@ledger/personal-data/sealed.ts';
+import { KeysUnavailable, openOrWait } from '@ledger/personal-data/sealed.ts';
 import type { Listed } from '@ledger/postgres/listing.ts';
 import { isReady } from '@ledger/projections/runtime/lag.ts';
+import type { Stores } from '@ledger/projections/runtime/stores.ts';
 import type { Knex } from 'knex';
 import { loadHead } from '../commands/execute.ts';
 import { paymentDecider } from '../commands/payment.ts';
@@ -23,13 +22,6 @@ const catchUpMs = 5_000;
 /** A number that identifies a person. A shorter text, or one without a digit, may be a name, an amount or a code in any field. */
 const tellingNumber = /^(?=.*\d).{8,}$/;
 
-type Dependencies = {
-  db: Knex;
-  eventStore: Pick<EventStore, 'load' | 'firstAfter'>;
-  personalData: PersonalDataReader;
-  runtime: Pick<Runtime, 'now' | 'monotonicMs' | 'sleep' | 'timeout'>;
-};
-
 export const nothingFound = 'No payment and no unmatched result of this person was found.';
 
 export type FoundUnmatched = { id: string; loaded: LoadedUnmatched };
@@ -42,7 +34,7 @@ export type FoundUnmatched = { id: string; loaded: LoadedUnmatched };
  */
 export async function findByPayer(
   text: string,
-  dependencies: Dependencies,
+  dependencies: Omit<Stores<'load' | 'firstAfter'>, 'log'>,
 ): Promise<{ payments: OpenPayment[]; unmatched: FoundUnmatched[] }> {
   const { db, eventStore, personalData, runtime } = dependencies;
   for (const projection of [payments, unmatched])

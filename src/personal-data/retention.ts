@@ -4,28 +4,23 @@ import { pagesOf } from '@ledger/kernel/pages.ts';
 import { earlierBy, type Period } from '@ledger/kernel/period.ts';
 import { reasonOf } from '@ledger/kernel/reason-of.ts';
 import type { Background } from '@ledger/kernel/run-until-stopped.ts';
-import type { Runtime } from '@ledger/kernel/runtime.ts';
 import { warnSeldom } from '@ledger/kernel/warn-seldom.ts';
 import type { Erasure, Erasures } from '@ledger/personal-data/key-store.ts';
 import type { ErasureReason } from '@ledger/personal-data/sealed.ts';
 import type { LeaderElection } from '@ledger/postgres/leader-election.ts';
 import { repeatAsLeader } from '@ledger/postgres/leader-loop.ts';
-import type { Knex } from 'knex';
-import type { Logger } from 'pino';
+import type { Stores } from '@ledger/projections/runtime/stores.ts';
 import { findHolding } from '../projections/payments/queries.ts';
 import { findUnmatchedHolding } from '../projections/unmatched/queries.ts';
 import { type Erase, unmatchedIn, unmatchedSubject } from './erase.ts';
 
-type Dependencies = {
+type Dependencies = Pick<Stores, 'db' | 'log' | 'runtime'> & {
   erase: Erase;
   erasures: Pick<Erasures, 'begunBefore'>;
   /** Drops tables that an interrupted rebuild has left and that took no event since. */
   dropLeftovers: (unlessSince: Date) => Promise<unknown>;
   /** Null: nothing is erased for its age. */
   retention: Period | null;
-  db: Knex;
-  log: Logger;
-  runtime: Runtime;
 };
 
 const pollMs = 60_000;

@@ -1,19 +1,16 @@
 /** Cancels the payments that nobody has paid before they expired: content/docs/payment-states.md. */
-import type { Log } from '@ledger/kernel/log.ts';
 import { pagesOf } from '@ledger/kernel/pages.ts';
 import { reasonOf } from '@ledger/kernel/reason-of.ts';
 import { type Background, runUntilStopped } from '@ledger/kernel/run-until-stopped.ts';
-import type { Runtime } from '@ledger/kernel/runtime.ts';
-import type { Knex } from 'knex';
+import type { Stores } from '@ledger/projections/runtime/stores.ts';
 import { Refused } from '../commands/decider.ts';
-import type { ExecuteOf } from '../commands/execute.ts';
-import type { paymentDecider } from '../commands/payment.ts';
+import type { ExecutePayment } from '../commands/payment.ts';
 import { UnreadableEvent } from '../events/codec.ts';
 import { ownCause } from '../events/envelope.ts';
 import { paymentStream } from '../events/payment.ts';
 import { findExpired } from '../projections/payments/queries.ts';
 
-type Dependencies = { db: Knex; execute: ExecuteOf<typeof paymentDecider>; log: Log; runtime: Runtime };
+type Dependencies = Pick<Stores, 'db' | 'log' | 'runtime'> & { execute: ExecutePayment };
 
 const pollMs = 30_000;
 const pageSize = 100;

@@ -2,13 +2,11 @@
  * Compares an export of the gateway or the registry with the payments' own streams, and records the discrepancies. It
  * changes no payment: a requery is what fetches a newer status from the registry.
  */
-import type { EventStore } from '@ledger/event-store/event-store.ts';
 import { isDiskFull } from '@ledger/kernel/disk-full.ts';
 import { pagesOf } from '@ledger/kernel/pages.ts';
-import type { Runtime } from '@ledger/kernel/runtime.ts';
 import type { Listed } from '@ledger/postgres/listing.ts';
 import { isReady } from '@ledger/projections/runtime/lag.ts';
-import type { Knex } from 'knex';
+import type { Stores } from '@ledger/projections/runtime/stores.ts';
 import { createExecute, loadHead } from '../commands/execute.ts';
 import { paymentDecider } from '../commands/payment.ts';
 import {
@@ -53,12 +51,9 @@ export type Import = {
   onDiscrepancy: (id: string, discrepancy: DiscrepancyFound) => void;
 };
 
-type Dependencies = {
-  eventStore: Pick<EventStore, 'append' | 'load' | 'firstAfter'>;
-  db: Knex;
+type Dependencies = Pick<Stores<'append' | 'load' | 'firstAfter'>, 'db' | 'eventStore' | 'runtime'> & {
   /** TRANSACTION_ID_KEY, from which the ids of discrepancies are derived. */
   transactionIdKey: string;
-  runtime: Runtime;
 };
 
 /** A read model is behind the log, so that what it lacks would count as a discrepancy; or the disk for the rows is full. */

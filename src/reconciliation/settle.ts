@@ -1,6 +1,5 @@
 /** Records payouts and remittances from files; the charges of a payout are found in the books. */
-import type { EventStore } from '@ledger/event-store/event-store.ts';
-import type { Runtime } from '@ledger/kernel/runtime.ts';
+import type { Stores } from '@ledger/projections/runtime/stores.ts';
 import type { Knex } from 'knex';
 import { createExecute } from '../commands/execute.ts';
 import { settlementDecider } from '../commands/settlement.ts';
@@ -16,11 +15,7 @@ import { findDoubts, type SettledRow } from './settlement-doubts.ts';
 import { recogniseSettlement, type SettlementRow } from './settlement-file.ts';
 import { stageExport } from './stage-export.ts';
 
-type Dependencies = {
-  eventStore: Pick<EventStore, 'append' | 'load' | 'firstAfter'>;
-  db: Knex;
-  runtime: Runtime;
-};
+type Dependencies = Pick<Stores<'append' | 'load' | 'firstAfter'>, 'db' | 'eventStore' | 'runtime'>;
 
 type SettlementImport = {
   file: AsyncIterable<Uint8Array>;

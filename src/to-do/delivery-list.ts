@@ -27,8 +27,7 @@ import {
   takeEvent,
 } from './known-deliveries.ts';
 
-/** How many streams are loaded at a time. */
-const loadsAtOnce = 16;
+const streamsAtOnce = 16;
 
 export const deliveryList = {
   name: toDoSchema,
@@ -109,7 +108,7 @@ async function loadRequests(
   ids: ReadonlySet<string>,
   { load }: Pick<EventStore, 'load'>,
 ): Promise<Map<string, Pick<KnownDeliveries, 'request'>>> {
-  const requests = await mapInPortions([...ids], loadsAtOnce, async (id) => {
+  const requests = await mapInPortions([...ids], streamsAtOnce, async (id) => {
     const [first] = await load(paymentStream(id), 0, 1);
     if (!first) throw new EventStoreUnavailable(`Of ${id} an event was read, and no stream is found`);
     return [id, requestIn(readPaymentEvent(first))] as const;
@@ -128,7 +127,7 @@ async function loadAhead(
   payments: readonly Ahead[],
   { load }: Pick<EventStore, 'load'>,
 ): Promise<RecordedEvent[]> {
-  const streams = await mapInPortions(payments, loadsAtOnce, async ({ transactionId, after, upTo }) => {
+  const streams = await mapInPortions(payments, streamsAtOnce, async ({ transactionId, after, upTo }) => {
     const events = await load(paymentStream(transactionId), after + 1);
     return events.filter(({ revision, type }) => revision <= upTo && followedEvents.includes(type));
   });

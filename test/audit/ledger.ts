@@ -20,9 +20,9 @@ import { type LogResult, type VerifiedUntil, verifyLog } from '../../src/audit/v
 import { secondLookMs } from '../../src/audit/verify/read-models.ts';
 import { verifySeals } from '../../src/audit/verify/seals.ts';
 import { createViolations, type Violation, type ViolationKind } from '../../src/audit/verify/violations.ts';
-import { createExecute, type ExecuteOf } from '../../src/commands/execute.ts';
+import { createExecute } from '../../src/commands/execute.ts';
 import { createFingerprint } from '../../src/commands/fingerprint.ts';
-import { paymentDecider } from '../../src/commands/payment.ts';
+import { type ExecutePayment, paymentDecider } from '../../src/commands/payment.ts';
 import { projectDecider } from '../../src/commands/project.ts';
 import { createQuarantine } from '../../src/commands/unmatched.ts';
 import { userDecider } from '../../src/commands/user.ts';
@@ -90,9 +90,7 @@ export async function fill(
   );
 }
 
-type Pay = ExecuteOf<typeof paymentDecider>;
-
-async function makePayment(pay: Pay, number: number): Promise<void> {
+async function makePayment(pay: ExecutePayment, number: number): Promise<void> {
   const transactionId = paymentId(number);
   const stream = paymentStream(transactionId);
   const order = { sellerOrderNo: `${transactionId}-1`, gatewayTransactionId: `P${number}` };
@@ -227,6 +225,8 @@ export type Verdict = {
   result: LogResult;
   explained: readonly string[];
   found: readonly Violation[];
+  /** Of what was found. */
+  kinds: readonly ViolationKind[];
   first(kind: ViolationKind): string | undefined;
 };
 
@@ -256,6 +256,7 @@ export async function verdictOn(
     result: logResult,
     explained,
     found,
+    kinds: found.map(({ kind }) => kind),
     first: (kind) => found.find((each) => each.kind === kind)?.first,
   };
 }

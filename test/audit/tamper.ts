@@ -15,6 +15,17 @@ export function changeEvent(
   db.prepare(`update events set message = ? where ${where}`).run(message, name, revision);
 }
 
+/** The number of a stream in the file, for a statement. */
+export const streamIn = (name: string) => `(select id from streams where name = '${name}')`;
+
+/** Removes one event; without a revision, a whole stream. */
+export const remove =
+  (stream: string, revision?: number) =>
+  (db: DatabaseSync): void => {
+    const one = revision === undefined ? '' : ` and revision = ${revision}`;
+    db.exec(`delete from events where stream = ${streamIn(stream)}${one}`);
+  };
+
 /** One text for another of the same length. */
 export const replace = (from: string, to: string) => (message: Buffer) => {
   const at = message.indexOf(from);
@@ -41,3 +52,7 @@ export function forge(
   event.setCustomMetadata(Buffer.from(JSON.stringify(metadata)));
   return { message: response.serializeBinary(), hash: metadata.hash };
 }
+
+/** Rewrites some of the data of an event, with a matching hash. */
+export const withData = (changed: object) => (message: Buffer) =>
+  forge(message, (data) => Object.assign(data, changed)).message;

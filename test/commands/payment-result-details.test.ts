@@ -49,13 +49,13 @@ const inferred = (reported: ReportedResult, about = orderNo(2)): PaymentEvent =>
 };
 
 /** Another report has named the order of the first result. */
-const ordered = (attempt: number): PaymentEvent => ({
+const ordered = (attempt: number, gatewayTransactionId = ''): PaymentEvent => ({
   type: 'GatewayResultIdentified',
   data: {
     at: resultAt,
     source: 'gateway',
     resultNo: 1,
-    gatewayTransactionId: '',
+    gatewayTransactionId,
     sellerOrderNo: orderNo(attempt),
   },
 });
@@ -168,18 +168,7 @@ const cases: Record<string, Spec<RecordGatewayResult, PaymentEvent>> = {
   'paid without any id: the gateway names it later': {
     given: [start, chosen(1), succeeded(result(1, 'succeeded', noIds))],
     when: record(success),
-    expect: [
-      {
-        type: 'GatewayResultIdentified',
-        data: {
-          at: resultAt,
-          source: 'gateway',
-          resultNo: 1,
-          gatewayTransactionId: 'P1',
-          sellerOrderNo: orderNo(1),
-        },
-      },
-    ],
+    expect: [ordered(1, 'P1')],
   },
   'paid by an order that was inferred: one with another fee, named later, is a contradiction': {
     given: [start, chosen(1), ...cardInferred],
@@ -200,18 +189,7 @@ const cases: Record<string, Spec<RecordGatewayResult, PaymentEvent>> = {
   'paid by an order that was inferred: one with the same fee is named later': {
     given: [start, card, ...cardInferred],
     when: record(cardSuccess),
-    expect: [
-      {
-        type: 'GatewayResultIdentified',
-        data: {
-          at: resultAt,
-          source: 'gateway',
-          resultNo: 1,
-          gatewayTransactionId: 'P1',
-          sellerOrderNo: orderNo(1),
-        },
-      },
-    ],
+    expect: [ordered(1, 'P1')],
   },
   'a cancellation whose order was inferred: its copy names another order, and is no news': {
     given: [start, chosen(1), chosen(2), inferred(result(1, 'cancelled', noOrder))],

@@ -143,10 +143,11 @@ async function readStart(client: EventStoreDBClient): Promise<void> {
   for await (const _ of client.subscribeToAll()) return;
 }
 
-async function transactionId(): Promise<string> {
-  const answer = await requestPayment(`http://localhost:${port}`, paymentRequest('SERVE-1'));
-  return ((await answer.json()) as { data: { transaction_id: string } }).data.transaction_id;
-}
+const idIn = async (answer: Response) =>
+  ((await answer.json()) as { data: { transaction_id: string } }).data.transaction_id;
+
+const transactionId = async () =>
+  await idIn(await requestPayment(`http://localhost:${port}`, paymentRequest('SERVE-1')));
 
 test.serial('the first answer of a first start has the lists, and a new user is in theirs', async (t) => {
   if (!firstAnswer) throw new Error('It ran without an answer');
@@ -263,54 +264,42 @@ test.serial(
       api: 'first-api-key',
       registry: 'demo-key',
     };
+    const get = (path: string, key: string, headers = {}) =>
+      fetch(`${base}${path}`, { headers: { authorization: `Bearer ${key}`, ...headers } });
+    const asMerchant = { 'x-merchant-code': 'demo-app' };
     const ask = {
       gateway: (secret: string) => postResult(base, gatewayResult(id, { STATUS: '0' }, secret)),
-      landreg: (key: string) =>
-        fetch(`${base}/landreg/check?transaksi_id=1`, { headers: { authorization: `Bearer ${key}` } }),
-      merchant: (key: string) =>
-        fetch(`${base}/generic/check`, {
-          headers: { authorization: `Bearer ${key}`, 'x-merchant-code': 'demo-app' },
-        }),
-      api: (key: string) => fetch(projects, { headers: { authorization: `Bearer ${key}` } }),
+      landreg: (key: string) => get('/landreg/check?transaksi_id=1', key),
+      merchant: (key: string) => get('/generic/check', key, asMerchant),
+      api: (key: string) => get('/api/v1/projects', key),
       /** Each asks the registry; `peers` says what it got. */
-      registry: (key: string) =>
-        fetch(`${base}/generic/requery/SERVE-1`, {
-          headers: { authorization: `Bearer ${key}`, 'x-merchant-code': 'demo-app' },
-        }),
+      registry: (key: string) => get('/generic/requery/SERVE-1', key, asMerchant),
     };
     const callers = ['gateway', 'landreg', 'merchant', 'api', 'registry'] as const;
-    /** A payment of the land registry, which is paid and then reported to it. */
-    const payLand = async (number: number) => {
-      const answer = await fetch(`${base}/landreg/request`, {
+    /** Requests a payment, which is paid, and counts what is refused. */
+    const pay = async (channel: 'generic' | 'landreg', key: string, body: unknown, result = {}) => {
+      const answer = await fetch(`${base}/${channel}/request`, {
         method: 'POST',
         headers: {
-          authorization: `Bearer ${used.landreg}`,
+          authorization: `Bearer ${key}`,
           'content-type': 'application/json',
           accept: 'application/json',
         },
-        body: JSON.stringify(requestBody({ transaksi_id: `ROTATED-${number}` })),
+        body: JSON.stringify(body),
       });
-      const { data } = (await answer.json()) as { data: { transaction_id: string } };
-      const paid = gatewayResult(data.transaction_id, { MERCHANT_CODE: 'ptgnm-app' }, used.gateway);
-      const recorded = await postResult(base, paid, 'landreg');
+      const paid = gatewayResult(await idIn(answer), result, used.gateway);
+      const recorded = await postResult(base, paid, channel);
       if (answer.status === 401 || recorded.status === 401) refused += 1;
     };
-    /** A payment of the merchant, which is paid, called back and receipted. */
-    const payMerchant = async (number: number) => {
-      const callback_url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}`;
-      const answer = await fetch(`${base}/generic/request`, {
-        method: 'POST',
-        headers: {
-          authorization: `Bearer ${used.merchant}`,
-          'content-type': 'application/json',
-          accept: 'application/json',
-        },
-        body: JSON.stringify(paymentRequest(`ROTATED-${number}`, { callback_url })),
-      });
-      const { data } = (await answer.json()) as { data: { transaction_id: string } };
-      const recorded = await postResult(base, gatewayResult(data.transaction_id, {}, used.gateway));
-      if (answer.status === 401 || recorded.status === 401) refused += 1;
-    };
+    const callback_url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}`;
+    /** One is reported to the land registry; the other is called back and receipted. */
+    const payBoth = (number: number) =>
+      Promise.all([
+        pay('landreg', used.landreg, requestBody({ transaksi_id: `ROTATED-${number}` }), {
+          MERCHANT_CODE: 'ptgnm-app',
+        }),
+        pay('generic', used.merchant, paymentRequest(`ROTATED-${number}`, { callback_url })),
+      ]);
     const isRefused = async (caller: keyof typeof used, secret: string) =>
       (await ask[caller](secret)).status === 401;
     let [isDone, asked, refused] = [false, 0, 0];
@@ -324,7 +313,7 @@ test.serial(
     );
     const payments = (async () => {
       for (let number = 1; !isDone; number += 1) {
-        await Promise.all([payLand(number), payMerchant(number)]);
+        await payBoth(number);
         await sleep(betweenRequestsMs);
       }
     })();
@@ -414,8 +403,7 @@ function keepRequesting(round: number) {
   const requesting = (async () => {
     for (let count = 0; !isStopped; count += 1) {
       const body = paymentRequest(`LOAD-${round}-${count}`, { name: `Payer ${round} ${count}` });
-      const answer = await requestPayment(`http://localhost:${port}`, body);
-      acknowledged.push(((await answer.json()) as { data: { transaction_id: string } }).data.transaction_id);
+      acknowledged.push(await idIn(await requestPayment(`http://localhost:${port}`, body)));
       await sleep(betweenRequestsMs);
     }
   })();

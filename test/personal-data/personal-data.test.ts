@@ -59,6 +59,14 @@ function startProcess(
 
 type Process = ReturnType<typeof startProcess>;
 
+/** A database, and the first process on it, which has begun. */
+async function startFirst(t: ExecutionContext, options?: Parameters<typeof startProcess>[2]) {
+  const database = await createDatabase();
+  const process = startProcess(t, database, options);
+  await process.start();
+  return { database, process };
+}
+
 function sealedBy(
   { seal }: Process,
   value: unknown,
@@ -71,8 +79,7 @@ function sealedBy(
 }
 
 test('whatever JSON can hold comes back from its own place, and from no other', async (t) => {
-  const process = startProcess(t, await createDatabase(), { ahead: 4 * keysPerBlock });
-  await process.start();
+  const { process } = await startFirst(t, { ahead: 4 * keysPerBlock });
   const json = fc.jsonValue().map((value) => JSON.parse(JSON.stringify(value)));
   await fc.assert(
     fc.asyncProperty(json, async (value) => {
@@ -89,8 +96,7 @@ test('whatever JSON can hold comes back from its own place, and from no other', 
 });
 
 test('each event has a key of its own, which its fields share; other fields stay as they are', async (t) => {
-  const process = startProcess(t, await createDatabase());
-  await process.start();
+  const { process } = await startFirst(t);
   const data = { at: 'now', personal: { plain: 'Aminah' }, evidence: { plain: { A: '1' } } };
   const [first, second, third] = process
     .seal(stream, [
@@ -219,6 +225,10 @@ test('a destroyed key no longer opens after a minute, even if its notification w
   t.is((await deaf.open(sealed, place)).kind, 'erased');
 });
 
+/** Ends the connections over which processes hear of keys that were destroyed. */
+const endListening = `select pg_terminate_backend(pid) from pg_stat_activity
+  where application_name = 'ledger ${destroyedChannel}' and datname = current_database()`;
+
 /** As if the store were away, for whoever adds keys. */
 const refuseBlocks = `
   create function refuse() returns trigger language plpgsql as $$ begin raise 'away'; end $$;
@@ -283,17 +293,13 @@ test('results can be sealed when requests no longer can, and both again once the
 });
 
 test('keys are stored before they are used: what was sealed opens in a process that starts later', async (t) => {
-  const database = await createDatabase();
-  const writer = startProcess(t, database);
-  await writer.start();
+  const { database, process: writer } = await startFirst(t);
   const sealed = sealedBy(writer, 'Aminah');
   t.deepEqual(await startProcess(t, database).open(sealed, place), { kind: 'open', value: 'Aminah' });
 });
 
 test('blocks that were never used are removed when the process stops, and others stay', async (t) => {
-  const database = await createDatabase();
-  const writer = startProcess(t, database, { ahead: 3 * keysPerBlock });
-  await writer.start();
+  const { database, process: writer } = await startFirst(t, { ahead: 3 * keysPerBlock });
   const sealed = sealedBy(writer, 'Aminah');
   const stored = async () =>
     (await query(database.url, `select id from personal_data.key_blocks where id <> 'index'`)).map(
@@ -305,9 +311,7 @@ test('blocks that were never used are removed when the process stops, and others
 });
 
 test('a rotation: blocks under an earlier key open while it is configured, and rewrap moves them', async (t) => {
-  const database = await createDatabase();
-  const before = startProcess(t, database);
-  await before.start();
+  const { database, process: before } = await startFirst(t);
   const sealed = sealedBy(before, 'Aminah');
   const terms = await before.blindIndex(['aminah']);
 
@@ -351,9 +355,7 @@ test('a block whose bytes were changed is lost, and no other; its keys can still
 });
 
 test('a block under a key that is not configured makes no other unavailable', async (t) => {
-  const database = await createDatabase();
-  const old = startProcess(t, database);
-  await old.start();
+  const { database, process: old } = await startFirst(t);
   const present = startProcess(t, database, { current: dataKey('b'), previous: [dataKey('a')] });
   await present.start();
   const [under, mine] = [sealedBy(old, 'Aminah'), sealedBy(present, 'Badrul')];
@@ -380,9 +382,7 @@ test('a process with another data key than the others seals nothing', async (t) 
 });
 
 test('the old versions of a row are freed as soon as a key is destroyed', async (t) => {
-  const database = await createDatabase();
-  const process = startProcess(t, database);
-  await process.start();
+  const { database, process } = await startFirst(t);
   const sealed = sealedBy(process, 'Aminah');
   await process.store.destroy([sealed.key]);
   const [stats] = await query(
@@ -393,14 +393,9 @@ test('the old versions of a row are freed as soon as a key is destroyed', async 
 });
 
 test('keys that a failover lost are stored again once the connection is back', async (t) => {
-  const database = await createDatabase();
-  const writer = startProcess(t, database);
-  await writer.start();
+  const { database, process: writer } = await startFirst(t);
   await query(database.url, 'delete from personal_data.key_blocks');
-  await query(
-    database.url,
-    `select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'ledger ${destroyedChannel}' and datname = current_database()`,
-  );
+  await query(database.url, endListening);
   // The index is a block of its own, and is stored first.
   await until(async () => (await query(database.url, 'select id from personal_data.key_blocks')).length > 1);
   const sealed = sealedBy(writer, 'Aminah');
@@ -421,8 +416,7 @@ test('an older copy, under a data key that was removed, takes the keys in memory
   await query(
     database.url,
     `delete from personal_data.key_blocks; insert into personal_data.key_blocks select * from older;
-     select pg_terminate_backend(pid) from pg_stat_activity
-     where application_name = 'ledger ${destroyedChannel}' and datname = current_database()`,
+     ${endListening}`,
   );
   await until(async () => writer.unstored() > 0);
   t.throws(
@@ -463,17 +457,14 @@ test('a schema that was dropped is not made anew; the first one of a database is
 });
 
 test('a schema that was dropped takes the keys in memory once somebody has created it again', async (t) => {
-  const database = await createDatabase();
-  const writer = startProcess(t, database);
-  await writer.start();
+  const { database, process: writer } = await startFirst(t);
   const sealed = sealedBy(writer, 'Aminah');
   const terms = await writer.blindIndex(['aminah']);
   const schema = `select to_regnamespace('personal_data') is not null as made`;
   await query(
     database.url,
     `drop schema personal_data cascade;
-     select pg_terminate_backend(pid) from pg_stat_activity
-     where application_name = 'ledger ${destroyedChannel}' and datname = current_database()`,
+     ${endListening}`,
   );
   await until(async () => writer.unstored() > 0);
   await t.throwsAsync(writer.store.add([]));
@@ -487,9 +478,7 @@ test('a schema that was dropped takes the keys in memory once somebody has creat
 });
 
 test('while the store is away, a block serves for an hour and not for longer', async (t) => {
-  const database = await createDatabase();
-  const writer = startProcess(t, database);
-  await writer.start();
+  const { database, process: writer } = await startFirst(t);
   const sealed = sealedBy(writer, 'Aminah');
   const clock = { nowMs: 0 };
   const db = connectPostgres({ url: database.url, log });
@@ -517,9 +506,7 @@ test('while the store is away, a block serves for an hour and not for longer', a
 });
 
 test('Postgres holds no key in plain text', async (t) => {
-  const database = await createDatabase();
-  const process = startProcess(t, database);
-  await process.start();
+  const { database, process } = await startFirst(t);
   const rows = await query(database.url, 'select id, sealed from personal_data.key_blocks');
   const found = await process.store.read(rows.map(({ id }) => String(id)));
   for (const { id, sealed } of rows) {

@@ -95,6 +95,20 @@ function connectTo(t: ExecutionContext, url: string, deadlines: Deadlines = {}):
   return eventStore;
 }
 
+/** As a newer program projects the events, which knows what those of this type mean. */
+export const knowing = (
+  projection: Projection,
+  type: string,
+  meaning: { type: string; data: unknown },
+): Projection => ({
+  ...projection,
+  project: (events, ...rest) =>
+    projection.project(
+      events.map((event) => (event.type === type ? { ...event, ...meaning } : event)),
+      ...rest,
+    ),
+});
+
 /** Runs a projection in this process, until the test or its file is over at the latest. */
 export function run(
   t: Owner,

@@ -16,6 +16,8 @@ export type Member = {
   get(path: string, headers?: Record<string, string>): Promise<Response>;
   /** A form of the console; its token is that of the session, and it is confirmed, unless the fields say otherwise. */
   post(path: string, fields?: Record<string, string>, headers?: Record<string, string>): Promise<Response>;
+  /** The page's HTML, whatever its status. */
+  read(path: string): Promise<string>;
 };
 
 let users = 0;
@@ -86,6 +88,13 @@ export async function signIn(app: App, role: Role, merchants?: readonly string[]
   return memberOf(app.url, id, cookieOf(answer));
 }
 
+/** One user for each role, in order. */
+export async function signInAll<Roles extends readonly Role[]>(app: App, ...roles: Roles) {
+  const members: Member[] = [];
+  for (const role of roles) members.push(await signIn(app, role));
+  return members as { [Each in keyof Roles]: Member };
+}
+
 /** Name and value of the cookie that an answer sets. */
 export function cookieOf(answer: Response): string {
   return answer.headers.getSetCookie()[0]?.split(';')[0] ?? '';
@@ -102,6 +111,7 @@ export function memberOf(url: string, id: string, cookie: string): Member {
     id,
     cookie,
     get,
+    read: async (path) => await (await get(path)).text(),
     async post(path, fields = {}, headers = {}) {
       token ??= /name="token" value="([^"]+)"/.exec(await (await get(anyPage)).text())?.[1] ?? '';
       return fetch(`${url}${path}`, {

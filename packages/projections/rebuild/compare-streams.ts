@@ -1,13 +1,10 @@
 /** Compares the rows of some streams with rows freshly made from those streams. Changes nothing, and nobody waits. */
-import type { EventStore, RecordedEvent } from '@ledger/event-store/event-store.ts';
+import type { RecordedEvent } from '@ledger/event-store/event-store.ts';
 import { isAfter } from '@ledger/event-store/position.ts';
-import type { PersonalDataReader } from '@ledger/personal-data/sealed.ts';
-import type { Knex } from 'knex';
 import { projectionStatus } from '../runtime/checkpoints.ts';
 import type { Projection } from '../runtime/projection.ts';
+import type { Stores } from '../runtime/stores.ts';
 import { type Comparison, compareSchemas } from './compare.ts';
-
-type Stores = { db: Knex; eventStore: Pick<EventStore, 'load'>; personalData: PersonalDataReader };
 
 const schema = 'freshly_made';
 
@@ -17,7 +14,7 @@ const schema = 'freshly_made';
  * yet. Throws on an event that cannot be folded, and the stores' errors.
  */
 export async function compareStreams(
-  { db, eventStore, personalData }: Stores,
+  { db, eventStore, personalData }: Pick<Stores<'load'>, 'db' | 'eventStore' | 'personalData'>,
   projection: Projection,
   { ids, streams }: { ids: readonly string[]; streams: readonly string[] },
 ): Promise<Comparison> {

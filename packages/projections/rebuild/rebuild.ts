@@ -3,6 +3,7 @@
  * cutover replaces the serving ones once they have caught up. An interrupted rebuild continues at its own checkpoint.
  */
 import { LogReplaced, type Position } from '@ledger/event-store/event-store.ts';
+import type { Log } from '@ledger/kernel/log.ts';
 import { reasonOf } from '@ledger/kernel/reason-of.ts';
 import { retry } from '@ledger/kernel/retry.ts';
 import { isRefusal } from '@ledger/postgres/error-codes.ts';
@@ -10,7 +11,6 @@ import { type LeadNow, leadNow } from '@ledger/postgres/leader-election.ts';
 import { connectPostgres } from '@ledger/postgres/pool.ts';
 import { quoteIdentifier } from '@ledger/postgres/table.ts';
 import type { Knex } from 'knex';
-import type { Logger } from 'pino';
 import { discard, projectionStatus } from '../runtime/checkpoints.ts';
 import { ProjectionHalted } from '../runtime/failures.ts';
 import { parkedOnlyIn } from '../runtime/parking.ts';
@@ -23,7 +23,7 @@ import { openShadowTables, type ShadowOptions } from './shadow-tables.ts';
 export type RebuildOptions = ShadowOptions & {
   /** The database of `db`: the lock and the long statements need connections of their own. */
   databaseUrl: string;
-  log: Logger;
+  log: Log;
 };
 
 export type Rebuilt = {

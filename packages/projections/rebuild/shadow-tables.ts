@@ -1,22 +1,16 @@
 /** Shadow tables: a second set of a projection's tables in its own schema, fed from the log while the first serves. */
-import type { EventStore, Position } from '@ledger/event-store/event-store.ts';
+import type { Position } from '@ledger/event-store/event-store.ts';
 import { isAfter } from '@ledger/event-store/position.ts';
-import type { Runtime } from '@ledger/kernel/runtime.ts';
-import type { PersonalDataReader } from '@ledger/personal-data/sealed.ts';
-import type { Knex } from 'knex';
 import { readBatches } from '../runtime/batches.ts';
 import { prepare } from '../runtime/checkpoints.ts';
 import { tryParkedAgain } from '../runtime/parking.ts';
 import { type Projection, selectionOf } from '../runtime/projection.ts';
+import type { Stores } from '../runtime/stores.ts';
 import { writeBatch } from '../runtime/write-batch.ts';
 import { createMeter, type RebuildProgress } from './progress.ts';
 
-export type ShadowOptions = {
+export type ShadowOptions = Omit<Stores<'subscribe' | 'head' | 'load'>, 'log'> & {
   projection: Projection;
-  eventStore: Pick<EventStore, 'subscribe' | 'head' | 'load'>;
-  db: Knex;
-  personalData: PersonalDataReader;
-  runtime: Runtime;
   /** Interrupts the work; what was done is kept. */
   signal: AbortSignal;
   onProgress: (progress: RebuildProgress) => void;

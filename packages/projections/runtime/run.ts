@@ -2,34 +2,26 @@
  * Feeds a projection from the log, exactly once: rows and checkpoint are written in one transaction, provided that
  * nobody else has moved the checkpoint. After any failure, reading resumes at the stored checkpoint.
  */
-import { type EventStore, LogReplaced } from '@ledger/event-store/event-store.ts';
+import { LogReplaced } from '@ledger/event-store/event-store.ts';
 import { reasonOf } from '@ledger/kernel/reason-of.ts';
 import { retry } from '@ledger/kernel/retry.ts';
 import { type Background, runUntilStopped } from '@ledger/kernel/run-until-stopped.ts';
-import type { Runtime } from '@ledger/kernel/runtime.ts';
 import { inSpan } from '@ledger/kernel/tracing.ts';
 import { warnSeldom } from '@ledger/kernel/warn-seldom.ts';
-import type { PersonalDataReader } from '@ledger/personal-data/sealed.ts';
 import { briefReasonOf, isPostgresError } from '@ledger/postgres/error-codes.ts';
 import type { LeaderElection } from '@ledger/postgres/leader-election.ts';
-import type { Knex } from 'knex';
-import type { Logger } from 'pino';
 import { readBatches } from './batches.ts';
 import { prepare, recordFault } from './checkpoints.ts';
 import { describeFailure, diskFullText, ProjectionHalted } from './failures.ts';
 import { tryParkedAgain } from './parking.ts';
 import { type Projection, selectionOf } from './projection.ts';
 import type { Transact } from './shared-transaction.ts';
+import type { Stores } from './stores.ts';
 import { writeBatch } from './write-batch.ts';
 
-type Dependencies = {
+type Dependencies = Stores<'load' | 'subscribe'> & {
   projection: Projection;
-  eventStore: Pick<EventStore, 'load' | 'subscribe'>;
-  db: Knex;
   election: LeaderElection;
-  personalData: PersonalDataReader;
-  log: Logger;
-  runtime: Runtime;
   onCommitted?: () => void;
   /** See `readBatches`; 0 by default. */
   everyMs?: number;

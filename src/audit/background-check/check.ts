@@ -3,15 +3,14 @@
  * postings with their streams: those that have changed since the last check, those of open exceptions, and what did not
  * agree then. `ledger verify` compares everything.
  */
-import type { EventStore, Position } from '@ledger/event-store/event-store.ts';
+import type { Position } from '@ledger/event-store/event-store.ts';
 import { eventsToEnd } from '@ledger/event-store/events-to-end.ts';
 import { positionText } from '@ledger/event-store/position.ts';
 import { portionsOf } from '@ledger/kernel/pages.ts';
 import { reasonOf } from '@ledger/kernel/reason-of.ts';
-import type { Runtime } from '@ledger/kernel/runtime.ts';
-import type { PersonalDataReader } from '@ledger/personal-data/sealed.ts';
 import { compareStreams } from '@ledger/projections/rebuild/compare-streams.ts';
 import { type Projection, ProjectionFault } from '@ledger/projections/runtime/projection.ts';
+import type { Stores } from '@ledger/projections/runtime/stores.ts';
 import type { Knex } from 'knex';
 import { dayOf } from '../../common/malaysian-time.ts';
 import { UnreadableEvent } from '../../events/codec.ts';
@@ -41,15 +40,9 @@ export type CheckResult = {
   days: string[];
 };
 
-type Dependencies = {
-  eventStore: Pick<EventStore, 'subscribe' | 'load' | 'head'>;
-  db: Knex;
-  personalData: PersonalDataReader;
-  runtime: Runtime;
-};
+type Dependencies = Omit<Stores<'subscribe' | 'load' | 'head'>, 'log'>;
 
-/** How many streams are read at a time. */
-const inPortion = 50;
+const streamsAtOnce = 50;
 const pauseMs = 50;
 const maxOpen = 1_000;
 /** How many changed streams one check compares; the next check continues from there. */
@@ -166,7 +159,7 @@ async function compareRows(dependencies: Dependencies, streams: readonly string[
     }
   }
 
-  for (const portion of portionsOf(streams, inPortion)) {
+  for (const portion of portionsOf(streams, streamsAtOnce)) {
     for (const projection of compared) {
       const followed = 'streamPrefixes' in projection ? projection.streamPrefixes : [];
       const its = portion.filter((stream) => followed.some((prefix) => stream.startsWith(prefix)));

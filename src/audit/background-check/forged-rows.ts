@@ -1,14 +1,15 @@
 /** Rows with a wrong MAC when they were read: the background check compares their streams next, and staff see it. */
+
+import type { Log } from '@ledger/kernel/log.ts';
 import { codeOf } from '@ledger/kernel/reason-of.ts';
 import { emptyIfUndefined } from '@ledger/postgres/error-codes.ts';
 import type { Knex } from 'knex';
-import type { Logger } from 'pino';
 import { sqlOf } from '../../common/sql.ts';
 
 export const auditTablesSql = sqlOf('audit-tables');
 
 /** Never rejects: the page that found it shows what the stream says. */
-export async function reportForgedRow(stream: string, { db, log }: { db: Knex; log: Logger }): Promise<void> {
+export async function reportForgedRow(stream: string, { db, log }: { db: Knex; log: Log }): Promise<void> {
   // The log does not name the stream, because the id in it opens a receipt.
   log.error({}, 'a row was changed in PostgreSQL; its stream is shown instead');
   try {

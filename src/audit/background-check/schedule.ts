@@ -1,24 +1,24 @@
 /** Runs the hourly background check and the daily `ledger verify`, each in one process, and keeps the last results. */
+
+import type { Log } from '@ledger/kernel/log.ts';
 import { reasonOf } from '@ledger/kernel/reason-of.ts';
 import { type Background, runUntilStopped } from '@ledger/kernel/run-until-stopped.ts';
 import { emptyIfUndefined } from '@ledger/postgres/error-codes.ts';
 import type { LeaderElection } from '@ledger/postgres/leader-election.ts';
 import { type LagSources, untilCaughtUp } from '@ledger/projections/runtime/lag.ts';
 import type { Knex } from 'knex';
-import type { Logger } from 'pino';
 import { dayOf, readSpan } from '../../common/malaysian-time.ts';
 import { type CheckResult, check, compared } from './check.ts';
 import { auditTablesSql, forgedRows, forgetForgedRows } from './forged-rows.ts';
 
 type Dependencies = Parameters<typeof check>[0] &
-  Pick<LagSources, 'eventStore'> & { election: LeaderElection; log: Logger };
+  Pick<LagSources, 'eventStore'> & { election: LeaderElection; log: Log };
 
 const hourMs = 60 * 60_000;
 const dayMs = 24 * hourMs;
 const tryAgainMs = 10 * 60_000;
 /** How often it looks whether a check is due. */
 const lookMs = 60_000;
-/** A check whose last result is older is late. */
 export const lateAfterMs = { check: 2 * hourMs, verify: 2 * dayMs } as const;
 
 /** Runs until stopped. A check that an outage interrupted begins again. Violations are logged as errors. */

@@ -2,13 +2,11 @@
  * Exports the payments of a range of time: as JSON lines, with every event of each, or as CSV, with a row for each. The
  * read model says which payments there are; their streams say what happened to them.
  */
-import type { EventStore, RecordedEvent } from '@ledger/event-store/event-store.ts';
+import type { RecordedEvent } from '@ledger/event-store/event-store.ts';
 import { portionsOf } from '@ledger/kernel/pages.ts';
-import type { Runtime } from '@ledger/kernel/runtime.ts';
-import type { PersonalDataReader } from '@ledger/personal-data/sealed.ts';
 import { isReady, recordedUntil } from '@ledger/projections/runtime/lag.ts';
+import type { Stores } from '@ledger/projections/runtime/stores.ts';
 import { emptyRange } from '@ledger/transparency-log/tree.ts';
-import type { Knex } from 'knex';
 import { InvalidFields } from '../../commands/fields.ts';
 import { readSpan } from '../../common/malaysian-time.ts';
 import { metadataValue } from '../../events/envelope.ts';
@@ -42,12 +40,7 @@ export type Export = {
   totals(): { events: number; payments: number; plainAfterErasure: number; checksum: string };
 };
 
-type Dependencies = {
-  eventStore: Pick<EventStore, 'firstAfter' | 'load' | 'loadLast' | 'subscribe'>;
-  db: Knex;
-  personalData: Pick<PersonalDataReader, 'open'>;
-  runtime: Runtime;
-};
+type Dependencies = Omit<Stores<'firstAfter' | 'load' | 'loadLast' | 'subscribe'>, 'log'>;
 
 /** Long enough for a running projection, even a busy one. */
 const catchUpMs = 5_000;
@@ -180,15 +173,14 @@ function csvExport(all: AsyncIterable<RecordedEvent[][]>): Export {
   };
 }
 
-/** How many streams are loaded, and held in memory, at a time. */
-const loadedAtOnce = 16;
+const streamsInMemory = 16;
 
 async function* streamsOf(
   request: ExportRequest,
   { eventStore, db }: Dependencies,
 ): AsyncGenerator<RecordedEvent[][]> {
   for await (const ids of paymentsInOrder(db, request))
-    for (const group of portionsOf(ids, loadedAtOnce)) {
+    for (const group of portionsOf(ids, streamsInMemory)) {
       const streams = await Promise.all(group.map((id) => eventStore.load(paymentStream(id))));
       const missing = streams.findIndex((events) => events.length === 0);
       if (missing !== -1)

@@ -24,6 +24,7 @@ import {
 } from 'superstruct';
 import { genesisHash } from '../../events/envelope.ts';
 import type { Leaf } from '../../events/seals.ts';
+import type { EventProof } from '../seals/leaves.ts';
 
 const count = min(integer(), 0);
 const line = { line: count, checksum: string() };
@@ -42,7 +43,6 @@ export type ExportRange = Infer<typeof Range>;
 export const HeadLine = object({ ...line, export: Range });
 /** The hashes are in base64. */
 const Proof = object({ checkpoint: string(), index: count, hashes: array(string()) });
-export type Proof = Infer<typeof Proof>;
 
 export const EventLine = object({
   ...line,
@@ -129,7 +129,7 @@ export function createLines() {
       });
       return stored.map((event, index) => next({ ...contentOf(event), ...more(index) })).join('');
     },
-    leaf: (leaf: Leaf, proof: Proof) => next({ leaf, proof }),
+    leaf: (leaf: Leaf, proof: EventProof) => next({ leaf, proof }),
     tree: (tree: TreeStart) => next({ tree }),
     leaves: (leaves: readonly LeafEntry[]) => next({ leaves }),
     end: () => next({ end: { events, payments } }),

@@ -11,7 +11,6 @@ import { genesisHash, hashIn } from '../../events/envelope.ts';
 import { sealsStream } from '../../events/seals.ts';
 import { type PlacedSeal, type Seal, signedSealIn, Unaccountable } from './stored-seals.ts';
 
-/** A seal with a tree. */
 export type TreeSeal = PlacedSeal & { checkpoint: NonNullable<Seal['checkpoint']> };
 
 /** The last seal: the next one is chained onto it and continues its count. */

@@ -23,7 +23,7 @@ import { disagreement } from './stored-seals.ts';
 
 type Reader = Pick<EventStore, 'load' | 'loadLast' | 'subscribe'>;
 /** The note of the checkpoint, the place of the leaf in its tree, and the hashes in base64. */
-type EventProof = { checkpoint: string; index: number; hashes: string[] };
+export type EventProof = { checkpoint: string; index: number; hashes: string[] };
 
 /**
  * The events that are leaves, in order, after one seal (null: from the first event) up to another. Throws Unaccountable

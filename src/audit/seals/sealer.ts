@@ -2,18 +2,17 @@
  * Seals the log at intervals: adds every event to a Merkle tree, and signs a checkpoint of how far it has come. It begins
  * by recounting what the last seal covers, and never signs what does not continue a checkpoint that was signed before.
  */
-import type { EventStore, RecordedEvent } from '@ledger/event-store/event-store.ts';
+import type { RecordedEvent } from '@ledger/event-store/event-store.ts';
 import { reasonOf } from '@ledger/kernel/reason-of.ts';
 import { retry } from '@ledger/kernel/retry.ts';
 import { type Background, runUntilStopped } from '@ledger/kernel/run-until-stopped.ts';
-import type { Runtime } from '@ledger/kernel/runtime.ts';
 import { warnSeldom } from '@ledger/kernel/warn-seldom.ts';
 import { briefReasonOf } from '@ledger/postgres/error-codes.ts';
 import type { LeaderElection } from '@ledger/postgres/leader-election.ts';
+import type { Stores } from '@ledger/projections/runtime/stores.ts';
 import { checkpointText, signatureLine } from '@ledger/transparency-log/note.ts';
 import type { Offer } from '@ledger/transparency-log/offer-to-witnesses.ts';
 import { type Range, rootOf } from '@ledger/transparency-log/tree.ts';
-import type { Logger } from 'pino';
 import { chain, hashIn, ownCause } from '../../events/envelope.ts';
 import { type CheckpointSigned, type LogSealedEvent, sealsStream, signedText } from '../../events/seals.ts';
 import { streamPrefixes } from '../../events/streams.ts';
@@ -24,8 +23,8 @@ import { beginRecount, recountRunningHash } from './recount.ts';
 import { readSignedSeal, Unaccountable } from './stored-seals.ts';
 import { type SealKeys, signersAfter } from './succession.ts';
 
-type Dependencies = {
-  eventStore: Pick<EventStore, 'append' | 'load' | 'loadLast' | 'subscribe'>;
+type Reads = 'append' | 'load' | 'loadLast' | 'subscribe';
+type Dependencies = Pick<Stores<Reads>, 'eventStore' | 'log' | 'runtime'> & {
   election: LeaderElection;
   kept: KeptCheckpoints;
   /** The name of the log in its checkpoints, unless earlier ones have another. */
@@ -34,8 +33,6 @@ type Dependencies = {
   keys: () => SealKeys;
   /** Has witnesses sign each checkpoint; resolves to their lines. */
   offer?: Offer;
-  runtime: Runtime;
-  log: Logger;
   /** Seals after this many events, and after this time if there are any unsealed events. */
   pace?: { everyEvents: number; everyMs: number };
 };

@@ -9,7 +9,8 @@ import {
 import { growTree, isRangeOf, leafHash, rootOf, rootOfInclusion } from '@ledger/transparency-log/tree.ts';
 import { type Leaf, leafEntry } from '../../events/seals.ts';
 import { disorderMs, isAskedFor } from '../export/export.ts';
-import type { ExportRange, LeafEntry, Proof, TreeStart } from '../export/lines.ts';
+import type { ExportRange, LeafEntry, TreeStart } from '../export/lines.ts';
+import type { EventProof } from '../seals/leaves.ts';
 import { readSignedSeal } from '../seals/stored-seals.ts';
 
 const bytesOf = (hashes: readonly string[]) => hashes.map((each) => Buffer.from(each, 'base64'));
@@ -39,7 +40,7 @@ export function createLeafCheck(
   const open = (note: string, keys = trusted, untilSeconds = Infinity) =>
     (witnesses && lackOfWitnesses(note, witnesses, untilSeconds)) ?? openCheckpoint(note, keys);
 
-  function faultOf(hash: Buffer, { checkpoint: note, hashes, index }: Proof): string | null {
+  function faultOf(hash: Buffer, { checkpoint: note, hashes, index }: EventProof): string | null {
     hasProofs = true;
     const said = open(note);
     if (typeof said === 'string') return said;
@@ -75,7 +76,7 @@ export function createLeafCheck(
   }
 
   return {
-    takeEvent(stream: string, revision: number, leaf: Leaf, proof?: Proof | null): string | null {
+    takeEvent(stream: string, revision: number, leaf: Leaf, proof?: EventProof | null): string | null {
       if (tree) return 'An event comes after the leaves, among which its stream was not looked for';
       if (payments.at(-1)?.stream !== stream) payments.push({ stream, leaves: new Map() });
       const [tag, label] = leaf;
@@ -88,7 +89,7 @@ export function createLeafCheck(
       }
       return faultOf(hash, proof);
     },
-    takeLeaf(leaf: Leaf, proof: Proof): string | null {
+    takeLeaf(leaf: Leaf, proof: EventProof): string | null {
       if (tree) return 'A leaf with a proof comes after the tree';
       alone.push(proof.index + 1);
       return faultOf(leafHash(leafEntry(leaf)), proof);

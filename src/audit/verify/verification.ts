@@ -1,20 +1,15 @@
 /** What all steps of `ledger verify` share: what they verify, and the report that they add to. */
-import type { EventStore } from '@ledger/event-store/event-store.ts';
-import type { Runtime } from '@ledger/kernel/runtime.ts';
 import type { PersonalDataReader } from '@ledger/personal-data/sealed.ts';
 import { isRefusal } from '@ledger/postgres/error-codes.ts';
 import { describeFailure } from '@ledger/projections/runtime/failures.ts';
+import type { Stores } from '@ledger/projections/runtime/stores.ts';
 import type { KeyTerm } from '@ledger/transparency-log/key.ts';
 import type { Checkpoint, Witnesses } from '@ledger/transparency-log/note.ts';
-import type { Knex } from 'knex';
-import type { Logger } from 'pino';
 import type { Acknowledgements } from './acknowledgements.ts';
 import type { progressFile, VerifiedSoFar } from './resume.ts';
 import type { Checked, VerifyProgress, ViolationKind, Violations } from './violations.ts';
 
-export type VerifyDependencies = {
-  eventStore: Pick<EventStore, 'subscribe' | 'load' | 'loadLast' | 'head'>;
-  db: Knex;
+export type VerifyDependencies = Omit<Stores<'subscribe' | 'load' | 'loadLast' | 'head'>, 'personalData'> & {
   /** The database of `db`: a fresh fold needs connections of its own. */
   databaseUrl: string;
   /** Null when there is no key to check by, so that any signer is trusted. */
@@ -29,8 +24,6 @@ export type VerifyDependencies = {
   demandsRows?: boolean;
   /** If it is null, or the account may only read, rows are not compared with fresh ones. */
   personalData: PersonalDataReader | null;
-  runtime: Runtime;
-  log: Logger;
   signal: AbortSignal;
 };
 

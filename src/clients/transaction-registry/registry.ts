@@ -2,12 +2,12 @@
 import { isUtf8 } from 'node:buffer';
 import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
+import type { Log } from '@ledger/kernel/log.ts';
 import { readAtMost } from '@ledger/kernel/read-at-most.ts';
 import { retry } from '@ledger/kernel/retry.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
 import { responseOf } from '@ledger/outbound/post.ts';
 import got, { HTTPError, type Request, RequestError } from 'got';
-import type { Logger } from 'pino';
 import { array } from 'superstruct';
 import type { RegistryAnswer } from '../../events/payment-result.ts';
 import { answerOf, Extras, RegistryRecord, RegistryUnavailable, readAnswer } from './answer.ts';
@@ -33,7 +33,7 @@ const transaksiIdKey = 'transaksi id';
  */
 export function createTransactionRegistry(dependencies: {
   config: { url: string; token: string };
-  log: Pick<Logger, 'warn'>;
+  log: Pick<Log, 'warn'>;
   runtime: Pick<Runtime, 'monotonicMs' | 'random' | 'sleep' | 'timeout'>;
   timeoutMs?: number;
 }) {
@@ -114,7 +114,7 @@ async function getRecord(get: Get, id: string): Promise<RegistryRecord[]> {
 }
 
 /** Leaves out the rows of other payments, and logs how many there were. */
-function own<Row>(log: Pick<Logger, 'warn'>, rows: readonly Row[], isOwn: (row: Row) => boolean): Row[] {
+function own<Row>(log: Pick<Log, 'warn'>, rows: readonly Row[], isOwn: (row: Row) => boolean): Row[] {
   const kept = rows.filter(isOwn);
   if (kept.length < rows.length)
     log.warn({ records: rows.length - kept.length }, "the registry sent other people's transactions");

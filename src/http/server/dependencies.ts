@@ -1,18 +1,15 @@
 /** What the HTTP role needs from the rest of the program. Each handler names the few things that it uses. */
 import type { EventStore } from '@ledger/event-store/event-store.ts';
 import type { HeadCache } from '@ledger/event-store/head-cache.ts';
-import type { Log } from '@ledger/kernel/log.ts';
-import type { Runtime } from '@ledger/kernel/runtime.ts';
 import type { Mailer } from '@ledger/outbound/mailer.ts';
 import type { PostOutbound } from '@ledger/outbound/post.ts';
 import type { PersonalData } from '@ledger/personal-data/personal-data.ts';
 import type { PersonalDataReader } from '@ledger/personal-data/sealed.ts';
 import type { ListQueries } from '@ledger/projections/runtime/list-projection.ts';
-import type { Knex } from 'knex';
+import type { Stores } from '@ledger/projections/runtime/stores.ts';
 import type { TransactionRegistry } from '../../clients/transaction-registry/registry.ts';
 import type { Credentials } from '../../commands/credentials.ts';
-import type { ExecuteOf } from '../../commands/execute.ts';
-import type { paymentDecider } from '../../commands/payment.ts';
+import type { ExecutePayment } from '../../commands/payment.ts';
 import type { RecordAnswer } from '../../commands/record-answer.ts';
 import type { Config } from '../../config/config.ts';
 import type { Project } from '../../events/project.ts';
@@ -24,14 +21,14 @@ import type { PaymentQueries } from '../../projections/payments/queries.ts';
 import type { Documents } from '../../statements/document.ts';
 
 export type Dependencies = PaymentQueries &
-  LookDependencies & {
+  LookDependencies &
+  Omit<Stores<keyof EventStore>, 'personalData'> & {
     config: Config;
     credentials: Credentials;
     documents: Documents;
     countRequest?: ((answered: AnsweredRequest) => void) | undefined;
     /** On payments; the handlers of other streams make their own. */
-    execute: ExecuteOf<typeof paymentDecider>;
-    eventStore: EventStore;
+    execute: ExecutePayment;
     /** The heads of the streams that `eventStore` writes and reads. */
     heads: Pick<HeadCache, 'revisionOf'>;
     personalData: PersonalDataReader & Pick<PersonalData, 'seal' | 'store'>;
@@ -47,8 +44,4 @@ export type Dependencies = PaymentQueries &
     erase: Erase;
     /** Aborts when the process is asked to stop, which ends open streams of events. */
     closing: AbortSignal;
-    /** For the queries of src/projections; they reject within a few seconds when Postgres is down. */
-    db: Knex;
-    log: Log;
-    runtime: Runtime;
   };

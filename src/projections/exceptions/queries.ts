@@ -35,6 +35,8 @@ export type ListedException = {
   kind: ListedKind;
   /** Null where the merchant is not known. */
   merchantCode: string | null;
+  /** Of the payment that it is about; null where there is none, or two. */
+  reference: string | null;
   at: Date;
   /** What was reported; null where that is not known. */
   amountSen: Sen | null;

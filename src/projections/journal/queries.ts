@@ -125,7 +125,6 @@ export async function accountStatement(
       return {
         openingSen,
         lines: withBalances(found.slice(0, limit), after?.balanceSen ?? openingSen + passedSen),
-        /** Whether there are lines after these. */
         more: found.length > limit,
         closingSen: await balanceOf(trx, beforeDay, [account, dayOf(end)]),
       };

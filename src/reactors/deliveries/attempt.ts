@@ -1,19 +1,13 @@
 /** One attempt at a claimed delivery: loads its stream, sends it if it is due, records the outcome. */
-import {
-  type EventStore,
-  EventStoreUnavailable,
-  type RecordedEvent,
-} from '@ledger/event-store/event-store.ts';
+import { EventStoreUnavailable, type RecordedEvent } from '@ledger/event-store/event-store.ts';
 import { reasonOf } from '@ledger/kernel/reason-of.ts';
 import { retry } from '@ledger/kernel/retry.ts';
-import type { Runtime } from '@ledger/kernel/runtime.ts';
 import { inSpan } from '@ledger/kernel/tracing.ts';
 import type { warnSeldom } from '@ledger/kernel/warn-seldom.ts';
 import { KeysUnavailable, type OpenSealed } from '@ledger/personal-data/sealed.ts';
-import type { Logger } from 'pino';
+import type { Stores } from '@ledger/projections/runtime/stores.ts';
 import { isOvertaken, type RecordDeliveryAttempt } from '../../commands/deliveries.ts';
-import type { ExecuteOf } from '../../commands/execute.ts';
-import type { paymentDecider } from '../../commands/payment.ts';
+import type { ExecutePayment } from '../../commands/payment.ts';
 import { UnreadableEvent } from '../../events/codec.ts';
 import { type Cause, metadataText } from '../../events/envelope.ts';
 import { type Payment, paymentStream } from '../../events/payment.ts';
@@ -34,17 +28,14 @@ import {
 } from './loaded-deliveries.ts';
 import { interrupted, recordedOutcome } from './retry-schedule.ts';
 
-export type AttemptDependencies = {
+export type AttemptDependencies = Pick<Stores<'load'>, 'eventStore' | 'log' | 'runtime'> & {
   /** The actor of the events is `reactor:<name>`. */
   name: string;
   perform: PerformDelivery;
-  eventStore: Pick<EventStore, 'load'>;
-  execute: ExecuteOf<typeof paymentDecider>;
+  execute: ExecutePayment;
   openSealed: OpenSealed;
   /** The pause before each attempt; the first is made immediately. */
   scheduleMs: readonly number[];
-  runtime: Runtime;
-  log: Logger;
   /** For what an outage repeats. */
   warn: ReturnType<typeof warnSeldom>;
 };

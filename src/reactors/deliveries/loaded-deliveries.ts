@@ -55,7 +55,6 @@ export function isBehind({ orderingKey, attempts }: ClaimedDelivery, { head }: L
   return attemptsOf(orderingKey, head.state.deliveries) !== attempts;
 }
 
-/** The stream after a command. */
 export function afterCommand(
   { events, revision }: Stream<Payment>,
   { events: added, ...head }: Executed<Payment, PaymentEvent>,

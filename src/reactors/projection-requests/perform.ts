@@ -71,7 +71,6 @@ export async function openRequestId(eventStore: Pick<EventStore, 'load'>, name: 
   return open.id;
 }
 
-/** The cause of what is done about a request. */
 export function causedBy(request: RecordedEvent, runtime: Pick<Runtime, 'uuid'>): Cause {
   return {
     commandId: runtime.uuid(),

@@ -2,18 +2,20 @@
  * Tries parked streams again when staff request it. The role that keeps a projection does so, because the account of http
  * may not write its tables.
  */
-import { EventStoreUnavailable, type RecordedEvent } from '@ledger/event-store/event-store.ts';
+import {
+  type EventStore,
+  EventStoreUnavailable,
+  type RecordedEvent,
+} from '@ledger/event-store/event-store.ts';
 import type { Background } from '@ledger/kernel/run-until-stopped.ts';
-import { KeysUnavailable, type PersonalDataReader } from '@ledger/personal-data/sealed.ts';
+import { KeysUnavailable } from '@ledger/personal-data/sealed.ts';
 import { isConnectionFailure, isPostgresError } from '@ledger/postgres/error-codes.ts';
 import { tryParkedAgain } from '@ledger/projections/runtime/parking.ts';
 import type { Projection } from '@ledger/projections/runtime/projection.ts';
-import type { Knex } from 'knex';
+import type { Stores } from '@ledger/projections/runtime/stores.ts';
 import { createExecuteRequest, loadRequests } from '../../commands/projection-requests.ts';
 import { causedBy, describeRebuildFailure } from './perform.ts';
-import { type WatchDependencies, watchRequests } from './watch.ts';
-
-type Dependencies = WatchDependencies & { db: Knex; personalData: PersonalDataReader };
+import { watchRequests } from './watch.ts';
 
 /** Keys that cannot be read although PostgreSQL answers, such as under another data key, are no outage. */
 const isStoreAway = (error: unknown): boolean =>
@@ -23,7 +25,10 @@ const isStoreAway = (error: unknown): boolean =>
   (error instanceof KeysUnavailable && isStoreAway(error.cause));
 
 /** Runs until stopped, and waits through outages of the stores. Several processes may do the same. */
-export function startRetries(projections: readonly Projection[], dependencies: Dependencies): Background {
+export function startRetries(
+  projections: readonly Projection[],
+  dependencies: Stores<keyof EventStore>,
+): Background {
   const { eventStore, runtime } = dependencies;
   const execute = createExecuteRequest(eventStore);
 

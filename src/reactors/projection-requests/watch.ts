@@ -2,19 +2,14 @@
 import { type EventStore, EventStoreUnavailable } from '@ledger/event-store/event-store.ts';
 import { retry } from '@ledger/kernel/retry.ts';
 import { type Background, runUntilStopped } from '@ledger/kernel/run-until-stopped.ts';
-import type { Runtime } from '@ledger/kernel/runtime.ts';
 import { warnSeldom } from '@ledger/kernel/warn-seldom.ts';
 import { RebuildUnderWay } from '@ledger/projections/rebuild/rebuild.ts';
 import { readBatches } from '@ledger/projections/runtime/batches.ts';
-import type { Logger } from 'pino';
+import type { Stores } from '@ledger/projections/runtime/stores.ts';
 import { projectionRequestFold, projectionRequestTypes } from '../../events/projection-requests.ts';
 import { describeRebuildFailure, openRequest } from './perform.ts';
 
-export type WatchDependencies = {
-  eventStore: EventStore;
-  log: Logger;
-  runtime: Runtime;
-};
+export type WatchDependencies = Pick<Stores<keyof EventStore>, 'eventStore' | 'log' | 'runtime'>;
 
 type Watched = WatchDependencies & { projections: readonly string[] };
 

@@ -3,13 +3,11 @@
  * The to-do list (src/to-do/requery-list.ts) says which payments are due; the payment's own fold decides. Any number of
  * processes may run this: they share the list and the rate.
  */
-import type { EventStore } from '@ledger/event-store/event-store.ts';
 import { reasonOf } from '@ledger/kernel/reason-of.ts';
 import { runUntilStopped } from '@ledger/kernel/run-until-stopped.ts';
-import type { Runtime } from '@ledger/kernel/runtime.ts';
 import { warnSeldom } from '@ledger/kernel/warn-seldom.ts';
 import { briefReasonOf } from '@ledger/postgres/error-codes.ts';
-import type { Logger } from 'pino';
+import type { Stores } from '@ledger/projections/runtime/stores.ts';
 import { RegistryUnavailable } from '../../clients/transaction-registry/answer.ts';
 import type { TransactionRegistry } from '../../clients/transaction-registry/registry.ts';
 import { loadHead } from '../../commands/execute.ts';
@@ -22,19 +20,15 @@ import type { RegistryAnswer } from '../../events/payment-result.ts';
 import { nextRequeryAt } from '../../events/requery-schedule.ts';
 import type { ClaimedRequery, RequeryQueue } from '../../to-do/requery-queue.ts';
 
-type RequeryDependencies = {
+type RequeryDependencies = Pick<Stores<'load'>, 'eventStore' | 'log' | 'runtime'> & {
   registry: TransactionRegistry;
-  eventStore: Pick<EventStore, 'load'>;
   recordAnswer: RecordAnswer;
   queue: RequeryQueue;
   /** Requeries per second, of all processes together. */
   perSecond: number;
-  log: Logger;
-  runtime: Runtime;
 };
 
-/** How many requeries this process may have in progress. */
-const maxAtOnce = 100;
+const mostRequeriesAtOnce = 100;
 const pollMs = 1_000;
 /** Longer than a requery and the recording of its answer can take. */
 const leaseMs = 60_000;
@@ -68,7 +62,7 @@ export function createRequeries(dependencies: RequeryDependencies) {
   let pausedUntilMs = 0;
 
   async function claim(): Promise<ClaimedRequery[]> {
-    const limit = (failures > 0 ? 1 : maxAtOnce) - underWay.size;
+    const limit = (failures > 0 ? 1 : mostRequeriesAtOnce) - underWay.size;
     if (limit <= 0 || runtime.monotonicMs() < pausedUntilMs) return [];
     const now = runtime.now();
     const leaseUntil = new Date(now.getTime() + leaseMs);

@@ -1,14 +1,12 @@
 /** Tells staff by email what needs them: at most once an hour, by one of all processes, with counts and links. */
 import { createHash } from 'node:crypto';
-import type { Log } from '@ledger/kernel/log.ts';
 import { reasonOf } from '@ledger/kernel/reason-of.ts';
 import type { Background } from '@ledger/kernel/run-until-stopped.ts';
-import type { Runtime } from '@ledger/kernel/runtime.ts';
 import { warnSeldom } from '@ledger/kernel/warn-seldom.ts';
 import type { Mailer } from '@ledger/outbound/mailer.ts';
 import type { LeaderElection } from '@ledger/postgres/leader-election.ts';
 import { repeatAsLeader } from '@ledger/postgres/leader-loop.ts';
-import type { Knex } from 'knex';
+import type { Stores } from '@ledger/projections/runtime/stores.ts';
 import en from '../../../content/texts/console.en.json' with { type: 'json' };
 import ms from '../../../content/texts/console.ms.json' with { type: 'json' };
 import type { Language } from '../../common/languages.ts';
@@ -23,14 +21,11 @@ import {
   unsentStaffEmail,
 } from './staff-news.ts';
 
-type Dependencies = {
-  db: Knex;
+type Dependencies = Pick<Stores, 'db' | 'log' | 'runtime'> & {
   mailer: Mailer;
   /** The people who get it; while there are none, nothing counts as reported. */
   recipients(): Promise<readonly string[]>;
   baseUrl: string;
-  log: Log;
-  runtime: Runtime;
 };
 
 const templates = createTemplates('email');

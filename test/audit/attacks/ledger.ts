@@ -23,8 +23,9 @@ import { temporaryFolder, until } from '../../embedded/helpers.ts';
 import { caughtUp, log, run } from '../../projections/helpers.ts';
 import { createDatabase } from '../../support/postgres.ts';
 import { wholeFile } from '../../support/whole-file.ts';
+import { freshSealing } from '../fresh-sealing.ts';
 import { fill, filled, key, openStore, paymentId, sealAll, sealing, tampered } from '../ledger.ts';
-import { changeEvent, forge } from '../tamper.ts';
+import { changeEvent, forge, remove } from '../tamper.ts';
 
 export const folder = await temporaryFolder(wholeFile);
 export const file = join(folder, 'eventstore.db');
@@ -104,7 +105,6 @@ export function relined(
 }
 
 export const stream = paymentStream(paymentId(4));
-export const streamIn = (name: string) => `(select id from streams where name = '${name}')`;
 const change = (edit: (data: Record<string, unknown>) => void) => (sqlite: DatabaseSync) => {
   let previousHash: string | undefined;
   for (const revision of [0, 1, 2, 3])
@@ -138,10 +138,9 @@ export async function refusalOf(
 export async function withStolenKey(t: ExecutionContext, from = file) {
   const { eventStore } = await tampered(t, from, (sqlite) => {
     raised(sqlite);
-    sqlite.exec(`delete from events where stream = ${streamIn(sealsStream)}`);
+    remove(sealsStream)(sqlite);
   });
-  const elsewhere = sealing((await createDatabase()).url, await temporaryFolder(t));
-  t.teardown(() => elsewhere.db.destroy());
+  const elsewhere = await freshSealing(t);
   await sealAll(eventStore, elsewhere, filled);
   return eventStore;
 }

@@ -2,7 +2,6 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { DatabaseSync } from 'node:sqlite';
 import { text } from 'node:stream/consumers';
 import type { EventStore } from '@ledger/event-store/event-store.ts';
 import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
@@ -16,11 +15,12 @@ import { lastCheckpoint } from '../../../src/audit/seals/find-seals.ts';
 import { startSealer } from '../../../src/audit/seals/sealer.ts';
 import { verify } from '../../../src/audit/verify/verify.ts';
 import { sealsStream } from '../../../src/events/seals.ts';
-import { temporaryFolder, until } from '../../embedded/helpers.ts';
+import { until } from '../../embedded/helpers.ts';
 import { append, log, methodChosen, paymentRequested } from '../../projections/helpers.ts';
-import { createDatabase } from '../../support/postgres.ts';
-import { filled, hastyRuntime, key, otherKey, paymentId, sealAll, sealing, tampered } from '../ledger.ts';
-import { db, file, personalData, place, raised, signal, streamIn, withStolenKey } from './ledger.ts';
+import { freshSealing } from '../fresh-sealing.ts';
+import { filled, hastyRuntime, key, otherKey, paymentId, sealAll, tampered } from '../ledger.ts';
+import { remove } from '../tamper.ts';
+import { db, file, personalData, place, raised, signal, withStolenKey } from './ledger.ts';
 
 test.serial(
   'two logs shown to two auditors: neither continues the checkpoint that the other kept',
@@ -49,9 +49,7 @@ test.serial('the last event of the seal that an auditor kept is removed: verify 
   const untouched = await tampered(t, file, () => {});
   const kept = await lastCheckpoint(untouched.eventStore);
   const { stream = '', revision = 0 } = kept?.lastEvent ?? {};
-  const { eventStore } = await tampered(t, file, (sqlite) =>
-    sqlite.exec(`delete from events where stream = ${streamIn(stream)} and revision = ${revision}`),
-  );
+  const { eventStore } = await tampered(t, file, remove(stream, revision));
   const given = { eventStore, db, databaseUrl: place.databaseUrl, personalData, log, signal };
   const trusted = [forAll(key.publicKey)];
   const since = kept?.checkpoint ?? null;
@@ -69,8 +67,7 @@ test.serial(
   'a checkpoint that a witness has signed, and whose seal was never appended, is no violation',
   async (t) => {
     const { eventStore } = await tampered(t, file, () => {});
-    const own = sealing((await createDatabase()).url, await temporaryFolder(t));
-    t.teardown(() => own.db.destroy());
+    const own = await freshSealing(t);
     // The process ends after the witness has signed, and before it appends the seal.
     let signed = '';
     const offer: Offer = async (note) => {
@@ -128,8 +125,7 @@ test.serial(
     t.teardown(() => server.close());
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     const offer = offerTo([url, 'http://127.0.0.1:1'], { post: fetch, runtime: systemRuntime, log });
-    const unsealed = (sqlite: DatabaseSync) =>
-      void sqlite.exec(`delete from events where stream = ${streamIn(sealsStream)}`);
+    const unsealed = remove(sealsStream);
     const known = [{ kind: 'witness', name, publicKey: rawKeyOf(seed.publicKey) } as const];
     const witnesses = (eventStore: EventStore, needed: number) =>
       verify(
@@ -148,8 +144,7 @@ test.serial(
         () => {},
       );
     const { eventStore } = await tampered(t, file, unsealed);
-    const elsewhere = sealing((await createDatabase()).url, await temporaryFolder(t));
-    t.teardown(() => elsewhere.db.destroy());
+    const elsewhere = await freshSealing(t);
     await sealAll(eventStore, { ...elsewhere, offer }, filled);
     t.deepEqual(new Set(statuses), new Set([200, 409]));
     const last = await lastCheckpoint(eventStore);
@@ -175,8 +170,7 @@ test.serial(
       raised(sqlite);
       unsealed(sqlite);
     });
-    const thief = sealing((await createDatabase()).url, await temporaryFolder(t));
-    t.teardown(() => thief.db.destroy());
+    const thief = await freshSealing(t);
     statuses.length = 0;
     await sealAll(forged, { ...thief, offer }, filled);
     t.false(statuses.includes(200));

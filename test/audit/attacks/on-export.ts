@@ -11,12 +11,11 @@ import { readSignedSeal } from '../../../src/audit/seals/stored-seals.ts';
 import { paymentStream } from '../../../src/events/payment.ts';
 import { leafOf, sealsStream, signedText } from '../../../src/events/seals.ts';
 import { createErase } from '../../../src/personal-data/erase.ts';
-import { temporaryFolder } from '../../embedded/helpers.ts';
 import { append, paymentRequested } from '../../projections/helpers.ts';
 import { applied, chosen, payer, request, result } from '../../support/payments.ts';
-import { createDatabase } from '../../support/postgres.ts';
+import { freshSealing } from '../fresh-sealing.ts';
 import { stored } from '../helpers.ts';
-import { filled, otherKey, paymentId, sealAll, sealing, tampered, verdictOn } from '../ledger.ts';
+import { filled, otherKey, paymentId, sealAll, tampered, verdictOn } from '../ledger.ts';
 import {
   db,
   exported,
@@ -202,8 +201,7 @@ test.serial(
   'payments left out of an export: the leaves begin after them, with a payment of an earlier time',
   async (t) => {
     const { eventStore } = await tampered(t, file, () => {});
-    const own = sealing((await createDatabase()).url, await temporaryFolder(t));
-    t.teardown(() => own.db.destroy());
+    const own = await freshSealing(t);
     const past = request({ at: '2026-10-01T01:00:00.000Z', transactionId: paymentId(60) });
     await append(eventStore, paymentId(60), [{ type: 'PaymentRequested', data: past }]);
     await sealAll(eventStore, own, filled + 1);
@@ -274,8 +272,7 @@ test.serial(
 
 test.serial('erasure: with its keys destroyed, the proofs and exports of a payment still hold', async (t) => {
   const { eventStore } = await tampered(t, file, () => {});
-  const own = sealing((await createDatabase()).url, await temporaryFolder(t));
-  t.teardown(() => own.db.destroy());
+  const own = await freshSealing(t);
   const id = paymentId(7);
   const events = await eventStore.load(paymentStream(id));
   const before = await proveEvents(eventStore, events, signal);

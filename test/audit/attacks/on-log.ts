@@ -16,7 +16,7 @@ import { loadAccount } from '../../../src/http/console/frame/session.ts';
 import { temporaryFolder } from '../../embedded/helpers.ts';
 import { append, paymentRequested } from '../../projections/helpers.ts';
 import { choose } from '../../support/payments.ts';
-import { createDatabase } from '../../support/postgres.ts';
+import { freshSealing } from '../fresh-sealing.ts';
 import {
   cause,
   filled,
@@ -25,13 +25,12 @@ import {
   otherKey,
   paymentId,
   sealAll,
-  sealing,
   tampered,
   userId,
   verdictOn,
 } from '../ledger.ts';
-import { changeEvent, forge, replace } from '../tamper.ts';
-import { file, personalData, raised, refusalOf, stream, streamIn, withStolenKey } from './ledger.ts';
+import { changeEvent, remove, replace, streamIn, withData } from '../tamper.ts';
+import { file, personalData, raised, refusalOf, stream, withStolenKey } from './ledger.ts';
 
 test.serial('edit: an amount is changed in the file', async (t) => {
   const { eventStore } = await tampered(t, file, (sqlite) =>
@@ -49,14 +48,8 @@ test.serial('edit, rehash: nothing is decided or shown on events that were chang
   for (const edit of [
     (sqlite: DatabaseSync) =>
       changeEvent(sqlite, { stream, revision: 0 }, replace('"amountSen":12050', '"amountSen":92050')),
-    (sqlite: DatabaseSync) =>
-      changeEvent(
-        sqlite,
-        { stream, revision: 1 },
-        (it) => forge(it, (data) => Object.assign(data, { bankCode: 'X' })).message,
-      ),
-    (sqlite: DatabaseSync) =>
-      sqlite.exec(`delete from events where stream = ${streamIn(stream)} and revision = 1`),
+    (sqlite: DatabaseSync) => changeEvent(sqlite, { stream, revision: 1 }, withData({ bankCode: 'X' })),
+    remove(stream, 1),
   ]) {
     const { eventStore } = await tampered(t, file, edit);
     await t.throwsAsync(loadHead(eventStore, stream, paymentDecider), { instanceOf: UnreadableEvent });
@@ -89,7 +82,7 @@ test.serial('cut tail: the last events of the log, and their seals', async (t) =
 test.serial('delete seals: and a payment rehashed, for the genuine key to seal', async (t) => {
   const { eventStore } = await tampered(t, file, (sqlite) => {
     raised(sqlite);
-    sqlite.exec(`delete from events where stream = ${streamIn(sealsStream)}`);
+    remove(sealsStream)(sqlite);
   });
   t.regex(
     (await refusalOf(t, eventStore)) ?? '',
@@ -101,10 +94,9 @@ test.serial('delete seals: and a payment rehashed, for the genuine key to seal',
 test.serial('replace key: the forged log is sealed with another key', async (t) => {
   const { eventStore } = await tampered(t, file, (sqlite) => {
     raised(sqlite);
-    sqlite.exec(`delete from events where stream = ${streamIn(sealsStream)}`);
+    remove(sealsStream)(sqlite);
   });
-  const elsewhere = sealing((await createDatabase()).url, await temporaryFolder(t));
-  t.teardown(() => elsewhere.db.destroy());
+  const elsewhere = await freshSealing(t);
   await sealAll(eventStore, elsewhere, filled, otherKey);
   t.truthy((await verdictOn(eventStore)).first('keys of seals'));
   t.truthy(await refusalOf(t, eventStore));
@@ -121,18 +113,14 @@ test.serial('older copy restored: of the whole event store', async (t) => {
   const { eventStore, close } = await openStore(older);
   t.teardown(close);
   await append(eventStore, paymentId(1), [paymentRequested()]);
-  const elsewhere = sealing((await createDatabase()).url, await temporaryFolder(t));
-  t.teardown(() => elsewhere.db.destroy());
+  const elsewhere = await freshSealing(t);
   await sealAll(eventStore, elsewhere, 1);
   t.truthy(await refusalOf(t, eventStore));
 });
 
 test.serial('older copy restored on purpose: staff accept it, which verify says from then on', async (t) => {
-  const own = sealing((await createDatabase()).url, await temporaryFolder(t));
-  t.teardown(() => own.db.destroy());
-  const { eventStore: whole } = await tampered(t, file, (sqlite) =>
-    sqlite.exec(`delete from events where stream = ${streamIn(sealsStream)}`),
-  );
+  const own = await freshSealing(t);
+  const { eventStore: whole } = await tampered(t, file, remove(sealsStream));
   await sealAll(whole, own, filled);
   const lost = (await lastCheckpoint(whole))?.checkpoint;
   const { eventStore, close } = await openStore(join(await temporaryFolder(t), 'older.db'));

@@ -40,7 +40,7 @@ import {
   sealsStream,
   signedText,
 } from '../../../src/events/seals.ts';
-import { temporaryFolder, until } from '../../embedded/helpers.ts';
+import { until } from '../../embedded/helpers.ts';
 import {
   append,
   end,
@@ -51,17 +51,9 @@ import {
   startStore,
   startStoreProcess,
 } from '../../projections/helpers.ts';
-import { createDatabase } from '../../support/postgres.ts';
 import { testRuntime } from '../../support/runtime.ts';
-import { key, otherKey, paymentId, sealing, verdictOn } from '../ledger.ts';
-
-/** A database and a folder of the test's own: locks of leaders belong to one database. */
-async function newPlace(t: ExecutionContext) {
-  const folder = await temporaryFolder(t);
-  const stores = sealing((await createDatabase()).url, folder);
-  t.teardown(() => stores.db.destroy());
-  return { ...stores, folder };
-}
+import { freshSealing } from '../fresh-sealing.ts';
+import { key, otherKey, paymentId, verdictOn } from '../ledger.ts';
 
 const third = sealKeyOf('7d1e'.repeat(16));
 
@@ -76,13 +68,13 @@ async function runSealer(
     everyMs?: number;
     signer?: typeof key;
     keys?: SealKeys;
-    place?: Awaited<ReturnType<typeof newPlace>>;
+    place?: Awaited<ReturnType<typeof freshSealing>>;
     offer?: Offer;
   } = {},
 ) {
   const { everyEvents = 3, everyMs = 3_600_000, signer = key } = options;
   const { keys = { current: signer, previous: null } } = options;
-  const place = options.place ?? (await newPlace(t));
+  const place = options.place ?? (await freshSealing(t));
   const logged: Logged[] = [];
   const log = pino({ level: 'warn' }, { write: (line: string) => void logged.push(JSON.parse(line)) });
   const sealer = startSealer({
@@ -109,6 +101,19 @@ async function sealed(eventStore: EventStore): Promise<number[]> {
 
 async function sealedUpTo(eventStore: EventStore, count: number): Promise<void> {
   await until(async () => (await sealed(eventStore)).at(-1) === count);
+}
+
+/** Runs a sealer until it has sealed so many events; resolves to what it logged. */
+async function sealUpTo(
+  t: ExecutionContext,
+  eventStore: EventStore,
+  count: number,
+  options?: Parameters<typeof runSealer>[2],
+): Promise<Logged[]> {
+  const { logged, stop } = await runSealer(t, eventStore, options);
+  await sealedUpTo(eventStore, count);
+  await stop();
+  return logged;
 }
 
 /** Every payment here has its own chain, so that any violation is the seals'. */
@@ -190,7 +195,7 @@ test.serial(
   'a witness signs on after sealers that ended before they appended what it had signed',
   async (t) => {
     const { eventStore } = await startStore(t);
-    const place = await newPlace(t);
+    const place = await freshSealing(t);
     let note = '';
     const witness = createWitness({
       name: 'witness.example/1',
@@ -223,18 +228,16 @@ test.serial(
       await until(async () => Reflect.get(Object(witnessed()), 'size') === count);
       await ended.stop();
       await addPayments(eventStore, count + 1, count + 4);
-      const next = await runSealer(t, eventStore, { everyEvents: 1_000, place, offer });
-      await sealedUpTo(eventStore, count + 4);
-      await next.stop();
+      const logged = await sealUpTo(t, eventStore, count + 4, { everyEvents: 1_000, place, offer });
       t.like(witnessed(), { size: count + 4 });
-      t.deepEqual(next.logged, []);
+      t.deepEqual(logged, []);
     }
   },
 );
 
 test.serial('a sealer that cannot read the log leaves it to another', async (t) => {
   const store = await startStore(t);
-  const place = await newPlace(t);
+  const place = await freshSealing(t);
   const away = connectEventStore({ url: 'esdb://127.0.0.1:1?tls=false', log, runtime: systemRuntime });
   t.teardown(() => away.close());
   let leads = false;
@@ -255,7 +258,7 @@ test.serial(
   async (t) => {
     t.timeout(60_000);
     const store = await startStoreProcess(t);
-    const place = await newPlace(t);
+    const place = await freshSealing(t);
     const script = fileURLToPath(new URL('../sealer-child.ts', import.meta.url));
     const launch = () => {
       const child = fork(script, [store.url, place.databaseUrl, '2', place.folder]);
@@ -282,7 +285,7 @@ test.serial(
   async (t) => {
     const { eventStore } = await startStore(t);
     await addPayments(eventStore, 1, 3);
-    await (await sealedBy(t, eventStore, 3)).stop();
+    await sealUpTo(t, eventStore, 3);
     // Sealed elsewhere: this log has other events than that seal counted.
     const other = await startStore(t);
     const [seal] = await eventStore.load(sealsStream);
@@ -301,16 +304,10 @@ test.serial(
   },
 );
 
-async function sealedBy(t: ExecutionContext, eventStore: EventStore, count: number) {
-  const sealer = await runSealer(t, eventStore);
-  await sealedUpTo(eventStore, count);
-  return sealer;
-}
-
 test.serial('a log that ends before its last seal is not sealed', async (t) => {
   const { eventStore } = await startStore(t);
   await addPayments(eventStore, 1, 3);
-  await (await sealedBy(t, eventStore, 3)).stop();
+  await sealUpTo(t, eventStore, 3);
   const [seal] = await eventStore.load(sealsStream);
   await eventStore.close();
   const other = await startStore(t);
@@ -326,7 +323,7 @@ test.serial(
   async (t) => {
     const { eventStore } = await startStore(t);
     await addPayments(eventStore, 1, 8);
-    await (await sealedBy(t, eventStore, 8)).stop();
+    await sealUpTo(t, eventStore, 8);
     const payments = await Promise.all(
       Array.from({ length: 8 }, (_, index) => eventStore.load(paymentStream(paymentId(index + 1)))),
     );
@@ -338,14 +335,14 @@ test.serial(
       if (event) await copy.eventStore.append(event.streamName, [event], 'no_stream');
     await copy.eventStore.append(sealsStream, seals, 'no_stream');
     await addPayments(copy.eventStore, 9, 10);
-    await (await sealedBy(t, copy.eventStore, 10)).stop();
+    await sealUpTo(t, copy.eventStore, 10);
     await checkSeals(t, copy, 10);
   },
 );
 
 test.serial('while it runs, a key hands over to the next, and each counts only in its time', async (t) => {
   const { eventStore } = await startStore(t);
-  const place = await newPlace(t);
+  const place = await freshSealing(t);
   await addPayments(eventStore, 1, 4);
   const keys: SealKeys = { current: key, previous: null };
   const { logged } = await runSealer(t, eventStore, { place, keys });
@@ -388,11 +385,9 @@ test.serial(
   'a change of keys without a hand-over is refused, unless staff say that the key is lost',
   async (t) => {
     const { eventStore } = await startStore(t);
-    const place = await newPlace(t);
+    const place = await freshSealing(t);
     await addPayments(eventStore, 1, 4);
-    const first = await runSealer(t, eventStore, { place });
-    await sealedUpTo(eventStore, 4);
-    await first.stop();
+    await sealUpTo(t, eventStore, 4, { place });
     await addPayments(eventStore, 5, 5);
     const reasonWith = async (keys: SealKeys) => {
       const { logged, stop } = await runSealer(t, eventStore, { place, keys });
@@ -407,23 +402,14 @@ test.serial(
     const lost = { name: 'SEAL_KEY', key: otherKey.publicKey, others: null };
     const { signal } = new AbortController();
     await assertKey(lost, { eventStore, runtime: testRuntime(), signal });
-    const { logged, stop } = await runSealer(t, eventStore, { place, signer: otherKey });
-    await sealedUpTo(eventStore, 6);
+    const logged = await sealUpTo(t, eventStore, 6, { place, signer: otherKey });
     t.like(logged, [{ msg: 'another key seals from now on', isHandedOver: false }]);
-    await stop();
     t.regex(
       (await verdictOn(eventStore)).first('keys of seals') ?? '',
       /^Seal 2 was signed with another key, to which the key before did not hand over$/,
     );
-    t.deepEqual(
-      (
-        await verdictOn(
-          eventStore,
-          [key, otherKey].map(({ publicKey }) => forAll(publicKey)),
-        )
-      ).found,
-      [],
-    );
+    const both = [key, otherKey].map(({ publicKey }) => forAll(publicKey));
+    t.deepEqual((await verdictOn(eventStore, both)).found, []);
     t.is(
       await reasonWith({ current: key, previous: otherKey }),
       'SEAL_KEY has handed over to another key and must not sign again',
@@ -449,13 +435,11 @@ for (const name of ['CheckpointSigned', 'CheckpointSigned.hand-over'])
 
 test.serial('after the seals and the tables are lost, the log must still agree with the file', async (t) => {
   const store = await startStore(t);
-  const place = await newPlace(t);
+  const place = await freshSealing(t);
   await addPayments(store.eventStore, 1, 4);
-  const sealer = await runSealer(t, store.eventStore, { place });
-  await sealedUpTo(store.eventStore, 4);
-  await sealer.stop();
+  await sealUpTo(t, store.eventStore, 4, { place });
   const lost = {
-    ...(await newPlace(t)),
+    ...(await freshSealing(t)),
     kept: keptCheckpoints(place.db, join(place.folder, 'last-checkpoint')),
   };
   const kept = {
@@ -470,9 +454,7 @@ test.serial('after the seals and the tables are lost, the log must still agree w
       'no_stream',
     );
   await addPayments(same.eventStore, 5, 5);
-  const again = await runSealer(t, same.eventStore, { place: { ...lost, kept } });
-  await sealedUpTo(same.eventStore, 5);
-  await again.stop();
+  await sealUpTo(t, same.eventStore, 5, { place: { ...lost, kept } });
   const other = await startStore(t);
   await addPayments(other.eventStore, 1, 6);
   const refused = await runSealer(t, other.eventStore, { place: { ...lost, kept } });
@@ -499,7 +481,7 @@ const counted = fc.record({
 test.serial(
   'a sealer that stood still does not take back the checkpoint that another one has kept',
   async (t) => {
-    const { db, kept, folder } = await newPlace(t);
+    const { db, kept, folder } = await freshSealing(t);
     await kept.createTable();
     const noteOf = (size: number) => {
       const text = checkpointText({ origin: 'ledger.example/log', size, root: Buffer.alloc(32) });

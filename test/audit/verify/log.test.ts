@@ -29,6 +29,7 @@ import {
 import { temporaryFolder, until } from '../../embedded/helpers.ts';
 import { append, log, methodChosen, paymentRequested } from '../../projections/helpers.ts';
 import { createDatabase } from '../../support/postgres.ts';
+import { freshSealing } from '../fresh-sealing.ts';
 import {
   cause,
   everyEvents,
@@ -46,7 +47,7 @@ import {
   tampered,
   verdictOn,
 } from '../ledger.ts';
-import { changeEvent, forge, replace } from '../tamper.ts';
+import { changeEvent, forge, remove, replace, streamIn, withData } from '../tamper.ts';
 
 let folder: string;
 let file: string;
@@ -74,8 +75,6 @@ test.after.always(() => stores.db.destroy());
 test.after.always(() => rm(folder, { recursive: true, force: true, maxRetries: 10 }));
 
 const stream = paymentStream(paymentId(4));
-const streamNo = `(select id from streams where name = '${stream}')`;
-
 function change(
   db: DatabaseSync,
   revision: number,
@@ -85,9 +84,12 @@ function change(
   changeEvent(db, { stream: name, revision }, work);
 }
 
+/** The verdict on the ledger after somebody has edited its file. */
+const verdictAfter = async (t: ExecutionContext, edit: (db: DatabaseSync) => void) =>
+  await verdictOn((await tampered(t, file, edit)).eventStore);
+
 test('a ledger that nobody touched is whole, and all of it is sealed', async (t) => {
-  const { eventStore } = await tampered(t, file, () => {});
-  const { found, result } = await verdictOn(eventStore);
+  const { found, result } = await verdictAfter(t, () => {});
   t.deepEqual(found, []);
   t.is(result.events, filled);
   t.is(result.streams, 12);
@@ -102,33 +104,27 @@ test('a byte changed in the file: of the data, of the metadata, of the JSON itse
     ['"previousHash":"0', '"previousHash":"1'],
     ['{"at"', '["at"'],
   ] as const) {
-    const { eventStore } = await tampered(t, file, (db) => change(db, 0, replace(from, to)));
-    const { first } = await verdictOn(eventStore);
+    const { first } = await verdictAfter(t, (db) => change(db, 0, replace(from, to)));
     t.regex(first('changed events') ?? '', new RegExp(`^${stream} revision 0 \\(PaymentRequested\\)`), from);
   }
 });
 
 test('a byte changed in the event’s id: the seal shows it', async (t) => {
-  const { eventStore } = await tampered(t, file, (db) =>
+  const { kinds, first } = await verdictAfter(t, (db) =>
     change(db, 2, (message) => {
       const id =
         streams.ReadResp.deserializeBinary(message).getEvent()?.getEvent()?.getId()?.getString() ?? '';
       return replace(id, `${id.slice(0, -1)}${id.endsWith('0') ? '1' : '0'}`)(message);
     }),
   );
-  const { found, first } = await verdictOn(eventStore);
-  t.deepEqual(
-    found.map(({ kind }) => kind),
-    ['what was sealed'],
-  );
+  t.deepEqual(kinds, ['what was sealed']);
   t.regex(first('what was sealed') ?? '', /some are not what was sealed/);
 });
 
 test('bytes that are no longer an event: the log is read up to them, and their place is reported', async (t) => {
-  const { eventStore } = await tampered(t, file, (db) =>
+  const { result, first } = await verdictAfter(t, (db) =>
     change(db, 1, (message) => message.fill(0xff, 0, 9)),
   );
-  const { result, first } = await verdictOn(eventStore);
   t.false(result.complete);
   t.true(result.events < filled);
   t.true(
@@ -138,10 +134,7 @@ test('bytes that are no longer an event: the log is read up to them, and their p
 });
 
 test('an event removed from the middle of a stream', async (t) => {
-  const { eventStore } = await tampered(t, file, (db) =>
-    db.exec(`delete from events where stream = ${streamNo} and revision = 2`),
-  );
-  const { first } = await verdictOn(eventStore);
+  const { first } = await verdictAfter(t, remove(stream, 2));
   t.is(first('broken chains'), undefined, 'the next event says nothing more');
   t.is(
     first('missing events'),
@@ -151,8 +144,8 @@ test('an event removed from the middle of a stream', async (t) => {
 });
 
 test('an event removed and the later ones renumbered: the chain is broken', async (t) => {
-  const { eventStore } = await tampered(t, file, (db) => {
-    db.exec(`delete from events where stream = ${streamNo} and revision = 1`);
+  const { first } = await verdictAfter(t, (db) => {
+    remove(stream, 1)(db);
     for (const revision of [2, 3])
       change(db, revision, (message) => {
         const response = streams.ReadResp.deserializeBinary(message);
@@ -163,20 +156,13 @@ test('an event removed and the later ones renumbered: the chain is broken', asyn
         return response.serializeBinary();
       });
   });
-  const { first } = await verdictOn(eventStore);
   t.is(first('missing events'), undefined);
   t.true(first('broken chains')?.startsWith(`${stream} revision 1 (PaymentSucceeded)`));
 });
 
 test('an event removed from the end of a stream: its chain is intact, and the seal shows it', async (t) => {
-  const { eventStore } = await tampered(t, file, (db) =>
-    db.exec(`delete from events where stream = ${streamNo} and revision = 3`),
-  );
-  const { found, first } = await verdictOn(eventStore);
-  t.deepEqual(
-    found.map(({ kind }) => kind),
-    ['what was sealed'],
-  );
+  const { kinds, first } = await verdictAfter(t, remove(stream, 3));
+  t.deepEqual(kinds, ['what was sealed']);
   t.regex(
     first('what was sealed') ?? '',
     /of the 5 events after payment-\w+ revision \d up to payment-\w+ revision \d, 4 are there/,
@@ -184,14 +170,8 @@ test('an event removed from the end of a stream: its chain is intact, and the se
 });
 
 test('a whole stream removed: the seals show between which events it was, and nothing else is reported', async (t) => {
-  const { eventStore } = await tampered(t, file, (db) =>
-    db.exec(`delete from events where stream = ${streamNo}`),
-  );
-  const { found, result } = await verdictOn(eventStore);
-  t.deepEqual(
-    found.map(({ kind }) => kind),
-    ['what was sealed'],
-  );
+  const { found, kinds, result } = await verdictAfter(t, remove(stream));
+  t.deepEqual(kinds, ['what was sealed']);
   t.true((found[0]?.count ?? 9) <= 3);
   t.true(result.seals.met() >= 7);
 });
@@ -226,12 +206,9 @@ test('metadata that hide a stream from its readers, though the log has it; taken
 });
 
 test('the end of the log removed: the seals show it', async (t) => {
-  const { eventStore } = await tampered(t, file, (db) =>
-    db.exec(
-      `delete from events where position > ${filled - 8} and stream <> (select id from streams where name = '${sealsStream}')`,
-    ),
+  const { first } = await verdictAfter(t, (db) =>
+    db.exec(`delete from events where position > ${filled - 8} and stream <> ${streamIn(sealsStream)}`),
   );
-  const { first } = await verdictOn(eventStore);
   t.regex(
     first('what was sealed') ?? '',
     /, the last event of seal \d of .*, is not at its place in the log/,
@@ -239,7 +216,7 @@ test('the end of the log removed: the seals show it', async (t) => {
 });
 
 test('two events of a stream swapped', async (t) => {
-  const { eventStore } = await tampered(t, file, (db) => {
+  const { first } = await verdictAfter(t, (db) => {
     let one: Buffer = Buffer.of();
     let other: Buffer = Buffer.of();
     change(db, 1, (message) => (one = Buffer.from(message)));
@@ -249,13 +226,12 @@ test('two events of a stream swapped', async (t) => {
     });
     change(db, 1, () => other);
   });
-  const { first } = await verdictOn(eventStore);
   t.regex(first('missing events') ?? '', /revision 1 is missing/);
   t.is(first('misplaced events'), `${stream} revision 1 (PaymentMethodChosen) comes after revision 2`);
 });
 
 test('an event rewritten, with a new hash and a new chain after it: the seal shows it', async (t) => {
-  const { eventStore } = await tampered(t, file, (db) => {
+  const { kinds } = await verdictAfter(t, (db) => {
     let previousHash = genesisHash;
     for (const revision of [0, 1, 2, 3])
       change(db, revision, (message) => {
@@ -268,26 +244,16 @@ test('an event rewritten, with a new hash and a new chain after it: the seal sho
         return forged.message;
       });
   });
-  const { found } = await verdictOn(eventStore);
-  t.deepEqual(
-    found.map(({ kind }) => kind),
-    ['what was sealed'],
-  );
+  t.deepEqual(kinds, ['what was sealed']);
 });
 
 test('an event rewritten in the middle, with a matching hash: the next one is not chained onto it', async (t) => {
-  const { eventStore } = await tampered(t, file, (db) =>
-    change(db, 1, (message) => forge(message, (data) => Object.assign(data, { bankCode: 'X' })).message),
-  );
-  const { first } = await verdictOn(eventStore);
+  const { first } = await verdictAfter(t, (db) => change(db, 1, withData({ bankCode: 'X' })));
   t.true(first('broken chains')?.startsWith(`${stream} revision 2 (PaymentSucceeded)`));
 });
 
 test('an event of a type or a shape that this program does not know', async (t) => {
-  const { eventStore } = await tampered(t, file, (db) =>
-    change(db, 0, (message) => forge(message, (data) => Object.assign(data, { amountSen: 'much' })).message),
-  );
-  const { first } = await verdictOn(eventStore);
+  const { first } = await verdictAfter(t, (db) => change(db, 0, withData({ amountSen: 'much' })));
   t.is(
     first('unreadable events'),
     `${stream} revision 0 (PaymentRequested) cannot be read: PaymentRequested does not fit its schema at amountSen`,
@@ -295,8 +261,10 @@ test('an event of a type or a shape that this program does not know', async (t) 
 });
 
 test('an event inserted', async (t) => {
-  const { eventStore } = await tampered(t, file, (db) => {
-    const last = db.prepare(`select * from events where stream = ${streamNo} and revision = 3`).get() as {
+  const { first } = await verdictAfter(t, (db) => {
+    const last = db
+      .prepare(`select * from events where stream = ${streamIn(stream)} and revision = 3`)
+      .get() as {
       position: number;
     };
     // Makes room: everything after it moves on by one.
@@ -312,7 +280,6 @@ test('an event inserted', async (t) => {
       return response.serializeBinary();
     });
   });
-  const { first } = await verdictOn(eventStore);
   t.true(first('broken chains')?.startsWith(`${stream} revision 4 (CallbackDelivered)`));
   t.regex(first('what was sealed') ?? '', /of the 5 events .*, 6 are there/);
 });
@@ -326,31 +293,22 @@ test('seals: changed, removed, all removed', async (t) => {
   t.is(found.length, 1, 'the next seal covers what this one did');
   await changed.close();
   for (const sealed of [file, oldFile]) {
-    const removed = await tampered(t, sealed, (db) =>
-      db.exec(
-        `delete from events where revision = 3 and stream = (select id from streams where name = '${sealsStream}')`,
-      ),
-    );
+    const removed = await tampered(t, sealed, remove(sealsStream, 3));
     const sentences = (await verdictOn(removed.eventStore)).found.map((each) => each.first);
     t.deepEqual(sentences, ['Seal 3 is missing'], 'and nothing of the next one');
     await removed.close();
   }
-  const none = await tampered(t, file, (db) =>
-    db.exec(`delete from events where stream = (select id from streams where name = '${sealsStream}')`),
-  );
+  const none = await tampered(t, file, remove(sealsStream));
   const { result } = await verdictOn(none.eventStore);
   t.is(result.seals.met(), 0);
   t.is(result.seals.unsealed().events, filled);
 });
 
 test('seals of releases before the tree still verify, find what is missing, and lead over to checkpoints', async (t) => {
-  const cut = await tampered(t, oldFile, (db) =>
-    db.exec(`delete from events where stream = ${streamNo} and revision = 3`),
-  );
+  const cut = await tampered(t, oldFile, remove(stream, 3));
   const missing = async () => (await verdictOn(cut.eventStore)).first('what was sealed') ?? '';
   t.regex(await missing(), /counted: 44 of 45 events are there$/);
-  const newer = sealing((await createDatabase()).url, await temporaryFolder(t));
-  t.teardown(() => newer.db.destroy());
+  const newer = await freshSealing(t);
   const keys = () => ({ current: key, previous: null });
   const sealer = startSealer({ ...newer, eventStore: cut.eventStore, keys, runtime: systemRuntime, log });
   const refused = await until(async () => (await sealingRefused(newer.db)) ?? false);
@@ -359,8 +317,7 @@ test('seals of releases before the tree still verify, find what is missing, and 
   await cut.close();
   const { eventStore } = await tampered(t, oldFile, () => {});
   t.deepEqual((await verdictOn(eventStore)).found, []);
-  const place = sealing((await createDatabase()).url, await temporaryFolder(t));
-  t.teardown(() => place.db.destroy());
+  const place = await freshSealing(t);
   await sealAll(eventStore, place, filled);
   const { found, result } = await verdictOn(eventStore);
   t.deepEqual(found, []);
@@ -439,8 +396,7 @@ test.serial(
 
 test.serial('after a hand-over: the key before, and keys that nobody handed over to', async (t) => {
   const { eventStore } = await tampered(t, file, () => {});
-  const sealedIn = sealing((await createDatabase()).url, await temporaryFolder(t));
-  t.teardown(() => sealedIn.db.destroy());
+  const sealedIn = await freshSealing(t);
   await append(eventStore, paymentId(99), [paymentRequested()]);
   await sealAll(eventStore, sealedIn, filled + 1, otherKey, key);
   t.deepEqual((await verdictOn(eventStore)).found, []);
@@ -470,8 +426,7 @@ test.serial(
   'a key that leaked hands over to nobody in the time of a key that the auditor knows',
   async (t) => {
     const { eventStore } = await tampered(t, file, () => {});
-    const sealedIn = sealing((await createDatabase()).url, await temporaryFolder(t));
-    t.teardown(() => sealedIn.db.destroy());
+    const sealedIn = await freshSealing(t);
     const thief = sealKeyOf('7d1e'.repeat(16));
     await append(eventStore, paymentId(99), [paymentRequested()]);
     await sealAll(eventStore, sealedIn, filled + 1, thief, key);
@@ -513,14 +468,10 @@ test('a key counts in the term that the auditor gives it, also where nobody hand
 test('an event of which no text can be made is sealed and verified like any other', async (t) => {
   const { eventStore } = await tampered(t, file, () => {});
   await append(eventStore, paymentId(91), [{ type: 'PaymentRequested', data: { at: { toString: 1 } } }]);
-  const sealedIn = sealing((await createDatabase()).url, await temporaryFolder(t));
-  t.teardown(() => sealedIn.db.destroy());
+  const sealedIn = await freshSealing(t);
   await sealAll(eventStore, sealedIn, filled + 1);
-  const { found, result } = await verdictOn(eventStore);
-  t.deepEqual(
-    found.map(({ kind }) => kind),
-    ['unreadable events'],
-  );
+  const { kinds, result } = await verdictOn(eventStore);
+  t.deepEqual(kinds, ['unreadable events']);
   t.is(result.seals.unsealed().events, 0);
 });
 
@@ -537,8 +488,7 @@ test('an event with a time long before that of what was sealed before it is told
   const early = { count: 2, first: `${paymentStream(paymentId(92))} revision 0` };
   t.deepEqual((await verdictOn(eventStore)).result.early, early);
   // Also once they are sealed themselves.
-  const sealedIn = sealing((await createDatabase()).url, await temporaryFolder(t));
-  t.teardown(() => sealedIn.db.destroy());
+  const sealedIn = await freshSealing(t);
   await sealAll(eventStore, sealedIn, filled + 3);
   t.deepEqual((await verdictOn(eventStore)).result.early, early);
 });
@@ -601,7 +551,7 @@ test('a fault that was acknowledged is explained, and no violation', async (t) =
 test('an acknowledgement that somebody forged, altered or moved does not count, and is a violation', async (t) => {
   const unreadable = 'unreadable events';
   const kindsIn = async (store: EventStore, trusted: readonly KeyTerm[] | null = [forAll(key.publicKey)]) =>
-    (await verdictOn(store, trusted)).found.map(({ kind }) => kind).toSorted();
+    (await verdictOn(store, trusted)).kinds.toSorted();
 
   const other = await acknowledged(t, otherKey);
   t.deepEqual(await kindsIn(other.eventStore), ['acknowledgements', unreadable], 'signed with another key');
@@ -644,24 +594,9 @@ test('an acknowledgement that somebody forged, altered or moved does not count, 
 
   // Whoever edits the file can make hashes fit, but not the signature.
   const edits: readonly (readonly [string, (message: Buffer) => Uint8Array, string, number])[] = [
-    [
-      'another reason',
-      (it) => forge(it, (data) => Object.assign(data, { reason: 'None' })).message,
-      acknowledgementsStream,
-      0,
-    ],
-    [
-      'another person',
-      (it) => forge(it, (data) => Object.assign(data, { by: 'staff:ali' })).message,
-      acknowledgementsStream,
-      0,
-    ],
-    [
-      'another event in that place',
-      (it) => forge(it, (data) => Object.assign(data, { at: 'then' })).message,
-      stream,
-      4,
-    ],
+    ['another reason', withData({ reason: 'None' }), acknowledgementsStream, 0],
+    ['another person', withData({ by: 'staff:ali' }), acknowledgementsStream, 0],
+    ['another event in that place', withData({ at: 'then' }), stream, 4],
   ];
   for (const [title, edit, name, revision] of edits) {
     const { close, path } = await acknowledged(t);
@@ -672,9 +607,7 @@ test('an acknowledgement that somebody forged, altered or moved does not count, 
 
   const { close, path } = await acknowledged(t);
   await close();
-  const rewritten = await tampered(t, path, (db) =>
-    change(db, 3, (it) => forge(it, (data) => Object.assign(data, { at: 'then' })).message, stream),
-  );
+  const rewritten = await tampered(t, path, (db) => change(db, 3, withData({ at: 'then' }), stream));
   const kinds = await kindsIn(rewritten.eventStore);
   t.true(kinds.includes('acknowledgements') && kinds.includes(unreadable), 'another event before it');
 });

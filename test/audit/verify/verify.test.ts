@@ -17,6 +17,7 @@ import type { VerifyProgress } from '../../../src/audit/verify/violations.ts';
 import { reportText } from '../../../src/cli/verify.ts';
 import { loadConfig } from '../../../src/config/config.ts';
 import { paymentStream } from '../../../src/events/payment.ts';
+import { sealsStream } from '../../../src/events/seals.ts';
 import { createErase } from '../../../src/personal-data/erase.ts';
 import { allProjections } from '../../../src/projections/all.ts';
 import { openStores } from '../../../src/roles/stores.ts';
@@ -27,7 +28,7 @@ import { log } from '../../projections/helpers.ts';
 import { settingsFor } from '../../support/ledger.ts';
 import { testRuntime } from '../../support/runtime.ts';
 import { filled, key, otherKey, paymentId, projectId, tampered, userId } from '../ledger.ts';
-import { changeEvent, replace } from '../tamper.ts';
+import { changeEvent, remove, replace, streamIn } from '../tamper.ts';
 import { makeLedger, project } from './made-ledger.ts';
 
 const { file, template } = await makeLedger();
@@ -299,7 +300,7 @@ test.serial(
       sql: behind,
       log: (db) =>
         db.exec(`update events set message = cast(replace(cast(message as text), '"outcome"', '"outcomf"') as blob)
-        where stream = (select id from streams where name = '${paymentStream(id)}') and revision = 2`),
+        where stream = ${streamIn(paymentStream(id))} and revision = 2`),
     });
     t.is(
       unreadable.violations['rows of reactor_deliveries.payments'],
@@ -315,10 +316,7 @@ test.serial(
 
 test.serial('a whole stream removed: its row, which has no events any more, is reported', async (t) => {
   const { violations } = await verdictAfter(t, {
-    log: (db) =>
-      db.exec(
-        `delete from events where stream = (select id from streams where name = '${paymentStream(id)}')`,
-      ),
+    log: remove(paymentStream(id)),
   });
   t.truthy(violations['what was sealed']);
   t.is(violations['rows of payments.payments'], `The row ${id} exists, and no event leads to it`);
@@ -431,8 +429,7 @@ test.serial('faults of many kinds at once: each is named, and none hides another
 test.serial('events that are not sealed are noted, and reported as a violation later', async (t) => {
   const withoutSeals: Edits = {
     seesRows: false,
-    log: (db) =>
-      db.exec(`delete from events where stream = (select id from streams where name = 'ledger-seals')`),
+    log: remove(sealsStream),
   };
   const soon = await verdictAfter(t, withoutSeals);
   t.true(

@@ -1,6 +1,7 @@
 // Finding payments: lists, filters, and searches by payer, which are recorded before they are made.
 import test from 'ava';
 import { sessionStream } from '../../../src/events/session.ts';
+import { until } from '../../embedded/helpers.ts';
 import { cookieOf, signIn } from '../../support/console.ts';
 import { payer as aminah, applied, chosen, result, succeeded } from '../../support/payments.ts';
 import { createDatabase } from '../../support/postgres.ts';
@@ -129,6 +130,24 @@ test.serial(
     }
   },
 );
+
+test.serial('one person downloads at most five lists at a time; each that is over makes room', async (t) => {
+  const { app, caughtUp, db, payment } = await startPopulated(t, postgres);
+  await payment([]);
+  await caughtUp();
+  const [member, other] = [await signIn(app, 'viewer'), await signIn(app, 'viewer')];
+  const path = '/console/payments/export.csv';
+  const lock = await db.transaction();
+  await lock.raw('lock table payments.payments');
+  const asked = Array.from({ length: 5 }, () => member.get(path));
+  const waiting = "select from pg_locks where not granted and relation = 'payments.payments'::regclass";
+  await until(async () => (await lock.raw(waiting)).rows.length === 5);
+  t.is((await member.get(path)).status, 503);
+  asked.push(other.get(path));
+  await lock.rollback();
+  for (const answer of await Promise.all(asked)) t.is((await answer.text()).split('\r\n').length, 3);
+  await until(async () => (await member.get(path)).status === 200);
+});
 
 test.serial('a search by payer is recorded before it is made, and its results name nobody', async (t) => {
   const { app, payment, caughtUp } = await startPopulated(t, postgres);

@@ -3,11 +3,11 @@ import { createHmac, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { request } from 'node:http';
 import { EventStoreUnavailable } from '@ledger/event-store/event-store.ts';
-import test from 'ava';
+import test, { type ExecutionContext } from 'ava';
 import { paymentStream } from '../../../src/events/payment.ts';
 import { gatewaySecret, startApp } from '../../support/app.ts';
 import { plain } from '../../support/payments.ts';
-import { quarantined } from '../../support/quarantine.ts';
+import { addUnmatched, quarantined } from '../../support/quarantine.ts';
 import { type Body, createPayment, postResult, resultFields, signed } from './helpers.ts';
 
 const app = await startApp();
@@ -19,6 +19,18 @@ async function results(id: string) {
   const events = await app.events(id);
   return events.flatMap((event) => ('result' in event.data ? [{ type: event.type, ...event.data }] : []));
 }
+
+const typesOf = async (id: string) => (await results(id)).map(({ type }) => type);
+
+/** The result was refused for this reason. */
+async function isRefused(t: ExecutionContext, response: Response, status: number, message: string) {
+  t.is(response.status, status);
+  t.deepEqual(await response.json(), { status: false, message });
+}
+
+const onceEach = 'Every field must be a text, sent once';
+const malformed = 'The request body is malformed';
+const tooLarge = 'The request body is too large';
 
 const unmatchedCount = async () => (await quarantined(app.eventStore)).length;
 
@@ -66,10 +78,7 @@ for (const [status, type] of [
   test(`STATUS ${status} is ${type}`, async (t) => {
     const id = await createPayment(app);
     await postResult(app, signed(resultFields(id, { STATUS: status })));
-    t.deepEqual(
-      (await results(id)).map((event) => event.type),
-      [type],
-    );
+    t.deepEqual(await typesOf(id), [type]);
   });
 }
 
@@ -80,6 +89,9 @@ const multipart = (fields: Record<string, string>) => {
 };
 
 const boundary = 'Boundary-7MA4YWxkTrZu0gW';
+const urlencoded = 'application/x-www-form-urlencoded';
+const json = 'application/json';
+const jsonType = { 'content-type': json };
 
 /** As some server libraries send it: every part with a type, an encoding and a length of its own. */
 const typedMultipart = (fields: Record<string, string>) => {
@@ -110,7 +122,7 @@ const encodings: Record<string, (fields: Record<string, string>) => [Body, Recor
     typedMultipart(fields),
     { 'content-type': `multipart/form-data; boundary=${boundary}` },
   ],
-  JSON: (fields) => [JSON.stringify(fields), { 'content-type': 'application/json' }],
+  JSON: (fields) => [JSON.stringify(fields), jsonType],
   'JSON that is said to be in another charset': (fields) => [
     JSON.stringify(fields),
     { 'content-type': 'application/json; charset=iso-8859-1' },
@@ -154,7 +166,7 @@ function singleByteForm(fields: Record<string, string>): string {
   return [...pairs, `CHECKSUM=${checksum}`].join('&');
 }
 
-const formType = { 'content-type': 'application/x-www-form-urlencoded' };
+const formType = { 'content-type': urlencoded };
 
 test('a form in Windows-1252 is verified over the bytes that were signed, and its letters are right', async (t) => {
   const id = await createPayment(app);
@@ -210,8 +222,7 @@ test('a JSON number is taken as its text, and the checksum is over that text', a
   );
   const numbers = (over: Record<string, string>) =>
     JSON.stringify({ ...fields, ...over }).replaceAll(/"(1|120\.50?|12345678901234567890)"/g, '$1');
-  const post = (over: Record<string, string>) =>
-    postResult(app, numbers(over), { 'content-type': 'application/json' });
+  const post = (over: Record<string, string>) => postResult(app, numbers(over), jsonType);
   t.true(numbers({}).includes('"AMOUNT":120.50,'));
   t.is((await post({ AMOUNT: '120.5' })).status, 401, 'not what was signed');
   t.is((await post({})).status, 303);
@@ -253,8 +264,7 @@ for (const [title, forge] of Object.entries(forgeries)) {
   test(`forged: ${title}`, async (t) => {
     const id = await createPayment(app);
     const response = await postResult(app, forge(resultFields(id)));
-    t.is(response.status, 401);
-    t.deepEqual(await response.json(), { status: false, message: 'CHECKSUM is missing or wrong' });
+    await isRefused(t, response, 401, 'CHECKSUM is missing or wrong');
     t.deepEqual(await results(id), []);
   });
 }
@@ -299,9 +309,7 @@ test.serial(
       { MERCHANT_CODE: '' },
     ]) {
       const fields = signed(resultFields(id, over));
-      const response = await postResult(app, fields);
-      t.is(response.status, 404);
-      t.deepEqual(await response.json(), { status: false, message: 'Transaction not found' });
+      await isRefused(t, await postResult(app, fields), 404, 'Transaction not found');
       t.like(await app.lastUnmatched(), { reason: 'unknown_transaction', verified: true, raw: fields });
     }
     t.deepEqual(await results(id), []);
@@ -395,71 +403,51 @@ test.serial('a result with an unknown STATUS is quarantined and answered with 40
   t.deepEqual(await results(id), []);
 });
 
+test.serial('a result that the quarantine has no room for is not acknowledged', async (t) => {
+  const fields = (amount: string) => signed(resultFields('01ARZ3NDEKTSV4RRFFQ69G5FAV', { AMOUNT: amount }));
+  t.is((await postResult(app, fields('1.00'))).status, 404);
+  await addUnmatched(app.eventStore, 499);
+  const before = await unmatchedCount();
+  const response = await postResult(app, fields('2.00'));
+  t.is(response.status, 503);
+  t.deepEqual(await response.json(), {
+    status: false,
+    message: 'Too many results of this transaction are in quarantine',
+  });
+  t.is((await postResult(app, fields('1.00'))).status, 404);
+  t.is(await unmatchedCount(), before);
+});
+
 const unreadable: Record<string, [Body, string, number, string]> = {
-  'a field sent twice': [
-    'STATUS=1&STATUS=0',
-    'application/x-www-form-urlencoded',
-    400,
-    'Every field must be a text, sent once',
-  ],
-  'a field sent in two cases': [
-    'STATUS=1&status=0',
-    'application/x-www-form-urlencoded',
-    400,
-    'A field was sent twice',
-  ],
-  'a JSON field sent twice': [
-    '{"STATUS":"0","AMOUNT":"\\":", "STATUS" : "1"}',
-    'application/json',
-    400,
-    'Every field must be a text, sent once',
-  ],
+  'a field sent twice': ['STATUS=1&STATUS=0', urlencoded, 400, onceEach],
+  'a field sent in two cases': ['STATUS=1&status=0', urlencoded, 400, 'A field was sent twice'],
+  'a JSON field sent twice': ['{"STATUS":"0","AMOUNT":"\\":", "STATUS" : "1"}', json, 400, onceEach],
   'a part sent twice': [
     typedMultipart({ STATUS: '1' }).replace(/--\r\n$/, '\r\n') +
       typedMultipart({ STATUS: '0' }).slice(boundary.length + 4),
     `multipart/form-data; boundary=${boundary}`,
     400,
-    'Every field must be a text, sent once',
+    onceEach,
   ],
-  'a JSON list': ['[1]', 'application/json', 400, 'The body must be a form or a JSON object'],
-  'a JSON object within': [
-    '{"STATUS":{"a":1}}',
-    'application/json',
-    400,
-    'Every field must be a text, sent once',
-  ],
-  'a JSON truth value': ['{"STATUS":true}', 'application/json', 400, 'Every field must be a text, sent once'],
-  'half a character': [
-    '{"STATUS":"\\ud800"}',
-    'application/json',
-    400,
-    'Every field must be a text, sent once',
-  ],
-  'half a character as a name': [
-    '{"\\ud800":"1"}',
-    'application/json',
-    400,
-    'Every field must be a text, sent once',
-  ],
-  'malformed JSON': ['{', 'application/json', 400, 'The request body is malformed'],
-  'multipart without a boundary': ['x', 'multipart/form-data', 400, 'The request body is malformed'],
+  'a JSON list': ['[1]', json, 400, 'The body must be a form or a JSON object'],
+  'a JSON object within': ['{"STATUS":{"a":1}}', json, 400, onceEach],
+  'a JSON truth value': ['{"STATUS":true}', json, 400, onceEach],
+  'half a character': ['{"STATUS":"\\ud800"}', json, 400, onceEach],
+  'half a character as a name': ['{"\\ud800":"1"}', json, 400, onceEach],
+  'malformed JSON': ['{', json, 400, malformed],
+  'multipart without a boundary': ['x', 'multipart/form-data', 400, malformed],
   'multipart that stops': [
     '--b\r\nContent-Disposition: form-data; name="A"\r\n\r\nx',
     'multipart/form-data; boundary=b',
     400,
-    'The request body is malformed',
+    malformed,
   ],
-  'a form of 1 MiB': [
-    `A=${'x'.repeat(2 ** 20)}`,
-    'application/x-www-form-urlencoded',
-    413,
-    'The request body is too large',
-  ],
+  'a form of 1 MiB': [`A=${'x'.repeat(2 ** 20)}`, urlencoded, 413, tooLarge],
   'multipart of 1 MiB': [
     `--b\r\nContent-Disposition: form-data; name="A"\r\n\r\n${'x'.repeat(2 ** 20)}\r\n--b--\r\n`,
     'multipart/form-data; boundary=b',
     413,
-    'The request body is too large',
+    tooLarge,
   ],
   XML: [
     '<STATUS>1</STATUS>',
@@ -471,9 +459,7 @@ const unreadable: Record<string, [Body, string, number, string]> = {
 
 for (const [title, [body, type, status, message]] of Object.entries(unreadable)) {
   test(`bad input: ${title}`, async (t) => {
-    const response = await postResult(app, body, { 'content-type': type });
-    t.is(response.status, status);
-    t.deepEqual(await response.json(), { status: false, message });
+    await isRefused(t, await postResult(app, body, { 'content-type': type }), status, message);
   });
 }
 
@@ -504,22 +490,16 @@ test('a signed result with hundreds of fields is recorded; junk with more is ref
     Object.fromEntries(Array.from({ length: count }, (_, index) => [`MORE_${index}`, 'x']));
   const response = await postResult(app, signed({ ...resultFields(id), ...more(900) }));
   t.is(response.status, 303);
-  t.deepEqual(
-    (await results(id)).map(({ type }) => type),
-    ['PaymentSucceeded'],
-  );
-  const junk = await postResult(app, JSON.stringify(more(1_001)), { 'content-type': 'application/json' });
-  t.is(junk.status, 400);
-  t.deepEqual(await junk.json(), { status: false, message: 'A result must have at most 999 fields' });
+  t.deepEqual(await typesOf(id), ['PaymentSucceeded']);
+  const junk = await postResult(app, JSON.stringify(more(1_001)), jsonType);
+  await isRefused(t, junk, 400, 'A result must have at most 999 fields');
 });
 
 test('files are refused', async (t) => {
   const id = await createPayment(app);
   const form = multipart(signed(resultFields(id)));
   form.append('UPLOAD', new Blob(['x'.repeat(1000)]), 'upload.txt');
-  const response = await postResult(app, form);
-  t.is(response.status, 400);
-  t.deepEqual(await response.json(), { status: false, message: 'Files are not taken' });
+  await isRefused(t, await postResult(app, form), 400, 'Files are not taken');
   t.deepEqual(await results(id), []);
 });
 
@@ -569,7 +549,7 @@ test('two different results at once make one success', async (t) => {
     postResult(app, signed(resultFields(id, { STATUS }))),
   );
   t.deepEqual([...new Set((await Promise.all(posts)).map(({ status }) => status))], [303]);
-  const types = (await results(id)).map((event) => event.type);
+  const types = await typesOf(id);
   t.is(types.filter((type) => type === 'PaymentSucceeded').length, 1);
 });
 
@@ -577,11 +557,7 @@ test('an amount that cannot be read never pays', async (t) => {
   for (const AMOUNT of ['120.51', '120,50', '1,20.50', '', 'free', '-120.50', '12050']) {
     const id = await createPayment(app);
     t.is((await postResult(app, signed(resultFields(id, { AMOUNT })))).status, 303);
-    t.deepEqual(
-      (await results(id)).map((event) => event.type),
-      ['AmountMismatchDetected'],
-      AMOUNT,
-    );
+    t.deepEqual(await typesOf(id), ['AmountMismatchDetected'], AMOUNT);
   }
 });
 

@@ -11,6 +11,7 @@ import { type Context, HttpProblem } from '../../server/context.ts';
 import type { FormPage } from '../frame/form-page.ts';
 import { type Fields, merchantsFor } from '../frame/forms-and-lists.ts';
 import type { PageDependencies } from '../frame/page.ts';
+import { takeDownloadSlot } from '../frame/request-slots.ts';
 
 export const paymentExport: FormPage = {
   template: 'audit/export.njk',
@@ -23,6 +24,7 @@ export const paymentExport: FormPage = {
   /** A failed download is cut short: browsers report it as failed, and JSON lines lack their last line. */
   async submit(ctx, dependencies, form) {
     const request = readExportRequest(form, ctx.state.staff.merchants);
+    takeDownloadSlot(ctx);
     const { pieces } = await beginOrProblem(ctx, request, dependencies);
     const what = request.isOpened ? 'exportOpened' : 'export';
     await dependencies.recordAccess(ctx, { what, transactionId: null, detail: detailOf(request) });

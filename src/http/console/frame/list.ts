@@ -16,6 +16,7 @@ import {
   spanOfDay,
 } from './forms-and-lists.ts';
 import type { Page, PageDependencies } from './page.ts';
+import { takeDownloadSlot } from './request-slots.ts';
 import type { StaffContext } from './session.ts';
 
 const size = 50;
@@ -107,6 +108,7 @@ export const downloadList =
     const sort = readSort(typed, listing);
     const read = (after: Listed<object> | null) =>
       readPage<object>(db, rowsFor(ctx, listing, all(db)), listing, { limit: sizeOfParts, after, sort });
+    takeDownloadSlot(ctx);
     // The first page is read before the answer begins, which could not say that Postgres is down.
     const [first] = await askReadModels(ctx, [read(null)]);
     async function* rows() {

@@ -4,7 +4,6 @@ import type { Runtime } from '@ledger/kernel/runtime.ts';
 import { sharedAnswer } from '@ledger/kernel/shared-answer.ts';
 import { transactionIdPattern } from '../../../commands/transaction-id.ts';
 import { paymentStream } from '../../../events/payment.ts';
-import { HttpProblem } from '../../server/context.ts';
 import { noSuchPayment } from '../../server/load-history.ts';
 import { readQuery } from './forms-and-lists.ts';
 import { isInScope } from './guards.ts';
@@ -16,11 +15,12 @@ const everyMs = 1_000;
 const checkedEveryMs = 10_000;
 
 export function createLive(): Page {
-  const takeSlot = createSlots({ most: 200, mostOfOnePerson: 20 });
+  const refusal = 'Too many pages are open that update by themselves';
+  const takeSlot = createSlots({ most: 200, mostOfOnePerson: 20, refusal });
   let positions: (() => Promise<string>) | null = null;
   return async (ctx, dependencies) => {
     const { closing, projectionStatus, runtime, sessions } = dependencies;
-    const { id, merchants } = ctx.state.staff;
+    const { merchants } = ctx.state.staff;
     positions ??= sharedAnswer(
       async () => JSON.stringify((await projectionStatus()).map(({ position }) => String(position?.commit))),
       everyMs - 100,
@@ -37,15 +37,10 @@ export function createLive(): Page {
       const found = await sessions.find(ctx).catch(() => null);
       return found !== null && JSON.stringify(found.merchants) === JSON.stringify(merchants);
     };
-    // If the browser has left, `close` is not emitted again, and its slot would never be given back.
+    takeSlot(ctx);
     if (ctx.res.closed) return;
-    const release = takeSlot(id);
-    if (!release) throw new HttpProblem(503, 'Too many pages are open that update by themselves');
     const gone = new AbortController();
-    ctx.res.once('close', () => {
-      release();
-      gone.abort();
-    });
+    ctx.res.once('close', () => gone.abort());
     const first = seen ?? (await look());
     ctx.type = 'text/event-stream';
     ctx.set('X-Accel-Buffering', 'no');

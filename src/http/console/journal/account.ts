@@ -13,6 +13,7 @@ import { HttpProblem } from '../../server/context.ts';
 import { pageOf, queryOf, readQuery } from '../frame/forms-and-lists.ts';
 import { readPageAsked } from '../frame/list.ts';
 import type { Page, PageDependencies } from '../frame/page.ts';
+import { takeDownloadSlot } from '../frame/request-slots.ts';
 import type { StaffContext } from '../frame/session.ts';
 import { findGap, readAsOf, refuseGap } from './as-of.ts';
 
@@ -70,6 +71,7 @@ export const showAccount: Page = async (ctx, dependencies) => {
 export const downloadAccount: Page = async (ctx, dependencies) => {
   const { request, asOf } = await readRequest(ctx, dependencies);
   await refuseGap(ctx, dependencies, asOf);
+  takeDownloadSlot(ctx);
   const name = [request.account, request.from, request.to].join('-').replace(/[^\w.-]+/g, '-');
   ctx.attachment(`${name}.csv`);
   ctx.type = 'text/csv; charset=utf-8';

@@ -16,7 +16,7 @@ import { type Context, HttpProblem } from '../../server/context.ts';
 import { merchantsFor, pageOf, queryOf, readQuery } from '../frame/forms-and-lists.ts';
 import { readPageAsked } from '../frame/list.ts';
 import type { Page, PageDependencies } from '../frame/page.ts';
-import { createSlots } from '../frame/request-slots.ts';
+import { takeDownloadSlot } from '../frame/request-slots.ts';
 import type { StaffContext } from '../frame/session.ts';
 import { accountPath } from './account.ts';
 import { findGap, readAsOf, refuseGap } from './as-of.ts';
@@ -25,9 +25,6 @@ const path = '/console/statements';
 const csvPath = '/console/statements/collection.csv';
 const pdfPath = '/console/statements/collection.pdf';
 const dayMs = 24 * 60 * 60 * 1000;
-
-/** Limits requests at a time: each holds its receipts until those before it are drawn, a second or two each. */
-const takeSlot = createSlots({ most: 20, mostOfOnePerson: 5 });
 
 type Agencies = ReturnType<typeof merchantsFor>;
 type Request = { agency: string; collection: Collection };
@@ -116,6 +113,7 @@ function attach(ctx: Context, { merchantCode, day }: Collection, extension: 'csv
 
 export const downloadCollectionCsv: Page = async (ctx, dependencies) => {
   const { collection } = await readDownload(ctx, dependencies);
+  takeDownloadSlot(ctx);
   attach(ctx, collection, 'csv');
   ctx.type = 'text/csv; charset=utf-8';
   ctx.body = collectionLines(collection, collectedReceipts(dependencies.db, collection));
@@ -124,8 +122,7 @@ export const downloadCollectionCsv: Page = async (ctx, dependencies) => {
 export const downloadCollectionPdf: Page = async (ctx, dependencies) => {
   const { agency, collection } = await readDownload(ctx, dependencies);
   const lang = readQuery(ctx).lang === 'en' ? 'en' : 'ms';
-  const release = takeSlot(ctx.state.staff.id);
-  if (!release) throw new HttpProblem(503, 'The service is busy at the moment; try again in a few seconds');
+  takeDownloadSlot(ctx);
   try {
     const receipts = await gatherReceipts(collectedReceipts(dependencies.db, collection));
     const printedAt = dependencies.runtime.now();
@@ -133,8 +130,6 @@ export const downloadCollectionPdf: Page = async (ctx, dependencies) => {
   } catch (error) {
     if (error instanceof TooManyReceipts) throw new HttpProblem(409, error.message);
     throw error;
-  } finally {
-    release();
   }
   attach(ctx, collection, 'pdf');
   ctx.type = 'application/pdf';
