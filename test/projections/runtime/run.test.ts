@@ -179,6 +179,12 @@ test.serial(
     await db.raw(
       "insert into event_counts.seen select 'of the old version', 0 from event_counts.seen limit 1",
     );
+    const parked = [{ stream: 'payment-A', revision: 0 }];
+    const lastEvent = { id: 'of another log', commit: '0', prepare: '0' };
+    await db('checkpoints').update({
+      parked: JSON.stringify(parked),
+      last_event: JSON.stringify(lastEvent),
+    });
 
     const second = await append(eventStore, 'A', [methodChosen()], 0);
     const renewed = start(2);
