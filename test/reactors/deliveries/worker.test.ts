@@ -1,4 +1,5 @@
 // What an attempt sends and records, on real stores and to real receivers, and when the next one is made.
+import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createLog } from '@ledger/kernel/log.ts';
 import test from 'ava';
@@ -14,6 +15,7 @@ import { countLoads } from '../../support/count-loads.ts';
 import { mismatched, resolvedAs, result, sen } from '../../support/payments.ts';
 import { personalData } from '../../support/personal-data.ts';
 import { createDatabase } from '../../support/postgres.ts';
+import { testRuntime } from '../../support/runtime.ts';
 import {
   historyOf,
   makePayment,
@@ -87,7 +89,7 @@ test.serial('an email that waited says how the payment stands when it is sent', 
 });
 
 test.serial(
-  'a claim that PostgreSQL does not answer is made again; a fault of the program is a failed attempt',
+  'a claim that PostgreSQL does not answer is made again; what takes too long, or is a fault, is a failed attempt',
   async (t) => {
     const ledger = await startLedger(t, postgres);
     const queue = createDeliveryQueue(ledger.database.db);
@@ -101,7 +103,10 @@ test.serial(
           return await queue.claim(claim);
         },
       },
-      perform: async () => {
+      runtime: testRuntime({ now: ledger.clock.now, timeout: () => AbortSignal.timeout(10) }),
+      // It would take for ever, if it might.
+      perform: async ({ signal }) => {
+        await once(signal, 'abort');
         throw new TypeError('of no text');
       },
     });
