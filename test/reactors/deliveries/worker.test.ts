@@ -12,7 +12,7 @@ import { createDeliveryQueue } from '../../../src/to-do/delivery-queue.ts';
 import { query } from '../../embedded/helpers.ts';
 import { append } from '../../projections/helpers.ts';
 import { countLoads } from '../../support/count-loads.ts';
-import { mismatched, resolvedAs, result, sen } from '../../support/payments.ts';
+import { contradicted, mismatched, resolvedAs, result, sen } from '../../support/payments.ts';
 import { personalData } from '../../support/personal-data.ts';
 import { createDatabase } from '../../support/postgres.ts';
 import { testRuntime } from '../../support/runtime.ts';
@@ -86,6 +86,24 @@ test.serial('an email that waited says how the payment stands when it is sent', 
   });
   await untilHistory(ledger, 'P1', 1);
   t.like(shown, [{ results: [{ resolved: { resolution: 'refunded' } }] }]);
+});
+
+test.serial('a callback that waited says what called for it', async (t) => {
+  const ledger = await startLedger(t, postgres);
+  const events = paymentEvents('P1', 'https://one.example/', 'succeeded');
+  await makePayment(ledger, 'P1', [...events, contradicted(result(1, 'failed'), 'succeeded')]);
+  const shown: OpenPayment[] = [];
+  startCallbacks(t, ledger, {
+    perform: async ({ payment }) => {
+      shown.push(payment);
+      return { kind: 'delivered', status: 200, messageId: 'P1-callback-1' };
+    },
+  });
+  await untilHistory(ledger, 'P1', 1);
+  t.deepEqual(
+    shown.map(({ results }) => results.length),
+    [1],
+  );
 });
 
 test.serial(
