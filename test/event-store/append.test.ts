@@ -49,23 +49,38 @@ test.serial('a repeat adds nothing and gets the answer of the first', async (t) 
   t.is((await store.load('payment-1')).length, 3);
 });
 
+const [event, epoch] = [newEvent(), {}];
+const position = { commit: 7n, prepare: 7n };
+const stored = { ...event, streamName: 'payment-1', revision: 0, position, epoch, created: new Date(0) };
+/** Appends `event` to a stream that a store of the test's own has. */
+const appendWith = (store: Pick<Parameters<typeof createAppend>[0], 'attempt' | 'load'>) =>
+  createAppend({
+    ...store,
+    attemptMs: 1_000,
+    isAway: () => false,
+    giveUpAfterMs: 1,
+    runtime: systemRuntime,
+    signal: new AbortController().signal,
+  })('payment-1', [event], 'no_stream');
+
 test('a confirmation without a place is looked up in the stream, and believed only if the events are there', async (t) => {
-  const [event, epoch] = [newEvent(), {}];
-  const position = { commit: 7n, prepare: 7n };
-  const stored = { ...event, streamName: 'payment-1', revision: 0, position, epoch, created: new Date(0) };
   const appendTo = (stream: RecordedEvent[]) =>
-    createAppend({
-      attempt: async () => ({ revision: 0, position: null, epoch }),
-      attemptMs: 1_000,
-      isAway: () => false,
-      load: async () => stream,
-      giveUpAfterMs: 1,
-      runtime: systemRuntime,
-      signal: new AbortController().signal,
-    })('payment-1', [event], 'no_stream');
+    appendWith({ attempt: async () => ({ revision: 0, position: null, epoch }), load: async () => stream });
   t.deepEqual(await appendTo([stored]), { revision: 0, position, epoch });
   await t.throwsAsync(appendTo([]), { instanceOf: EventStoreUnavailable });
   await t.throwsAsync(appendTo([{ ...stored, id: newEvent().id }]), { instanceOf: WrongExpectedRevision });
+});
+
+test('sent again while the first attempt arrived after all, an append is stored, not refused', async (t) => {
+  const stream: RecordedEvent[] = [];
+  let attempts = 0;
+  const attempt = async () => {
+    attempts += 1;
+    if (attempts === 1) throw new Error('The answer is lost');
+    stream.push(stored);
+    throw new WrongExpectedRevision('payment-1', 'no_stream', 0);
+  };
+  t.deepEqual(await appendWith({ attempt, load: async () => stream }), { revision: 0, position, epoch });
 });
 
 test.serial('an append that cannot be sent is refused here and harms no other append', async (t) => {

@@ -1,9 +1,10 @@
 // Requests to addresses that others chose: where they may go, and how little of a receiver's misbehaviour they bear.
+import type { LookupOptions } from 'node:dns';
 import { once } from 'node:events';
 import { createServer as createHttpServer } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { createServer } from 'node:net';
-import { AddressRefused, isPublicAddress } from '@ledger/outbound/address-guard.ts';
+import { AddressRefused, createGuardedLookup, isPublicAddress } from '@ledger/outbound/address-guard.ts';
 import { createOutbound, NoAnswer } from '@ledger/outbound/post.ts';
 import test from 'ava';
 import { startReceiver, status } from '../reactors/receiver.ts';
@@ -65,6 +66,23 @@ test('a name is refused when any of its addresses is not public', async (t) => {
     });
     await t.throwsAsync(guarded(request('http://merchant.example/')), { instanceOf: AddressRefused });
   }
+});
+
+test('a name is connected to at its addresses, and an allowed one at whatever the system knows', async (t) => {
+  const lookup = createGuardedLookup(new Set(['localhost']), async () => ['1.1.1.1', '2606:4700::1111']);
+  const found = (host: string, options: LookupOptions) =>
+    new Promise((resolve, reject) => {
+      lookup(host, options, (error, address, family) => (error ? reject(error) : resolve([address, family])));
+    });
+  t.deepEqual(await found('council.example', { all: true }), [
+    [
+      { address: '1.1.1.1', family: 4 },
+      { address: '2606:4700::1111', family: 6 },
+    ],
+    undefined,
+  ]);
+  t.deepEqual(await found('council.example', {}), ['1.1.1.1', 4]);
+  t.deepEqual(await found('localhost', { family: 4 }), ['127.0.0.1', 4]);
 });
 
 test('a name is looked up once per request, and that answer is the one connected to', async (t) => {

@@ -92,6 +92,8 @@ test.serial(
     t.deepEqual(await claimed(8), ['B']);
     t.is((await row('A')).wake_at, null);
     t.deepEqual((await row('A')).due_at, dueAt, 'as the log says');
+    await db(`${requeryList.name}.requeries`).where({ transaction_id: 'A' }).update({ counted: 1 });
+    t.deepEqual(await claimed(8), ['A', 'B'], 'its counted answers are still to be recorded');
   },
 );
 
@@ -196,13 +198,15 @@ test.serial(
     await payment('A', [requested(), chosen(1)]);
     const [claimed] = await queue.claim(claimAt(at('01:10:00')));
     await payment('A', [succeeded(result(1, 'succeeded'))], 1);
+    if (claimed) await queue.release(claimed, 'whoever held it before', at('01:30:00'));
+    t.is((await row('A')).leased_by, 'me');
     if (claimed) await queue.release(claimed, 'me', at('01:30:00'));
     t.like(await row('A'), { due_at: null, wake_at: null, leased_by: null });
   },
 );
 
 test.serial('answers are counted in the row, and recorded soon after the payment has ended', async (t) => {
-  const { counts, payment, queue } = await start(t);
+  const { counts, payment, queue, row } = await start(t);
   t.is(await counts.read('A'), 'none', 'no row');
   t.false(await counts.add('A', { status: 'attempted', at: at('01:02:00').toISOString() }, null));
   await payment('A', [requested(), chosen(1)]);
@@ -219,10 +223,12 @@ test.serial('answers are counted in the row, and recorded soon after the payment
   t.deepEqual(await counts.read('A'), counted, 'what came later stays');
   await counts.clear('A', counted.at);
   t.is(await counts.read('A'), null);
+  if (claimed) await queue.release(claimed, 'me', null);
   // What has been recorded already is not counted again.
   await counts.add('A', { status: 'failed', at: '2026-11-20T02:00:00.000Z' }, since);
   await counts.add('A', { status: 'failed', at: '2026-11-20T03:00:00.000Z' }, '2026-11-20T02:30:00.000Z');
   t.like(await counts.read('A'), { status: 'failed', count: 1 });
+  t.deepEqual((await row('A')).wake_at, at('03:00:00'), 'an hour after the first');
 });
 
 test('while Postgres is down nothing can be counted, and nothing rejects', async (t) => {

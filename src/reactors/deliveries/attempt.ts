@@ -136,9 +136,7 @@ async function findDue(
   if (delivery?.key !== claimed.delivery) return null;
   const head = delivery.kind === 'callback' ? await recordSuperseded(loaded, dependencies) : loaded.head;
   const call = loaded.calls.get(delivery.key);
-  // A first attempt is due immediately, whatever the clock of the process that recorded it said.
-  const isNow = delivery.attempts === 0 || Date.parse(delivery.dueAt) <= dependencies.runtime.now().getTime();
-  return call && delivery.state === 'due' && isNow ? { ...call, delivery, head } : null;
+  return call && delivery.state === 'due' ? { ...call, delivery, head } : null;
 }
 
 /** Records that callbacks overtaken by a newer status are not sent any more. Returns the new end of the stream. */

@@ -463,6 +463,13 @@ test.serial('after the seals and the tables are lost, the log must still agree w
   t.like(refused.logged.at(-1), { level: 50, reason, msg: 'the log is not sealed any more' });
   await refused.stop();
   t.deepEqual(await sealed(other.eventStore), []);
+  // Nor is a log whose own seals go further than the file.
+  await addPayments(other.eventStore, 7, 9);
+  await (await sealedBy(t, other.eventStore, 9)).stop();
+  const refusedAgain = await runSealer(t, other.eventStore, { place: { ...lost, kept } });
+  await until(() => refusedAgain.logged.length > 0);
+  t.is(refusedAgain.logged[0]?.reason, reason);
+  await refusedAgain.stop();
   await writeFile(join(place.folder, 'last-checkpoint'), 'nonsense');
   const unreadable = await runSealer(t, same.eventStore, { place: { ...lost, kept } });
   await until(() => unreadable.logged.some(({ reason }) => reason?.startsWith('It cannot be read: ')));

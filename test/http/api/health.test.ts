@@ -10,13 +10,14 @@ import { projectionStatus } from '@ledger/projections/runtime/checkpoints.ts';
 import test from 'ava';
 import pg from 'pg';
 import { startPostgres } from '../../../packages/embedded/postgres.ts';
-import type { Look } from '../../../src/monitoring/health.ts';
+import { createLook, type Look } from '../../../src/monitoring/health.ts';
 import { spawnStore } from '../../embedded/eventstore/harness.ts';
 import { query, signalPostgres, temporaryFolder, until } from '../../embedded/helpers.ts';
 import { log } from '../../projections/helpers.ts';
 import { startServerProcess } from '../../support/event-store.ts';
 import { runLedger, settingsFor } from '../../support/ledger.ts';
 import { folderWithCluster } from '../../support/postgres.ts';
+import { testRuntime } from '../../support/runtime.ts';
 import { wholeFile } from '../../support/whole-file.ts';
 import { aminah, type Service, startService } from './helpers.ts';
 
@@ -71,6 +72,24 @@ const append = (service: Service, stream: string, type: string, data: unknown) =
     [{ id: randomUUID(), type, data, metadata: { schemaVersion: 1 } }],
     'no_stream',
   );
+
+test('a wrong clock means degraded', async (t) => {
+  const statusWith = async (differenceMs: number | null) => {
+    const look = createLook({
+      eventStore: { loadLast: async () => null, firstAfter: async () => null, isDiskFull: () => false },
+      projections: [],
+      projectionStatus: async () => [],
+      sealingRefused: async () => null,
+      isReadOnly: async () => false,
+      clockDifferenceMs: () => differenceMs,
+      runtime: testRuntime(),
+      log,
+    });
+    return (await look()).status;
+  };
+  for (const difference of [null, 0, 5_000, -5_000]) t.is(await statusWith(difference), 'ok');
+  for (const difference of [5_001, -5_001]) t.is(await statusWith(difference), 'degraded');
+});
 
 test.serial('all is well; health answers the four fields of the interface and no other', async (t) => {
   const beganMs = Date.now();

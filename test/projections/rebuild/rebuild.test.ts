@@ -450,18 +450,23 @@ test.serial('an agency’s table that no copy can be like ends the rebuild, and 
   t.is((await rowsOf(parts, 'details."demo-app_details"')).length, 3);
 });
 
-test.serial('before the projection ever ran, its tables are made', async (t) => {
+test.serial('before the projection ever ran, and when it has stopped, its tables are made', async (t) => {
   const parts = await start(t);
   await append(parts.store.eventStore, 'A', [paymentRequested()]);
   t.is((await rebuild(options(payments, parts))).events, 1);
   t.is((await rowsOf(parts, 'payments.payments')).length, 1);
-  run(t, payments, parts.store, parts.database);
-  await reached(
-    parts.database.db,
-    'payments',
-    await append(parts.store.eventStore, 'B', [paymentRequested()]),
-  );
+  const { stop } = run(t, payments, parts.store, parts.database);
+  const { db } = parts.database;
+  await reached(db, 'payments', await append(parts.store.eventStore, 'B', [paymentRequested()]));
   t.is((await rowsOf(parts, 'payments.payments')).length, 2);
+  await stop();
+
+  // While a fault keeps the runner from following the log, they are made up to its end.
+  await append(parts.store.eventStore, 'C', [paymentRequested()]);
+  await db('checkpoints').update({ fault: { message: 'It cannot continue' } });
+  await rebuild(options(payments, parts));
+  t.is((await rowsOf(parts, 'payments.payments')).length, 3);
+  t.is((await statusOf(db, 'payments'))?.fault, null);
 });
 
 const compare = (projection: Projection, parts: Stores, limit = 10) =>

@@ -129,15 +129,45 @@ test.serial('a parked stream is tried again on demand, while others are processe
   t.deepEqual(await parked(), ['payment-B 0']);
 });
 
+test.serial('of a stream that is tried again, a projection gets what it follows, once', async (t) => {
+  const { database, db, store, eventStore } = await startStores(t, postgres);
+  const { name, version, createTables } = eventCounts;
+  let isMended = false;
+  const followed: Projection = {
+    name,
+    version,
+    createTables,
+    eventTypes: [unknownType, methodChosen().type],
+    async project(events, ...rest) {
+      if (!isMended && events.some(({ type }) => type === unknownType)) throw new TypeError('unknown');
+      await eventCounts.project(events, ...rest);
+    },
+  };
+  const running = run(t, followed, store, database);
+  await reached(
+    db,
+    'event_counts',
+    await append(eventStore, 'A', [methodChosen(), unknown, paymentRequested(), methodChosen()]),
+  );
+  await running.stop();
+  const later = await append(eventStore, 'A', [methodChosen()], 3);
+  isMended = true;
+  run(t, followed, store, database);
+  await reached(db, 'event_counts', later);
+  t.deepEqual((await statusOf(db, 'event_counts'))?.parked, []);
+  t.deepEqual(await seen(db), ['payment-A 0', 'payment-A 1', 'payment-A 3', 'payment-A 4']);
+});
+
 test.serial('an outage parks nothing', async (t) => {
   const { database, db, store, eventStore } = await startStores(t, postgres);
   let failures = 0;
   const failing: Projection = {
     ...eventCounts,
-    async project(events, ...rest) {
-      if (failures++ < 2) throw new KeysUnavailable('The keys cannot be read');
-      if (failures < 5) throw new EventStoreUnavailable('It does not answer');
-      await eventCounts.project(events, ...rest);
+    async project(events, trx, ...rest) {
+      if (failures++ < 1) throw new KeysUnavailable('The keys cannot be read');
+      if (failures < 3) throw new EventStoreUnavailable('It does not answer');
+      if (failures < 5) await trx.raw('do $$ begin raise disk_full; end $$');
+      await eventCounts.project(events, trx, ...rest);
     },
   };
   run(t, failing, store, database);

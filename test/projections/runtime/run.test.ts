@@ -119,6 +119,25 @@ test.serial('an event that can wait is taken with the next one that cannot, or a
   t.is(await next(), undefined);
 });
 
+test('a subscription that ends by itself is an interruption, and gives up after a few failures', async (t) => {
+  let asked = Number.POSITIVE_INFINITY;
+  async function* subscribe({ maxFailures = asked }) {
+    asked = maxFailures;
+    yield { kind: 'caught_up' } as const;
+  }
+  const { signal } = new AbortController();
+  const selection = { streamPrefixes: ['payment-'] };
+  const batches = readBatches({
+    eventStore: { subscribe },
+    selection,
+    after: null,
+    runtime: systemRuntime,
+    signal,
+  });
+  await t.throwsAsync(batches.next(), { message: 'The subscription ended by itself' });
+  t.true(asked < 10, 'another process may reach the log');
+});
+
 test.serial(
   'events of others move the checkpoint, so that a restart does not consider them again',
   async (t) => {
@@ -179,6 +198,12 @@ test.serial(
     await db.raw(
       "insert into event_counts.seen select 'of the old version', 0 from event_counts.seen limit 1",
     );
+    const parked = [{ stream: 'payment-A', revision: 0 }];
+    const lastEvent = { id: 'of another log', commit: '0', prepare: '0' };
+    await db('checkpoints').update({
+      parked: JSON.stringify(parked),
+      last_event: JSON.stringify(lastEvent),
+    });
 
     const second = await append(eventStore, 'A', [methodChosen()], 0);
     const renewed = start(2);

@@ -34,12 +34,14 @@ const turns = async (count: number) => {
 function growingLog(pace: () => number, breaks: () => number) {
   const events: RecordedEvent[] = [];
   const open = new Set<object>();
-  let opened = 0;
-  async function* subscribe({ signal, after, ...selection }: Parameters<EventStore['subscribe']>[0]) {
+  /** Where each subscription began, and the event by which it recognises the log. */
+  const opened: { after: bigint | undefined; processed: string | undefined }[] = [];
+  async function* subscribe(options: Parameters<EventStore['subscribe']>[0]) {
+    const { signal, after, processed, ...selection } = options;
     const prefixes = 'streamPrefixes' in selection ? selection.streamPrefixes : [];
     const call = {};
     open.add(call);
-    opened += 1;
+    opened.push({ after: after?.commit, processed: processed?.id });
     try {
       let next = after ? Number(after.commit) : 0;
       let left = breaks();
@@ -67,7 +69,7 @@ function growingLog(pace: () => number, breaks: () => number) {
       open.delete(call);
     }
   }
-  return { events, open, opened: () => opened, subscribe };
+  return { events, open, opened, subscribe };
 }
 
 const small = fc.nat({ max: 4 });
@@ -188,18 +190,52 @@ test('a reader that stands still is kept a limited amount of text, and reads the
   await turns(20);
   log.events.push(eventAt(1, 2));
   await until(() => got.length === 1);
-  const before = log.opened();
+  const before = log.opened.length;
   for (let place = 2; place <= 30; place += 1) log.events.push(eventAt(place, 2));
   await turns(200);
   go.resolve();
   await until(() => got.length === 30);
-  t.true(log.opened() > before, 'it had to read by itself again');
+  t.true(log.opened.length > before, 'it had to read by itself again');
   stopping.abort();
   await reading;
   t.deepEqual(
     got,
     log.events.map(({ revision }) => revision),
   );
+});
+
+test('a reader that stood still recognises the log by the last event that it or others have passed', async (t) => {
+  const log = growingLog(
+    () => 0,
+    () => 1_000_000,
+  );
+  const streamPrefixes = ['payment-', 'user-'];
+  const size = { messages: 600, text: 1_000_000 };
+  const shared = createSharedReader<Subscribe>(log, { streamPrefixes }, size);
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const reading = shared.subscribe({ streamPrefixes: ['user-'], after: null, signal });
+  const messages = reading[Symbol.asyncIterator]();
+  const add = (count: number, stream: number) => {
+    for (let more = 0; more < count; more += 1) log.events.push(eventAt(log.events.length + 1, stream));
+  };
+  /** Begins to read before they are added, and afterwards stands still while others are. */
+  const standStill = async (added: number, stream: number, kind: SubscriptionMessage['kind']) => {
+    const next = messages.next();
+    await turns(20);
+    add(added, stream);
+    t.is((await next).value?.kind, kind);
+    add(700, 2);
+    await turns(1_500);
+    await messages.next();
+    return log.opened.at(-1);
+  };
+  await messages.next();
+  t.deepEqual(await standStill(1, 2, 'event'), { after: 1n, processed: '1' });
+  while ((await messages.next()).value?.kind !== 'caught_up');
+  t.deepEqual(await standStill(512, 0, 'checkpoint'), { after: 1_213n, processed: '1213' });
+  stopping.abort();
+  await messages.return?.();
 });
 
 test('at the head there is one subscription for all, and none when all have left', async (t) => {

@@ -109,21 +109,37 @@ test.serial('the first start on the log of version 1: what was delivered is not 
   );
 });
 
-test.serial('a row that is behind its stream is not sent', async (t) => {
+test.serial('a row that is behind its stream, or says something else, is not sent', async (t) => {
   const ledger = await startLedger(t, postgres);
   const receiver = await startReceiver(t);
   const events = paymentEvents('P1', receiver.url, 'succeeded');
   await makePayment(ledger, 'P1', events);
-  // As if the list had not read the last event yet: it is at the end of the log, and the row as it was before.
   const { db } = ledger.database;
-  const [before] = await db('reactor_deliveries.deliveries');
-  const last = await append(ledger.store.eventStore, 'P1', [delivered], events.length - 1);
-  await reached(db, deliveryList.name, last);
-  const { state, attempts, settled_at } = before;
-  await db('reactor_deliveries.deliveries').update({ state, attempts, settled_at });
-  startCallbacks(t, ledger);
-  await until(async () => (await db('reactor_deliveries.deliveries'))[0].lease_until !== null);
-  await until(async () => (await db('reactor_deliveries.deliveries'))[0].leased_by === null);
+  const [{ attempts, due_at }] = await db('reactor_deliveries.deliveries');
+  const { at, delivery } = delivered.data;
+  const nextAttemptAt = '2026-11-20T09:00:00.000Z';
+  const failed: PaymentEvent = {
+    type: 'CallbackAttemptFailed',
+    data: { at, delivery, attempt: 1, durationMs: 5, status: 500, reason: 'answered 500', nextAttemptAt },
+  };
+  /** The list is at the end of the log, and the row differs from what the list made of it. */
+  const withWrongRow = async (event: PaymentEvent, revision: number, wrong: object) => {
+    const last = await append(ledger.store.eventStore, 'P1', [event], revision);
+    await reached(db, deliveryList.name, last);
+    await db('reactor_deliveries.deliveries').update({ lease_until: null, ...wrong });
+  };
+  const isGivenBack = () =>
+    until(async () => {
+      const [{ lease_until, leased_by }] = await db('reactor_deliveries.deliveries');
+      return lease_until !== null && leased_by === null;
+    });
+  // As if the list had not read the last event yet.
+  await withWrongRow(failed, events.length - 1, { attempts, due_at });
+  const reactor = startCallbacks(t, ledger);
+  await isGivenBack();
+  await withWrongRow(delivered, events.length, { state: 'due', settled_at: null, due_at });
+  reactor.wake();
+  await isGivenBack();
   t.is(receiver.received.length, 0);
 });
 

@@ -1,12 +1,16 @@
 // Callbacks whose payment cannot be read for a while: they wait, and no attempt is recorded.
 import { EventStoreUnavailable } from '@ledger/event-store/event-store.ts';
 import { createLog } from '@ledger/kernel/log.ts';
+import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
 import { KeysUnavailable } from '@ledger/personal-data/sealed.ts';
 import test from 'ava';
+import { createExecute } from '../../../src/commands/execute.ts';
+import { paymentDecider } from '../../../src/commands/payment.ts';
 import type { PaymentEvent } from '../../../src/events/payment.ts';
 import { query } from '../../embedded/helpers.ts';
 import { personalData } from '../../support/personal-data.ts';
 import { createDatabase } from '../../support/postgres.ts';
+import { testRuntime } from '../../support/runtime.ts';
 import {
   historyOf,
   makePayment,
@@ -16,7 +20,7 @@ import {
   until,
   untilHistory,
 } from '../helpers.ts';
-import { startReceiver } from '../receiver.ts';
+import { ok, startReceiver } from '../receiver.ts';
 
 const postgres = await createDatabase();
 
@@ -86,6 +90,50 @@ test.serial('that deliveries wait for the event store is said once in a minute',
   }
   t.deepEqual(lines, ['deliveries wait for a store']);
 });
+
+test.serial(
+  'an attempt that cannot be recorded is recorded as interrupted before the next one',
+  async (t) => {
+    const ledger = await startLedger(t, postgres);
+    let isAway = false;
+    const receiver = await startReceiver(t, (response) => {
+      isAway = true;
+      response.end('ok');
+    });
+    let refused = 0;
+    const unlessAway =
+      <Given extends unknown[], Result>(call: (...given: Given) => Promise<Result>) =>
+      async (...given: Given) => {
+        if (!isAway) return await call(...given);
+        refused += 1;
+        throw new EventStoreUnavailable('The event store does not answer');
+      };
+    const { eventStore } = ledger.store;
+    const execute = createExecute({ eventStore, decider: paymentDecider, seal: personalData.seal });
+    const reactor = startCallbacks(t, ledger, {
+      eventStore: { load: unlessAway(eventStore.load) },
+      execute: unlessAway(execute),
+      leaseMs: 60_000,
+      runtime: testRuntime({
+        now: ledger.clock.now,
+        sleep: (ms, signal) => systemRuntime.sleep(ms / 100, signal),
+      }),
+    });
+    await makePayment(ledger, 'P1', paymentEvents('P1', receiver.url, 'succeeded'));
+    // Four times after it was sent, and once at the next claim.
+    for (const times of [4, 5]) {
+      await until(() => refused === times);
+      ledger.clock.set(ledger.clock.now().getTime() + 60_000);
+      reactor.wake();
+    }
+    receiver.answer = ok;
+    isAway = false;
+    t.like(await untilHistory(ledger, 'P1', 2), [
+      { type: 'CallbackAttemptFailed', data: { attempt: 1, status: null } },
+      { type: 'CallbackDelivered', data: { attempt: 2, status: 200 } },
+    ]);
+  },
+);
 
 test.serial('a callback does not wait for personal data whose key is lost', async (t) => {
   const ledger = await startLedger(t, postgres);

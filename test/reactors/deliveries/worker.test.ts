@@ -1,4 +1,5 @@
 // What an attempt sends and records, on real stores and to real receivers, and when the next one is made.
+import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createLog } from '@ledger/kernel/log.ts';
 import test from 'ava';
@@ -11,9 +12,10 @@ import { createDeliveryQueue } from '../../../src/to-do/delivery-queue.ts';
 import { query } from '../../embedded/helpers.ts';
 import { append } from '../../projections/helpers.ts';
 import { countLoads } from '../../support/count-loads.ts';
-import { mismatched, resolvedAs, result, sen } from '../../support/payments.ts';
+import { contradicted, mismatched, resolvedAs, result, sen } from '../../support/payments.ts';
 import { personalData } from '../../support/personal-data.ts';
 import { createDatabase } from '../../support/postgres.ts';
+import { testRuntime } from '../../support/runtime.ts';
 import {
   historyOf,
   makePayment,
@@ -86,8 +88,26 @@ test.serial('an email that waited says how the payment stands when it is sent', 
   t.like(shown, [{ results: [{ resolved: { resolution: 'refunded' } }] }]);
 });
 
+test.serial('a callback that waited says what called for it', async (t) => {
+  const ledger = await startLedger(t, postgres);
+  const events = paymentEvents('P1', 'https://one.example/', 'succeeded');
+  await makePayment(ledger, 'P1', [...events, contradicted(result(1, 'failed'), 'succeeded')]);
+  const shown: OpenPayment[] = [];
+  startCallbacks(t, ledger, {
+    perform: async ({ payment }) => {
+      shown.push(payment);
+      return { kind: 'delivered', status: 200, messageId: 'P1-callback-1' };
+    },
+  });
+  await untilHistory(ledger, 'P1', 1);
+  t.deepEqual(
+    shown.map(({ results }) => results.length),
+    [1],
+  );
+});
+
 test.serial(
-  'a claim that PostgreSQL does not answer is made again; a fault of the program is a failed attempt',
+  'a claim that PostgreSQL does not answer is made again; what takes too long, or is a fault, is a failed attempt',
   async (t) => {
     const ledger = await startLedger(t, postgres);
     const queue = createDeliveryQueue(ledger.database.db);
@@ -101,7 +121,10 @@ test.serial(
           return await queue.claim(claim);
         },
       },
-      perform: async () => {
+      runtime: testRuntime({ now: ledger.clock.now, timeout: () => AbortSignal.timeout(10) }),
+      // It would take for ever, if it might.
+      perform: async ({ signal }) => {
+        await once(signal, 'abort');
         throw new TypeError('of no text');
       },
     });
