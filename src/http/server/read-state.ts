@@ -2,7 +2,9 @@
 import { type EventStore, EventStoreUnavailable } from '@ledger/event-store/event-store.ts';
 import type { HeadCache } from '@ledger/event-store/head-cache.ts';
 import type { Log } from '@ledger/kernel/log.ts';
-import { codeOf } from '@ledger/kernel/reason-of.ts';
+import type { Runtime } from '@ledger/kernel/runtime.ts';
+import { warnSeldom } from '@ledger/kernel/warn-seldom.ts';
+import { reasonWithoutValues } from '@ledger/postgres/error-codes.ts';
 import type { Decider } from '../../commands/decider.ts';
 import { loadHead } from '../../commands/execute.ts';
 import { UnreadableEvent } from '../../events/codec.ts';
@@ -30,14 +32,16 @@ export function createReadState<State, Event, ItsRow extends Row<State>>(depende
   eventStore: Pick<EventStore, 'load'>;
   heads: Pick<HeadCache, 'revisionOf'>;
   log: Log;
+  runtime: Pick<Runtime, 'monotonicMs'>;
 }) {
-  const { streamOf, decider, findRow, isFinal, eventStore, heads, log } = dependencies;
+  const { streamOf, decider, findRow, isFinal, eventStore, heads, log, runtime } = dependencies;
+  const warn = warnSeldom(log, runtime);
   async function tryToFind(id: string): Promise<ItsRow | null> {
     try {
       return await findRow(id);
     } catch (error) {
-      // The message is left out: knex puts the query's values into it, and an id opens a receipt.
-      log.warn({ reason: codeOf(error) }, 'a row cannot be read from Postgres; its stream is read instead');
+      const reason = reasonWithoutValues(error);
+      warn({ reason }, 'a row cannot be read from Postgres; its stream is read instead');
       return null;
     }
   }
@@ -55,7 +59,7 @@ export function createReadState<State, Event, ItsRow extends Row<State>>(depende
     } catch (error) {
       const isKnown = error instanceof EventStoreUnavailable || error instanceof UnreadableEvent;
       if (!row || !isKnown) throw error;
-      log.warn({ reason: codeOf(error) }, 'a stream cannot be read; its row is shown instead');
+      warn({ reason: reasonWithoutValues(error) }, 'a stream cannot be read; its row is shown instead');
       return { state: row.state, outdated: row };
     }
   };

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { connectEventStore } from '@ledger/event-store/client.ts';
 import { EventStoreUnavailable, type RecordedEvent } from '@ledger/event-store/event-store.ts';
 import { createHeadCache, knownForMs } from '@ledger/event-store/head-cache.ts';
+import type { Log } from '@ledger/kernel/log.ts';
 import test from 'ava';
 import fc from 'fast-check';
 import { UnreadableEvent } from '../../../src/events/codec.ts';
@@ -71,7 +72,8 @@ test('nobody is shown less than was told, and nothing outdated without saying so
         return eventStore.load(name);
       };
       const startProcess = () => {
-        const heads = createHeadCache({ monotonicMs: () => nowMs });
+        const runtime = { monotonicMs: () => nowMs };
+        const heads = createHeadCache(runtime);
         const watched = heads.watch({ append: eventStore.append, load });
         const findRow = () => (isUp.postgres ? Promise.resolve(row) : Promise.reject(new Error('down')));
         const read = createReadState({
@@ -82,6 +84,7 @@ test('nobody is shown less than was told, and nothing outdated without saying so
           eventStore: watched,
           heads,
           log,
+          runtime,
         });
         return { append: watched.append, read };
       };
@@ -155,8 +158,29 @@ test('while an event of a stream cannot be read, its row is shown, and says that
       eventStore: { load: async () => [{} as RecordedEvent] },
       heads: { revisionOf: () => null },
       log,
+      runtime: { monotonicMs: () => 0 },
     });
   t.deepEqual(await readOf(false)('1'), { state: 2, outdated: row });
   t.deepEqual(await readOf(true)('1'), { state: 2, outdated: null });
   await t.throwsAsync(readOf(false)('none'), { instanceOf: UnreadableEvent });
+});
+
+test('while Postgres does not answer, one line a minute says why', async (t) => {
+  const lines: { reason: string }[] = [];
+  let nowMs = 0;
+  const read = createReadState({
+    streamOf: () => 'count-of-a-frozen-server',
+    decider: { ...counting, initial: 1 },
+    findRow: () => Promise.reject(new Error(`select * from counts where id = 'secret' - Query read timeout`)),
+    isFinal: () => false,
+    eventStore: { load: async () => [] },
+    heads: { revisionOf: () => null },
+    log: { warn: (fields: { reason: string }) => lines.push(fields) } as unknown as Log,
+    runtime: { monotonicMs: () => nowMs },
+  });
+  for (nowMs of [0, 1_000, 59_999]) t.is((await read('1')).state, 1);
+  t.deepEqual(lines, [{ reason: 'Query read timeout' }]);
+  nowMs = 60_000;
+  await read('1');
+  t.is(lines.length, 2);
 });
