@@ -2,8 +2,6 @@
 import { type EventStore, EventStoreUnavailable } from '@ledger/event-store/event-store.ts';
 import type { HeadCache } from '@ledger/event-store/head-cache.ts';
 import type { Log } from '@ledger/kernel/log.ts';
-import type { Runtime } from '@ledger/kernel/runtime.ts';
-import { warnSeldom } from '@ledger/kernel/warn-seldom.ts';
 import { reasonWithoutValues } from '@ledger/postgres/error-codes.ts';
 import type { Decider } from '../../commands/decider.ts';
 import { loadHead } from '../../commands/execute.ts';
@@ -32,16 +30,14 @@ export function createReadState<State, Event, ItsRow extends Row<State>>(depende
   eventStore: Pick<EventStore, 'load'>;
   heads: Pick<HeadCache, 'revisionOf'>;
   log: Log;
-  runtime: Pick<Runtime, 'monotonicMs'>;
 }) {
-  const { streamOf, decider, findRow, isFinal, eventStore, heads, log, runtime } = dependencies;
-  const warn = warnSeldom(log, runtime);
+  const { streamOf, decider, findRow, isFinal, eventStore, heads, log } = dependencies;
   async function tryToFind(id: string): Promise<ItsRow | null> {
     try {
       return await findRow(id);
     } catch (error) {
       const reason = reasonWithoutValues(error);
-      warn({ reason }, 'a row cannot be read from Postgres; its stream is read instead');
+      log.warn({ reason }, 'a row cannot be read from Postgres; its stream is read instead');
       return null;
     }
   }
@@ -59,7 +55,7 @@ export function createReadState<State, Event, ItsRow extends Row<State>>(depende
     } catch (error) {
       const isKnown = error instanceof EventStoreUnavailable || error instanceof UnreadableEvent;
       if (!row || !isKnown) throw error;
-      warn({ reason: reasonWithoutValues(error) }, 'a stream cannot be read; its row is shown instead');
+      log.warn({ reason: reasonWithoutValues(error) }, 'a stream cannot be read; its row is shown instead');
       return { state: row.state, outdated: row };
     }
   };
