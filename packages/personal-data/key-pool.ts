@@ -10,6 +10,7 @@ import { retry } from '@ledger/kernel/retry.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
 import { warnSeldom } from '@ledger/kernel/warn-seldom.ts';
 import { ConfigError } from '@ledger/kernel/yaml-file.ts';
+import { briefReasonOf } from '@ledger/postgres/error-codes.ts';
 import type { KeyReserve } from './key-reserve.ts';
 import { type KeyBlock, type KeyStore, keyIdOf, keyIn, keysPerBlock, newBlock } from './key-store.ts';
 import { KeysUnavailable } from './sealed.ts';
@@ -66,7 +67,7 @@ export function createKeyPool(dependencies: {
         if (!isReserveFilled) {
           isReserveFilled = true;
           await reserve.fill(store).catch((error) => {
-            log.warn({ reason: reasonOf(error) }, 'no reserve of data keys could be kept');
+            log.warn({ reason: briefReasonOf(error) }, 'no reserve of data keys could be kept');
           });
           continue;
         }
@@ -84,7 +85,7 @@ export function createKeyPool(dependencies: {
         onFailure: (error, failures) => {
           // Once per outage.
           if (failures === 1 && mostAhead === 0) useReserve();
-          warn({ reason: reasonOf(error), available: available() }, 'data keys cannot be stored ahead');
+          warn({ reason: briefReasonOf(error), available: available() }, 'data keys cannot be stored ahead');
         },
       });
       keep(made);
@@ -151,7 +152,7 @@ export function createKeyPool(dependencies: {
         runtime,
         signal: AbortSignal.any([signal, storingAgain.signal]),
         onFailure: (error: unknown) =>
-          warn({ reason: reasonOf(error) }, 'data keys cannot be stored again yet'),
+          warn({ reason: briefReasonOf(error) }, 'data keys cannot be stored again yet'),
       };
       for (const { id, keys } of blocks) lost.set(id, keys);
       const again = Array.from(lost, ([id, keys]) => ({ id, keys }));
@@ -174,7 +175,7 @@ export function createKeyPool(dependencies: {
       drawnOfFirst = 0;
       if (unused.length === 0) return;
       await store.removeUnused(unused).catch((error) => {
-        log.warn({ reason: reasonOf(error) }, 'unused data keys were not removed');
+        log.warn({ reason: briefReasonOf(error) }, 'unused data keys were not removed');
       });
     },
   };

@@ -1,5 +1,5 @@
 /** What PostgreSQL's error codes mean to the program; the codes are in appendix A of its manual. */
-import { reasonOf } from '@ledger/kernel/reason-of.ts';
+import { codeOf, reasonOf } from '@ledger/kernel/reason-of.ts';
 import pg from 'pg';
 
 const codes = {
@@ -86,6 +86,10 @@ export const briefReasonOf = (error: unknown): string =>
   error instanceof Error && (error instanceof pg.DatabaseError || isConnectionFailure(error))
     ? withoutStatement(error)
     : reasonOf(error);
+
+/** What went wrong, quoting no values: how the connection failed, or only the code of any other error. */
+export const reasonWithoutValues = (error: unknown): string =>
+  error instanceof Error && isConnectionFailure(error) ? withoutStatement(error) : codeOf(error);
 
 function sqlStateOf(error: unknown): string {
   return error instanceof pg.DatabaseError ? (error.code ?? '') : '';

@@ -48,7 +48,8 @@ export function connectPostgres(dependencies: {
       connectionString: url,
       types: { getTypeParser: (oid) => (oid === int8 ? safeInteger : pg.types.getTypeParser(oid)) },
       application_name: 'ledger',
-      ...(keepsPlans && { options: '-c enable_seqscan=off' }),
+      // The driver reads times in this style only, and an account or a database may have another.
+      options: `-c datestyle=ISO${keepsPlans ? ' -c enable_seqscan=off' : ''}`,
       // One connection may have nothing to do for hours, and the network must not have forgotten it.
       keepAlive: true,
       keepAliveInitialDelayMillis: 60_000,

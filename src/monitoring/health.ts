@@ -2,11 +2,10 @@
 import { once } from 'node:events';
 import type { EventStore } from '@ledger/event-store/event-store.ts';
 import type { Log } from '@ledger/kernel/log.ts';
-import { reasonOf } from '@ledger/kernel/reason-of.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
 import { sharedAnswer } from '@ledger/kernel/shared-answer.ts';
 import { warnSeldom } from '@ledger/kernel/warn-seldom.ts';
-import { isPostgresError } from '@ledger/postgres/error-codes.ts';
+import { briefReasonOf, isPostgresError } from '@ledger/postgres/error-codes.ts';
 import { isReadOnly } from '@ledger/postgres/requirements.ts';
 import { tolerableDifferenceMs } from '@ledger/postgres/shared-clock.ts';
 import { type ProjectionStatus, projectionStatus } from '@ledger/projections/runtime/checkpoints.ts';
@@ -121,7 +120,7 @@ async function look(
       isOverdue ||= signal.aborted;
       if (isPostgresError(error, 'tooManyConnections')) refused = 'too many connections';
       if (isPostgresError(error, 'diskFull')) refused = 'disk full';
-      warn({ reason: reasonOf(error) }, `health: ${store} gave no answer`);
+      warn({ reason: briefReasonOf(error) }, `health: ${store} gave no answer`);
       return null;
     }
   };

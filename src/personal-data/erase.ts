@@ -109,10 +109,13 @@ async function loadPayment(transactionId: string, eventStore: Streams): Promise<
   const stream = paymentStream(transactionId);
   const events = await eventStore.load(stream);
   const from = headOf(events, paymentDecider);
-  if (from.state.status === 'none') throw new Refused('unknown_payment', 'There is no such payment');
+  const last = events.at(-1);
+  if (!last || from.state.status === 'none') throw new Refused('unknown_payment', 'There is no such payment');
+  // The later of two clocks, the event store's and PostgreSQL's: a wrong one must not make data look old.
+  const recordedMs = Date.parse(Reflect.get(Object(last.data), 'at')) || 0;
   return {
     held: from.state.personalData,
-    quietSince: events.at(-1)?.created ?? null,
+    quietSince: new Date(Math.max(last.created.getTime(), recordedMs)),
     append: (command, cause) => execute(stream, command, cause, { from }),
   };
 }

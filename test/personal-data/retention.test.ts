@@ -151,3 +151,23 @@ test.serial('more erasures that fail than a page holds keep a later one waiting 
   const left = await ledger.erasures.begunBefore(ledger.runtime.now(), { after: '', limit: 1_000 });
   t.is(left.length, 250, 'there are no such payments');
 });
+
+test.serial('what an event store whose clock is years behind has stored is not old', async (t) => {
+  const ledger = await start(t);
+  ledger.project(t);
+  const id = await ledger.pay(1);
+  await ledger.caughtUp();
+  const years = { count: 7, unit: 'years' } as const;
+  const longAgo = new Date('2015-01-01T00:00:00Z');
+  await ledger.db.raw('update payments.payments set updated_at = ?', [longAgo]);
+  const erase = createErase({
+    ...ledger.parts,
+    eventStore: {
+      ...ledger.eventStore,
+      load: async (stream) =>
+        (await ledger.eventStore.load(stream)).map((event) => ({ ...event, created: longAgo })),
+    },
+  });
+  await createRetentionPass({ ...ledger, erase, retention: years, log })(new AbortController().signal);
+  t.is((await ledger.open(id)).access.kind, 'open');
+});

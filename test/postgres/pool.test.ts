@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { connect, createServer, type Socket } from 'node:net';
 import { mock } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { briefReasonOf, isConnectionFailure } from '@ledger/postgres/error-codes.ts';
+import { briefReasonOf, isConnectionFailure, reasonWithoutValues } from '@ledger/postgres/error-codes.ts';
 import { connectPostgres, createClient } from '@ledger/postgres/pool.ts';
 import test from 'ava';
 import { freePort } from '../../packages/embedded/free-port.ts';
@@ -21,6 +21,16 @@ test('a whole number that JavaScript cannot hold is refused, not rounded', async
   await t.throwsAsync(numberOf('9007199254740993'), { instanceOf: RangeError });
 });
 
+test('times are read in whatever style the database shows them', async (t) => {
+  const { url } = await createDatabase();
+  const name = new URL(url).pathname.slice(1);
+  await query(url, `alter database ${name} set datestyle = 'SQL, DMY'`);
+  const db = connectPostgres({ url, log });
+  t.teardown(() => db.destroy());
+  const { rows } = await db.raw(`select timestamptz '2026-11-05 12:00:00Z' as at`);
+  t.deepEqual(rows[0].at, new Date('2026-11-05T12:00:00Z'));
+});
+
 test('the reason for a log line is what PostgreSQL answered, without the statement', async (t) => {
   const url = sharedUrl;
   const db = connectPostgres({ url, log });
@@ -35,6 +45,8 @@ test('the reason for a log line is what PostgreSQL answered, without the stateme
   const broken = new Error('select 1 - Connection terminated unexpectedly');
   t.is(briefReasonOf(broken), 'Connection terminated unexpectedly');
   t.is(briefReasonOf(new Error('refused - for now')), 'refused - for now');
+  t.is(reasonWithoutValues(broken), 'Connection terminated unexpectedly');
+  t.is(reasonWithoutValues(error), '25006');
 });
 
 test.serial('of the connections that a burst has opened, one stays', async (t) => {

@@ -54,8 +54,18 @@ export async function shrink(plan: Plan, stillFails: StillFails, maxTries: numbe
     { stretch: 10 },
   ])
     if (JSON.stringify({ ...best, ...smaller }) !== JSON.stringify(best))
-      await attempt({ ...best, ...smaller });
+      await attempt(ofItsProcesses({ ...best, ...smaller }));
   const plain = best.payments.map((each) => ({ ...each, hasEmail: false, isRepeated: false }));
   await attempt({ ...best, payments: plain });
   return best;
+}
+
+/** The plan without faults of processes that it no longer has. */
+function ofItsProcesses(plan: Plan): Plan {
+  const has = (name: string) => {
+    const [, role, number] = /^(http|projections|reactors)-(\d+)$/.exec(name) ?? [];
+    return role === undefined || Number(number) <= plan[role as 'http'];
+  };
+  const namesOf = (fault: object) => ['node', 'from', 'to'].map((field) => String(Reflect.get(fault, field)));
+  return { ...plan, faults: plan.faults.filter((fault) => namesOf(fault).every(has)) };
 }

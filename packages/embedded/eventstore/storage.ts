@@ -32,6 +32,9 @@ type Pending = {
 /** Pages have 4 KiB. An append waits at most for this many. */
 const PAGES_AT_A_TIME = 256;
 
+/** SQLITE_IOERR_FSYNC. */
+const FAILED_SYNC = 1034;
+
 /** Without an append, nobody knows whether the disk is still full. */
 const FULL_FOR_MS = 60_000;
 
@@ -48,6 +51,7 @@ const OPENING = `
 /**
  * Opens the store; a new file is created with its first system event. Throws if another process has it open: SQLite
  * locks the file, and the lock disappears with its process. A read-only file can be read, and every append is rejected.
+ * A disk that fails to sync is an error that nobody catches, and so ends the process.
  * Over 70 lines: its functions share the file, the appends that wait for it, and whether the disk is full.
  */
 export function openStorage(file: string) {
@@ -84,6 +88,7 @@ export function openStorage(file: string) {
         else group[index]?.resolve(result);
       }
     } catch (error) {
+      if (hasFailedToSync(error)) throw new Error(FAILED_SYNC_TEXT, { cause: error });
       if (isDiskFull(error)) full = { error, sinceMs: performance.now() };
       // One append that does not fit on the disk must not fail the others: try each by itself.
       if (group.length > 1) for (const pending of group) settle([pending]);
@@ -135,6 +140,13 @@ export function openStorage(file: string) {
     close: (): void => db.close(),
   };
 }
+
+const FAILED_SYNC_TEXT =
+  'The disk of the event store could not confirm a write: only a new start shows what is on it';
+
+/** Then it may confirm the next write without having written this one. Nobody is told anything of what was to be written. */
+const hasFailedToSync = (error: unknown): boolean =>
+  error instanceof Error && 'errcode' in error && error.errcode === FAILED_SYNC;
 
 function openDatabase(file: string): DatabaseSync {
   let db: DatabaseSync | undefined;

@@ -2,7 +2,7 @@
 import { type EventStore, EventStoreUnavailable } from '@ledger/event-store/event-store.ts';
 import type { HeadCache } from '@ledger/event-store/head-cache.ts';
 import type { Log } from '@ledger/kernel/log.ts';
-import { codeOf } from '@ledger/kernel/reason-of.ts';
+import { reasonWithoutValues } from '@ledger/postgres/error-codes.ts';
 import type { Decider } from '../../commands/decider.ts';
 import { loadHead } from '../../commands/execute.ts';
 import { UnreadableEvent } from '../../events/codec.ts';
@@ -36,8 +36,8 @@ export function createReadState<State, Event, ItsRow extends Row<State>>(depende
     try {
       return await findRow(id);
     } catch (error) {
-      // The message is left out: knex puts the query's values into it, and an id opens a receipt.
-      log.warn({ reason: codeOf(error) }, 'a row cannot be read from Postgres; its stream is read instead');
+      const reason = reasonWithoutValues(error);
+      log.warn({ reason }, 'a row cannot be read from Postgres; its stream is read instead');
       return null;
     }
   }
@@ -55,7 +55,7 @@ export function createReadState<State, Event, ItsRow extends Row<State>>(depende
     } catch (error) {
       const isKnown = error instanceof EventStoreUnavailable || error instanceof UnreadableEvent;
       if (!row || !isKnown) throw error;
-      log.warn({ reason: codeOf(error) }, 'a stream cannot be read; its row is shown instead');
+      log.warn({ reason: reasonWithoutValues(error) }, 'a stream cannot be read; its row is shown instead');
       return { state: row.state, outdated: row };
     }
   };

@@ -465,7 +465,7 @@ test.serial('after the seals and the tables are lost, the log must still agree w
   t.deepEqual(await sealed(other.eventStore), []);
   // Nor is a log whose own seals go further than the file.
   await addPayments(other.eventStore, 7, 9);
-  await (await sealedBy(t, other.eventStore, 9)).stop();
+  await sealUpTo(t, other.eventStore, 9);
   const refusedAgain = await runSealer(t, other.eventStore, { place: { ...lost, kept } });
   await until(() => refusedAgain.logged.length > 0);
   t.is(refusedAgain.logged[0]?.reason, reason);

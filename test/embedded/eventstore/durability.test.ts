@@ -143,6 +143,41 @@ test('on a full disk appends fail, and reads continue', async (t) => {
   });
 });
 
+test('a store whose disk does not confirm a write ends, and says nothing about it; the next one goes on', async (t) => {
+  await withFile(async (file) => {
+    const fault = `${file}.does-not-sync`;
+    const server = await spawnStore(file, {
+      imports: `
+        import { existsSync } from 'node:fs';
+        import { DatabaseSync } from 'node:sqlite';
+        const { exec } = DatabaseSync.prototype;
+        DatabaseSync.prototype.exec = function (sql) {
+          if (sql === 'commit' && existsSync(${JSON.stringify(fault)}))
+            throw Object.assign(new Error('disk I/O error'), { errcode: 1034 });
+          return exec.call(this, sql);
+        };`,
+    });
+    const stream = aStream();
+    await withClient(server.port, async (client) => {
+      await client.appendToStream(stream, anEvent(), { expectedRevision: NO_STREAM });
+      const said = text(server.process.stderr);
+      const exited = once(server.process, 'exit');
+      await writeFile(fault, '');
+      await t.throwsAsync(client.appendToStream(stream, anEvent(), { expectedRevision: 0n }), {
+        message: /UNAVAILABLE|CANCELLED|closed|dropped/i,
+      });
+      t.not((await exited)[0], 0);
+      t.regex(await said, /could not confirm a write/);
+    });
+    const next = await spawnStore(file);
+    await withClient(next.port, async (client) => {
+      t.is((await collect(client.readStream(stream))).length, 1);
+      await client.appendToStream(stream, anEvent(), { expectedRevision: 0n });
+    });
+    await next.stop('SIGTERM');
+  });
+});
+
 test('a read-only file can be read, and appends fail', async (t) => {
   await withFile(async (file) => {
     const stream = aStream();

@@ -49,13 +49,26 @@ export type StoreProcess = {
   stop(signal: 'SIGTERM' | 'SIGKILL'): Promise<void>;
 };
 
-/** A store in its own process; `blocks` limits the size of the files it writes, in the shell's blocks. */
+/**
+ * A store in its own process; `blocks` limits the size of the files it writes, in the shell's blocks. `imports` is a program
+ * that runs in it first.
+ */
 export async function spawnStore(
   file: string,
-  { blocks, unprivileged = false }: { blocks?: number; unprivileged?: boolean } = {},
+  {
+    blocks,
+    unprivileged = false,
+    imports = '',
+  }: { blocks?: number; unprivileged?: boolean; imports?: string } = {},
 ): Promise<StoreProcess> {
   const child = new URL('child.ts', import.meta.url).pathname;
-  const env = { ...process.env, UNPRIVILEGED: unprivileged ? '1' : '' };
+  const { NODE_OPTIONS = '' } = process.env;
+  const first = imports && `--import=data:text/javascript,${encodeURIComponent(imports)}`;
+  const env = {
+    ...process.env,
+    UNPRIVILEGED: unprivileged ? '1' : '',
+    NODE_OPTIONS: `${NODE_OPTIONS} ${first}`,
+  };
   const limit = blocks === undefined ? '' : `ulimit -f ${blocks};`;
   const server = spawn('sh', ['-c', `${limit} exec "$0" "$@"`, process.execPath, child, file], {
     env,

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { connectEventStore } from '@ledger/event-store/client.ts';
 import { EventStoreUnavailable, type RecordedEvent } from '@ledger/event-store/event-store.ts';
 import { createHeadCache, knownForMs } from '@ledger/event-store/head-cache.ts';
+import type { Log } from '@ledger/kernel/log.ts';
 import test from 'ava';
 import fc from 'fast-check';
 import { UnreadableEvent } from '../../../src/events/codec.ts';
@@ -159,4 +160,19 @@ test('while an event of a stream cannot be read, its row is shown, and says that
   t.deepEqual(await readOf(false)('1'), { state: 2, outdated: row });
   t.deepEqual(await readOf(true)('1'), { state: 2, outdated: null });
   await t.throwsAsync(readOf(false)('none'), { instanceOf: UnreadableEvent });
+});
+
+test('when Postgres does not answer, the log says so, without the query', async (t) => {
+  const lines: { reason: string }[] = [];
+  const read = createReadState({
+    streamOf: () => 'count-of-a-frozen-server',
+    decider: { ...counting, initial: 1 },
+    findRow: () => Promise.reject(new Error(`select * from counts where id = 'secret' - Query read timeout`)),
+    isFinal: () => false,
+    eventStore: { load: async () => [] },
+    heads: { revisionOf: () => null },
+    log: { warn: (fields: { reason: string }) => lines.push(fields) } as unknown as Log,
+  });
+  t.is((await read('1')).state, 1);
+  t.deepEqual(lines, [{ reason: 'Query read timeout' }]);
 });

@@ -102,6 +102,8 @@ export function createNodes({
 }): Nodes {
   const upgraded = new Set<string>();
   const lives: Life[] = [];
+  /** What operators have stopped: a supervisor does not start it again. */
+  const stopped = new Set<string>();
   let deaths = 0;
   const refusedAtMs = new Map<string, number>();
   const releaseOf = (name: string): Release =>
@@ -223,7 +225,7 @@ export function createNodes({
     if (nodeNamed(name).process.state() === 'dead') return;
     history.tell(`${name}: is killed for ${forMs} ms`);
     kill(name);
-    scheduler.after(forMs, () => startAgain(name));
+    scheduler.after(forMs, () => !stopped.has(name) && startAgain(name));
   }
 
   function kill(name: string): void {
@@ -234,21 +236,26 @@ export function createNodes({
 
   function startAgain(name: string): void {
     const node = nodeNamed(name);
+    if (node.process.state() !== 'dead') return;
     history.tell(`${name}: starts again`);
     start(name, node, node.starts + 1);
   }
 
   async function stop(name: string): Promise<() => void> {
     const { process, end } = nodeNamed(name);
-    if (process.state() === 'dead') return () => undefined;
+    stopped.add(name);
+    const begin = () => {
+      stopped.delete(name);
+      startAgain(name);
+    };
+    if (process.state() === 'dead') return begin;
     history.tell(`${name}: is asked to end`);
     const { promise: ended, resolve } = Promise.withResolvers<void>();
     process.enter(() => void end().then(resolve, (error: unknown) => onCrash(process, error)));
     scheduler.after(endsWithinMs, resolve);
     await ended;
-    if (process.state() === 'dead') return () => undefined;
-    kill(name);
-    return () => startAgain(name);
+    if (process.state() !== 'dead') kill(name);
+    return begin;
   }
 
   return {

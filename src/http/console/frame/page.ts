@@ -1,6 +1,7 @@
 /** What the pages and actions of the console have in common: what they are given, what surrounds them, who acts. */
 import type { Log } from '@ledger/kernel/log.ts';
 import { codeOf } from '@ledger/kernel/reason-of.ts';
+import { reasonWithoutValues } from '@ledger/postgres/error-codes.ts';
 import type { ActionContext } from '../../../commands/refunds.ts';
 import { createExecuteSession } from '../../../commands/session.ts';
 import type { Language } from '../../../common/languages.ts';
@@ -59,8 +60,8 @@ function createAskReadModels({ log }: { log: Log }) {
     } catch (error) {
       // A cursor that is in none of our links.
       if (codeOf(error).startsWith('22')) throw noSuchPage();
-      // The error itself is left out: it may quote what was searched for.
-      log.warn({ reason: codeOf(error), requestId: ctx.state.requestId }, 'the read models do not answer');
+      const reason = reasonWithoutValues(error);
+      log.warn({ reason, requestId: ctx.state.requestId }, 'the read models do not answer');
       throw new HttpProblem(503, message);
     }
   };

@@ -1,5 +1,5 @@
 /** GET /generic/payments: a merchant's own payments, the latest first, a page at a time. Decision 48. */
-import { codeOf } from '@ledger/kernel/reason-of.ts';
+import { reasonWithoutValues } from '@ledger/postgres/error-codes.ts';
 import { enums, type Infer, object, optional, pattern, refine, string, validate } from 'superstruct';
 import { transactionIdPattern } from '../../../commands/transaction-id.ts';
 import { readSpan } from '../../../common/malaysian-time.ts';
@@ -34,7 +34,7 @@ export async function listPayments(ctx: Context<FromMerchant>, channel: PaymentC
   if (fault) throw invalid(fault.key);
   const page = { limit: Number(query.limit ?? 50), after: query.starting_after ?? null };
   const found = await findOfMerchant(filterOf(merchant.code, query), page).catch((error: unknown) => {
-    log.warn({ reason: codeOf(error) }, 'a list cannot be read from Postgres');
+    log.warn({ reason: reasonWithoutValues(error) }, 'a list cannot be read from Postgres');
     throw new HttpProblem(503, 'The list cannot be read at the moment; try again in a few seconds');
   });
   if (!found) throw invalid('starting_after');
