@@ -2,7 +2,6 @@
  * Data keys that are ready to be used. A process stores blocks of new keys ahead, and then draws from them in memory:
  * no event waits for the key store, and events are sealed while it is away.
  */
-
 import type { Log } from '@ledger/kernel/log.ts';
 import { portionsOf } from '@ledger/kernel/pages.ts';
 import { reasonOf } from '@ledger/kernel/reason-of.ts';

@@ -1,5 +1,4 @@
 /** Listens on a channel of PostgreSQL. What is announced while the connection is down is missed: listeners poll as well. */
-
 import type { Log } from '@ledger/kernel/log.ts';
 import { reasonOf } from '@ledger/kernel/reason-of.ts';
 import { retry } from '@ledger/kernel/retry.ts';

@@ -1,5 +1,4 @@
 /** Connections to PostgreSQL: every wait is limited, so that a server that is down or frozen shows as an error. */
-
 import type { Log } from '@ledger/kernel/log.ts';
 import createKnex, { type Knex } from 'knex';
 import pg from 'pg';

@@ -1,5 +1,4 @@
 /** Offers checkpoints to witnesses, and collects the lines that they sign them with. */
-
 import type { Log } from '@ledger/kernel/log.ts';
 import { reasonOf } from '@ledger/kernel/reason-of.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';

@@ -3,7 +3,6 @@
  * such keys. The checkpoint of this list is in the same copy, so the erasures since then are read again, and their keys
  * destroyed again. Decision 66.
  */
-
 import type { Log } from '@ledger/kernel/log.ts';
 import type { KeyStore } from '@ledger/personal-data/key-store.ts';
 import { KeysUnavailable } from '@ledger/personal-data/sealed.ts';

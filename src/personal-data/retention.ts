@@ -21,6 +21,8 @@ type Dependencies = Pick<Stores, 'db' | 'log' | 'runtime'> & {
   dropLeftovers: (unlessSince: Date) => Promise<unknown>;
   /** Null: nothing is erased for its age. */
   retention: Period | null;
+  /** This machine's time of day minus that of `runtime`, which is PostgreSQL's, in milliseconds; null if not known. */
+  differenceMs: () => number | null;
 };
 
 const pollMs = 60_000;
@@ -48,7 +50,7 @@ export function startRetention(dependencies: Dependencies & { election: LeaderEl
  * erased is logged and keeps nothing else waiting. Rejects when a store cannot be reached.
  */
 export function createRetentionPass(dependencies: Dependencies) {
-  const { erase, erasures, dropLeftovers, retention, db, log, runtime } = dependencies;
+  const { differenceMs, erase, erasures, dropLeftovers, retention, db, log, runtime } = dependencies;
   async function erasePage(
     page: readonly Erasure[],
     unlessSince: Until,
@@ -95,7 +97,9 @@ export function createRetentionPass(dependencies: Dependencies) {
       due(await findHolding(db, { before: stale, again: true, after, limit }), 'requested');
     await eraseAll(again, { unlessSince: stale }, signal);
     if (retention) {
-      const before = earlierBy(runtime.now(), retention);
+      // By the clock that is behind: the other one may be wrong, and what is erased is gone.
+      const earliest = earlier(Math.max(0, -(differenceMs() ?? 0)));
+      const before = earlierBy(earliest, retention);
       const payments = async (after: string) =>
         due(await findHolding(db, { before, again: false, after, limit }), 'retention');
       await eraseAll(payments, { unlessSince: before }, signal);

@@ -82,7 +82,8 @@ export function startProjections(role: RoleDependencies): Running {
   });
   // Here, because only the owner of the tables may drop what a rebuild has left.
   const eraser = createEraser(role, db);
-  const retention = startRetention({ ...common, ...eraser, retention: config.retention });
+  const { differenceMs } = clock;
+  const retention = startRetention({ ...common, ...eraser, differenceMs, retention: config.retention });
   const erasedKeysList = createErasedKeys({ store: personalData.store, log });
   const erasedKeys = runProjection({ ...common, eventStore: reader, projection: erasedKeysList });
   const retries = startRetries([...allProjections, erasedKeysList], { ...common, eventStore: reader });

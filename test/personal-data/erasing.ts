@@ -75,6 +75,7 @@ export async function startErasing(t: ExecutionContext, postgres: Postgres) {
     openKeyStore,
     erasures: keyStore.erasures,
     dropLeftovers: async () => undefined,
+    differenceMs: () => 0,
     parts,
     copies,
     execute,

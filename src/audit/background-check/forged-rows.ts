@@ -1,5 +1,4 @@
 /** Rows with a wrong MAC when they were read: the background check compares their streams next, and staff see it. */
-
 import type { Log } from '@ledger/kernel/log.ts';
 import { codeOf } from '@ledger/kernel/reason-of.ts';
 import { emptyIfUndefined } from '@ledger/postgres/error-codes.ts';

@@ -1,5 +1,4 @@
 /** Runs the hourly background check and the daily `ledger verify`, each in one process, and keeps the last results. */
-
 import type { Log } from '@ledger/kernel/log.ts';
 import { reasonOf } from '@ledger/kernel/reason-of.ts';
 import { type Background, runUntilStopped } from '@ledger/kernel/run-until-stopped.ts';
