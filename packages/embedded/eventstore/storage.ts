@@ -153,13 +153,29 @@ function openDatabase(file: string): DatabaseSync {
   try {
     const readOnly = existsSync(file) && !isWritable(file);
     db = new DatabaseSync(file, { readOnly });
-    if (!readOnly) db.exec(OPENING);
+    if (!readOnly) {
+      db.exec(OPENING);
+      writeAgain(db);
+    }
     return db;
   } catch (error) {
     db?.close();
     const message = reasonOf(error);
     const why = message === 'database is locked' ? 'it is in use by another event store' : message;
     throw new StartError(`Cannot open the event store ${file}: ${why}`, { cause: error });
+  }
+}
+
+/**
+ * Moves what is in SQLite's log of writes to the file. After a failed sync, the system may have that log in memory only, and
+ * a repeated append would be answered as if it were on the disk. Throws if the disk does not confirm it now.
+ */
+function writeAgain(db: DatabaseSync): void {
+  try {
+    db.exec('pragma wal_checkpoint(truncate)');
+  } catch (error) {
+    // Events can be read nevertheless.
+    if (!isDiskFull(error)) throw error;
   }
 }
 
