@@ -6,6 +6,7 @@ import { format } from '@ledger/kernel/format.ts';
 import { createLog, type Log } from '@ledger/kernel/log.ts';
 import { makeFolder } from '@ledger/kernel/make-folder.ts';
 import { orElse } from '@ledger/kernel/or-else.ts';
+import { readText } from '@ledger/kernel/readable-file.ts';
 import { ConfigError } from '@ledger/kernel/yaml-file.ts';
 import { type CommandOf, readPort, UsageError } from '../cli/command.ts';
 import { readEnvironment } from '../config/environment-reader.ts';
@@ -48,7 +49,7 @@ export const command: CommandOf<'eventstore'> = async (
  * network would know the password. A file without a password is refused everywhere. Throws ConfigError.
  */
 function checkedPassword(file: string | undefined, host: string, log: Log): string | null {
-  const password = file === undefined ? null : orElse(() => readFileSync(file, 'utf8').trim(), '');
+  const password = file === undefined ? null : orElse(() => readText(file).trim(), '');
   const env = readEnvironment(process.env, {});
   if (password === '')
     env.faults.push('--password-file must name a file that can be read and holds a password');

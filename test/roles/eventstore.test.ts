@@ -74,7 +74,9 @@ test('production refuses a store without a password, and nobody gets one by a fi
   );
   const empty = join(await temporaryFolder(t), 'password');
   await writeFile(empty, '\n');
-  for (const passwordFile of [empty, join(folder, 'missing')])
+  const zeros = join(await temporaryFolder(t), 'password');
+  await writeFile(zeros, Buffer.alloc(64));
+  for (const passwordFile of [empty, zeros, join(folder, 'missing')])
     t.regex(
       await refusalOf({ data: file, 'password-file': passwordFile }),
       /- --password-file must name a file that can be read and holds a password$/,
