@@ -17,10 +17,10 @@ export function faultOfFile(path: string): string | null {
 const longestText = 1024 * 1024;
 
 /**
- * The text of a file that people write. Throws if it cannot be read, or is none: a file that a crash has left full of zeros
- * would be a key that everybody has, since HMAC fills up a short key with zeros.
+ * The text of a file that people write. Throws if it cannot be read or is no text: a file that a crash has left full of
+ * zeros would be a key that everybody has, since HMAC fills up a short key with zeros.
  */
-export function readText(path: string): string {
+export function readText(path: string | URL): string {
   // Another file under this name, such as a dump, would take the process minutes and all its memory.
   if (statSync(path).size > longestText) throw new Error('it is larger than 1 MiB');
   const bytes = readFileSync(path);

@@ -1,5 +1,4 @@
 /** `ledger eventstore`: the embedded EventStoreDB on its own. `ledger serve` runs it as its child. */
-import { readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { startEventStore } from '@ledger/embedded/eventstore/server.ts';
 import { format } from '@ledger/kernel/format.ts';
@@ -22,7 +21,7 @@ export const command: CommandOf<'eventstore'> = async (
 ) => {
   if (args.join(' ') === 'acl') {
     process.stdout.write(
-      format(readFileSync(aclFile, 'utf8'), {
+      format(readText(aclFile), {
         user: JSON.stringify(user ?? 'ledger').slice(1, -1),
       }),
     );

@@ -144,7 +144,7 @@ export function openStorage(file: string) {
 const FAILED_SYNC_TEXT =
   'The disk of the event store could not confirm a write: only a new start shows what is on it';
 
-/** Then it may confirm the next write without having written this one. Nobody is told anything of what was to be written. */
+/** After that, the disk may confirm the next write without having written this one: nobody gets an answer about it. */
 const hasFailedToSync = (error: unknown): boolean =>
   error instanceof Error && 'errcode' in error && error.errcode === FAILED_SYNC;
 
