@@ -143,6 +143,28 @@ test('on a full disk appends fail, and reads continue', async (t) => {
   });
 });
 
+test('a store that starts on a full disk, with writes that are not yet in its file, can be read', async (t) => {
+  await withFile(async (file) => {
+    const stream = aStream();
+    const first = await spawnStore(file);
+    await withClient(first.port, (client) =>
+      client.appendToStream(stream, someEvents(2_000), { expectedRevision: NO_STREAM }),
+    );
+    await first.stop('SIGKILL');
+    const full = await spawnStore(file, { blocks: 20 });
+    await withClient(full.port, async (client) => {
+      t.is((await collect(client.readStream(stream))).length, 2_000);
+      await t.throwsAsync(client.appendToStream(stream, anEvent(), { expectedRevision: 1_999n }));
+    });
+    await full.stop('SIGKILL');
+    const next = await spawnStore(file);
+    await withClient(next.port, (client) =>
+      client.appendToStream(stream, anEvent(), { expectedRevision: 1_999n }),
+    );
+    await next.stop('SIGTERM');
+  });
+});
+
 test('a store whose disk does not confirm a write ends, and starts once its disk confirms everything again', async (t) => {
   await withFile(async (file) => {
     const fault = `${file}.does-not-sync`;
