@@ -87,9 +87,13 @@ export const briefReasonOf = (error: unknown): string =>
     ? withoutStatement(error)
     : reasonOf(error);
 
-/** What went wrong, quoting no values: how the connection failed, or only the code of any other error. */
-export const reasonWithoutValues = (error: unknown): string =>
-  error instanceof Error && isConnectionFailure(error) ? withoutStatement(error) : codeOf(error);
+/** What went wrong, quoting no values: the code, or for a failed connection without one the driver's own words. */
+export function reasonWithoutValues(error: unknown): string {
+  const code = codeOf(error);
+  return code === 'Error' && error instanceof Error && isConnectionFailure(error)
+    ? withoutStatement(error)
+    : code;
+}
 
 function sqlStateOf(error: unknown): string {
   return error instanceof pg.DatabaseError ? (error.code ?? '') : '';
