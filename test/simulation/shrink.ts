@@ -67,5 +67,6 @@ function ofItsProcesses(plan: Plan): Plan {
     return role === undefined || Number(number) <= plan[role as 'http'];
   };
   const namesOf = (fault: object) => ['node', 'from', 'to'].map((field) => String(Reflect.get(fault, field)));
-  return { ...plan, faults: plan.faults.filter((fault) => namesOf(fault).every(has)) };
+  const wrongKey = plan.wrongKey !== null && has(plan.wrongKey) ? plan.wrongKey : null;
+  return { ...plan, wrongKey, faults: plan.faults.filter((fault) => namesOf(fault).every(has)) };
 }
