@@ -13,7 +13,7 @@ import type { ErasePersonalData } from '../commands/payment.ts';
 import { paymentDecider } from '../commands/payment.ts';
 import { loadUnmatched, unmatchedDecider } from '../commands/unmatched.ts';
 import { type Cause, ownCause } from '../events/envelope.ts';
-import { paymentStream } from '../events/payment.ts';
+import { paymentStream, readPaymentEvent } from '../events/payment.ts';
 import { resolutionStream } from '../events/unmatched.ts';
 
 export type Erase = ReturnType<typeof createErase>;
@@ -112,7 +112,7 @@ async function loadPayment(transactionId: string, eventStore: Streams): Promise<
   const last = events.at(-1);
   if (!last || from.state.status === 'none') throw new Refused('unknown_payment', 'There is no such payment');
   // The later of two clocks, the event store's and PostgreSQL's: a wrong one must not make data look old.
-  const recordedMs = Date.parse(Reflect.get(Object(last.data), 'at')) || 0;
+  const recordedMs = Date.parse(readPaymentEvent(last).data.at);
   return {
     held: from.state.personalData,
     quietSince: new Date(Math.max(last.created.getTime(), recordedMs)),

@@ -98,8 +98,8 @@ export function createRetentionPass(dependencies: Dependencies) {
     await eraseAll(again, { unlessSince: stale }, signal);
     if (retention) {
       // By the clock that is behind: the other one may be wrong, and what is erased is gone.
-      const earliest = earlier(Math.max(0, -(differenceMs() ?? 0)));
-      const before = earlierBy(earliest, retention);
+      const aheadMs = Math.max(0, -(differenceMs() ?? 0));
+      const before = earlierBy(earlier(aheadMs), retention);
       const payments = async (after: string) =>
         due(await findHolding(db, { before, again: false, after, limit }), 'retention');
       await eraseAll(payments, { unlessSince: before }, signal);

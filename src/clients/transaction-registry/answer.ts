@@ -12,10 +12,11 @@ import {
 } from '../../events/payment-result.ts';
 import { lenientText, oneLine, readMode, readReceiptNo } from '../wire-fields.ts';
 
-/** No usable answer; in an outage, to no question. The message names no transaction and quotes nothing that was sent. */
+/** The registry gave no usable answer. The message names no transaction and quotes nothing that the registry sent. */
 export class RegistryUnavailable extends Error {
   override name = 'RegistryUnavailable';
   readonly fault: RegistryFault;
+  /** Whether it would answer no other question at present either. */
   readonly isOutage: boolean;
   constructor(fault: RegistryFault, message: string, isOutage = fault !== 'no_answer') {
     super(message);

@@ -130,7 +130,10 @@ async function requeryOne(claimed: ClaimedRequery, dependencies: RequeryDependen
   return { answer, wakeAt: next === null ? null : new Date(next) };
 }
 
-async function ask({ request: { transactionId } }: RequestedPayment, { log, registry }: RequeryDependencies) {
+async function ask(
+  { request: { transactionId } }: RequestedPayment,
+  { log, registry }: RequeryDependencies,
+): Promise<RegistryAnswer | RegistryUnavailable> {
   return await registry.ask(transactionId).catch((error) => {
     if (!(error instanceof RegistryUnavailable)) throw error;
     log.warn({ reason: error.message, transactionId }, 'the registry has no answer about a payment');

@@ -131,7 +131,10 @@ test.serial('a resolution is recorded once with its author, and later ones are r
 
   await caughtUp();
   t.false((await admin.read('/console/exceptions')).includes(id));
-  t.true((await admin.read('/console/exceptions?state=resolved')).includes(id));
+  const resolved = await admin.read('/console/exceptions?state=resolved');
+  t.true(resolved.includes(id));
+  const [first] = stored;
+  t.true(resolved.includes(`<bdi>${Reflect.get(Object(first?.data), 'reference')}</bdi>`));
   const page = await admin.read(path);
   t.true(page.includes(refund.note) && page.includes('Staff, admin') && !page.includes('name="resolution"'));
 });
