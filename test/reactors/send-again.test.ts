@@ -37,11 +37,13 @@ test('one delivery, a range, and what makes no sense', async (t) => {
   );
   t.regex(Reflect.get(asked?.metadata ?? {}, 'actor'), /^staff:./);
 
-  await until(
-    async () =>
-      (await ledger.database.db('reactor_deliveries.deliveries').where({ state: 'abandoned', attempts: 2 }))
-        .length === 1,
-  );
+  const untilAbandoned = (attempts: number) =>
+    until(
+      async () =>
+        (await ledger.database.db('reactor_deliveries.deliveries').where({ state: 'abandoned', attempts }))
+          .length === 1,
+    );
+  await untilAbandoned(2);
   const range = ['--from', '2026-11-20T00:00:00+08:00', '--to', '2099-01-01T00:00:00Z'];
   // Rows that are about no payment, as a table can hold that is behind or ahead of its log: each is refused.
   const { db } = ledger.database;
@@ -80,6 +82,7 @@ test('one delivery, a range, and what makes no sense', async (t) => {
     code: 1,
     stderr: 'This payment has no such delivery.\n',
   });
+  await untilAbandoned(3);
   const asJson = await ledgerSendAgain(id, 'callback-1', '--json');
   t.deepEqual(
     JSON.parse(asJson.stdout || 'null'),
