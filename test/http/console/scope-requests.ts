@@ -15,8 +15,9 @@ async function textOfPdf(answer: Response): Promise<string> {
   return hasPoppler ? textOf(pdf).replaceAll(/\d{2}:\d{2}:\d{2}/g, '') : '';
 }
 
-/** What an answer says, without what differs each time it is asked. */
+/** What an answer says, without what differs each time it is asked. Throws if it was not made, and could not differ. */
 async function said(answer: Response): Promise<string> {
+  if (answer.status >= 500) throw new Error(`${answer.url} answered ${answer.status}`);
   const type = answer.headers.get('content-type') ?? '';
   const body = type.includes('pdf') ? await textOfPdf(answer) : await answer.text();
   const stable = body
@@ -168,7 +169,10 @@ export async function tryAll(
       ['1', '2'].map((no) => path.replace(':id', id).replace(/:(no|revision)/, no)),
     );
     for (const each of new Set(paths)) {
-      if (method === 'get' && forScope === 'filtered')
+      // One after another, because nobody may have more than a few downloads at once.
+      if (method === 'get' && /\.(csv|pdf)$/.test(path))
+        for (const query of queriesFor(each)) await get(each, query);
+      else if (method === 'get' && forScope === 'filtered')
         await Promise.all(queriesFor(each).map((query) => get(each, query)));
       else if (method === 'get')
         for (const query of isAsOf.test(path) ? ['', 'revision=0'] : ['']) await get(each, query);
