@@ -54,9 +54,29 @@ async function mayMakeTables(db: Knex): Promise<boolean> {
 
 type RowVerification = Parameters<DerivedCheck>[0] & { personalData: PersonalDataReader };
 
-/** The number of rows compared in each projection, with those of an interrupted run, whose progress `soFar` has. */
+/**
+ * The number of rows compared in each projection, with those of an interrupted run, whose progress `soFar` has. Projections
+ * with rows that differ are compared again at the end.
+ */
 async function compareRows(verification: RowVerification): Promise<Checked[]> {
-  const { progress, report, soFar } = verification;
+  const { onProgress, report, runtime, signal, soFar } = verification;
+  const differing = new Map<string, Comparison>();
+  await compareEach(verification, differing);
+  if (differing.size > 0) {
+    const rows = Array.from(differing.values(), ({ differences, more }) => differences.length + more);
+    const done = rows.reduce((sum, count) => sum + count);
+    onProgress({ step: 'rows to compare again in 3 minutes', done, share: null });
+    await runtime.sleep(secondLookMs, signal);
+    await compareEach(verification, differing);
+  }
+  const compared = Object.values(soFar.rows);
+  for (const { violations } of compared) report.violations.addAll(violations);
+  return compared.flatMap(({ checked }) => checked ?? []);
+}
+
+/** Those that are not done yet. Rows that differ are put into `differing` first, and are violations the second time. */
+async function compareEach(verification: RowVerification, differing: Map<string, Comparison>): Promise<void> {
+  const { progress, soFar } = verification;
   const done = soFar.rows;
   for (const projection of [...allProjections, createDeliveryList(verification).projection, requeryList]) {
     const { name } = projection;
@@ -64,7 +84,13 @@ async function compareRows(verification: RowVerification): Promise<Checked[]> {
     const found = createViolations();
     let checked: Checked | null = null;
     try {
-      const { rows, differences, more } = await compareTwice(projection, verification);
+      const compared = await compare(projection, verification);
+      const first = differing.get(name);
+      if (!first && compared.differences.length > 0) {
+        differing.set(name, compared);
+        continue;
+      }
+      const { rows, differences, more } = first ? inBoth(first, compared) : compared;
       checked = { what: `rows of ${name} against a fresh fold`, count: rows };
       for (const each of differences) found.add(`rows of ${name}.${each.table}`, differenceText(each));
       if (more > 0) found.add(`rows of ${name}`, `${more} more differ`, more);
@@ -76,31 +102,28 @@ async function compareRows(verification: RowVerification): Promise<Checked[]> {
     done[name] = { checked, violations: found.all() };
     progress?.save(() => soFar, true);
   }
-  for (const each of Object.values(done)) report.violations.addAll(each.violations);
-  return Object.values(done).flatMap(({ checked }) => checked ?? []);
 }
 
-/** The second comparison, without the rows that did not differ in the first, is made only if some differed. */
-async function compareTwice(projection: Projection, verification: RowVerification): Promise<Comparison> {
-  const { onProgress, runtime, signal } = verification;
-  const show = (what: string, done: number, share: number | null) =>
-    onProgress({ step: `${what} ${projection.name}`, done, share });
-  const compare = () =>
-    compareWithFresh({
-      ...verification,
-      projection,
-      limit: maxDifferences,
-      onProgress: (progress) => show('events for', progress.events, shareDone(progress)),
-    });
-  const first = await compare();
-  if (first.differences.length === 0) return first;
-  show('rows to compare again in 3 minutes in', first.differences.length + first.more, null);
-  await runtime.sleep(secondLookMs, signal);
-  const nameOf = ({ table, key }: RowDifference) => `${table} ${key}`;
-  const differed = new Set(first.differences.map(nameOf));
-  const second = await compare();
+async function compare(projection: Projection, verification: RowVerification): Promise<Comparison> {
+  return await compareWithFresh({
+    ...verification,
+    projection,
+    limit: maxDifferences,
+    onProgress: (progress) =>
+      verification.onProgress({
+        step: `events for ${projection.name}`,
+        done: progress.events,
+        share: shareDone(progress),
+      }),
+  });
+}
+
+/** The second comparison, without the rows that did not differ in the first. */
+function inBoth(first: Comparison, second: Comparison): Comparison {
   // The first comparison did not name all that differed.
   if (first.more > 0) return second;
+  const nameOf = ({ table, key }: RowDifference) => `${table} ${key}`;
+  const differed = new Set(first.differences.map(nameOf));
   return { ...second, differences: second.differences.filter((each) => differed.has(nameOf(each))) };
 }
 
