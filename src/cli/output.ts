@@ -3,6 +3,7 @@ import { existsSync, rmSync } from 'node:fs';
 import { open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { pipeline } from 'node:stream/promises';
+import { codeOf } from '@ledger/kernel/reason-of.ts';
 import { syncToDisk } from '@ledger/kernel/whole-file.ts';
 import { UsageError, type WriteDocument } from './command.ts';
 
@@ -45,6 +46,9 @@ async function writeWhole(pieces: AsyncIterable<string | Uint8Array>, path: stri
     syncToDisk(dirname(path));
   } catch (error) {
     await rm(draft, { force: true });
+    // A failure to write, unlike one to open, names no file.
+    if (error instanceof Error && codeOf(error) === 'ENOSPC')
+      error.message = `${path} cannot be written: ${error.message}`;
     throw error;
   } finally {
     for (const signal of endings) process.off(signal, discard);

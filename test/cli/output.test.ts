@@ -40,6 +40,24 @@ test('a file that somebody else has made meanwhile is not overwritten', async (t
   t.deepEqual(await readdir(folder), ['november.jsonl']);
 });
 
+test('a disk that is full is named with the file, of which nothing is left', async (t) => {
+  const folder = await temporaryFolder(t);
+  try {
+    await promisify(execFile)('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', folder]);
+  } catch {
+    return t.pass('SKIPPED: only root can mount a small disk');
+  }
+  t.teardown(() => promisify(execFile)('umount', [folder]));
+  const path = join(folder, 'november.jsonl');
+  async function* pieces() {
+    for (let count = 0; count < 3; count += 1) yield 'x'.repeat(1024 * 1024);
+  }
+  await t.throwsAsync(openOutput(path)(pieces()), {
+    message: `${path} cannot be written: ENOSPC: no space left on device, write`,
+  });
+  t.deepEqual(await readdir(folder), []);
+});
+
 test('a file in a folder that does not exist is refused at once', async (t) => {
   const folder = join(await temporaryFolder(t), 'november');
   const path = join(folder, 'november.jsonl');
