@@ -2,10 +2,10 @@
  * Requests to hosts that other people chose may only reach public addresses. The check is part of the look-up that the
  * connection itself makes, so a name server cannot give the connection another address than the one checked.
  */
-import { lookup as systemLookup } from 'node:dns';
 import { Resolver } from 'node:dns/promises';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
 import outbound from './outbound.json' with { type: 'json' };
+import { createSharedLookup } from './shared-lookup.ts';
 
 /** The host is, or resolves to, an address that is not public. */
 export class AddressRefused extends Error {
@@ -51,6 +51,7 @@ export type Resolve = (hostname: string) => Promise<string[]>;
  * may be anywhere, and the system looks them up, /etc/hosts included.
  */
 export function createGuardedLookup(allowed: ReadonlySet<string>, resolve: Resolve = resolvePublic) {
+  const trusted = createSharedLookup();
   const publicAddresses = async (hostname: string) => {
     const addresses = await resolve(hostname);
     if (!addresses.every(isPublicAddress)) throw new AddressRefused('The host has a non-public address');
@@ -59,7 +60,7 @@ export function createGuardedLookup(allowed: ReadonlySet<string>, resolve: Resol
     return { first, others };
   };
   const lookup: LookupFunction = (hostname, options, callback) => {
-    if (allowed.has(hostname)) systemLookup(hostname, options, callback);
+    if (allowed.has(hostname)) trusted(hostname, options, callback);
     else
       publicAddresses(hostname).then(
         ({ first, others }) =>

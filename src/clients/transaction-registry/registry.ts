@@ -7,6 +7,7 @@ import { readAtMost } from '@ledger/kernel/read-at-most.ts';
 import { retry } from '@ledger/kernel/retry.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
 import { responseOf } from '@ledger/outbound/post.ts';
+import { createSharedLookup } from '@ledger/outbound/shared-lookup.ts';
 import got, { HTTPError, type Request, RequestError } from 'got';
 import { array } from 'superstruct';
 import type { RegistryAnswer } from '../../events/payment-result.ts';
@@ -43,6 +44,7 @@ export function createTransactionRegistry(dependencies: {
     agent: { http: new HttpAgent(connections), https: new HttpsAgent(connections) },
     headers: { accept: 'application/json', 'user-agent': 'payment-ledger' },
     decompress: false,
+    dnsLookup: createSharedLookup(),
     followRedirect: false,
     retry: { limit: 0 },
     // Otherwise got would read the whole body of an error, however long it is.
