@@ -16,7 +16,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { makeFolder } from '@ledger/kernel/make-folder.ts';
 import { orElse } from '@ledger/kernel/or-else.ts';
-import { syncToDisk } from '@ledger/kernel/whole-file.ts';
+import { orDiscard, syncToDisk } from '@ledger/kernel/whole-file.ts';
 import { array, is, object, pattern, string } from 'superstruct';
 import { lockDataFolder, lockFile, unfinishedRestore } from './data-folder.ts';
 import { StartError } from './start-error.ts';
@@ -33,7 +33,10 @@ export const keysFile = 'keys.json';
 type Bytes = Iterable<string> | AsyncIterable<string | Buffer>;
 export type Save = (name: string, bytes: Bytes) => Promise<void>;
 
-/** Makes a new folder with what `fill` saves, for this account alone. Throws StartError if there is such a folder. */
+/**
+ * Makes a new folder with what `fill` saves, for this account alone; Ctrl-C leaves nothing of it. Throws StartError if
+ * there is such a folder.
+ */
 export async function writeBackupFolder(
   folder: string,
   { madeAt, fill }: { madeAt: Date; fill: (save: Save) => Promise<void> },
@@ -42,19 +45,21 @@ export async function writeBackupFolder(
   const draft = `${resolve(folder)}.${process.pid}.part`;
   makeFolder(dirname(draft));
   mkdirSync(draft, { mode: 0o700 });
-  try {
-    const files: { name: string; sha256: string }[] = [];
-    await fill(async (name, bytes) => {
-      files.push({ name, sha256: await write(join(draft, name), bytes) });
-    });
-    const manifest = { madeAt: madeAt.toISOString(), files };
-    await write(join(draft, manifestFile), [`${JSON.stringify(manifest, null, 2)}\n`]);
-    syncToDisk(draft);
-    renameSync(draft, folder);
-    syncToDisk(dirname(draft));
-  } finally {
-    rmSync(draft, { recursive: true, force: true });
-  }
+  await orDiscard(
+    // A file that is being opened meanwhile appears after the others.
+    () => rmSync(draft, { recursive: true, force: true, maxRetries: 5 }),
+    async () => {
+      const files: { name: string; sha256: string }[] = [];
+      await fill(async (name, bytes) => {
+        files.push({ name, sha256: await write(join(draft, name), bytes) });
+      });
+      const manifest = { madeAt: madeAt.toISOString(), files };
+      await write(join(draft, manifestFile), [`${JSON.stringify(manifest, null, 2)}\n`]);
+      syncToDisk(draft);
+      renameSync(draft, folder);
+      syncToDisk(dirname(draft));
+    },
+  );
 }
 
 /** Resolves to the SHA-256 of what is on the disk now. */

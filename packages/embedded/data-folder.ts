@@ -56,15 +56,21 @@ export function lockDataFolder(dataDir: string) {
 }
 
 /**
- * Whether the process that last locked the folder still runs. After it has ended, another may have its number. It is
- * also true if this account may not look: whatever reads the folder next will say so.
+ * Whether a process holds the lock of the folder. Its pid file cannot tell: after a power cut, another process may have
+ * that number. It is also true if this account may not look: whatever reads the folder next will say so.
  */
 export function isServed(dataDir: string): boolean {
+  const file = join(dataDir, lockFile);
+  let lock: DatabaseSync | undefined;
   try {
-    const pid = Number.parseInt(readFileSync(join(dataDir, 'ledger.pid'), 'utf8'), 10);
-    return pid > 0 && process.kill(pid, 0);
+    statSync(file);
+    lock = new DatabaseSync(file, { readOnly: true });
+    lock.exec('pragma schema_version');
+    return false;
   } catch (error) {
-    return ['EPERM', 'EACCES'].includes(codeOf(error));
+    return !['ENOENT', 'ENOTDIR'].includes(codeOf(error));
+  } finally {
+    lock?.close();
   }
 }
 
@@ -87,7 +93,8 @@ function closeToOthers(path: string): void {
 function openExclusively(path: string, pidFile: string): DatabaseSync {
   let lock: DatabaseSync | undefined;
   try {
-    lock = new DatabaseSync(join(path, lockFile));
+    // A command that looks at the lock (isServed) has it for a moment.
+    lock = new DatabaseSync(join(path, lockFile), { timeout: 200 });
     lock.exec('pragma journal_mode = memory; begin exclusive');
     return lock;
   } catch (error) {

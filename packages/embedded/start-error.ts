@@ -2,3 +2,8 @@
 export class StartError extends Error {
   override name = 'StartError';
 }
+
+/** An embedded store does not answer, or has ended: the same may succeed later. */
+export class StoreAway extends StartError {
+  override name = 'StoreAway';
+}

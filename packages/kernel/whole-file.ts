@@ -1,4 +1,4 @@
-/** Small files that are replaced as a whole: a reader finds either the old content or the new. */
+/** Files that are written as a whole, or not at all: a reader finds either the old content or the new. */
 import { closeSync, fsyncSync, openSync } from 'node:fs';
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -24,6 +24,26 @@ export function syncToDisk(path: string): void {
     fsyncSync(opened);
   } finally {
     closeSync(opened);
+  }
+}
+
+/** Ctrl-C, `kill`, and a terminal that is closed. */
+const endings = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
+/** Does `work`. Calls `discard` if it fails, or if a signal ends the process first, whose exit code is then 130. */
+export async function orDiscard(discard: () => void, work: () => Promise<void>): Promise<void> {
+  const end = () => {
+    discard();
+    process.exit(130);
+  };
+  for (const signal of endings) process.once(signal, end);
+  try {
+    await work();
+  } catch (error) {
+    discard();
+    throw error;
+  } finally {
+    for (const signal of endings) process.off(signal, end);
   }
 }
 

@@ -1,5 +1,5 @@
 /** The text on the terminal when a command fails, and its exit code. */
-import { StartError } from '@ledger/embedded/start-error.ts';
+import { StartError, StoreAway } from '@ledger/embedded/start-error.ts';
 import { EventStoreUnavailable } from '@ledger/event-store/event-store.ts';
 import { codeOf } from '@ledger/kernel/reason-of.ts';
 import { ConfigError } from '@ledger/kernel/yaml-file.ts';
@@ -22,7 +22,7 @@ import { configurationExitCode } from '../roles/lifecycle.ts';
 import { StoresUnavailable } from '../roles/stores.ts';
 import { TooManyReceipts } from '../statements/document.ts';
 
-const away = [EventStoreUnavailable, KeysUnavailable, PostgresUnavailable, StoresUnavailable];
+const away = [EventStoreUnavailable, KeysUnavailable, PostgresUnavailable, StoreAway, StoresUnavailable];
 const expected = [...away, ConfigError, StartError, UnreadableExport, ImportImpossible];
 
 /** EX_TEMPFAIL: the same command may succeed later. */

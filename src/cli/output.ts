@@ -1,14 +1,11 @@
 /** Where a command's document goes: the terminal, or a file that `--output` names. */
 import { existsSync, rmSync } from 'node:fs';
-import { open, rename, rm } from 'node:fs/promises';
+import { open, rename } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { codeOf } from '@ledger/kernel/reason-of.ts';
-import { syncToDisk } from '@ledger/kernel/whole-file.ts';
+import { orDiscard, syncToDisk } from '@ledger/kernel/whole-file.ts';
 import { UsageError, type WriteDocument } from './command.ts';
-
-/** Ctrl-C, `kill`, and a terminal that is closed. */
-const endings = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /**
  * A file is first written under another name, and renamed once it is completely on disk, so that an interrupted one is
@@ -33,24 +30,18 @@ function assertFree(path: string): void {
 async function writeWhole(pieces: AsyncIterable<string | Uint8Array>, path: string): Promise<void> {
   const draft = `${path}.${process.pid}.part`;
   const file = await open(draft, 'wx', 0o600);
-  const discard = () => {
-    rmSync(draft, { force: true });
-    process.exit(130);
-  };
-  for (const signal of endings) process.once(signal, discard);
-  try {
-    await pipeline(pieces, file.createWriteStream({ flush: true }));
-    // Writing may take minutes. (A link would fail by itself, but a memory stick has no links.)
-    assertFree(path);
-    await rename(draft, path);
-    syncToDisk(dirname(path));
-  } catch (error) {
-    await rm(draft, { force: true });
-    // A failure to write, unlike one to open, names no file.
-    if (error instanceof Error && codeOf(error) === 'ENOSPC')
-      error.message = `${path} cannot be written: ${error.message}`;
-    throw error;
-  } finally {
-    for (const signal of endings) process.off(signal, discard);
-  }
+  await orDiscard(
+    () => rmSync(draft, { force: true }),
+    async () => {
+      await pipeline(pieces, file.createWriteStream({ flush: true })).catch((error) => {
+        // A failure to write, unlike one to open, names no file.
+        if (codeOf(error) === 'ENOSPC') error.message = `${path} cannot be written: ${error.message}`;
+        throw error;
+      });
+      // Writing may take minutes. (A link would fail by itself, but a memory stick has no links.)
+      assertFree(path);
+      await rename(draft, path);
+      syncToDisk(dirname(path));
+    },
+  );
 }

@@ -63,7 +63,10 @@ async function restoreKeys(
     const stores = openStores({ databaseUrl: postgres?.url ?? databaseUrl, dataKeys, esdbUrl }, log);
     running.push(stores);
     const { rows } = await stores.db.raw(`select to_regnamespace('personal_data') is not null as "isUsed"`);
-    if (rows[0]?.isUsed) throw new UsageError('A ledger has used the database of DATABASE_URL before');
+    if (rows[0]?.isUsed)
+      throw new UsageError(
+        'DATABASE_URL must name an empty database: a ledger, or an interrupted restore, has used this one',
+      );
     await writeKeyTables(stores.db, linesOf(keyTableFiles.map((name) => join(backup, name))));
     return await destroyErased(stores.personalData.store, stores.eventStore);
   } finally {

@@ -1,4 +1,6 @@
 /** Backups and restored data folders are complete on disk before they count as such: a power cut may follow at once. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import fs, { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
@@ -18,6 +20,32 @@ test.serial('a backup: its files, then its name', async (t) => {
     { path: folder, found: true },
   ]);
 });
+
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'])
+  test.serial(`${signal} leaves nothing of a backup, which holds every key`, async (t) => {
+    const folder = await temporaryFolder(t);
+    const [backup, module] = [
+      join(folder, 'backup'),
+      new URL('../../packages/embedded/backup-folder.ts', import.meta.url),
+    ];
+    const script = `
+    import { setTimeout as sleep } from 'node:timers/promises';
+    import { writeBackupFolder } from ${JSON.stringify(module.href)};
+    async function* pieces() {
+      yield 'part of it';
+      process.kill(process.pid, '${signal}');
+      await sleep(60_000);
+    }
+    async function fill(save) {
+      await save('keys.json', ['secret']);
+      await save('eventstore.db', pieces());
+    }
+    await writeBackupFolder(${JSON.stringify(backup)}, { madeAt: new Date(), fill });`;
+    const child = spawn(process.execPath, ['--input-type=module', '--eval', script], { stdio: 'inherit' });
+    await once(child, 'exit');
+    t.deepEqual(readdirSync(folder), []);
+    t.is(child.exitCode, 130);
+  });
 
 test.serial('a restore: its files, while it still counts as unfinished; the lock stays held', async (t) => {
   const dataDir = join(await temporaryFolder(t), 'data');

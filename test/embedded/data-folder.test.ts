@@ -120,7 +120,7 @@ test.serial('a folder that this account may not read is not taken for one that n
   }
 });
 
-test('kill -9 of the holder releases the folder, whatever pid file it left', async (t) => {
+test('kill -9 of the holder releases the folder, whichever process has its number then', async (t) => {
   const folder = await temporaryFolder(t);
   const program = join(folder, 'holder.ts');
   const lockModule = new URL('../../packages/embedded/data-folder.ts', import.meta.url).href;
@@ -135,10 +135,13 @@ test('kill -9 of the holder releases the folder, whatever pid file it left', asy
   t.teardown(() => holder.kill('SIGKILL'));
   await once(holder, 'message');
   t.throws(() => lockDataFolder(folder), { message: new RegExp(`in use by process ${holder.pid}\\.`) });
+  t.true(isServed(folder));
 
   const exited = once(holder, 'exit');
   holder.kill('SIGKILL');
   await exited;
+  await writeFile(join(folder, 'ledger.pid'), String(process.pid));
+  t.false(isServed(folder));
   lockDataFolder(folder).release();
 });
 

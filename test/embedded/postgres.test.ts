@@ -59,10 +59,16 @@ test('a start that fails says why', async (t) => {
   const first = spawnLedger(t, dataDir);
   await urlOf(first);
   await stopLedger(first);
-  await writeFile(join(dataDir, 'postgres/password'), 'not the one');
-  await t.throwsAsync(urlOf(spawnLedger(t, dataDir)), {
-    message: /PostgreSQL in .*postgres does not start: .*password authentication failed for user "ledger"/s,
-  });
+  const passwords = {
+    'not-the-one': 'password authentication failed for user "ledger"',
+    '': 'postgres/password is damaged: it does not hold a password',
+  };
+  for (const [password, reason] of Object.entries(passwords)) {
+    await writeFile(join(dataDir, 'postgres/password'), password);
+    await t.throwsAsync(urlOf(spawnLedger(t, dataDir)), {
+      message: new RegExp(`PostgreSQL in .*postgres does not start: .*${reason}`, 's'),
+    });
+  }
 });
 
 test('a second start on the same data folder is refused and leaves the first alone', async (t) => {

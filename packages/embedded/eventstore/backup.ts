@@ -15,7 +15,7 @@ import {
 } from '@grpc/grpc-js';
 import { orElse } from '@ledger/kernel/or-else.ts';
 import { reasonOf } from '@ledger/kernel/reason-of.ts';
-import { StartError } from '../start-error.ts';
+import { StartError, StoreAway } from '../start-error.ts';
 import type { Storage } from './storage.ts';
 
 const asIs = (bytes: Buffer): Buffer => bytes;
@@ -107,7 +107,8 @@ export function readBackup(url: string): Readable {
   // A pipeline would destroy it with the client's own error.
   call.on('error', (error: ServiceError) => {
     const reason = error.code === status.UNIMPLEMENTED ? notEmbedded : error.details || error.message;
-    bytes.destroy(new StartError(reason, { cause: error }));
+    const isAway = error.code === status.UNAVAILABLE;
+    bytes.destroy(isAway ? new StoreAway(away, { cause: error }) : new StartError(reason, { cause: error }));
   });
   bytes.once('close', () => {
     call.cancel();
@@ -116,6 +117,8 @@ export function readBackup(url: string): Readable {
   call.pipe(bytes);
   return bytes;
 }
+
+const away = 'The event store does not answer, or has ended meanwhile: try again.';
 
 const notEmbedded =
   'ESDB_URL is not the embedded event store: back up an EventStoreDB with its own tools, and its database as the documentation says';

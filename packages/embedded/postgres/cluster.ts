@@ -53,7 +53,10 @@ export async function openCluster(dataDir: string, signal: AbortSignal) {
   if (!existsSync(home)) await createCluster(home, signal);
   const account = await clusterAccount(pgData);
   const binaries = await clusterBinaries(account);
-  return { pgData, password: await readFile(passwordFile, 'utf8'), binaries, account };
+  const password = await readFile(passwordFile, 'utf8');
+  // With one that cannot be sent, the guard would ask for ever whether PostgreSQL answers.
+  if (!/^[\w-]+$/.test(password)) throw new Error(`${passwordFile} is damaged: it does not hold a password.`);
+  return { pgData, password, binaries, account };
 }
 
 /** Starts a postmaster on `port`; it logs to stderr. `changes` override settings. */

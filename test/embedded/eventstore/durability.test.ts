@@ -17,7 +17,8 @@ import {
 import ava, { type ExecutionContext } from 'ava';
 import { readBackup } from '../../../packages/embedded/eventstore/backup.ts';
 import { startEventStore } from '../../../packages/embedded/eventstore/server.ts';
-import { StartError } from '../../../packages/embedded/start-error.ts';
+import { StartError, StoreAway } from '../../../packages/embedded/start-error.ts';
+import { exitCodeOf } from '../../../src/cli/failure-text.ts';
 import {
   anEvent,
   aStream,
@@ -240,6 +241,18 @@ test('a backup whose leftover cannot be removed fails, and the store goes on', a
       await t.throwsAsync(text(readBackup(url)), { message: /^The backup failed: Path is a directory/ });
     await withClient(store.port, (client) => client.appendToStream(aStream(), anEvent()));
     await store.stop('SIGTERM');
+  });
+});
+
+test('a backup of a store that has ended can be tried again', async (t) => {
+  await withFile(async (file) => {
+    const store = await spawnStore(file);
+    await store.stop('SIGKILL');
+    const error = await t.throwsAsync(text(readBackup(`esdb://127.0.0.1:${store.port}?tls=false`)), {
+      instanceOf: StoreAway,
+      message: /^The event store does not answer/,
+    });
+    t.is(exitCodeOf(error), 75);
   });
 });
 
