@@ -220,12 +220,12 @@ test('no server listens at first: an append waits a while, then is unavailable; 
   const store = open(t, port, { ...patient, giveUpAfterMs: 300 });
   await t.throwsAsync(store.append('payment-1', [newEvent()], 'no_stream'), {
     instanceOf: EventStoreUnavailable,
-    message: /^Cannot tell whether stream payment-1 took an append: 14 UNAVAILABLE/,
+    message: /^Cannot tell whether stream payment-1 took an append: (connect ECONNREFUSED|Failed to connect)/,
   });
   // While it is known to be away, nothing is tried.
   await t.throwsAsync(store.append('payment-1', [newEvent()], 'no_stream'), {
     instanceOf: EventStoreUnavailable,
-    message: 'The event store does not answer',
+    message: /^The event store does not answer: (connect ECONNREFUSED|Failed to connect)/,
   });
   await startServer(t, port);
   await until(() => store.logged.at(-1)?.message === 'The event store answers again');
