@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { briefReasonOf, isConnectionFailure, reasonWithoutValues } from '@ledger/postgres/error-codes.ts';
 import { connectPostgres, createClient } from '@ledger/postgres/pool.ts';
 import test from 'ava';
+import createKnex from 'knex';
 import { freePort } from '../../packages/embedded/free-port.ts';
 import { query, until } from '../embedded/helpers.ts';
 import { log } from '../projections/helpers.ts';
@@ -47,6 +48,19 @@ test('the reason for a log line is what PostgreSQL answered, without the stateme
   t.is(briefReasonOf(new Error('refused - for now')), 'refused - for now');
   t.is(reasonWithoutValues(broken), 'Connection terminated unexpectedly');
   t.is(reasonWithoutValues(error), '25006');
+});
+
+test('that all connections were in use is said without advice to programmers', async (t) => {
+  const db = createKnex({
+    client: 'pg',
+    connection: sharedUrl,
+    pool: { min: 0, max: 1 },
+    acquireConnectionTimeout: 2_000,
+  });
+  t.teardown(() => db.destroy());
+  const error = await db.transaction(() => t.throwsAsync(db.raw('select 1')));
+  t.true(isConnectionFailure(error));
+  t.is(briefReasonOf(error), 'no connection was free in time');
 });
 
 test.serial('of the connections that a burst has opened, one stays', async (t) => {
