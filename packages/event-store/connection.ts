@@ -50,7 +50,8 @@ export function createConnection(dependencies: {
       return result;
     } catch (error) {
       if (isAnswer(error)) recover();
-      else if (!isDefinite(error) && !signal.aborted) suspect(error);
+      // What was given up was cancelled here, which is no reason.
+      else if (!isDefinite(error) && !used.isReleased && !signal.aborted) suspect(error);
       if (error instanceof DeadlineExceeded) {
         if (current === used) current = undefined;
         release(used);
