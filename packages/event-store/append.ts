@@ -15,17 +15,18 @@ type Appended = Awaited<ReturnType<EventStore['append']>>;
 export function createAppend(dependencies: {
   attempt(append: EncodedAppend): Promise<Confirmation & { epoch: Epoch }>;
   attemptMs: number;
-  /** Whether the store has not answered for so long that trying on is futile. */
-  isAway(): boolean;
+  /** Says why, if the store has not answered for so long that trying on is futile. */
+  whyAway(): string | null;
   load: EventStore['load'];
   giveUpAfterMs: number;
   runtime: Runtime;
   signal: AbortSignal;
 }): EventStore['append'] {
-  const { attempt, attemptMs, isAway, load, giveUpAfterMs, runtime, signal } = dependencies;
+  const { attempt, attemptMs, whyAway, load, giveUpAfterMs, runtime, signal } = dependencies;
   return async (streamName, events, expected, known) => {
     const append = encodeAppend({ streamName, events, expected, known }, attemptMs);
-    if (isAway()) throw new EventStoreUnavailable('The event store does not answer');
+    const away = whyAway();
+    if (away) throw new EventStoreUnavailable(away);
     try {
       return await send(append);
     } catch (error) {
@@ -48,7 +49,7 @@ export function createAppend(dependencies: {
         runtime,
         signal,
         giveUpAfterMs,
-        shouldRetry: (error) => !isDefinite(error) && !isAway(),
+        shouldRetry: (error) => !isDefinite(error) && !whyAway(),
       });
     } catch (error) {
       if (isDefinite(error)) throw error;

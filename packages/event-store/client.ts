@@ -74,7 +74,7 @@ export function connectEventStore(dependencies: {
   const append = createAppend({
     attempt: (encoded) => connection.use(({ appends }) => appends.send(encoded)),
     attemptMs: callDeadlineMs,
-    isAway: connection.isAway,
+    whyAway: connection.whyAway,
     load: reads.load,
     giveUpAfterMs,
     runtime,

@@ -33,10 +33,13 @@ export function createConnection(dependencies: {
   const { connect, look, deadlineMs, awayAfterMs, runtime, log, signal } = dependencies;
   const withinDeadline = createDeadline(runtime, deadlineMs);
   let current: Connected | undefined;
-  /** By the monotonic clock; null while the store answers. */
-  let outageSinceMs: number | null = null;
+  /** Since when, by the monotonic clock, and its last failure; null while the store answers. */
+  let outage: { sinceMs: number; reason: string } | null = null;
 
-  const isAway = () => outageSinceMs !== null && runtime.monotonicMs() - outageSinceMs >= awayAfterMs;
+  const whyAway = () =>
+    outage && runtime.monotonicMs() - outage.sinceMs >= awayAfterMs
+      ? `The event store does not answer: ${outage.reason}`
+      : null;
 
   async function attempt<T>(work: (connected: Connected) => Promise<T>): Promise<T> {
     current ??= connected(connect());
@@ -47,7 +50,8 @@ export function createConnection(dependencies: {
       return result;
     } catch (error) {
       if (isAnswer(error)) recover();
-      else if (!isDefinite(error) && !signal.aborted) suspect(error);
+      // What was given up was cancelled here, which is no reason.
+      else if (!isDefinite(error) && !used.isReleased && !signal.aborted) suspect(error);
       if (error instanceof DeadlineExceeded) {
         if (current === used) current = undefined;
         release(used);
@@ -58,18 +62,22 @@ export function createConnection(dependencies: {
 
   /** From the first failure on the store is asked until it answers, so that the outage ends without a caller. */
   function suspect(error: unknown): void {
-    if (outageSinceMs !== null) return;
-    outageSinceMs = runtime.monotonicMs();
-    log.warn({ reason: describe(error) }, 'The event store does not answer');
+    const reason = describe(error);
+    if (outage) {
+      outage.reason = reason;
+      return;
+    }
+    outage = { sinceMs: runtime.monotonicMs(), reason };
+    log.warn({ reason }, 'The event store does not answer');
     const lookAgain = async () => {
-      if (outageSinceMs !== null) await attempt(({ client }) => look(client));
+      if (outage) await attempt(({ client }) => look(client));
     };
     retry(lookAgain, { runtime, signal, longestMs: 1_000 }).catch(() => {}); // rejects when the signal aborts
   }
 
   function recover(): void {
-    if (outageSinceMs === null) return;
-    outageSinceMs = null;
+    if (!outage) return;
+    outage = null;
     log.info({}, 'The event store answers again');
   }
 
@@ -79,11 +87,13 @@ export function createConnection(dependencies: {
      * EventStoreUnavailable while the store is away.
      */
     async use<T>(work: (connected: Connected) => Promise<T>): Promise<T> {
-      if (isAway()) throw new EventStoreUnavailable('The event store does not answer');
+      const away = whyAway();
+      if (away) throw new EventStoreUnavailable(away);
       return await attempt(work);
     },
 
-    isAway,
+    /** Null while the store answers, or has not failed for long. */
+    whyAway,
 
     /** Interrupts what is under way. */
     close(): void {

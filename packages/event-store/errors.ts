@@ -23,6 +23,11 @@ export const isRefusal = (error: unknown): boolean => refusals.some((type) => er
 /** One line for messages and logs, the same for the same fault; several of the client's errors have an empty message. */
 export function describe(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  const message = error.message.replace(/ \(\d{4}-\d\d-\d\dT[\d:.]+Z\)/g, '');
+  const message = error.message
+    .replace(/ \(\d{4}-\d\d-\d\dT[\d:.]+Z\)/g, '')
+    .replace(
+      /^14 UNAVAILABLE: No connection established\. Last error: (?:Error: )?(.*)\. Resolution note: $/,
+      '$1',
+    );
   return message || (isCommandError(error) ? error.type : error.name);
 }

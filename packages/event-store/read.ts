@@ -42,7 +42,7 @@ export function createReads(dependencies: {
         firstMs: 50,
         maxAttempts: 5,
         giveUpAfterMs,
-        shouldRetry: (error) => !isRefusal(error) && !connection.isAway(),
+        shouldRetry: (error) => !isRefusal(error) && !connection.whyAway(),
       });
     } catch (error) {
       const message = `Cannot read ${what}: ${describe(error)}`;

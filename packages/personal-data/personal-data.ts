@@ -1,9 +1,9 @@
 /** Seals and opens personal data, with keys from a store. One of these per process. */
 import { createHmac, createSecretKey, type KeyObject } from 'node:crypto';
 import type { Log } from '@ledger/kernel/log.ts';
-import { reasonOf } from '@ledger/kernel/reason-of.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
 import { warnSeldom } from '@ledger/kernel/warn-seldom.ts';
+import { briefReasonOf } from '@ledger/postgres/error-codes.ts';
 import { createKeyCache } from './key-cache.ts';
 import { createKeyPool } from './key-pool.ts';
 import type { KeyReserve } from './key-reserve.ts';
@@ -58,10 +58,7 @@ export function createPersonalData(dependencies: {
     start(): Promise<void> {
       listener ??= listen((payload) => {
         cache.forget();
-        if (payload === null)
-          pool
-            .storeAgain()
-            .catch((error) => log.warn({ reason: reasonOf(error) }, 'data keys were not stored again'));
+        if (payload === null) pool.storeAgain().catch(() => {}); // rejects when it begins anew, or stops
       });
       return pool.start();
     },
@@ -116,7 +113,7 @@ function createOpen(
     if ('plain' in held) return { kind: 'open', value: held.plain };
     if ('erased' in held) return { kind: 'erased' };
     const cannot = (error: unknown, isLost: boolean) => {
-      warn({ reason: reasonOf(error), isLost }, 'personal data cannot be opened');
+      warn({ reason: briefReasonOf(error), isLost }, 'personal data cannot be opened');
       return { kind: 'unavailable', isLost } as const;
     };
     let key: Buffer;

@@ -50,9 +50,10 @@ export function isConnectionFailure(error: unknown): boolean {
   return error.name === 'KnexTimeoutError' || texts.some((text) => brokenConnection.test(text));
 }
 
-/** What went wrong in a query: Knex puts the statement before it. */
+/** What went wrong in a query: Knex puts the statement before it, and advice to programmers after a wait for a connection. */
 export function withoutStatement(error: Error): string {
-  return reasonOf(error).split(' - ').at(-1) ?? '';
+  const text = reasonOf(error).split(' - ').at(-1) ?? '';
+  return text.startsWith('Knex: Timeout acquiring') ? 'no connection was free in time' : text;
 }
 
 /** The rows of a query; none where its table has not been made yet. */

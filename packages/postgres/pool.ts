@@ -75,8 +75,8 @@ export function connectPostgres(dependencies: {
     compileSqlOnError: false,
     log: {
       warn(message) {
-        // The query that waits for a connection rejects with it; during an outage it would be several lines a second.
-        if (!String(message).startsWith('Acquire connection error')) log.warn(message);
+        // The query that waits for a connection, or uses it, rejects with it; an outage would write several lines a second.
+        if (!/^(Acquire connection error|Connection Error)/.test(String(message))) log.warn(message);
       },
       error: (message) => log.error(message),
       deprecate: (message) => log.warn(message),

@@ -2,11 +2,11 @@
 import { EventStoreUnavailable } from '@ledger/event-store/event-store.ts';
 import { pagesOf } from '@ledger/kernel/pages.ts';
 import { earlierBy, type Period } from '@ledger/kernel/period.ts';
-import { reasonOf } from '@ledger/kernel/reason-of.ts';
 import type { Background } from '@ledger/kernel/run-until-stopped.ts';
 import { warnSeldom } from '@ledger/kernel/warn-seldom.ts';
 import type { Erasure, Erasures } from '@ledger/personal-data/key-store.ts';
 import type { ErasureReason } from '@ledger/personal-data/sealed.ts';
+import { briefReasonOf } from '@ledger/postgres/error-codes.ts';
 import type { LeaderElection } from '@ledger/postgres/leader-election.ts';
 import { repeatAsLeader } from '@ledger/postgres/leader-loop.ts';
 import type { Stores } from '@ledger/projections/runtime/stores.ts';
@@ -40,7 +40,7 @@ export function startRetention(dependencies: Dependencies & { election: LeaderEl
   const { election, log, runtime } = dependencies;
   const warn = warnSeldom(log, runtime);
   const onFailure = (error: unknown, failures: number) =>
-    warn({ reason: reasonOf(error), failures }, 'erasing by retention is interrupted');
+    warn({ reason: briefReasonOf(error), failures }, 'erasing is interrupted and will be tried again');
   const options = { election, name: 'retention', everyMs: pollMs, runtime, onFailure };
   return repeatAsLeader(options, createRetentionPass(dependencies));
 }
@@ -65,7 +65,7 @@ export function createRetentionPass(dependencies: Dependencies) {
         erased += (await erase([each], unlessSince)).length;
       } catch (error) {
         if (error instanceof EventStoreUnavailable) throw error;
-        log.warn({ subject: each.subject, reason: reasonOf(error) }, 'personal data cannot be erased');
+        log.warn({ subject: each.subject, reason: briefReasonOf(error) }, 'personal data cannot be erased');
       }
     }
     return erased;

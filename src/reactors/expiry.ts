@@ -1,7 +1,7 @@
 /** Cancels the payments that nobody has paid before they expired: content/docs/payment-states.md. */
 import { pagesOf } from '@ledger/kernel/pages.ts';
-import { reasonOf } from '@ledger/kernel/reason-of.ts';
 import { type Background, runUntilStopped } from '@ledger/kernel/run-until-stopped.ts';
+import { briefReasonOf } from '@ledger/postgres/error-codes.ts';
 import type { Stores } from '@ledger/projections/runtime/stores.ts';
 import { Refused } from '../commands/decider.ts';
 import type { ExecutePayment } from '../commands/payment.ts';
@@ -37,7 +37,7 @@ export function startExpiry({ db, execute, log, runtime }: Dependencies): Backgr
           if (signal.aborted) return;
         }
       } catch (error) {
-        log.warn({ reason: reasonOf(error) }, 'expired payments cannot be cancelled at the moment');
+        log.warn({ reason: briefReasonOf(error) }, 'expired payments cannot be cancelled at the moment');
       }
       await runtime.sleep(pollMs, signal);
     }

@@ -5,6 +5,7 @@ import { reasonOf } from '@ledger/kernel/reason-of.ts';
 import { recordSpansWith } from '@ledger/kernel/tracing.ts';
 import { startAdminServer } from '@ledger/observability/admin-server.ts';
 import { createMetrics, type GaugeSource } from '@ledger/observability/metrics.ts';
+import { briefReasonOf } from '@ledger/postgres/error-codes.ts';
 import { connectPostgres } from '@ledger/postgres/pool.ts';
 import gauges from '../../content/metrics.json' with { type: 'json' };
 import { toIsoWithOffset } from '../common/malaysian-time.ts';
@@ -60,7 +61,7 @@ export async function startMonitoring<Role extends RoleDependencies>(
     role: name,
     runtime,
     onFailure: (source, error) =>
-      log.warn({ source, reason: reasonOf(error) }, 'metrics could not be read from their source'),
+      log.warn({ source, reason: briefReasonOf(error) }, 'metrics could not be read from their source'),
   });
   const add = (source: keyof typeof gauges, read: GaugeSource['read']) =>
     metrics.addSource({ ...gauges[source], name: source, read });

@@ -57,7 +57,7 @@ const appendWith = (store: Pick<Parameters<typeof createAppend>[0], 'attempt' | 
   createAppend({
     ...store,
     attemptMs: 1_000,
-    isAway: () => false,
+    whyAway: () => null,
     giveUpAfterMs: 1,
     runtime: systemRuntime,
     signal: new AbortController().signal,

@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { briefReasonOf, isConnectionFailure, reasonWithoutValues } from '@ledger/postgres/error-codes.ts';
 import { connectPostgres, createClient } from '@ledger/postgres/pool.ts';
 import test from 'ava';
+import createKnex from 'knex';
 import { freePort } from '../../packages/embedded/free-port.ts';
 import { query, until } from '../embedded/helpers.ts';
 import { log } from '../projections/helpers.ts';
@@ -49,6 +50,19 @@ test('the reason for a log line is what PostgreSQL answered, without the stateme
   t.is(reasonWithoutValues(error), '25006');
 });
 
+test('that all connections were in use is said without advice to programmers', async (t) => {
+  const db = createKnex({
+    client: 'pg',
+    connection: sharedUrl,
+    pool: { min: 0, max: 1 },
+    acquireConnectionTimeout: 2_000,
+  });
+  t.teardown(() => db.destroy());
+  const error = await db.transaction(() => t.throwsAsync(db.raw('select 1')));
+  t.true(isConnectionFailure(error));
+  t.is(briefReasonOf(error), 'no connection was free in time');
+});
+
 test.serial('of the connections that a burst has opened, one stays', async (t) => {
   const { url } = await createDatabase();
   const db = connectPostgres({ url, log });
@@ -69,11 +83,16 @@ test.serial('of the connections that a burst has opened, one stays', async (t) =
   await until(async () => (await connections()) === 1);
 });
 
-test('a query that finds no server rejects, and writes no line', async (t) => {
+/** A log, and all that is written to it. */
+function keepLines() {
   const lines: unknown[] = [];
   const writes = (line: unknown) => lines.push(line);
-  const noisy = { warn: writes, error: writes } as unknown as typeof log;
-  const db = connectPostgres({ url: `postgres://127.0.0.1:${await freePort()}/ledger`, log: noisy });
+  return { lines, log: { warn: writes, error: writes } as unknown as typeof log };
+}
+
+test('a query that finds no server rejects, and writes no line', async (t) => {
+  const { lines, log } = keepLines();
+  const db = connectPostgres({ url: `postgres://127.0.0.1:${await freePort()}/ledger`, log });
   t.teardown(() => db.destroy());
   t.true(isConnectionFailure(await t.throwsAsync(db.raw('select 1'))));
   t.deepEqual(lines, []);
@@ -112,7 +131,8 @@ onLinux(
   },
 );
 
-test('a connection that breaks in the middle of a statement is a failed connection, and no bug', async (t) => {
+test('a connection that breaks in a statement is a failed connection and no bug, and writes no line', async (t) => {
+  const { lines, log } = keepLines();
   const { url: direct } = await createDatabase();
   const { hostname, port } = new URL(direct);
   const sockets: Socket[] = [];
@@ -139,6 +159,8 @@ test('a connection that breaks in the middle of a statement is a failed connecti
   await until(() => query(direct, sleeping).then(({ length }) => length > 0));
   for (const socket of sockets) socket.destroy();
   t.true(isConnectionFailure(await broken));
+  await db.raw('select 1');
+  t.deepEqual(lines, []);
 });
 
 test('a connection that breaks between two statements of a transaction is a failed connection, too', async (t) => {

@@ -3,7 +3,6 @@
  * nobody else has moved the checkpoint. After any failure, reading resumes at the stored checkpoint.
  */
 import { LogReplaced } from '@ledger/event-store/event-store.ts';
-import { reasonOf } from '@ledger/kernel/reason-of.ts';
 import { retry } from '@ledger/kernel/retry.ts';
 import { type Background, runUntilStopped } from '@ledger/kernel/run-until-stopped.ts';
 import { inSpan } from '@ledger/kernel/tracing.ts';
@@ -116,7 +115,7 @@ async function tryAgain(run: Run): Promise<void> {
     const parked = await tryParkedAgain(run);
     run.log.info({ parked: parked.length }, 'parked streams were tried again');
   } catch (error) {
-    run.log.warn({ reason: reasonOf(error) }, 'parked streams could not be tried again');
+    run.log.warn({ reason: briefReasonOf(error) }, 'parked streams could not be tried again');
   }
 }
 

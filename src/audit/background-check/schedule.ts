@@ -1,8 +1,7 @@
 /** Runs the hourly background check and the daily `ledger verify`, each in one process, and keeps the last results. */
 import type { Log } from '@ledger/kernel/log.ts';
-import { reasonOf } from '@ledger/kernel/reason-of.ts';
 import { type Background, runUntilStopped } from '@ledger/kernel/run-until-stopped.ts';
-import { emptyIfUndefined } from '@ledger/postgres/error-codes.ts';
+import { briefReasonOf, emptyIfUndefined } from '@ledger/postgres/error-codes.ts';
 import type { LeaderElection } from '@ledger/postgres/leader-election.ts';
 import { type LagSources, untilCaughtUp } from '@ledger/projections/runtime/lag.ts';
 import type { Knex } from 'knex';
@@ -69,7 +68,7 @@ function inOneProcess(
       if (signal.aborted) return;
       await election
         .lead(name, { signal, waits: false }, work)
-        .catch((error) => log.warn({ check: name, reason: reasonOf(error) }, 'a check was interrupted'));
+        .catch((error) => log.warn({ check: name, reason: briefReasonOf(error) }, 'a check was interrupted'));
     }
   });
 }

@@ -106,7 +106,9 @@ export async function attemptDelivery(
     const isUnreadable = error instanceof UnreadableEvent;
     const isStoreAway = error instanceof EventStoreUnavailable || error instanceof KeysUnavailable;
     // What was sent is always named.
-    if (isStoreAway && !isBegun) warn({ reason: reasonOf(error) }, 'deliveries wait for a store');
+    // Without its stream, an outage is one line.
+    const reason = reasonOf(error).replace(` ${paymentStream(transactionId)}`, '');
+    if (isStoreAway && !isBegun) warn({ reason }, 'deliveries wait for a store');
     else
       log[isUnreadable ? 'warn' : 'error'](
         { err: error, correlationId, transactionId, orderingKey, isBegun },

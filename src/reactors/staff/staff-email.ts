@@ -1,9 +1,9 @@
 /** Tells staff by email what needs them: at most once an hour, by one of all processes, with counts and links. */
 import { createHash } from 'node:crypto';
-import { reasonOf } from '@ledger/kernel/reason-of.ts';
 import type { Background } from '@ledger/kernel/run-until-stopped.ts';
 import { warnSeldom } from '@ledger/kernel/warn-seldom.ts';
 import type { Mailer } from '@ledger/outbound/mailer.ts';
+import { briefReasonOf } from '@ledger/postgres/error-codes.ts';
 import type { LeaderElection } from '@ledger/postgres/leader-election.ts';
 import { repeatAsLeader } from '@ledger/postgres/leader-loop.ts';
 import type { Stores } from '@ledger/projections/runtime/stores.ts';
@@ -44,7 +44,7 @@ export function startStaffEmail(dependencies: Dependencies & { election: LeaderE
   const { election, log, runtime } = dependencies;
   const warn = warnSeldom(log, runtime);
   const onFailure = (error: unknown) =>
-    warn({ reason: reasonOf(error) }, 'staff cannot be told of what waits for them');
+    warn({ reason: briefReasonOf(error) }, 'staff cannot be told of what waits for them');
   const options = { election, name: 'staff-email', everyMs: pollMs, runtime, onFailure };
   return repeatAsLeader(options, (leading) => tellStaff(dependencies, leading));
 }

@@ -73,9 +73,9 @@ test.serial('that deliveries wait for the event store is said once in a minute',
   startCallbacks(t, ledger, {
     log: heard,
     eventStore: {
-      load: async () => {
+      load: async (streamName) => {
         tried += 1;
-        throw new EventStoreUnavailable('The event store does not answer');
+        throw new EventStoreUnavailable(`Cannot read stream ${streamName}: The event store does not answer`);
       },
     },
   });
