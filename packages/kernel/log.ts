@@ -10,17 +10,14 @@ type LogLevel = (typeof logLevels)[number];
 
 /** A derived id gives access to what it names, so only the beginning of each one is logged. */
 function shortened(text: string): string {
-  // Most texts have no room for one.
-  return text.length < 26
-    ? text
-    : text.replaceAll(/\b([0-7][0-9A-HJKMNP-TV-Z]{5})[0-9A-HJKMNP-TV-Z]{20}\b/g, '$1…');
+  return text.replaceAll(/\b([0-7][0-9A-HJKMNP-TV-Z]{5})[0-9A-HJKMNP-TV-Z]{20}\b/g, '$1…');
 }
 
-/** The fields of a log line, with the derived ids in texts shortened; nested values stay as they are. */
+/** The fields of a log line; derived ids, which have 26 digits, are shortened in texts, but not in nested values. */
 function shortenTexts(fields: Record<string, unknown>): Record<string, unknown> {
   const shown = { ...fields };
   for (const [name, value] of Object.entries(fields))
-    if (typeof value === 'string') shown[name] = shortened(value);
+    if (typeof value === 'string' && value.length >= 26) shown[name] = shortened(value);
   return shown;
 }
 

@@ -56,7 +56,7 @@ export function startDeliveryWorker(dependencies: Dependencies) {
       const claimedMs = runtime.monotonicMs();
       for (const claimed of await claim()) attempts.set(claimed, attempt(claimed, claimedMs));
       const cancelTimer = runtime.setTimer(pollMs, wake);
-      if (!stopping.signal.aborted) await wakeUp.promise;
+      await wakeUp.promise;
       cancelTimer();
       wakeUp = Promise.withResolvers();
     }
