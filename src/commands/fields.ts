@@ -17,7 +17,7 @@ export class InvalidFields extends Error {
   }
 }
 
-/** Leaves out unknown fields and fills in defaults. Throws InvalidFields. */
+/** Leaves out unknown fields and fills in defaults. The struct is one from `maskable`. Throws InvalidFields. */
 export function readFields<T>(input: unknown, struct: Struct<T, unknown>): T {
   if (typeof input !== 'object' || input === null || Array.isArray(input))
     throw new InvalidFields('The body must be a JSON object');
