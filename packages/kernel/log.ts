@@ -13,14 +13,12 @@ function shortened(text: string): string {
   return text.replaceAll(/\b([0-7][0-9A-HJKMNP-TV-Z]{5})[0-9A-HJKMNP-TV-Z]{20}\b/g, '$1…');
 }
 
-/** The fields of a log line, with the derived ids in texts shortened; nested values stay as they are. */
+/** The fields of a log line; derived ids, which have 26 digits, are shortened in texts, but not in nested values. */
 function shortenTexts(fields: Record<string, unknown>): Record<string, unknown> {
-  return Object.fromEntries(
-    Object.entries(fields).map(([name, value]) => [
-      name,
-      typeof value === 'string' ? shortened(value) : value,
-    ]),
-  );
+  const shown = { ...fields };
+  for (const [name, value] of Object.entries(fields))
+    if (typeof value === 'string' && value.length >= 26) shown[name] = shortened(value);
+  return shown;
 }
 
 /**

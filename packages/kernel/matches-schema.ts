@@ -18,6 +18,22 @@ export function matchesSchema(value: unknown, struct: AnyStruct): boolean {
   return checkOf(struct)(value);
 }
 
+/**
+ * What superstruct's `validate` makes of the fields that a struct from `maskable` names, with coercion, in a quarter of the
+ * time. Undefined if one of them does not fit, or consists of parts, which may have a coercion of their own.
+ */
+export function readQuickly<T>(input: object, struct: Struct<T, unknown>): T | undefined {
+  const schema = struct.schema as Readonly<Record<string, AnyStruct>>;
+  const fields: Record<string, unknown> = {};
+  for (const name of Object.keys(schema)) {
+    const field = schema[name] as AnyStruct;
+    if (withParts.has(field.type)) return undefined;
+    const value: unknown = field.coercer(Reflect.get(input, name), nowhere);
+    if (value !== undefined || name in input) fields[name] = value;
+  }
+  return matchesSchema(fields, struct) ? (fields as T) : undefined;
+}
+
 /** superstruct's `dynamic`, which this quick check sees through; `choose` has to return one of a few structs. */
 export function chosen<T>(choose: (value: unknown) => Struct<T, unknown>): Struct<T, null> {
   const struct = dynamic<T>((value) => choose(value) as Struct<T>);

@@ -11,7 +11,8 @@ export const emptyRange: Range = { size: 0, roots: [] };
 
 export const leafHash = (entry: Buffer) => sha256(Buffer.concat([Buffer.of(0), entry]));
 export const nodeHash = (left: Buffer, right: Buffer) => sha256(Buffer.concat([Buffer.of(1), left, right]));
-const sha256 = (bytes: Buffer) => digestOf('sha256', bytes, 'buffer');
+// Through hexadecimal, because Node takes three times as long for a digest as 'buffer'.
+const sha256 = (bytes: Buffer) => Buffer.from(digestOf('sha256', bytes), 'hex');
 
 const isOdd = (value: number) => value % 2 === 1;
 const half = (value: number) => Math.floor(value / 2);

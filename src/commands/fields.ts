@@ -1,5 +1,6 @@
 /** The structs of fields that people fill in, each with its message, and the function that reads them. */
 import { deliverablePattern, emailPattern, maxEmailLength } from '@ledger/kernel/email-address.ts';
+import { readQuickly } from '@ledger/kernel/matches-schema.ts';
 import { type JsonSchema, withJsonSchema } from '@ledger/kernel/with-json-schema.ts';
 import { define, type Struct, validate } from 'superstruct';
 
@@ -16,10 +17,12 @@ export class InvalidFields extends Error {
   }
 }
 
-/** Leaves out unknown fields and fills in defaults. Throws InvalidFields. */
+/** Leaves out unknown fields and fills in defaults. The struct is one from `maskable`. Throws InvalidFields. */
 export function readFields<T>(input: unknown, struct: Struct<T, unknown>): T {
   if (typeof input !== 'object' || input === null || Array.isArray(input))
     throw new InvalidFields('The body must be a JSON object');
+  const quick = readQuickly(input, struct);
+  if (quick) return quick;
   const [error, fields] = validate(input, struct, { coerce: true, mask: true });
   if (!error) return fields;
   throw new InvalidFields(...error.failures().map(({ path, message }) => [nameOf(path), message] as const));

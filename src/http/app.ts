@@ -1,6 +1,6 @@
 /** The HTTP role as a Koa application. Read `createApp` for the order in which a request passes through. */
 import { METHODS } from 'node:http';
-import Router from '@koa/router';
+import Router, { type RouterContext } from '@koa/router';
 import { codeOf } from '@ledger/kernel/reason-of.ts';
 import Koa, { type Next } from 'koa';
 import { isApiPath, presentApiError } from './api/errors.ts';
@@ -32,7 +32,9 @@ export async function createApp(dependencies: Dependencies): Promise<Koa<Request
   const { config, log, runtime } = dependencies;
   // One address per page, because what is logged and how errors look depend on the path.
   // The router must know all methods to answer an unknown one with 405 (it would say 501), or 404 where there is no path.
-  const router = new Router<RequestState>({ sensitive: true, strict: true, methods: METHODS });
+  const createRouter = () => new Router<RequestState>({ sensitive: true, strict: true, methods: METHODS });
+  // A router tries all of its routes, and most are the console's.
+  const [router, consoleRouter] = [createRouter(), createRouter()];
   router.get('/', createHome(config));
   const verify = createVerify(dependencies);
   router.get('/verify/:receiptNo', verify.confirm);
@@ -43,7 +45,7 @@ export async function createApp(dependencies: Dependencies): Promise<Koa<Request
   addApiRoutes(router, dependencies);
   await addDocsRoutes(router, dependencies);
   const consoleDependencies = createPageDependencies(dependencies);
-  addConsoleRoutes(router, consoleDependencies);
+  addConsoleRoutes(consoleRouter, consoleDependencies);
 
   const presentConsoleError = createPresentConsoleError(consoleDependencies.show);
   const presentError = createPresentError(config.baseUrl);
@@ -67,8 +69,12 @@ export async function createApp(dependencies: Dependencies): Promise<Koa<Request
   app.use(createErrorAnswers(dependencies, presenterOf));
   app.use(createRefuseCostly(runtime));
   app.use(createRateLimits(rateLimits));
-  app.use(router.routes());
-  app.use(router.allowedMethods());
+  for (const step of ['routes', 'allowedMethods'] as const) {
+    const [ofConsole, ofOthers] = [consoleRouter[step](), router[step]()];
+    app.use((ctx: RouterContext<RequestState>, next) =>
+      (isConsolePath(ctx.path) ? ofConsole : ofOthers)(ctx, next),
+    );
+  }
   // What fails outside the error answers, such as an error page that cannot be rendered. A caller who leaves is no fault.
   app.on('error', (err: unknown, { req }: Context) => {
     const hasLeft = err === req.socket.errored || codeOf(err) === 'ERR_STREAM_PREMATURE_CLOSE';

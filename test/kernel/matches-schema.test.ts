@@ -1,5 +1,5 @@
 /** The quick check of an event's data says what superstruct says, of whatever is put in its place. */
-import { chosen, matchesSchema } from '@ledger/kernel/matches-schema.ts';
+import { chosen, matchesSchema, readQuickly } from '@ledger/kernel/matches-schema.ts';
 import test from 'ava';
 import fc from 'fast-check';
 import {
@@ -14,8 +14,12 @@ import {
   optional,
   type Struct,
   string,
+  validate,
 } from 'superstruct';
+import type { Sen } from '../../src/common/money.ts';
 import { paymentEvents } from '../../src/events/payment.ts';
+import { paymentRequestBody as generic } from '../../src/http/generic/request.ts';
+import { paymentRequestBody as landreg } from '../../src/http/landreg/request.ts';
 import { history } from '../projections/histories.ts';
 
 /** Puts a value somewhere into another: at a path of indices, wherever that leads. */
@@ -111,4 +115,54 @@ test('matchesSchema agrees with superstruct on every type, also where null or no
   for (const struct of structs)
     for (const value of values)
       t.is(matchesSchema(value, struct as Struct<unknown>), is(value, struct as Struct<unknown>));
+});
+
+const config = { maxAmountSen: 100_000_000 as Sen, production: false };
+const requests = [
+  {
+    struct: generic(config),
+    request: {
+      trans_id: 'INV-1',
+      amount: '120.50',
+      service: 'Licences',
+      description: 'Business licence 2026',
+      callback_url: 'https://merchant.example/callback',
+      redirect_url: 'https://merchant.example/done',
+      name: null,
+      email: 'payer@example.com',
+      expires_at: '2026-11-30T23:59:59+08:00',
+      extra: { deep: [1] },
+      toString: 'unknown',
+    },
+  },
+  {
+    struct: landreg(config),
+    request: {
+      kod_cawangan: '01',
+      transaksi_id: 'T-1',
+      jumlah_bayaran: 10,
+      return_url: 'https://registry.example/',
+      maklumat_bayaran: [{ urusan: 'Carian', jumlah_bayaran: 10 }],
+    },
+  },
+] as const;
+
+test('what readQuickly reads of a request is what superstruct reads, and it reads what fits', (t) => {
+  for (const { struct, request } of requests) {
+    let read = 0;
+    fc.assert(
+      fc.property(fc.array(fc.nat(11), { maxLength: 2 }), anything, (path, value) => {
+        const given = put(request, path, value);
+        if (typeof given !== 'object' || given === null || Array.isArray(given)) return;
+        const quick = readQuickly(given, struct as Struct<unknown>);
+        const [fault, fields] = validate(given, struct as Struct<unknown>, { coerce: true, mask: true });
+        if (quick !== undefined) t.deepEqual({ ...quick }, { ...Object(fields) });
+        // Items of a land registry have fields of their own.
+        else t.true(fault !== undefined || struct === requests[1].struct);
+        read += quick === undefined ? 0 : 1;
+      }),
+      { numRuns: 500 },
+    );
+    t.is(read > 100, struct === requests[0].struct);
+  }
 });

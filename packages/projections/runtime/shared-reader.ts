@@ -117,9 +117,15 @@ function openTail(
       const isSelected = selector(selection);
       let next = newest.first();
       let others = 0;
-      signal.addEventListener('abort', newest.wake);
+      // Asked for each message and reader, `signal.aborted` took 3 % of the projections' time.
+      let isOver = signal.aborted;
+      const end = () => {
+        isOver = true;
+        newest.wake();
+      };
+      signal.addEventListener('abort', end);
       try {
-        while (!signal.aborted && next >= newest.first()) {
+        while (!isOver && next >= newest.first()) {
           const message = newest.at(next);
           if (!message && closing.signal.aborted) break;
           if (!message) {
@@ -137,7 +143,7 @@ function openTail(
         }
         if (failure instanceof EventStoreUnavailable) throw failure;
       } finally {
-        signal.removeEventListener('abort', newest.wake);
+        signal.removeEventListener('abort', end);
       }
     },
   };

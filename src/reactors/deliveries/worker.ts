@@ -45,8 +45,9 @@ export function startDeliveryWorker(dependencies: Dependencies) {
   const warn = warnSeldom(log, runtime);
   const interrupting = new AbortController();
   const stopping = new AbortController();
-  let wakeUp = new AbortController();
-  const wake = () => wakeUp.abort();
+  // No signal, because each abort makes an error with its stack.
+  let wakeUp = Promise.withResolvers<void>();
+  const wake = () => wakeUp.resolve();
   const { release, settled } = createRelease(queue, runtime, stopping.signal, wake);
 
   async function work(): Promise<void> {
@@ -54,8 +55,10 @@ export function startDeliveryWorker(dependencies: Dependencies) {
     while (!stopping.signal.aborted) {
       const claimedMs = runtime.monotonicMs();
       for (const claimed of await claim()) attempts.set(claimed, attempt(claimed, claimedMs));
-      if (!stopping.signal.aborted) await runtime.sleep(pollMs, wakeUp.signal);
-      wakeUp = new AbortController();
+      const cancelTimer = runtime.setTimer(pollMs, wake);
+      await wakeUp.promise;
+      cancelTimer();
+      wakeUp = Promise.withResolvers();
     }
   }
 
