@@ -12,8 +12,7 @@ import { Http2SubchannelConnector } from '@grpc/grpc-js/build/src/transport.js';
 const silentForMs = 5_000;
 
 type Connector = {
-  /** Whether no connection is ready yet. */
-  isWaiting?: boolean;
+  isConnecting?: boolean;
   tcpConnect(address: SubchannelAddress, options: object): Promise<Socket>;
   connect(...given: unknown[]): Promise<unknown>;
 };
@@ -24,18 +23,16 @@ connector.tcpConnect = async function (address, options) {
   if ('grpc.http_connect_target' in options) return await tcpConnect.call(this, address, options);
   const socket = connectTo({ ...address, timeout: silentForMs });
   socket.once('timeout', () => {
-    if (this.isWaiting) socket.destroy(new Error(`No answer within ${silentForMs} ms`));
+    if (this.isConnecting) socket.destroy(new Error(`No answer within ${silentForMs} ms`));
   });
-  await once(
-    socket.on('error', () => {}),
-    'connect',
-  );
+  socket.on('error', () => {});
+  await once(socket, 'connect');
   return socket;
 };
 connector.connect = function (...given) {
-  this.isWaiting = true;
+  this.isConnecting = true;
   return connect.apply(this, given).finally(() => {
-    this.isWaiting = false;
+    this.isConnecting = false;
   });
 };
 
