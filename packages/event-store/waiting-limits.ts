@@ -19,7 +19,7 @@ type Connector = {
 const connector = Http2SubchannelConnector.prototype as unknown as Connector;
 const { connect, tcpConnect } = connector;
 connector.tcpConnect = async function (address, options) {
-  // A proxy that a variable of the environment names has answered before the server does.
+  // What a proxy connects, if a variable of the environment names one, is not limited.
   if ('grpc.http_connect_target' in options) return await tcpConnect.call(this, address, options);
   const socket = connectTo({ ...address, timeout: silentForMs });
   socket.once('timeout', () => {
