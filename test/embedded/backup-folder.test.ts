@@ -14,11 +14,13 @@ test.serial('a backup: its files, then its name', async (t) => {
   const folder = await temporaryFolder(t);
   const backup = join(folder, 'backup');
   const synced = recordSynced(t, () => existsSync(backup));
+  const heard = process.listenerCount('SIGINT');
   await writeBackupFolder(backup, { madeAt: new Date(), fill: (save) => save('log', ['content']) });
   t.deepEqual(synced, [
     { path: `${backup}.${process.pid}.part`, found: false },
     { path: folder, found: true },
   ]);
+  t.is(process.listenerCount('SIGINT'), heard, 'a signal after it is not its concern');
 });
 
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'])

@@ -142,6 +142,7 @@ test('kill -9 of the holder releases the folder, whichever process has its numbe
   await exited;
   await writeFile(join(folder, 'ledger.pid'), String(process.pid));
   t.false(isServed(folder));
+  t.false(isServed(program), 'a file is no folder');
   lockDataFolder(folder).release();
 });
 

@@ -1,5 +1,6 @@
 /** The quick check of an event's data says what superstruct says, of whatever is put in its place. */
 import { chosen, matchesSchema, readQuickly } from '@ledger/kernel/matches-schema.ts';
+import { maskable } from '@ledger/kernel/structs.ts';
 import test from 'ava';
 import fc from 'fast-check';
 import {
@@ -14,6 +15,7 @@ import {
   optional,
   type Struct,
   string,
+  trimmed,
   validate,
 } from 'superstruct';
 import type { Sen } from '../../src/common/money.ts';
@@ -165,4 +167,11 @@ test('what readQuickly reads of a request is what superstruct reads, and it read
     );
     t.is(read > 100, struct === requests[0].struct);
   }
+});
+
+test('readQuickly leaves fields with parts to superstruct, which may have to change the parts', (t) => {
+  const text = maskable({ text: trimmed(string()) });
+  t.deepEqual(readQuickly({ text: ' a ' }, text), { text: 'a' });
+  t.is(readQuickly({ part: { text: ' a ' } }, maskable({ part: text })), undefined);
+  t.is(readQuickly({ parts: [{ text: ' a ' }] }, maskable({ parts: array(text) })), undefined);
 });

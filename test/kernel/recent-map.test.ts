@@ -1,4 +1,7 @@
 // A map that forgets what was set longest ago, whatever is set, set again, taken out or cleared.
+import { setImmediate } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { RecentMap } from '@ledger/kernel/recent-map.ts';
 import test from 'ava';
 import fc from 'fast-check';
@@ -30,4 +33,20 @@ test('a RecentMap holds the entries that were set last', (t) => {
     }),
     { numRuns: 300 },
   );
+});
+
+test('what a RecentMap has forgotten is not kept in memory, even if the map is never full', async (t) => {
+  setFlagsFromString('--expose-gc');
+  const collectGarbage: () => void = runInNewContext('gc');
+  const map = new RecentMap<object>(100);
+  map.set('once', {});
+  const forgotten = new WeakRef(map.get('once') ?? map);
+  for (let count = 0; count < 200; count += 1) {
+    map.set(`${count % 50}`, {});
+    // The map has grown meanwhile, and has left the places in which it held this.
+    if (count === 50) map.delete('once');
+  }
+  await setImmediate();
+  collectGarbage();
+  t.is(forgotten.deref(), undefined);
 });

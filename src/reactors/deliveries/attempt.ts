@@ -105,9 +105,9 @@ export async function attemptDelivery(
   } catch (error) {
     const isUnreadable = error instanceof UnreadableEvent;
     const isStoreAway = error instanceof EventStoreUnavailable || error instanceof KeysUnavailable;
-    // What was sent is always named.
-    // Without its stream, an outage is one line.
+    // An outage is one line, so its reason does not name the stream.
     const reason = reasonOf(error).replace(` ${paymentStream(transactionId)}`, '');
+    // What was sent is always named.
     if (isStoreAway && !isBegun) warn({ reason }, 'deliveries wait for a store');
     else
       log[isUnreadable ? 'warn' : 'error'](
