@@ -15,6 +15,12 @@ if (Number.parseInt(found, 10) < 24) {
   process.exit(78);
 }
 
+// The kernel passes to the first process of a container only signals that it handles: otherwise nothing would stop it
+// while it starts, nor most commands.
+if (process.pid === 1)
+  for (const [signal, code] of Object.entries({ SIGINT: 130, SIGTERM: 143 }))
+    process.on(signal, () => process.listenerCount(signal) > 1 || process.exit(code));
+
 // In Node's own folder in /tmp, another account could have left code. A folder that cannot be written is read: the image's.
 process.env.NODE_COMPILE_CACHE ||= fileURLToPath(new URL('../node_modules/.cache/compiled', import.meta.url));
 module.enableCompileCache(process.env.NODE_COMPILE_CACHE);

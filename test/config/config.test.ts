@@ -146,6 +146,23 @@ test('each role of docker-compose.yml keeps its data folder when its container i
   t.is(new Set(folders).size, 3, 'to each its own');
 });
 
+test('.env cannot change what the image and docker-compose.yml agree on', (t) => {
+  const { services } = parse(readFileSync('docker-compose.yml', 'utf8'), { merge: true });
+  const [, line = ''] = readFileSync('Dockerfile', 'utf8').match(/^ENV (.+)$/m) ?? [];
+  const { NODE_ENV, ...ofImage } = Object.fromEntries(line.split(' ').map((each) => each.split('=')));
+  t.is(NODE_ENV, 'production');
+  t.like(ofImage, { ADMIN_PORT: '9464', DATA_DIR: '/data' });
+  for (const service of ['accounts', 'http', 'projections', 'reactors']) {
+    const { environment } = services[service];
+    t.like(environment, ofImage, service);
+    t.deepEqual(
+      Object.keys(environment).filter((name) => !(name in variables)),
+      ['POSTGRES_PASSWORD'],
+      service,
+    );
+  }
+});
+
 test('the configuration page and .env.example name every variable, and no other', async (t) => {
   const page = await configuration({}, []);
   t.is(
