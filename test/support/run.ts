@@ -76,6 +76,7 @@ function longestFirst(files: string[]): string[] {
     ...['e2e/rolling', 'e2e/postgres-away', 'e2e/erase', 'fuzz/fuzz'],
     // These wait more than they work.
     ...['cli/database', 'projections/runtime/run', 'reactors/deliveries/worker', 'postgres/leader-election'],
+    'roles/frozen-postgres',
     ...['audit/verify/verify', 'http/api/health', 'cli/stores', 'http/console/scope', 'docs-site/pages'],
     ...['projections/rebuild/rebuild', 'simulation/simulation', 'conformance/conformance'],
     ...['audit/seals/sealer', 'event-store/subscription', 'http/console/languages', 'audit/export/export'],
