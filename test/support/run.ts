@@ -1,4 +1,4 @@
-// All tests, as `npm test` runs them: six processes that take one test file after another (in-turn.ts), as many as keep
+// All tests, as `npm test` runs them: four processes that take one test file after another (in-turn.ts), as many as keep
 // two cores busy while some wait. Two of them begin with the files that start whole stacks, because more stacks at once
 // would miss their timeouts, and then help the others. With `--check`, `npm run check` runs beside the first tests; what
 // it finds ends the run.
@@ -24,7 +24,7 @@ const mostRepeated = 12;
 /** For ava to name the tests that it waited for, on SIGINT. */
 const lastWordsMs = 10_000;
 const processesForStacks = 2;
-const processes = Number(process.env.TEST_PROCESSES ?? 6);
+const processes = Number(process.env.TEST_PROCESSES ?? 4);
 
 let running: ChildProcess | undefined;
 let isEnded = false;

@@ -68,15 +68,19 @@ let source;
 let shown;
 let timer = null;
 let pauseMs = 3000;
+let isAwaited = false;
 
 const update = async () => {
-  timer = null;
+  isAwaited = false;
   const startedMs = performance.now();
   const answer = isBusy()
     ? null
     : await fetch(location.href, { headers: { 'X-Background': '1' } }).catch(() => null);
   pauseMs = Math.min(Math.max(3000, 20 * (performance.now() - startedMs)), 300_000);
-  if (!answer) return expect();
+  timer = null;
+  // What was new meanwhile is read after this pause, too.
+  if (isAwaited || !answer) expect();
+  if (!answer) return;
   // Such as to the page of signing in.
   if (!answer.ok || answer.redirected) return source.close();
   const page = new DOMParser().parseFromString(await answer.text(), 'text/html').querySelector('main');
@@ -88,6 +92,7 @@ const update = async () => {
 };
 
 function expect() {
+  isAwaited = true;
   if (timer === null && !document.hidden) timer = setTimeout(update, pauseMs);
 }
 
