@@ -1,6 +1,6 @@
 /** The HTTP role as a Koa application. Read `createApp` for the order in which a request passes through. */
 import { METHODS } from 'node:http';
-import Router, { type RouterContext } from '@koa/router';
+import Router, { type RouterMiddleware } from '@koa/router';
 import { codeOf } from '@ledger/kernel/reason-of.ts';
 import Koa, { type Next } from 'koa';
 import { isApiPath, presentApiError } from './api/errors.ts';
@@ -26,6 +26,8 @@ import { createRateLimits } from './server/rate-limits.ts';
 import { createRequestLog } from './server/request-log.ts';
 import { createSecurityHeaders } from './server/security-headers.ts';
 import { createViews } from './server/views.ts';
+
+type Middleware = RouterMiddleware<RequestState>;
 
 /** Rejects with a ConfigError if, in production, the documentation has faults. */
 export async function createApp(dependencies: Dependencies): Promise<Koa<RequestState>> {
@@ -69,12 +71,8 @@ export async function createApp(dependencies: Dependencies): Promise<Koa<Request
   app.use(createErrorAnswers(dependencies, presenterOf));
   app.use(createRefuseCostly(runtime));
   app.use(createRateLimits(rateLimits));
-  for (const step of ['routes', 'allowedMethods'] as const) {
-    const [ofConsole, ofOthers] = [consoleRouter[step](), router[step]()];
-    app.use((ctx: RouterContext<RequestState>, next) =>
-      (isConsolePath(ctx.path) ? ofConsole : ofOthers)(ctx, next),
-    );
-  }
+  app.use(byPath(consoleRouter.routes(), router.routes()));
+  app.use(byPath(consoleRouter.allowedMethods(), router.allowedMethods()));
   // What fails outside the error answers, such as an error page that cannot be rendered. A caller who leaves is no fault.
   app.on('error', (err: unknown, { req }: Context) => {
     const hasLeft = err === req.socket.errored || codeOf(err) === 'ERR_STREAM_PREMATURE_CLOSE';
@@ -82,3 +80,8 @@ export async function createApp(dependencies: Dependencies): Promise<Koa<Request
   });
   return app;
 }
+
+const byPath =
+  (ofConsole: Middleware, ofOthers: Middleware): Middleware =>
+  (ctx, next) =>
+    (isConsolePath(ctx.path) ? ofConsole : ofOthers)(ctx, next);

@@ -69,8 +69,8 @@ const advanceSql = sqlOf('advance-checkpoint');
 /**
  * Moves the checkpoint over a batch and clears the fault; resolves to the parked streams. For the rest of the transaction,
  * names of tables are those in the schema, and plans look up each row in an index, because they are kept while the tables
- * grow. Holds the row until the transaction ends. Throws when another process has moved it since it was read, or the tables now have
- * another version: what was folded must not be written.
+ * grow. Holds the row until the transaction ends. Throws when another process has moved it since it was read, or the
+ * tables now have another version: what was folded must not be written.
  */
 export async function advance(
   trx: Knex.Transaction,
