@@ -62,26 +62,31 @@ async function run(...args: readonly string[]): Promise<boolean> {
 // Of a run that was killed, they would count as test files.
 rmSync(`${root}test/shared/`, { recursive: true, force: true });
 
+const fileOf = (name: string): string => `test/${name}.test.ts`;
 const filesOf = (pattern: string): string[] => globSync(pattern, { cwd: root }).toSorted();
 const shared = `${root}test/shared/`;
 const claims = mkdtempSync(join(tmpdir(), 'ledger-test-claims-'));
 const stacks = longestFirst(filesOf('test/{e2e,fuzz}/**/*.test.ts'));
 const others = longestFirst(filesOf('test/**/*.test.ts').filter((file) => !stacks.includes(file)));
 const all = [...stacks, ...others];
+/** These wait more than they work. One process begins with them; if several did, the cores would be idle. */
+const waiting = [
+  ...['cli/database', 'projections/runtime/run', 'reactors/deliveries/worker', 'postgres/leader-election'],
+  'roles/frozen-postgres',
+]
+  .map(fileOf)
+  .filter((file) => others.includes(file));
 
 /** Begins with those that take longer than 20 seconds: at the end, the others would wait for them. */
 function longestFirst(files: string[]): string[] {
   const long = [
     ...['e2e/deployment', 'e2e/browser', 'e2e/serve', 'e2e/alerts'],
     ...['e2e/rolling', 'e2e/postgres-away', 'e2e/erase', 'fuzz/fuzz'],
-    // These wait more than they work.
-    ...['cli/database', 'projections/runtime/run', 'reactors/deliveries/worker', 'postgres/leader-election'],
-    'roles/frozen-postgres',
     ...['audit/verify/verify', 'http/api/health', 'cli/stores', 'http/console/scope', 'docs-site/pages'],
     ...['projections/rebuild/rebuild', 'simulation/simulation', 'conformance/conformance'],
     ...['audit/seals/sealer', 'event-store/subscription', 'http/console/languages', 'audit/export/export'],
     ...['embedded/eventstore/durability', 'embedded/eventstore/append', 'embedded/postgres', 'run'],
-  ].map((name) => `test/${name}.test.ts`);
+  ].map(fileOf);
   return [...long.filter((file) => files.includes(file)), ...files.filter((file) => !long.includes(file))];
 }
 
@@ -89,9 +94,9 @@ function longestFirst(files: string[]): string[] {
 function writeShared(): void {
   mkdirSync(shared);
   for (let number = 1; number <= processes; number += 1) {
-    const args = [claims, root, number <= processesForStacks ? all : others].map((arg) =>
-      JSON.stringify(arg),
-    );
+    const files = number <= processesForStacks ? all : others;
+    const inOrder = number === processes ? [...waiting, ...files] : files;
+    const args = [claims, root, inOrder].map((arg) => JSON.stringify(arg));
     const lines = [
       "import { runInTurn } from '../support/in-turn.ts';\n",
       `await runInTurn(${args.join(', ')});\n`,
