@@ -1,6 +1,7 @@
 /** Files that somebody named: whether one can be read, asked before anything is begun; its text; whether any has changed. */
 import { isUtf8 } from 'node:buffer';
 import { accessSync, constants, readFileSync, statSync } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import { getSystemErrorMessage } from 'node:util';
 
 /** Why it cannot, as the end of a sentence about it; null if it can. A pipe can, and a folder cannot. */
@@ -29,15 +30,16 @@ export function readText(path: string | URL): string {
   return text;
 }
 
-/** Differs once a file was written, replaced, deleted or created. */
-export function stateOfFiles(files: readonly string[]): string {
-  const states = files.map((file) => {
+/** Differs once a file was written, replaced, deleted or created. Never rejects. */
+export async function stateOfFiles(files: readonly string[]): Promise<string> {
+  const states: unknown[] = [];
+  // One after the other: on a disk that does not answer, each would take one of Node's four threads.
+  for (const file of files)
     try {
-      const { ctimeMs, ino, mtimeMs, size } = statSync(file);
-      return [file, ino, size, mtimeMs, ctimeMs];
+      const { ctimeMs, ino, mtimeMs, size } = await stat(file);
+      states.push([file, ino, size, mtimeMs, ctimeMs]);
     } catch (error) {
-      return [file, (error as NodeJS.ErrnoException).code];
+      states.push([file, (error as NodeJS.ErrnoException).code]);
     }
-  });
   return JSON.stringify(states);
 }

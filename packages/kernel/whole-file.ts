@@ -1,13 +1,14 @@
 /** Files that are written as a whole, or not at all: a reader finds either the old content or the new. */
 import { closeSync, fsyncSync, openSync } from 'node:fs';
-import { readFile, rename, writeFile } from 'node:fs/promises';
+import { readFile, rename, stat, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { makeFolder } from './make-folder.ts';
 import { codeOf } from './reason-of.ts';
 
 /** Resolves once it is on disk. Makes the folder if there is none. */
 export async function replaceFile(path: string, content: string, mode = 0o666): Promise<void> {
-  makeFolder(dirname(path));
+  // Not looked for with makeFolder, which would keep this thread waiting for a disk that does not answer.
+  await stat(dirname(path)).catch(() => makeFolder(dirname(path)));
   await writeFile(`${path}.new`, content, { flush: true, mode });
   await rename(`${path}.new`, path);
   syncToDisk(dirname(path));

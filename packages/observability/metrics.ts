@@ -59,8 +59,16 @@ export function createMetrics({
       );
       let readAtMs = Number.NEGATIVE_INFINITY;
       let reading = Promise.resolve();
+      /** Not begun again before it has ended: on a disk that does not answer, each takes one of Node's four threads. */
+      let pending: ReturnType<typeof read> | null = null;
+      const readOnce = (signal: AbortSignal) => {
+        pending ??= read(signal).finally(() => {
+          pending = null;
+        });
+        return pending;
+      };
       const refresh = async () => {
-        const found = await within(read, runtime.timeout(answerWithinMs)).catch((error) => {
+        const found = await within(readOnce, runtime.timeout(answerWithinMs)).catch((error) => {
           onFailure(name, error);
           return null;
         });

@@ -4,6 +4,7 @@ import { reasonOf } from '@ledger/kernel/reason-of.ts';
 import { retry } from '@ledger/kernel/retry.ts';
 import { type Background, runUntilStopped } from '@ledger/kernel/run-until-stopped.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
+import { warnSeldom } from '@ledger/kernel/warn-seldom.ts';
 import { createClient } from './pool.ts';
 import { quoteIdentifier } from './table.ts';
 
@@ -19,8 +20,7 @@ export function listenForNotifications(dependencies: {
   runtime: Runtime;
 }): Background {
   const { databaseUrl, channel, onNotification, log, runtime } = dependencies;
-  /** An outage is logged once. */
-  let isLogged = false;
+  const warn = warnSeldom(log, runtime);
   async function listen(signal: AbortSignal): Promise<void> {
     const client = createClient(databaseUrl, `ledger ${channel}`);
     const lost = new AbortController();
@@ -34,7 +34,6 @@ export function listenForNotifications(dependencies: {
     try {
       await client.connect();
       await client.query(`listen ${quoteIdentifier(channel)}`);
-      isLogged = false;
       onNotification(null);
       while (!over.aborted) {
         await runtime.sleep(heartbeatMs, over);
@@ -48,10 +47,8 @@ export function listenForNotifications(dependencies: {
   }
 
   const pace = { runtime, firstMs: retryMs, longestMs: retryMs };
-  const onFailure = (error: unknown) => {
-    if (!isLogged) log.warn({ reason: reasonOf(error), channel }, 'not listening for notifications');
-    isLogged = true;
-  };
+  const onFailure = (error: unknown) =>
+    warn({ reason: reasonOf(error), channel }, 'not listening for notifications');
   return runUntilStopped(
     (signal) => retry(() => listen(signal), { ...pace, signal, onFailure }).catch(() => {}), // rejects only on abort
   );

@@ -70,15 +70,16 @@ const spkiHead = Buffer.from('302a300506032b6570032100', 'hex');
  */
 export function signedAt({ text, signatures }: Note, verifier: Verifier): number | null {
   const id = keyIdOf(verifier);
-  const found = signatures.find(({ name, keyId }) => name === verifier.name && keyId.equals(id));
-  if (!found) return null;
   const isTimed = verifier.kind === 'witness';
-  if (found.bytes.length !== (isTimed ? 72 : 64)) return null;
-  const seconds = isTimed ? Number(found.bytes.readBigUInt64BE()) : 0;
   const publicKey = Buffer.concat([spkiHead, verifier.publicKey]).toString('base64');
-  const signature = found.bytes.subarray(-64).toString('base64');
-  const signed = isTimed ? cosignedText(text, seconds) : text;
-  return isSigned({ publicKey, signature }, signed) ? seconds : null;
+  // A witness may have written a line under the name of another one.
+  for (const { name, keyId, bytes } of signatures) {
+    if (name !== verifier.name || !keyId.equals(id) || bytes.length !== (isTimed ? 72 : 64)) continue;
+    const seconds = isTimed ? Number(bytes.readBigUInt64BE()) : 0;
+    const signature = bytes.subarray(-64).toString('base64');
+    if (isSigned({ publicKey, signature }, isTimed ? cosignedText(text, seconds) : text)) return seconds;
+  }
+  return null;
 }
 
 /** How many of these must have signed a checkpoint. */

@@ -12,6 +12,7 @@ export type Offer = (
 
 const answerWithinMs = 5_000;
 const maxAnswer = 4_096;
+const notSigned = 'a witness did not sign the checkpoint';
 
 /** `urls` are submission prefixes. What a witness does not sign in time is missing in the checkpoint, and logged. */
 export function offerTo(
@@ -37,28 +38,37 @@ export function offerTo(
       sizes.set(url, Number(text));
       return await ask(url, note, prove, Number(text));
     }
-    if (response.status !== 200 || text === '' || !parseNote(note + text))
+    if (response.status !== 200 || text === '' || !canFollow(note, text))
       throw new Error(`It answered ${response.status}`);
     return text;
   }
 
   return async (note, prove) => {
-    const lines = await Promise.all(
+    const answers = await Promise.all(
       urls.map(async (url) => {
         try {
-          return await ask(url, note, prove, sizes.get(url) ?? 0);
+          return { url, lines: await ask(url, note, prove, sizes.get(url) ?? 0) };
         } catch (error) {
-          log.warn({ url, reason: reasonOf(error) }, 'a witness did not sign the checkpoint');
-          return '';
+          log.warn({ url, reason: reasonOf(error) }, notSigned);
+          return { url, lines: '' };
         } finally {
           // Asked anew each time: another process may have led in between.
           sizes.delete(url);
         }
       }),
     );
-    return lines.join('');
+    let signed = '';
+    // The shortest first: a witness with very many lines must not keep out another, or make the note unreadable.
+    for (const { url, lines } of answers.toSorted((a, b) => a.lines.length - b.lines.length))
+      if (lines === '' || canFollow(note, signed + lines)) signed += lines;
+      else log.warn({ url, reason: 'Its signatures are too many' }, notSigned);
+    return signed;
   };
 }
+
+/** Whether they are signatures for the note: an empty line among them would make the note's own signature a part of its text. */
+const canFollow = (note: string, lines: string) =>
+  parseNote(note + lines)?.text === note.slice(0, note.lastIndexOf('\n\n') + 1);
 
 /** The rest is not read: an answer may never end, and a few compressed bytes may become very many. */
 async function beginningOf({ body }: Response): Promise<string> {

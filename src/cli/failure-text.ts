@@ -1,7 +1,7 @@
 /** The text on the terminal when a command fails, and its exit code. */
 import { StartError, StoreAway } from '@ledger/embedded/start-error.ts';
 import { EventStoreUnavailable } from '@ledger/event-store/event-store.ts';
-import { codeOf } from '@ledger/kernel/reason-of.ts';
+import { codeOf, reasonOf } from '@ledger/kernel/reason-of.ts';
 import { ConfigError } from '@ledger/kernel/yaml-file.ts';
 import { KeysUnavailable } from '@ledger/personal-data/sealed.ts';
 import {
@@ -55,5 +55,5 @@ export function failureText(error: unknown): string {
   if (isConnectionFailure(error)) return withoutStatement(error);
   // Errors of the operating system have it. Errors about arguments have a `code` too, but not this.
   const isExpected = expected.some((type) => error instanceof type) || 'syscall' in error;
-  return isExpected ? error.message : (error.stack ?? error.message);
+  return isExpected ? reasonOf(error) : (error.stack ?? error.message);
 }

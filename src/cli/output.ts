@@ -3,7 +3,7 @@ import { existsSync, rmSync } from 'node:fs';
 import { open, rename } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { codeOf } from '@ledger/kernel/reason-of.ts';
+import { codeOf, reasonOf } from '@ledger/kernel/reason-of.ts';
 import { orDiscard, syncToDisk } from '@ledger/kernel/whole-file.ts';
 import { UsageError, type WriteDocument } from './command.ts';
 
@@ -35,7 +35,8 @@ async function writeWhole(pieces: AsyncIterable<string | Uint8Array>, path: stri
     async () => {
       await pipeline(pieces, file.createWriteStream({ flush: true })).catch((error) => {
         // A failure to write, unlike one to open, names no file.
-        if (codeOf(error) === 'ENOSPC') error.message = `${path} cannot be written: ${error.message}`;
+        if (['ENOSPC', 'EDQUOT', 'EIO'].includes(codeOf(error)))
+          error.message = `${path} cannot be written: ${reasonOf(error)}`;
         throw error;
       });
       // Writing may take minutes. (A link would fail by itself, but a memory stick has no links.)

@@ -17,6 +17,7 @@ export const configurationExitCode = 78;
 const uncaughtExitCode = 70;
 const lookAtFilesEveryMs = 1_000;
 const passedOnWithinMs = 1_000;
+const stopsWithinMs = 15_000;
 
 /** Something that runs and can be stopped; `stop` lets work that has begun finish. */
 export type Running = { stop(): Promise<void> };
@@ -47,11 +48,14 @@ export function warnOfRisks(
  */
 export function followFiles(config: Config, load: () => Config, log: Log): Running {
   const reload = () => reloadConfig(config, load, log);
-  let loaded = stateOfFiles(config.files);
-  let seen = loaded;
+  let loaded = '';
+  let seen = '';
+  let isStopped = false;
   let cancelTimer = () => {};
-  const look = () => {
-    const state = stateOfFiles(config.files);
+  const look = async () => {
+    const state = await stateOfFiles(config.files);
+    if (isStopped) return;
+    loaded ||= state;
     // Between two looks nothing was written: what has changed is whole, and what changed with it has arrived.
     if (state !== loaded && state === seen) {
       // Before the load: a file that is named there for the first time counts as changed, and all are loaded once more.
@@ -59,16 +63,25 @@ export function followFiles(config: Config, load: () => Config, log: Log): Runni
       reload();
     }
     seen = state;
-    cancelTimer = systemRuntime.setTimer(lookAtFilesEveryMs, look);
+    cancelTimer = systemRuntime.setTimer(lookAtFilesEveryMs, () => void look());
   };
-  cancelTimer = systemRuntime.setTimer(lookAtFilesEveryMs, look);
+  void look();
   if (!process.stdout.isTTY) process.on('SIGHUP', reload);
   return {
     async stop() {
       process.off('SIGHUP', reload);
+      isStopped = true;
       cancelTimer();
     },
   };
+}
+
+/** Whether something was asked of a disk and is not answered yet: the end of a process would wait for it, for ever. */
+export const isDiskAwaited = () => process.getActiveResourcesInfo().some((each) => each.startsWith('FSReq'));
+
+function endNow(exitCode: number): never {
+  if (isDiskAwaited()) process.kill(process.pid, 'SIGKILL');
+  process.exit(exitCode);
 }
 
 /**
@@ -83,7 +96,7 @@ export function onSignals(
     let passedOnUntilMs = Number.POSITIVE_INFINITY;
     process.on(signal, () => {
       const nowMs = systemRuntime.monotonicMs();
-      if (nowMs > passedOnUntilMs) process.exit(exitCode);
+      if (nowMs > passedOnUntilMs) endNow(exitCode);
       passedOnUntilMs = Math.min(passedOnUntilMs, nowMs + passedOnWithinMs);
       stop(signal);
     });
@@ -121,6 +134,11 @@ export async function runUntilSignal(log: Log, start: (started: Started) => Prom
       await once(stop.signal, 'abort');
     }
     log.info({ reason: stop.signal.reason }, 'stopping');
+    setTimeout(() => {
+      if (!isDiskAwaited()) return;
+      log.warn('a disk does not answer: the process ends without waiting for it');
+      endNow(1);
+    }, stopsWithinMs).unref();
   } finally {
     // Even after a failed start: connections, and the channel to the parent, would keep the process from ending.
     await stopAll(running).finally(() => process.connected && process.disconnect());
@@ -135,7 +153,7 @@ function endOnUncaught(log: Log): void {
     const isConfiguration = err instanceof ConfigError;
     if (isConfiguration) log.fatal({ faults: err.faults }, 'the configuration is invalid: the process ends');
     else log.fatal({ err, origin }, 'an error was not caught: the process ends');
-    process.exit(isConfiguration ? configurationExitCode : uncaughtExitCode);
+    endNow(isConfiguration ? configurationExitCode : uncaughtExitCode);
   });
 }
 

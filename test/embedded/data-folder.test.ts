@@ -2,7 +2,10 @@ import { fork } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { chmod, mkdir, stat, symlink, writeFile } from 'node:fs/promises';
+import { constants } from 'node:os';
 import { join } from 'node:path';
+import { getSystemErrorName } from 'node:util';
+import { reasonOf } from '@ledger/kernel/reason-of.ts';
 import test from 'ava';
 import { readBackupFolder } from '../../packages/embedded/backup-folder.ts';
 import {
@@ -155,10 +158,14 @@ test('a start on a full disk is one sentence that names the folder', async (t) =
   t.is(started.code, 1);
 });
 
-test('what SQLite says of a full disk names the folder, and no other error is changed', async (t) => {
+test('what SQLite says of a full disk, and Node of a quota, names the folder; no other error is changed', async (t) => {
   const fail = (error: Error) => namingFullDisk('/data', () => Promise.reject(error));
   const full = Object.assign(new Error('database or disk is full'), { errcode: 13 });
   await t.throwsAsync(fail(full), { instanceOf: StartError, message: /^The disk of \/data is full/ });
+  const code = getSystemErrorName(-constants.errno.EDQUOT);
+  const quota = Object.assign(new Error(`${code}: ${code}, write`), { code });
+  t.is(reasonOf(quota), 'EDQUOT: EDQUOT, write');
+  await t.throwsAsync(fail(quota), { instanceOf: StartError, message: /^The disk of \/data is full/ });
   const other = new Error('other');
   await t.throwsAsync(fail(other), { is: other });
 });

@@ -47,7 +47,8 @@ test('a source that fails or hangs is missing, and says so; all others are there
   await Promise.all([metrics.text(), metrics.text()]);
   t.is(reads, 1, 'kept for some seconds');
 
-  for (const fail of [() => Promise.reject(new Error('away')), () => new Promise<never>(() => {})]) {
+  const hanging = Promise.withResolvers<never>();
+  for (const fail of [() => Promise.reject(new Error('away')), () => hanging.promise]) {
     answer = fail;
     clock.nowMs += 5_000;
     const text = await metrics.text();
@@ -59,6 +60,18 @@ test('a source that fails or hangs is missing, and says so; all others are there
     ]);
   }
   t.deepEqual(failures, ['fragile', 'fragile']);
+  hanging.reject(new Error('late'));
+
+  const late = Promise.withResolvers<readonly Reading[]>();
+  answer = () => late.promise;
+  const before = reads;
+  for (const _ of [1, 2, 3]) {
+    clock.nowMs += 5_000;
+    t.deepEqual(linesOf(await metrics.text(), 'queue'), []);
+  }
+  t.is(reads, before + 1, 'not begun again before it has ended');
+  late.resolve([]);
+  await late.promise;
 
   answer = async () => [['queue', 4, 'b']];
   clock.nowMs += 5_000;

@@ -77,3 +77,27 @@ test('an outage is logged once, however often it is tried', async (t) => {
   await listener.stop();
   t.is(reasons.length, 1);
 });
+
+test('a proxy that soon cuts every connection is logged once, too', async (t) => {
+  const { url } = await createDatabase();
+  const wire = await startWire(t, Number(new URL(url).port));
+  const throughWire = new URL(url);
+  throughWire.port = String(wire.port);
+  const logged: string[] = [];
+  let connected = 0;
+  const runtime = testRuntime();
+  const listener = listenForNotifications({
+    databaseUrl: throughWire.href,
+    channel: 'news',
+    onNotification() {
+      connected += 1;
+      wire.cut();
+    },
+    log: { warn: (line: unknown) => logged.push(JSON.stringify(line)) } as unknown as typeof log,
+    runtime: { ...runtime, sleep: (ms, signal) => runtime.sleep(Math.min(ms, 100), signal) },
+  });
+  t.teardown(listener.stop);
+  await until(() => connected >= 4);
+  t.true(logged.length > 0);
+  t.deepEqual(logged, [...new Set(logged)]);
+});

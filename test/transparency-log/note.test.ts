@@ -104,6 +104,16 @@ test('our own cosignature verifies, and states its time', (t) => {
   t.deepEqual(readVerifier(` ${own}\n`), witnesses.known[0]);
 });
 
+test('a line that somebody else writes under the name of a key does not hide the signature of that key', (t) => {
+  const [text, lines = ''] = cosigned.split('\n\n');
+  const own = lines.split('\n').find((line) => line.includes('remora')) ?? '';
+  const [dash, name, signature = ''] = own.split(' ');
+  const forged = Buffer.from(signature, 'base64').fill(0, 4).toString('base64');
+  const before = `${text}\n\n${dash} ${name} ${forged}\n${lines}`;
+  t.is(check(before, witness), check(cosigned, witness));
+  t.is(check(`${text}\n\n${dash} ${name} ${forged}\n`, witness), null);
+});
+
 test('a checkpoint counts if a trusted key has signed it in its term', (t) => {
   const key = sealKeyOf('5ea1'.repeat(16));
   const { publicKey } = key;

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import { createGzip } from 'node:zlib';
 import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
+import { parseNote } from '@ledger/transparency-log/note.ts';
 import { offerTo } from '@ledger/transparency-log/offer-to-witnesses.ts';
 import test, { type ExecutionContext } from 'ava';
 import { pino } from 'pino';
@@ -52,14 +53,15 @@ test('an endless answer is read for its first 4 KB, also where it is compressed'
   t.deepEqual(warned, ['It answered 200']);
 });
 
-test('an answer of 200 without a signature is not taken for one', async (t) => {
-  const warned: string[] = [];
-  const log = pino({}, { write: (line: string) => void warned.push(JSON.parse(line).reason) });
-  const post = async () => new Response('');
-  const offer = offerTo(['http://witness.example'], { post, runtime: systemRuntime, log });
-  t.is(await offer('a note\n\n— log.example AAAAAAAA\n', async () => []), '');
-  t.deepEqual(warned, ['It answered 200']);
-});
+for (const answer of ['', '\n— witness.example AAAAAAAA\n', '— a AAAAAAAA\n\n— b AAAAAAAA\n'])
+  test(`an answer of 200 is not taken for signatures if it is ${JSON.stringify(answer)}`, async (t) => {
+    const warned: string[] = [];
+    const log = pino({}, { write: (line: string) => void warned.push(JSON.parse(line).reason) });
+    const post = async () => new Response(answer);
+    const offer = offerTo(['http://witness.example'], { post, runtime: systemRuntime, log });
+    t.is(await offer('a note\n\n— log.example AAAAAAAA\n', async () => []), '');
+    t.deepEqual(warned, ['It answered 200']);
+  });
 
 test('a witness that has signed more is asked once more, with the proof from there', async (t) => {
   const warned: string[] = [];
@@ -104,4 +106,23 @@ test('a witness that cannot be reached: the reason says what was in the way', as
   const offer = offerTo([`http://127.0.0.1:${port}`], { post: fetch, runtime: systemRuntime, log });
   t.is(await offer('a note\n\n', async () => []), '');
   t.deepEqual(warned, [`connect ECONNREFUSED 127.0.0.1:${port}`]);
+});
+
+test('a witness that signs with very many lines crowds out no other, and the note can still be read', async (t) => {
+  const warned: string[] = [];
+  const log = pino({}, { write: (line: string) => void warned.push(JSON.parse(line).url) });
+  const answers: Record<string, string> = {
+    'http://first.example/add-checkpoint': '— first.example AAAAAAAA\n'.repeat(31),
+    'http://second.example/add-checkpoint': '— second.example AAAAAAAA\n',
+    'http://third.example/add-checkpoint': '— third.example AAAAAAAA\n'.repeat(2),
+  };
+  const post = async (url: unknown) => new Response(answers[String(url)]);
+  const urls = Object.keys(answers).map((url) => url.replace('/add-checkpoint', ''));
+  const note = 'a note\n\n— log.example AAAAAAAA\n';
+  const lines = await offerTo(urls, { post, runtime: systemRuntime, log })(note, async () => []);
+  t.deepEqual(
+    parseNote(note + lines)?.signatures.map(({ name }) => name),
+    ['log.example', 'second.example', 'third.example', 'third.example'],
+  );
+  t.deepEqual(warned, ['http://first.example']);
 });

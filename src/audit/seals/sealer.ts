@@ -99,7 +99,7 @@ async function sealWhile(
   const sealNow = () => {
     turn = turn.then(async () => {
       if (!newest || !tree.isRecounted() || tree.size() <= sizeOf(sealed)) return;
-      const sealing = { origin, range: tree.range(), lastEvent: newest, leaves };
+      const sealing = { origin, range: tree.range(), lastEvent: newest, leaves, signal: leading };
       leaves = [];
       sealed = await append(dependencies, sealed, sealing);
       log.debug({ seal: sealed.revision, count: sealing.range.size }, 'the log is sealed');
@@ -144,21 +144,19 @@ const sizeOf = ({ seal }: LastSeal): number => seal?.checkpoint?.size ?? 0;
 
 /**
  * Keeps the checkpoint outside the event store before it appends it, at the expected revision, so that there is one chain
- * of seals even when two processes seal at once.
+ * of seals even when two processes seal at once. The signal ends what is read for a witness: the seal is made without it.
  */
 async function append(
   { eventStore, kept, keys, log, offer, runtime }: Dependencies,
   last: LastSeal,
-  sealing: { origin: string; range: Range; lastEvent: RecordedEvent; leaves: readonly Buffer[] },
+  sealing: { origin: string; range: Range; lastEvent: RecordedEvent } & Parameters<typeof proveSince>[2],
 ): Promise<LastSeal> {
-  const { origin, range, lastEvent, leaves } = sealing;
+  const { origin, range, lastEvent, ...since } = sealing;
   const { key, before } = await signersAfter(last, keys(), eventStore);
   const text = checkpointText({ origin, size: range.size, root: rootOf(range) });
   const signed = `${text}\n${signatureLine(text, origin, key)}`;
   await kept.keep(signed);
-  const { signal } = new AbortController();
-  const note =
-    signed + ((await offer?.(signed, (size) => proveSince(eventStore, size, { leaves, signal }))) ?? '');
+  const note = signed + ((await offer?.(signed, (size) => proveSince(eventStore, size, since))) ?? '');
   const { streamName: stream, revision: lastRevision, id } = lastEvent;
   const content = {
     at: runtime.now().toISOString(),

@@ -235,6 +235,30 @@ test.serial(
   },
 );
 
+test.serial('a sealer that stops does not finish the proof that a witness has asked for', async (t) => {
+  const { eventStore } = await startStore(t);
+  const place = await freshSealing(t);
+  await addPayments(eventStore, 1, 3);
+  await sealUpTo(t, eventStore, 3, { place });
+  await addPayments(eventStore, 4, 4);
+  const asked = Promise.withResolvers<void>();
+  const offer: Offer = async (_, prove) => {
+    asked.resolve();
+    await t.throwsAsync(prove(1), { name: 'AbortError' });
+    return '';
+  };
+  let subscriptions = 0;
+  async function* subscribe(options: Parameters<EventStore['subscribe']>[0]) {
+    // The first is the sealer's own; the log that a proof reads never comes to an end.
+    if (++subscriptions > 1) await systemRuntime.sleep(60_000, options.signal);
+    yield* eventStore.subscribe(options);
+  }
+  const sealer = await runSealer(t, { ...eventStore, subscribe }, { everyEvents: 1_000, place, offer });
+  await asked.promise;
+  await sealer.stop();
+  t.deepEqual(await sealed(eventStore), [3, 4]);
+});
+
 test.serial('a sealer that cannot read the log leaves it to another', async (t) => {
   const store = await startStore(t);
   const place = await freshSealing(t);
