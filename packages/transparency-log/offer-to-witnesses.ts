@@ -18,9 +18,10 @@ export function offerTo(
   urls: readonly string[],
   { post, runtime, log }: { post: typeof fetch; runtime: Pick<Runtime, 'timeout'>; log: Log },
 ): Offer {
-  const sizes = new Map<string, number>();
-
-  async function ask(url: string, note: string, prove: Parameters<Offer>[1], size: number): Promise<string> {
+  /** `signed` is the size that the witness says it has signed. Each offer asks anew: another process may have led in between. */
+  async function ask(url: string, offer: Parameters<Offer>, signed?: number): Promise<string> {
+    const [note, prove] = offer;
+    const size = signed ?? 0;
     const proof = await prove(size);
     if (!proof)
       throw new Error(`It has signed a checkpoint of ${size} events, which are more than this log has`);
@@ -33,26 +34,21 @@ export function offerTo(
       signal: runtime.timeout(answerWithinMs),
     });
     const text = await beginningOf(response);
-    if (response.status === 409 && sizes.get(url) === undefined && /^\d{1,15}\n$/.test(text)) {
-      sizes.set(url, Number(text));
-      return await ask(url, note, prove, Number(text));
-    }
+    if (response.status === 409 && signed === undefined && /^\d{1,15}\n$/.test(text))
+      return await ask(url, offer, Number(text));
     if (response.status !== 200 || text === '' || !parseNote(note + text))
       throw new Error(`It answered ${response.status}`);
     return text;
   }
 
-  return async (note, prove) => {
+  return async (...offer) => {
     const lines = await Promise.all(
       urls.map(async (url) => {
         try {
-          return await ask(url, note, prove, sizes.get(url) ?? 0);
+          return await ask(url, offer);
         } catch (error) {
           log.warn({ url, reason: reasonOf(error) }, 'a witness did not sign the checkpoint');
           return '';
-        } finally {
-          // Asked anew each time: another process may have led in between.
-          sizes.delete(url);
         }
       }),
     );
