@@ -14,16 +14,14 @@ export type Verifier = { kind: keyof typeof signatureTypes; name: string; public
 type Signature = { name: string; keyId: Buffer; bytes: Buffer };
 export type Note = { text: string; signatures: readonly Signature[] };
 
-/** No checkpoint has more signatures, or is longer. */
-const maxSignatures = 32;
-const maxLength = 64 * 1024;
+/** No checkpoint has more. */
+export const maxSignatures = 32;
 
 /** Null if it does not have the form of a signed note. */
 export function parseNote(note: string): Note | null {
   const end = note.lastIndexOf('\n\n');
   // biome-ignore lint/suspicious/noControlCharactersInRegex: the format forbids them.
-  if (note.length > maxLength || end < 0 || /[\0-\x09\x0b-\x1f]/.test(note) || !note.isWellFormed())
-    return null;
+  if (end < 0 || /[\0-\x09\x0b-\x1f]/.test(note) || !note.isWellFormed()) return null;
   const lines = note.slice(end + 2).split('\n');
   if (lines.pop() !== '' || lines.length === 0 || lines.length > maxSignatures) return null;
   const signatures = lines.map(parseSignature);
@@ -70,15 +68,16 @@ const spkiHead = Buffer.from('302a300506032b6570032100', 'hex');
  */
 export function signedAt({ text, signatures }: Note, verifier: Verifier): number | null {
   const id = keyIdOf(verifier);
-  const found = signatures.find(({ name, keyId }) => name === verifier.name && keyId.equals(id));
-  if (!found) return null;
   const isTimed = verifier.kind === 'witness';
-  if (found.bytes.length !== (isTimed ? 72 : 64)) return null;
-  const seconds = isTimed ? Number(found.bytes.readBigUInt64BE()) : 0;
   const publicKey = Buffer.concat([spkiHead, verifier.publicKey]).toString('base64');
-  const signature = found.bytes.subarray(-64).toString('base64');
-  const signed = isTimed ? cosignedText(text, seconds) : text;
-  return isSigned({ publicKey, signature }, signed) ? seconds : null;
+  // Another witness may have added a line that names this key.
+  for (const { name, keyId, bytes } of signatures) {
+    if (name !== verifier.name || !keyId.equals(id) || bytes.length !== (isTimed ? 72 : 64)) continue;
+    const seconds = isTimed ? Number(bytes.readBigUInt64BE()) : 0;
+    const signature = bytes.subarray(-64).toString('base64');
+    if (isSigned({ publicKey, signature }, isTimed ? cosignedText(text, seconds) : text)) return seconds;
+  }
+  return null;
 }
 
 /** How many of these must have signed a checkpoint. */

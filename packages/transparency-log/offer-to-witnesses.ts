@@ -2,7 +2,7 @@
 import type { Log } from '@ledger/kernel/log.ts';
 import { reasonOf } from '@ledger/kernel/reason-of.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
-import { parseNote } from './note.ts';
+import { maxSignatures, parseNote } from './note.ts';
 
 export type Offer = (
   note: string,
@@ -18,6 +18,9 @@ export function offerTo(
   urls: readonly string[],
   { post, runtime, log }: { post: typeof fetch; runtime: Pick<Runtime, 'timeout'>; log: Log },
 ): Offer {
+  /** How many lines each witness may add, so that nobody makes the checkpoint unreadable. */
+  const share = Math.floor((maxSignatures - 1) / urls.length);
+
   /** `signed` is the size that the witness says it has signed. Each offer asks anew: another process may have led in between. */
   async function ask(url: string, offer: Parameters<Offer>, signed?: number): Promise<string> {
     const [note, prove] = offer;
@@ -36,7 +39,10 @@ export function offerTo(
     const text = await beginningOf(response);
     if (response.status === 409 && signed === undefined && /^\d{1,15}\n$/.test(text))
       return await ask(url, offer, Number(text));
-    if (response.status !== 200 || text === '' || !parseNote(note + text))
+    // After a blank line, everything before it would be the text of the note.
+    const { text: witnessed, signatures = [] } = parseNote(note + text) ?? {};
+    const isOfNote = witnessed === note.slice(0, note.indexOf('\n\n') + 1);
+    if (response.status !== 200 || !isOfNote || signatures.length < 2 || signatures.length > share + 1)
       throw new Error(`It answered ${response.status}`);
     return text;
   }

@@ -9,6 +9,8 @@ import { offerTo } from '@ledger/transparency-log/offer-to-witnesses.ts';
 import test, { type ExecutionContext } from 'ava';
 import { pino } from 'pino';
 
+const note = 'a note\n\n— log.example AAAAAAAA\n';
+
 /** Offers a checkpoint to a witness that answers so and signs nothing; resolves to the reasons that were logged. */
 async function offerToWitness(t: ExecutionContext, answer: RequestListener): Promise<string[]> {
   const server = createServer(answer);
@@ -21,7 +23,7 @@ async function offerToWitness(t: ExecutionContext, answer: RequestListener): Pro
   const log = pino({}, { write: (line: string) => void warned.push(JSON.parse(line).reason) });
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const offer = offerTo([url], { post: fetch, runtime: systemRuntime, log });
-  t.is(await offer('a note\n\n', async () => []), '');
+  t.is(await offer(note, async () => []), '');
   return warned;
 }
 
@@ -52,13 +54,21 @@ test('an endless answer is read for its first 4 KB, also where it is compressed'
   t.deepEqual(warned, ['It answered 200']);
 });
 
-test('an answer of 200 without a signature is not taken for one', async (t) => {
+test('an answer of 200 that would leave the checkpoint without a signature, or unreadable, is not taken', async (t) => {
   const warned: string[] = [];
   const log = pino({}, { write: (line: string) => void warned.push(JSON.parse(line).reason) });
-  const post = async () => new Response('');
-  const offer = offerTo(['http://witness.example'], { post, runtime: systemRuntime, log });
-  t.is(await offer('a note\n\n— log.example AAAAAAAA\n', async () => []), '');
-  t.deepEqual(warned, ['It answered 200']);
+  const line = '— witness.example AAAAAAAA\n';
+  const offering = async (...answers: string[]) => {
+    const post = async (url: unknown) => new Response(answers[Number(new URL(String(url)).port) - 1]);
+    const urls = answers.map((_, index) => `http://witness.example:${index + 1}`);
+    return await offerTo(urls, { post, runtime: systemRuntime, log })(note, async () => []);
+  };
+  t.is(await offering(line.repeat(31)), line.repeat(31));
+  t.is(await offering(line.repeat(15), line), line.repeat(16));
+  t.deepEqual(warned, []);
+  for (const answer of ['', `\n${line}`, `${line}no signature\n`, line.repeat(16)])
+    t.is(await offering(answer, line), line, answer);
+  t.deepEqual(warned, Array(4).fill('It answered 200'));
 });
 
 test('a witness that has signed more is asked once more, with the proof from there', async (t) => {
@@ -72,16 +82,19 @@ test('a witness that has signed more is asked once more, with the proof from the
       return answers[asked.length - 1] ?? new Response('', { status: 500 });
     };
     const offer = offerTo(['http://witness.example'], { post, runtime: systemRuntime, log });
-    const line = await offer('a note\n\n', async (size) => (size === 0 ? [] : hashes));
+    const line = await offer(note, async (size) => (size === 0 ? [] : hashes));
     return { asked, line };
   };
   const conflict = () => new Response('5\n', { status: 409 });
   const proof = Buffer.alloc(32).toString('base64');
   // The dash of the signature has three bytes.
-  const bytewise = new Response(
-    ReadableStream.from(Array.from(Buffer.from(signature), (each) => Buffer.of(each))),
-  );
-  t.deepEqual(await offering([conflict(), bytewise], [Buffer.alloc(32)]), {
+  const bytes = new ReadableStream({
+    start(controller) {
+      for (const each of Buffer.from(signature)) controller.enqueue(Buffer.of(each));
+      controller.close();
+    },
+  });
+  t.deepEqual(await offering([conflict(), new Response(bytes)], [Buffer.alloc(32)]), {
     asked: ['old 0', `old 5\n${proof}`],
     line: signature,
   });
@@ -106,6 +119,6 @@ test('a witness that cannot be reached: the reason says what was in the way', as
   const { port } = server.address() as AddressInfo;
   await new Promise((resolve) => server.close(resolve));
   const offer = offerTo([`http://127.0.0.1:${port}`], { post: fetch, runtime: systemRuntime, log });
-  t.is(await offer('a note\n\n', async () => []), '');
+  t.is(await offer(note, async () => []), '');
   t.deepEqual(warned, [`connect ECONNREFUSED 127.0.0.1:${port}`]);
 });
