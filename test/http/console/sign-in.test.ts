@@ -192,6 +192,7 @@ test.serial('a link that is changed, too old or of a deactivated user lets nobod
   t.is((await press(app, late)).status, 404);
   await changeUser(app.eventStore, id, { type: 'ReactivateUser' });
   t.is((await press(app, late)).status, 404, 'nor once the user is let in again');
+  t.is((await press(app, await askForLink(app, email))).status, 303, 'but a new link does');
 });
 
 test.serial('the key together with everything in the store makes neither a link nor a cookie', async (t) => {
