@@ -86,5 +86,18 @@ test('gauges of the machine, projections, seals, checks, erasures and deliveries
   await db.raw('insert into erased_keys.returned values (3), (4)');
   t.deepEqual(await read('erasures'), { erased_keys_returned: 7 });
 
-  t.like(await read('deliveries'), { 'deliveries_due email': 0, 'deliveries_given_up item': 0 });
+  t.is((await read('deliveries'))['deliveries_due email'], 0);
+  await db.raw(`create schema reactor_deliveries;
+    create table reactor_deliveries.deliveries (kind text, state text, due_at timestamptz)`);
+  await db.raw(
+    `insert into reactor_deliveries.deliveries values ('email', 'due', ?), ('item', 'abandoned', ?)`,
+    [new Date(stored), new Date(stored)],
+  );
+  t.like(await read('deliveries'), {
+    'deliveries_due email': 1,
+    'deliveries_oldest_due_seconds email': 90,
+    'deliveries_given_up email': 0,
+    'deliveries_due item': 0,
+    'deliveries_given_up item': 1,
+  });
 });
