@@ -213,6 +213,17 @@ test('lists of payments, each of which may look at 10,000, are limited for each 
   t.is(await list(right), 200);
 });
 
+test('links to sign in, each of which may send an email, are limited for each address', async (t) => {
+  const open = await startApp({ config: { trustedProxies: 1 } }, app);
+  t.teardown(open.close);
+  const statusFrom = async (address: string) =>
+    (await ask('/console/sign-in', address, { method: 'POST', body: new URLSearchParams() }, open)).status;
+  const from = newAddress();
+  const statuses = await Promise.all(Array.from({ length: 301 }, () => statusFrom(from)));
+  t.deepEqual(statuses.toSorted().slice(-2), [303, 429]);
+  t.is(await statusFrom(newAddress()), 303);
+});
+
 test('a flood of pages from one address is refused', async (t) => {
   const from = newAddress();
   const answers: number[] = [];
