@@ -110,7 +110,6 @@ function openSession({ databaseUrl, runtime }: Dependencies, isInDoubt: (name: s
   const client = createClient(databaseUrl, 'ledger leader election', deadAfterMs);
   const lost = new AbortController();
   client.on('error', (error) => lost.abort(error));
-  client.on('end', () => lost.abort(new Error('The connection that held the leaderships has ended')));
   const locks = openLeadLocks(client);
   const candidates = new Map<string, Candidate>();
   let woken = new AbortController();

@@ -18,7 +18,7 @@ export function givesUp(
   const leadsOf = (of: string) =>
     candidacies.filter((each) => each.process === of && (each.leads || !led.has(each.name))).length;
   const [fewest] = [...new Set(candidacies.map((each) => each.process))]
-    .filter((each) => each !== process && standsBy(each, name))
+    .filter((each) => standsBy(each, name))
     .toSorted((a, b) => leadsOf(a) - leadsOf(b));
   if (fewest === undefined) return false;
   const mine = candidacies.filter((each) => each.process === process && each.leads);

@@ -25,7 +25,6 @@ export function listenForNotifications(dependencies: {
     const client = createClient(databaseUrl, `ledger ${channel}`);
     const lost = new AbortController();
     client.on('error', (error) => lost.abort(error));
-    client.on('end', () => lost.abort(new Error('The connection ended')));
     client.on('notification', ({ payload = '' }) => onNotification(payload));
     const over = AbortSignal.any([signal, lost.signal]);
     // Does not end the session first, because a frozen server would keep us waiting.

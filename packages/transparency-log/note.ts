@@ -14,16 +14,14 @@ export type Verifier = { kind: keyof typeof signatureTypes; name: string; public
 type Signature = { name: string; keyId: Buffer; bytes: Buffer };
 export type Note = { text: string; signatures: readonly Signature[] };
 
-/** No checkpoint has more signatures, or is longer. */
-const maxSignatures = 32;
-const maxLength = 64 * 1024;
+/** No checkpoint has more. */
+export const maxSignatures = 32;
 
 /** Null if it does not have the form of a signed note. */
 export function parseNote(note: string): Note | null {
   const end = note.lastIndexOf('\n\n');
   // biome-ignore lint/suspicious/noControlCharactersInRegex: the format forbids them.
-  if (note.length > maxLength || end < 0 || /[\0-\x09\x0b-\x1f]/.test(note) || !note.isWellFormed())
-    return null;
+  if (end < 0 || /[\0-\x09\x0b-\x1f]/.test(note) || !note.isWellFormed()) return null;
   const lines = note.slice(end + 2).split('\n');
   if (lines.pop() !== '' || lines.length === 0 || lines.length > maxSignatures) return null;
   const signatures = lines.map(parseSignature);
@@ -72,7 +70,7 @@ export function signedAt({ text, signatures }: Note, verifier: Verifier): number
   const id = keyIdOf(verifier);
   const isTimed = verifier.kind === 'witness';
   const publicKey = Buffer.concat([spkiHead, verifier.publicKey]).toString('base64');
-  // A witness may have written a line under the name of another one.
+  // Another witness may have added a line that names this key.
   for (const { name, keyId, bytes } of signatures) {
     if (name !== verifier.name || !keyId.equals(id) || bytes.length !== (isTimed ? 72 : 64)) continue;
     const seconds = isTimed ? Number(bytes.readBigUInt64BE()) : 0;

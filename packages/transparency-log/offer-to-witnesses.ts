@@ -2,7 +2,7 @@
 import type { Log } from '@ledger/kernel/log.ts';
 import { reasonOf } from '@ledger/kernel/reason-of.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
-import { parseNote } from './note.ts';
+import { maxSignatures, parseNote } from './note.ts';
 
 export type Offer = (
   note: string,
@@ -12,16 +12,19 @@ export type Offer = (
 
 const answerWithinMs = 5_000;
 const maxAnswer = 4_096;
-const notSigned = 'a witness did not sign the checkpoint';
 
 /** `urls` are submission prefixes. What a witness does not sign in time is missing in the checkpoint, and logged. */
 export function offerTo(
   urls: readonly string[],
   { post, runtime, log }: { post: typeof fetch; runtime: Pick<Runtime, 'timeout'>; log: Log },
 ): Offer {
-  const sizes = new Map<string, number>();
+  /** How many lines each witness may add, so that nobody makes the checkpoint unreadable. */
+  const share = Math.floor((maxSignatures - 1) / urls.length);
 
-  async function ask(url: string, note: string, prove: Parameters<Offer>[1], size: number): Promise<string> {
+  /** `signed` is the size that the witness says it has signed. Each offer asks anew: another process may have led in between. */
+  async function ask(url: string, offer: Parameters<Offer>, signed?: number): Promise<string> {
+    const [note, prove] = offer;
+    const size = signed ?? 0;
     const proof = await prove(size);
     if (!proof)
       throw new Error(`It has signed a checkpoint of ${size} events, which are more than this log has`);
@@ -34,41 +37,30 @@ export function offerTo(
       signal: runtime.timeout(answerWithinMs),
     });
     const text = await beginningOf(response);
-    if (response.status === 409 && sizes.get(url) === undefined && /^\d{1,15}\n$/.test(text)) {
-      sizes.set(url, Number(text));
-      return await ask(url, note, prove, Number(text));
-    }
-    if (response.status !== 200 || text === '' || !canFollow(note, text))
+    if (response.status === 409 && signed === undefined && /^\d{1,15}\n$/.test(text))
+      return await ask(url, offer, Number(text));
+    // After a blank line, everything before it would be the text of the note.
+    const { text: witnessed, signatures = [] } = parseNote(note + text) ?? {};
+    const isOfNote = witnessed === note.slice(0, note.indexOf('\n\n') + 1);
+    if (response.status !== 200 || !isOfNote || signatures.length < 2 || signatures.length > share + 1)
       throw new Error(`It answered ${response.status}`);
     return text;
   }
 
-  return async (note, prove) => {
-    const answers = await Promise.all(
+  return async (...offer) => {
+    const lines = await Promise.all(
       urls.map(async (url) => {
         try {
-          return { url, lines: await ask(url, note, prove, sizes.get(url) ?? 0) };
+          return await ask(url, offer);
         } catch (error) {
-          log.warn({ url, reason: reasonOf(error) }, notSigned);
-          return { url, lines: '' };
-        } finally {
-          // Asked anew each time: another process may have led in between.
-          sizes.delete(url);
+          log.warn({ url, reason: reasonOf(error) }, 'a witness did not sign the checkpoint');
+          return '';
         }
       }),
     );
-    let signed = '';
-    // The shortest first: a witness with very many lines must not keep out another, or make the note unreadable.
-    for (const { url, lines } of answers.toSorted((a, b) => a.lines.length - b.lines.length))
-      if (lines === '' || canFollow(note, signed + lines)) signed += lines;
-      else log.warn({ url, reason: 'Its signatures are too many' }, notSigned);
-    return signed;
+    return lines.join('');
   };
 }
-
-/** Whether they are signatures for the note: an empty line among them would make the note's own signature a part of its text. */
-const canFollow = (note: string, lines: string) =>
-  parseNote(note + lines)?.text === note.slice(0, note.lastIndexOf('\n\n') + 1);
 
 /** The rest is not read: an answer may never end, and a few compressed bytes may become very many. */
 async function beginningOf({ body }: Response): Promise<string> {

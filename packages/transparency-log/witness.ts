@@ -75,7 +75,6 @@ function parseRequest(body: string) {
   const text = body.slice(end + 2);
   const note = parseNote(text);
   const checkpoint: Checkpoint | null = note && parseCheckpoint(note.text);
-  if (end < 0 || oldSize === undefined || !isProof || proof.length > maxProof || !note || !checkpoint)
-    return null;
+  if (oldSize === undefined || !isProof || proof.length > maxProof || !note || !checkpoint) return null;
   return { oldSize: Number(oldSize), proof, note, checkpoint, text };
 }

@@ -49,9 +49,8 @@ const typed = /^((?:19|20)\d\d-\d\d-\d\d)[T ](\d\d:\d\d)(:\d\d)?(\.\d{1,3})?(Z|[
  * offset it is Malaysian time. Returns in UTC the start and end of a day, or a moment as both; null when it is neither.
  */
 export function readSpan(text: string): { start: string; end: string } | null {
-  const day = boundsOfDay(text);
   const match = typed.exec(text);
-  if (day || !match) return day;
+  if (!match) return boundsOfDay(text);
   const [, date, minute, second = ':00', fraction = '', zone] = match;
   const at = momentOf(`${date}T${minute}${second}`, fraction, zone);
   return at === null ? null : { start: at, end: at };

@@ -2,7 +2,8 @@
  * The rows of a CSV file as it streams in. A row that cannot be read is reported with its line, and reading continues with
  * the next line, so that one stray quote costs a row and not the rest of the file.
  */
-import { CsvError, parse } from 'csv-parse/sync';
+import { orElse } from '@ledger/kernel/or-else.ts';
+import { parse } from 'csv-parse/sync';
 
 export type BadRow = { line: number; fault: string };
 export type CsvRow = { line: number; cells: readonly string[] } | BadRow;
@@ -53,13 +54,8 @@ async function wholeRow(lineAt: (index: number) => Promise<Line | undefined>): P
 /** No cells for a blank line, null for text that is not a row. */
 function parseRow(text: string, delimiter: string): readonly string[] | null {
   if (!text.includes('"')) return text.trim() === '' ? [] : text.split(delimiter);
-  try {
-    // Only quoted cells have line breaks, so it is one row.
-    return parse(text, { delimiter, record_delimiter: '\n', relax_column_count: true })[0] ?? null;
-  } catch (error) {
-    if (error instanceof CsvError) return null;
-    throw error;
-  }
+  // Only quoted cells have line breaks, so it is one row.
+  return orElse(() => parse(text, { delimiter, record_delimiter: '\n' })[0] ?? null, null);
 }
 
 /** A line that is too long has no text, so that it takes no memory. */

@@ -70,6 +70,13 @@ test.serial('50 identical requests at once make one stream with one event', asyn
   checkChain(t, stored);
 });
 
+test.serial('nothing about a person is appended in plain text', async (t) => {
+  const { eventStore, load } = await start(t);
+  const execute = createExecute({ eventStore, decider: paymentDecider });
+  await t.throwsAsync(execute(stream, requestPayment(), cause()), { message: /in plain text$/ });
+  t.deepEqual(await load(), []);
+});
+
 test.serial('without a key a new request fails, and a repeated one is answered', async (t) => {
   const { create, eventStore } = await start(t);
   await create(requestPayment());

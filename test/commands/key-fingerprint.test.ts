@@ -40,7 +40,8 @@ test('the first key that is used is the key of the log; any other is refused; LI
   await check('the key', 'next key');
   await t.throwsAsync(check('the key', 'link key'), refused, 'a process that was forgotten');
   const leaked = { name: 'LINK_KEY', key: 'a new one', others: null };
-  await assertKey(leaked, { eventStore, runtime: systemRuntime, signal });
+  const isNew = () => assertKey(leaked, { eventStore, runtime: systemRuntime, signal });
+  t.deepEqual([await isNew(), await isNew()], [true, false]);
   await check('the key', 'a new one');
   await t.throwsAsync(check('the key', 'next key'), refused);
   t.is((await eventStore.load('key-fingerprint-LINK_KEY')).length, 3);

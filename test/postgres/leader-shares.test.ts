@@ -59,3 +59,22 @@ test('leaderships spread evenly over the processes that wait for them, and then 
     { numRuns: runs(200) },
   );
 });
+
+test('a leadership is given only to a process that stands by for it and leads, or could lead, two fewer', (t) => {
+  const candidacy = (process: string, name: string, leads = false): Candidacy => ({ name, process, leads });
+  const own = names.slice(0, 3).map((name) => candidacy('a', name, true));
+  const givenTo = (...others: readonly Candidacy[]) =>
+    names.slice(0, 3).filter((name) => givesUp([...own, ...others], { name, process: 'a' }));
+  t.deepEqual(givenTo(), []);
+  t.deepEqual(givenTo(candidacy('b', 'payments')), ['payments']);
+  t.deepEqual(givenTo(candidacy('b', 'users', true)), [], 'it stands by for nothing');
+  t.deepEqual(givenTo(candidacy('b', 'payments'), candidacy('c', 'journal')), ['journal', 'payments']);
+  t.deepEqual(givenTo(candidacy('b', 'payments'), candidacy('b', 'users', true)), ['payments']);
+  const both = [candidacy('b', 'payments'), candidacy('b', 'users', true)];
+  t.deepEqual(
+    givenTo(...both, candidacy('b', 'unmatched')),
+    [],
+    'nobody leads the other that it stands by for',
+  );
+  t.deepEqual(givenTo(...both, candidacy('b', 'unmatched'), candidacy('c', 'unmatched', true)), ['payments']);
+});

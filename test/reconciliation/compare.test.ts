@@ -137,6 +137,12 @@ const cases: [string, Payment, ExportRecord[], string[], ExportSource?][] = [
   ],
   ['paid, taken back, paid again: one charge, which is missing once', paidAgain, [], ['missingThere - 1']],
   [
+    'a contradiction by another charge of the same amount, which is missing too',
+    fold(chosen(1), succeeded(result(1, 'succeeded')), contradicted(result(2, 'succeeded'), 'succeeded')),
+    [],
+    ['missingThere - 1', 'missingThere - 2'],
+  ],
+  [
     'paid, taken back, paid again: a record without a number is about that charge',
     paidAgain,
     [theirs('')],

@@ -93,8 +93,16 @@ test('our own cosignature verifies, and states its time', (t) => {
   const name = 'witness.example/w1';
   const publicKey = Buffer.from(key.publicKey, 'base64').subarray(-32);
   const own = verifierText({ kind: 'witness', name, publicKey });
-  t.is(check(`${goText}\n${goLine}${cosignatureLine(goText, name, key, at)}`, own), 1_795_136_400);
-  const note = `${goText}\n${goLine}${cosignatureLine(goText, name, key, at)}`;
+  const line = cosignatureLine(goText, name, key, at);
+  const note = `${goText}\n${goLine}${line}`;
+  t.is(check(note, own), 1_795_136_400);
+  // Lines that somebody else has added, with the name and the id of the key.
+  const signed = Buffer.from(line.split(' ')[2] ?? '', 'base64');
+  const others = [signed.subarray(0, 10), Buffer.from(signed).fill(0, 12)]
+    .map((bytes) => `— ${name} ${bytes.toString('base64')}\n`)
+    .join('');
+  t.is(check(`${goText}\n${others}`, own), null);
+  t.is(check(`${goText}\n${others}${line}`, own), 1_795_136_400);
   const witnesses = { known: [{ kind: 'witness', name, publicKey } as const], needed: 1 };
   t.is(lackOfWitnesses(note, witnesses), null);
   t.is(lackOfWitnesses(note, witnesses, 1_795_136_400), null);
@@ -147,6 +155,7 @@ test('what does not have the form of a note, a key or a checkpoint is refused', 
     `${goText}\n${goLine.replace('JnAM=', 'JnAN=')}`,
     `${goText}\r\n\n${goLine}`,
     `${goText}\n${goLine.repeat(33)}`,
+    `${goText}\n${goLine}no signature\n`,
     `\ud800\n\n${goLine}`,
   ])
     t.is(parseNote(note), null, JSON.stringify(note));
@@ -157,6 +166,7 @@ test('what does not have the form of a note, a key or a checkpoint is refused', 
     goKey.replace('c74f', 'c74e'),
     `${goKey}AA`,
     goKey.replace('+A', '+B'),
+    verifierText({ kind: 'log', name: 'short', publicKey: Buffer.alloc(31) }),
   ])
     t.is(readVerifier(key), null, key);
   const root = 'U7WM79jrzyhGZ5/GUBTpM7NzwdyfFx61t3RovgcC4Ro=';

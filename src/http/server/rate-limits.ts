@@ -78,7 +78,7 @@ export function createRateLimits({
 }
 
 /** A minute, then each time twice as long, up to an hour. `count` is 1 for the first pause. */
-export function pauseSeconds(count: number): number {
+function pauseSeconds(count: number): number {
   return Math.min(minute * 2 ** (count - 1), longestPause);
 }
 

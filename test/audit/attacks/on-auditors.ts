@@ -184,6 +184,7 @@ test.serial(
 test.serial('a witness answers as the specification says', async (t) => {
   const name = 'ledger.example/log';
   const saved = new Map<string, string>();
+  let isDiskFull = false;
   const next = sealKeyOf('7d1e'.repeat(16));
   const witness = createWitness({
     name: 'witness.example/1',
@@ -191,7 +192,10 @@ test.serial('a witness answers as the specification says', async (t) => {
     logs: [key, next].map(({ publicKey }) => ({ kind: 'log', name, publicKey: rawKeyOf(publicKey) })),
     kept: {
       load: async (origin) => saved.get(origin) ?? null,
-      save: async (origin, note) => void saved.set(origin, note),
+      async save(origin, note) {
+        if (isDiskFull) throw new Error('no space left');
+        saved.set(origin, note);
+      },
     },
     now: () => new Date('2026-11-20T02:00:00.000Z'),
   });
@@ -211,6 +215,11 @@ test.serial('a witness answers as the specification says', async (t) => {
   t.is((await witness(`old 0\n\n${noteOf({ ...one, origin: 'other' })}`)).status, 404);
   t.is((await witness(`old 0\n\n${noteOf(one, otherKey)}`)).status, 403);
   t.is((await witness(`old 2\n\n${noteOf(one)}`)).status, 400);
+  for (const lines of ['no hash', second.slice(4), `${second}\n`.repeat(64).trimEnd()])
+    t.is((await witness(`old 0\n${lines}\n\n${noteOf(one)}`)).status, 400, lines);
+  isDiskFull = true;
+  await t.throwsAsync(witness(`old 0\n\n${noteOf(one)}`), { message: 'no space left' });
+  isDiskFull = false;
   t.is((await witness(`old 0\n${second}\n\n${noteOf(one)}`)).status, 422);
   const answers = await Promise.all([witness(`old 0\n\n${noteOf(one)}`), witness(`old 0\n\n${noteOf(two)}`)]);
   t.is(answers[0]?.status, 200);

@@ -428,6 +428,11 @@ test.serial(
     await assertKey(lost, { eventStore, runtime: testRuntime(), signal });
     const logged = await sealUpTo(t, eventStore, 6, { place, signer: otherKey });
     t.like(logged, [{ msg: 'another key seals from now on', isHandedOver: false }]);
+    t.is(
+      await reasonWith({ current: third, previous: null }),
+      missing.replace('1', '2'),
+      'they named the other',
+    );
     t.regex(
       (await verdictOn(eventStore)).first('keys of seals') ?? '',
       /^Seal 2 was signed with another key, to which the key before did not hand over$/,

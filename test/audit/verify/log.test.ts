@@ -397,8 +397,14 @@ test.serial(
 test.serial('after a hand-over: the key before, and keys that nobody handed over to', async (t) => {
   const { eventStore } = await tampered(t, file, () => {});
   const sealedIn = await freshSealing(t);
+  const unreadable = async (id: string) => {
+    await append(eventStore, id, [{ type: 'PaymentForgotten', data: {} }]);
+    const place = { stream: paymentStream(id), revision: 0 };
+    await acknowledge({ eventStore, key }, { at: new Date(), place, reason: 'So says the key' }, cause());
+  };
+  await unreadable('EARLY');
   await append(eventStore, paymentId(99), [paymentRequested()]);
-  await sealAll(eventStore, sealedIn, filled + 1, otherKey, key);
+  await sealAll(eventStore, sealedIn, filled + 3, otherKey, key);
   t.deepEqual((await verdictOn(eventStore)).found, []);
   const thief = sealKeyOf('7d1e'.repeat(16));
   const forgeries = [
@@ -408,14 +414,12 @@ test.serial('after a hand-over: the key before, and keys that nobody handed over
     [thief, { ...thief, publicKey: otherKey.publicKey }, 'in the name of the key before'],
   ] as const;
   for (const [index, [signer, before, what]] of forgeries.entries()) {
-    await forgeSeal(eventStore, signer, { count: 51 }, before);
+    await forgeSeal(eventStore, signer, { count: filled + 3 }, before);
     const found = (await verdictOn(eventStore)).found.filter(({ kind }) => kind === 'keys of seals');
     t.like(found, [{ count: index + 1, first: `Seal 10 was signed ${forgeries[0][2]}` }], what);
   }
 
-  await append(eventStore, 'UNREADABLE', [{ type: 'PaymentForgotten', data: {} }]);
-  const place = { stream: paymentStream('UNREADABLE'), revision: 0 };
-  await acknowledge({ eventStore, key }, { at: new Date(), place, reason: 'A thief says so' }, cause());
+  await unreadable('LATE');
   t.regex(
     (await verdictOn(eventStore)).first('acknowledgements') ?? '',
     /is not what a trusted key has signed$/,

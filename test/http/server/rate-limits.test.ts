@@ -1,9 +1,11 @@
 // Guessing credentials, floods of requests, and an invented source address. The library reads the clock itself, so
 // pauses are taken as the answers name them.
 
+import { mock } from 'node:test';
 import { networkOf } from '@ledger/kernel/network-of.ts';
 import test, { type ExecutionContext } from 'ava';
-import { pauseSeconds } from '../../../src/http/server/rate-limits.ts';
+import type { Context } from '../../../src/http/server/context.ts';
+import { createRateLimits } from '../../../src/http/server/rate-limits.ts';
 import { landregAccessKey, startApp, type TestApp } from '../../support/app.ts';
 import {
   chooseMethod,
@@ -211,6 +213,17 @@ test('lists of payments, each of which may look at 10,000, are limited for each 
   t.is(await list(right), 200);
 });
 
+test('links to sign in, each of which may send an email, are limited for each address', async (t) => {
+  const open = await startApp({ config: { trustedProxies: 1 } }, app);
+  t.teardown(open.close);
+  const statusFrom = async (address: string) =>
+    (await ask('/console/sign-in', address, { method: 'POST', body: new URLSearchParams() }, open)).status;
+  const from = newAddress();
+  const statuses = await Promise.all(Array.from({ length: 301 }, () => statusFrom(from)));
+  t.deepEqual(statuses.toSorted().slice(-2), [303, 429]);
+  t.is(await statusFrom(newAddress()), 303);
+});
+
 test('a flood of pages from one address is refused', async (t) => {
   const from = newAddress();
   const answers: number[] = [];
@@ -233,11 +246,27 @@ test('whoever has the link of a payment cannot use up its attempts from one addr
   t.is((await chooseMethod(other, id, { method: 'cc', again: 'yes' })).status, 200, 'the payer');
 });
 
-test('each pause is twice as long as the one before, up to an hour', (t) => {
-  t.deepEqual(
-    [1, 2, 3, 4, 5, 6, 7, 8, 2_000].map(pauseSeconds),
-    [60, 120, 240, 480, 960, 1_920, 3_600, 3_600, 3_600],
-  );
+test.serial('each pause is twice as long as the one before, up to an hour', async (t) => {
+  mock.timers.enable({ apis: ['Date', 'setTimeout'] });
+  t.teardown(() => mock.timers.reset());
+  const ctx = { path: '/', state: { address: newAddress() } } as unknown as Context;
+  await createRateLimits(rateLimits)(ctx, async () => undefined);
+  const guessed = () =>
+    ctx.state
+      .guess('a key', async () => null)
+      .then(
+        () => 0,
+        ({ answer }) => answer.retryAfterSeconds,
+      );
+  const pauses: number[] = [];
+  for (let time = 0; time < 8; time += 1) {
+    // The last two are under way when the pause begins.
+    t.deepEqual(await Promise.all(Array.from({ length: 7 }, guessed)), Array(7).fill(0));
+    const pause = await guessed();
+    pauses.push(pause);
+    mock.timers.tick(pause * 1_000);
+  }
+  t.deepEqual(pauses, [60, 120, 240, 480, 960, 1_920, 3_600, 3_600]);
 });
 
 for (const [address, network] of [

@@ -22,7 +22,6 @@ export function createReturnTo(baseUrl: string, name: 'console-return' | 'consol
     /** The page, once; the console's first page if none is kept. */
     take(ctx: Context): string {
       const kept = cookie.read(ctx);
-      if (kept === '') return '/console';
       cookie.set(ctx, '', 0);
       return ownPage(kept) ?? '/console';
     },

@@ -1,6 +1,5 @@
 /** POST /console/sign-in: emails a link to an address that belongs to an active user. */
 import { derivedId } from '@ledger/kernel/derived-id.ts';
-import { maxEmailLength } from '@ledger/kernel/email-address.ts';
 import type { Mail } from '@ledger/outbound/mailer.ts';
 import { userIdOf } from '../../../commands/user.ts';
 import { sessionStream } from '../../../events/session.ts';
@@ -33,10 +32,8 @@ export async function requestLink(ctx: Context, dependencies: PageDependencies):
 
 async function sendLink(ctx: Context, dependencies: PageDependencies): Promise<void> {
   const { config, eventStore, executeSession, runtime } = dependencies;
-  const { email: typed = '' } = readForm(ctx);
-  const address = typed.trim().toLowerCase();
-  if (address === '' || address.length > maxEmailLength) return;
-  const account = await loadAccount(eventStore, userIdOf(config.transactionIdKey, address));
+  const { email = '' } = readForm(ctx);
+  const account = await loadAccount(eventStore, userIdOf(config.transactionIdKey, email.trim()));
   if (!account || !maySignIn(account)) return;
   await ctx.state.spend('links', account.id);
   const token = runtime.randomBytes(16).toString('base64url');
@@ -49,8 +46,8 @@ async function sendLink(ctx: Context, dependencies: PageDependencies): Promise<v
   const url = `${config.baseUrl}${signInPath}/${token}`;
   // A random id, because it appears in file names and headers, where the token must not.
   const id = `sign-in-${runtime.uuid()}`;
-  const email = linkEmail({ lang: languageOf(ctx), name: account.name, url });
-  await sendEmail({ id, to: account.email, ...email }, dependencies);
+  const message = linkEmail({ lang: languageOf(ctx), name: account.name, url });
+  await sendEmail({ id, to: account.email, ...message }, dependencies);
 }
 
 async function sendEmail(mail: Mail, { closing, log, mailer, runtime }: PageDependencies): Promise<void> {
