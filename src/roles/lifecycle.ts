@@ -18,6 +18,7 @@ const uncaughtExitCode = 70;
 const lookAtFilesEveryMs = 1_000;
 const passedOnWithinMs = 1_000;
 const stopsWithinMs = 15_000;
+const diskAnswersWithinMs = 1_000;
 
 /** Something that runs and can be stopped; `stop` lets work that has begun finish. */
 export type Running = { stop(): Promise<void> };
@@ -76,11 +77,15 @@ export function followFiles(config: Config, load: () => Config, log: Log): Runni
   };
 }
 
-/** Whether something was asked of a disk and is not answered yet: the end of a process would wait for it, for ever. */
-export const isDiskAwaited = () => process.getActiveResourcesInfo().some((each) => each.startsWith('FSReq'));
+/** Whether something was asked of a disk and is not answered yet. */
+const isDiskAwaited = () => process.getActiveResourcesInfo().some((each) => each.startsWith('FSReq'));
 
-function endNow(exitCode: number): never {
-  if (isDiskAwaited()) process.kill(process.pid, 'SIGKILL');
+/** Ends the process. Node waits for what was asked of a disk; if that takes longer than a second, only a kill ends it. */
+export async function forceExit(exitCode?: number): Promise<void> {
+  for (let waitedMs = 0; isDiskAwaited(); waitedMs += 50) {
+    if (waitedMs > diskAnswersWithinMs) process.kill(process.pid, 'SIGKILL');
+    await systemRuntime.sleep(50);
+  }
   process.exit(exitCode);
 }
 
@@ -96,7 +101,7 @@ export function onSignals(
     let passedOnUntilMs = Number.POSITIVE_INFINITY;
     process.on(signal, () => {
       const nowMs = systemRuntime.monotonicMs();
-      if (nowMs > passedOnUntilMs) endNow(exitCode);
+      if (nowMs > passedOnUntilMs) return void forceExit(exitCode);
       passedOnUntilMs = Math.min(passedOnUntilMs, nowMs + passedOnWithinMs);
       stop(signal);
     });
@@ -137,7 +142,7 @@ export async function runUntilSignal(log: Log, start: (started: Started) => Prom
     setTimeout(() => {
       if (!isDiskAwaited()) return;
       log.warn('a disk does not answer: the process ends without waiting for it');
-      endNow(1);
+      void forceExit();
     }, stopsWithinMs).unref();
   } finally {
     // Even after a failed start: connections, and the channel to the parent, would keep the process from ending.
@@ -153,7 +158,7 @@ function endOnUncaught(log: Log): void {
     const isConfiguration = err instanceof ConfigError;
     if (isConfiguration) log.fatal({ faults: err.faults }, 'the configuration is invalid: the process ends');
     else log.fatal({ err, origin }, 'an error was not caught: the process ends');
-    endNow(isConfiguration ? configurationExitCode : uncaughtExitCode);
+    void forceExit(isConfiguration ? configurationExitCode : uncaughtExitCode);
   });
 }
 
