@@ -72,7 +72,7 @@ const all = [...stacks, ...others];
 /** These wait more than they work. One process begins with them; if several did, the cores would be idle. */
 const waiting = [
   ...['roles/frozen-postgres', 'cli/stores', 'projections/runtime/run', 'postgres/leader-election'],
-  'reactors/deliveries/worker',
+  ...['reactors/deliveries/worker', 'roles/lifecycle'],
 ]
   .map(fileOf)
   .filter((file) => others.includes(file));
