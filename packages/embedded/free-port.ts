@@ -17,7 +17,11 @@ export async function freePort(): Promise<number> {
   for (;;) {
     const port = next;
     next = port + step <= highest ? port + step : lowest;
-    if (await isFree(port)) return port;
+    const server = await listen(port, '127.0.0.1');
+    if (!server) continue;
+    server.close();
+    await once(server, 'close');
+    return port;
   }
 }
 
@@ -31,10 +35,9 @@ export async function assertPortsFree(planned: readonly Planned[]): Promise<void
   const servers: Server[] = [];
   try {
     for (const { variable, host, port } of planned) {
-      const server = createServer().listen(port, host);
-      servers.push(server);
-      const code = await once(server, 'listening').then(() => '', codeOf);
-      if (code !== 'EADDRINUSE') continue;
+      const server = await listen(port, host).catch(() => undefined);
+      if (server) servers.push(server);
+      if (server !== null) continue;
       const same = planned.find((other) => other.port === port && other.variable !== variable);
       const why = same
         ? `${same.variable} and ${variable} are both ${port}`
@@ -46,16 +49,14 @@ export async function assertPortsFree(planned: readonly Planned[]): Promise<void
   }
 }
 
-/** Throws if it cannot be found out, because there are too many open files for example. */
-async function isFree(port: number): Promise<boolean> {
-  const server = createServer().listen(port, '127.0.0.1');
+/** Null if the port is in use. Throws any other error, such as that of too many open files. */
+async function listen(port: number, host: string): Promise<Server | null> {
+  const server = createServer().listen(port, host);
   try {
     await once(server, 'listening');
+    return server;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') return false;
+    if (codeOf(error) === 'EADDRINUSE') return null;
     throw error;
   }
-  server.close();
-  await once(server, 'close');
-  return true;
 }
