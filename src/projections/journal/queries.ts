@@ -120,12 +120,11 @@ export async function accountStatement(
           : 0n;
       const lines = trx.from(trx.raw(`${postings} posting join ${books} using (transaction_id)`));
       within(lines.where({ account }), 'at', { start, end });
-      const page = { limit: limit + 1, after, sort: 'recorded' };
+      const page = { limit, after, sort: 'recorded' };
       const found = await readPage<FoundLine>(trx, lines, lists.accountLines, page);
       return {
         openingSen,
-        lines: withBalances(found.slice(0, limit), after?.balanceSen ?? openingSen + passedSen),
-        more: found.length > limit,
+        lines: withBalances(found, after?.balanceSen ?? openingSen + passedSen),
         closingSen: await balanceOf(trx, beforeDay, [account, dayOf(end)]),
       };
     },
@@ -140,12 +139,13 @@ export async function* accountPages(
   db: Knex,
   asked: Period & { account: string },
 ): AsyncGenerator<AccountStatement, void, void> {
+  const limit = 5_000;
   let after: AccountStatement['lines'][number] | null = null;
   for (;;) {
-    const page: AccountStatement = await accountStatement(db, { ...asked, after, limit: 5_000 });
+    const page: AccountStatement = await accountStatement(db, { ...asked, after, limit });
     yield page;
+    if (page.lines.length < limit) return;
     after = page.lines.at(-1) ?? null;
-    if (!page.more) return;
   }
 }
 
