@@ -1,7 +1,7 @@
 /** Makes the official client, which keeps the credentials of its URL to itself unless the connection is encrypted. */
 import { EventStoreDBClient } from '@eventstore/db-client';
 import type { CallOptions, Metadata } from '@grpc/grpc-js';
-import './waiting-limits.ts';
+import './grpc-faults.ts';
 
 /** An unencrypted URL of this machine with credentials: that of the embedded event store. */
 const local = /^esdb:\/\/([^/?@]+)@(?:127\.0\.0\.1|localhost)(?::\d+)?\/?\?(?:.*&)?tls=false(?:&|$)/;

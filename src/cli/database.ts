@@ -10,7 +10,7 @@ import { passwordVerifier } from '@ledger/postgres/password-verifier.ts';
 import { createClient } from '@ledger/postgres/pool.ts';
 import { unsuitability } from '@ledger/postgres/requirements.ts';
 import { checkpointsSql } from '@ledger/projections/runtime/checkpoints.ts';
-import { auditTablesSql } from '../audit/background-check/forged-rows.ts';
+import { sqlOf } from '../common/sql.ts';
 import { readEnvironment } from '../config/environment-reader.ts';
 import { checkPostgres, checkSecrets } from '../config/security.ts';
 import { erasedKeysList } from '../personal-data/erased-keys.ts';
@@ -69,7 +69,7 @@ function grantsOf(name: string): string {
   return format(readFileSync(new URL('../../content/sql/accounts.sql', import.meta.url), 'utf8'), {
     database: name,
     checkpoints: checkpointsSql.trim(),
-    auditTables: auditTablesSql,
+    auditTables: sqlOf('audit-tables'),
     keyTables: keyTablesUnlessDropped(madeWithKeys),
     readModels: [...allProjections, erasedKeysList].map((each) => each.name).join('|'),
     toDoLists: [deliveryList.name, requeryList.name].join('|'),

@@ -45,7 +45,7 @@ export async function startMonitoring<Role extends RoleDependencies>(
   const tracing = await startTracing(config.otlpEndpoint, name);
   const db = connectPostgres({ url: config.databaseUrl, log });
   const projections = roles.flatMap((each) => [...work[each].follows]);
-  const standing = {
+  const watched = {
     eventStore,
     projections,
     ...answersFrom(db),
@@ -53,7 +53,7 @@ export async function startMonitoring<Role extends RoleDependencies>(
     witnesses: config.witnessUrls.length,
     runtime,
   };
-  const look = createLook({ ...standing, log });
+  const look = createLook({ ...watched, log });
   let state: State = 'starting';
   const needsPostgres = roles.some((each) => each !== 'http');
   const reasonsOf = (found: Look) => reasonsAgainst(found, { state, needsPostgres });
@@ -76,7 +76,7 @@ export async function startMonitoring<Role extends RoleDependencies>(
     ];
   });
   add('configuration', async () => configurationFingerprints(config));
-  const sources = createSources({ ...standing, db, folder: config.dataDir });
+  const sources = createSources({ ...watched, db, folder: config.dataDir });
   for (const source of new Set(['machine' as const, ...roles.flatMap((each) => work[each].measures)]))
     add(source, sources[source]);
 

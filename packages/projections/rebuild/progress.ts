@@ -63,7 +63,7 @@ export const rebuildSchema = (name: string) => `${name}${suffix}`;
  * Rebuilds that are under way or were interrupted, each under its projection's name. Rejects within a few seconds when
  * Postgres is down.
  */
-export async function rebuildStandings(db: Knex): Promise<ProjectionStatus[]> {
+export async function rebuildStatuses(db: Knex): Promise<ProjectionStatus[]> {
   const rebuilds = (await projectionStatus(db)).filter(({ name }) => name.endsWith(suffix));
   return rebuilds.map((status) => ({ ...status, name: status.name.slice(0, -suffix.length) }));
 }

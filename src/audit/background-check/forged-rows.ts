@@ -3,9 +3,6 @@ import type { Log } from '@ledger/kernel/log.ts';
 import { codeOf } from '@ledger/kernel/reason-of.ts';
 import { emptyIfUndefined } from '@ledger/postgres/error-codes.ts';
 import type { Knex } from 'knex';
-import { sqlOf } from '../../common/sql.ts';
-
-export const auditTablesSql = sqlOf('audit-tables');
 
 /** Never rejects: the page that found it shows what the stream says. */
 export async function reportForgedRow(stream: string, { db, log }: { db: Knex; log: Log }): Promise<void> {

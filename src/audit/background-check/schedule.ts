@@ -6,8 +6,9 @@ import type { LeaderElection } from '@ledger/postgres/leader-election.ts';
 import { type LagSources, untilCaughtUp } from '@ledger/projections/runtime/lag.ts';
 import type { Knex } from 'knex';
 import { dayOf, readSpan } from '../../common/malaysian-time.ts';
+import { sqlOf } from '../../common/sql.ts';
 import { type CheckResult, check, compared } from './check.ts';
-import { auditTablesSql, forgedRows, forgetForgedRows } from './forged-rows.ts';
+import { forgedRows, forgetForgedRows } from './forged-rows.ts';
 
 type Dependencies = Parameters<typeof check>[0] &
   Pick<LagSources, 'eventStore'> & { election: LeaderElection; log: Log };
@@ -76,7 +77,7 @@ function inOneProcess(
 async function checkIfDue(dependencies: Dependencies, signal: AbortSignal): Promise<void> {
   const { db, log, runtime } = dependencies;
   const last = await lastCheck(db);
-  await db.raw(auditTablesSql);
+  await db.raw(sqlOf('audit-tables'));
   const forged = await forgedRows(db);
   // A stored result with a time in the future also makes a check due.
   const agoMs = runtime.now().getTime() - Date.parse(last?.at ?? '');
@@ -96,7 +97,7 @@ async function checkIfDue(dependencies: Dependencies, signal: AbortSignal): Prom
 type Kind = 'check' | 'verify';
 
 async function keepResult(db: Knex, of: Kind, result: CheckOutcome): Promise<void> {
-  await db.raw(auditTablesSql);
+  await db.raw(sqlOf('audit-tables'));
   await db.raw(
     `insert into last_${of} values (1, ?) on conflict (id) do update set result = excluded.result`,
     [JSON.stringify(result)],

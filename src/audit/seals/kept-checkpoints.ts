@@ -7,7 +7,6 @@ import { readIfThere, replaceFile } from '@ledger/kernel/whole-file.ts';
 import { type Checkpoint, openCheckpoint } from '@ledger/transparency-log/note.ts';
 import type { Knex } from 'knex';
 import { sqlOf } from '../../common/sql.ts';
-import { auditTablesSql } from '../background-check/forged-rows.ts';
 import { Unaccountable } from './stored-seals.ts';
 
 /** `name` says where it is kept, for a message; `note` is the signed text. */
@@ -27,7 +26,7 @@ export function keptCheckpoints(db: Knex, file: string) {
       .merge(columns);
   };
   return {
-    createTable: () => db.raw(auditTablesSql),
+    createTable: () => db.raw(sqlOf('audit-tables')),
     /** Throws Unaccountable if one was changed. */
     async load(): Promise<KeptCheckpoint[]> {
       const { rows } = await db.raw<{ rows: { checkpoint: string | null }[] }>(

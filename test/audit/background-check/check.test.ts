@@ -5,7 +5,6 @@ import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
 import test, { type ExecutionContext } from 'ava';
 import { type CheckResult, check } from '../../../src/audit/background-check/check.ts';
 import {
-  auditTablesSql,
   forgedRows,
   forgetForgedRows,
   reportForgedRow,
@@ -18,6 +17,7 @@ import {
 } from '../../../src/audit/background-check/schedule.ts';
 import { createExecute } from '../../../src/commands/execute.ts';
 import { paymentDecider } from '../../../src/commands/payment.ts';
+import { sqlOf } from '../../../src/common/sql.ts';
 import { ownCause } from '../../../src/events/envelope.ts';
 import { type PaymentEvent, paymentStream } from '../../../src/events/payment.ts';
 import { createErase } from '../../../src/personal-data/erase.ts';
@@ -81,7 +81,7 @@ const countOf = ({ checked }: CheckResult, what: RegExp) =>
 test.serial('a row whose MAC was wrong when it was read is compared with its stream', async (t) => {
   const { db, dependencies } = await start(t);
   const agreed = await check(dependencies, null, signal);
-  await db.raw(auditTablesSql);
+  await db.raw(sqlOf('audit-tables'));
   await db('payments.payments').where('transaction_id', idOf(3)).update({ mac: 'none' });
   t.deepEqual(
     (await check(dependencies, agreed, signal)).violations,

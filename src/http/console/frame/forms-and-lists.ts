@@ -11,14 +11,14 @@ type QueryFields = Readonly<Record<string, string | null | undefined>>;
 
 /** The fields of a POST. One that is given twice counts as missing. */
 export function readForm(ctx: Context): Fields {
-  return textsOf(ctx.request.body);
+  return textFieldsOf(ctx.request.body);
 }
 
 export function readQuery(ctx: Context): Fields {
-  return textsOf(ctx.query);
+  return textFieldsOf(ctx.query);
 }
 
-function textsOf(fields: unknown): Fields {
+function textFieldsOf(fields: unknown): Fields {
   const entries = typeof fields === 'object' && fields !== null ? Object.entries(fields) : [];
   const texts = entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string');
   // Without a prototype, so that `constructor` is a field only if somebody sent it.

@@ -59,14 +59,17 @@ export function createPermit({ eventStore, returnTo, sessions }: PageDependencie
       if (staff.merchants && forScope === 'all')
         throw new HttpProblem(403, 'This is about all agencies, and your account is limited to some');
       if (!may(staff, permission)) throw new HttpProblem(403, 'Your role does not allow this');
-      if (forScope === 'ofPayment' && !(await isInScope(staff.merchants, ctx.params.id ?? '', eventStore)))
+      if (
+        forScope === 'ofPayment' &&
+        !(await isPaymentInScope(staff.merchants, ctx.params.id ?? '', eventStore))
+      )
         throw noSuchPayment();
       return next();
     };
 }
 
 /** Whether somebody with this scope may see a payment. They may see none that does not exist or cannot be read. */
-export async function isInScope(scope: Scope, id: string, { load }: PageDependencies['eventStore']) {
+export async function isPaymentInScope(scope: Scope, id: string, { load }: PageDependencies['eventStore']) {
   if (scope === null) return true;
   if (!transactionIdPattern.test(id)) return false;
   const [first] = await load(paymentStream(id), 0, 1);

@@ -6,7 +6,7 @@ import { transactionIdPattern } from '../../../commands/transaction-id.ts';
 import { paymentStream } from '../../../events/payment.ts';
 import { noSuchPayment } from '../../server/load-history.ts';
 import { readQuery } from './forms-and-lists.ts';
-import { isInScope } from './guards.ts';
+import { isPaymentInScope } from './guards.ts';
 import type { Page, PageDependencies } from './page.ts';
 import { createSlots } from './request-slots.ts';
 
@@ -28,7 +28,7 @@ export function createLive(): Page {
     );
     const { of = '', seen } = readQuery(ctx);
     const isPayment = transactionIdPattern.test(of);
-    if (isPayment && !(await isInScope(merchants, of, dependencies.eventStore))) throw noSuchPayment();
+    if (isPayment && !(await isPaymentInScope(merchants, of, dependencies.eventStore))) throw noSuchPayment();
     // The positions, and rebuilds, would tell of the payments of all merchants.
     const now = async () => String(Math.floor(runtime.now().getTime() / checkedEveryMs));
     const watched = merchants && !isPayment ? now : (lookAt(of, dependencies) ?? positions);

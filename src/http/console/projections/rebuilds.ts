@@ -4,7 +4,7 @@ import { sharedAnswer } from '@ledger/kernel/shared-answer.ts';
 import {
   createMeter,
   progressText,
-  rebuildStandings,
+  rebuildStatuses,
   shareDone,
 } from '@ledger/projections/rebuild/progress.ts';
 import type { ProjectionStatus } from '@ledger/projections/runtime/checkpoints.ts';
@@ -32,27 +32,27 @@ export function createLookAtRebuilds(dependencies: Dependencies): () => Promise<
 
   async function look(): Promise<RebuildView[]> {
     const [found, head, ...requests] = await Promise.all([
-      rebuildStandings(db),
+      rebuildStatuses(db),
       eventStore.head(),
       ...names.map(async (name) => ({ name, ...(await loadRequests(eventStore, name)) })),
     ]);
     return requests.map(({ name, state }) => {
-      const standing = found.find((each) => each.name === name);
-      if (!standing) meters.delete(name);
-      return viewOf(name, state, standing, head);
+      const status = found.find((each) => each.name === name);
+      if (!status) meters.delete(name);
+      return viewOf(name, state, status, head);
     });
   }
 
   function viewOf(
     name: string,
     { requestedAt, last }: ProjectionRequests,
-    standing: ProjectionStatus | undefined,
+    status: ProjectionStatus | undefined,
     head: Position | null,
   ): RebuildView {
     const isRequested = requestedAt !== null;
-    if (!standing || !head)
+    if (!status || !head)
       return { name, state: isRequested ? 'waiting' : 'none', percent: 0, text: '', last };
-    const { events, position } = standing;
+    const { events, position } = status;
     const meter = meters.get(name) ?? createMeter(runtime);
     meters.set(name, meter);
     const text = progressText({ events, position, head, eventsPerSecond: meter(events) });
