@@ -159,13 +159,9 @@ function guard(ctx: Context, next: Next): Promise<unknown> {
     'X-Content-Type-Options': 'nosniff',
     'Content-Security-Policy': contentSecurityPolicy,
   });
-  if (!isLoopback(ctx.hostname)) ctx.throw(421, 'The sandbox answers on localhost only');
+  if (!['localhost', '127.0.0.1', '::1', '[::1]'].includes(ctx.hostname))
+    ctx.throw(421, 'The sandbox answers on localhost only');
   return next();
-}
-
-/** Whether a host name or address is this machine. */
-export function isLoopback(host: string): boolean {
-  return ['localhost', '127.0.0.1', '::1', '[::1]'].includes(host);
 }
 
 async function answerErrors(ctx: Context, next: Next, log: Logger): Promise<void> {

@@ -7,7 +7,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Logger } from 'pino';
-import { createApp, isLoopback } from './app.ts';
+import { createApp } from './app.ts';
 import { openDatabase } from './database.ts';
 import { createOrders } from './orders.ts';
 import { createRegistrations } from './registrations.ts';
@@ -17,15 +17,13 @@ import { createServerPosts } from './server-posts.ts';
 const drainMs = 1_000;
 
 /**
- * Starts the gateway on a loopback `host` and `port` (0: any free port), with its data in the SQLite `file`, and
- * resumes posts that an earlier run left due. `secret` is shared with the service. `registryToken` authenticates the
- * service at the transaction registry, under `/registry`, and at the land registry, which takes callbacks at
- * `/land-registry/callback`. Callbacks at `/merchant/callback` are checked with
- * `webhookSecrets`. `outboxDir` holds the emails for `/mailbox`. Throws if the host is not loopback, the
- * secret is empty, the port is taken or the file cannot be used.
+ * Starts the gateway on `port` of 127.0.0.1 (0: any free port), with its data in the SQLite `file`, and resumes posts that
+ * an earlier run left due. `secret` is shared with the service. `registryToken` authenticates the service at the
+ * transaction registry, under `/registry`, and at the land registry, which takes callbacks at `/land-registry/callback`.
+ * Callbacks at `/merchant/callback` are checked with `webhookSecrets`. `outboxDir` holds the emails for `/mailbox`. Throws
+ * if the port is taken or the file cannot be used.
  */
 export async function startSandboxGateway(options: {
-  host: string;
   port: number;
   secret: string;
   registryToken: string;
@@ -34,16 +32,13 @@ export async function startSandboxGateway(options: {
   file: string;
   log: Logger;
 }): Promise<{ url: string; port: number; close(): Promise<void> }> {
-  const { host, secret, log } = options;
-  if (!isLoopback(host)) throw new Error(`The sandbox gateway listens on loopback only, not on ${host}`);
-  if (secret === '') throw new Error('The sandbox gateway needs a secret to sign its results');
-
+  const { secret, log } = options;
   const database = openDatabase(options.file);
   const orders = createOrders(database);
   const registrations = createRegistrations(database);
   const serverPosts = createServerPosts({ orders, secret, log });
   const server = createServer(createApp({ ...options, orders, registrations, serverPosts }).callback());
-  server.listen(options.port, host);
+  server.listen(options.port, '127.0.0.1');
   try {
     await once(server, 'listening');
   } catch (error) {
@@ -54,7 +49,7 @@ export async function startSandboxGateway(options: {
 
   const { port } = server.address() as AddressInfo;
   return {
-    url: `http://${host.includes(':') ? `[${host}]` : host}:${port}`,
+    url: `http://127.0.0.1:${port}`,
     port,
     async close() {
       const closed = once(server, 'close');

@@ -92,7 +92,6 @@ async function start(plan: Config, log: Log, started: Started): Promise<void> {
   const registryToken = systemRuntime.randomBytes(32).toString('hex');
   const gateway = hasSandbox
     ? await startSandboxGateway({
-        host: '127.0.0.1',
         port: sandbox.port,
         file: join(folder.path, 'sandbox-gateway.db'),
         outboxDir: join(folder.path, 'outbox'),

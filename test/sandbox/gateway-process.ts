@@ -6,7 +6,6 @@ import { registryToken, secret } from './helpers.ts';
 const [, , file = '', port = '0'] = process.argv;
 const log = pino({ level: 'silent' });
 const gateway = await startSandboxGateway({
-  host: '127.0.0.1',
   port: Number(port),
   secret,
   registryToken,

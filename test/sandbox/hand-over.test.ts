@@ -107,7 +107,7 @@ test('bad requests get a 4xx answer, never a 500 or a stack', async (t) => {
   }
 });
 
-test('loopback only, both for the listening address and for the host name of requests', async (t) => {
+test('only the host names of this machine are answered, and a port in use is an error', async (t) => {
   const { port } = await startGateway(t);
   const foreign = request({ host: '127.0.0.1', port, headers: { host: 'evil.example' } }).end();
   const status = await new Promise((resolve) =>
@@ -116,18 +116,11 @@ test('loopback only, both for the listening address and for the host name of req
   t.is(status, 421);
   const file = `${await temporaryFolder(t)}/orders.db`;
   const common = {
-    port: 0,
     registryToken,
     webhookSecrets: [],
     outboxDir: '/nowhere',
     file,
     log: pino({ level: 'silent' }),
   };
-  await t.throwsAsync(startSandboxGateway({ ...common, host: '0.0.0.0', secret }), { message: /loopback/ });
-  await t.throwsAsync(startSandboxGateway({ ...common, host: '127.0.0.1', secret: '' }), {
-    message: /secret/,
-  });
-  await t.throwsAsync(startSandboxGateway({ ...common, host: '127.0.0.1', secret, port }), {
-    code: 'EADDRINUSE',
-  });
+  await t.throwsAsync(startSandboxGateway({ ...common, secret, port }), { code: 'EADDRINUSE' });
 });

@@ -47,7 +47,6 @@ export async function startGateway(
   log = pino({ level: 'silent' }),
 ) {
   const gateway = await startSandboxGateway({
-    host: '127.0.0.1',
     port: 0,
     secret,
     registryToken,
