@@ -3,7 +3,7 @@ export class StartError extends Error {
   override name = 'StartError';
 }
 
-/** An embedded store does not answer, or has ended: the same may succeed later. */
+/** A store does not answer, has ended, or does not run at all: the same may succeed later. */
 export class StoreAway extends StartError {
   override name = 'StoreAway';
 }

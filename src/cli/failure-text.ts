@@ -19,10 +19,9 @@ import { UnreadableEvent } from '../events/codec.ts';
 import { UnreadableExport } from '../reconciliation/export-format.ts';
 import { ImportImpossible } from '../reconciliation/reconcile.ts';
 import { configurationExitCode } from '../roles/lifecycle.ts';
-import { StoresUnavailable } from '../roles/stores.ts';
 import { TooManyReceipts } from '../statements/document.ts';
 
-const away = [EventStoreUnavailable, KeysUnavailable, PostgresUnavailable, StoreAway, StoresUnavailable];
+const away = [EventStoreUnavailable, KeysUnavailable, PostgresUnavailable, StoreAway];
 const expected = [...away, ConfigError, StartError, UnreadableExport, ImportImpossible];
 
 /** EX_TEMPFAIL: the same command may succeed later. */

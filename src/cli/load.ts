@@ -4,13 +4,13 @@
  */
 import { randomInt, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { StartError } from '@ledger/embedded/start-error.ts';
+import { StartError, StoreAway } from '@ledger/embedded/start-error.ts';
 import { orElse } from '@ledger/kernel/or-else.ts';
 import samples from '../../content/samples/load.json' with { type: 'json' };
 import { signFields } from '../clients/gateway/checksum.ts';
 import { toDateTime } from '../common/malaysian-time.ts';
 import { formatSen, type Sen } from '../common/money.ts';
-import { loadRoleConfig, StoresUnavailable } from '../roles/stores.ts';
+import { loadRoleConfig } from '../roles/stores.ts';
 import { type CommandOf, UsageError } from './command.ts';
 import { fail } from './stores.ts';
 
@@ -96,14 +96,14 @@ export const command: CommandOf<'load'> = async ({ key = 'demo-key', merchant = 
   return { data: { payments: count }, text };
 };
 
-/** Resolves to the body of the answer. A caller who is asked to wait does so. Throws StoresUnavailable and StartError. */
+/** Resolves to the body of the answer. A caller who is asked to wait does so. Throws StoreAway and StartError. */
 async function call(url: string, request: RequestInit): Promise<string> {
   while (true) {
     const signal = AbortSignal.timeout(answerWithinMs);
     const answer = await fetch(url, { method: 'POST', redirect: 'manual', signal, ...request }).catch(
       () => null,
     );
-    if (!answer) throw new StoresUnavailable(`No ledger answers at ${url}; PORT names another port.`);
+    if (!answer) throw new StoreAway(`No ledger answers at ${url}; PORT names another port.`);
     const body = await answer.text();
     if (answer.status < 400) return body;
     const waitSeconds = Number(answer.headers.get('retry-after'));

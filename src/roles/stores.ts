@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import { isServed } from '@ledger/embedded/data-folder.ts';
 import { readEndpoints } from '@ledger/embedded/endpoints.ts';
+import { StoreAway } from '@ledger/embedded/start-error.ts';
 import { connectEventStore } from '@ledger/event-store/client.ts';
 import type { EventStore } from '@ledger/event-store/event-store.ts';
 import { type Refusal, refusal } from '@ledger/event-store/requirements.ts';
@@ -27,11 +28,6 @@ import type { AnsweredRequest, AttemptOutcome } from '../monitoring/counters.ts'
 import { madeWithKeys } from '../projections/payments/payers.ts';
 import type { Documents } from '../statements/document.ts';
 import type { Running } from './lifecycle.ts';
-
-/** A store that a command needs does not answer, or no ledger runs that has one. */
-export class StoresUnavailable extends Error {
-  override name = 'StoresUnavailable';
-}
 
 export type Store = 'eventStore' | 'postgres';
 
@@ -111,14 +107,14 @@ export const firstToStop = (
 
 /**
  * The configuration of a command that runs alongside `ledger serve` and uses its embedded stores where no URL is set.
- * In production nothing is read from a data folder. Throws ConfigError and StoresUnavailable.
+ * In production nothing is read from a data folder. Throws ConfigError and StoreAway.
  */
 export function loadRoleConfig(needs?: Needs): Config {
   const env = readEnvironment(process.env, {}, new Set(['ESDB_URL', 'DATABASE_URL', 'DATA_DIR', 'NODE_ENV']));
   if (env.production) return loadConfig(process.env, {}, needs);
   const dataDir = env.text('DATA_DIR');
   if (!(env.given('ESDB_URL') && env.given('DATABASE_URL')) && !isServed(dataDir))
-    throw new StoresUnavailable(
+    throw new StoreAway(
       `No ledger runs in ${dataDir}: run npm start, or set DATA_DIR to its folder, or ESDB_URL and DATABASE_URL.`,
     );
   return loadConfig(process.env, readEndpoints(dataDir), needs);
@@ -137,8 +133,7 @@ export const askedOfStream = `${paymentStreamPrefix}write-access`;
 
 /**
  * Throws ConfigError if a store cannot serve or refuses us; whether we may append is asked only for a process that
- * does. Returns the stores that do not answer: a role waits for them; if a command `needs` one, it throws
- * StoresUnavailable.
+ * does. Returns the stores that do not answer: a role waits for them; if a command `needs` one, it throws StoreAway.
  */
 export async function assertStores({
   databaseUrl,
@@ -167,6 +162,6 @@ export async function assertStores({
     answer.status === 'rejected' ? [{ store, fault: `${variable}: ${reasonOf(answer.reason)}.` }] : [],
   );
   const missed = silent.filter(({ store }) => needs.includes(store)).map(({ fault }) => fault);
-  if (missed.length > 0) throw new StoresUnavailable(missed.join('\n'));
+  if (missed.length > 0) throw new StoreAway(missed.join('\n'));
   return silent.map(({ store }) => store);
 }
