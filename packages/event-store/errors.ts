@@ -18,7 +18,7 @@ export const isAnswer = (error: unknown): boolean =>
   isDefinite(error) && !(error instanceof WrongExpectedRevision && error.actual === null);
 
 /** Whether the server refused a read, and would refuse again. */
-export const isRefusal = (error: unknown): boolean => refusals.some((type) => error instanceof type);
+export const isReadRefusal = (error: unknown): boolean => refusals.some((type) => error instanceof type);
 
 /** One line for messages and logs, the same for the same fault; several of the client's errors have an empty message. */
 export function describe(error: unknown): string {

@@ -5,7 +5,7 @@ import type { ClientReadableStream, ServiceError } from '@grpc/grpc-js';
 import { retry } from '@ledger/kernel/retry.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
 import type { Connected, Connection } from './connection.ts';
-import { describe, isRefusal } from './errors.ts';
+import { describe, isReadRefusal } from './errors.ts';
 import { type EventStore, EventStoreUnavailable, type Position, type RecordedEvent } from './event-store.ts';
 import { hooksOf } from './new-client.ts';
 import { decodeReadMessage, type ReadMessage, readAllRequest, readStreamRequest } from './read-message.ts';
@@ -42,11 +42,11 @@ export function createReads(dependencies: {
         firstMs: 50,
         maxAttempts: 5,
         giveUpAfterMs,
-        shouldRetry: (error) => !isRefusal(error) && !connection.whyAway(),
+        shouldRetry: (error) => !isReadRefusal(error) && !connection.whyAway(),
       });
     } catch (error) {
       const message = `Cannot read ${what}: ${describe(error)}`;
-      if (isRefusal(error)) throw new Error(message, { cause: error });
+      if (isReadRefusal(error)) throw new Error(message, { cause: error });
       throw new EventStoreUnavailable(message, { cause: error });
     }
   }
