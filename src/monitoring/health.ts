@@ -182,13 +182,19 @@ function healthOf(
   // The reason is left out: it may name a payment's stream, a host or a place in our code.
   const told = status?.fault?.message === diskFullText ? diskFullText : 'It cannot continue';
   const fault = status ? status.fault && told : 'It has never run';
-  return { name, status: wordFor(fault, lagMs), lagMs, fault, parked: status?.parked.length ?? 0 };
+  return {
+    name,
+    status: statusWord(fault !== null, lagMs),
+    lagMs,
+    fault,
+    parked: status?.parked.length ?? 0,
+  };
 }
 
 const isWell = ({ parked, status }: ProjectionHealth): boolean => status === 'ok' && parked === 0;
 
-function wordFor(fault: string | null, lagMs: number | null): ProjectionHealth['status'] {
-  if (fault !== null) return 'stopped';
+export function statusWord(isStopped: boolean, lagMs: number | null): ProjectionHealth['status'] {
+  if (isStopped) return 'stopped';
   if (lagMs === null) return 'unknown';
   return lagMs > tolerableLagMs ? 'behind' : 'ok';
 }

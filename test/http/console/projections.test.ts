@@ -3,6 +3,7 @@ import { connect } from 'node:net';
 import { projectionStatus } from '@ledger/projections/runtime/checkpoints.ts';
 import test from 'ava';
 import { projectionStream } from '../../../src/events/projection-requests.ts';
+import { userStream } from '../../../src/events/user.ts';
 import { payments } from '../../../src/projections/payments/projection.ts';
 import { users } from '../../../src/projections/users/projection.ts';
 import { rebuildAsRequested } from '../../../src/reactors/projection-requests/perform.ts';
@@ -20,7 +21,9 @@ const postgres = await createDatabase();
 test.serial('a rebuild is requested on the page, watched, and done', async (t) => {
   const { db, url } = await emptyDatabase(t, postgres);
   const closing = new AbortController();
+  let time: Date | null = null;
   const app = await startApp({
+    clock: () => time ?? new Date(),
     console: { db, closing: closing.signal },
     content: { projections: [payments, users], projectionStatus: () => projectionStatus(db) },
   });
@@ -39,6 +42,17 @@ test.serial('a rebuild is requested on the page, watched, and done', async (t) =
   await db.raw(`update checkpoints set parked = '[]'`);
   t.regex(page, /payments<\/th>\s*<td>.*Up to date/);
   t.regex(page, /users<\/th>\s*<td>.*Not known/);
+  await db.raw('insert into checkpoints (name, version) values (?, ?)', [users.name, users.version]);
+  const [first] = await eventStore.load(userStream(member.id));
+  // As in health and `ledger status`.
+  for (const [lagMs, shown] of [
+    [10_000, /users<\/th>\s*<td>.*Up to date/],
+    [10_001, /users<\/th>\s*<td>.*Behind/],
+  ] as const) {
+    time = new Date((first?.created.getTime() ?? 0) + lagMs);
+    t.regex(await (await viewer.get('/console/projections')).text(), shown);
+  }
+  time = null;
   t.notRegex(page, /<button[^>]*>Rebuild/);
   t.is((await viewer.post('/console/projections/payments/rebuild')).status, 403);
   t.is((await member.post('/console/projections/nonsense/rebuild')).status, 404);

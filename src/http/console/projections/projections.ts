@@ -3,13 +3,13 @@ import type { ProjectionStatus } from '@ledger/projections/runtime/checkpoints.t
 import { lagMsOf } from '@ledger/projections/runtime/lag.ts';
 import type { Followed } from '@ledger/projections/runtime/projection.ts';
 import { createExecuteRequest } from '../../../commands/projection-requests.ts';
+import { statusWord } from '../../../monitoring/health.ts';
 import { erasedKeysList, returnedKeys } from '../../../personal-data/erased-keys.ts';
 import { HttpProblem } from '../../server/context.ts';
 import { leadTo, type Page, staffCause } from '../frame/page.ts';
 
 const path = '/console/projections';
 const answerWithinMs = 2_000;
-const tolerableLagMs = 5_000;
 
 /** What Postgres or the event store does not answer is shown as unknown. */
 export const showProjections: Page = async (ctx, dependencies) => {
@@ -46,19 +46,13 @@ function rowOf(
   return {
     name,
     isNeverRebuilt: isNeverRebuilt === true,
-    status: statusOf(status, lagMs),
+    status: status ? statusWord(status.fault !== null, lagMs) : 'unknown',
     lag: lagMs === null ? 'not known' : lagText(lagMs),
     position: status?.position?.commit.toLocaleString('en') ?? '',
     version: status && status.version !== version ? `${status.version}, here ${version}` : `${version}`,
     fault: status?.fault ?? null,
     parked: status?.parked.length ?? 0,
   };
-}
-
-function statusOf(status: ProjectionStatus | undefined, lagMs: number | null) {
-  if (status?.fault) return 'stopped';
-  if (!status || lagMs === null) return 'unknown';
-  return lagMs > tolerableLagMs ? 'behind' : 'ok';
 }
 
 function lagText(lagMs: number): string {
