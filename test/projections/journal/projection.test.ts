@@ -221,7 +221,7 @@ test.serial('pages of a day and of a statement come to the whole, each line once
       const after = isGiven ? last : last && { cursor: last.cursor };
       const page = await accountStatement(db, { ...period, after, limit: 5 });
       lines.push(...page.lines);
-      if (!page.more) break;
+      if (page.lines.length < 5) break;
     }
     t.is(lines.length, 23);
     t.is(lines.at(-1)?.balanceSen, 23n * 1_000n + 276n);
@@ -271,7 +271,7 @@ test.serial('a statement opens with what was there, and closes with it and its l
   t.is(two.lines.at(-1)?.kind, 'credit');
   t.is(two.lines.at(-1)?.balanceSen, two.closingSen);
   const quiet = await accountStatement(db, { ...ask, from: '2026-11-22', to: '2026-11-30' });
-  t.deepEqual(quiet, { openingSen: 2_073n, lines: [], more: false, closingSen: 2_073n });
+  t.deepEqual(quiet, { openingSen: 2_073n, lines: [], closingSen: 2_073n });
   await t.throwsAsync(accountStatement(db, { ...ask, from: '2026-11-31', to: '2026-12-01' }), {
     instanceOf: RangeError,
   });
