@@ -204,6 +204,9 @@ test.serial(
       '2 AMOUNT must be an amount such as 120.50',
       '3 AMOUNT must be an amount such as 120.50',
     ]);
+    t.deepEqual((await bring([header, 'PO-1,2026-11-21,9.00,,2.61121E+15,fpx,9.00,'], true)).faults, [
+      '2 PAYMENT_TRANS_ID was rounded by a spreadsheet',
+    ]);
     const early = `it is dated before its first money came in, on 2026-11-20: ${unconfirmed}`;
     t.is((await sum('1999-12-31', '120.50', 'fpx,120.50')).imported, early);
     t.is((await bring([header, 'PO-2,2026-11-19,120.50,,G1,,120.50,'])).imported, early);
