@@ -197,6 +197,11 @@ test.serial(
     const { imported } = await sum('2026-11-21', '120.51', 'fpx,60.00', 'fpx,60.51');
     t.is(imported, `gateway:fpx owes less, RM 120.50: ${unconfirmed}`);
     t.is(
+      (await sum('2026-11-21', '999999999999.99', 'fpx,999999999999.99')).imported,
+      imported,
+      'a day of all agencies may be larger than any payment',
+    );
+    t.is(
       (await sum('2026-11-21', '121.51', 'fpx,120.51', 'cc,1.00')).imported,
       `gateway:fpx (RM 120.50), gateway:cc (RM 0.00) owe less: ${unconfirmed}`,
     );
