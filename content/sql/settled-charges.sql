@@ -1,7 +1,8 @@
 -- The charge that has the number of the line; for a line without one, the first charge that is left of its payment, and
 -- those that no other settlement has paid out come first. A charge that is named more often than it was booked is found as
--- often as it was booked. The charges are looked up line by line, because PostgreSQL cannot know how many lines are given,
--- and a join of 100,000 of them may take minutes.
+-- often as it was booked. Two debits are no charges: one in an entry that moves a credited charge to the agency, and one
+-- that was reversed because a later report replaced it or staff explained it. The charges are looked up line by line,
+-- because PostgreSQL cannot know how many lines are given, and a join of 100,000 of them may take minutes.
 with candidates as (
   select named.*, charge.*, bool_or(revision = charged) over (partition by id, charged) as is_taken,
     exists (select from journal.paid_out where paid_out.charge = charge_name and settlement_id <> ?) as is_paid_out
@@ -13,8 +14,15 @@ with candidates as (
   cross join lateral (
     select revision as charged, account, opened_on,
       left(encode(sha256(convert_to(transaction_id || '/' || revision, 'UTF8')), 'base64'), 8) as charge_name
-    from journal.postings
+    from journal.postings booked
     where transaction_id = named.id and account like 'gateway:%' and debit_sen > 0 and debit_sen = named.amount_sen
+      and not exists (
+        select from journal.postings suspense join journal.postings gateway using (transaction_id, revision)
+        where transaction_id = named.id and gateway.account = booked.account
+          and suspense.account like 'suspense:%' and suspense.debit_sen > 0 and gateway.credit_sen = booked.debit_sen
+          and (revision = booked.revision or revision > booked.revision
+            and suspense.kind = 'reversal' and suspense.account = 'suspense:' || booked.kind)
+      )
   ) charge
 )
 select line, account, opened_on::text as "openedOn", charge_name as charge

@@ -12,6 +12,8 @@ export const sen = define<Sen>('sen', (value) => Number.isSafeInteger(value) && 
 export type AmountFault = 'not_numeric' | 'too_many_decimals' | 'not_positive' | 'too_large';
 
 const numericText = /^\d{1,9}(\.\d{1,2})?$/;
+/** The form of a sum of many payments, for `readAmount`. */
+export const sumText = /^\d{1,12}(\.\d{1,2})?$/;
 
 /**
  * Reads an amount in RM as it arrives from outside: a JSON number or a strict numeric string. Returns sen, or the
@@ -29,8 +31,8 @@ export function parseAmount(value: unknown, maxSen: Sen): Sen | AmountFault {
  * Reads the amount of a gateway result or a registry record: like `parseAmount`, but zero is allowed, thousands
  * separators are refused and anything unreadable is null (which never equals the requested amount).
  */
-export function readAmount(value: string): Sen | null {
-  const sen = senOfText(value.trim());
+export function readAmount(value: string, form = numericText): Sen | null {
+  const sen = senOfText(value.trim(), form);
   return typeof sen === 'bigint' ? (Number(sen) as Sen) : null;
 }
 
@@ -65,9 +67,9 @@ export function isRinggit(currency: string): boolean {
   return ['', 'MYR', 'RM'].includes(currency.toUpperCase());
 }
 
-function senOfText(value: unknown): bigint | AmountFault {
+function senOfText(value: unknown, form = numericText): bigint | AmountFault {
   if (typeof value !== 'string') return 'not_numeric';
-  if (!numericText.test(value)) return /^\d{1,9}\.\d{3,}$/.test(value) ? 'too_many_decimals' : 'not_numeric';
+  if (!form.test(value)) return /^\d{1,9}\.\d{3,}$/.test(value) ? 'too_many_decimals' : 'not_numeric';
   const [ringgit = '0', cents = ''] = value.split('.');
   return BigInt(ringgit + cents.padEnd(2, '0'));
 }

@@ -154,17 +154,20 @@ function pairUp(
   payment: RequestedPayment,
 ): { pairs: Pair[]; uncovered: Ours[] } {
   const results = payment.results.map((result, index) => ({ resultNo: index + 1, result }));
+  const owed = results.filter((ours) => !wasNeverOwed(ours));
   const successes = results
     .filter(({ result }) => result.outcome === 'succeeded')
     .toSorted((a, b) => Number(wasReplaced(a)) - Number(wasReplaced(b)));
   const current = results.filter(({ result }) => result === currentResult(payment));
   const pairs: Pair[] = records
     .toSorted((a, b) => Number(b.status === 'succeeded') - Number(a.status === 'succeeded'))
-    .map((record) => ({ record, ours: sameTransaction(record, results) }));
+    .map((record) => ({ record, ours: sameTransaction(record, owed) }));
   // A result whose transaction a record names is not available to other records, whether it was paired or not.
   const ids = new Set(pairs.map(({ record }) => record.gatewayTransactionId).filter((id) => id !== ''));
   const taken = new Set(
-    results.filter(({ result }) => ids.has(result.gatewayTransactionId)).map(({ resultNo }) => resultNo),
+    results
+      .filter((ours) => wasNeverOwed(ours) || ids.has(ours.result.gatewayTransactionId))
+      .map(({ resultNo }) => resultNo),
   );
   for (const isMatch of [isSameSuccess, isSuccess, isCompatible]) {
     for (const pair of pairs.filter(({ ours }) => ours === null)) {
@@ -184,6 +187,10 @@ function pairUp(
 
 /** A later report of the same money, which must be in the export, is in the books in its place. */
 const wasReplaced = ({ result }: Ours) => result.resolved?.resolution === 'superseded';
+
+/** Staff have explained money in suspense as never owed: the books do not have it. */
+const wasNeverOwed = ({ result: { resolved, role } }: Ours) =>
+  (role === 'amountMismatch' || role === 'duplicate') && resolved?.resolution === 'explained';
 
 /** A charge that was reported again after a failure of it, or for another order, is one charge. */
 const isSameCharge = ({ result }: Ours, successes: readonly Ours[]) =>

@@ -6,7 +6,8 @@ import { orElse } from '@ledger/kernel/or-else.ts';
 import { parse } from 'csv-parse/sync';
 
 export type BadRow = { line: number; fault: string };
-export type CsvRow = { line: number; cells: readonly string[] } | BadRow;
+/** `text` is that of the line. */
+export type CsvRow = { line: number; cells: readonly string[] } | (BadRow & { text: string });
 
 /** In characters and lines. Rows of these exports have a few hundred characters in one line. */
 const maxRowLength = 16_384;
@@ -29,12 +30,13 @@ export async function* readCsv(bytes: AsyncIterable<Uint8Array>): AsyncGenerator
   let delimiter = '';
   for (let first = await lineAt(0); first; first = await lineAt(0)) {
     const { line } = first;
-    delimiter ||= delimiterOf(first.text ?? '');
-    const text = await wholeRow(lineAt);
-    const cells = text === null ? null : parseRow(text, delimiter);
-    ahead.splice(0, text === null || cells === null ? 1 : occurrences(text, '\n') + 1);
+    const text = first.text ?? '';
+    delimiter ||= delimiterOf(text);
+    const whole = await wholeRow(lineAt);
+    const cells = whole === null ? null : parseRow(whole, delimiter);
+    ahead.splice(0, whole === null || cells === null ? 1 : occurrences(whole, '\n') + 1);
     if (cells && cells.length > 0) yield { line, cells };
-    if (!cells) yield { line, fault: 'has quotes that do not match, or is too long' };
+    if (!cells) yield { line, fault: 'has quotes that do not match, or is too long', text };
   }
 }
 

@@ -120,10 +120,15 @@ function readGatewayRow(line: number, fields: Fields): ExportRecord | string {
   };
 }
 
+export function roundedId(fields: Fields, columns: readonly string[]): string | null {
+  const rounded = columns.find((name) => roundedPattern.test(fields[name] ?? ''));
+  return rounded ? `${rounded} was rounded by a spreadsheet` : null;
+}
+
 /** What a row says must be readable, and a success must have an amount. */
 function faultOf(source: ExportSource, fields: Fields, record: ExportRecord): string | null {
-  const rounded = idColumns[source].find((name) => roundedPattern.test(fields[name] ?? ''));
-  if (rounded) return `${rounded} was rounded by a spreadsheet`;
+  const rounded = roundedId(fields, idColumns[source]);
+  if (rounded) return rounded;
   const wrongId = idColumns[source].find((name) => !idPattern.test(fields[name] ?? ''));
   if (wrongId) return `${wrongId} is not an id`;
   if (record.transactionId === '' && record.recordId === '') return 'names no transaction';

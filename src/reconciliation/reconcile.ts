@@ -74,9 +74,9 @@ export async function reconcile(dependencies: Dependencies, task: Import): Promi
   const { runtime } = dependencies;
   const staged = openStagedRecords();
   try {
-    const onBadRow = (row: BadRow, cells: readonly string[]) => {
-      for (const cell of cells.map((each) => each.trim()))
-        if (transactionIdPattern.test(cell)) staged.markUnreadable(cell);
+    const onBadRow = (row: BadRow, text: string) => {
+      for (const word of text.match(/\w+/g) ?? [])
+        if (transactionIdPattern.test(word)) staged.markUnreadable(word);
       task.onBadRow(row);
     };
     const read = await stageExport(task.file, { staged, runtime, recognise: recogniseExport, onBadRow });

@@ -1,10 +1,10 @@
 /** The files of payouts and remittances, recognised by their header, and how a row of each is read. */
 import { boundsOfDay } from '../common/malaysian-time.ts';
-import { isRinggit, readAmount, type Sen } from '../common/money.ts';
+import { isRinggit, readAmount, type Sen, sumText } from '../common/money.ts';
 import { paymentModes } from '../common/payment-modes.ts';
 import type { SettlementKind } from '../events/settlement.ts';
 import type { NamedCharge } from '../projections/journal/settlements.ts';
-import { columnsOf, type Fields, UnreadableExport } from './export-format.ts';
+import { columnsOf, type Fields, roundedId, UnreadableExport } from './export-format.ts';
 
 /** What all rows of a file have in common. */
 type SettlementHead = { reference: string; settledOn: string; totalSen: Sen };
@@ -50,8 +50,8 @@ export function recogniseSettlement(header: readonly string[], merchants: readon
       const fields = fieldsOf(cells);
       if (typeof fields === 'string') return fields;
       // First, because the form of the console takes the amount as the total.
-      const amountSen = readAmount(fields.AMOUNT ?? '');
-      const feeSen = readAmount(fields.FEE || '0');
+      const amountSen = readAmount(fields.AMOUNT ?? '', sumText);
+      const feeSen = readAmount(fields.FEE || '0', sumText);
       if (!amountSen) return 'AMOUNT must be an amount such as 120.50';
       if (feeSen === null) return 'FEE must be an amount such as 120.50';
       const read = readHead(fields);
@@ -64,8 +64,9 @@ export function recogniseSettlement(header: readonly string[], merchants: readon
       const account = kind === 'payout' ? gatewayAccountOf(fields) : `merchant:${fields.MERCHANT_CODE}`;
       if (!account || (kind === 'remittance' && !merchants.includes(fields.MERCHANT_CODE ?? '')))
         return `${required[kind][3]} names no account of the journal`;
-      const ids = kind === 'payout' ? idsOf(fields) : noIds;
-      return { line, ...ids, account, amountSen, feeSen };
+      if (kind === 'remittance') return { line, ...noIds, account, amountSen, feeSen };
+      const rounded = roundedId(fields, ['TRANS_ID', 'PAYMENT_TRANS_ID']);
+      return rounded ?? { line, ...idsOf(fields), account, amountSen, feeSen };
     },
   };
 }
@@ -74,7 +75,7 @@ function readHead({ REFERENCE = '', SETTLED_ON = '', TOTAL = '' }: Fields): Sett
   if (!referencePattern.test(REFERENCE))
     return 'REFERENCE must have 1 to 64 letters, digits, spaces or . : / - and begin with a letter or digit';
   if (!boundsOfDay(SETTLED_ON)) return 'SETTLED_ON must be a day such as 2026-11-20';
-  const totalSen = readAmount(TOTAL);
+  const totalSen = readAmount(TOTAL, sumText);
   if (totalSen === null) return 'TOTAL must be an amount such as 120.50';
   return { reference: REFERENCE, settledOn: SETTLED_ON, totalSen };
 }

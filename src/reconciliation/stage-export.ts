@@ -18,7 +18,7 @@ export async function stageExport<Row extends object, Known extends Format<Row>>
     staged: { add(rows: readonly Row[]): void };
     recognise: (header: readonly string[]) => Known;
     runtime: Pick<Runtime, 'yieldToIo'>;
-    onBadRow: (row: BadRow, cells: readonly string[]) => void;
+    onBadRow: (row: BadRow, text: string) => void;
   },
 ) {
   const { onBadRow, recognise, runtime, staged } = reading;
@@ -39,7 +39,7 @@ export async function stageExport<Row extends object, Known extends Format<Row>>
     const record = 'cells' in row ? format.readRow(row.line, row.cells) : row.fault;
     if (typeof record === 'string') {
       badRows += 1;
-      onBadRow({ line: row.line, fault: record }, 'cells' in row ? row.cells : []);
+      onBadRow({ line: row.line, fault: record }, 'cells' in row ? row.cells.join() : row.text);
     } else if (batch.push(record) >= batchSize) {
       staged.add(batch);
       batch = [];

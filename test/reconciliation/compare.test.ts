@@ -20,6 +20,7 @@ import {
   mismatched,
   orderNo,
   requested,
+  resolvedAs,
   result,
   resultAt,
   sen,
@@ -61,6 +62,7 @@ const failed = fold(chosen(1), applied(result(1, 'failed')));
 const cancelled = fold(chosen(1), applied(result(1, 'cancelled')));
 const pending = fold(chosen(1), applied(result(1, 'pending')));
 const twice = fold(chosen(1), succeeded(result(1, 'succeeded')), duplicated(result(2, 'succeeded'), 'P1'));
+const explained = [resolvedAs('explained', 2)].reduce<Payment>(evolve, twice);
 const mismatch = fold(chosen(1), mismatched(result(1, 'succeeded', { amountSen: sen(1) })));
 const reversed: PaymentEvent = {
   type: 'PaymentReversed',
@@ -114,6 +116,19 @@ const cases: [string, Payment, ExportRecord[], string[], ExportSource?][] = [
   ['the second charge only', paid, [theirs('P2')], ['missingHere P2 -', 'missingThere - 1']],
   ['a duplicate set apart here', twice, [theirs('P1'), theirs('P2')], ['matched P1 1', 'matched P2 2']],
   ['a duplicate that they lack', twice, [theirs('P1')], ['matched P1 1', 'missingThere - 2']],
+  ['a duplicate that never was, which they lack', explained, [theirs('P1')], ['matched P1 1']],
+  [
+    'a duplicate that never was, which failed there',
+    explained,
+    [theirs('P1'), theirs('P2', { status: 'failed' })],
+    ['matched P1 1', 'matched P2 -'],
+  ],
+  [
+    'a duplicate that never was, paid there',
+    explained,
+    [theirs('P1'), theirs('P2')],
+    ['matched P1 1', 'missingHere P2 -'],
+  ],
   ['an amount set apart here', mismatch, [theirs('P1', { amountSen: sen(1) })], ['matched P1 1']],
   ['a row twice', paid, [theirs('P1'), theirs('P1')], ['matched P1 1', 'repeated P1 -']],
   [

@@ -12,9 +12,11 @@ import { stageExport } from '../../src/reconciliation/stage-export.ts';
 import { openStagedRecords } from '../../src/reconciliation/staged-records.ts';
 import { gatewayCsv, idOf, pieces } from './helpers.ts';
 
-async function read(file: string | Uint8Array): Promise<CsvRow[]> {
-  const rows: CsvRow[] = [];
-  for await (const row of readCsv(pieces(Buffer.from(file)))) rows.push(row);
+const withoutText = (row: CsvRow) => ('cells' in row ? row : { line: row.line, fault: row.fault });
+
+async function read(file: string | Uint8Array) {
+  const rows: ReturnType<typeof withoutText>[] = [];
+  for await (const row of readCsv(pieces(Buffer.from(file)))) rows.push(withoutText(row));
   return rows;
 }
 
@@ -158,13 +160,13 @@ const files: [string, string | Uint8Array, unknown][] = [
 for (const [name, file, rows] of files)
   test(`rows: ${name}`, async (t) => {
     t.deepEqual<unknown, unknown>(await read(file), rows);
-    const fromPieces: CsvRow[] = [];
+    const fromPieces: ReturnType<typeof withoutText>[] = [];
     const bytes = Buffer.from(file);
     // A long file in a thousand pieces, because each of them takes a turn.
     const size = Math.ceil(bytes.length / 1_000);
     const starts = Array.from({ length: Math.ceil(bytes.length / size) }, (_, index) => index * size);
     const inPieces = Readable.from(starts.map((start) => bytes.subarray(start, start + size)));
-    for await (const row of readCsv(inPieces)) fromPieces.push(row);
+    for await (const row of readCsv(inPieces)) fromPieces.push(withoutText(row));
     t.deepEqual<unknown, unknown>(fromPieces, rows, 'one byte at a time, if it is short');
   });
 

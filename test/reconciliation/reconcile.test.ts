@@ -176,6 +176,9 @@ test.serial(
       [['missingThere', idOf(3)]],
       'the file says something about the first, if nobody knows what',
     );
+    const stray = row(3, 'P3', { RECEIPT_NO: '"Kedai "Ali' });
+    const quoted = await ledger.compare(gatewayCsv([large, row(2, 'P2'), stray]), { ...day, dryRun: true });
+    t.deepEqual([quoted.summary.badRows, quoted.found], [2, []], 'nor of a row whose quotes do not match');
     const empty = await ledger.compare(gatewayCsv([]), { ...day, dryRun: true });
     t.is(empty.found.length, 3, 'a file without rows is one that lacks all');
     const none = gatewayCsv([large, row(2, 'P2', { PAYMENT_DATETIME: '20/11/2026' })]);

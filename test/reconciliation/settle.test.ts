@@ -197,12 +197,20 @@ test.serial(
     const { imported } = await sum('2026-11-21', '120.51', 'fpx,60.00', 'fpx,60.51');
     t.is(imported, `gateway:fpx owes less, RM 120.50: ${unconfirmed}`);
     t.is(
+      (await sum('2026-11-21', '999999999999.99', 'fpx,999999999999.99')).imported,
+      imported,
+      'a day of all agencies may be larger than any payment',
+    );
+    t.is(
       (await sum('2026-11-21', '121.51', 'fpx,120.51', 'cc,1.00')).imported,
       `gateway:fpx (RM 120.50), gateway:cc (RM 0.00) owe less: ${unconfirmed}`,
     );
     t.deepEqual((await sum('2026-11-21', '0.00', 'fpx,0.00', 'fpx,-1.00')).faults, [
       '2 AMOUNT must be an amount such as 120.50',
       '3 AMOUNT must be an amount such as 120.50',
+    ]);
+    t.deepEqual((await bring([header, 'PO-1,2026-11-21,9.00,,2.61121E+15,fpx,9.00,'], true)).faults, [
+      '2 PAYMENT_TRANS_ID was rounded by a spreadsheet',
     ]);
     const early = `it is dated before its first money came in, on 2026-11-20: ${unconfirmed}`;
     t.is((await sum('1999-12-31', '120.50', 'fpx,120.50')).imported, early);

@@ -9,7 +9,15 @@ import { schemaVersion } from '../../../src/events/upcast.ts';
 import { ageing } from '../../../src/projections/journal/ageing.ts';
 import { journalBalance, trialBalance } from '../../../src/projections/journal/queries.ts';
 import { findCharges, findPaidOut, findTwin } from '../../../src/projections/journal/settlements.ts';
-import { duplicated, mismatched, result, sen, succeeded, superseded } from '../../support/payments.ts';
+import {
+  duplicated,
+  mismatched,
+  resolvedAs,
+  result,
+  sen,
+  succeeded,
+  superseded,
+} from '../../support/payments.ts';
 import { createDatabase } from '../../support/postgres.ts';
 import { clearJournal, emptyJournal, feed, paid, recorded } from '../journals.ts';
 
@@ -339,6 +347,51 @@ test.serial(
     );
   },
 );
+
+test.serial('a credited charge is found once, and a replaced or explained one not at all', async (t) => {
+  const db = await emptyJournal(t, postgres);
+  const report = (amount: number) =>
+    mismatched(result(1, 'succeeded', { amountSen: sen(amount), gatewayTransactionId: 'G1' }));
+  const [begun, choice, success] = paid({ at: timeOn(2) });
+  const credited: PaymentEvent = {
+    type: 'AmountMismatchCredited',
+    data: {
+      at: timeOn(2),
+      by: 'staff:A',
+      resultNo: 1,
+      note: '',
+      amountSen: sen(900),
+      effect: 'paid',
+      paidSen: sen(900),
+      paidAt: timeOn(0),
+      receiptNo: 'R-1',
+      postingRule: 3,
+      merchantCode: 'council',
+      deliveries: [],
+    },
+  };
+  const again = result(1, 'succeeded', { mode: 'fpx', amountSen: sen(1_001), gatewayTransactionId: 'G2' });
+  const histories = {
+    credited: [begun, choice, report(900), credited],
+    replaced: [begun, choice, report(1_001), superseded(1), success],
+    explained: [begun, choice, success, duplicated(again, 'P1'), resolvedAs('explained', 2)],
+  };
+  for (const [id, events] of Object.entries(histories))
+    await feed(db, recorded(id, events as PaymentEvent[]));
+  const found = async (transactionId: string, amountSen: number, gatewayTransactionId = '') => {
+    const named = { transactionId, gatewayTransactionId, amountSen: sen(amountSen) };
+    const charges = await findCharges(
+      db,
+      '',
+      [2, 3].map((line) => ({ ...named, line })),
+    );
+    return Array.from(charges, ([line, { charge }]) => [line, charge]);
+  };
+  t.deepEqual(await found('credited', 900), [[2, chargeNameOf('credited/2')]]);
+  t.deepEqual(await found('replaced', 1_001), [[2, chargeNameOf('replaced/4')]]);
+  t.deepEqual(await found('explained', 1_001), [[2, chargeNameOf('explained/2')]]);
+  t.deepEqual(await found('explained', 1_001, 'G2'), []);
+});
 
 test.serial('a payout of tens of thousands of charges is looked up line by line', async (t) => {
   const db = await emptyJournal(t, await createDatabase());
