@@ -16,13 +16,14 @@ test('requests by their route, and appends that failed by the reason', async (t)
   const answered = { status: 404, durationMs: 1 };
   countRequest({ ...answered, method: 'GET', route: '/generic/pay/:id' });
   for (const method of ['GET', 'ANY-1', 'ANY-2']) countRequest({ ...answered, method, route: null });
-  const failures: Error[] = [];
-  const eventStore = {
-    append: () => Promise.reject(failures.at(-1)),
-  } as unknown as EventStore;
-  for (const Failure of [WrongExpectedRevision, AppendRefused, EventStoreFull, EventStoreUnavailable]) {
-    failures.push(new Failure('It failed'));
-    await t.throwsAsync(watch(eventStore).append('payment-A', [], 'no_stream'), { is: failures.at(-1) });
+  for (const error of [
+    new WrongExpectedRevision('payment-A', 0, 1),
+    new AppendRefused('It is too large'),
+    new EventStoreFull('It is full'),
+    new EventStoreUnavailable('It is away'),
+  ]) {
+    const failing = { append: () => Promise.reject(error) } as unknown as EventStore;
+    await t.throwsAsync(watch(failing).append('payment-A', [], 'no_stream'), { is: error });
   }
   const text = await registry.metrics();
   t.regex(text, /seconds_count\{method="GET",route="\/generic\/pay\/:id",status="404"\} 1$/m);
