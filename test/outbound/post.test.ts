@@ -4,7 +4,12 @@ import { once } from 'node:events';
 import { createServer as createHttpServer } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { createServer } from 'node:net';
-import { AddressRefused, createGuardedLookup, isPublicAddress } from '@ledger/outbound/address-guard.ts';
+import {
+  AddressRefused,
+  checkUrl,
+  createGuardedLookup,
+  isPublicAddress,
+} from '@ledger/outbound/address-guard.ts';
 import { createOutbound, NoAnswer } from '@ledger/outbound/post.ts';
 import test from 'ava';
 import { startReceiver, status } from '../reactors/receiver.ts';
@@ -41,7 +46,12 @@ const isPublic = ['1.1.1.1', '172.32.0.1', '100.128.0.1', '192.0.1.1', '2606:470
 for (const address of notPublic) {
   test(`${address || 'nothing'} is not public`, (t) => t.false(isPublicAddress(address)));
 }
-for (const address of isPublic) test(`${address} is public`, (t) => t.true(isPublicAddress(address)));
+for (const address of isPublic)
+  test(`${address} is public`, (t) => {
+    t.true(isPublicAddress(address));
+    const host = address.includes(':') ? `[${address}]` : address;
+    t.notThrows(() => checkUrl(new URL(`https://${host}/callback`), new Set(), true));
+  });
 
 // Each of these reaches the receiver of the test where nothing stops it.
 const disguises = ['127.0.0.1', '2130706433', '0x7f000001', '0177.0.0.1', '127.1', '0.0.0.0', 'localhost'];

@@ -66,7 +66,7 @@ test('an answer of 200 that would leave the checkpoint without a signature, or u
   t.is(await offering(line.repeat(31)), line.repeat(31));
   t.is(await offering(line.repeat(15), line), line.repeat(16));
   t.deepEqual(warned, []);
-  for (const answer of ['', `\n${line}`, `${line}no signature\n`, line.repeat(16)])
+  for (const answer of ['', `\n${line}${line}`, `${line}no signature\n`, line.repeat(16)])
     t.is(await offering(answer, line), line, answer);
   t.deepEqual(warned, Array(4).fill('It answered 200'));
 });

@@ -493,6 +493,13 @@ test.serial('rows that were edited, removed and added by hand are told, and no v
   const few = await compare(payments, parts, 2);
   t.is(few.differences.length, 2);
   t.is(few.more, 2);
+  await db.raw(
+    'alter table payments.payments drop column amount_sen; create table payments.more (id integer primary key)',
+  );
+  t.deepEqual((await compare(payments, parts)).differences, [
+    { table: 'payments', key: '', kind: 'missing', columns: ['amount_sen'] },
+    { table: 'more', key: '', kind: 'extra', columns: [] },
+  ]);
 
   await rebuild(options(payments, parts));
   t.deepEqual((await compare(payments, parts)).differences, []);
