@@ -14,10 +14,11 @@ import { startPostgres } from '@ledger/embedded/postgres.ts';
 import { createLog, type Log } from '@ledger/kernel/log.ts';
 import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
 import type { CommandOf } from '../cli/command.ts';
+import { renderText } from '../common/templates.ts';
 import { type Config, loadConfig } from '../config/config.ts';
 import { readEnvironment } from '../config/environment-reader.ts';
+import { firstRequest } from '../http/home.ts';
 import { followFiles, runUntilSignal, type Started, warnOfRisks } from './lifecycle.ts';
-import { welcome } from './start-message.ts';
 
 export const command: CommandOf<'serve'> = () => {
   // Reports every fault of the configuration before anything is started.
@@ -75,12 +76,9 @@ async function start(plan: Config, log: Log, started: Started): Promise<void> {
   ]);
   const keys = plan.production ? {} : await developmentKeys(folder.path);
   const env = readEnvironment(process.env, keys);
-  const [eventStorePort, postgresPort] = await Promise.all([freePort(), freePort()]);
   const stores = [
-    env.given('ESDB_URL') ? null : startEmbeddedEventStore(folder.path, eventStorePort, log).then(started),
-    env.given('DATABASE_URL')
-      ? null
-      : startPostgres({ dataDir: folder.path, port: postgresPort, log }).then(started),
+    env.given('ESDB_URL') ? null : startEmbeddedEventStore(folder.path, log).then(started),
+    env.given('DATABASE_URL') ? null : startPostgres({ dataDir: folder.path, log }).then(started),
   ] as const;
   // Half of the CPU time until the first answer is spent on loading the program, meanwhile.
   const program = Promise.all([import('./all-roles.ts'), import('@ledger/sandbox/gateway.ts')]);
@@ -114,11 +112,17 @@ async function start(plan: Config, log: Log, started: Started): Promise<void> {
   started(followFiles(config, load, log));
   const roles = await startAllRoles(config, log, started);
   const embedded = { eventStore: eventStore !== null, postgres: postgres !== null };
-  welcome({ config, ...roles, gatewayUrl, embedded });
+  // For a person at a terminal; log collectors get the same facts from the log.
+  const base = config.port === 0 ? `http://localhost:${roles.port}` : config.baseUrl;
+  const canTry = config.merchants.has('demo-app') && gatewayUrl !== null && roles.silent.length === 0;
+  const first = canTry && firstRequest(base, gatewayUrl);
+  const welcome = { config, ...roles, gatewayUrl, embedded, base, firstRequest: first };
+  process.stdout.write(`${renderText('welcome.txt', welcome)}\n`);
 }
 
 /** The embedded event store in a process of its own, which is restarted at the same address when it ends. */
-async function startEmbeddedEventStore(dataDir: string, port: number, log: Log) {
+async function startEmbeddedEventStore(dataDir: string, log: Log) {
+  const port = await freePort();
   const { file, credentials } = await newEventStoreCredentials(dataDir);
   const child = await superviseChild({
     name: 'event store',
