@@ -1,15 +1,18 @@
 -- The charge that has the number of the line; for a line without one, the first charge that is left of its payment, and
--- those that no other settlement has paid out come first. A charge that is named more often than it was booked is found as
--- often as it was booked. Two debits are no charges: one in an entry that moves a credited charge to the agency, and one
--- that was reversed because a later report replaced it or staff explained it. The charges are looked up line by line,
--- because PostgreSQL cannot know how many lines are given, and a join of 100,000 of them may take minutes.
+-- those that no other settlement has paid out come first. The second of two payments with one number is looked up by our
+-- id. A charge that is named more often than it was booked is found as often as it was booked. Two debits are no charges:
+-- one in an entry that moves a credited charge to the agency, and one that was reversed because a later report replaced
+-- it or staff explained it. The charges are looked up line by line, because PostgreSQL cannot know how many lines are
+-- given, and a join of 100,000 of them may take minutes.
 with candidates as (
   select named.*, charge.*, bool_or(revision = charged) over (partition by id, charged) as is_taken,
     exists (select from journal.paid_out where paid_out.charge = charge_name and settlement_id <> ?) as is_paid_out
   from (
-    select line, amount_sen, coalesce(nullif(given.transaction_id, ''), numbers.transaction_id) as id, numbers.revision
+    select line, amount_sen, coalesce(nullif(given.transaction_id, ''), numbers.transaction_id) as id,
+      case when given.transaction_id in ('', numbers.transaction_id) then numbers.revision end as revision
     from {given} left join journal.numbers on numbers.id = number_id
     where given.transaction_id in ('', coalesce(numbers.transaction_id, given.transaction_id))
+      or exists (select from journal.shared_numbers where id = shared_id)
   ) named
   cross join lateral (
     select revision as charged, account, opened_on,

@@ -116,14 +116,15 @@ function verdictOf(
   };
 }
 
-/** For one gateway transaction, the latest record counts, and every success. */
+/** For one gateway transaction, the latest record counts, and every success that differs in more than its time. */
 function separateRepeats(records: readonly ExportRecord[]) {
   const first: ExportRecord[] = [];
   const repeated: ExportRecord[] = [];
   const seen = new Set<string>();
   for (const record of records) {
     const { line: _, ...content } = record;
-    const text = JSON.stringify(content);
+    const isNamedSuccess = record.status === 'succeeded' && record.gatewayTransactionId !== '';
+    const text = JSON.stringify(isNamedSuccess ? { ...content, paidAt: null } : content);
     const isRepeated = seen.has(text) || records.some((other) => isOutdated(record, other));
     (isRepeated ? repeated : first).push(record);
     seen.add(text);

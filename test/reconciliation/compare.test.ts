@@ -130,6 +130,12 @@ const cases: [string, Payment, ExportRecord[], string[], ExportSource?][] = [
     ['matched P1 1', 'missingHere P2 -'],
   ],
   ['an amount set apart here', mismatch, [theirs('P1', { amountSen: sen(1) })], ['matched P1 1']],
+  [
+    'a charge twice, with two times',
+    paid,
+    [theirs('P1'), theirs('P1', { paidAt: '2026-11-21T01:04:30.000Z' })],
+    ['matched P1 1', 'repeated P1 -'],
+  ],
   ['a row twice', paid, [theirs('P1'), theirs('P1')], ['matched P1 1', 'repeated P1 -']],
   [
     'pending, then paid',

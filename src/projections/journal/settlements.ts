@@ -5,7 +5,7 @@ import { boundsOfDay } from '../../common/malaysian-time.ts';
 import type { Sen } from '../../common/money.ts';
 import { sqlOf } from '../../common/sql.ts';
 import { chargeNameOf, type SettlementKind } from '../../events/settlement.ts';
-import { numberIdOf } from '../../events/shared-number.ts';
+import { numberIdOf, sharedNumberIdOf } from '../../events/shared-number.ts';
 
 /** The reference of another one of the same day with the same total that is not reversed; null if there is none. */
 export async function findTwin(
@@ -34,7 +34,8 @@ export async function findCharges(db: Knex, id: string, charges: readonly NamedC
   const given = charges.map(({ amountSen, gatewayTransactionId, line, transactionId }) => ({
     line,
     transaction_id: indexable(transactionId),
-    number_id: gatewayTransactionId && numberIdOfCharge(gatewayTransactionId),
+    number_id: gatewayTransactionId && numberIdOf(numberOf(gatewayTransactionId)),
+    shared_id: gatewayTransactionId && sharedNumberIdOf(numberOf(gatewayTransactionId), transactionId),
     amount_sen: amountSen,
   }));
   const { rows } = await db
@@ -46,14 +47,20 @@ export async function findCharges(db: Knex, id: string, charges: readonly NamedC
   return new Map(rows.map(({ line, ...charge }) => [line, charge]));
 }
 
-const numberIdOfCharge = (number: string) =>
-  numberIdOf({ kind: 'sharedGatewayTransaction', merchantCode: '', number: indexable(number) });
-const columns = { line: 'integer', transaction_id: 'text', number_id: 'text', amount_sen: 'bigint' };
+const numberOf = (number: string) =>
+  ({ kind: 'sharedGatewayTransaction', merchantCode: '', number: indexable(number) }) as const;
+const columns = {
+  line: 'integer',
+  transaction_id: 'text',
+  number_id: 'text',
+  shared_id: 'text',
+  amount_sen: 'bigint',
+};
 const chargesOfLines = sqlOf('settled-charges', { given: givenRows(columns) });
 
 /** The `chargeNameOf` of a charge by what its line says, for one that the books do not have; `''` of a sum. */
 export function givenName({ gatewayTransactionId, transactionId }: NamedCharge): string {
-  const key = gatewayTransactionId ? numberIdOfCharge(gatewayTransactionId) : transactionId;
+  const key = gatewayTransactionId ? numberIdOf(numberOf(gatewayTransactionId)) : transactionId;
   return key && chargeNameOf(key);
 }
 

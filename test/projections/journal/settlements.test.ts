@@ -348,6 +348,28 @@ test.serial(
   },
 );
 
+test.serial('each of two payments with one number has its charge found', async (t) => {
+  const db = await emptyJournal(t, postgres);
+  await feed(db, recorded('P', paid({ at: timeOn(0) })));
+  await feed(db, recorded('Q', paid({ at: timeOn(1), no: 2, mode: 'cc' })));
+  await feed(db, recorded('R', [...paid({ at: timeOn(1), no: 2 }).slice(0, 2)]));
+  const named = (line: number, transactionId: string) => ({
+    line,
+    transactionId,
+    gatewayTransactionId: 'P1',
+  });
+  const found = await findCharges(db, '', [
+    { ...named(2, 'Q'), amountSen: sen(1_002) },
+    { ...named(3, 'P'), amountSen: sen(1_001) },
+    { ...named(4, 'R'), amountSen: sen(1_002) },
+    { ...named(5, 'P'), amountSen: sen(1_002) },
+  ]);
+  t.deepEqual(Object.fromEntries(found), {
+    2: { account: 'gateway:cc', openedOn: nameOf(1), charge: chargeNameOf('Q/2') },
+    3: { account: 'gateway:fpx', openedOn: nameOf(0), charge: chargeNameOf('P/2') },
+  });
+});
+
 test.serial('a credited charge is found once, and a replaced or explained one not at all', async (t) => {
   const db = await emptyJournal(t, postgres);
   const report = (amount: number) =>
