@@ -3,8 +3,10 @@
  * which saves 14 MB and 0.15 s of CPU at its start.
  */
 import { once } from 'node:events';
+import { endNow, isDiskAwaited } from '@ledger/kernel/end-process.ts';
 import type { Log } from '@ledger/kernel/log.ts';
 import { stateOfFiles } from '@ledger/kernel/readable-file.ts';
+import { runUntilStopped } from '@ledger/kernel/run-until-stopped.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
 import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
 import { ConfigError } from '@ledger/kernel/yaml-file.ts';
@@ -48,40 +50,23 @@ export function warnOfRisks(
  */
 export function followFiles(config: Config, load: () => Config, log: Log): Running {
   const reload = () => reloadConfig(config, load, log);
-  let loaded = '';
-  let seen = '';
-  let isStopped = false;
-  let cancelTimer = () => {};
-  const look = async () => {
-    const state = await stateOfFiles(config.files);
-    if (isStopped) return;
-    loaded ||= state;
-    // Between two looks nothing was written: what has changed is whole, and what changed with it has arrived.
-    if (state !== loaded && state === seen) {
-      // Before the load: a file that is named there for the first time counts as changed, and all are loaded once more.
-      loaded = state;
-      reload();
-    }
-    seen = state;
-    cancelTimer = systemRuntime.setTimer(lookAtFilesEveryMs, () => void look());
-  };
-  void look();
   if (!process.stdout.isTTY) process.on('SIGHUP', reload);
-  return {
-    async stop() {
-      process.off('SIGHUP', reload);
-      isStopped = true;
-      cancelTimer();
-    },
-  };
-}
-
-/** Whether something was asked of a disk and is not answered yet: the end of a process would wait for it, for ever. */
-export const isDiskAwaited = () => process.getActiveResourcesInfo().some((each) => each.startsWith('FSReq'));
-
-function endNow(exitCode: number): never {
-  if (isDiskAwaited()) process.kill(process.pid, 'SIGKILL');
-  process.exit(exitCode);
+  return runUntilStopped(async (signal) => {
+    let loaded = '';
+    let seen = '';
+    for (; !signal.aborted; await systemRuntime.sleep(lookAtFilesEveryMs, signal)) {
+      const state = await stateOfFiles(config.files);
+      loaded ||= state;
+      // Between two looks nothing was written: what has changed is whole, and what changed with it has arrived.
+      if (state !== loaded && state === seen) {
+        // Before the load: a file that is named there for the first time counts as changed, and all are loaded once more.
+        loaded = state;
+        reload();
+      }
+      seen = state;
+    }
+    process.off('SIGHUP', reload);
+  });
 }
 
 /**
@@ -142,6 +127,7 @@ export async function runUntilSignal(log: Log, start: (started: Started) => Prom
   } finally {
     // Even after a failed start: connections, and the channel to the parent, would keep the process from ending.
     await stopAll(running).finally(() => process.connected && process.disconnect());
+    while (isDiskAwaited()) await systemRuntime.sleep(100);
   }
   log.info('stopped');
   return 0;

@@ -102,11 +102,11 @@ test('a disk that does not answer keeps no process from ending: at once after a 
   // A pipe that nobody writes to is opened as slowly as a file on such a disk.
   const program = (stop: string) => `
     import { open } from 'node:fs/promises';
-    import { isDiskAwaited, runUntilSignal } from '${lifecycle}';
+    import { runUntilSignal } from '${lifecycle}';
     const log = { fatal() {}, info: (fields, message) => console.log(message ?? fields), warn: console.log };
     const opened = open('${pipe}');
     await runUntilSignal(log, async (started) => started({ stop: async () => ${stop} }));
-    if (!isDiskAwaited()) process.exit();`;
+    process.exit();`;
   const run = async (stop: string, signals: number) => {
     const child = spawn(process.execPath, ['--input-type=module', '--eval', program(stop)]);
     const closed = once(child, 'close');
