@@ -91,4 +91,4 @@ try {
   process.exitCode = exitCodeOf(error);
 }
 // What it began is complete, and a frozen store never confirms the end of a connection, which would keep the process.
-if (roles.includes(process.argv[2] ?? '')) await (await import('./roles/lifecycle.ts')).forceExit();
+if (roles.includes(process.argv[2] ?? '')) process.exit();

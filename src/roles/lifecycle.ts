@@ -3,8 +3,10 @@
  * which saves 14 MB and 0.15 s of CPU at its start.
  */
 import { once } from 'node:events';
+import { endNow, isDiskAwaited } from '@ledger/kernel/end-process.ts';
 import type { Log } from '@ledger/kernel/log.ts';
 import { stateOfFiles } from '@ledger/kernel/readable-file.ts';
+import { runUntilStopped } from '@ledger/kernel/run-until-stopped.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
 import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
 import { ConfigError } from '@ledger/kernel/yaml-file.ts';
@@ -18,7 +20,6 @@ const uncaughtExitCode = 70;
 const lookAtFilesEveryMs = 1_000;
 const passedOnWithinMs = 1_000;
 const stopsWithinMs = 15_000;
-const diskAnswersWithinMs = 1_000;
 
 /** Something that runs and can be stopped; `stop` lets work that has begun finish. */
 export type Running = { stop(): Promise<void> };
@@ -49,44 +50,23 @@ export function warnOfRisks(
  */
 export function followFiles(config: Config, load: () => Config, log: Log): Running {
   const reload = () => reloadConfig(config, load, log);
-  let loaded = '';
-  let seen = '';
-  let isStopped = false;
-  let cancelTimer = () => {};
-  const look = async () => {
-    const state = await stateOfFiles(config.files);
-    if (isStopped) return;
-    loaded ||= state;
-    // Between two looks nothing was written: what has changed is whole, and what changed with it has arrived.
-    if (state !== loaded && state === seen) {
-      // Before the load: a file that is named there for the first time counts as changed, and all are loaded once more.
-      loaded = state;
-      reload();
-    }
-    seen = state;
-    cancelTimer = systemRuntime.setTimer(lookAtFilesEveryMs, () => void look());
-  };
-  void look();
   if (!process.stdout.isTTY) process.on('SIGHUP', reload);
-  return {
-    async stop() {
-      process.off('SIGHUP', reload);
-      isStopped = true;
-      cancelTimer();
-    },
-  };
-}
-
-/** Whether something was asked of a disk and is not answered yet. */
-const isDiskAwaited = () => process.getActiveResourcesInfo().some((each) => each.startsWith('FSReq'));
-
-/** Ends the process. Node waits for what was asked of a disk; if that takes longer than a second, only a kill ends it. */
-export async function forceExit(exitCode?: number): Promise<void> {
-  for (let waitedMs = 0; isDiskAwaited(); waitedMs += 50) {
-    if (waitedMs > diskAnswersWithinMs) process.kill(process.pid, 'SIGKILL');
-    await systemRuntime.sleep(50);
-  }
-  process.exit(exitCode);
+  return runUntilStopped(async (signal) => {
+    let loaded = '';
+    let seen = '';
+    for (; !signal.aborted; await systemRuntime.sleep(lookAtFilesEveryMs, signal)) {
+      const state = await stateOfFiles(config.files);
+      loaded ||= state;
+      // Between two looks nothing was written: what has changed is whole, and what changed with it has arrived.
+      if (state !== loaded && state === seen) {
+        // Before the load: a file that is named there for the first time counts as changed, and all are loaded once more.
+        loaded = state;
+        reload();
+      }
+      seen = state;
+    }
+    process.off('SIGHUP', reload);
+  });
 }
 
 /**
@@ -101,7 +81,7 @@ export function onSignals(
     let passedOnUntilMs = Number.POSITIVE_INFINITY;
     process.on(signal, () => {
       const nowMs = systemRuntime.monotonicMs();
-      if (nowMs > passedOnUntilMs) return void forceExit(exitCode);
+      if (nowMs > passedOnUntilMs) endNow(exitCode);
       passedOnUntilMs = Math.min(passedOnUntilMs, nowMs + passedOnWithinMs);
       stop(signal);
     });
@@ -142,11 +122,12 @@ export async function runUntilSignal(log: Log, start: (started: Started) => Prom
     setTimeout(() => {
       if (!isDiskAwaited()) return;
       log.warn('a disk does not answer: the process ends without waiting for it');
-      void forceExit();
+      endNow(1);
     }, stopsWithinMs).unref();
   } finally {
     // Even after a failed start: connections, and the channel to the parent, would keep the process from ending.
     await stopAll(running).finally(() => process.connected && process.disconnect());
+    while (isDiskAwaited()) await systemRuntime.sleep(100);
   }
   log.info('stopped');
   return 0;
@@ -158,7 +139,7 @@ function endOnUncaught(log: Log): void {
     const isConfiguration = err instanceof ConfigError;
     if (isConfiguration) log.fatal({ faults: err.faults }, 'the configuration is invalid: the process ends');
     else log.fatal({ err, origin }, 'an error was not caught: the process ends');
-    void forceExit(isConfiguration ? configurationExitCode : uncaughtExitCode);
+    endNow(isConfiguration ? configurationExitCode : uncaughtExitCode);
   });
 }
 
