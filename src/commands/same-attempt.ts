@@ -78,25 +78,24 @@ export function correctOrders(
 /**
  * Whether the result was recorded before. If its attempt has succeeded or become pending since, an equal result from
  * before then is a repeat only if it has the same time. With another time it may be a reversal or the end of what is
- * pending; without a time it ends what is pending.
+ * pending; without a time it ends what is pending. Of money in the books, another time is always news: the bank may have
+ * taken it back after an earlier contradiction was explained.
  */
 export function isRepeat(result: PaymentResult, state: RequestedPayment): boolean {
   const from = reopenedAt(result, state);
-  return state.results.some(
-    (earlier, index) =>
-      earlier.role !== 'ended' &&
-      earlier.outcome === result.outcome &&
-      isSameAttempt(earlier, result, state) &&
-      (index >= from ||
-        (earlier.paidAt === result.paidAt &&
-          (result.paidAt !== null || state.results[from]?.outcome === 'succeeded'))),
-  );
+  const isPaid = state.results[from]?.outcome === 'succeeded';
+  return state.results.some((earlier, index) => {
+    const isEqual = earlier.outcome === result.outcome && isSameAttempt(earlier, result, state);
+    if (earlier.role === 'ended' || !isEqual) return false;
+    if (index >= from) return !isPaid || !differ(earlier.paidAt ?? '', result.paidAt ?? '');
+    return earlier.paidAt === result.paidAt && (result.paidAt !== null || isPaid);
+  });
 }
 
-/** The index of the result that paid its attempt or left it pending; 0 if the last applied result of it did neither. */
+/** The index of the result that paid its attempt or left it pending; -1 if the last applied result of it did neither. */
 export function reopenedAt(result: PaymentResult, state: RequestedPayment): number {
   const last = state.results.findLastIndex(
     (each) => (each.role === 'applied' || each.credited === 'paid') && isSameAttempt(each, result, state),
   );
-  return ['succeeded', 'pending'].includes(state.results[last]?.outcome ?? '') ? last : 0;
+  return ['succeeded', 'pending'].includes(state.results[last]?.outcome ?? '') ? last : -1;
 }
