@@ -62,8 +62,8 @@ export function columnsOf(header: readonly string[]) {
   };
 }
 
-/** Throws UnreadableExport for any other header. */
-export function recogniseExport(header: readonly string[]) {
+/** `merchantCodeOf` gives the code of a merchant named by code or id. Throws UnreadableExport for any other header. */
+export function recogniseExport(header: readonly string[], merchantCodeOf: (named: string) => string) {
   const { fieldsOf, names } = columnsOf(header);
   const source = (['registry', 'gateway'] as const).find((each) =>
     required[each].every((name) => names.includes(name)),
@@ -79,7 +79,10 @@ export function recogniseExport(header: readonly string[]) {
       const fields = fieldsOf(cells);
       if (typeof fields === 'string') return fields;
       const record = source === 'registry' ? readRegistryRow(line, fields) : readGatewayRow(line, fields);
-      return typeof record === 'string' ? record : (faultOf(source, fields, record) ?? record);
+      if (typeof record === 'string') return record;
+      return (
+        faultOf(source, fields, record) ?? { ...record, merchantCode: merchantCodeOf(record.merchantCode) }
+      );
     },
   };
 }

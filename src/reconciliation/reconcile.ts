@@ -54,6 +54,8 @@ export type Import = {
 type Dependencies = Pick<Stores<'append' | 'load' | 'firstAfter'>, 'db' | 'eventStore' | 'runtime'> & {
   /** TRANSACTION_ID_KEY, from which the ids of discrepancies are derived. */
   transactionIdKey: string;
+  /** The code of a merchant that an export names by its code or its id. */
+  merchantCodeOf: (named: string) => string;
 };
 
 /** A read model is behind the log, so that what it lacks would count as a discrepancy; or the disk for the rows is full. */
@@ -79,7 +81,8 @@ export async function reconcile(dependencies: Dependencies, task: Import): Promi
         if (transactionIdPattern.test(cell)) staged.markUnreadable(cell);
       task.onBadRow(row);
     };
-    const read = await stageExport(task.file, { staged, runtime, recognise: recogniseExport, onBadRow });
+    const recognise = (header: readonly string[]) => recogniseExport(header, dependencies.merchantCodeOf);
+    const read = await stageExport(task.file, { staged, runtime, recognise, onBadRow });
     const { format, ...file } = read;
     if (file.rows > 0 && file.badRows === file.rows)
       throw new UnreadableExport('No row can be read: nothing was compared');
