@@ -2,6 +2,7 @@
 import type { PaymentEvent, RequestedPayment } from '../events/payment.ts';
 import type { PaymentResult, Source } from '../events/payment-result.ts';
 import { differ, type RecordedResult } from '../events/recorded-result.ts';
+import { isBooked } from './same-money.ts';
 
 /** The seller order that a result is about: content/docs/payment-states.md has the rules. `''` before the first attempt. */
 export function inferOrder({ attempts, results }: RequestedPayment, result: PaymentResult): string {
@@ -83,10 +84,12 @@ export function correctOrders(
  */
 export function isRepeat(result: PaymentResult, state: RequestedPayment): boolean {
   const from = reopenedAt(result, state);
-  const isPaid = state.results[from]?.outcome === 'succeeded';
+  const ofAttempt = (earlier: RecordedResult) => isSameAttempt(earlier, result, state);
+  const isPaid = state.results.some(
+    (each) => each.outcome === 'succeeded' && isBooked(each) && ofAttempt(each),
+  );
   return state.results.some((earlier, index) => {
-    const isEqual = earlier.outcome === result.outcome && isSameAttempt(earlier, result, state);
-    if (earlier.role === 'ended' || !isEqual) return false;
+    if (earlier.role === 'ended' || earlier.outcome !== result.outcome || !ofAttempt(earlier)) return false;
     if (index >= from) return !isPaid || !differ(earlier.paidAt ?? '', result.paidAt ?? '');
     return earlier.paidAt === result.paidAt && (result.paidAt !== null || isPaid);
   });

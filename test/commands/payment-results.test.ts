@@ -159,10 +159,21 @@ const cases: Record<string, Case> = {
     when: { ...success, paidAt: null },
     expect: [],
   },
-  'paid, then failed: a failure at a later time may be the one that took the money': {
+  'paid, then failed: a failure at a later time may be the one that took the money back': {
     given: [chosen(1), succeeded(success), contradicted(reversal, 'succeeded')],
     when: reversedAgain,
     expect: [contradicted(reversedAgain, 'succeeded')],
+  },
+  'paid twice: a later failure of the second charge likewise': {
+    given: [
+      chosen(1),
+      chosen(2),
+      succeeded(success),
+      duplicated(result(2, 'succeeded'), 'P1'),
+      contradicted(result(2, 'failed'), 'succeeded'),
+    ],
+    when: result(2, 'failed', { paidAt: later }),
+    expect: [contradicted(result(2, 'failed', { paidAt: later }), 'succeeded')],
   },
   'paid, then failed: a failure without a time is a repeat': {
     given: [chosen(1), succeeded(success), contradicted(reversal, 'succeeded')],
