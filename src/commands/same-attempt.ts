@@ -78,9 +78,8 @@ export function correctOrders(
 
 /**
  * Whether the result was recorded before. If its attempt has succeeded or become pending since, an equal result from
- * before then is a repeat only if it has the same time. With another time it may be a reversal or the end of what is
- * pending; without a time it ends what is pending. Of money in the books, another time is always news: the bank may have
- * taken it back after an earlier contradiction was explained.
+ * before then is a repeat only if it has the same time. With another time it may be a reversal, also where staff have
+ * explained an earlier one, or the end of what is pending; without a time it ends what is pending.
  */
 export function isRepeat(result: PaymentResult, state: RequestedPayment): boolean {
   const from = reopenedAt(result, state);

@@ -29,7 +29,7 @@ import { reconciliation } from '../projections/reconciliation/projection.ts';
 import { findCharged, openDiscrepancies, type PaidKey } from '../projections/reconciliation/queries.ts';
 import { compareRecords } from './compare.ts';
 import type { BadRow } from './csv-rows.ts';
-import { recogniseExport, UnreadableExport } from './export-format.ts';
+import { type MerchantCodeOf, recogniseExport, UnreadableExport } from './export-format.ts';
 import { type AskedPeriod, type ExportScope, isInScope, scopeOf } from './scope.ts';
 import { stageExport } from './stage-export.ts';
 import { openStagedRecords, type StagedRecords } from './staged-records.ts';
@@ -54,8 +54,7 @@ export type Import = {
 type Dependencies = Pick<Stores<'append' | 'load' | 'firstAfter'>, 'db' | 'eventStore' | 'runtime'> & {
   /** TRANSACTION_ID_KEY, from which the ids of discrepancies are derived. */
   transactionIdKey: string;
-  /** The code of a merchant that an export names by its code or its id. */
-  merchantCodeOf: (named: string) => string;
+  merchantCodeOf: MerchantCodeOf;
 };
 
 /** A read model is behind the log, so that what it lacks would count as a discrepancy; or the disk for the rows is full. */
