@@ -1,5 +1,6 @@
 /** `ledger reconcile`: compares an export of the gateway or the registry with the ledger. */
 import { createReadStream } from 'node:fs';
+import { merchantCodeOf } from '../config/merchants.ts';
 import type { DiscrepancyFound } from '../events/reconciliation.ts';
 import type { BadRow } from '../reconciliation/csv-rows.ts';
 import { reconcile as importExport } from '../reconciliation/reconcile.ts';
@@ -8,7 +9,7 @@ import { type CommandOf, readArgument, readAsOf, readableFile, readRange } from 
 import { exitCodeOf, failureText } from './failure-text.ts';
 import { staffCause, withStores } from './stores.ts';
 
-const needs = { uses: ['transactionIdKey'] } as const;
+const needs = { uses: ['merchants', 'transactionIdKey'] } as const;
 
 export const command: CommandOf<'reconcile'> = async (
   { 'dry-run': dryRun = false, 'made-at': made, ...range },
@@ -24,9 +25,9 @@ export const command: CommandOf<'reconcile'> = async (
     ...discrepancies.map((each) => discrepancyText(each.id, each)),
   ];
   try {
-    return await withStores('reconcile', needs, async ({ config: { transactionIdKey }, ...stores }) => {
+    return await withStores('reconcile', needs, async ({ config, ...stores }) => {
       const summary = await importExport(
-        { ...stores, transactionIdKey },
+        { ...stores, ...config, merchantCodeOf: (named) => merchantCodeOf(config.merchants, named) },
         {
           file: createReadStream(path),
           period,

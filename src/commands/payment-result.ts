@@ -97,7 +97,8 @@ function recordSuccess(command: RecordGatewayResult, state: RequestedPayment): r
   const expectedSen = addSen(chargeableSen(state), attempt?.chargeSen ?? (0 as Sen));
   const matches = result.amountSen === expectedSen && isRinggit(result.currency);
   /** The earlier reports of this money, and the success that settled its gateway transaction. */
-  const [known, ...others] = sameSuccesses(state, command);
+  const same = sameSuccesses(state, command);
+  const [known, ...others] = same;
   const settled = successesOfTransaction(state, result).find(
     (each) => isBooked(each) || each.resolved?.resolution === 'refunded',
   );
@@ -108,11 +109,12 @@ function recordSuccess(command: RecordGatewayResult, state: RequestedPayment): r
     const paid = { ...data, ...setInMotion(state, 'succeeded'), postingRule, ...receipt };
     return [...supersede(command, state), { type: 'PaymentSucceeded', data: paid }];
   }
-  const agrees = known && !changesFee(known, result, state) && !isPaidAgain(known, result, state);
+  const isAgain = isPaidAgain(same, result, state);
+  const agrees = known && !changesFee(known, result, state) && !isAgain;
   const contradicted = agrees ? null : (known ?? settled);
   if (contradicted) {
     const orderNo = result.sellerOrderNo || contradicted.sellerOrderNo;
-    if (others.some(isContradictionAbout(orderNo))) return [];
+    if (!isAgain && others.some(isContradictionAbout(orderNo))) return [];
     return [{ type: 'GatewayResultContradicted', data: { ...data, orderNo, standing: 'succeeded' } }];
   }
   if (known) return identify(command, known);
@@ -156,22 +158,21 @@ function changesFee(
 }
 
 /**
- * Whether a charge in the books is reported as paid at a later time than a failure of it: the bank may have taken it
- * back and then charged the payer after all.
+ * Whether a charge in the books is reported as paid at a later time than a failure of it, for the first time since that
+ * failure: the bank may have taken it back and then charged the payer after all.
  */
-function isPaidAgain(known: RecordedSuccess, result: PaymentResult, state: RequestedPayment): boolean {
-  const { gatewayTransactionId, paidAt: paidBefore } = known;
-  const { paidAt } = result;
-  const isSame = gatewayTransactionId !== '' && gatewayTransactionId === result.gatewayTransactionId;
-  if (!isSame || !isBooked(known) || paidBefore === null || paidAt === null) return false;
+function isPaidAgain(same: RecordedSuccess[], result: PaymentResult, state: RequestedPayment): boolean {
+  const [known] = same;
+  const { gatewayTransactionId, paidAt } = result;
+  const isSame = gatewayTransactionId !== '' && gatewayTransactionId === known?.gatewayTransactionId;
+  if (!isSame || !isBooked(known) || known.paidAt === null || paidAt === null) return false;
   return state.results.some(
     (each) =>
       each.role === 'contradiction' &&
       (each.outcome === 'failed' || each.outcome === 'cancelled') &&
       isSameAttempt(each, known, state) &&
-      each.paidAt !== null &&
-      paidBefore < each.paidAt &&
-      each.paidAt < paidAt,
+      same.every(({ paidAt: before }) => (before ?? '') < (each.paidAt ?? '')) &&
+      (each.paidAt ?? '') < paidAt,
   );
 }
 
@@ -223,7 +224,6 @@ function contradicted(
   result: PaymentResult,
   state: RequestedPayment,
 ): Outcome | null {
-  if (state.status === 'succeeded') return 'succeeded';
   const from = reopenedAt(result, state);
   const final = state.results.find(
     (earlier, index) =>
@@ -232,6 +232,7 @@ function contradicted(
       isSameAttempt(earlier, result, state),
   );
   if (final) return final.outcome;
+  if (state.status === 'succeeded') return 'succeeded';
   // Money of another attempt may still arrive: until that attempt has ended too, the payer may not pay again.
   const othersPending = openPendings(state).some((pending) => !isSameAttempt(pending, result, state));
   return outcome !== 'pending' && othersPending ? 'pending' : null;

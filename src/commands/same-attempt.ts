@@ -2,6 +2,7 @@
 import type { PaymentEvent, RequestedPayment } from '../events/payment.ts';
 import type { PaymentResult, Source } from '../events/payment-result.ts';
 import { differ, type RecordedResult } from '../events/recorded-result.ts';
+import { isBooked } from './same-money.ts';
 
 /** The seller order that a result is about: content/docs/payment-states.md has the rules. `''` before the first attempt. */
 export function inferOrder({ attempts, results }: RequestedPayment, result: PaymentResult): string {
@@ -77,26 +78,26 @@ export function correctOrders(
 
 /**
  * Whether the result was recorded before. If its attempt has succeeded or become pending since, an equal result from
- * before then is a repeat only if it has the same time. With another time it may be a reversal or the end of what is
- * pending; without a time it ends what is pending.
+ * before then is a repeat only if it has the same time. With another time it may be a reversal, also where staff have
+ * explained an earlier one, or the end of what is pending; without a time it ends what is pending.
  */
 export function isRepeat(result: PaymentResult, state: RequestedPayment): boolean {
   const from = reopenedAt(result, state);
-  return state.results.some(
-    (earlier, index) =>
-      earlier.role !== 'ended' &&
-      earlier.outcome === result.outcome &&
-      isSameAttempt(earlier, result, state) &&
-      (index >= from ||
-        (earlier.paidAt === result.paidAt &&
-          (result.paidAt !== null || state.results[from]?.outcome === 'succeeded'))),
+  const ofAttempt = (earlier: RecordedResult) => isSameAttempt(earlier, result, state);
+  const isPaid = state.results.some(
+    (each) => each.outcome === 'succeeded' && isBooked(each) && ofAttempt(each),
   );
+  return state.results.some((earlier, index) => {
+    if (earlier.role === 'ended' || earlier.outcome !== result.outcome || !ofAttempt(earlier)) return false;
+    if (index >= from) return !isPaid || !differ(earlier.paidAt ?? '', result.paidAt ?? '');
+    return earlier.paidAt === result.paidAt && (result.paidAt !== null || isPaid);
+  });
 }
 
-/** The index of the result that paid its attempt or left it pending; 0 if the last applied result of it did neither. */
+/** The index of the result that paid its attempt or left it pending; -1 if the last applied result of it did neither. */
 export function reopenedAt(result: PaymentResult, state: RequestedPayment): number {
   const last = state.results.findLastIndex(
     (each) => (each.role === 'applied' || each.credited === 'paid') && isSameAttempt(each, result, state),
   );
-  return ['succeeded', 'pending'].includes(state.results[last]?.outcome ?? '') ? last : 0;
+  return ['succeeded', 'pending'].includes(state.results[last]?.outcome ?? '') ? last : -1;
 }

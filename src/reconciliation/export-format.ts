@@ -62,8 +62,11 @@ export function columnsOf(header: readonly string[]) {
   };
 }
 
+/** The code of a merchant that an export names by its code or its id. */
+export type MerchantCodeOf = (named: string) => string;
+
 /** Throws UnreadableExport for any other header. */
-export function recogniseExport(header: readonly string[]) {
+export function recogniseExport(header: readonly string[], merchantCodeOf: MerchantCodeOf) {
   const { fieldsOf, names } = columnsOf(header);
   const source = (['registry', 'gateway'] as const).find((each) =>
     required[each].every((name) => names.includes(name)),
@@ -78,7 +81,8 @@ export function recogniseExport(header: readonly string[]) {
     readRow(line: number, cells: readonly string[]): ExportRecord | string {
       const fields = fieldsOf(cells);
       if (typeof fields === 'string') return fields;
-      const record = source === 'registry' ? readRegistryRow(line, fields) : readGatewayRow(line, fields);
+      const read = source === 'registry' ? readRegistryRow : readGatewayRow;
+      const record = read(line, fields, merchantCodeOf);
       return typeof record === 'string' ? record : (faultOf(source, fields, record) ?? record);
     },
   };
@@ -102,7 +106,7 @@ function readRegistryRow(line: number, fields: Fields): ExportRecord | string {
   };
 }
 
-function readGatewayRow(line: number, fields: Fields): ExportRecord | string {
+function readGatewayRow(line: number, fields: Fields, merchantCodeOf: MerchantCodeOf): ExportRecord | string {
   const read = readGatewayResult(fields);
   if (!read) return 'STATUS is not 0, 1, 2 or 3';
   const { outcome, gatewayTransactionId, sellerOrderNo, amountSen, currency, paidAt } = read.result;
@@ -112,7 +116,7 @@ function readGatewayRow(line: number, fields: Fields): ExportRecord | string {
     recordId: gatewayTransactionId || sellerOrderNo,
     gatewayTransactionId,
     sellerOrderNo,
-    merchantCode: read.merchantCode,
+    merchantCode: merchantCodeOf(read.merchantCode),
     status: outcome,
     amountSen,
     currency,

@@ -29,7 +29,7 @@ import { reconciliation } from '../projections/reconciliation/projection.ts';
 import { findCharged, openDiscrepancies, type PaidKey } from '../projections/reconciliation/queries.ts';
 import { compareRecords } from './compare.ts';
 import type { BadRow } from './csv-rows.ts';
-import { recogniseExport, UnreadableExport } from './export-format.ts';
+import { type MerchantCodeOf, recogniseExport, UnreadableExport } from './export-format.ts';
 import { type AskedPeriod, type ExportScope, isInScope, scopeOf } from './scope.ts';
 import { stageExport } from './stage-export.ts';
 import { openStagedRecords, type StagedRecords } from './staged-records.ts';
@@ -54,6 +54,7 @@ export type Import = {
 type Dependencies = Pick<Stores<'append' | 'load' | 'firstAfter'>, 'db' | 'eventStore' | 'runtime'> & {
   /** TRANSACTION_ID_KEY, from which the ids of discrepancies are derived. */
   transactionIdKey: string;
+  merchantCodeOf: MerchantCodeOf;
 };
 
 /** A read model is behind the log, so that what it lacks would count as a discrepancy; or the disk for the rows is full. */
@@ -79,7 +80,8 @@ export async function reconcile(dependencies: Dependencies, task: Import): Promi
         if (transactionIdPattern.test(word)) staged.markUnreadable(word);
       task.onBadRow(row);
     };
-    const read = await stageExport(task.file, { staged, runtime, recognise: recogniseExport, onBadRow });
+    const recognise = (header: readonly string[]) => recogniseExport(header, dependencies.merchantCodeOf);
+    const read = await stageExport(task.file, { staged, runtime, recognise, onBadRow });
     const { format, ...file } = read;
     if (file.rows > 0 && file.badRows === file.rows)
       throw new UnreadableExport('No row can be read: nothing was compared');

@@ -31,6 +31,7 @@ const later = '2026-11-21T01:00:00.000Z';
 const late = { late: true };
 const reversal = result(1, 'failed', { paidAt: '2026-11-20T02:00:00.000Z' });
 const paidAgain = result(1, 'succeeded', { paidAt: '2026-11-20T03:00:00.000Z' });
+const reversedAgain = result(1, 'failed', { paidAt: '2026-11-20T04:00:00.000Z' });
 
 /** Without the request, which each channel puts in front of what is given. */
 const cases: Record<string, Case> = {
@@ -157,6 +158,38 @@ const cases: Record<string, Case> = {
     given: [chosen(1), succeeded(success), contradicted(reversal, 'succeeded')],
     when: { ...success, paidAt: null },
     expect: [],
+  },
+  'paid, then failed: a failure at a later time may be the one that took the money back': {
+    given: [chosen(1), succeeded(success), contradicted(reversal, 'succeeded')],
+    when: reversedAgain,
+    expect: [contradicted(reversedAgain, 'succeeded')],
+  },
+  'paid twice: a later failure of the second charge likewise': {
+    given: [
+      chosen(1),
+      chosen(2),
+      succeeded(success),
+      duplicated(result(2, 'succeeded'), 'P1'),
+      contradicted(result(2, 'failed'), 'succeeded'),
+    ],
+    when: result(2, 'failed', { paidAt: later }),
+    expect: [contradicted(result(2, 'failed', { paidAt: later }), 'succeeded')],
+  },
+  'paid, then failed: a failure without a time is a repeat': {
+    given: [chosen(1), succeeded(success), contradicted(reversal, 'succeeded')],
+    when: { ...reversal, paidAt: null },
+    expect: [],
+  },
+  'paid, failed, paid and failed again: a success after that is for staff too': {
+    given: [
+      chosen(1),
+      succeeded(success),
+      contradicted(reversal, 'succeeded'),
+      contradicted(paidAgain, 'succeeded'),
+      contradicted(reversedAgain, 'succeeded'),
+    ],
+    when: { ...success, paidAt: later },
+    expect: [contradicted({ ...success, paidAt: later }, 'succeeded')],
   },
   'paid after a failure that arrives late: a repeat of the success': {
     given: [

@@ -151,6 +151,16 @@ const cases: Record<string, Case> = {
     when: results(told('pending')),
     expect: [answered('pending')],
   },
+  'paid by another attempt: the registry reports the cancelled one as a failure': {
+    given: [
+      chosen(1),
+      applied(result(1, 'cancelled')),
+      chosen(2),
+      succeeded(result(2, 'succeeded', { paidAt: '2026-11-20T01:04:50.000Z' })),
+    ],
+    when: results(told('failed')),
+    expect: [answered('failed')],
+  },
   'paid: failed is a contradiction': {
     given: paid,
     when: results(told('failed')),

@@ -10,7 +10,7 @@ import { type CsvRow, readCsv } from '../../src/reconciliation/csv-rows.ts';
 import { recogniseExport, UnreadableExport } from '../../src/reconciliation/export-format.ts';
 import { stageExport } from '../../src/reconciliation/stage-export.ts';
 import { openStagedRecords } from '../../src/reconciliation/staged-records.ts';
-import { gatewayCsv, idOf, pieces } from './helpers.ts';
+import { gatewayCsv, idOf, merchantCodeOf, pieces } from './helpers.ts';
 
 const withoutText = (row: CsvRow) => ('cells' in row ? row : { line: row.line, fault: row.fault });
 
@@ -195,7 +195,7 @@ const registry =
 const gateway = 'trans_id,Payment_Trans_Id,STATUS,AMOUNT,PAYMENT_DATETIME,MERCHANT_CODE';
 
 function readOne(header: string, row: string) {
-  const format = recogniseExport(header.split(','));
+  const format = recogniseExport(header.split(','), merchantCodeOf);
   return { source: format.source, record: format.readRow(2, row.split(',')) };
 }
 
@@ -214,9 +214,10 @@ test('both formats are known by their header, and read in one form', (t) => {
     source: 'gateway',
     record: { recordId: 'P1', status: 'cancelled', amountSen: null, paidAt: null, merchantCode: 'council' },
   });
+  t.like(readOne(gateway, `${idOf(1)},P1,2,,,7`), { record: { merchantCode: 'council' } });
   t.like(readOne(`${gateway},,`, `${idOf(1)},P1,2,,,council,,`), { record: { recordId: 'P1' } });
   for (const header of ['a,b', `${gateway},STATUS`, registry.replace('eps_status', 'status'), `\0${gateway}`])
-    t.throws(() => recogniseExport(header.split(',')), { instanceOf: UnreadableExport });
+    t.throws(() => recogniseExport(header.split(','), merchantCodeOf), { instanceOf: UnreadableExport });
 });
 
 const faults: [string, string][] = [
@@ -287,7 +288,7 @@ async function stage(file: string | AsyncIterable<Uint8Array>) {
     const read = await stageExport(typeof file === 'string' ? pieces(Buffer.from(file)) : file, {
       staged,
       runtime: systemRuntime,
-      recognise: recogniseExport,
+      recognise: (header) => recogniseExport(header, merchantCodeOf),
       onBadRow: (row) => badRows.push(row.line),
     });
     return { ...read, lines: badRows };

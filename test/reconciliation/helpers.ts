@@ -43,6 +43,9 @@ export async function startLedger(t: ExecutionContext, postgres: Postgres) {
   };
 }
 
+/** 7 is the agency's id. */
+export const merchantCodeOf = (named: string) => (named === '7' ? 'council' : named);
+
 type Options = { from?: string; to?: string; madeAt?: string; dryRun?: boolean; waitMs?: number };
 
 /** Imports a file; `found` has the discrepancies in the order in which they were reported. */
@@ -56,7 +59,7 @@ async function compare(
   const found: (DiscrepancyFound & { id: string })[] = [];
   const bytes = typeof csv === 'string' ? Buffer.from(csv) : csv;
   const summary = await reconcile(
-    { eventStore, db, transactionIdKey: key, runtime: systemRuntime },
+    { eventStore, db, transactionIdKey: key, runtime: systemRuntime, merchantCodeOf },
     {
       file: pieces(bytes),
       period: { from: from ?? null, to: to ?? null },

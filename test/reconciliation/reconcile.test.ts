@@ -223,6 +223,8 @@ test.serial('the period and the merchants decide what the file should hold', asy
   const other = row(9, 'P9');
   t.deepEqual(await missing(gatewayCsv([other])), []);
   t.deepEqual(await missing(gatewayCsv([other]), '2026-11-19T00:00:00.000Z'), [idOf(1)]);
+  const byId = gatewayCsv([{ ...other, MERCHANT_CODE: '7' }]);
+  t.deepEqual(await missing(byId, '2026-11-19T00:00:00.000Z'), [idOf(1)], 'the id of the agency');
   t.deepEqual(await missing(gatewayCsv([{ ...other, MERCHANT_CODE: '' }])), [idOf(2)]);
   t.deepEqual(await missing(gatewayCsv([{ ...other, PAYMENT_DATETIME: '' }])), []);
   const far = gatewayCsv([other, row(8, 'P8', { PAYMENT_DATETIME: '2021-01-01 00:00:00' })]);

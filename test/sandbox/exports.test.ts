@@ -13,7 +13,7 @@ async function recordsOf(csv: string) {
   for await (const row of readCsv(pieces(Buffer.from(csv)))) {
     if (!('cells' in row)) return [row.fault];
     if (format) records.push(format.readRow(row.line, row.cells));
-    else format = recogniseExport(row.cells);
+    else format = recogniseExport(row.cells, (named) => named);
   }
   return records;
 }

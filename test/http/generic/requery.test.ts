@@ -166,6 +166,23 @@ test('two successes are one payment and one duplicate for staff', async (t) => {
   t.deepEqual((await typesOf(app, id)).slice(2), ['PaymentSucceeded', 'DuplicatePaymentDetected']);
 });
 
+test('what the registry supersedes is said to come from it', async (t) => {
+  const { app, registry, requery } = await start(t);
+  const id = await paymentAtTheBank(app, 'SUPERSEDED-1');
+  await postResult(app, signed(resultFields(id, { AMOUNT: '121.50', PAYMENT_TRANS_ID: 'P1' })));
+  registry.answer(listOf(registryRecord(id)));
+  t.regex(String((await requery('SUPERSEDED-1')).body.message), /status updated to Successful$/);
+  const answer = await fetch(`${app.url}/generic/payments/${id}`, { headers: merchantHeaders });
+  const { data } = (await answer.json()) as { data: { history: { event: string; source: string }[] } };
+  t.deepEqual(
+    data.history.slice(-2).map(({ event, source }) => [event, source]),
+    [
+      ['resolved', 'requery'],
+      ['succeeded', 'requery'],
+    ],
+  );
+});
+
 test("other people's transactions change nothing here", async (t) => {
   const { app, registry, requery } = await start(t);
   const id = await paymentAtTheBank(app, 'FOREIGN-1');

@@ -67,7 +67,7 @@ export function createImports({
     const shown: string[] = [];
     const { transactionIdKey } = config;
     const summary = await reconcile(
-      { eventStore, db, transactionIdKey, runtime: clock },
+      { eventStore, db, transactionIdKey, runtime: clock, merchantCodeOf: (named) => named },
       {
         file: fileOf(text),
         period,

@@ -4,6 +4,7 @@ import { Refused } from '../../../commands/decider.ts';
 import { createExecute } from '../../../commands/execute.ts';
 import { transactionIdPattern } from '../../../commands/transaction-id.ts';
 import { loadUnmatched, unmatchedDecider } from '../../../commands/unmatched.ts';
+import { merchantCodeOf } from '../../../config/merchants.ts';
 import { UnreadableEvent } from '../../../events/codec.ts';
 import { paymentStream } from '../../../events/payment.ts';
 import {
@@ -80,24 +81,19 @@ export const showUnmatchedEvidence: Page = async (ctx, dependencies) => {
 
 /** Records the result at the payment that it names, which recognises one that it has, and resolves the exception. */
 export const recordAtPayment: Page = async (ctx, dependencies) => {
-  const { execute, personalData, runtime } = dependencies;
+  const { config, execute, personalData, runtime } = dependencies;
   const { evidence, found, place, result, url } = await findResult(ctx.params.id, dependencies);
   const opened = await personalData.open(evidence, place);
   const reported = opened.kind === 'open' ? readGatewayResult(opened.value) : null;
   if (!reported || found.resolved || !transactionIdPattern.test(reported.transactionId))
     throw new HttpProblem(409, 'This result names no payment, or is resolved already');
-  const { transactionId, ...fields } = reported;
+  const { transactionId } = reported;
   const { channel, verified } = result;
   const at = runtime.now().toISOString();
   const cause = staffCause(ctx);
-  const command = {
-    type: 'RecordGatewayResult',
-    at,
-    source: 'gateway',
-    verified,
-    channel,
-    ...fields,
-  } as const;
+  const merchantCode = merchantCodeOf(config.merchants, reported.merchantCode);
+  const given = { at, source: 'gateway', verified, channel, merchantCode, result: reported.result } as const;
+  const command = { type: 'RecordGatewayResult', ...given } as const;
   const notRecorded = problemIf({
     refused: 'There is still no payment to which this result belongs',
     unreadable: 'The events of its payment still cannot be read',

@@ -2,6 +2,7 @@
 import lists from '../../../../content/tables/lists.json' with { type: 'json' };
 import { InvalidFields } from '../../../commands/fields.ts';
 import { parseAsOf } from '../../../common/malaysian-time.ts';
+import { merchantCodeOf } from '../../../config/merchants.ts';
 import type { DiscrepancyFound } from '../../../events/reconciliation.ts';
 import { openDiscrepancies } from '../../../projections/reconciliation/queries.ts';
 import { verdictClasses } from '../../../reconciliation/compare.ts';
@@ -41,7 +42,7 @@ export const reconciliation: FormPage = {
     const badRows: BadRow[] = [];
     const found: { id: string; difference: DiscrepancyFound }[] = [];
     const summary = await reconcile(
-      { ...dependencies, ...config },
+      { ...dependencies, ...config, merchantCodeOf: (named) => merchantCodeOf(config.merchants, named) },
       {
         file: file.stream(),
         period,

@@ -33,7 +33,8 @@ const eventNames: Readonly<Partial<Record<PaymentEvent['type'], string>>> = text
 function presentEvent({ at, actor, revision, state }: HistoryEntry, event: PaymentEvent | null = null) {
   const name = event && eventNames[event.type];
   if (!name || at === null || state.status === 'none') return [];
-  const source = 'source' in event.data ? event.data.source : (actor?.split(':')[0] ?? '');
+  const by = actor === 'registry' ? 'requery' : (actor?.split(':')[0] ?? '');
+  const source = 'source' in event.data ? event.data.source : by;
   const status = statusCodeOf(state);
   return [
     { no: revision, at: toIsoWithOffset(at), event: name, status, source, evidence: evidenceOf(event) },
