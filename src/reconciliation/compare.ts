@@ -199,7 +199,7 @@ const isSameCharge = ({ result }: Ours, successes: readonly Ours[]) =>
   successes.some(
     ({ result: other }) =>
       other.role !== 'contradiction' &&
-      other.gatewayTransactionId === result.gatewayTransactionId &&
+      !differ(other.gatewayTransactionId, result.gatewayTransactionId) &&
       other.amountSen === result.amountSen,
   );
 

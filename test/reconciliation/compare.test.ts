@@ -164,6 +164,16 @@ const cases: [string, Payment, ExportRecord[], string[], ExportSource?][] = [
     ['matched X1 1'],
   ],
   [
+    'paid, and reported again for another order without a number: one charge',
+    fold(
+      chosen(1),
+      succeeded(result(1, 'succeeded')),
+      contradicted(result(2, 'succeeded', { gatewayTransactionId: '' }), 'succeeded'),
+    ),
+    [theirs('P1')],
+    ['matched P1 1'],
+  ],
+  [
     'taken back here, pending there',
     takenBack,
     [theirs('P1', { status: 'pending' })],
