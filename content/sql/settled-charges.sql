@@ -8,10 +8,10 @@ with candidates as (
   select named.*, charge.*, bool_or(revision = charged) over (partition by id, charged) as is_taken,
     exists (select from journal.paid_out where paid_out.charge = charge_name and settlement_id <> ?) as is_paid_out
   from (
-    select line, amount_sen, coalesce(nullif(given.transaction_id, ''), numbers.transaction_id) as id,
-      case when given.transaction_id in ('', numbers.transaction_id) then numbers.revision end as revision
+    select line, amount_sen, coalesce(nullif(own, ''), numbers.transaction_id) as id,
+      case when own in ('', numbers.transaction_id) then numbers.revision end as revision
     from {given} left join journal.numbers on numbers.id = number_id
-    where given.transaction_id in ('', coalesce(numbers.transaction_id, given.transaction_id))
+    where own in ('', coalesce(numbers.transaction_id, own))
       or exists (select from journal.shared_numbers where id = shared_id)
   ) named
   cross join lateral (

@@ -154,21 +154,18 @@ function pairUp(
   records: readonly ExportRecord[],
   payment: RequestedPayment,
 ): { pairs: Pair[]; uncovered: Ours[] } {
-  const results = payment.results.map((result, index) => ({ resultNo: index + 1, result }));
-  const owed = results.filter((ours) => !wasNeverOwed(ours));
-  const successes = results
-    .filter(({ result }) => result.outcome === 'succeeded')
-    .toSorted((a, b) => Number(wasReplaced(a)) - Number(wasReplaced(b)));
+  const results = payment.results
+    .map((result, index) => ({ resultNo: index + 1, result }))
+    .filter(({ result }) => !wasTakenOut(result));
+  const successes = results.filter(({ result }) => result.outcome === 'succeeded');
   const current = results.filter(({ result }) => result === currentResult(payment));
   const pairs: Pair[] = records
     .toSorted((a, b) => Number(b.status === 'succeeded') - Number(a.status === 'succeeded'))
-    .map((record) => ({ record, ours: sameTransaction(record, owed) }));
+    .map((record) => ({ record, ours: sameTransaction(record, results) }));
   // A result whose transaction a record names is not available to other records, whether it was paired or not.
   const ids = new Set(pairs.map(({ record }) => record.gatewayTransactionId).filter((id) => id !== ''));
   const taken = new Set(
-    results
-      .filter((ours) => wasNeverOwed(ours) || ids.has(ours.result.gatewayTransactionId))
-      .map(({ resultNo }) => resultNo),
+    results.filter(({ result }) => ids.has(result.gatewayTransactionId)).map(({ resultNo }) => resultNo),
   );
   for (const isMatch of [isSameSuccess, isSuccess, isCompatible]) {
     for (const pair of pairs.filter(({ ours }) => ours === null)) {
@@ -181,25 +178,24 @@ function pairUp(
     }
   }
   const uncovered = successes.filter(
-    (ours) => !taken.has(ours.resultNo) && !wasReplaced(ours) && !isSameCharge(ours, successes),
+    ({ result, resultNo }) => !taken.has(resultNo) && !isSameCharge(result, payment.results),
   );
   return { pairs, uncovered };
 }
 
-/** A later report of the same money, which must be in the export, is in the books in its place. */
-const wasReplaced = ({ result }: Ours) => result.resolved?.resolution === 'superseded';
-
-/** Staff have explained money in suspense as never owed: the books do not have it. */
-const wasNeverOwed = ({ result: { resolved, role } }: Ours) =>
-  (role === 'amountMismatch' || role === 'duplicate') && resolved?.resolution === 'explained';
+/** Whether the books no longer have the money: a later report has replaced it, or staff explained that it never was. */
+const wasTakenOut = ({ resolved, role }: RecordedResult) =>
+  resolved?.resolution === 'superseded' ||
+  (resolved?.resolution === 'explained' && (role === 'amountMismatch' || role === 'duplicate'));
 
 /** A charge that was reported again after a failure of it, or for another order, is one charge. */
-const isSameCharge = ({ result }: Ours, successes: readonly Ours[]) =>
+const isSameCharge = (result: RecordedResult, others: readonly RecordedResult[]) =>
   result.role === 'contradiction' &&
-  successes.some(
-    ({ result: other }) =>
+  others.some(
+    (other) =>
+      other.outcome === 'succeeded' &&
       other.role !== 'contradiction' &&
-      other.gatewayTransactionId === result.gatewayTransactionId &&
+      !differ(other.gatewayTransactionId, result.gatewayTransactionId) &&
       other.amountSen === result.amountSen,
   );
 

@@ -6,7 +6,6 @@ import { orElse } from '@ledger/kernel/or-else.ts';
 import { parse } from 'csv-parse/sync';
 
 export type BadRow = { line: number; fault: string };
-/** `text` is that of the line. */
 export type CsvRow = { line: number; cells: readonly string[] } | (BadRow & { text: string });
 
 /** In characters and lines. Rows of these exports have a few hundred characters in one line. */
@@ -29,14 +28,13 @@ export async function* readCsv(bytes: AsyncIterable<Uint8Array>): AsyncGenerator
 
   let delimiter = '';
   for (let first = await lineAt(0); first; first = await lineAt(0)) {
-    const { line } = first;
-    const text = first.text ?? '';
-    delimiter ||= delimiterOf(text);
+    const { line, text } = first;
+    delimiter ||= delimiterOf(text ?? '');
     const whole = await wholeRow(lineAt);
     const cells = whole === null ? null : parseRow(whole, delimiter);
     ahead.splice(0, whole === null || cells === null ? 1 : occurrences(whole, '\n') + 1);
     if (cells && cells.length > 0) yield { line, cells };
-    if (!cells) yield { line, fault: 'has quotes that do not match, or is too long', text };
+    if (!cells) yield { line, fault: 'has quotes that do not match, or is too long', text: text ?? '' };
   }
 }
 

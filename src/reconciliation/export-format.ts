@@ -39,6 +39,7 @@ const idColumns = {
   gateway: ['TRANS_ID', 'PAYMENT_TRANS_ID', 'MERCHANT_ORDER_NO', 'MERCHANT_CODE'],
 } as const satisfies Record<ExportSource, readonly string[]>;
 
+const idNames = Object.values(idColumns).flat();
 const idPattern = /^[\w.:/-]{0,64}$/;
 /** A long number that a spreadsheet has rounded: its last digits are lost. */
 const roundedPattern = /^\d(\.\d+)?E\+\d+$/i;
@@ -57,7 +58,9 @@ export function columnsOf(header: readonly string[]) {
     fieldsOf(cells: readonly string[]): Fields | string {
       if (cells.length !== names.length) return `has ${cells.length} cells, the header has ${names.length}`;
       if (cells.some((cell) => cell.length > maxCellLength)) return 'has a cell that is too long';
-      return Object.fromEntries(names.map((name, index) => [name, (cells[index] ?? '').trim()]));
+      const fields = Object.fromEntries(names.map((name, index) => [name, (cells[index] ?? '').trim()]));
+      const rounded = idNames.find((name) => roundedPattern.test(fields[name] ?? ''));
+      return rounded ? `${rounded} was rounded by a spreadsheet` : fields;
     },
   };
 }
@@ -124,15 +127,8 @@ function readGatewayRow(line: number, fields: Fields, merchantCodeOf: MerchantCo
   };
 }
 
-export function roundedId(fields: Fields, columns: readonly string[]): string | null {
-  const rounded = columns.find((name) => roundedPattern.test(fields[name] ?? ''));
-  return rounded ? `${rounded} was rounded by a spreadsheet` : null;
-}
-
 /** What a row says must be readable, and a success must have an amount. */
 function faultOf(source: ExportSource, fields: Fields, record: ExportRecord): string | null {
-  const rounded = roundedId(fields, idColumns[source]);
-  if (rounded) return rounded;
   const wrongId = idColumns[source].find((name) => !idPattern.test(fields[name] ?? ''));
   if (wrongId) return `${wrongId} is not an id`;
   if (record.transactionId === '' && record.recordId === '') return 'names no transaction';

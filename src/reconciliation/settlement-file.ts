@@ -4,7 +4,7 @@ import { isRinggit, readAmount, type Sen, sumText } from '../common/money.ts';
 import { paymentModes } from '../common/payment-modes.ts';
 import type { SettlementKind } from '../events/settlement.ts';
 import type { NamedCharge } from '../projections/journal/settlements.ts';
-import { columnsOf, type Fields, roundedId, UnreadableExport } from './export-format.ts';
+import { columnsOf, type Fields, UnreadableExport } from './export-format.ts';
 
 /** What all rows of a file have in common. */
 type SettlementHead = { reference: string; settledOn: string; totalSen: Sen };
@@ -64,9 +64,8 @@ export function recogniseSettlement(header: readonly string[], merchants: readon
       const account = kind === 'payout' ? gatewayAccountOf(fields) : `merchant:${fields.MERCHANT_CODE}`;
       if (!account || (kind === 'remittance' && !merchants.includes(fields.MERCHANT_CODE ?? '')))
         return `${required[kind][3]} names no account of the journal`;
-      if (kind === 'remittance') return { line, ...noIds, account, amountSen, feeSen };
-      const rounded = roundedId(fields, ['TRANS_ID', 'PAYMENT_TRANS_ID']);
-      return rounded ?? { line, ...idsOf(fields), account, amountSen, feeSen };
+      const ids = kind === 'payout' ? idsOf(fields) : noIds;
+      return { line, ...ids, account, amountSen, feeSen };
     },
   };
 }

@@ -170,6 +170,16 @@ const cases: [string, Payment, ExportRecord[], string[], ExportSource?][] = [
     ['matched X1 1'],
   ],
   [
+    'paid, and reported again for another order without a number: one charge',
+    fold(
+      chosen(1),
+      succeeded(result(1, 'succeeded')),
+      contradicted(result(2, 'succeeded', { gatewayTransactionId: '' }), 'succeeded'),
+    ),
+    [theirs('P1')],
+    ['matched P1 1'],
+  ],
+  [
     'taken back here, pending there',
     takenBack,
     [theirs('P1', { status: 'pending' })],
@@ -315,6 +325,17 @@ const cases: [string, Payment, ExportRecord[], string[], ExportSource?][] = [
     ),
     [theirs('')],
     ['matched X1 2'],
+  ],
+  [
+    'an amount that a later report replaced here, and not there',
+    fold(
+      chosen(1),
+      mismatched(result(1, 'succeeded', { amountSen: sen(1) })),
+      superseded(1),
+      succeeded(result(1, 'succeeded')),
+    ),
+    [theirs('P1', { amountSen: sen(1) })],
+    ['amountDiffers P1 2'],
   ],
   [
     'a charge of another amount, which failed later',
@@ -475,7 +496,9 @@ test('an export of exactly what is recorded here matches', (t) => {
   fc.assert(
     fc.property(payments, (payment) => {
       const recorded = payment.status === 'none' ? [] : payment.results;
-      const charges = recorded.filter(({ outcome }) => outcome === 'succeeded');
+      const charges = recorded.filter(
+        ({ outcome, resolved }) => outcome === 'succeeded' && resolved?.resolution !== 'superseded',
+      );
       const rows = charges.map((each) =>
         theirs(each.gatewayTransactionId, { ...each, status: 'succeeded', merchantCode: 'council' }),
       );

@@ -33,7 +33,7 @@ export type NamedCharge = {
 export async function findCharges(db: Knex, id: string, charges: readonly NamedCharge[]) {
   const given = charges.map(({ amountSen, gatewayTransactionId, line, transactionId }) => ({
     line,
-    transaction_id: indexable(transactionId),
+    own: indexable(transactionId),
     number_id: gatewayTransactionId && numberIdOf(numberOf(gatewayTransactionId)),
     shared_id: gatewayTransactionId && sharedNumberIdOf(numberOf(gatewayTransactionId), transactionId),
     amount_sen: amountSen,
@@ -49,13 +49,7 @@ export async function findCharges(db: Knex, id: string, charges: readonly NamedC
 
 const numberOf = (number: string) =>
   ({ kind: 'sharedGatewayTransaction', merchantCode: '', number: indexable(number) }) as const;
-const columns = {
-  line: 'integer',
-  transaction_id: 'text',
-  number_id: 'text',
-  shared_id: 'text',
-  amount_sen: 'bigint',
-};
+const columns = { line: 'integer', own: 'text', number_id: 'text', shared_id: 'text', amount_sen: 'bigint' };
 const chargesOfLines = sqlOf('settled-charges', { given: givenRows(columns) });
 
 /** The `chargeNameOf` of a charge by what its line says, for one that the books do not have; `''` of a sum. */
