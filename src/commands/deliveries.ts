@@ -69,7 +69,7 @@ export function decideDelivery(command: DeliveryCommand, state: RequestedPayment
         ? [{ type: 'CallbackSuperseded', data: { at: command.at, delivery: delivery.key } }]
         : [];
     case 'RequestDelivery':
-      if (delivery.kind === 'callback' && isOvertaken(delivery, state.deliveries))
+      if (isOvertaken(delivery, state.deliveries))
         return new Refused('delivery_superseded', 'A newer status has superseded this callback');
       if (lacksErased(delivery, state))
         return new Refused('delivery_erased', 'The personal data that this delivery needs are erased');
@@ -103,11 +103,11 @@ function isNews({ attempt, outcome }: RecordDeliveryAttempt, delivery: Delivery)
   return isOpen && attempt > attempts - triesOfSchedule;
 }
 
-/** Callbacks of one payment are sent in order: one with an older status than another is no longer sent. Nor is an email. */
+/** Callbacks of one payment are sent in order: one with an older status than another is no longer sent. */
 export function isOvertaken(delivery: Delivery, all: readonly Delivery[]): boolean {
   return (
-    delivery.kind !== 'item' &&
-    all.some(({ kind, change }) => kind === delivery.kind && change > delivery.change)
+    delivery.kind === 'callback' &&
+    all.some(({ kind, change }) => kind === 'callback' && change > delivery.change)
   );
 }
 

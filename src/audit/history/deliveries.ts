@@ -17,7 +17,7 @@ export function shownDeliveries(
     receiver: receiverOf(delivery.kind, request.callbackUrl),
     canSendAgain:
       !isSoon(delivery, now.toISOString()) &&
-      !(delivery.kind === 'callback' && isOvertaken(delivery, deliveries)) &&
+      !isOvertaken(delivery, deliveries) &&
       !lacksErased(delivery, payment),
     made: attempts
       .filter(({ data }) => data.delivery === delivery.key)

@@ -126,7 +126,7 @@ function recordedRow({ events }: Stream<Payment>): RowEnd {
   return events ? { kind: 'recorded', stream: events } : { kind: 'givenBack', afterMs: 0, stream: null };
 }
 
-/** The claimed delivery, if it is due and not overtaken; a callback first supersedes older ones: none is on its way then. */
+/** The claimed delivery, if it is due; a callback first supersedes older ones, none of which is on its way then. */
 async function findDue(
   claimed: ClaimedDelivery,
   loaded: LoadedDeliveries,
@@ -136,21 +136,19 @@ async function findDue(
   const delivery = deliveries.findLast((each) => orderingKeyOf(each) === claimed.orderingKey);
   // The lease is for the delivery that was claimed: a newer one waits for a claim of its own.
   if (delivery?.key !== claimed.delivery) return null;
-  const head = await recordSuperseded(loaded, claimed.orderingKey, dependencies);
+  const head = delivery.kind === 'callback' ? await recordSuperseded(loaded, dependencies) : loaded.head;
   const call = loaded.calls.get(delivery.key);
-  const isDue = delivery.state === 'due' && !isOvertaken(delivery, deliveries);
-  return call && isDue ? { ...call, delivery, head } : null;
+  return call && delivery.state === 'due' ? { ...call, delivery, head } : null;
 }
 
-/** Records that those under the key that a newer status has overtaken are not sent. Returns the new end of the stream. */
+/** Records that callbacks overtaken by a newer status are not sent any more. Returns the new end of the stream. */
 async function recordSuperseded(
   { head, calls }: LoadedDeliveries,
-  orderingKey: string,
   dependencies: AttemptDependencies,
 ): Promise<Stream<Payment>> {
   const { request, deliveries } = head.state;
   let from: Stream<Payment> = head;
-  for (const each of deliveries.filter((one) => orderingKeyOf(one) === orderingKey)) {
+  for (const each of deliveries) {
     const call = calls.get(each.key);
     if (!call || each.state !== 'due' || !isOvertaken(each, deliveries)) continue;
     const at = dependencies.runtime.now().toISOString();

@@ -5,7 +5,7 @@ import type { PaymentEvent } from '../../../src/events/payment.ts';
 import { deliveryList } from '../../../src/to-do/delivery-list.ts';
 import { createDeliveryQueue } from '../../../src/to-do/delivery-queue.ts';
 import { append, reached } from '../../projections/helpers.ts';
-import { applied, chosen, mismatched, request, result, sen } from '../../support/payments.ts';
+import { applied, chosen, request, result } from '../../support/payments.ts';
 import { createDatabase } from '../../support/postgres.ts';
 import { makePayment, paymentEvents, startCallbacks, startLedger, until, untilHistory } from '../helpers.ts';
 import { held, ok, startReceiver, status } from '../receiver.ts';
@@ -115,29 +115,6 @@ test.serial(
     );
   },
 );
-
-test.serial('an email about a wrong amount that a receipt has overtaken is not sent', async (t) => {
-  const ledger = await startLedger(t, postgres);
-  const wrong = mismatched(result(2, 'succeeded', { amountSen: sen(1) }));
-  const announced = { merchantCode: 'council', deliveries: [{ key: 'notice-1', kind: 'email' }] };
-  const detected = { ...wrong, data: { ...wrong.data, ...announced } } as PaymentEvent;
-  const paid = applied(result(1, 'succeeded'));
-  await makePayment(ledger, 'P1', [requestedWithEmail(''), chosen(1), chosen(2), detected, paid]);
-  const sent: string[] = [];
-  startCallbacks(t, ledger, {
-    kind: 'email',
-    perform: async ({ delivery }) => {
-      sent.push(delivery.key);
-      return { kind: 'delivered', status: null, messageId: '<x>' };
-    },
-  });
-  const history = await untilHistory(ledger, 'P1', 2);
-  t.deepEqual(sent, ['email']);
-  t.deepEqual(history.map(({ type, data }) => [type, 'delivery' in data && data.delivery]).toSorted(), [
-    ['CallbackSuperseded', 'notice-1'],
-    ['ReceiptEmailSent', 'email'],
-  ]);
-});
 
 test.serial('a worker that gives a row back late does not end its own next claim of it', async (t) => {
   const ledger = await startLedger(t, postgres);
