@@ -177,7 +177,7 @@ export const mutants: Readonly<Record<string, Omit<Mutant, 'name'>>> = {
   'overtaken-sent': {
     what: 'A callback is sent although a newer status has superseded it',
     file: 'src/commands/deliveries.ts',
-    code: 'all.some(({ kind, change }) => kind === delivery.kind && change > delivery.change)',
+    code: "all.some(({ kind, change }) => kind === 'callback' && change > delivery.change)",
     becomes: 'all.length < 0',
     // Only the newest callback of a payment is ever claimed: an older one that is not superseded stays due for ever.
     seenBy: ['callback-overtaken', 'delivery-stuck'],
