@@ -71,8 +71,8 @@ const others = longestFirst(filesOf('test/**/*.test.ts').filter((file) => !stack
 const all = [...stacks, ...others];
 /** These wait more than they work. One process begins with them; if several did, the cores would be idle. */
 const waiting = [
-  ...['roles/frozen-postgres', 'cli/stores', 'projections/runtime/run', 'postgres/leader-election'],
-  ...['reactors/deliveries/worker', 'roles/lifecycle'],
+  ...['cli/database', 'roles/frozen-postgres', 'cli/stores', 'projections/runtime/run'],
+  ...['postgres/leader-election', 'reactors/deliveries/worker', 'roles/lifecycle'],
 ]
   .map(fileOf)
   .filter((file) => others.includes(file));
@@ -82,7 +82,7 @@ function longestFirst(files: string[]): string[] {
   const long = [
     ...['e2e/deployment', 'e2e/browser', 'e2e/serve', 'e2e/alerts'],
     ...['e2e/rolling', 'e2e/postgres-away', 'e2e/erase', 'fuzz/fuzz'],
-    ...['audit/verify/verify', 'cli/database', 'http/api/health', 'http/console/scope', 'docs-site/pages'],
+    ...['audit/verify/verify', 'http/api/health', 'http/console/scope', 'docs-site/pages'],
     ...['projections/rebuild/rebuild', 'simulation/simulation', 'conformance/conformance'],
     ...['audit/seals/sealer', 'event-store/subscription', 'http/console/languages', 'audit/export/export'],
     ...['embedded/eventstore/durability', 'embedded/eventstore/append', 'embedded/postgres', 'run'],
