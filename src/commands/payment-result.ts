@@ -34,7 +34,7 @@ import { postingRule } from '../events/postings.ts';
 import { openPendings } from '../events/requery-schedule.ts';
 import { afterEvents } from './decider.ts';
 import { announcement, setInMotion } from './planned-deliveries.ts';
-import { correctOrders, inferOrder, isRepeat, isSameAttempt, reopenedAt } from './same-attempt.ts';
+import { correctOrders, inferOrder, isOfBookedMoney, isRepeat, isSameAttempt, reopenedAt } from './same-attempt.ts';
 import {
   isBooked,
   isContradictionAbout,
@@ -224,11 +224,14 @@ function contradicted(
   result: PaymentResult,
   state: RequestedPayment,
 ): Outcome | null {
+  // Before all else: the registry's failures of a cancelled attempt are no news, unless it was charged after all.
+  if (isOfBookedMoney(result, state)) return 'succeeded';
   const from = reopenedAt(result, state);
   const final = state.results.find(
     (earlier, index) =>
-      (earlier.credited !== undefined ||
-        (earlier.role === 'applied' && earlier.outcome !== 'pending' && index >= from)) &&
+      earlier.role === 'applied' &&
+      earlier.outcome !== 'pending' &&
+      index >= from &&
       isSameAttempt(earlier, result, state),
   );
   if (final) return final.outcome;

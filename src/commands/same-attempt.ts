@@ -83,15 +83,21 @@ export function correctOrders(
  */
 export function isRepeat(result: PaymentResult, state: RequestedPayment): boolean {
   const from = reopenedAt(result, state);
-  const ofAttempt = (earlier: RecordedResult) => isSameAttempt(earlier, result, state);
-  const isPaid = state.results.some(
-    (each) => each.outcome === 'succeeded' && isBooked(each) && ofAttempt(each),
-  );
+  const isPaid = isOfBookedMoney(result, state);
+  const mayBeReversal = isPaid && result.outcome !== 'pending';
   return state.results.some((earlier, index) => {
-    if (earlier.role === 'ended' || earlier.outcome !== result.outcome || !ofAttempt(earlier)) return false;
-    if (index >= from) return !isPaid || !differ(earlier.paidAt ?? '', result.paidAt ?? '');
+    if (earlier.role === 'ended' || earlier.outcome !== result.outcome) return false;
+    if (!isSameAttempt(earlier, result, state)) return false;
+    if (index >= from) return !mayBeReversal || !differ(earlier.paidAt ?? '', result.paidAt ?? '');
     return earlier.paidAt === result.paidAt && (result.paidAt !== null || isPaid);
   });
+}
+
+/** Whether the books have money of its attempt, as a payment, a part of one or a duplicate. */
+export function isOfBookedMoney(result: PaymentResult, state: RequestedPayment): boolean {
+  return state.results.some(
+    (each) => each.outcome === 'succeeded' && isBooked(each) && isSameAttempt(each, result, state),
+  );
 }
 
 /** The index of the result that paid its attempt or left it pending; -1 if the last applied result of it did neither. */

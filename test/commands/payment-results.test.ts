@@ -180,6 +180,11 @@ const cases: Record<string, Case> = {
     when: { ...reversal, paidAt: null },
     expect: [],
   },
+  'paid: a pending result at a later time is a repeat of an earlier one': {
+    given: [chosen(1), succeeded(success), contradicted(result(1, 'pending'), 'succeeded')],
+    when: result(1, 'pending', { paidAt: later }),
+    expect: [],
+  },
   'paid, failed, paid and failed again: a success after that is for staff too': {
     given: [
       chosen(1),
