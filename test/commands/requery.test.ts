@@ -172,6 +172,15 @@ const cases: Record<string, Case> = {
     when: results(told('failed', { gatewayTransactionId: 'P1' })),
     expect: [byRequery(contradicted(told('failed', { gatewayTransactionId: 'P1' }), 'succeeded'))],
   },
+  'cancelled, then charged a wrong amount: the registry reports that charge as a failure': {
+    given: [
+      chosen(1),
+      applied(result(1, 'cancelled')),
+      mismatched(result(1, 'succeeded', { amountSen: sen(1) })),
+    ],
+    when: results(told('failed', { gatewayTransactionId: 'P1' })),
+    expect: [byRequery(contradicted(told('failed', { gatewayTransactionId: 'P1' }), 'succeeded'))],
+  },
   'paid: failed is a contradiction': {
     given: paid,
     when: results(told('failed')),
