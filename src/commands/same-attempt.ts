@@ -100,7 +100,7 @@ export function chargesOfAttempt(result: PaymentResult, state: RequestedPayment)
 }
 
 /** The index of the result that paid its attempt or left it pending; -1 if the last applied result of it did neither. */
-export function reopenedAt(result: PaymentResult, state: RequestedPayment): number {
+function reopenedAt(result: PaymentResult, state: RequestedPayment): number {
   const last = state.results.findLastIndex(
     (each) => (each.role === 'applied' || each.credited === 'paid') && isSameAttempt(each, result, state),
   );

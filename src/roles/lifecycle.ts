@@ -125,11 +125,12 @@ export async function runUntilSignal(log: Log, start: (started: Started) => Prom
       log.warn('a disk does not answer: the process ends without waiting for it');
       endNow(1);
     }, stopsWithinMs).unref();
-    // Even after a failed start: connections, and the channel to the parent, would keep the process from ending.
-    await stopAll(running).finally(async () => {
-      if (process.connected) process.disconnect();
+    try {
+      // Even after a failed start: connections, and the channel to the parent, would keep the process from ending.
+      await stopAll(running).finally(() => process.connected && process.disconnect());
+    } finally {
       while (isDiskAwaited()) await systemRuntime.sleep(100);
-    });
+    }
   }
   log.info('stopped');
   return 0;
