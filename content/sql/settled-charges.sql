@@ -2,8 +2,9 @@
 -- those that no other settlement has paid out come first. The second of two payments with one number is looked up by our
 -- id. A charge that is named more often than it was booked is found as often as it was booked. Two debits are no charges:
 -- one in an entry that moves a credited charge to the agency, and one that was reversed because a later report replaced
--- it or staff explained it. The charges are looked up line by line, because PostgreSQL cannot know how many lines are
--- given, and a join of 100,000 of them may take minutes.
+-- it or staff explained it. The postings do not say which of two charges of one amount was reversed: both may be found
+-- until the other is reversed too. The charges are looked up line by line, because PostgreSQL cannot know how many lines
+-- are given, and a join of 100,000 of them may take minutes.
 with candidates as (
   select named.*, charge.*, bool_or(revision = charged) over (partition by id, charged) as is_taken,
     exists (select from journal.paid_out where paid_out.charge = charge_name and settlement_id <> ?) as is_paid_out
@@ -24,7 +25,13 @@ with candidates as (
         where transaction_id = named.id and gateway.account = booked.account
           and suspense.account like 'suspense:%' and suspense.debit_sen > 0 and gateway.credit_sen = booked.debit_sen
           and (revision = booked.revision or revision > booked.revision
-            and suspense.kind = 'reversal' and suspense.account = 'suspense:' || booked.kind)
+            and suspense.kind = 'reversal' and suspense.account = 'suspense:' || booked.kind
+            and not exists (
+              select from journal.postings
+              where transaction_id = named.id and account = suspense.account and revision <= suspense.revision
+                and suspense.debit_sen in (credit_sen, debit_sen)
+              having count(*) filter (where credit_sen > 0) > count(*) filter (where kind = 'reversal')
+            ))
       )
   ) charge
 )

@@ -34,7 +34,7 @@ import { postingRule } from '../events/postings.ts';
 import { openPendings } from '../events/requery-schedule.ts';
 import { afterEvents } from './decider.ts';
 import { announcement, setInMotion } from './planned-deliveries.ts';
-import { correctOrders, inferOrder, isRepeat, isSameAttempt, reopenedAt } from './same-attempt.ts';
+import { chargesOfAttempt, correctOrders, inferOrder, isRepeat, isSameAttempt } from './same-attempt.ts';
 import {
   isBooked,
   isContradictionAbout,
@@ -224,14 +224,13 @@ function contradicted(
   result: PaymentResult,
   state: RequestedPayment,
 ): Outcome | null {
-  const from = reopenedAt(result, state);
-  const final = state.results.find(
-    (earlier, index) =>
-      (earlier.credited !== undefined ||
-        (earlier.role === 'applied' && earlier.outcome !== 'pending' && index >= from)) &&
-      isSameAttempt(earlier, result, state),
+  // Before a cancellation: the registry's failures of a cancelled attempt are no news, unless it was charged after all.
+  const charges = chargesOfAttempt(result, state);
+  if (charges.some(isBooked)) return 'succeeded';
+  const last = state.results.findLast(
+    (each) => each.role === 'applied' && isSameAttempt(each, result, state),
   );
-  if (final) return final.outcome;
+  if (last && last.outcome !== 'pending') return charges.some(isOpenMismatch) ? 'succeeded' : last.outcome;
   if (state.status === 'succeeded') return 'succeeded';
   // Money of another attempt may still arrive: until that attempt has ended too, the payer may not pay again.
   const othersPending = openPendings(state).some((pending) => !isSameAttempt(pending, result, state));

@@ -2,7 +2,7 @@
 import type { PaymentEvent, RequestedPayment } from '../events/payment.ts';
 import type { PaymentResult, Source } from '../events/payment-result.ts';
 import { differ, type RecordedResult } from '../events/recorded-result.ts';
-import { isBooked } from './same-money.ts';
+import { isBooked, isOpenMismatch } from './same-money.ts';
 
 /** The seller order that a result is about: content/docs/payment-states.md has the rules. `''` before the first attempt. */
 export function inferOrder({ attempts, results }: RequestedPayment, result: PaymentResult): string {
@@ -83,19 +83,24 @@ export function correctOrders(
  */
 export function isRepeat(result: PaymentResult, state: RequestedPayment): boolean {
   const from = reopenedAt(result, state);
-  const ofAttempt = (earlier: RecordedResult) => isSameAttempt(earlier, result, state);
-  const isPaid = state.results.some(
-    (each) => each.outcome === 'succeeded' && isBooked(each) && ofAttempt(each),
-  );
+  const charges = chargesOfAttempt(result, state);
+  const isPaid = charges.some(isBooked);
+  const mayBeReversal = result.outcome !== 'pending' && (isPaid || charges.some(isOpenMismatch));
   return state.results.some((earlier, index) => {
-    if (earlier.role === 'ended' || earlier.outcome !== result.outcome || !ofAttempt(earlier)) return false;
-    if (index >= from) return !isPaid || !differ(earlier.paidAt ?? '', result.paidAt ?? '');
+    if (earlier.role === 'ended' || earlier.outcome !== result.outcome) return false;
+    if (!isSameAttempt(earlier, result, state)) return false;
+    if (index >= from) return !mayBeReversal || !differ(earlier.paidAt ?? '', result.paidAt ?? '');
     return earlier.paidAt === result.paidAt && (result.paidAt !== null || isPaid);
   });
 }
 
+/** The recorded successes of the attempt that a result is about. */
+export function chargesOfAttempt(result: PaymentResult, state: RequestedPayment): RecordedResult[] {
+  return state.results.filter((each) => each.outcome === 'succeeded' && isSameAttempt(each, result, state));
+}
+
 /** The index of the result that paid its attempt or left it pending; -1 if the last applied result of it did neither. */
-export function reopenedAt(result: PaymentResult, state: RequestedPayment): number {
+function reopenedAt(result: PaymentResult, state: RequestedPayment): number {
   const last = state.results.findLastIndex(
     (each) => (each.role === 'applied' || each.credited === 'paid') && isSameAttempt(each, result, state),
   );

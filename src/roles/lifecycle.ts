@@ -119,15 +119,18 @@ export async function runUntilSignal(log: Log, start: (started: Started) => Prom
       await once(stop.signal, 'abort');
     }
     log.info({ reason: stop.signal.reason }, 'stopping');
+  } finally {
     setTimeout(() => {
       if (!isDiskAwaited()) return;
       log.warn('a disk does not answer: the process ends without waiting for it');
       endNow(1);
     }, stopsWithinMs).unref();
-  } finally {
-    // Even after a failed start: connections, and the channel to the parent, would keep the process from ending.
-    await stopAll(running).finally(() => process.connected && process.disconnect());
-    while (isDiskAwaited()) await systemRuntime.sleep(100);
+    try {
+      // Even after a failed start: connections, and the channel to the parent, would keep the process from ending.
+      await stopAll(running).finally(() => process.connected && process.disconnect());
+    } finally {
+      while (isDiskAwaited()) await systemRuntime.sleep(100);
+    }
   }
   log.info('stopped');
   return 0;

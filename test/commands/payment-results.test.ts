@@ -180,6 +180,20 @@ const cases: Record<string, Case> = {
     when: { ...reversal, paidAt: null },
     expect: [],
   },
+  'failed, then charged a wrong amount: a failure at a later time may be of that charge': {
+    given: [
+      chosen(1),
+      applied(result(1, 'failed')),
+      mismatched(result(1, 'succeeded', { amountSen: sen(1) })),
+    ],
+    when: reversal,
+    expect: [contradicted(reversal, 'succeeded')],
+  },
+  'paid: a pending result at a later time is a repeat of an earlier one': {
+    given: [chosen(1), succeeded(success), contradicted(result(1, 'pending'), 'succeeded')],
+    when: result(1, 'pending', { paidAt: later }),
+    expect: [],
+  },
   'paid, failed, paid and failed again: a success after that is for staff too': {
     given: [
       chosen(1),

@@ -161,6 +161,26 @@ const cases: Record<string, Case> = {
     when: results(told('failed')),
     expect: [answered('failed')],
   },
+  'paid twice: the registry reports the second charge as a failure, which its attempt was before': {
+    given: [
+      chosen(1),
+      applied(result(1, 'cancelled')),
+      chosen(2),
+      succeeded(result(2, 'succeeded')),
+      duplicated(result(1, 'succeeded'), 'P2'),
+    ],
+    when: results(told('failed', { gatewayTransactionId: 'P1' })),
+    expect: [byRequery(contradicted(told('failed', { gatewayTransactionId: 'P1' }), 'succeeded'))],
+  },
+  'cancelled, then charged a wrong amount: the registry reports that charge as a failure': {
+    given: [
+      chosen(1),
+      applied(result(1, 'cancelled')),
+      mismatched(result(1, 'succeeded', { amountSen: sen(1) })),
+    ],
+    when: results(told('failed', { gatewayTransactionId: 'P1' })),
+    expect: [byRequery(contradicted(told('failed', { gatewayTransactionId: 'P1' }), 'succeeded'))],
+  },
   'paid: failed is a contradiction': {
     given: paid,
     when: results(told('failed')),

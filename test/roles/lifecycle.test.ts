@@ -100,30 +100,36 @@ test('a disk that does not answer keeps no process from ending: at once after a 
   await promisify(execFile)('mkfifo', [pipe]);
   const lifecycle = new URL('../../src/roles/lifecycle.ts', import.meta.url);
   // A pipe that nobody writes to is opened as slowly as a file on such a disk.
-  const program = (stop: string) => `
+  const program = (stop: string, isStarted: boolean) => `
     import { open } from 'node:fs/promises';
     import { runUntilSignal } from '${lifecycle}';
     const log = { fatal() {}, info: (fields, message) => console.log(message ?? fields), warn: console.log };
     const opened = open('${pipe}');
-    await runUntilSignal(log, async (started) => started({ stop: async () => ${stop} }));
+    const start = async (started) => {
+      started({ stop: async () => ${stop} });
+      if (!${isStarted}) throw new Error('a fault');
+    };
+    // As main.ts does.
+    await runUntilSignal(log, start).catch(() => console.log('failed'));
     process.exit();`;
   const run = async (stop: string, signals: number) => {
-    const child = spawn(process.execPath, ['--input-type=module', '--eval', program(stop)]);
+    const child = spawn(process.execPath, ['--input-type=module', '--eval', program(stop, signals > 0)]);
     const closed = once(child, 'close');
     t.teardown(() => child.kill('SIGKILL'));
     let printed = '';
     child.stdout.on('data', (chunk) => {
       printed += chunk;
     });
-    await until(() => printed.includes('started'));
+    if (signals > 0) await until(() => printed.includes('started'));
     for (let sent = 0; sent < signals && child.signalCode === null; sent += 1) {
       child.kill('SIGTERM');
       if (signals > 1) await sleep(1_200);
     }
     return await closed;
   };
-  const ends = [run('opened', 2), run('opened', 1), run('{}', 1), run(`{ throw new Error('a fault') }`, 1)];
-  t.deepEqual(await Promise.all(ends), Array(4).fill([null, 'SIGKILL']));
+  const fault = `{ throw new Error('a fault') }`;
+  const ends = [run('opened', 2), run('opened', 1), run('{}', 1), run(fault, 1), run('{}', 0)];
+  t.deepEqual(await Promise.all(ends), Array(5).fill([null, 'SIGKILL']));
 });
 
 test('files: a missing one is reported once, half a one is not adopted, and what mends a fault is noticed', async (t) => {

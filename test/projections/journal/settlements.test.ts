@@ -392,11 +392,19 @@ test.serial('a credited charge is found once, and a replaced or explained one no
       deliveries: [],
     },
   };
-  const again = result(1, 'succeeded', { mode: 'fpx', amountSen: sen(1_001), gatewayTransactionId: 'G2' });
+  const again = (id: string) =>
+    duplicated(
+      result(1, 'succeeded', { mode: 'fpx', amountSen: sen(1_001), gatewayTransactionId: id }),
+      'P1',
+    );
+  const thrice = [begun, choice, success, again('G2'), again('G3'), resolvedAs('explained', 2)];
   const histories = {
     credited: [begun, choice, report(900), credited],
     replaced: [begun, choice, report(1_001), superseded(1), success],
-    explained: [begun, choice, success, duplicated(again, 'P1'), resolvedAs('explained', 2)],
+    explained: [begun, choice, success, again('G2'), resolvedAs('explained', 2)],
+    oneExplained: thrice,
+    bothExplained: [...thrice, resolvedAs('explained', 3)],
+    oneAfterwards: [begun, choice, success, again('G2'), resolvedAs('explained', 2), again('G3')],
   };
   for (const [id, events] of Object.entries(histories))
     await feed(db, recorded(id, events as PaymentEvent[]));
@@ -413,6 +421,12 @@ test.serial('a credited charge is found once, and a replaced or explained one no
   t.deepEqual(await found('replaced', 1_001), [[2, chargeNameOf('replaced/4')]]);
   t.deepEqual(await found('explained', 1_001), [[2, chargeNameOf('explained/2')]]);
   t.deepEqual(await found('explained', 1_001, 'G2'), []);
+  t.deepEqual(await found('oneExplained', 1_001, 'G3'), [[2, chargeNameOf('oneExplained/4')]]);
+  t.deepEqual(await found('bothExplained', 1_001), [[2, chargeNameOf('bothExplained/2')]]);
+  t.deepEqual(
+    (await found('oneAfterwards', 1_001)).map(([, charge]) => charge),
+    ['oneAfterwards/2', 'oneAfterwards/5'].map(chargeNameOf),
+  );
 });
 
 test.serial('a payout of tens of thousands of charges is looked up line by line', async (t) => {
