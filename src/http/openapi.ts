@@ -1,6 +1,8 @@
 /** The OpenAPI description of all interfaces: content/openapi, with schemas of the structs that validate. */
+import { withJsonSchema } from '@ledger/kernel/with-json-schema.ts';
 import { createDocument } from '@ledger/openapi/document.ts';
 import type { AnyStruct } from '@ledger/openapi/json-schema.ts';
+import { assign, object, optional, string } from 'superstruct';
 import { NewUser } from '../commands/user.ts';
 import type { Config } from '../config/config.ts';
 import { ErrorResponse, Health, Project, User } from './api/bodies.ts';
@@ -10,6 +12,9 @@ import { paymentRequestBody as genericRequestBody } from './generic/request.ts';
 import { paymentRequestBody as landregRequestBody } from './landreg/request.ts';
 
 const folder = new URL('../../content/openapi/', import.meta.url);
+/** Read before the rest of a body is validated. */
+const credential = withJsonSchema(optional(string()), { type: 'string' });
+const credentials = object({ merchant_code: credential, api_key: credential });
 const keys = { apiKey: '<API_KEY>', merchantKey: '<API_KEY>', landregKey: '<ACCESS_KEY>' };
 
 export type DescribedConfig = Pick<Config, 'baseUrl' | 'production' | 'maxAmountSen'> & {
@@ -31,9 +36,9 @@ export function structsOf(config: Pick<Config, 'production' | 'maxAmountSen'>): 
     CreateUserPayload: NewUser,
     Project,
     ErrorResponse,
-    GenericPaymentRequest: genericRequestBody(config),
-    Rotation,
-    TestCallback: testCallbackBody(config),
+    GenericPaymentRequest: assign(credentials, genericRequestBody(config)),
+    Rotation: assign(credentials, Rotation),
+    TestCallback: assign(credentials, testCallbackBody(config)),
     LandregPaymentRequest: landregRequestBody(config),
   };
 }

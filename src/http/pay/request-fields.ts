@@ -121,10 +121,9 @@ export function amount(maxSen: Sen): Struct<Sen, unknown> {
       type: ['number', 'string'],
       minimum: 0.01,
       maximum: Number(max),
-      multipleOf: 0.01,
       pattern: '^(?!0+(?:\\.0+)?$)\\d{1,9}(?:\\.\\d{1,2})?$',
-      // JSON Schema cannot express it for a text.
-      description: `At most ${max}`,
+      // JSON Schema cannot express it for a text, and most validators find that 4.35 is not a multiple of 0.01.
+      description: `At most ${max}, with at most two decimals`,
     },
   );
 }
