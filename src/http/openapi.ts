@@ -23,9 +23,8 @@ export type DescribedConfig = Pick<Config, 'baseUrl' | 'production' | 'maxAmount
 
 /** Limits are those of `config`; the test pages are described only where they are served. */
 export function createDescription(config: DescribedConfig) {
-  const { baseUrl, sandbox } = config;
-  const interfaces = ['generic', 'landreg', ...(sandbox.enabled ? ['test-pages'] : []), 'api'];
-  return createDocument({ folder, interfaces, structs: structsOf(config), baseUrl, keys });
+  const interfaces = ['generic', 'landreg', ...(config.sandbox.enabled ? ['test-pages'] : []), 'api'];
+  return createDocument({ folder, interfaces, structs: structsOf(config), baseUrl: config.baseUrl, keys });
 }
 
 /** The structs by the names of their schemas; all others are in content/openapi. Limits are those of `config`. */
