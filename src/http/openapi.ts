@@ -12,7 +12,6 @@ import { paymentRequestBody as genericRequestBody } from './generic/request.ts';
 import { paymentRequestBody as landregRequestBody } from './landreg/request.ts';
 
 const folder = new URL('../../content/openapi/', import.meta.url);
-/** Read before the rest of a body is validated. */
 const credential = withJsonSchema(optional(string()), { type: 'string' });
 const credentials = object({ merchant_code: credential, api_key: credential });
 const keys = { apiKey: '<API_KEY>', merchantKey: '<API_KEY>', landregKey: '<ACCESS_KEY>' };

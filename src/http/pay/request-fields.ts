@@ -140,7 +140,7 @@ export const moment = field<string | undefined>(
   { type: ['string', 'null'], format: 'date-time', pattern: isoTime.source },
 );
 
-/** A free-form object of limited size; `{}` where none was sent. */
+/** A free-form object of limited size; `{}` where none was sent. PHP sends an empty one as a list. */
 export function extra(): Struct<Record<string, unknown>, unknown> {
   return field(orNoFields, extraFault, extraKeywords);
 }
@@ -150,7 +150,8 @@ export function extraWith<T>(struct: Struct<T, unknown>): Struct<T, unknown> {
   return coerce(worded(struct, extraFault, extraKeywords), unknown(), orNoFields);
 }
 
-const orNoFields = (sent: unknown) => (orEmpty(sent) === '' ? {} : sent);
+const orNoFields = (sent: unknown) => (orEmpty(sent) === '' || isEmptyList(sent) ? {} : sent);
+const isEmptyList = (sent: unknown) => Array.isArray(sent) && sent.length === 0;
 
 /** A list or object whose members are checked only if `faultOf` accepts the whole; `keywords` are its JSON Schema. */
 export function worded<T>(
@@ -205,8 +206,9 @@ function urlFault(value: string, production: boolean): string | null {
 const maxExtraBytes = 8 * 1024;
 const maxExtraDepth = 5;
 const extraKeywords: JsonSchema = {
-  type: ['object', 'null', 'string'],
+  type: ['object', 'null', 'string', 'array'],
   maxLength: 0,
+  maxItems: 0,
   description: `At most ${maxExtraBytes} bytes of JSON and ${maxExtraDepth} levels; numbers up to ${Number.MAX_SAFE_INTEGER}; no text with U+0000 or broken characters`,
 };
 
