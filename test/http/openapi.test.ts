@@ -173,11 +173,17 @@ test('it has the credentials that a body may contain', (t) => {
     t.like(schema, { properties: { merchant_code: { type: 'string' }, api_key: { type: 'string' } } });
 });
 
-test('an amount of RM 4.35 is valid for a validator that divides in binary', (t) => {
+test('what the program accepts is valid for a validator that divides in binary and checks formats', (t) => {
   const { properties } = description.components.schemas.GenericPaymentRequest as {
-    properties: { amount: object };
+    properties: Record<'amount' | 'email' | 'expires_at', object>;
   };
-  t.true(new Ajv2020({ strict: false }).validate(properties.amount, 4.35));
+  const formats = { email: /@/, 'date-time': /T/ };
+  const accepts = (schema: object, value: unknown) =>
+    new Ajv2020({ strict: false, formats }).validate(schema, value);
+  t.true(accepts(properties.amount, 4.35));
+  for (const none of ['', null])
+    for (const schema of [properties.email, properties.expires_at]) t.true(accepts(schema, none));
+  t.false(accepts(properties.email, 'aminah'));
 });
 
 test('it names every error code of /api/v1', (t) => {

@@ -22,7 +22,7 @@ const ajv = new Ajv2020({
   formats: {
     uri: URL.canParse,
     email: true,
-    'date-time': (text: string) => text === '' || readGatewayTime(text) !== null,
+    'date-time': (text: string) => readGatewayTime(text) !== null,
   },
 });
 

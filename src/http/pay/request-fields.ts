@@ -22,7 +22,8 @@ type TextRule = {
   faultOf(text: string): string | null;
   /** The same rule as a regular expression for the whole text, without anchors. */
   pattern: string;
-  format?: 'email' | 'uri';
+  format?: 'uri';
+  anyOf?: JsonSchema[];
   /** What `pattern` cannot express. */
   description?: string;
 };
@@ -91,7 +92,7 @@ export const notBlank: TextRule = {
 export const email = optional(maxEmailLength, {
   faultOf: (value) => (emailPattern.test(value) ? null : 'must be an email address'),
   pattern: emailPattern.source.slice(1, -1),
-  format: 'email',
+  anyOf: [{ format: 'email' }, { maxLength: 0 }],
 });
 
 /** An http or https URL; in production https only. */
@@ -137,7 +138,7 @@ export const moment = field<string | undefined>(
   (sent) => (sent === '' || sent === null ? undefined : (toUtc(sent) ?? sent)),
   (value) =>
     value === undefined || toUtc(value) === value ? null : 'must be a time such as 2026-11-30T23:59:59+08:00',
-  { type: ['string', 'null'], format: 'date-time', pattern: isoTime.source },
+  { type: ['string', 'null'], anyOf: [{ format: 'date-time' }, { maxLength: 0 }], pattern: isoTime.source },
 );
 
 /** A free-form object of limited size; `{}` where none was sent. PHP sends an empty one as a list. */
