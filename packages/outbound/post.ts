@@ -160,5 +160,8 @@ function asOutboundError(error: RequestError, { protocol }: URL): Error {
   const wasConnected = error.timings?.[protocol === 'https:' ? 'secureConnect' : 'connect'] !== undefined;
   if (error instanceof TimeoutError)
     return new NoAnswer(wasConnected ? 'no answer in time' : 'no connection in time', wasConnected);
-  return new NoAnswer(reasons[error.code] ?? `no answer (${error.code})`, wasConnected);
+  const { syscall = '' } = Object(error.cause) as { syscall?: string };
+  // The name server refused the connection, and nothing is known of the receiver.
+  const code = error.code === 'ECONNREFUSED' && syscall.startsWith('query') ? 'ESERVFAIL' : error.code;
+  return new NoAnswer(reasons[code] ?? `no answer (${code})`, wasConnected);
 }

@@ -78,7 +78,7 @@ function validOf(
 
 /** How long a process uses what it has read of a merchant's stream. */
 const servesMs = 5_000;
-/** Longer than a read takes unless the event store is failing. A request waits no longer for a fresher state. */
+/** Longer than a read usually takes. A request waits no longer for a fresher state, but for the present one it does. */
 const patienceMs = 500;
 
 /** A merchant in the configuration. Keys are `sha256:<64 hex digits>` or plain. */
@@ -121,8 +121,8 @@ function createStates({ eventStore, runtime }: Dependencies) {
       if (error instanceof EventStoreUnavailable) return last.state;
       throw error;
     };
-    const unanswered = runtime.sleep(patienceMs).then(() => last.state);
-    return await Promise.race([reading.catch(lastKnown), unanswered]);
+    const unanswered = atMostMs === 0 ? [] : [runtime.sleep(patienceMs).then(() => last.state)];
+    return await Promise.race([reading.catch(lastKnown), ...unanswered]);
   };
 }
 

@@ -1,9 +1,11 @@
 // The OpenAPI document: independent checkers find no fault, and it describes exactly the endpoints there are.
 import { spawnSync } from 'node:child_process';
+import { glob, readFile } from 'node:fs/promises';
 import Router from '@koa/router';
 import { derivedIdPattern } from '@ledger/kernel/derived-id.ts';
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { Validator } from '@seriousme/openapi-schema-validator';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import test from 'ava';
 import { callbackMessage } from '../../src/clients/merchant/callback-message.ts';
 import { paymentModes } from '../../src/common/payment-modes.ts';
@@ -144,6 +146,44 @@ test('samples of a download save the file and do not print it', (t) => {
       t.true(source.includes('answer.pdf'));
       t.notRegex(source, /console\.log|echo/);
     }
+});
+
+/** The messages of all examples of refusals. */
+function refusalsOf(node: unknown): string[] {
+  if (typeof node !== 'object' || node === null) return [];
+  const { message, status, success } = node as { message?: unknown; status?: unknown; success?: unknown };
+  const own = (status === false || success === false) && typeof message === 'string' ? [message] : [];
+  return [...own, ...Object.values(node).flatMap(refusalsOf)];
+}
+
+test('the refusals in its examples are in the program’s own words', async (t) => {
+  const files = await Array.fromAsync(glob('src/{commands,http}/**/*.ts'), (file) => readFile(file, 'utf8'));
+  const words = files.join('\n').replace(/\$\{[^}]*\}/g, '');
+  const refusals = new Set(refusalsOf(description.paths));
+  t.true(refusals.size > 10);
+  for (const refusal of refusals) {
+    const told = refusal.replace(/^amount |\d+|(?<=Content-Type must be ).*/, '');
+    t.true(words.includes(told), refusal);
+  }
+});
+
+test('it has the credentials that a body may contain', (t) => {
+  const { GenericPaymentRequest, Rotation, TestCallback } = description.components.schemas;
+  for (const schema of [GenericPaymentRequest, Rotation, TestCallback])
+    t.like(schema, { properties: { merchant_code: { type: 'string' }, api_key: { type: 'string' } } });
+});
+
+test('what the program accepts is valid for a validator that divides in binary and checks formats', (t) => {
+  const { properties } = description.components.schemas.GenericPaymentRequest as {
+    properties: Record<'amount' | 'email' | 'expires_at', object>;
+  };
+  const formats = { email: /@/, 'date-time': /T/ };
+  const accepts = (schema: object, value: unknown) =>
+    new Ajv2020({ strict: false, formats }).validate(schema, value);
+  t.true(accepts(properties.amount, 4.35));
+  for (const none of ['', null])
+    for (const schema of [properties.email, properties.expires_at]) t.true(accepts(schema, none));
+  t.false(accepts(properties.email, 'aminah'));
 });
 
 test('it names every error code of /api/v1', (t) => {

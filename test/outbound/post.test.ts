@@ -319,6 +319,23 @@ test('nobody listens', async (t) => {
   await t.throwsAsync(post(request(url)), { instanceOf: NoAnswer, message: 'connection refused' });
 });
 
+test('a name server that cannot be reached is not taken for a receiver that refuses', async (t) => {
+  // As Node reports it.
+  const fault = { code: 'ECONNREFUSED', syscall: 'queryA' };
+  const post = createOutbound({
+    runtime: testRuntime(),
+    allowHosts: [],
+    httpsOnly: false,
+    resolve: () => Promise.reject(Object.assign(new Error('queryA ECONNREFUSED'), fault)),
+  });
+  await t.throwsAsync(post(request('http://secret.example/')), { message: 'name server did not answer' });
+});
+
+test('a host whose name cannot be in the DNS does not exist', async (t) => {
+  const post = createOutbound({ runtime: testRuntime(), allowHosts: [], httpsOnly: false });
+  await t.throwsAsync(post(request('http://a..b/')), { message: 'no such host' });
+});
+
 test('no message names the address', async (t) => {
   const unknown = createOutbound({
     runtime: testRuntime(),

@@ -66,6 +66,7 @@ function likelyResult(payment: OpenPayment, now: Date): GatewayFields {
     PAYMENT_TRANS_ID: `DEBUG${toDigits(time)}`,
     PAYMENT_DATETIME: toDateTime(time),
     AMOUNT: formatSen(addSen(outstandingSen(payment), attempt?.chargeSen ?? (0 as Sen))),
+    CURRENCY: '',
     BUYER_BANK: 'Bank Contoh',
     BUYER_NAME: request.payer.name,
     MERCHANT_ORDER_NO: attempt?.sellerOrderNo ?? '',

@@ -21,10 +21,8 @@ export async function recordResponse(ctx: Context, dependencies: PaymentChannel)
   const raw = fieldsOf(ctx.request.body ?? {});
   const verified = authenticate(raw, config.gateway);
   checkDirection(raw, config.gateway, runtime.now());
-  const keepUnmatched = (reason: GatewayResultUnmatched['reason']) => {
-    const unmatched = { at: runtime.now().toISOString(), channel, verified, reason, raw };
-    return quarantine(unmatched, causeOf(ctx, 'gateway'));
-  };
+  const keepUnmatched = (reason: GatewayResultUnmatched['reason']) =>
+    quarantine({ at: runtime.now().toISOString(), channel, verified, reason, raw }, causeOf(ctx, 'gateway'));
 
   // Every result has it; our own hand-over form, which is signed with the same key, has none.
   if (fieldOf(raw, 'STATUS') === '') throw unusable(400, 'STATUS is missing');

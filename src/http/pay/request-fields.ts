@@ -22,7 +22,8 @@ type TextRule = {
   faultOf(text: string): string | null;
   /** The same rule as a regular expression for the whole text, without anchors. */
   pattern: string;
-  format?: 'email' | 'uri';
+  format?: 'uri';
+  anyOf?: JsonSchema[];
   /** What `pattern` cannot express. */
   description?: string;
 };
@@ -91,7 +92,7 @@ export const notBlank: TextRule = {
 export const email = optional(maxEmailLength, {
   faultOf: (value) => (emailPattern.test(value) ? null : 'must be an email address'),
   pattern: emailPattern.source.slice(1, -1),
-  format: 'email',
+  anyOf: [{ format: 'email' }, { maxLength: 0 }],
 });
 
 /** An http or https URL; in production https only. */
@@ -121,10 +122,9 @@ export function amount(maxSen: Sen): Struct<Sen, unknown> {
       type: ['number', 'string'],
       minimum: 0.01,
       maximum: Number(max),
-      multipleOf: 0.01,
       pattern: '^(?!0+(?:\\.0+)?$)\\d{1,9}(?:\\.\\d{1,2})?$',
-      // JSON Schema cannot express it for a text.
-      description: `At most ${max}`,
+      // JSON Schema cannot express it for a text, and most validators find that 4.35 is not a multiple of 0.01.
+      description: `At most ${max}, with at most two decimals`,
     },
   );
 }
@@ -138,10 +138,10 @@ export const moment = field<string | undefined>(
   (sent) => (sent === '' || sent === null ? undefined : (toUtc(sent) ?? sent)),
   (value) =>
     value === undefined || toUtc(value) === value ? null : 'must be a time such as 2026-11-30T23:59:59+08:00',
-  { type: ['string', 'null'], format: 'date-time', pattern: isoTime.source },
+  { type: ['string', 'null'], anyOf: [{ format: 'date-time' }, { maxLength: 0 }], pattern: isoTime.source },
 );
 
-/** A free-form object of limited size; `{}` where none was sent. */
+/** A free-form object of limited size; `{}` where none was sent. PHP sends an empty one as a list. */
 export function extra(): Struct<Record<string, unknown>, unknown> {
   return field(orNoFields, extraFault, extraKeywords);
 }
@@ -151,7 +151,8 @@ export function extraWith<T>(struct: Struct<T, unknown>): Struct<T, unknown> {
   return coerce(worded(struct, extraFault, extraKeywords), unknown(), orNoFields);
 }
 
-const orNoFields = (sent: unknown) => (orEmpty(sent) === '' ? {} : sent);
+const orNoFields = (sent: unknown) => (orEmpty(sent) === '' || isEmptyList(sent) ? {} : sent);
+const isEmptyList = (sent: unknown) => Array.isArray(sent) && sent.length === 0;
 
 /** A list or object whose members are checked only if `faultOf` accepts the whole; `keywords` are its JSON Schema. */
 export function worded<T>(
@@ -206,8 +207,9 @@ function urlFault(value: string, production: boolean): string | null {
 const maxExtraBytes = 8 * 1024;
 const maxExtraDepth = 5;
 const extraKeywords: JsonSchema = {
-  type: ['object', 'null', 'string'],
+  type: ['object', 'null', 'string', 'array'],
   maxLength: 0,
+  maxItems: 0,
   description: `At most ${maxExtraBytes} bytes of JSON and ${maxExtraDepth} levels; numbers up to ${Number.MAX_SAFE_INTEGER}; no text with U+0000 or broken characters`,
 };
 

@@ -59,7 +59,7 @@ export function createRateLimits({
     ctx.state.spend = async (limit, name) => {
       const { limiter: counted, isPerAddress } = limits[limit];
       await counted.consume(isPerAddress ? `${network} ${name}` : name).catch((error: unknown) => {
-        throw error instanceof RateLimiterRes ? tooManyRequests(error) : error;
+        throw error instanceof RateLimiterRes ? tooManyRequests(error, limit) : error;
       });
     };
     ctx.state.guess = async (what, look) => {
@@ -82,7 +82,8 @@ function pauseSeconds(count: number): number {
   return Math.min(minute * 2 ** (count - 1), longestPause);
 }
 
-function tooManyRequests({ msBeforeNext }: RateLimiterRes): HttpProblem {
+function tooManyRequests({ msBeforeNext }: RateLimiterRes, limit?: RateLimit): HttpProblem {
   const retryAfterSeconds = Math.max(1, Math.ceil(msBeforeNext / 1_000));
-  return new HttpProblem(429, 'Too many requests; try again later', { retryAfterSeconds });
+  const kind = limit === 'attempts' ? 'tooManyAttempts' : 'tooManyRequests';
+  return new HttpProblem(429, 'Too many requests; try again later', { kind, retryAfterSeconds });
 }

@@ -279,6 +279,18 @@ test('those who ask at once share a read; who has to know of a key issued just n
   t.is(reads.length, 2);
 });
 
+test('a key that was issued just now is known, however long the event store takes', async (t) => {
+  const { app, ask, code } = await start(t);
+  const openSealed = async () => ({ kind: 'unavailable', isLost: false }) as const;
+  // Any wait is over before a read is.
+  const runtime = { ...testRuntime(), sleep: async () => undefined };
+  const { isKey } = createCredentials({ eventStore: app.eventStore, openSealed, runtime, transactionIdKey });
+  const merchant = { code, apiKeys: council.apiKeys, webhookSecrets: [] };
+  t.true(await isKey(merchant, oldKey));
+  const { value } = await ask(oldKey, 'api-key/rotate');
+  t.true(await isKey(merchant, value));
+});
+
 test('one that the operator adds later is valid, whatever was rotated before', (t) => {
   const issue = (fingerprint: string, at: string, configured: string[], by: string): CredentialCommand => ({
     type: 'IssueCredential',

@@ -71,7 +71,7 @@ test('the amount is what the payer pays, including the fee', async (t) => {
 
 test('the fields are signed as typed, without the empty ones', async (t) => {
   const id = await createPayment(app);
-  const typed = { STATUS: '0', AMOUNT: '1.00', BUYER_NAME: 'A&B <b>"\'', BUYER_BANK: '' };
+  const typed = { STATUS: '0', AMOUNT: '1.00', CURRENCY: 'USD', BUYER_NAME: 'A&B <b>"\'', BUYER_BANK: '' };
   const { html } = await debug({ TRANS_ID: id, ...typed, MERCHANT_CODE: 'other', CHECKSUM: 'x', EVIL: '1' });
   const { BUYER_BANK: _, ...rest } = typed;
   const fields = signedFields(html);

@@ -156,6 +156,8 @@ test.serial('the list holds a merchant’s own payments, by filter and page by p
     refusals.get('starting_after=00000000000000000000000000'),
     'nobody learns that another merchant has a payment',
   );
+  t.is(refusals.get('limit=0'), 'limit is not valid');
+  t.regex(refusals.get('Status=1') ?? '', /^The query may only have status, trans_id, amount,/);
 });
 
 test.serial('a filter looks at 10,000 payments at a time, and the pages still lead to all', async (t) => {

@@ -241,6 +241,8 @@ test('whoever has the link of a payment cannot use up its attempts from one addr
     statuses.push((await chooseMethod(open, id, { method: 'cc', again: 'yes' })).status);
   t.deepEqual(statuses, [...Array.from({ length: 20 }, () => 200), 429, 429]);
   t.is((await open.events(id)).length, 21);
+  const refused = await chooseMethod(open, id, { method: 'cc', again: 'yes' });
+  t.regex(await refused.text(), /This payment has been tried too often/, 'not: wait a few minutes');
   const other = await startApp({}, app);
   t.teardown(other.close);
   t.is((await chooseMethod(other, id, { method: 'cc', again: 'yes' })).status, 200, 'the payer');

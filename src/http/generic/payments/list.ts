@@ -63,6 +63,6 @@ function filterOf(merchantCode: string, query: Infer<typeof Query>) {
 
 function invalid(name: unknown): HttpProblem {
   const names = Object.keys(Query.schema);
-  const known = names.find((each) => each === name);
-  return new HttpProblem(400, `${known ?? 'The query'} is not valid; it may have ${names.join(', ')}`);
+  if (names.some((each) => each === name)) return new HttpProblem(400, `${name} is not valid`);
+  return new HttpProblem(400, `The query may only have ${names.join(', ')}`);
 }
