@@ -81,6 +81,17 @@ test.serial('a payer pays, is declined and tries again, with and without scripts
   }
 });
 
+test.serial('letters twice as large fit a phone: no amount is cut, and no word has a line for each letter', async (t) => {
+  if (skippedWithoutBrowser(t)) return;
+  // 360 pixels at twice the size.
+  const { page } = await openBrowser(t, { viewport: { width: 180, height: 370 } });
+  const { payment_url } = await newPayment({ amount: '1000000.00' });
+  await page.goto(payment_url);
+  await fitsItsWidth(t, page);
+  const label = await page.getByText('E-Wallet', { exact: true }).boundingBox();
+  t.true((label?.height ?? 0) < 30, 'a name of one word is one line');
+});
+
 test.serial('a payment completes from a page that the merchant relays from its own origin', async (t) => {
   if (skippedWithoutBrowser(t)) return;
   for (const scripts of [true, false]) {
