@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net';
 import test, { type ExecutionContext } from 'ava';
 import type { Page } from 'playwright-core';
 import { until } from '../../embedded/helpers.ts';
-import { paymentRequest, requestPayment } from '../ledger.ts';
+import { gatewayResult, paymentRequest, postResult, requestPayment } from '../ledger.ts';
 import { decideAtBank, payByFpx } from './at-the-bank.ts';
 import { openBrowser, skippedWithoutBrowser } from './chromium.ts';
 import { baseUrl, gatewayUrl } from './service.ts';
@@ -90,6 +90,25 @@ test.serial('letters twice as large fit a phone: no amount is cut, and no word h
   await fitsItsWidth(t, page);
   const label = await page.getByText('E-Wallet', { exact: true }).boundingBox();
   t.true((label?.height ?? 0) < 30, 'a name of one word is one line');
+});
+
+test.serial('the receipt email fits a phone, with room between a label and its value', async (t) => {
+  if (skippedWithoutBrowser(t)) return;
+  const { transaction_id } = await newPayment({ extra: { lang: 'ms' } });
+  await postResult(baseUrl, gatewayResult(transaction_id));
+  const url = `${gatewayUrl}/mailbox/${transaction_id}-email/html`;
+  await until(async () => (await fetch(url)).ok);
+  const { page } = await openBrowser(t, { viewport: { width: 360, height: 740 } });
+  await page.goto(url);
+  await fitsItsWidth(t, page);
+  const gap = await page.evaluate(`(() => {
+    const label = document.createRange();
+    const cell = [...document.querySelectorAll('th')].find(({ innerText }) => innerText === 'Perkhidmatan');
+    label.selectNodeContents(cell);
+    const [rect, ...more] = label.getClientRects();
+    return more.length > 0 ? 0 : cell.nextElementSibling.firstElementChild.getBoundingClientRect().x - rect.right;
+  })()`);
+  t.true(Number(gap) >= 8, `${gap} pixels`);
 });
 
 test.serial('a payment completes from a page that the merchant relays from its own origin', async (t) => {
