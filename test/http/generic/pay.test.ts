@@ -1,4 +1,5 @@
 // /generic/pay/{id}: the page, the choice of a method, and what is handed to the gateway.
+import { EventStoreUnavailable } from '@ledger/event-store/event-store.ts';
 import test from 'ava';
 import { verifyFields } from '../../../src/clients/gateway/checksum.ts';
 import { loadPaymentMethods } from '../../../src/config/payment-methods.ts';
@@ -381,6 +382,16 @@ test('the page is in the requested language, and its form keeps it', async (t) =
   ).text();
   t.regex(html, /<html lang="ms">/);
   t.true(html.includes(`action="${payUrl(id)}?lang=ms"`));
+});
+
+test('a form that cannot be recorded now leads back to its page', async (t) => {
+  const id = await createPayment(app);
+  const append = () => Promise.reject(new EventStoreUnavailable('It does not answer'));
+  const away = await startApp({ eventStore: { append } }, app);
+  t.teardown(() => away.close());
+  const answer = await chooseMethod(away, id, { method: 'cc' }, 'ms');
+  t.is(answer.status, 503);
+  t.true((await answer.text()).includes(`<a class="button" href="${away.url}/generic/pay/${id}?lang=ms">Cuba lagi`));
 });
 
 test('whatever a form in Malay leads to is in Malay', async (t) => {
