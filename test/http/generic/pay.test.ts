@@ -391,7 +391,11 @@ test('a form that cannot be recorded now leads back to its page', async (t) => {
   t.teardown(() => away.close());
   const answer = await chooseMethod(away, id, { method: 'cc' }, 'ms');
   t.is(answer.status, 503);
-  t.true((await answer.text()).includes(`<a class="button" href="${away.url}/generic/pay/${id}?lang=ms">Cuba lagi`));
+  t.true(
+    (await answer.text()).includes(
+      `<a class="button" href="${away.url}/generic/pay/${id}?lang=ms">Cuba lagi`,
+    ),
+  );
 });
 
 test('whatever a form in Malay leads to is in Malay', async (t) => {
