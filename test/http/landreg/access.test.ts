@@ -132,7 +132,9 @@ test.serial('a link to pay works for a day; after that a page says that it has e
   });
   const page = await fetch(payUrl, { headers: { accept: 'text/html' } });
   t.is(page.status, 401);
-  t.true((await page.text()).includes('This link has expired'));
+  const text = await page.text();
+  t.true(text.includes('This link has expired'));
+  t.regex(text, /If you have paid, look at your receipt before you pay again/);
   t.is((await fetch(payUrl, { method: 'POST', body: new URLSearchParams() })).status, 401);
 });
 
