@@ -166,7 +166,13 @@ test.serial('whoever opens a link again is given no later one', async (t) => {
     for (const link of linksTo(receipt, name)) t.is(endOf(link), endOf(receiptUrl), name);
   t.deepEqual(linksTo(receipt, 'pay').map(endOf), [endOf(payUrl)], 'a day after the request');
   now = new Date(before.getTime() + 25 * 3_600_000);
-  t.deepEqual(linksTo(await (await fetch(receiptUrl)).text(), 'pay'), [], 'the registry makes a new link');
+  const later = await (await fetch(receiptUrl)).text();
+  t.deepEqual(linksTo(later, 'pay'), [], 'the registry makes a new link');
+  for (const [html, says] of [
+    [receipt, false],
+    [later, true],
+  ] as const)
+    t.is(html.includes('To pay, start again from the agency’s website.'), says);
 });
 
 test('a transaction is known under its own channel only', async (t) => {
