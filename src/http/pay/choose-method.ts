@@ -25,9 +25,10 @@ export async function chooseMethod(ctx: Context<PaymentWithHead>, channel: Payme
   const attempt = readToken(ctx, transactionId, channel);
   const at = runtime.now().toISOString();
   if (refusalToBegin(payment, at)) return leadToReceipt(ctx, transactionId, head.revision);
+  const again = bodyText(ctx, 'again') !== '';
   const drawFault = (status: number, fault: FormFault) => {
     ctx.status = status;
-    return drawPaymentPage(ctx, payment, channel, fault);
+    return drawPaymentPage(ctx, payment, channel, { ...fault, again });
   };
 
   if (bodyText(ctx, 'cancel') !== '') {
@@ -46,7 +47,6 @@ export async function chooseMethod(ctx: Context<PaymentWithHead>, channel: Payme
       return drawFault(409, { error: 'bankDown', chosenMode: offer.mode, chosenBank: bankCode });
     await ctx.state.spend('attempts', transactionId);
   }
-  const again = bodyText(ctx, 'again') !== '';
   const more = { at, chargeSen: offer.chargeSen, lang: languageOf(ctx), again };
   const recorded = await carryOut(ctx, { type: 'ChoosePaymentMethod', ...chosen, ...more }, channel);
   if (recorded === 'open')

@@ -269,6 +269,36 @@ test('a bank that is down is chosen by saying so, and never holds up what is und
   t.is((await chosen(id)).length, 1);
 });
 
+test('what a payer has confirmed need not be confirmed again when something else is asked', async (t) => {
+  const fpx = loadPaymentMethods('config/payment-methods.yaml').get('fpx') ?? t.fail();
+  const banks = fpx.banks.map((bank) => ({ ...bank, down: bank.code === 'MB2U0227' }));
+  const other = await startApp({ config: { methods: new Map([['fpx', { ...fpx, banks }]]) } }, app);
+  t.teardown(() => other.close());
+  const id = await createPayment(app);
+  await chooseMethod(app, id, { method: 'cc' });
+  const form = { method: 'fpx', bank_fpx: 'MB2U0227' };
+  const ticked = async (more: Record<string, string>) => {
+    const page = await (await chooseMethod(other, id, { ...form, ...more })).text();
+    return Array.from(
+      page.matchAll(/<input type="checkbox" name="(\w+)"[^>]*?( checked)?>/g),
+      ([, name, on]) => [name, !!on],
+    );
+  };
+  t.deepEqual(await ticked({}), [
+    ['again', false],
+    ['bank_down', false],
+  ]);
+  t.deepEqual(await ticked({ again: '1' }), [
+    ['again', true],
+    ['bank_down', false],
+  ]);
+  t.deepEqual(await ticked({ bank_down: 'MB2U0227' }), [
+    ['again', false],
+    ['bank_down', true],
+  ]);
+  t.is((await chooseMethod(other, id, { ...form, again: '1', bank_down: 'MB2U0227' })).status, 200);
+});
+
 test('a page says whose it is, in its language', async (t) => {
   const id = await createPayment(app);
   const show = async (lang: string) => await (await fetch(`${payUrl(id)}?lang=${lang}`)).text();
