@@ -37,8 +37,7 @@ function contentOf(receipt: Receipt, lang: Language, receiptUrl: (lang: Language
     /** What has happened, and what to do. */
     lead: [
       ...otherChargeTexts(receipt, lang).map(printable),
-      ...(receipt.isOfficial ? [words.email.attached] : []),
-      ...(receipt.status === 'wrongAmount' ? [words.receipt.explanations.wrongAmount] : []),
+      words.email.explanations[statusName(receipt.status)],
     ],
     facts: factsOf(receipt, lang).map(([label, fact]) => pair(label, fact)),
     amountsTitle: words.receipt.amounts,

@@ -82,9 +82,11 @@ export function headingOf({ status }: Pick<Receipt, 'status'>, lang: Language): 
   return texts[lang].receipt.headings[statusName(status)];
 }
 
-/** What a payer may do now; if the payment is closed, only contact the agency. */
-export function explanationOf({ isClosed, status }: Receipt, lang: Language): string {
+/** What a payer may do now; if the payment is closed or taken back, only contact the agency. */
+export function explanationOf({ isClosed, isOfficial, notes, status }: Receipt, lang: Language): string {
   const { explanations } = texts[lang].receipt;
+  const isTakenBack = notes.some((note) => note.kind === 'reversed' && !note.isFurther);
+  if (isOfficial && isTakenBack) return explanations.reversed;
   if (isClosed && status === 'partlyPaid') return explanations.closedInPart;
   if (isClosed && ['requested', 'failed', 'cancelled'].includes(status)) return explanations.closed;
   return explanations[statusName(status)];

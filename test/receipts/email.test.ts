@@ -2,10 +2,11 @@
 import test from 'ava';
 import fc from 'fast-check';
 import { receiptMessage } from '../../src/receipts/email.ts';
+import type { Receipt } from '../../src/receipts/receipt.ts';
 import { anyText } from '../support/any-text.ts';
-import { sen } from '../support/payments.ts';
+import { chosen, mismatched, resolvedAs, result, sen } from '../support/payments.ts';
 import { hasPoppler, pdfOf, textOf } from './pdf-reader.ts';
-import { paid } from './receipts.ts';
+import { paid, receiptAfter, unpaid } from './receipts.ts';
 
 const receiptUrl = (lang: string) => `https://pay.example/generic/receipt/01ABC?lang=${lang}`;
 const characters = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'" };
@@ -51,6 +52,19 @@ test('each language links to the page in both', (t) => {
     }
   }
   t.regex(receiptMessage(receipt, 'ms', receiptUrl).subject, /^Resit rasmi /);
+});
+
+test('the email about a wrong amount says what the payer is to do, also once the money went back', (t) => {
+  const bodyOf = (it: Receipt) => receiptMessage(it, 'en', receiptUrl).text;
+  const back = receiptAfter([
+    chosen(1),
+    mismatched(result(1, 'succeeded', { amountSen: sen(12_150) })),
+    resolvedAs('refunded', 1),
+  ]);
+  const [held, refunded] = [bodyOf(unpaid.wrongAmount), bodyOf(back)];
+  t.regex(held, /Do not pay again\./);
+  t.regex(refunded, /It was returned to you on .*\nThe page below shows whether you still have to pay\.\n/);
+  t.notRegex(refunded, /Do not pay again/);
 });
 
 test('the HTML loads nothing from any host and runs no script', (t) => {

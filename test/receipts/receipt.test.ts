@@ -3,7 +3,7 @@ import test from 'ava';
 import { evolve, noPayment, type PaymentEvent } from '../../src/events/payment.ts';
 import { statusCodeOf } from '../../src/receipts/payment-fields.ts';
 import { receiptOf } from '../../src/receipts/receipt.ts';
-import { explanationOf, headingOf, type Language } from '../../src/receipts/texts.ts';
+import { explanationOf, headingOf, historyText, type Language } from '../../src/receipts/texts.ts';
 import {
   payer as aminah,
   applied,
@@ -70,6 +70,47 @@ test('a wrong amount that is credited is told once in the history, and is no mon
   t.deepEqual(receipt.otherCharges, []);
   t.deepEqual(receipt.notes, [{ kind: 'partlyPaid', amount: 'RM 120.00', outstanding: 'RM 0.50' }]);
   t.like(receiptAfter(requested(), chosen(1), wrong).otherCharges, [{ kind: 'wrongAmount', resolved: null }]);
+});
+
+test('a payment that the bank has taken back is not said to be received; a further charge does not matter', (t) => {
+  const takenBack = (chargeNo: number): PaymentEvent => ({
+    type: 'PaymentReversed',
+    data: {
+      ...{
+        at: requestedAt,
+        by: 'staff:A',
+        postingRule: 3,
+        merchantCode: 'council',
+        deliveries: [],
+        note: 'x',
+      },
+      ...{ chargeNo, resultNo: 3, amountSen: sen(12_050), feeSen: sen(0), mode: 'fpx' },
+    },
+  });
+  const events = [
+    requested(),
+    chosen(1),
+    succeeded(1),
+    duplicated(result(2, 'succeeded', { gatewayTransactionId: 'P2' }), 'P1'),
+    contradicted(result(1, 'failed'), 'succeeded'),
+  ];
+  const said = (...more: PaymentEvent[]) => explanationOf(receiptAfter(...events, ...more), 'en');
+  t.regex(said(), /^The payment has been received/);
+  t.regex(said(takenBack(2)), /^The payment has been received/);
+  t.regex(said(takenBack(1)), /the bank has since taken it back\. Contact the agency\./);
+});
+
+test('a line of the history begins with a capital letter, also where the amount is unknown', (t) => {
+  for (const lang of ['en', 'ms'] as const)
+    for (const kind of [
+      'amountMismatch',
+      'duplicate',
+      'refunded',
+      'credited',
+      'explained',
+      'reversed',
+    ] as const)
+      t.regex(historyText({ at: requestedAt, kind, amount: '' }, lang), /^[A-Z]/);
 });
 
 test('once it has expired, or its agency has cancelled it, it says that nobody can pay any more', (t) => {

@@ -25,7 +25,8 @@ const methods = ['fpx', 'cc', 'unknown'] as const;
 function receipt(index: number, over: Partial<CollectedReceipt> = {}): CollectedReceipt {
   return {
     transactionId: `T${index}`,
-    receiptNo: `7-20261120-${String(index).padStart(8, '0')}`,
+    // As wide as our own numbers get, which are not to break.
+    receiptNo: `110-20261120-WQMGHKND${String(index).padStart(8, '0')}`,
     reference: `INV-${index}`,
     method: methods[index % methods.length] ?? 'fpx',
     amountSen: sen(100_000 + index),
@@ -64,7 +65,7 @@ test('the CSV read back has every receipt, and its sums are the totals', async (
   t.deepEqual(rows[7], {
     merchant_code: 'council',
     day: '2026-11-20',
-    receipt_no: '7-20261120-00000007',
+    receipt_no: '110-20261120-WQMGHKND00000007',
     reference: 'INV-7',
     transaction_id: 'T7',
     method: 'unknown',

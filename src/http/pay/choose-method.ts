@@ -8,7 +8,7 @@ import { outstandingSen } from '../../events/adjustments.ts';
 import type { OpenPayment } from '../../events/open-payment.ts';
 import { type Attempt, paymentStream } from '../../events/payment.ts';
 import { bodyText } from '../server/body.ts';
-import { type Context, causeOf, HttpProblem, languageOf } from '../server/context.ts';
+import { askedLanguage, type Context, causeOf, HttpProblem, languageOf } from '../server/context.ts';
 import { scriptHash } from '../server/inline-style.ts';
 import { pagePolicy } from '../server/security-headers.ts';
 import { agencyTexts } from './agency.ts';
@@ -25,9 +25,10 @@ export async function chooseMethod(ctx: Context<PaymentWithHead>, channel: Payme
   const attempt = readToken(ctx, transactionId, channel);
   const at = runtime.now().toISOString();
   if (refusalToBegin(payment, at)) return leadToReceipt(ctx, transactionId, head.revision);
+  const again = bodyText(ctx, 'again') !== '';
   const drawFault = (status: number, fault: FormFault) => {
     ctx.status = status;
-    return drawPaymentPage(ctx, payment, channel, fault);
+    return drawPaymentPage(ctx, payment, channel, { ...fault, again });
   };
 
   if (bodyText(ctx, 'cancel') !== '') {
@@ -46,7 +47,6 @@ export async function chooseMethod(ctx: Context<PaymentWithHead>, channel: Payme
       return drawFault(409, { error: 'bankDown', chosenMode: offer.mode, chosenBank: bankCode });
     await ctx.state.spend('attempts', transactionId);
   }
-  const again = bodyText(ctx, 'again') !== '';
   const more = { at, chargeSen: offer.chargeSen, lang: languageOf(ctx), again };
   const recorded = await carryOut(ctx, { type: 'ChoosePaymentMethod', ...chosen, ...more }, channel);
   if (recorded === 'open')
@@ -94,7 +94,7 @@ async function carryOut(
 function readToken(ctx: Context, transactionId: string, { tokens, links }: PaymentChannel): number {
   const read = tokens.read(bodyText(ctx, 'token'), transactionId);
   if (typeof read === 'object') return read.number;
-  const actionUrl = links.pay(transactionId, undefined, ctx.state.linkEndsAtMs);
+  const actionUrl = links.pay(transactionId, askedLanguage(ctx), ctx.state.linkEndsAtMs);
   throw read === 'expired'
     ? new HttpProblem(401, 'This payment page has expired', { kind: 'expired', actionUrl })
     : new HttpProblem(401, 'The token of this payment page is not valid', { actionUrl });

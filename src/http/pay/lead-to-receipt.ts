@@ -3,7 +3,7 @@ import type { ExpectedRevision } from '@ledger/event-store/event-store.ts';
 import { knownForMs } from '@ledger/event-store/head-cache.ts';
 import { transactionIdPattern } from '../../commands/transaction-id.ts';
 import type { Links } from '../../receipts/payment-links.ts';
-import { type Context, seeOther } from '../server/context.ts';
+import { askedLanguage, type Context, seeOther } from '../server/context.ts';
 import { createCookie } from '../server/cookie.ts';
 import type { Dependencies } from '../server/dependencies.ts';
 import { createPageTokens } from './page-token.ts';
@@ -17,7 +17,7 @@ export function createReceiptRedirect({ config, runtime }: Dependencies, links: 
     leadToReceipt(ctx: Context, transactionId: string, revision: ExpectedRevision, endsAtMs?: number): void {
       if (revision !== 'no_stream')
         cookieOf(transactionId).set(ctx, tokens.issue(transactionId, revision), knownForMs / 1000);
-      seeOther(ctx, links.receipt(transactionId, undefined, endsAtMs));
+      seeOther(ctx, links.receipt(transactionId, askedLanguage(ctx), endsAtMs));
     },
 
     toldOf(ctx: Context, transactionId: string): number | null {

@@ -33,7 +33,7 @@ export function drawPaymentPage(
   ctx: Context,
   payment: OpenPayment,
   { config, links, tokens, runtime }: PaymentChannel,
-  more: FormFault | { asAt: string | null } = { asAt: null },
+  more: (FormFault & { again: boolean }) | { asAt: string | null } = { asAt: null },
 ): Promise<void> {
   const { attempts, request, status } = payment;
   const { linkEndsAtMs } = ctx.state;

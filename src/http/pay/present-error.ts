@@ -10,6 +10,9 @@ export function createPresentError(baseUrl: string): PresentError {
       ctx.body = { [flagOf(ctx)]: false, message };
       return;
     }
+    const isTemporary = status === 429 || status >= 500;
+    // A form that failed is opened anew: to reload its page would send it again.
+    const anew = isTemporary && payersPages.test(ctx.path) ? `${baseUrl}${ctx.path}${ctx.search}` : undefined;
     return ctx.render('error.njk', {
       lang: languageOf(ctx),
       // What was posted cannot be opened again.
@@ -18,7 +21,7 @@ export function createPresentError(baseUrl: string): PresentError {
       problem: kind,
       detail: status === 400 ? phrase(languageOf(ctx), message) : undefined,
       requestId: ctx.state.requestId,
-      actionUrl: actionUrl ?? (kind === 'pageNotFound' ? `${baseUrl}/` : undefined),
+      actionUrl: actionUrl ?? (kind === 'pageNotFound' ? `${baseUrl}/` : anew),
     });
   };
 }

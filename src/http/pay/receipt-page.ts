@@ -65,6 +65,7 @@ export function drawReceipt(
     })),
     backUrl: backToMerchant(payment),
     pdfUrl: links.download(transactionId, lang, linkEndsAtMs),
+    canPay,
     payUrl: canPay ? links.payFromReceipt(payment.request, lang) : undefined,
     refreshUrl: isOpen ? ownUrl : undefined,
     refresh: pauseSeconds && `${pauseSeconds}; url=${ownUrl}&look=${looks + 1}`,

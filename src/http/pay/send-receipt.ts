@@ -1,7 +1,7 @@
 /** POST /<channel>/receipt/{id}: sends the receipt again, to the address of the payment and to no other. */
 import { paymentStream } from '../../events/payment.ts';
 import { bodyText } from '../server/body.ts';
-import { type Context, causeOf, HttpProblem } from '../server/context.ts';
+import { askedLanguage, type Context, causeOf, HttpProblem } from '../server/context.ts';
 import type { PaymentChannel } from './channel.ts';
 import type { PaymentWithHead } from './load-payment.ts';
 
@@ -12,7 +12,7 @@ export async function sendReceipt(ctx: Context<PaymentWithHead>, channel: Paymen
   const { transactionId } = payment.request;
   const read = emailTokens.read(bodyText(ctx, 'token'), transactionId);
   if (typeof read !== 'object') {
-    const actionUrl = links.receipt(transactionId, undefined, linkEndsAtMs);
+    const actionUrl = links.receipt(transactionId, askedLanguage(ctx), linkEndsAtMs);
     throw new HttpProblem(401, 'The token of this receipt is not valid any more', {
       kind: 'receiptNotSent',
       actionUrl,

@@ -7,9 +7,9 @@ import type { AddressInfo } from 'node:net';
 import test, { type ExecutionContext } from 'ava';
 import type { Page } from 'playwright-core';
 import { until } from '../../embedded/helpers.ts';
-import { paymentRequest, requestPayment } from '../ledger.ts';
+import { gatewayResult, paymentRequest, postResult, requestPayment } from '../ledger.ts';
 import { decideAtBank, payByFpx } from './at-the-bank.ts';
-import { openBrowser, skippedWithoutBrowser } from './chromium.ts';
+import { openBrowser, seriousFaults, skippedWithoutBrowser } from './chromium.ts';
 import { baseUrl, gatewayUrl } from './service.ts';
 
 let references = 0;
@@ -41,6 +41,7 @@ test.serial('a payer pays, is declined and tries again, with and without scripts
     await page.goto(payment_url);
     t.true((await page.getByRole('heading', { level: 1 }).innerText()).includes('120.50'));
     if (scripts) await fitsItsWidth(t, page);
+    if (scripts) t.deepEqual(await seriousFaults(page), []);
     await payByFpx(page);
     await decideAtBank(visitor, 'Decline', scripts);
     t.true((await page.locator('main').innerText()).includes('Failed'));
@@ -63,6 +64,7 @@ test.serial('a payer pays, is declined and tries again, with and without scripts
     ])
       t.true(receipt.includes(figure), `the receipt says ${figure}`);
     if (scripts) await fitsItsWidth(t, page);
+    if (scripts) t.deepEqual(await seriousFaults(page), []);
 
     await page.goto(payment_url);
     t.is(
@@ -79,6 +81,39 @@ test.serial('a payer pays, is declined and tries again, with and without scripts
     );
     t.deepEqual(complaints, []);
   }
+});
+
+test.serial(
+  'letters twice as large fit a phone: no amount is cut, and no word has a line for each letter',
+  async (t) => {
+    if (skippedWithoutBrowser(t)) return;
+    // 360 pixels at twice the size.
+    const { page } = await openBrowser(t, { viewport: { width: 180, height: 370 } });
+    const { payment_url } = await newPayment({ amount: '1000000.00' });
+    await page.goto(payment_url);
+    await fitsItsWidth(t, page);
+    const label = await page.getByText('E-Wallet', { exact: true }).boundingBox();
+    t.true((label?.height ?? 0) < 30, 'a name of one word is one line');
+  },
+);
+
+test.serial('the receipt email fits a phone, with room between a label and its value', async (t) => {
+  if (skippedWithoutBrowser(t)) return;
+  const { transaction_id } = await newPayment({ extra: { lang: 'ms' } });
+  await postResult(baseUrl, gatewayResult(transaction_id));
+  const url = `${gatewayUrl}/mailbox/${transaction_id}-email/html`;
+  await until(async () => (await fetch(url)).ok);
+  const { page } = await openBrowser(t, { viewport: { width: 360, height: 740 } });
+  await page.goto(url);
+  await fitsItsWidth(t, page);
+  const gap = await page.evaluate(`(() => {
+    const label = document.createRange();
+    const cell = [...document.querySelectorAll('th')].find(({ innerText }) => innerText === 'Perkhidmatan');
+    label.selectNodeContents(cell);
+    const [rect, ...more] = label.getClientRects();
+    return more.length > 0 ? 0 : cell.nextElementSibling.firstElementChild.getBoundingClientRect().x - rect.right;
+  })()`);
+  t.true(Number(gap) >= 8, `${gap} pixels`);
 });
 
 test.serial('a payment completes from a page that the merchant relays from its own origin', async (t) => {

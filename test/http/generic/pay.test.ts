@@ -1,4 +1,5 @@
 // /generic/pay/{id}: the page, the choice of a method, and what is handed to the gateway.
+import { EventStoreUnavailable } from '@ledger/event-store/event-store.ts';
 import test from 'ava';
 import { verifyFields } from '../../../src/clients/gateway/checksum.ts';
 import { loadPaymentMethods } from '../../../src/config/payment-methods.ts';
@@ -145,7 +146,7 @@ test('cancelling is recorded once, the merchant hears it, and the payer may pay 
   const answers = await Promise.all(Array.from({ length: 5 }, () => cancel(id, { token })));
   for (const answer of answers) {
     t.is(answer.status, 303);
-    t.is(answer.headers.get('location'), receiptUrl(id));
+    t.is(answer.headers.get('location'), `${receiptUrl(id)}?lang=en`);
     t.regex(answer.headers.get('set-cookie') ?? '', /^written-/, 'the receipt is to show the cancellation');
   }
   const cancelled = (await app.events(id)).filter(({ type }) => type === 'PaymentCancelled');
@@ -177,7 +178,7 @@ test('cancelling takes the token of the page, and cannot undo a success', async 
     t.is((await cancel(id, { token })).status, 401);
   const token = tokenOf(await (await fetch(payUrl(id))).text());
   await postResult(app, signed(resultFields(id)));
-  t.is((await cancel(id, { token })).headers.get('location'), receiptUrl(id));
+  t.is((await cancel(id, { token })).headers.get('location'), `${receiptUrl(id)}?lang=en`);
   t.is((await app.events(id)).at(-1)?.type, 'PaymentSucceeded');
 });
 
@@ -233,7 +234,10 @@ test('a payment that is paid after it was read leads to its receipt, and nothing
     const token = tokenOf(await (await fetch(payUrl(id))).text());
     unpaid.push(id);
     const answer = await chooseMethod(other, id, { ...form, token });
-    t.deepEqual([answer.status, answer.headers.get('location')], [303, `${other.url}/generic/receipt/${id}`]);
+    t.deepEqual(
+      [answer.status, answer.headers.get('location')],
+      [303, `${other.url}/generic/receipt/${id}?lang=en`],
+    );
     const types = (await app.events(id)).map(({ type }) => type);
     t.deepEqual(types, ['PaymentRequested', 'PaymentSucceeded']);
   }
@@ -263,6 +267,36 @@ test('a bank that is down is chosen by saying so, and never holds up what is und
   t.is((await chooseMethod(other, id, { ...form, bank_down: 'MB2U0227' })).status, 200);
   t.is((await chooseMethod(other, id, form)).status, 200);
   t.is((await chosen(id)).length, 1);
+});
+
+test('what a payer has confirmed need not be confirmed again when something else is asked', async (t) => {
+  const fpx = loadPaymentMethods('config/payment-methods.yaml').get('fpx') ?? t.fail();
+  const banks = fpx.banks.map((bank) => ({ ...bank, down: bank.code === 'MB2U0227' }));
+  const other = await startApp({ config: { methods: new Map([['fpx', { ...fpx, banks }]]) } }, app);
+  t.teardown(() => other.close());
+  const id = await createPayment(app);
+  await chooseMethod(app, id, { method: 'cc' });
+  const form = { method: 'fpx', bank_fpx: 'MB2U0227' };
+  const ticked = async (more: Record<string, string>) => {
+    const page = await (await chooseMethod(other, id, { ...form, ...more })).text();
+    return Array.from(
+      page.matchAll(/<input type="checkbox" name="(\w+)"[^>]*?( checked)?>/g),
+      ([, name, on]) => [name, !!on],
+    );
+  };
+  t.deepEqual(await ticked({}), [
+    ['again', false],
+    ['bank_down', false],
+  ]);
+  t.deepEqual(await ticked({ again: '1' }), [
+    ['again', true],
+    ['bank_down', false],
+  ]);
+  t.deepEqual(await ticked({ bank_down: 'MB2U0227' }), [
+    ['again', false],
+    ['bank_down', true],
+  ]);
+  t.is((await chooseMethod(other, id, { ...form, again: '1', bank_down: 'MB2U0227' })).status, 200);
 });
 
 test('a page says whose it is, in its language', async (t) => {
@@ -322,7 +356,7 @@ test('an expired token leads to a fresh page', async (t) => {
     t.is(response.status, 401);
     const html = await response.text();
     t.true(html.includes('This page has expired'));
-    t.true(html.includes(`href="${url}"`));
+    t.true(html.includes(`href="${url}?lang=en"`));
   } finally {
     await timed.close();
   }
@@ -341,7 +375,7 @@ for (const [status, title] of [
     t.deepEqual([shown.status, shown.headers.get('location')], [303, receiptUrl(id)]);
     for (const form of [{ method: 'cc' }, { method: '' }]) {
       const sent = await chooseMethod(app, id, { token, ...form });
-      t.deepEqual([sent.status, sent.headers.get('location')], [303, receiptUrl(id)]);
+      t.deepEqual([sent.status, sent.headers.get('location')], [303, `${receiptUrl(id)}?lang=en`]);
     }
     t.deepEqual(await app.events(id), before);
   });
@@ -378,6 +412,32 @@ test('the page is in the requested language, and its form keeps it', async (t) =
   ).text();
   t.regex(html, /<html lang="ms">/);
   t.true(html.includes(`action="${payUrl(id)}?lang=ms"`));
+});
+
+test('a form that cannot be recorded now leads back to its page', async (t) => {
+  const id = await createPayment(app);
+  const append = () => Promise.reject(new EventStoreUnavailable('It does not answer'));
+  const away = await startApp({ eventStore: { append } }, app);
+  t.teardown(() => away.close());
+  const answer = await chooseMethod(away, id, { method: 'cc' }, 'ms');
+  t.is(answer.status, 503);
+  t.true(
+    (await answer.text()).includes(
+      `<a class="button" href="${away.url}/generic/pay/${id}?lang=ms">Cuba lagi`,
+    ),
+  );
+});
+
+test('whatever a form in Malay leads to is in Malay', async (t) => {
+  const id = await createPayment(app, { email: '' });
+  const url = `${payUrl(id)}?lang=ms`;
+  const post = (form: Record<string, string>) =>
+    fetch(url, { method: 'POST', redirect: 'manual', body: new URLSearchParams(form) });
+  t.true((await (await post({ token: 'x' })).text()).includes(`href="${url}"`));
+  const token = tokenOf(await (await fetch(url)).text());
+  t.is((await post({ token, cancel: '1' })).headers.get('location'), `${receiptUrl(id)}?lang=ms`);
+  await postResult(app, signed(resultFields(id)));
+  t.is((await post({ token, method: 'cc' })).headers.get('location'), `${receiptUrl(id)}?lang=ms`);
 });
 
 for (const id of ['nothing', '0'.repeat(26), '../../etc/passwd', '%00', '%E0%A4%A', 'constructor']) {

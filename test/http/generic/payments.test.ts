@@ -426,7 +426,7 @@ test.serial('a merchant cancels a request that nobody paid, and an expired one c
   now = new Date(expires_at);
   t.is((await page(tried)).status, 303);
   const late = await chooseMethod(app, tried, { ...choice, token });
-  t.is(late.headers.get('location'), `${app.url}/generic/receipt/${tried}`);
+  t.is(late.headers.get('location'), `${app.url}/generic/receipt/${tried}?lang=en`);
   t.is((await app.events(tried)).length, 1);
   const closed = await (await fetch(`${app.url}/generic/receipt/${tried}`)).text();
   t.regex(closed, /this request can no longer be paid/);

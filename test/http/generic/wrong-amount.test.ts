@@ -44,7 +44,7 @@ test('after a wrong amount the link leads to a page that says so, and a method c
   ];
   for (const answer of answers) {
     t.is(answer.status, 303);
-    t.is(answer.headers.get('location'), receiptUrl(id));
+    t.is(answer.headers.get('location')?.replace('?lang=en', ''), receiptUrl(id));
   }
   t.is((await chosen(id)).length, 1);
   const page = await (await fetch(receiptUrl(id))).text();

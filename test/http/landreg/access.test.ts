@@ -132,7 +132,9 @@ test.serial('a link to pay works for a day; after that a page says that it has e
   });
   const page = await fetch(payUrl, { headers: { accept: 'text/html' } });
   t.is(page.status, 401);
-  t.true((await page.text()).includes('This link has expired'));
+  const text = await page.text();
+  t.true(text.includes('This link has expired'));
+  t.regex(text, /If you have paid, look at your receipt before you pay again/);
   t.is((await fetch(payUrl, { method: 'POST', body: new URLSearchParams() })).status, 401);
 });
 
@@ -164,7 +166,13 @@ test.serial('whoever opens a link again is given no later one', async (t) => {
     for (const link of linksTo(receipt, name)) t.is(endOf(link), endOf(receiptUrl), name);
   t.deepEqual(linksTo(receipt, 'pay').map(endOf), [endOf(payUrl)], 'a day after the request');
   now = new Date(before.getTime() + 25 * 3_600_000);
-  t.deepEqual(linksTo(await (await fetch(receiptUrl)).text(), 'pay'), [], 'the registry makes a new link');
+  const later = await (await fetch(receiptUrl)).text();
+  t.deepEqual(linksTo(later, 'pay'), [], 'the registry makes a new link');
+  for (const [html, says] of [
+    [receipt, false],
+    [later, true],
+  ] as const)
+    t.is(html.includes('To pay, start again from the agency’s website.'), says);
 });
 
 test('a transaction is known under its own channel only', async (t) => {

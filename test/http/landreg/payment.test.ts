@@ -130,7 +130,7 @@ test('a page that has expired leads to a fresh one, and a settled payment to its
   await reportLandResult(timed, transactionId);
   const settled = await fetch(fresh, { redirect: 'manual' });
   t.is(settled.status, 303);
-  t.regex(await (await fetch(settled.headers.get('location') ?? '')).text(), /Official receipt/);
+  t.regex(await (await fetch(settled.headers.get('location') ?? '')).text(), /Resit rasmi/);
 });
 
 for (const [status, type] of [

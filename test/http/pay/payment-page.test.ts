@@ -67,6 +67,9 @@ test('when no method accepts the amount, the page says so, and the payer can onl
 test('fee and total are shown where a fee applies', async (t) => {
   const html = await render('payment', paymentPage);
   t.is(html.match(/Fee RM\u00a01\.20, total RM\u00a0121\.70/g)?.length, 1);
+  const methods = paymentPage.methods.map((method) => ({ ...method, unavailable: 'Up to RM 120.50.' }));
+  const outside = await render('payment', { ...paymentPage, methods });
+  t.regex(outside, /Up to RM\u00a0120\.50\. <strong>Fee/, 'the fee may be why the total is beyond the limit');
 });
 
 test('a form without a bank comes back with what was chosen and the error tied to the bank list', async (t) => {

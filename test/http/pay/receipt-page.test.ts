@@ -54,7 +54,7 @@ test('items, fee and total are in one table', async (t) => {
   );
 });
 
-test('one primary button: back to the agency, or another try after a failure', async (t) => {
+test('one primary button: back to the agency, another try after a failure, or another look at an open attempt', async (t) => {
   const primary = (html: string) =>
     Array.from(html.matchAll(/<a class="button" href="([^"]*)"/g), ([, url]) => url);
   const backUrl = 'https://council.example/bills';
@@ -67,4 +67,7 @@ test('one primary button: back to the agency, or another try after a failure', a
   const pending = await render('receipt', { ...receiptPage, status: 'pending', backUrl, refreshUrl });
   t.deepEqual(primary(pending), [backUrl]);
   t.true(pending.includes(`<a href="${refreshUrl}">Check the status again</a>`));
+  const open = await render('receipt', { ...receiptPage, status: 'requested', backUrl, payUrl, refreshUrl });
+  t.deepEqual(primary(open), [refreshUrl], 'who has just paid looks again before paying twice');
+  t.true(open.includes(`<a class="button quiet" href="${payUrl}"`));
 });
