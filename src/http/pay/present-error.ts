@@ -10,7 +10,7 @@ export function createPresentError(baseUrl: string): PresentError {
       ctx.body = { [flagOf(ctx)]: false, message };
       return;
     }
-    const isTemporary = status === 429 || status >= 500;
+    const isTemporary = kind === 'tooManyRequests' || status >= 500;
     // A form that failed is opened anew: to reload its page would send it again.
     const anew = isTemporary && payersPages.test(ctx.path) ? `${baseUrl}${ctx.path}${ctx.search}` : undefined;
     return ctx.render('error.njk', {
