@@ -43,7 +43,7 @@ export type ReceiptNote =
   | ({ kind: 'reversed' } & Returned)
   | ({ kind: 'refunded'; reference: string } & Returned);
 
-/** `isFurther`: the money is from a second charge, not from the one that paid. */
+/** `isFurther`: the money is from a charge that pays nothing of the payment. */
 type Returned = { at: string; amount: string; isFurther: boolean };
 
 export type Receipt = Readonly<ReturnType<typeof receiptOf>>;
@@ -165,10 +165,13 @@ function notesOf(payment: RequestedPayment): ReceiptNote[] {
     notes.push({ kind: 'partlyPaid', amount, outstanding: displaySen(outstandingSen(payment)) });
   }
   const paying = status === 'succeeded' ? currentResult(payment) : null;
+  const paidAt = paying?.resolved?.at ?? paying?.at ?? '';
   for (const adjustment of adjustments) {
     if (adjustment.kind === 'credited') continue;
     const { at, chargeNo, kind } = adjustment;
-    const isFurther = paying !== null && payment.results[chargeNo - 1] !== paying;
+    const charge = payment.results[chargeNo - 1];
+    const isPart = charge?.credited === 'partlyPaid' && at >= paidAt;
+    const isFurther = paying !== null && charge !== paying && !isPart;
     const returned = { at, amount: displaySen(adjustment.amountSen), isFurther };
     if (kind === 'reversed') notes.push({ kind, ...returned });
     else notes.push({ kind, reference: adjustment.gatewayReference, ...returned });

@@ -215,6 +215,26 @@ test('the refund of a further charge does not read as one of the payment', (t) =
   t.is(noteAfter(2), `Refunded on 22 November 2026: RM 120.50. ${text}`);
 });
 
+test('the refund of a part of a payment reads as one of a further charge only if it went back before the payment was paid', (t) => {
+  const part = mismatched(result(1, 'succeeded', { amountSen: sen(12_000) }));
+  const credited: PaymentEvent = {
+    type: 'AmountMismatchCredited',
+    data: {
+      ...{ ...adjusted, resultNo: 1, note: 'x', amountSen: sen(12_000), effect: 'partlyPaid' },
+      ...{ paidSen: sen(12_000), paidAt: adjusted.at, receiptNo: '' },
+    },
+  };
+  const rest = succeeded(result(2, 'succeeded'), { at: '2026-11-22T03:00:00.000Z' });
+  const noteAfter = (...events: PaymentEvent[]) => {
+    const payment = [requested(), chosen(1), part, credited, ...events].reduce(evolve, noPayment);
+    const [note] = payment.status === 'none' ? [] : receiptOf(opened(payment)).notes;
+    return note && noteText(note, 'en');
+  };
+  const later = { ...refunded, data: { ...refunded.data, at: '2026-11-23T02:00:00.000Z' } };
+  t.is(noteAfter(chosen(2), rest, later), 'Refunded on 23 November 2026: RM 20.00, reference RF <1>.');
+  t.regex(noteAfter(refunded, chosen(2), rest) ?? '', /^Refunded on 22 .*This was a further charge/);
+});
+
 test('a wrong amount that was credited is what was paid; a part of it is 3, with what was received', (t) => {
   const wrong = mismatched(result(1, 'succeeded', { amountSen: sen(12_000) }));
   const credited = (effect: 'paid' | 'partlyPaid', resultNo = 1): PaymentEvent => ({
