@@ -90,10 +90,21 @@ test.serial(
     // 360 pixels at twice the size.
     const { page } = await openBrowser(t, { viewport: { width: 180, height: 370 } });
     const { payment_url } = await newPayment({ amount: '1000000.00' });
-    await page.goto(payment_url);
-    await fitsItsWidth(t, page);
-    const label = await page.getByText('E-Wallet', { exact: true }).boundingBox();
-    t.true((label?.height ?? 0) < 30, 'a name of one word is one line');
+    for (const lang of ['en', 'ms']) {
+      await page.goto(`${payment_url}?lang=${lang}`);
+      await fitsItsWidth(t, page);
+      const broken =
+        await page.evaluate(`Array.from(document.querySelectorAll('.masthead p, h2:not(.unseen), label, .method p, button'))
+        .flatMap((part) => [...part.childNodes].filter(({ nodeType, data }) => nodeType === 3 && data.trim()))
+        .flatMap((node) => Array.from(node.data.matchAll(/[^ \\n]+/g), ({ 0: word, index }) => {
+          const range = document.createRange();
+          range.setStart(node, index);
+          range.setEnd(node, index + word.length);
+          return range.getClientRects().length > 1 ? word : '';
+        }))
+        .filter(Boolean)`);
+      t.deepEqual(broken, []);
+    }
   },
 );
 
