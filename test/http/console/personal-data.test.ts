@@ -60,7 +60,10 @@ test.serial('what a command has shown is in the access log, under the account of
   t.true(list.includes(`>${staffCause().actor}<`), 'staff:<name>');
   const [, own = ''] = /href="(\/console\/access-log\?staff=staff:[^"]+)"/.exec(list) ?? [];
   t.true((await auditor.read(own)).includes('2 payments'));
-  t.regex(await auditor.read(`/console/access-log?payment=${'0'.repeat(26)}`), /only in the whole access log/);
+  t.regex(
+    await auditor.read(`/console/access-log?payment=${'0'.repeat(26)}`),
+    /only in the whole access log/,
+  );
 });
 
 test.serial('notes and the receipt are shown with the payer, and erased with them', async (t) => {
