@@ -45,8 +45,6 @@ type Dependencies = Omit<Stores<'subscribe' | 'load' | 'head'>, 'log'>;
 const streamsAtOnce = 50;
 const pauseMs = 50;
 const maxOpen = 1_000;
-/** How many changed streams one hourly check compares; the next check continues from there. */
-const maxChanged = 50_000;
 const maxSuspects = 1_000;
 const dayMs = 24 * 60 * 60_000;
 
@@ -59,7 +57,8 @@ export async function check(
   last: CheckResult | null,
   signal: AbortSignal,
   suspected: readonly string[] = [],
-  most = maxChanged,
+  /** How many changed streams it compares; the next check continues from there. */
+  most = 50_000,
 ): Promise<CheckResult> {
   const { db, eventStore, runtime } = dependencies;
   const at = runtime.now();
