@@ -181,8 +181,9 @@ test.serial('pages say so in both languages, the PDF too, and the ledger verifie
   const opened = await ledger('export', ...range, '--with-personal-data');
   t.regex(opened.stdout, /Zulaikha/);
   const { DATABASE_URL: url = '' } = JSON.parse(await readFile(join(folder, 'endpoints.json'), 'utf8'));
-  const access = `select user_id from access_log.access_log where what = 'exportOpened'`;
-  t.regex(String((await until(async () => (await query(url, access))[0])).user_id), /^staff:/);
+  const access = `select user_id, detail from access_log.access_log where what = 'exportOpened'`;
+  const recorded = await until(async () => (await query(url, access))[0]);
+  t.regex(`${recorded.user_id} ${recorded.detail}`, /^staff:\S+ jsonl of all merchants, \S+ to \S+$/);
   const receipt = async (lang: string, of = id) =>
     (await fetch(`${baseUrl}/generic/receipt/${of}?lang=${lang}`)).text();
   t.regex(await receipt('en'), /Zulaikha/);
