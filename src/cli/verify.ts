@@ -128,7 +128,7 @@ function keysOf(file: string): KeyTerm[] {
   }
 }
 
-/** What was checked, one line each; then notes on what was not checked; then the first violation of each kind. */
+/** What was checked, one line each; then notes on what was not checked; then the first violations of each kind. */
 export function reportText(report: VerifyReport): string {
   const width = Math.max(...report.checked.map(({ count }) => count.toLocaleString('en').length));
   return renderText('verified.txt', { ...report, width });

@@ -517,13 +517,15 @@ test.serial(
     await db.raw(`insert into event_counts.seen select * from event_counts.seen where stream = 'payment-0'`);
     t.like(await compare(eventCounts, parts), { rows: 119, differences: [{ table: 'seen', kind: 'extra' }] });
 
+    const change = { table: 'details', kind: 'changed' } as const;
+    const [{ transaction_id: key }] = await db('details.generic_details').where('extra', '{}').limit(1);
+    await db('details.generic_details').where('transaction_id', key).update({ extra: '{"lots": 3}' });
+    t.deepEqual((await compare(details, parts)).differences, [{ ...change, key, columns: ['extra'] }]);
     await createDetailsTable(db, 'demo-app_details');
     await take(parts, 'details', 'A');
     t.deepEqual(await compare(details, parts), { rows: 41, differences: [], more: 0 });
     await db.raw(`update details."demo-app_details" set city = 'Ipoh'`);
-    t.deepEqual((await compare(details, parts)).differences, [
-      { table: 'details', key: 'A', kind: 'changed', columns: ['city'] },
-    ]);
+    t.deepEqual((await compare(details, parts)).differences, [{ ...change, key: 'A', columns: ['city'] }]);
   },
 );
 
