@@ -131,6 +131,15 @@ test('a connection serves several requests, for some seconds', async (t) => {
   server.once('request', () => connections[1]?.destroy());
   t.is(await send(), 200);
   t.is(connections.length, 3);
+  // It has had the request for some seconds, so that the connection was not idle: the attempt has failed.
+  await send();
+  const before = connections.length;
+  server.once('request', () => {
+    nowMs += 4_000;
+    connections.at(-1)?.destroy();
+  });
+  await t.throwsAsync(send(), { instanceOf: NoAnswer, message: 'connection closed before an answer' });
+  t.is(connections.length, before);
 });
 
 test('allowing a host does not allow another one on the same port', async (t) => {
