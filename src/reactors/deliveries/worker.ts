@@ -45,7 +45,7 @@ export function startDeliveryWorker(dependencies: Dependencies) {
   const warn = warnSeldom(log, runtime);
   const interrupting = new AbortController();
   const stopping = new AbortController();
-  // No signal, because each abort makes an error with its stack.
+  // No signal to wake it, because each abort makes an error with its stack.
   let wakeUp = Promise.withResolvers<void>();
   const wake = () => wakeUp.resolve();
   const { release, settled } = createRelease(queue, runtime, stopping.signal, wake);
@@ -55,10 +55,15 @@ export function startDeliveryWorker(dependencies: Dependencies) {
     while (!stopping.signal.aborted) {
       const claimedMs = runtime.monotonicMs();
       for (const claimed of await claim()) attempts.set(claimed, attempt(claimed, claimedMs));
-      const cancelTimer = runtime.setTimer(pollMs, wake);
       await wakeUp.promise;
-      cancelTimer();
       wakeUp = Promise.withResolvers();
+    }
+  }
+
+  async function poll(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      await runtime.sleep(pollMs, stopping.signal);
+      wake();
     }
   }
 
@@ -88,7 +93,7 @@ export function startDeliveryWorker(dependencies: Dependencies) {
     if (lackedSlots) wake();
   }
 
-  const working = work();
+  const working = Promise.all([work(), poll()]);
   return {
     /** Looks for work now, because something became due. */
     wake,
