@@ -104,8 +104,6 @@ export function createOutbound(options: {
       const isIdle = request.reusedSocket && runtime.monotonicMs() - sentMs < keptForMs;
       if (isIdle && closed.has(error.code)) return await send(target, outgoing, createAgents(false));
       throw asOutboundError(error, target);
-    } finally {
-      request.destroy();
     }
   };
 
@@ -120,7 +118,7 @@ const closed = new Set(['ECONNRESET', 'EPIPE']);
 
 function createAgents(keepAlive: boolean) {
   // `timeout` is how long a connection may be idle.
-  const settings = keepAlive ? { keepAlive, timeout: keptForMs, maxFreeSockets: 8 } : { keepAlive };
+  const settings = { keepAlive, timeout: keptForMs, maxFreeSockets: 8 };
   return { http: new HttpAgent(settings), https: new HttpsAgent(settings) };
 }
 
