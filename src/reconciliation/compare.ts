@@ -127,7 +127,7 @@ function separateRepeats(records: readonly ExportRecord[]) {
     const text = JSON.stringify(isNamedSuccess ? { ...content, paidAt: null } : content);
     const isRepeated = seen.has(text) || records.some((other) => isOutdated(record, other));
     (isRepeated ? repeated : first).push(record);
-    seen.add(text);
+    if (!isRepeated) seen.add(text);
   }
   return { first, repeated };
 }

@@ -138,6 +138,12 @@ const cases: [string, Payment, ExportRecord[], string[], ExportSource?][] = [
   ],
   ['a row twice', paid, [theirs('P1'), theirs('P1')], ['matched P1 1', 'repeated P1 -']],
   [
+    'a row of a failure twice',
+    paid,
+    [theirs('P1', { status: 'failed' }), theirs('P1', { status: 'failed' })],
+    ['repeated P1 -', 'statusDiffers P1 1'],
+  ],
+  [
     'pending, then paid',
     paid,
     [theirs('P1', { status: 'pending' }), theirs('P1')],
