@@ -63,6 +63,10 @@ async function report(life: Life, bankRecord: BankRecord): Promise<void> {
     mode: attempted?.mode ?? 'fpx',
     paidAt: at,
   });
+  if (taken !== null && life.isTroubled && random.chance(0.1)) {
+    count(life, 'charges first reported with a wrong amount');
+    await carryOut(life, record({ ...reported, amountSen: addSen(taken, sen(1)) }, { at: timeOf(life) }));
+  }
   for (const _ of random.chance(0.05) ? [1, 2] : [1])
     await carryOut(life, record(reported, { at: timeOf(life) }));
 }

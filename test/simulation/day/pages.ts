@@ -83,7 +83,7 @@ export async function lookAtPages(life: Life): Promise<void> {
       complain('What was paid has no receipt');
     if (where === 'open' && state.status !== 'succeeded' && (receipt.status !== 'wrongAmount' || pay))
       complain('Money of a wrong amount is there, and the payer can pay again');
-    if (where === 'open' && !said.includes(displaySen(charge.sen)))
+    if (where === 'open' && !said.includes(displaySen(found?.amountSen ?? charge.sen)))
       complain('Nothing is said of money in suspense');
     const isBack = where === 'refunded' || where === 'taken back';
     if (!isBack && (receipt.status === 'failed' || receipt.status === 'cancelled'))

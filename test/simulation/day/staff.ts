@@ -18,7 +18,7 @@ import {
 
 const termsOf = ({ takesParts }: Life) => ({ toldOf: [], takesParts, approvalAboveSen: null });
 
-/** Staff settle half of what waits for them, truthfully. */
+/** Staff settle half of what waits for them; of some money they say wrongly that it never was. */
 export async function staffSettle(life: Life): Promise<void> {
   const { random } = life;
   life.nowMs += hourMs;
@@ -28,8 +28,9 @@ export async function staffSettle(life: Life): Promise<void> {
     const id = life.state.results[resultNo - 1]?.gatewayTransactionId;
     const isTakenBack = life.bank.some((each) => each.id === id && each.takenBackAt !== null);
     const choices = resolutionsFor(life.state, exception);
+    const isNeverOwed = isTakenBack || random.chance(0.1);
     const isExplained =
-      kind === 'lateSuccess' || choices.length === 1 || (isTakenBack && kind !== 'contradiction');
+      kind === 'lateSuccess' || choices.length === 1 || (kind !== 'contradiction' && isNeverOwed);
     const fitting = choices.filter((each) => (each === 'explained') === isExplained);
     if (fitting.length > 0) await resolve(life, resultNo, random.pick(fitting));
   }
