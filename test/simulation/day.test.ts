@@ -1,6 +1,7 @@
 // A day of payments at a gateway that loses results, charges twice and charges wrong amounts, at banks that take charges
 // back, with staff who settle what they see. Every charge ends up paid, returned or open for staff, what was taken back is
-// before staff, an export of the gateway shows exactly what differs, and no page tells a payer otherwise at any moment.
+// before staff, the exports of the gateway and of the registry show exactly what differs, and no page tells a payer
+// otherwise at any moment.
 // PROPERTY_RUNS=1 makes it 10,000 payments; PROPERTY_SEED draws other days.
 import test from 'ava';
 import { Refused } from '../../src/commands/decider.ts';
@@ -8,6 +9,7 @@ import { paymentDecider } from '../../src/commands/payment.ts';
 import { adjustedSen } from '../../src/events/adjustments.ts';
 import { exceptionsOf } from '../../src/events/exceptions.ts';
 import { enter } from '../../src/events/postings.ts';
+import { exportSources } from '../../src/events/reconciliation.ts';
 import { openAttempts } from '../../src/events/requery-schedule.ts';
 import { unknownOutcomesOf } from '../../src/events/unknown-attempt-outcomes.ts';
 import { requestPayment } from '../support/payments.ts';
@@ -57,7 +59,7 @@ function settleUp(life: Life): void {
   for (const attempt of openAttempts(state))
     if (!unknownOutcomesOf(state).some((each) => each.orderNo === attempt.sellerOrderNo && !each.settled))
       throw new Error('An open attempt is left to nobody');
-  checkExport(life);
+  for (const source of exportSources) checkExport(life, source);
   count(life, `payments ${state.status}`);
 }
 

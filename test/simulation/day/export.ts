@@ -1,11 +1,12 @@
-/** The gateway's export of one payment, and whether the ledger finds in it exactly what both sides disagree about. */
+/** The exports of one payment, of the gateway and of the registry, and whether the ledger finds in it exactly what both sides disagree about. */
+import type { ExportSource } from '../../../src/events/reconciliation.ts';
 import { compareRecords } from '../../../src/reconciliation/compare.ts';
 import type { ExportRecord } from '../../../src/reconciliation/export-format.ts';
 import { amountSen, orderNo } from '../../support/payments.ts';
 import { type BankRecord, count, isCharge, type Life, whereabouts } from './life.ts';
 
 /** What is true of all transactions; some charges are listed twice, the second time with another time. */
-function exportOf({ bank, random, state }: Life): ExportRecord[] {
+function exportOf({ bank, random, state }: Life, source: ExportSource): ExportRecord[] {
   const { transactionId } = state.request;
   const common = { transactionId, merchantCode: '', currency: '' };
   return bank
@@ -15,7 +16,7 @@ function exportOf({ bank, random, state }: Life): ExportRecord[] {
       line: index + 2,
       recordId: id,
       gatewayTransactionId: id,
-      sellerOrderNo: orderNo(attempt),
+      sellerOrderNo: source === 'gateway' ? orderNo(attempt) : '',
       status: taken === null || takenBackAt ? 'failed' : 'succeeded',
       amountSen: taken ?? amountSen,
       paidAt: takenBackAt ?? at,
@@ -25,9 +26,9 @@ function exportOf({ bank, random, state }: Life): ExportRecord[] {
 const later = ({ at }: BankRecord) => new Date(Date.parse(at) + 1_000).toISOString();
 
 /** Throws if a difference is not found, or something is said to differ that does not. */
-export function checkExport(life: Life): void {
+export function checkExport(life: Life, source: ExportSource): void {
   const { bank, state } = life;
-  const verdicts = compareRecords(exportOf(life), state, 'gateway');
+  const verdicts = compareRecords(exportOf(life, source), state, source);
   for (const charge of bank.filter(isCharge)) {
     const where = whereabouts(state, charge);
     const classes = verdicts
@@ -40,6 +41,8 @@ export function checkExport(life: Life): void {
     const isSame = isInBooks === (charge.takenBackAt === null);
     if (!isSame) count(life, 'charges found by reconciliation');
     if (classes.length !== 1 || (classes[0] === 'matched') !== isSame)
-      throw new Error(`The export shows ${JSON.stringify(charge)}, which is ${where}: ${classes}`);
+      throw new Error(
+        `The export of the ${source} shows ${JSON.stringify(charge)}, which is ${where}: ${classes}`,
+      );
   }
 }
