@@ -610,6 +610,21 @@ test.serial('the copy to compare with is dropped, whatever ended the comparison'
   t.is((await parts.database.db('checkpoints')).length, 1);
 });
 
+test.serial('a comparison during which a rebuild replaces the tables begins again', async (t) => {
+  const parts = await serving(t, details, 3);
+  let rebuilds = 0;
+  const replaced: Projection = {
+    ...details,
+    async comparedIn(trx, schema) {
+      if (rebuilds === 0) await rebuild(options(details, parts));
+      rebuilds += 1;
+      return (await details.comparedIn?.(trx, schema)) ?? [];
+    },
+  };
+  t.deepEqual(await compare(replaced, parts), { rows: 3, differences: [], more: 0 });
+  t.true(rebuilds > 2);
+});
+
 test.serial('a comparison whose session Postgres ends begins again', async (t) => {
   const parts = await start(t);
   const running = run(t, payments, parts.store, parts.database);
