@@ -240,12 +240,17 @@ test.serial(
     const resealed = { ...strangers, signature: otherKey.sign(signedText(strangers)) };
     t.truthy(readSignedSeal({ type, data: resealed, metadata }));
     t.regex(await reasonFor({ seal: { type, data: resealed, metadata } }), /The leaves begin too late/);
-    const nextDay = { from: '2026-11-21T00:00:00.000Z', to: '2026-11-22T00:00:00.000Z' };
-    t.is((await verified(t, forgedFor(nextDay, { seal: { type, data, metadata } }))).violation, null);
+    // It was sealed at two o'clock, and times may be wrong by an hour.
+    const since = (from: string) =>
+      verified(t, forgedFor({ from, to: '2026-11-22T00:00:00.000Z' }, { seal: { type, data, metadata } }));
+    t.is(Object(data).at, '2026-11-20T02:00:00.000Z');
+    t.regex((await since('2026-11-20T02:59:59.999Z')).violation?.reason ?? '', /The leaves begin too late/);
+    t.like(await since('2026-11-20T03:00:00.000Z'), { violation: null, lastRequest: past.at });
 
     // A clock that was wrong once does not harm the exports that come after.
     const content = await exportOf(eventStore);
-    t.like(await verified(t, content), { violation: null, payments: 9, unproven: 0 });
+    const lastRequest = '2026-11-20T01:00:00.000Z';
+    t.like(await verified(t, content), { violation: null, payments: 9, unproven: 0, lastRequest });
     const later = await exportOf(eventStore, { from: '2026-11-22', to: '2026-11-22' });
     t.regex(later, /"tree":{"size":46,/);
     t.like(await verified(t, later), { violation: null, payments: 0, unproven: 0 });
