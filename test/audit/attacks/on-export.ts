@@ -3,7 +3,7 @@ import type { RecordedEvent } from '@ledger/event-store/event-store.ts';
 import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
 import { isDestroyed, keyIn, readKeyId } from '@ledger/personal-data/key-store.ts';
 import { forAll } from '@ledger/transparency-log/key.ts';
-import { parseNote, signatureLine } from '@ledger/transparency-log/note.ts';
+import { cosignatureLine, parseNote, rawKeyOf, signatureLine } from '@ledger/transparency-log/note.ts';
 import test from 'ava';
 import { checksumOf, createLines, firstChecksum, tailLength } from '../../../src/audit/export/lines.ts';
 import { proveEvents } from '../../../src/audit/seals/leaves.ts';
@@ -15,7 +15,7 @@ import { append, paymentRequested } from '../../projections/helpers.ts';
 import { applied, chosen, payer, request, result } from '../../support/payments.ts';
 import { freshSealing } from '../fresh-sealing.ts';
 import { stored } from '../helpers.ts';
-import { filled, otherKey, paymentId, sealAll, tampered, verdictOn } from '../ledger.ts';
+import { filled, key, otherKey, paymentId, sealAll, tampered, verdictOn } from '../ledger.ts';
 import {
   db,
   exported,
@@ -246,6 +246,20 @@ test.serial(
     t.is(Object(data).at, '2026-11-20T02:00:00.000Z');
     t.regex((await since('2026-11-20T02:59:59.999Z')).violation?.reason ?? '', /The leaves begin too late/);
     t.like(await since('2026-11-20T03:00:00.000Z'), { violation: null, lastRequest: past.at });
+    // Whoever has the key can sign any time. Witnesses sign theirs.
+    const witness = { kind: 'witness', name: 'w/1', publicKey: rawKeyOf(otherKey.publicKey) } as const;
+    const witnessedAt = async (time: string) => {
+      const signed = (note = '') =>
+        note + cosignatureLine(parseNote(note)?.text ?? '', 'w/1', otherKey, new Date(time));
+      const sealed = { ...unsigned, checkpoint: signed(before?.note) };
+      const own = { ...sealed, signature: key.sign(signedText(sealed)) };
+      const lines = { checkpoint: signed(last?.note), seal: { type, data: own, metadata } };
+      const nextDay = { from: '2026-11-21T00:00:00.000Z', to: '2026-11-22T00:00:00.000Z' };
+      const witnesses = { known: [witness], needed: 1 };
+      return (await verified(t, forgedFor(nextDay, lines), undefined, witnesses)).violation?.reason ?? '';
+    };
+    t.is(await witnessedAt('2026-11-21T00:00:00.000Z'), '');
+    t.regex(await witnessedAt('2026-11-21T00:00:01.000Z'), /The leaves begin too late/);
 
     // A clock that was wrong once does not harm the exports that come after.
     const content = await exportOf(eventStore);
