@@ -51,7 +51,6 @@ export function startDeliveryWorker(dependencies: Dependencies) {
   const { release, settled } = createRelease(queue, runtime, stopping.signal, wake);
 
   async function work(): Promise<void> {
-    await ready;
     while (!stopping.signal.aborted) {
       const claimedMs = runtime.monotonicMs();
       for (const claimed of await claim()) attempts.set(claimed, attempt(claimed, claimedMs));
@@ -93,7 +92,7 @@ export function startDeliveryWorker(dependencies: Dependencies) {
     if (lackedSlots) wake();
   }
 
-  const working = Promise.all([work(), poll()]);
+  const working = Promise.resolve(ready).then(() => Promise.all([work(), poll()]));
   return {
     /** Looks for work now, because something became due. */
     wake,

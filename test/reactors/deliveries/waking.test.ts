@@ -6,7 +6,7 @@ import { testRuntime } from '../../support/runtime.ts';
 import { log } from '../helpers.ts';
 
 test('a worker looks when it is woken, also while it looks, and after a pause; otherwise it waits', async (t) => {
-  const timers = new Set<() => void>();
+  const pauses = new Set<() => void>();
   const looks: (() => void)[] = [];
   const worker = startDeliveryWorker({
     name: 'callbacks',
@@ -15,12 +15,16 @@ test('a worker looks when it is woken, also while it looks, and after a pause; o
     queue: { claim: () => new Promise<[]>((resolve) => looks.push(() => resolve([]))) },
     log,
     runtime: testRuntime({
-      setTimer(_, run) {
-        timers.add(run);
-        return () => timers.delete(run);
+      async sleep(_, signal) {
+        const { promise, resolve } = Promise.withResolvers<void>();
+        pauses.add(resolve);
+        signal?.addEventListener('abort', () => resolve());
+        await promise;
+        pauses.delete(resolve);
       },
     }),
   } as unknown as Parameters<typeof startDeliveryWorker>[0]);
+  t.teardown(() => worker.stop());
   const ends = async () => {
     looks.at(-1)?.();
     await setImmediate();
@@ -31,8 +35,8 @@ test('a worker looks when it is woken, also while it looks, and after a pause; o
   t.is(looks.length, 2, 'woken while it looked');
   await ends();
   t.is(looks.length, 2, 'it waits');
-  t.is(timers.size, 1);
-  for (const pauseEnds of timers) pauseEnds();
+  t.is(pauses.size, 1);
+  for (const pauseEnds of pauses) pauseEnds();
   await setImmediate();
   t.is(looks.length, 3, 'after the pause');
   await ends();
@@ -42,5 +46,5 @@ test('a worker looks when it is woken, also while it looks, and after a pause; o
   const stopped = worker.stop();
   await ends();
   await stopped;
-  t.deepEqual([looks.length, timers.size], [4, 0], 'stopped while it looked');
+  t.deepEqual([looks.length, pauses.size], [4, 0], 'stopped while it looked');
 });
