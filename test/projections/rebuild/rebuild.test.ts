@@ -610,6 +610,18 @@ test.serial('the copy to compare with is dropped, whatever ended the comparison'
   t.is((await parts.database.db('checkpoints')).length, 1);
 });
 
+test.serial('what the serving tables take while the copy is made is compared, too', async (t) => {
+  const parts = await serving(t, payments, 3);
+  const during: Projection = {
+    ...payments,
+    async *eventsAhead(_, __, since) {
+      if (since === null) await take(parts, 'payments', 'late');
+      yield [];
+    },
+  };
+  t.deepEqual((await compare(during, parts)).differences, []);
+});
+
 test.serial('a comparison during which a rebuild replaces the tables begins again', async (t) => {
   const parts = await serving(t, details, 3);
   let rebuilds = 0;
