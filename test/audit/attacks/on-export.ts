@@ -55,7 +55,8 @@ test.serial('export with an event that is not sealed yet: what is proven does no
   });
   const { lastRequest } = await verified(t, exported);
   t.true(lastRequest < '2026-11-20T15:00:00.000Z');
-  t.like(await verified(t, content), { violation: null, payments: 10, unproven: 1, lastRequest });
+  const first = `${paymentStream(id)} revision 0`;
+  t.like(await verified(t, content), { violation: null, payments: 10, unproven: 1, first, lastRequest });
 });
 
 test.serial('export forged: an amount times 100, with new hashes and checksums', async (t) => {
