@@ -123,8 +123,7 @@ function separateRepeats(records: readonly ExportRecord[]) {
   const seen = new Set<string>();
   for (const record of records) {
     const { line: _, ...content } = record;
-    const isNamedSuccess = record.status === 'succeeded' && record.gatewayTransactionId !== '';
-    const text = JSON.stringify(isNamedSuccess ? { ...content, paidAt: null } : content);
+    const text = JSON.stringify(record.gatewayTransactionId === '' ? content : { ...content, paidAt: null });
     const isRepeated = seen.has(text) || records.some((other) => isOutdated(record, other));
     (isRepeated ? repeated : first).push(record);
     if (!isRepeated) seen.add(text);
