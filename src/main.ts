@@ -55,7 +55,11 @@ async function main(): Promise<number> {
 async function readArgs(name: CommandName, args: string[]) {
   const takes = argumentsOf(name);
   try {
-    return parseArgs({ args, ...takes });
+    const { tokens, ...read } = parseArgs({ args, ...takes, tokens: true });
+    const given = tokens.flatMap((token) => (token.kind === 'option' ? [token.name] : []));
+    const again = given.find((option, index) => given.indexOf(option) < index);
+    if (again !== undefined) throw new UsageError(`--${again} may be given only once`);
+    return read;
   } catch (error) {
     const reason = reasonOf(error);
     const [, unknown] = /^Unknown option '-+([^']*)'/.exec(reason) ?? [];

@@ -89,6 +89,7 @@ export function createOutbound(options: {
     agent = keptAgents(),
   ): Promise<OutboundAnswer> => {
     const { headers, body, signal } = outgoing;
+    const sentMs = runtime.monotonicMs();
     const request = client.stream.post(target, { headers: { ...headers }, body, signal, agent });
     try {
       const { statusCode, headers: answered } = await responseOf(request);
@@ -98,12 +99,11 @@ export function createOutbound(options: {
       return { status: statusCode, retryAfter, body };
     } catch (error) {
       if (!(error instanceof RequestError)) throw error;
-      // The receiver has closed a connection that was idle. If it did read the request, it gets the same one again.
-      if (request.reusedSocket && closed.has(error.code))
-        return await send(target, outgoing, createAgents(false));
+      // The receiver has closed a connection that was idle. If it did read the request, it gets the same one again. One that
+      // it has had for seconds was read: the attempt has failed, and is recorded before the next one.
+      const isIdle = request.reusedSocket && runtime.monotonicMs() - sentMs < keptForMs;
+      if (isIdle && closed.has(error.code)) return await send(target, outgoing, createAgents(false));
       throw asOutboundError(error, target);
-    } finally {
-      request.destroy();
     }
   };
 
@@ -118,7 +118,7 @@ const closed = new Set(['ECONNRESET', 'EPIPE']);
 
 function createAgents(keepAlive: boolean) {
   // `timeout` is how long a connection may be idle.
-  const settings = keepAlive ? { keepAlive, timeout: keptForMs, maxFreeSockets: 8 } : { keepAlive };
+  const settings = { keepAlive, timeout: keptForMs, maxFreeSockets: 8 };
   return { http: new HttpAgent(settings), https: new HttpsAgent(settings) };
 }
 

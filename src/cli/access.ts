@@ -6,7 +6,7 @@ import { type Context, staffCause } from './stores.ts';
 /** The user is the account that is logged in on this machine, as `staff:<name>`. Throws EventStoreUnavailable. */
 export async function recordToolAccess(
   { eventStore, runtime }: Pick<Context, 'eventStore' | 'runtime'>,
-  access: { what: AccessKind; detail: string },
+  access: { what: AccessKind; transactionId?: string | null; detail: string },
 ): Promise<void> {
   const cause = staffCause();
   const command = {

@@ -1,5 +1,5 @@
 /** `ledger export`: the payments of a range of time, for an auditor to keep. */
-import { beginExport, readExportRequest } from '../audit/export/export.ts';
+import { beginExport, detailOf, readExportRequest } from '../audit/export/export.ts';
 import { InvalidFields } from '../commands/fields.ts';
 import { plural } from '../common/plural.ts';
 import { merchantCodeOf } from '../config/merchants.ts';
@@ -21,10 +21,7 @@ export const command: CommandOf<'export'> = async (
     const { pieces, totals } = await beginExport(request, stores);
     if (merchantCode !== null && !(await isMerchant(merchantCode, stores)))
       throw new UsageError(`No merchant has the code ${merchantCode}`);
-    if (isOpened) {
-      const detail = `${request.span.start} to ${request.span.end}`;
-      await recordToolAccess(stores, { what: 'exportOpened', detail });
-    }
+    if (isOpened) await recordToolAccess(stores, { what: 'exportOpened', detail: detailOf(request) });
     await write(pieces);
     const { events, payments, plainAfterErasure, checksum } = totals();
     const rest = checksum === '' ? '.' : ` with ${events} events. Checksum of the last line: ${checksum}`;

@@ -14,8 +14,9 @@ export const command: CommandOf<'subject-access'> = async ({ payer = '' }, _args
     const { payments, unmatched } = await findByPayer(payer, context);
     const detail = `${plural(payments.length, 'payment')}, ${plural(unmatched.length, 'unmatched result')}`;
     if (payments.length + unmatched.length === 0) process.stderr.write(`${nothingFound}\n`);
-    await recordToolAccess(context, { what: 'subjectAccess', detail });
     const ids = payments.map(({ request }) => request.transactionId);
+    for (const transactionId of [null, ...ids])
+      await recordToolAccess(context, { what: 'subjectAccess', transactionId, detail });
     return await write(pieces(ids, unmatched, context));
   });
 };

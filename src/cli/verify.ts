@@ -15,7 +15,6 @@ import {
 import { recordVerified } from '../audit/background-check/schedule.ts';
 import { lastCheckpoint } from '../audit/seals/find-seals.ts';
 import { keptCheckpoints, lastCheckpointFile } from '../audit/seals/kept-checkpoints.ts';
-import { sealingRefused } from '../audit/seals/sealing-status.ts';
 import { acceptOlderLog, acknowledge } from '../audit/verify/acknowledge.ts';
 import { verifyFile } from '../audit/verify/export-file.ts';
 import { progressFile } from '../audit/verify/resume.ts';
@@ -128,7 +127,7 @@ function keysOf(file: string): KeyTerm[] {
   }
 }
 
-/** What was checked, one line each; then notes on what was not checked; then the first violation of each kind. */
+/** What was checked, one line each; then notes on what was not checked; then the first violations of each kind. */
 export function reportText(report: VerifyReport): string {
   const width = Math.max(...report.checked.map(({ count }) => count.toLocaleString('en').length));
   return renderText('verified.txt', { ...report, width });
@@ -161,7 +160,6 @@ async function acceptLog(reason = ''): Promise<CommandOutcome> {
   if (reason.trim() === '') throw new UsageError('--accept-older-log needs --reason why it was restored');
   return await withStores('verify', needs, async ({ config, db, eventStore, runtime }) => {
     const key = await signerOf(config.sealKeys, eventStore);
-    if ((await sealingRefused(db)) === null) return fail('The sealer does not refuse to seal this log.');
     const kept = keptCheckpoints(db, join(config.dataDir, lastCheckpointFile));
     const given = { at: runtime.now(), reason };
     const missing = await acceptOlderLog({ eventStore, kept, key }, given, staffCause());

@@ -185,7 +185,7 @@ export function endOf(stored: readonly RecordedEvent[], isPart = false): Omit<He
     const isNext = !isPart || event.revision === (last?.revision ?? -1) + 1;
     if (!isChainedOnto(event, isNext ? hashIn(last) : previousHashIn(event)))
       throw new UnreadableEvent(
-        `${event.type} at revision ${event.revision} was changed, or does not follow the event before it`,
+        `${event.type} at revision ${event.revision} of ${event.streamName} was changed, or does not follow the event before it`,
       );
     last = event;
   }

@@ -226,11 +226,11 @@ function contradicted(
 ): Outcome | null {
   // Before a cancellation: the registry's failures of a cancelled attempt are no news, unless it was charged after all.
   const charges = chargesOfAttempt(result, state);
-  if (charges.some(isBooked)) return 'succeeded';
+  if (charges.some((each) => isBooked(each) || isOpenMismatch(each))) return 'succeeded';
   const last = state.results.findLast(
     (each) => each.role === 'applied' && isSameAttempt(each, result, state),
   );
-  if (last && last.outcome !== 'pending') return charges.some(isOpenMismatch) ? 'succeeded' : last.outcome;
+  if (last && last.outcome !== 'pending') return last.outcome;
   if (state.status === 'succeeded') return 'succeeded';
   // Money of another attempt may still arrive: until that attempt has ended too, the payer may not pay again.
   const othersPending = openPendings(state).some((pending) => !isSameAttempt(pending, result, state));

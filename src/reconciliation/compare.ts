@@ -123,11 +123,10 @@ function separateRepeats(records: readonly ExportRecord[]) {
   const seen = new Set<string>();
   for (const record of records) {
     const { line: _, ...content } = record;
-    const isNamedSuccess = record.status === 'succeeded' && record.gatewayTransactionId !== '';
-    const text = JSON.stringify(isNamedSuccess ? { ...content, paidAt: null } : content);
+    const text = JSON.stringify(record.gatewayTransactionId === '' ? content : { ...content, paidAt: null });
     const isRepeated = seen.has(text) || records.some((other) => isOutdated(record, other));
     (isRepeated ? repeated : first).push(record);
-    seen.add(text);
+    if (!isRepeated) seen.add(text);
   }
   return { first, repeated };
 }

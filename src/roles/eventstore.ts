@@ -27,7 +27,7 @@ export const command: CommandOf<'eventstore'> = async (
     );
     return 0;
   }
-  if (args.length > 0 || user !== undefined) throw new UsageError('--user belongs to the only action: acl');
+  if (args.length > 0 || user !== undefined) throw new UsageError('The only action is acl; it takes --user');
   const chosenPort = readPort(port);
   const log = createLog('info', 'eventstore');
   const password = checkedPassword(files['password-file'], host, log);

@@ -4,7 +4,6 @@ import type { Background } from '@ledger/kernel/run-until-stopped.ts';
 import { createMailer } from '@ledger/outbound/mailer.ts';
 import { createLeaderElection } from '@ledger/postgres/leader-election.ts';
 import { connectPostgres } from '@ledger/postgres/pool.ts';
-import { createListQueries } from '@ledger/projections/runtime/list-projection.ts';
 import type { Projection } from '@ledger/projections/runtime/projection.ts';
 import { runProjection } from '@ledger/projections/runtime/run.ts';
 import { createSharedReader } from '@ledger/projections/runtime/shared-reader.ts';
@@ -15,22 +14,17 @@ import { startDailyVerify, startHourlyCheck } from '../audit/background-check/sc
 import { keptCheckpoints, lastCheckpointFile } from '../audit/seals/kept-checkpoints.ts';
 import { startSealer } from '../audit/seals/sealer.ts';
 import { streamPrefixes } from '../events/streams.ts';
-import type { Account } from '../events/user.ts';
 import { createErasedKeys } from '../personal-data/erased-keys.ts';
 import { startRetention } from '../personal-data/retention.ts';
 import { allProjections } from '../projections/all.ts';
-import { users } from '../projections/users/projection.ts';
 import { startRetries } from '../reactors/projection-requests/retries.ts';
 import { startRebuilds } from '../reactors/projection-requests/watch.ts';
-import { recipientsAmong, startStaffEmail } from '../reactors/staff/staff-email.ts';
+import { recipientsIn, startStaffEmail } from '../reactors/staff/staff-email.ts';
 import { rebuildInProcess, verifyInProcess } from './children.ts';
 import { createEraser } from './eraser.ts';
 import type { Running } from './lifecycle.ts';
 import { roleCommand } from './role-command.ts';
 import type { RoleDependencies } from './stores.ts';
-
-/** How many users are read to find the admins, who get the email to staff unless STAFF_ALERTS_TO names others. */
-const mostUsers = 1_000;
 
 /**
  * Starts every projection, the sealer, the checks, what erases by itself, and the email to staff. Each waits for its
@@ -91,17 +85,12 @@ export function startProjections(role: RoleDependencies): Running {
   const { verifyAt } = config;
   const daily =
     verifyAt === 'off' ? [] : [startDailyVerify({ ...common, at: verifyAt, verify: verifyInProcess })];
-  const admins = createListQueries<Account>(db, users.name);
   const { baseUrl, dataDir, mail, staffAlertsTo } = config;
   const staffEmail = startStaffEmail({
     ...common,
     baseUrl,
     mailer: createMailer({ mail, outboxDir: join(dataDir, 'outbox'), runtime }),
-    async recipients() {
-      if (staffAlertsTo.length > 0) return staffAlertsTo;
-      const found = (await admins.list({ limit: mostUsers, after: null })) ?? [];
-      return recipientsAmong(found);
-    },
+    recipients: async () => (staffAlertsTo.length > 0 ? staffAlertsTo : await recipientsIn(db)),
   });
   return {
     async stop() {

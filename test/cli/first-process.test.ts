@@ -36,3 +36,14 @@ for (const [signal, exitCode] of [
     process.kill(Number(children), signal);
     t.deepEqual(await exited, [exitCode, null]);
   });
+
+// The documentation, which `ledger http` loads at its start, has a library that asks for it.
+test('an account without a home folder has one, as a number that a container was given', (t) => {
+  const asStranger = ['--user', '--map-user=4711'];
+  if (spawnSync('unshare', [...asStranger, 'true']).status !== 0)
+    return t.pass('SKIPPED: this machine makes no namespaces');
+  const code = `await import(${JSON.stringify(program)}); console.log((await import('node:os')).homedir())`;
+  const node = [process.execPath, '--input-type=module', '--eval', code, 'ledger', 'version'];
+  const { stdout, stderr } = spawnSync('unshare', [...asStranger, ...node], { env: {}, encoding: 'utf8' });
+  t.regex(stdout, /^\d+\.\d+\.\d+\n\/\n$/, stderr);
+});

@@ -94,6 +94,8 @@ test('options that make no sense, by themselves or together, are refused before 
     [['rebuild', '--parked', '--dry-run'], '--parked takes no projection and no --dry-run'],
     [['witness', '--name', 'w/1', '--port', '99999'], '--port must be a number from 0 to 65535'],
     [['rebuild', '--parked', 'payments'], '--parked takes no projection and no --dry-run'],
+    [['erase', '--payer', 'a@b.example', '--payer', 'c@d.example'], '--payer may be given only once'],
+    [['eventstore', 'alc'], 'The only action is acl; it takes --user'],
   ] as const;
   for (const [args, fault] of refused) {
     const { code, stdout, stderr } = await runLedger(args, {});

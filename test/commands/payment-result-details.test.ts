@@ -3,6 +3,7 @@ import test from 'ava';
 import { Refused } from '../../src/commands/decider.ts';
 import { paymentDecider } from '../../src/commands/payment.ts';
 import type { RecordGatewayResult } from '../../src/commands/payment-result.ts';
+import { inferOrder } from '../../src/commands/same-attempt.ts';
 import type { PaymentEvent } from '../../src/events/payment.ts';
 import type { PaymentResult, ReportedResult } from '../../src/events/payment-result.ts';
 import {
@@ -393,4 +394,11 @@ test('an unsigned result that development accepts is marked in its event', (t) =
     ),
   ].flat();
   t.like(event, { type: 'PaymentSucceeded', data: { verified: false } });
+});
+
+test('a failure without any id is no other report of a success of that time', (t) => {
+  const events = [start, chosen(1), chosen(2), succeeded(success)];
+  const state = events.reduce(paymentDecider.evolve, paymentDecider.initial);
+  if (state.status === 'none') throw new Error('Nothing was requested');
+  t.is(inferOrder(state, result(2, 'failed', noIds)), orderNo(2));
 });

@@ -402,7 +402,7 @@ for (const [name, mismatch] of Object.entries(wrong)) {
     [`success of ${name}, then a failure`]: {
       given: [chosen(1), mismatched(mismatch)],
       when: failure,
-      expect: [applied(failure)],
+      expect: [contradicted(failure, 'succeeded')],
     },
   });
 }

@@ -118,6 +118,7 @@ test('a connection serves several requests, for some seconds', async (t) => {
   t.teardown(() => server.close().closeAllConnections());
   let nowMs = 0;
   const runtime = { ...testRuntime(), monotonicMs: () => nowMs };
+  server.keepAliveTimeout = 0;
   const post = createOutbound({ runtime, allowHosts, httpsOnly: false });
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
   const send = async () => (await post(request(url))).status;
@@ -131,6 +132,21 @@ test('a connection serves several requests, for some seconds', async (t) => {
   server.once('request', () => connections[1]?.destroy());
   t.is(await send(), 200);
   t.is(connections.length, 3);
+  // It has had the request for some seconds, so that the connection was not idle: the attempt has failed.
+  await send();
+  const before = connections.length;
+  server.once('request', () => {
+    nowMs += 4_000;
+    connections.at(-1)?.destroy();
+  });
+  await t.throwsAsync(send(), { instanceOf: NoAnswer, message: 'connection closed before an answer' });
+  t.is(connections.length, before);
+  await send();
+  server.once('request', (_, response) => response.socket?.end('SSH-2.0-OpenSSH\r\n'));
+  await t.throwsAsync(send(), { instanceOf: NoAnswer });
+  t.is(connections.length, before + 1, 'an answer that is not HTTP is no closed connection');
+  const [idle] = connections;
+  if (idle?.closed === false) await once(idle, 'close');
 });
 
 test('allowing a host does not allow another one on the same port', async (t) => {

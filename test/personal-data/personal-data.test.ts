@@ -5,7 +5,13 @@ import { orElse } from '@ledger/kernel/or-else.ts';
 import { ConfigError } from '@ledger/kernel/yaml-file.ts';
 import { readKeyTables, writeKeyTables } from '@ledger/personal-data/key-backup.ts';
 import { createKeyReserve } from '@ledger/personal-data/key-reserve.ts';
-import { keyInSealed, keysPerBlock, readKeyId, wrappingKeys } from '@ledger/personal-data/key-store.ts';
+import {
+  keyInSealed,
+  keysPerBlock,
+  newBlock,
+  readKeyId,
+  wrappingKeys,
+} from '@ledger/personal-data/key-store.ts';
 import { createPersonalData } from '@ledger/personal-data/personal-data.ts';
 import { createPostgresKeyStore, destroyedChannel } from '@ledger/personal-data/postgres-key-store.ts';
 import { KeysUnavailable, type Sealed } from '@ledger/personal-data/sealed.ts';
@@ -145,7 +151,11 @@ test('a destroyed key opens in no process, and its neighbours still do', async (
     t.deepEqual(await process.open(gone, place), { kind: 'open', value: 'Aminah' });
   }
   await reader.store.destroy([gone.key]);
+  const blocks = () =>
+    query(database.url, `select sealed from personal_data.key_blocks where id = '${gone.key.split('.')[0]}'`);
+  const before = await blocks();
   await reader.store.destroy([gone.key, 'no-such-block.1', 'nonsense']);
+  t.deepEqual(await blocks(), before, 'what is destroyed already is not written again');
   for (const process of [writer, reader]) {
     await until(async () => (await process.open(gone, place)).kind === 'erased');
     t.deepEqual(await process.open(kept, place), { kind: 'open', value: 'Badrul' });
@@ -327,6 +337,21 @@ test('a rotation: blocks under an earlier key open while it is configured, and r
   const after = startProcess(t, database, { current: dataKey('b') });
   t.deepEqual(await after.open(sealed, place), { kind: 'open', value: 'Aminah' });
   t.deepEqual(await after.blindIndex(['aminah']), terms);
+});
+
+test('rewrap moves more blocks than it looks at together, past those that it cannot move', async (t) => {
+  const { database, process } = await startFirst(t);
+  const made = Array.from({ length: 120 }, (_, number) => ({
+    ...newBlock(testRuntime()),
+    id: `${number < 60 ? '00-lost' : 'zz'}-${number}`,
+  }));
+  await process.store.add(made);
+  await query(
+    database.url,
+    `update personal_data.key_blocks set sealed = set_byte(sealed, 20, get_byte(sealed, 20) # 1) where id like '00-lost-%'`,
+  );
+  const during = startProcess(t, database, { current: dataKey('b'), previous: [dataKey('a')] });
+  t.deepEqual(await during.store.rewrap(), { moved: 62, left: 60 });
 });
 
 test('a block whose bytes were changed is lost, and no other; its keys can still be destroyed', async (t) => {

@@ -138,6 +138,18 @@ const cases: [string, Payment, ExportRecord[], string[], ExportSource?][] = [
   ],
   ['a row twice', paid, [theirs('P1'), theirs('P1')], ['matched P1 1', 'repeated P1 -']],
   [
+    'two charges without a number, at two times',
+    paid,
+    [theirs(''), theirs('', { paidAt: '2026-11-21T01:04:30.000Z' })],
+    ['matched X1 1', 'missingHere X1 -'],
+  ],
+  [
+    'a row of a failure twice',
+    paid,
+    [theirs('P1', { status: 'failed' }), theirs('P1', { status: 'failed' })],
+    ['repeated P1 -', 'statusDiffers P1 1'],
+  ],
+  [
     'pending, then paid',
     paid,
     [theirs('P1', { status: 'pending' }), theirs('P1')],

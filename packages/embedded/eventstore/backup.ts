@@ -89,7 +89,7 @@ async function assertRoom(file: string): Promise<void> {
   if (bavail * bsize >= size + spareBytes) return;
   const megabytes = (bytes: number) => Math.ceil(bytes / 1_000_000).toLocaleString('en');
   throw new StartError(
-    `the log has ${megabytes(size)} MB, and its disk has no room for a copy beside it: ${megabytes(bavail * bsize)} MB are free`,
+    `a copy of the log needs ${megabytes(size + spareBytes)} MB on its disk, of which ${megabytes(bavail * bsize)} MB are free`,
   );
 }
 

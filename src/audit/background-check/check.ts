@@ -45,8 +45,6 @@ type Dependencies = Omit<Stores<'subscribe' | 'load' | 'head'>, 'log'>;
 const streamsAtOnce = 50;
 const pauseMs = 50;
 const maxOpen = 1_000;
-/** How many changed streams one check compares; the next check continues from there. */
-const maxChanged = 50_000;
 const maxSuspects = 1_000;
 const dayMs = 24 * 60 * 60_000;
 
@@ -59,6 +57,8 @@ export async function check(
   last: CheckResult | null,
   signal: AbortSignal,
   suspected: readonly string[] = [],
+  /** How many changed streams it compares; the next check continues from there. */
+  most = 50_000,
 ): Promise<CheckResult> {
   const { db, eventStore, runtime } = dependencies;
   const at = runtime.now();
@@ -66,7 +66,7 @@ export async function check(
   const after = last
     ? last.until && { commit: BigInt(last.until.commit), prepare: BigInt(last.until.prepare) }
     : await eventStore.head();
-  const changed = last ? await changedSince(eventStore, after, signal) : { names: [], until: after };
+  const changed = last ? await changedSince(eventStore, after, signal, most) : { names: [], until: after };
   const found = [...suspected, ...(last?.streams ?? []), ...changed.names, ...(await openExceptions(db))];
   const rows = await compareRows(dependencies, [...new Set(found)], signal);
   if (rows.suspects.length > 0) await runtime.sleep(secondLookMs, signal);
@@ -105,6 +105,7 @@ async function changedSince(
   eventStore: Dependencies['eventStore'],
   after: Position | null,
   signal: AbortSignal,
+  most: number,
 ) {
   const names = new Set<string>();
   let until = after;
@@ -112,7 +113,7 @@ async function changedSince(
   for await (const { position, streamName } of eventsToEnd(eventStore, reading)) {
     until = position;
     names.add(streamName);
-    if (names.size >= maxChanged) break;
+    if (names.size >= most) break;
   }
   return { names: [...names], until };
 }

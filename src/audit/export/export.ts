@@ -68,6 +68,12 @@ export function readExportRequest(
   return { span, merchantCode: merchant || null, scope, format, isOpened: opened !== '' };
 }
 
+/** What the access log says of it. */
+export function detailOf({ format, merchantCode, scope, span }: ExportRequest): string {
+  const whose = merchantCode ?? scope?.join(', ') ?? 'all merchants';
+  return `${format} of ${whose}, ${span.start} to ${span.end}`;
+}
+
 /**
  * Waits a little until the read model holds everything up to now, so that nothing is left out. Throws ExportImpossible
  * when it stays behind, EventStoreUnavailable and the database's errors.

@@ -49,9 +49,11 @@ export async function acceptOlderLog(
   { at, reason }: { at: Date; reason: string },
   cause: Cause,
 ): Promise<KeptCheckpoint[]> {
+  // In this order, because a seal is appended before its checkpoint is kept.
+  const checkpoints = await kept.load();
   const last = await lastCheckpoint(eventStore);
   const missing: KeptCheckpoint[] = [];
-  for (const checkpoint of await kept.load()) {
+  for (const checkpoint of checkpoints) {
     const found = last && (await checkpointOfSize(eventStore, checkpoint.size, last));
     if (!found?.checkpoint.root.equals(checkpoint.root)) missing.push(checkpoint);
   }

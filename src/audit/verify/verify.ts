@@ -37,10 +37,10 @@ export async function verify(
   else if (since && from && personalData) {
     const until = positionText(from.after);
     const before = { at: '', checked: [], violations: [], streams: [], days: [], until };
-    const rows = await check({ ...dependencies, personalData }, before, signal);
+    const rows = await check({ ...dependencies, personalData }, before, signal, [], Number.POSITIVE_INFINITY);
     violations.addAll(rows.violations);
     checked.push(...rows.checked);
-    notes.push('Events before the checkpoint, and rows that have not changed since, were not checked.');
+    notes.push('Events before the checkpoint, unchanged rows and other read models were not checked.');
   } else for (const derived of derivedChecks) checked.push(...(await derived({ ...verification, ...log })));
   return { checked, explained: log.acknowledgements.explained, violations: violations.all(), notes };
 }

@@ -1,4 +1,4 @@
-/** What `ledger verify` checked, and the violations it found: how many of each kind, and the first. */
+/** What `ledger verify` checked, and the violations it found: how many of each kind, and the first ten. */
 
 /** Where in the log an event is, and how sentences name it. */
 export type Place = { stream: string; revision: number };
@@ -31,8 +31,8 @@ export type ViolationKind =
   | 'the order of callbacks'
   | 'overdue deliveries';
 
-/** `first` is a sentence that names the first of them, without values of the event or row. */
-export type Violation = { kind: ViolationKind; count: number; first: string };
+/** `first` is a sentence that names the first of them, without values of the event or row; `next` are up to nine more. */
+export type Violation = { kind: ViolationKind; count: number; first: string; next?: string[] };
 
 export type Violations = ReturnType<typeof createViolations>;
 
@@ -42,11 +42,15 @@ export function createViolations() {
     /** `count` is for a sentence about several. */
     add(kind: ViolationKind, sentence: string, count = 1): void {
       const violation = found.get(kind);
-      if (violation) violation.count += count;
-      else found.set(kind, { kind, count, first: sentence });
+      if (!violation) return void found.set(kind, { kind, count, first: sentence });
+      violation.count += count;
+      violation.next = [...(violation.next ?? []), sentence].slice(0, 9);
     },
     addAll(others: readonly Violation[]): void {
-      for (const { kind, first, count } of others) this.add(kind, first, count);
+      for (const { kind, first, next = [], count } of others) {
+        this.add(kind, first, count - next.length);
+        for (const sentence of next) this.add(kind, sentence);
+      }
     },
     /** In the order in which the kinds were first found. */
     all: (): Violation[] => Array.from(found.values(), (each) => ({ ...each })),

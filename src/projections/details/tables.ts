@@ -129,18 +129,19 @@ async function agencyTables(db: Knex.Transaction, schema: string): Promise<strin
 }
 
 /**
- * The details of all payments, from all tables. Which table has a row depends on when the agency's table was created,
- * and so does what is in `extra` and in an agency's own columns.
+ * The details of all payments, from all tables. Which table has a row depends on when the agency's table was created, and
+ * so does what is in an agency's own columns and in `extra`, which is compared only where the agency has no table.
  */
 export async function allDetails(db: Knex.Transaction, schema: string): Promise<ComparedRows[]> {
   const tables = [sharedTable, ...(await agencyTables(db, schema))];
   // The row is read as JSON, so that a table may lack a column.
   const fields = standardColumns.map((column) => `row ->> '${column}' as ${column}`).join(', ');
+  const agencies = `select tablename from pg_tables where schemaname = '${schema}'`;
+  const extra = `case when row ->> 'merchant_code' || '_details' <> all (array(${agencies})) then row ->> 'extra' end as extra`;
   const queries = tables.map(
     (table) =>
-      `select ${fields} from ${quoteIdentifier(schema)}.${quoteIdentifier(table)} as t, lateral (select to_jsonb(t) as row offset 0)`,
+      `select ${fields}, ${extra} from ${quoteIdentifier(schema)}.${quoteIdentifier(table)} as t, lateral (select to_jsonb(t) as row offset 0)`,
   );
-  return [
-    { table: 'details', key: ['transaction_id'], columns: standardColumns, sql: queries.join(' union all ') },
-  ];
+  const columns = [...standardColumns, 'extra'];
+  return [{ table: 'details', key: ['transaction_id'], columns, sql: queries.join(' union all ') }];
 }

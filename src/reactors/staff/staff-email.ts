@@ -7,12 +7,14 @@ import { briefReasonOf } from '@ledger/postgres/error-codes.ts';
 import type { LeaderElection } from '@ledger/postgres/leader-election.ts';
 import { repeatAsLeader } from '@ledger/postgres/leader-loop.ts';
 import type { Stores } from '@ledger/projections/runtime/stores.ts';
+import type { Knex } from 'knex';
 import en from '../../../content/texts/console.en.json' with { type: 'json' };
 import ms from '../../../content/texts/console.ms.json' with { type: 'json' };
 import type { Language } from '../../common/languages.ts';
 import { phrase } from '../../common/phrases.ts';
 import { createTemplates } from '../../common/templates.ts';
 import { type Account, maySignIn } from '../../events/user.ts';
+import { users } from '../../projections/users/projection.ts';
 import {
   makeStaffEmail,
   type News,
@@ -33,11 +35,12 @@ const pollMs = 2 * 60_000;
 const pauseMs = 60 * 60_000;
 const sendWithinMs = 60_000;
 
-/** The admins without a scope, because the email counts what is open of all merchants. */
-export const recipientsAmong = (accounts: readonly Account[]): string[] =>
-  accounts
-    .filter((account) => account.role === 'admin' && !account.merchants && maySignIn(account))
-    .map(({ email }) => email);
+/** The admins without a scope, because the email counts what is open of all merchants. Rejects when Postgres is down. */
+export async function recipientsIn(db: Knex): Promise<string[]> {
+  const admins = db(`${users.name}.${users.name}`).whereRaw(`state ->> 'role' = 'admin'`);
+  const found: Account[] = await admins.pluck('state').timeout(2_000);
+  return found.filter((each) => !each.merchants && maySignIn(each)).map(({ email }) => email);
+}
 
 /** Runs until stopped. One process sends, the others stand by. */
 export function startStaffEmail(dependencies: Dependencies & { election: LeaderElection }): Background {

@@ -9,6 +9,7 @@ import { createPersonalData } from '@ledger/personal-data/personal-data.ts';
 import { createPostgresKeyStore, destroyedChannel } from '@ledger/personal-data/postgres-key-store.ts';
 import { listenForNotifications } from '@ledger/postgres/notifications.ts';
 import { forAll } from '@ledger/transparency-log/key.ts';
+import type { Witnesses } from '@ledger/transparency-log/note.ts';
 import type { ExecutionContext } from 'ava';
 import { beginExport, readExportRequest } from '../../../src/audit/export/export.ts';
 import { checksumOf, firstChecksum } from '../../../src/audit/export/lines.ts';
@@ -80,10 +81,15 @@ export async function exportOf(
   return text;
 }
 
-export async function verified(t: ExecutionContext, content: string, trusted = [forAll(key.publicKey)]) {
+export async function verified(
+  t: ExecutionContext,
+  content: string,
+  trusted = [forAll(key.publicKey)],
+  witnesses: Witnesses | null = null,
+) {
   const path = join(await temporaryFolder(t), 'export.jsonl');
   await writeFile(path, content);
-  return await verifyFile(path, trusted);
+  return await verifyFile(path, trusted, witnesses);
 }
 
 /** The lines again, with checksums that fit, as whoever changes a file can make them. */

@@ -3,7 +3,7 @@ import type { RecordedEvent } from '@ledger/event-store/event-store.ts';
 import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
 import { isDestroyed, keyIn, readKeyId } from '@ledger/personal-data/key-store.ts';
 import { forAll } from '@ledger/transparency-log/key.ts';
-import { parseNote, signatureLine } from '@ledger/transparency-log/note.ts';
+import { cosignatureLine, parseNote, rawKeyOf, signatureLine } from '@ledger/transparency-log/note.ts';
 import test from 'ava';
 import { checksumOf, createLines, firstChecksum, tailLength } from '../../../src/audit/export/lines.ts';
 import { proveEvents } from '../../../src/audit/seals/leaves.ts';
@@ -15,7 +15,7 @@ import { append, paymentRequested } from '../../projections/helpers.ts';
 import { applied, chosen, payer, request, result } from '../../support/payments.ts';
 import { freshSealing } from '../fresh-sealing.ts';
 import { stored } from '../helpers.ts';
-import { filled, otherKey, paymentId, sealAll, tampered, verdictOn } from '../ledger.ts';
+import { filled, key, otherKey, paymentId, sealAll, tampered, verdictOn } from '../ledger.ts';
 import {
   db,
   exported,
@@ -55,7 +55,8 @@ test.serial('export with an event that is not sealed yet: what is proven does no
   });
   const { lastRequest } = await verified(t, exported);
   t.true(lastRequest < '2026-11-20T15:00:00.000Z');
-  t.like(await verified(t, content), { violation: null, payments: 10, unproven: 1, lastRequest });
+  const first = `${paymentStream(id)} revision 0`;
+  t.like(await verified(t, content), { violation: null, payments: 10, unproven: 1, first, lastRequest });
 });
 
 test.serial('export forged: an amount times 100, with new hashes and checksums', async (t) => {
@@ -240,12 +241,31 @@ test.serial(
     const resealed = { ...strangers, signature: otherKey.sign(signedText(strangers)) };
     t.truthy(readSignedSeal({ type, data: resealed, metadata }));
     t.regex(await reasonFor({ seal: { type, data: resealed, metadata } }), /The leaves begin too late/);
-    const nextDay = { from: '2026-11-21T00:00:00.000Z', to: '2026-11-22T00:00:00.000Z' };
-    t.is((await verified(t, forgedFor(nextDay, { seal: { type, data, metadata } }))).violation, null);
+    // It was sealed at two o'clock, and times may be wrong by an hour.
+    const since = (from: string) =>
+      verified(t, forgedFor({ from, to: '2026-11-22T00:00:00.000Z' }, { seal: { type, data, metadata } }));
+    t.is(Object(data).at, '2026-11-20T02:00:00.000Z');
+    t.regex((await since('2026-11-20T02:59:59.999Z')).violation?.reason ?? '', /The leaves begin too late/);
+    t.like(await since('2026-11-20T03:00:00.000Z'), { violation: null, lastRequest: past.at });
+    // Whoever has the key can sign any time. Witnesses sign theirs.
+    const witness = { kind: 'witness', name: 'w/1', publicKey: rawKeyOf(otherKey.publicKey) } as const;
+    const witnessedAt = async (time: string) => {
+      const signed = (note = '') =>
+        note + cosignatureLine(parseNote(note)?.text ?? '', 'w/1', otherKey, new Date(time));
+      const sealed = { ...unsigned, checkpoint: signed(before?.note) };
+      const own = { ...sealed, signature: key.sign(signedText(sealed)) };
+      const lines = { checkpoint: signed(last?.note), seal: { type, data: own, metadata } };
+      const nextDay = { from: '2026-11-21T00:00:00.000Z', to: '2026-11-22T00:00:00.000Z' };
+      const witnesses = { known: [witness], needed: 1 };
+      return (await verified(t, forgedFor(nextDay, lines), undefined, witnesses)).violation?.reason ?? '';
+    };
+    t.is(await witnessedAt('2026-11-21T00:00:00.000Z'), '');
+    t.regex(await witnessedAt('2026-11-21T00:00:01.000Z'), /The leaves begin too late/);
 
     // A clock that was wrong once does not harm the exports that come after.
     const content = await exportOf(eventStore);
-    t.like(await verified(t, content), { violation: null, payments: 9, unproven: 0 });
+    const lastRequest = '2026-11-20T01:00:00.000Z';
+    t.like(await verified(t, content), { violation: null, payments: 9, unproven: 0, lastRequest });
     const later = await exportOf(eventStore, { from: '2026-11-22', to: '2026-11-22' });
     t.regex(later, /"tree":{"size":46,/);
     t.like(await verified(t, later), { violation: null, payments: 0, unproven: 0 });

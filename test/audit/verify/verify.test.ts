@@ -13,7 +13,7 @@ import test, { type ExecutionContext } from 'ava';
 import { secondLookMs } from '../../../src/audit/verify/read-models.ts';
 import { progressFile } from '../../../src/audit/verify/resume.ts';
 import { verify } from '../../../src/audit/verify/verify.ts';
-import type { VerifyProgress } from '../../../src/audit/verify/violations.ts';
+import { createViolations, type VerifyProgress } from '../../../src/audit/verify/violations.ts';
 import { reportText } from '../../../src/cli/verify.ts';
 import { loadConfig } from '../../../src/config/config.ts';
 import { paymentStream } from '../../../src/events/payment.ts';
@@ -427,6 +427,19 @@ test.serial('faults of many kinds at once: each is named, and none hides another
   );
   t.false('rows of users.users' in violations, 'a stream that is parked without need is no other violation');
   t.is(violations['unsealed events'], 'Nothing is sealed any more: The log does not agree with seal 3');
+});
+
+test('of each kind the first ten are named, also where what two runs found is put together', (t) => {
+  const [one, both] = [createViolations(), createViolations()];
+  for (let no = 1; no <= 6; no += 1) one.add('changed events', `Event ${no} was changed`);
+  one.add('seals', 'A seal is missing', 5);
+  both.addAll(one.all());
+  both.addAll(one.all());
+  const report = reportText({ checked: [], notes: [], explained: [], violations: both.all() });
+  const named = [1, 2, 3, 4, 5, 6, 1, 2, 3, 4].map((no) => `Event ${no} was changed.`).join('\n          ');
+  t.true(
+    report.includes(`VIOLATION changed events (12): ${named}\nVIOLATION seals (10): A seal is missing.`),
+  );
 });
 
 test.serial('events that are not sealed are noted, and reported as a violation later', async (t) => {

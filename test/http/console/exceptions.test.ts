@@ -407,6 +407,10 @@ test.serial('staff settle an attempt whose outcome nobody knows by a verdict and
   t.true((await admin.read(`/console/payments/${id}`)).includes(`href="${path}"`));
   const html = await admin.read(path);
   t.true(html.includes('Outcome unknown') && html.includes('value="122.00"'), 'with the fee');
+  t.false(html.includes('do not name the payer'), 'its evidence is sealed, and may');
+  const other = await payment(paidTwice);
+  for (const plain of [`exceptions/payment/${other}/2`, `payments/${other}/refund`])
+    t.true((await admin.read(`/console/${plain}`)).includes('do not name the payer'), plain);
   t.false((await viewer.read(path)).includes('name="resolution"'));
 
   const verdict = {

@@ -1,6 +1,9 @@
 // Personal data of a payment: shown only once the access log has recorded it.
 import { EventStoreUnavailable } from '@ledger/event-store/event-store.ts';
+import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
 import test from 'ava';
+import { recordToolAccess } from '../../../src/cli/access.ts';
+import { staffCause } from '../../../src/cli/stores.ts';
 import { paymentStream } from '../../../src/events/payment.ts';
 import { sessionStream } from '../../../src/events/session.ts';
 import { startApp } from '../../support/app.ts';
@@ -45,6 +48,22 @@ test.serial('personal data is shown once the access log has recorded it, and not
   t.is((await member.get('/console/access-log')).status, 403);
   t.is((await auditor.get('/console/access-log?after=x')).status, 400);
   t.is((await auditor.get('/console/access-log?staff=%00&payment=%00')).status, 200);
+});
+
+test.serial('what a command has shown is in the access log, under the account of the machine', async (t) => {
+  const { app, caughtUp } = await startPopulated(t, postgres);
+  const auditor = await signIn(app, 'viewer');
+  const shown = { what: 'subjectAccess', detail: '2 payments' } as const;
+  await recordToolAccess({ eventStore: app.eventStore, runtime: systemRuntime }, shown);
+  await caughtUp();
+  const list = await auditor.read('/console/access-log');
+  t.true(list.includes(`>${staffCause().actor}<`), 'staff:<name>');
+  const [, own = ''] = /href="(\/console\/access-log\?staff=staff:[^"]+)"/.exec(list) ?? [];
+  t.true((await auditor.read(own)).includes('2 payments'));
+  t.regex(
+    await auditor.read(`/console/access-log?payment=${'0'.repeat(26)}`),
+    /only in the whole access log/,
+  );
 });
 
 test.serial('notes and the receipt are shown with the payer, and erased with them', async (t) => {

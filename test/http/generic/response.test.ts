@@ -111,6 +111,7 @@ const typedMultipart = (fields: Record<string, string>) => {
 const awkward = {
   BUYER_NAME: 'A&B=C%20D+E;F "ü" 陈 \u{1F600} !\'()*~ [x]=1',
   'X[0].y': 'brackets & dots = names',
+  toString: 'a name that every object has',
   ÿ: 'é',
   EMPTY: '',
 };

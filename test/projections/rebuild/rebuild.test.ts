@@ -3,7 +3,7 @@ import { fork } from 'node:child_process';
 import { on } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
-import { compareWithFresh } from '@ledger/projections/rebuild/compare.ts';
+import { comparedSchema, compareWithFresh } from '@ledger/projections/rebuild/compare.ts';
 import { compareStreams } from '@ledger/projections/rebuild/compare-streams.ts';
 import { cutOver } from '@ledger/projections/rebuild/cutover.ts';
 import {
@@ -517,13 +517,15 @@ test.serial(
     await db.raw(`insert into event_counts.seen select * from event_counts.seen where stream = 'payment-0'`);
     t.like(await compare(eventCounts, parts), { rows: 119, differences: [{ table: 'seen', kind: 'extra' }] });
 
+    const change = { table: 'details', kind: 'changed' } as const;
+    const [{ transaction_id: key }] = await db('details.generic_details').where('extra', '{}').limit(1);
+    await db('details.generic_details').where('transaction_id', key).update({ extra: '{"lots": 3}' });
+    t.deepEqual((await compare(details, parts)).differences, [{ ...change, key, columns: ['extra'] }]);
     await createDetailsTable(db, 'demo-app_details');
     await take(parts, 'details', 'A');
     t.deepEqual(await compare(details, parts), { rows: 41, differences: [], more: 0 });
     await db.raw(`update details."demo-app_details" set city = 'Ipoh'`);
-    t.deepEqual((await compare(details, parts)).differences, [
-      { table: 'details', key: 'A', kind: 'changed', columns: ['city'] },
-    ]);
+    t.deepEqual((await compare(details, parts)).differences, [{ ...change, key: 'A', columns: ['city'] }]);
   },
 );
 
@@ -600,8 +602,41 @@ test.serial('the copy to compare with is dropped, whatever ended the comparison'
   await t.throwsAsync(interrupted, { instanceOf: RebuildInterrupted });
   const stubborn = { ...payments, project: () => Promise.reject(new Error('no')) };
   await t.throwsAsync(compare(stubborn, parts), { instanceOf: RebuildRefused });
+  // What a killed process leaves is begun anew: it may hold rows that are ahead of its checkpoint.
+  const { db } = parts.database;
+  const left = await openShadowTables({ ...options(payments, parts), schema: comparedSchema('payments') });
+  await left.feed((await parts.store.eventStore.head()) ?? { commit: 0n, prepare: 0n });
+  t.is(await db('payments_compare.payments').delete(), 2);
+  t.deepEqual((await compare(payments, parts)).differences, []);
   t.deepEqual(await schemas(parts), ['payments']);
   t.is((await parts.database.db('checkpoints')).length, 1);
+});
+
+test.serial('what the serving tables take while the copy is made is compared, too', async (t) => {
+  const parts = await serving(t, payments, 3);
+  const during: Projection = {
+    ...payments,
+    async *eventsAhead(_, __, since) {
+      if (since === null) await take(parts, 'payments', 'late');
+      yield [];
+    },
+  };
+  t.deepEqual((await compare(during, parts)).differences, []);
+});
+
+test.serial('a comparison during which a rebuild replaces the tables begins again', async (t) => {
+  const parts = await serving(t, details, 3);
+  let rebuilds = 0;
+  const replaced: Projection = {
+    ...details,
+    async comparedIn(trx, schema) {
+      if (rebuilds === 0) await rebuild(options(details, parts));
+      rebuilds += 1;
+      return (await details.comparedIn?.(trx, schema)) ?? [];
+    },
+  };
+  t.deepEqual(await compare(replaced, parts), { rows: 3, differences: [], more: 0 });
+  t.true(rebuilds > 2);
 });
 
 test.serial('a comparison whose session Postgres ends begins again', async (t) => {

@@ -145,3 +145,27 @@ test.serial('a worker that gives a row back late does not end its own next claim
   release();
   await untilHistory(ledger, 'P1', 2);
 });
+
+test.serial('a newer callback waits for a claim of its own, which names it after a crash', async (t) => {
+  const ledger = await startLedger(t, postgres);
+  const receiver = await startReceiver(t);
+  const queue = createDeliveryQueue(ledger.database.db);
+  const claims: string[] = [];
+  const events = paymentEvents('P1', receiver.url, 'pending');
+  const claim = async (given: Parameters<typeof queue.claim>[0]) => {
+    const claimed = await queue.claim(given);
+    if (claimed.length > 0 && claims.length === 0)
+      await append(ledger.store.eventStore, 'P1', [applied(result(1, 'succeeded'))], events.length - 1);
+    claims.push(...claimed.map(({ delivery }) => delivery));
+    return claimed;
+  };
+  const reactor = startCallbacks(t, ledger, { queue: { ...queue, claim } });
+  await makePayment(ledger, 'P1', events);
+  await until(() => {
+    ledger.clock.set(ledger.clock.now().getTime() + 1_000);
+    reactor.wake();
+    return receiver.received.length === 1;
+  });
+  t.deepEqual(claims, ['callback-1', 'callback-2']);
+  t.is(JSON.parse(receiver.received[0]?.body ?? '').status, '1');
+});

@@ -116,6 +116,7 @@ test.serial('a requested rebuild is done once and recorded as caused by the requ
   await request(parts);
   const last = await ended(parts);
   t.like(last, { outcome: 'rebuilt', events: 2 });
+  t.is(await openRequest(parts.store.eventStore, 'payments'), null);
   const events = await eventsOf(parts);
   t.deepEqual(
     events.map(({ type, metadata }) => [type, (metadata as Metadata).actor]),

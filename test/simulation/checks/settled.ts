@@ -93,7 +93,7 @@ function checkCharges({ bank, log, nowMs, report }: Settled, hasRestore: boolean
       );
     const isFoundLater = (each: Charge) =>
       hasFailed(each) &&
-      !bank.told.has(each.id) &&
+      !bank.told.has(`${each.transactionId} ${each.id}`) &&
       !isPaid(each) &&
       payment &&
       isAskedNextDay(payment.state, each, nowMs);

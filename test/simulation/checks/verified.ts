@@ -70,7 +70,8 @@ export function createVerifiedCheck({
       for (let dueMs = startMs + verifyAfterMs; dueMs < endMs; dueMs += day) {
         const those = runs.filter(({ atMs }) => atMs >= dueMs && atMs < dueMs + day);
         // Who was started since then waits for the next day, if nothing was verified before.
-        const isExcused = runs.length === 0 && deathsMs().some((atMs) => atMs >= dueMs);
+        const isFirst = !runs.some(({ atMs }) => atMs < dueMs + day);
+        const isExcused = isFirst && deathsMs().some((atMs) => atMs >= dueMs && atMs < dueMs + day);
         const healedMs = startMs + plan.healAtMs;
         if (those.length === 0 && Math.max(dueMs, healedMs) < endMs - withinMs && !isExcused)
           report('verify-missed', 'daily', `It was due at ${new Date(dueMs).toISOString()}`);

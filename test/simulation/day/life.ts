@@ -6,7 +6,15 @@ import type { RecordedResult } from '../../../src/events/recorded-result.ts';
 import type { Random } from '../engine/random.ts';
 
 /** What the bank took from the payer's account; null as a sum is an attempt that came to nothing. */
-export type BankRecord = { attempt: number; id: string; sen: Sen | null; at: string; isTakenBack: boolean };
+export type BankRecord = {
+  attempt: number;
+  id: string;
+  sen: Sen | null;
+  at: string;
+  takenBackAt: string | null;
+  /** The gateway had reported that the payer cancelled it. */
+  isDenied: boolean;
+};
 
 export type Life = {
   random: Random;
@@ -16,6 +24,10 @@ export type Life = {
   /** Debits less credits of the gateway's accounts. */
   gatewaySen: number;
   bank: BankRecord[];
+  /** Of these payments much goes wrong at the bank and the gateway. */
+  isTroubled: boolean;
+  /** The merchant accepts a part of what it asked for. */
+  takesParts: boolean;
   /** Whether merchant and payer have been told so. */
   isPaid: boolean;
   figures: Map<string, number>;
@@ -46,11 +58,14 @@ type Whereabouts = 'not known' | 'paid' | 'open' | 'refunded' | 'taken back';
 export function whereabouts(payment: RequestedPayment, charge: BankRecord): Whereabouts {
   const found = resultOf(payment, charge);
   if (!found) return 'not known';
-  if (found.role === 'applied' || found.credited) {
-    const number = payment.results.indexOf(found) + 1;
-    const isBack = payment.adjustments?.some((each) => each.kind === 'reversed' && each.chargeNo === number);
-    return isBack ? 'taken back' : 'paid';
-  }
-  if (!found.resolved) return 'open';
-  return found.resolved.resolution === 'refunded' ? 'refunded' : 'paid';
+  const number = payment.results.indexOf(found) + 1;
+  const { resolution } = found.resolved ?? {};
+  const isReversed = payment.adjustments?.some(
+    (each) => each.kind === 'reversed' && each.chargeNo === number,
+  );
+  if (isReversed) return 'taken back';
+  if (found.role === 'applied' || found.credited) return 'paid';
+  if (resolution === undefined) return 'open';
+  if (resolution === 'explained') return 'taken back';
+  return resolution === 'refunded' ? 'refunded' : 'paid';
 }

@@ -38,9 +38,11 @@ export function createNodeLogs({
         const isNotSealed = replacesSealKey && msg === 'the log is not sealed any more';
         const isOfLostKeys =
           has('postgres-failover', 'postgres-restore') && msg.startsWith('the hourly check found');
+        // The reserve in the data folder was removed with what PostgreSQL lost, and the process started before that was back.
+        const hasNoKeys = has('postgres-restore') && err?.type === 'KeysUnavailable';
         // What it finds is checked by itself.
         const isVerified = msg === 'the daily verification found violations';
-        const isKnown = isRefused || isNotSealed || isOfLostKeys || isVerified;
+        const isKnown = isRefused || isNotSealed || isOfLostKeys || hasNoKeys || isVerified;
         if (level >= 50 && !outages.has(err?.type) && !isKnown)
           report('program-fault', `${name.replace(/-\d+$/, '')}: ${msg}`, err?.stack ?? detail);
       },

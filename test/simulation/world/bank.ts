@@ -50,7 +50,7 @@ export function createBank(nowMs: () => number) {
   const misreported = new Set<string>();
   /** When a process last answered, by its name and a transaction id, that it recorded a success. */
   const recordedAtMs = new Map<string, number>();
-  /** Charges of which the program has taken a result. */
+  /** Charges of which the program has taken a result, by payment and id: the gateway may use an id twice. */
   const told = new Set<string>();
   /** Transactions of which the program has taken a result that names their order. */
   const named = new Set<string>();

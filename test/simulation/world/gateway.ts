@@ -57,7 +57,7 @@ export function createGateway({
         links.keep(answer.location);
         if (fields.STATUS !== statusOf.charged) return;
         bank.recordedAtMs.set(`${answer.host} ${fields.TRANS_ID}`, process.nowMs());
-        bank.told.add(chargeId);
+        bank.told.add(`${fields.TRANS_ID} ${chargeId}`);
         return;
       }
       if (answer?.status === 404) {

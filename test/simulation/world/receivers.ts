@@ -13,6 +13,8 @@ export type Received = { atMs: number; status: string; change: number };
 
 /** An attempt is ended by its process within this time: one that is open for longer is that of a process that stands still. */
 const attemptMs = 40_000;
+/** Whatever is claimed is sent within this time, if at all: its lease may have been lost meanwhile. */
+const claimedMs = 20_000;
 /** Whoever sent something when its lease was lost has recorded it by then. */
 const leaseLostForMs = 2 * 60_000;
 
@@ -54,7 +56,7 @@ export function startReceivers({
       report('callback-overtaken', id, `Callback ${change} was sent after ${known.at(-1)?.change}`);
     const nowMs = process.nowMs();
     const others = underWay.get(message) ?? [];
-    if (others.some((sinceMs) => sinceMs > Math.max(leasesLostAtMs(), nowMs - attemptMs)))
+    if (others.some((sinceMs) => sinceMs > Math.max(leasesLostAtMs() + claimedMs, nowMs - attemptMs)))
       report('callback-doubled', id, `${message} was sent ${others.length + 1} times at once`);
     underWay.set(message, [...others, nowMs]);
     response.once('close', () => {

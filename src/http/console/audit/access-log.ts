@@ -16,7 +16,8 @@ export const showAccessLog: Page = async (ctx, { askReadModels, db, eventStore, 
   const page = readPageAsked(query, lists.accessLog, 50);
   const [found] = await askReadModels(ctx, [readPage<AccessLogEntry>(db, all, lists.accessLog, page)]);
   const { rows, ...links } = pageOf(found, page, path, filter);
-  const actorOf = ({ userId }: { userId: string }) => `staff:${userId}`;
+  // That of a command has the form already.
+  const actorOf = ({ userId }: { userId: string }) => userId.replace(/^(?!staff:)/, 'staff:');
   const nameOf = await actorNames(eventStore, rows.map(actorOf));
   await show(ctx, 'audit/access-log.njk', {
     filter,

@@ -2,6 +2,7 @@
 import { Readable } from 'node:stream';
 import {
   beginExport,
+  detailOf,
   ExportImpossible,
   type ExportRequest,
   readExportRequest,
@@ -42,11 +43,6 @@ async function beginOrProblem(ctx: Context, request: ExportRequest, dependencies
     dependencies.log.warn({ err, requestId: ctx.state.requestId }, 'an export cannot begin');
     throw new HttpProblem(503, 'The stores do not answer; try again in a few seconds');
   }
-}
-
-function detailOf({ format, merchantCode, scope, span }: ExportRequest): string {
-  const whose = merchantCode ?? scope?.join(', ') ?? 'all merchants';
-  return `${format} of ${whose}, ${span.start} to ${span.end}`;
 }
 
 /** Named after the first and the last Malaysian day of the period. */
