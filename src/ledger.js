@@ -21,7 +21,7 @@ if (process.pid === 1)
   for (const [signal, code] of Object.entries({ SIGINT: 130, SIGTERM: 143 }))
     process.on(signal, () => process.listenerCount(signal) > 1 || process.exit(code));
 
-// A library of the documentation asks for it, and fails where the account has none, as the number of a container may not.
+// A library of the documentation asks for it, and fails for an account without one, such as a container's bare user id.
 process.env.HOME ||= '/';
 
 // In Node's own folder in /tmp, another account could have left code. A folder that cannot be written is read: the image's.
