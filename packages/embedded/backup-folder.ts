@@ -31,7 +31,8 @@ const Manifest = object({ madeAt: string(), files: array(object({ name: fileName
 export const keysFile = 'keys.json';
 
 type Bytes = Iterable<string> | AsyncIterable<string | Buffer>;
-export type Save = (name: string, bytes: Bytes) => Promise<void>;
+/** Resolves to the path of the file. */
+export type Save = (name: string, bytes: Bytes) => Promise<string>;
 
 /**
  * Makes a new folder with what `fill` saves, for this account alone; Ctrl-C leaves nothing of it. Throws StartError if
@@ -39,7 +40,7 @@ export type Save = (name: string, bytes: Bytes) => Promise<void>;
  */
 export async function writeBackupFolder(
   folder: string,
-  { madeAt, fill }: { madeAt: Date; fill: (save: Save) => Promise<void> },
+  { madeAt, fill }: { madeAt: Date; fill: (save: Save) => Promise<unknown> },
 ): Promise<void> {
   if (existsSync(folder)) throw new StartError(`${folder} exists and is not overwritten.`);
   const draft = `${resolve(folder)}.${process.pid}.part`;
@@ -51,7 +52,9 @@ export async function writeBackupFolder(
     async () => {
       const files: { name: string; sha256: string }[] = [];
       await fill(async (name, bytes) => {
-        files.push({ name, sha256: await write(join(draft, name), bytes) });
+        const file = join(draft, name);
+        files.push({ name, sha256: await write(file, bytes) });
+        return file;
       });
       const manifest = { madeAt: madeAt.toISOString(), files };
       await write(join(draft, manifestFile), [`${JSON.stringify(manifest, null, 2)}\n`]);

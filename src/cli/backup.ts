@@ -7,7 +7,7 @@ import { writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { keysFile, type Save, writeBackupFolder } from '@ledger/embedded/backup-folder.ts';
 import { namingFullDisk } from '@ledger/embedded/data-folder.ts';
-import { readBackup } from '@ledger/embedded/eventstore/backup.ts';
+import { assertUndamaged, readBackup } from '@ledger/embedded/eventstore/backup.ts';
 import { reasonOf } from '@ledger/kernel/reason-of.ts';
 import { readKeyTables } from '@ledger/personal-data/key-backup.ts';
 import { type CommandOf, readArgument } from './command.ts';
@@ -30,7 +30,7 @@ export const command: CommandOf<'backup'> = async (_, args) => {
       for (const name of first) await save(name, createReadStream(join(dataDir, name)));
       const known = new Set<string>();
       await save(keyTableFiles[0], readKeyTables(db, known));
-      await save(logFile, readBackup(esdbUrl));
+      assertUndamaged(await save(logFile, readBackup(esdbUrl)));
       await save(keyTableFiles[1], readKeyTables(db, known));
     };
     await namingFullDisk(dirname(resolve(folder)), () => writeBackupFolder(folder, { madeAt, fill }));

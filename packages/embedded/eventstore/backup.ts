@@ -3,7 +3,9 @@ import { once } from 'node:events';
 import { createReadStream, rmSync } from 'node:fs';
 import { rm, stat, statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { PassThrough, type Readable } from 'node:stream';
+import { pathToFileURL } from 'node:url';
 import {
   Client,
   credentials,
@@ -116,6 +118,25 @@ export function readBackup(url: string): Readable {
   });
   call.pipe(bytes);
   return bytes;
+}
+
+/** Reads all of a copy of the log. Throws StartError if the disk has damaged a page of it. */
+export function assertUndamaged(file: string): void {
+  const url = pathToFileURL(file);
+  // Otherwise SQLite would create files beside it.
+  url.search = 'immutable=1';
+  const copy = new DatabaseSync(url, { readOnly: true });
+  try {
+    const found: string = Object(copy.prepare('pragma quick_check(1)').get()).quick_check;
+    if (found !== 'ok') throw new Error(found.split('\n').at(-1));
+  } catch (error) {
+    throw new StartError(
+      `The file of the event store is damaged (${reasonOf(error)}), so a copy of it is no backup. Keep the last one, and see “The daily verification” in the documentation.`,
+      { cause: error },
+    );
+  } finally {
+    copy.close();
+  }
 }
 
 const away = 'The event store does not answer, or has ended meanwhile: try again.';

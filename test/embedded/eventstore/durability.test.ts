@@ -2,7 +2,7 @@
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { chmod, mkdir, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -15,7 +15,7 @@ import {
   NO_STREAM,
 } from '@eventstore/db-client';
 import ava, { type ExecutionContext } from 'ava';
-import { readBackup } from '../../../packages/embedded/eventstore/backup.ts';
+import { assertUndamaged, readBackup } from '../../../packages/embedded/eventstore/backup.ts';
 import { startEventStore } from '../../../packages/embedded/eventstore/server.ts';
 import { StartError, StoreAway } from '../../../packages/embedded/start-error.ts';
 import { exitCodeOf } from '../../../src/cli/failure-text.ts';
@@ -253,6 +253,33 @@ test('a backup of a store that has ended can be tried again', async (t) => {
       message: /^The event store does not answer/,
     });
     t.is(exitCodeOf(error), 75);
+  });
+});
+
+test('a copy that has a damaged page, as the file of the log has it then, is no backup', async (t) => {
+  await withFile(async (file) => {
+    const store = await spawnStore(file);
+    await withClient(store.port, (client) => client.appendToStream(aStream(), [anEvent(), anEvent()]));
+    const copy = `${file}.copy`;
+    await writeFile(copy, readBackup(`esdb://127.0.0.1:${store.port}?tls=false`));
+    await store.stop('SIGTERM');
+    assertUndamaged(copy);
+    t.deepEqual([existsSync(`${copy}-wal`), existsSync(`${copy}-shm`)], [false, false]);
+    const bytes = await readFile(copy);
+    const pageBytes = bytes.readUInt16BE(16);
+    const leaf = 13;
+    const pages = Array.from({ length: bytes.length / pageBytes }, (_, number) => number * pageBytes);
+    const damaged = pages.findLast((at) => bytes[at] === leaf) ?? 0;
+    await writeFile(copy, bytes.fill(7, damaged, damaged + 8));
+    t.throws(() => assertUndamaged(copy), {
+      instanceOf: StartError,
+      message: /^The file of the event store is damaged \(.*page.*\), so a copy of it is no backup\./,
+    });
+    await writeFile(copy, 'Not SQLite at all, whatever its size may be');
+    t.throws(() => assertUndamaged(copy), {
+      instanceOf: StartError,
+      message: /damaged \(file is not a database\)/,
+    });
   });
 });
 
