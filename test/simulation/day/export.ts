@@ -1,4 +1,4 @@
-/** The exports of one payment, of the gateway and of the registry, and whether the ledger finds in it exactly what both sides disagree about. */
+/** The exports of the gateway and the registry about one payment, and whether the ledger finds in them exactly what differs. */
 import type { ExportSource } from '../../../src/events/reconciliation.ts';
 import { compareRecords } from '../../../src/reconciliation/compare.ts';
 import type { ExportRecord } from '../../../src/reconciliation/export-format.ts';
