@@ -122,6 +122,7 @@ export function connectEventStore(dependencies: {
       await withinDeadline(Promise.allSettled(appending)).catch(() => {}); // the rest is interrupted below
       closing.abort(new EventStoreUnavailable('The connection to the event store is closed'));
       connection.close();
+      closeClient(lookClient);
       for (const node of nodes.values()) node.connection.close();
     },
   };
